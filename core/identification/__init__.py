@@ -1,1 +1,1 @@
-"""Parameters of a machine from what was measured on it: data, base parameters, fits of runs, exciting motions."""
+"""Parameter identification of machines from measurements: data, base parameters, fits of runs, exciting trajectories."""

@@ -1,4 +1,4 @@
-"""Parameters of bodies that a material body can have, as near to an estimate as its covariance says.
+"""Physically consistent inertial parameters as near to an estimate as its covariance demands.
 
 A body is possible if its pseudo-inertia J = [Σ h; hᵀ m], Σ = ½ tr(I) 1 − I about the frame's origin, is positive
 definite (P. Wensing, S. Kim, J.-J. Slotine, IEEE RA-L 3(1), 2018); damping, friction, armature and stiffness are
@@ -17,23 +17,25 @@ from core.regressor.linear_parameters import LinearParameters
 Array = NDArray[np.float64]
 
 PRIOR_WEIGHT = 1e-4
-"""Weight of the model's values beside the estimate's, each in parts of its size: they decide only what is open."""
+"""Weight of the model's values relative to the estimate's, each scaled by its size; they determine only what the data
+leave open."""
 LEAST_BARRIER = 1e-6
-"""Last weight of the barrier, in squares of standard deviations: the fit misses the best one by no more than about it
-for each body."""
+"""Final weight of the barrier, in squares of standard deviations: about the distance per body by which the fit misses
+the optimum."""
 BARRIER_FACTOR = 0.2
 STEPS_AT_EACH = 8
 SMALL_STEP = 1e-3
-"""Decrement, in parts of the barrier's weight, at which the next weight is taken."""
+"""Newton decrement, relative to the barrier's weight, below which the weight is reduced."""
 LEAST_FRACTION = 1e-3
-"""Part of the largest mass that a body which has none is given to begin with."""
+"""Initial mass of a massless body as a fraction of the largest mass."""
 SURE_FRACTION = 1e-9
-"""Part of an estimate that its standard deviation is at least taken for."""
+"""Smallest standard deviation assumed for an estimate, as a fraction of it."""
 Owners = list[tuple[str, list[int], bool]]
 
 
 def pseudo_inertia(ten: Array) -> Array:
-    """(…, 4, 4) J of the ten parameters (…, 10) of a body, as `core.traces.regressor.INERTIAL` orders them."""
+    """Compute the pseudo-inertia matrix J (…, 4, 4) from the ten parameters (…, 10) of a body, ordered as in
+    `core.traces.regressor.INERTIAL`."""
     m, x, y, z, xx, xy, yy, xz, yz, zz = np.moveaxis(np.asarray(ten, dtype=float), -1, 0)
     half = 0.5 * (xx + yy + zz)
     rows = [[half - xx, -xy, -xz, x], [-xy, half - yy, -yz, y], [-xz, -yz, half - zz, z], [x, y, z, m]]
@@ -44,7 +46,8 @@ _UNIT_BODIES = pseudo_inertia(np.eye(10))
 
 
 def possible(parameters: LinearParameters, values: Array) -> dict[str, bool]:
-    """Owner → whether a body may have its values (semi-definite ones count: point masses), or a joint."""
+    """Map each owner to True if its values are physically consistent for a body (semi-definite is enough: point masses)
+    or a joint."""
     found = {}
     for owner, places, inertial in _owners(parameters):
         own = values[places]
@@ -57,7 +60,7 @@ def possible(parameters: LinearParameters, values: Array) -> dict[str, bool]:
 
 
 def _owners(parameters: LinearParameters) -> list[tuple[str, list[int], bool]]:
-    """(owner, places, whether it is a body)."""
+    """List (owner, indices of its parameters, True for a body)."""
     groups: dict[tuple[str, bool], list[int]] = {}
     for k, each in enumerate(parameters.parameters):
         inertial = each.kind == "inertia"
@@ -66,8 +69,8 @@ def _owners(parameters: LinearParameters) -> list[tuple[str, list[int], bool]]:
 
 
 def consistent_parameters(parameters: LinearParameters, matrix: Array, estimate: Array, covariance: Array) -> Array:
-    """(m,) parameters that bodies and joints can have, with matrix @ parameters nearest to the estimate (r,) as its
-    covariance measures, and otherwise near to the model's."""
+    """Compute physically consistent parameters (m,) with matrix @ parameters nearest to the estimate (r,) in the metric
+    of its covariance, and otherwise near to the model's."""
     prior, owners = parameters.values, _owners(parameters)
     scale = _sizes(parameters, prior)
     size = np.sqrt(np.diag(covariance)) + SURE_FRACTION * float(np.max(np.abs(estimate), initial=0.0))
@@ -88,8 +91,8 @@ def consistent_parameters(parameters: LinearParameters, matrix: Array, estimate:
 
 
 def _newton(x: Array, A: Array, b: Array, weight: float, owners: Owners, scale: Array) -> tuple[Array, bool]:
-    """A step to the least ½ |A x − b|² − weight Σ log det J, and whether it was a small one. The Hessian of the barrier
-    is BᵀB with B = L⁻¹ ∂J L⁻ᵀ, J = L Lᵀ, its gradient −Bᵀ vec 1: so the step is one of least squares."""
+    """Compute a Newton step of ½ |A x − b|² − weight Σ log det J, and True if it was small. The Hessian of the barrier
+    is BᵀB with B = L⁻¹ ∂J L⁻ᵀ, J = L Lᵀ, its gradient −Bᵀ vec 1, so the step solves a least-squares problem."""
     rows, right = [A], [b - A @ x]
     for _, places, inertial in owners:
         B = np.zeros((16, len(x))) if inertial else np.zeros((len(places), len(x)))
@@ -113,7 +116,7 @@ def _newton(x: Array, A: Array, b: Array, weight: float, owners: Owners, scale: 
 
 
 def _objective(x: Array, A: Array, b: Array, weight: float, owners: Owners, scale: Array) -> float:
-    """Infinite where a body or joint could not be."""
+    """Evaluate ½ |A x − b|² − weight Σ log det J; infinite for inconsistent bodies or joints."""
     found = 0.5 * float(np.sum((A @ x - b) ** 2))
     for _, places, inertial in owners:
         own = x[places] * scale[places]
@@ -131,13 +134,13 @@ def _objective(x: Array, A: Array, b: Array, weight: float, owners: Owners, scal
 
 
 def _sizes(parameters: LinearParameters, prior: Array) -> Array:
-    """Of what each parameter is measured in: the largest of its unit."""
+    """Return the scale of each parameter: the largest value of the same unit."""
     units = np.array(parameters.units)
     return np.array([max(float(np.max(np.abs(prior[units == unit]))), 1e-3) for unit in units])
 
 
 def _start(own: Array, inertial: bool, prior: Array, parameters: LinearParameters) -> Array:
-    """The values themselves, or others near to them that a body or joint can have."""
+    """Return the values themselves if they are consistent, otherwise nearby consistent ones."""
     if not inertial:
         size = float(np.max(np.abs(own), initial=0.0))
         return np.maximum(own, 1e-3 * max(size, 1.0))

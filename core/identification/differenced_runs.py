@@ -1,5 +1,5 @@
-"""Slopes of a segment's run by differences of runs, where these have no exact ones: dry friction, stops, limits,
-methods and machines whose steps are not differentiated.
+"""Derivatives of a segment's run by finite differences of runs, for cases without exact derivatives: dry friction,
+stops, limits, and integration methods or machines whose steps are not differentiable.
 
 Central differences about the parameters and start values: a run through sticking, sliding and impacts is smooth in them
 as long as these come in the same order, and a fit takes shorter steps where they do not.
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 PARAMETER_STEP_FRACTION = 1e-4
-"""Part of a parameter (of 0.1 where it is 0) by which it is changed."""
+"""Relative step of a parameter (of 0.1 if it is 0)."""
 START_STEP_FRACTION = 1e-5
-"""Part of a start value, or rad, m and their rates where it is smaller than one, by which it is changed."""
+"""Step of a start value, relative to its size or to one (rad, m and their rates) if that is larger."""
 EVEN_FRACTION = 1e-6
-"""Part of the spacing of rows by which times may differ from even ones to be samples of a run."""
+"""Relative tolerance of the spacing of rows within which times count as evenly spaced."""
 SAME_TIME_FRACTION = 1e-9
-"""Part of a run's duration up to which two times are one."""
+"""Fraction of a run's duration within which two times are equal."""
 FINER = 8
-"""Samples between two rows of a trace whose rows are not even: what lies between is interpolated."""
+"""Samples between two rows of an unevenly spaced trace; values between them are interpolated."""
 
 
 class Segmented(Protocol):
-    """Runs in segments, as `core.identification.shooting.Shooting` has them."""
+    """Interface for runs in segments, as in `core.identification.shooting.Shooting`."""
 
     segments: Any
     time: Array
@@ -48,12 +48,12 @@ class Segmented(Protocol):
         end: float | None = None,
         output: float | None = None,
     ) -> tuple[Run, Any]:
-        """The run of segment k."""
+        """Simulate segment k."""
         ...
 
 
 class Watched(NamedTuple):
-    """A run of a segment: values (n, c) of the channels at its rows, the last state (n,), the first pose (nq,)."""
+    """Run of a segment: values (n, c) of the channels at its rows, last state (n,), first pose (nq,)."""
 
     values: Array
     state: Array
@@ -61,7 +61,8 @@ class Watched(NamedTuple):
 
 
 class Differenced(NamedTuple):
-    """What was seen, slopes (n, c, m) of the values and (n, m) of the last state by parameters, then start values."""
+    """Run of a segment with derivatives (n, c, m) of the values and (n, m) of the last state, by parameters, then start
+    values."""
 
     seen: Watched
     slopes: Array
@@ -69,7 +70,8 @@ class Differenced(NamedTuple):
 
 
 def watched(problem: Segmented, k: int, p: Array, z: Array, near: Array | None) -> Watched:
-    """Segment k with its channels at the rows of the trace. Raises SimulationError where the run cannot go on."""
+    """Simulate segment k and read its channels at the rows of the trace. Raises SimulationError if the run cannot
+    continue."""
     segment = problem.segments[k]
     times = problem.time[segment.first : segment.last]
     spacing = np.diff(problem.time[segment.first : min(segment.last + 1, len(problem.time))])
@@ -81,7 +83,7 @@ def watched(problem: Segmented, k: int, p: Array, z: Array, near: Array | None) 
 
 
 def channels_at(run: Run, channels: tuple[str, ...], times: Array) -> Array:
-    """(n, c) channels of a run at times: samples where there are such, else monotone cubics between them."""
+    """Evaluate (n, c) channels of a run at times: at samples directly, between them by monotone cubics."""
     from scipy.interpolate import PchipInterpolator
 
     last = np.append(np.diff(run.time) > 0.0, True)  # of several samples at one time the last
@@ -97,7 +99,7 @@ def channels_at(run: Run, channels: tuple[str, ...], times: Array) -> Array:
 
 
 def differenced(problem: Segmented, k: int, p: Array, z: Array, near: Array | None) -> Differenced:
-    """Segment k and its slopes. Raises SimulationError where the run cannot go on."""
+    """Simulate segment k and differentiate it. Raises SimulationError if the run cannot continue."""
     here = watched(problem, k, p, z, near)
     both = np.concatenate([p, z])
     m, count = len(p), len(both)

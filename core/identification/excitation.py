@@ -1,4 +1,4 @@
-"""Motions that show the parameters: finite Fourier series in every joint, as exciting as limits let them be.
+"""Exciting trajectories for identification: finite Fourier series in every joint, as informative as limits permit.
 
     q_i(t) = q_i0 + s_i Σ_k (a_ik sin kωt − b_ik cos kωt) / (kω)      (J. Swevers et al., IEEE Trans. Robotics
                                                                        and Automation 13(5), 1997)
@@ -38,24 +38,24 @@ Criterion = Literal["condition", "determinant"]
 CRITERIA: tuple[Criterion, ...] = ("condition", "determinant")
 
 SAMPLES = 80
-"""Instants of a period at which the motion is judged."""
+"""Samples of a period at which the criterion is evaluated."""
 FINE_SAMPLES = 400
-"""Instants of a period at which limits are kept."""
+"""Samples of a period at which limits are checked."""
 DEFAULT_SPEED = 1.5
-"""rad/s or m/s, of joints that state no limit of speed."""
+"""Speed limit of joints without their own, rad/s or m/s."""
 DEFAULT_RANGE = math.pi / 2.0
-"""rad or m to each side of the rest position, of joints without limits."""
+"""Range to each side of the reference position, for joints without limits, rad or m."""
 MARGIN = 0.95
-"""Part of the limits that is used."""
+"""Fraction of the limits that is used."""
 FORCE_WEIGHT = 10.0
-"""Of forces beyond limits, in the logarithm that is minimised."""
+"""Weight of forces beyond limits in the minimised logarithm."""
 STEP = 1e-6
-"""Of the differences by coefficients."""
+"""Step of the finite differences by coefficients."""
 
 
 @dataclass(frozen=True, eq=False)
 class Excitation:
-    """A period of an exciting motion.
+    """One period of an exciting trajectory.
 
     time (n,) s; q, v, a, tau (n, nv); condition : of the regressor's columns of the base parameters, scaled to one;
     before : that of the first motion tried; log_det : of Yᵀ Y; active : limits that are reached, by name;
@@ -75,20 +75,20 @@ class Excitation:
     base: BaseParameters
 
     def columns(self) -> dict[str, Array]:
-        """The motion as columns of a trace, by signals."""
+        """Return the trajectory as trace columns by signal."""
         found = {"time": self.time}
         for quantity, values in (("q", self.q), ("v", self.v), ("a", self.a), ("tau", self.tau)):
             found |= {f"{name}.{quantity}": values[:, k] for k, name in enumerate(self.mech.v_names)}
         return found
 
     def run(self, p: Values = None) -> Run:
-        """The motion as a run, to be played and plotted."""
+        """Return the trajectory as a run that can be played and plotted."""
         names = ("time", *(f"{name}.q" for name in self.mech.v_names))
         values = dict(zip(self.mech.p_names, self.mech.parameter_values(p).tolist(), strict=True))
         return run_of(self.mech, values, names, np.column_stack([self.time, self.q]), {}, "exciting motion")
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the trace as CSV, SI. Raises FileError."""
+        """Write the trajectory as CSV, SI. Raises FileError."""
         columns = self.columns()
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
@@ -98,7 +98,7 @@ class Excitation:
 
 
 class _Problem:
-    """Coefficients of all joints (nv · 2 harmonics,) → how well the motion shows the parameters."""
+    """Optimisation problem of the Fourier coefficients of all joints (nv · 2 harmonics,)."""
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class _Problem:
         self.fine, self.coarse = (self.waves(count, k) for count in (FINE_SAMPLES, SAMPLES))
 
     def waves(self, count: int, k: NDArray[np.int64]) -> Array:
-        """(3, count, size) position, speed, acceleration of each free coefficient."""
+        """Compute (3, count, size) position, speed and acceleration of each free coefficient."""
         w = 2.0 * math.pi / self.period
         phase = w * np.linspace(0.0, self.period, count, endpoint=False)[:, None] * k
         kw = k * w
@@ -130,7 +130,7 @@ class _Problem:
         return np.concatenate([sines @ self.free_a, cosines @ self.free_b], axis=-1)
 
     def motion(self, coefficients: Array, waves: Array) -> tuple[Array, Array, Array]:
-        """(…, n, nv) q, v, a of coefficients (…, nv · size), scaled into the limits."""
+        """Compute (…, n, nv) q, v, a of coefficients (…, nv · size), scaled to fit the limits."""
         c = coefficients.reshape(*coefficients.shape[:-1], self.mech.nv, self.size)
         center, low, high, speed, acceleration = self.limits
         q, v, a = (np.einsum("ns,...js->...nj", each, c) for each in self.fine)
@@ -146,13 +146,13 @@ class _Problem:
         return center + factor * q, factor * v, factor * a
 
     def value(self, coefficients: Array) -> float:
-        """What is minimised."""
+        """Return the objective to minimise."""
         motion = self.motion(coefficients, self.coarse)
         return _criterion(self._rows(motion), self.criterion)[0] + float(self.strained(*motion))
 
     def with_slopes(self, coefficients: Array) -> tuple[float, Array]:
-        """Value and slopes: those of the criterion by the regressor are exact, its own along coefficients differences,
-        all in one call."""
+        """Return the objective and its gradient: exact derivatives by the regressor, finite differences of the
+        regressor by the coefficients, in one call."""
         steps = np.vstack([np.zeros(len(coefficients)), STEP * np.eye(len(coefficients))])
         motions = self.motion(coefficients + steps, self.coarse)
         W, strain = self._rows(motions), np.asarray(self.strained(*motions))
@@ -183,7 +183,7 @@ def excitation(
     progress: Callable[[float], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> Excitation:
-    """A periodic motion that shows the chosen parameters (as `identify` takes them) well within the limits of joints.
+    """Find a periodic trajectory that excites the chosen parameters (as in `identify`) within the joints' limits.
 
     period : s; harmonics : of the base frequency, at least 2; speed, acceleration : rad/s, rad/s² or m/s, m/s²: upper
     bounds beside the joints' own; rate : Hz of the trace; starts : random motions from which it is improved;
@@ -244,7 +244,7 @@ def _check(mech: Mechanism, period: float, harmonics: int, criterion: str, rate:
 def _limits(
     mech: Mechanism, speed: float | None, acceleration: float | None, p: Values
 ) -> tuple[tuple[Array, Array, Array, Array, Array], Array]:
-    """(center, low, high, speed, acceleration), each (nv,), and largest forces, inf where there are none."""
+    """Return (center, low, high, speed, acceleration), each (nv,), and largest forces, inf where there are none."""
     numbers = mech.compiled.coordinates.numbers
     rest = mech.rest(p)
     low, high = mech.compiled.coordinates.lower.copy(), mech.compiled.coordinates.upper.copy()
@@ -270,7 +270,7 @@ def _limits(
 
 
 def _criterion(W: Array, criterion: Criterion) -> tuple[float, Array]:
-    """(log of the condition of columns scaled to one, or −log det of WᵀW as it is, by its size; slopes by W)."""
+    """Return the log of the condition of the column-scaled regressor, or −log det of WᵀW, and its gradient by W."""
     G = W.T @ W
     if criterion == "determinant":
         inverse = np.linalg.pinv(G, hermitian=True)
@@ -297,13 +297,14 @@ def _search(
     progress: Callable[[float], None] | None,
     cancelled: Callable[[], bool] | None,
 ) -> tuple[Array, Array]:
-    """(the best coefficients, the first tried). Who cancels is heard after every motion that is judged."""
+    """Optimise from several starts; return (best coefficients, first coefficients tried). Cancellation is checked after
+    each evaluated trajectory."""
     rng = np.random.default_rng(seed)
     tried = rng.normal(size=(max(4 * starts, 1), nv * problem.size))
     best, least, done = tried[0], math.inf, 0
 
     class _Enough(Exception):
-        """Cancelled."""
+        """Raised when the search is cancelled."""
 
     def judged(x: Array, slopes: bool) -> tuple[float, Array]:
         nonlocal best, least
@@ -333,7 +334,7 @@ def _search(
 def _active(
     mech: Mechanism, limits: tuple[Array, ...], efforts: Array, q: Array, v: Array, a: Array, tau: Array
 ) -> tuple[str, ...]:
-    """Limits that are reached, and forces that are beyond."""
+    """Name the limits that are reached and the forces that exceed theirs."""
     _, low, high, speed, acceleration = limits
     near = MARGIN - 0.02
     found = []

@@ -1,4 +1,4 @@
-"""What a fit of a run begins with: which channels, parameters within bounds, start values that the trace suggests."""
+"""Initial guesses of a fit to a run: fitted channels, parameters within bounds, start values suggested by the trace."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from core.sensitivities.start_changes import independent_speeds
 Array = NDArray[np.float64]
 
 MOST_KNOTS = 250
-"""Corners of a measured force that drives a run."""
+"""Largest number of corners of a measured force that drives a run."""
 
 
 def fitted_signals(trace: Trace, outputs: Sequence[str]) -> tuple[str, ...]:
-    """Channels of a trace that are fitted. Raises ModelError."""
+    """Return the channels of a trace that are fitted. Raises ModelError."""
     missing = next((name for name in outputs if name not in trace.signals), None)
     if missing is not None:
         raise ModelError(
@@ -42,7 +42,7 @@ def fitted_signals(trace: Trace, outputs: Sequence[str]) -> tuple[str, ...]:
 
 
 def _says_most(name: str, trace: Trace) -> bool:
-    """Whether a signal is fitted unless others are named: no force, and no rate of what was measured itself."""
+    """Return True if a signal is fitted by default: neither a force, nor the rate of a measured quantity."""
     owner, _, quantity = name.rpartition(".")
     return quantity != "tau" and not (quantity in ("v", "a") and f"{owner}.q" in trace.signals)
 
@@ -50,7 +50,7 @@ def _says_most(name: str, trace: Trace) -> bool:
 def bounds_of(
     mech: Mechanism, vary: Sequence[str] | Mapping[str, tuple[float, float]]
 ) -> tuple[tuple[str, ...], Array, Array]:
-    """(names, low (m,), high (m,)): bounds that are given, else minimum and maximum of the parameters."""
+    """Return (names, low (m,), high (m,)): the given bounds, or minimum and maximum of the parameters."""
     if isinstance(vary, str) or not vary:
         raise ModelError(
             "No parameter is named.",
@@ -83,8 +83,8 @@ def bounds_of(
 def free_values(
     mech: Mechanism, free: Sequence[str] | None, q0: Mapping[str, Any], v0: Mapping[str, Any], t: float
 ) -> tuple[str, ...]:
-    """Start values that are found: the named ones, else of all independent coordinates that are not given; how joints
-    with quaternions stand at the start is found where it is named ("ball.wx.q")."""
+    """Return the names of start values to estimate: those named, otherwise all independent coordinates not given;
+    attitudes of joints with quaternions are estimated if named ("ball.wx.q")."""
     known = {f"{name}.{end}" for name in mech.v_names for end in "qv"}
     turning = {f"{name}.q" for name in mech.v_names if name not in mech.q_names}
     given = {f"{name.removesuffix('.q')}.q" for name in q0} | {f"{name.removesuffix('.v')}.v" for name in v0}
@@ -106,7 +106,7 @@ def free_values(
 
 
 def torque_of(mech: Mechanism, trace: Trace, notes: list[str]) -> dict[str, str] | None:
-    """Joint forces of a trace as formulas of time, straight between rows; None if it has none."""
+    """Convert the joint forces of a trace to formulas of time, linear between rows; None if it has none."""
     found = {}
     for name, values in trace.of("tau").items():
         if name not in mech.v_names:
@@ -121,7 +121,7 @@ def torque_of(mech: Mechanism, trace: Trace, notes: list[str]) -> dict[str, str]
 
 
 def _straight_pieces(time: Array, force: Array) -> str:
-    """A polygon as a formula: what it begins with, and a change of slope at each corner."""
+    """Write a polyline as a formula: its initial line, and a change of slope at each corner."""
     slopes = np.diff(force) / np.diff(time)
     turns = np.diff(slopes, prepend=0.0)
     terms = [f"{force[0]:.12g}"]
@@ -132,8 +132,8 @@ def _straight_pieces(time: Array, force: Array) -> str:
 
 
 def first_values(problem: Shooting, trace: Trace, p: Array) -> list[Array]:
-    """Own values of each segment: what was measured, smoothed, where it was; else of a run with the parameters as
-    they are."""
+    """Return the initial start values of each segment: smoothed measurements if available, otherwise from a run with
+    the present parameters."""
     mech = problem.mech
     known: dict[str, Any] = {}
     for name in mech.v_names:
@@ -162,14 +162,14 @@ def first_values(problem: Shooting, trace: Trace, p: Array) -> list[Array]:
 
 
 def _smoothed(time: Array, values: Array, degree: int) -> Any:
-    """A spline within the noise of measured values; an approximation of it will do."""
+    """Fit a spline within the noise of the measured values, to be used as an initial guess."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return UnivariateSpline(time, values, k=degree, s=len(values) * noise_of(values) ** 2)
 
 
 def _at_rest(problem: Shooting, p: Array) -> dict[str, float]:
-    """Start values as the model says."""
+    """Return the start values of the model."""
     from core.simulation.setup import start_state
 
     mech, begin = problem.mech, problem.segments[0].begin
@@ -181,7 +181,8 @@ def _at_rest(problem: Shooting, p: Array) -> dict[str, float]:
 
 
 def _passed_states(problem: Shooting, p: Array, own: Array) -> list[Array]:
-    """States of a run over the whole trace at the beginnings of the segments; where it cannot go on, the last one."""
+    """Simulate the whole trace and return the states at the starts of the segments; if the run cannot continue, its
+    last state."""
     end = problem.segments[-1].begin
     try:
         run, _ = problem.run(0, p, own, end=end)

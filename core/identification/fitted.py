@@ -1,5 +1,4 @@
-"""What fits of forces and fits of runs have in common: estimates with intervals, rows as the fit gives them, rows that
-it did not see."""
+"""Common results of force fits and run fits: estimates with confidence intervals, predicted rows, validation rows."""
 
 from __future__ import annotations
 
@@ -14,8 +13,8 @@ Array = NDArray[np.float64]
 
 
 class Validation(NamedTuple):
-    """Rows that the fit did not see. time (n,); measured, predicted (n, m); rms (m,), in the unit of each; relative
-    (m,) rms of the error over that of what was measured."""
+    """Validation on rows held back from the fit. time (n,); measured, predicted (n, m); rms (m,), in the unit of each;
+    relative (m,) rms of the error over that of the measured values."""
 
     time: Array
     measured: Array
@@ -23,19 +22,19 @@ class Validation(NamedTuple):
 
     @property
     def rms(self) -> Array:
-        """(m,) of the error."""
+        """Root mean square (m,) of the error."""
         return np.asarray(np.sqrt(np.mean((self.measured - self.predicted) ** 2, axis=0)))
 
     @property
     def relative(self) -> Array:
-        """(m,) error over what was measured."""
+        """Root mean square (m,) of the error relative to that of the measured values."""
         size = np.sqrt(np.mean(self.measured**2, axis=0))
         return np.asarray(self.rms / np.where(size > 0.0, size, 1.0))
 
 
 class Fitted:
-    """names (r,) of what was found; fit : estimates with intervals; measured (n, m) at the rows of the fit, a column a
-    force or a channel."""
+    """Result of a fit. names (r,) of the estimated quantities; fit : estimates with intervals; measured (n, m) at the
+    rows of the fit, one column per force or channel."""
 
     if TYPE_CHECKING:  # subclasses have them as fields
 
@@ -50,26 +49,26 @@ class Fitted:
 
     @property
     def estimate(self) -> Array:
-        """(r,) in the order of `names`, SI."""
+        """Estimates (r,) in the order of `names`, SI."""
         return self.fit.estimate
 
     @property
     def intervals(self) -> Array:
-        """(r, 2) of 95 %."""
+        """Confidence intervals (r, 2) of 95 %."""
         return self.fit.intervals
 
     @property
     def predicted(self) -> Array:
-        """(n, m) at the rows of the fit, as it gives them."""
+        """Predicted values (n, m) at the rows of the fit."""
         return self.measured - self.fit.residuals
 
     @property
     def rms(self) -> Array:
-        """(m,) of the residuals."""
+        """Root mean square (m,) of the residuals."""
         return np.asarray(np.sqrt(np.mean(self.fit.residuals**2, axis=0)))
 
     @property
     def weak(self) -> tuple[str, ...]:
-        """Names that zero is in the interval of."""
+        """Names of estimates whose confidence interval contains zero."""
         low, high = self.intervals.T
         return tuple(name for name, a, b in zip(self.names, low, high, strict=True) if a <= 0.0 <= b)

@@ -1,4 +1,5 @@
-"""Parameters of inverse dynamics from a motion with its forces: fit, intervals, validation, a model that can be."""
+"""Identification of inverse-dynamics parameters from a motion with its forces: fit, intervals, validation, a physically
+consistent model."""
 
 from __future__ import annotations
 
@@ -34,17 +35,17 @@ Array = NDArray[np.float64]
 
 DEFAULT_KINDS = ("inertia", "armature", "damping", "friction")
 SEEN_FRACTION = 1e-7
-"""Part of a column of the regressor that data must show beside the others."""
+"""Fraction of a regressor column that must be linearly independent of the others to be identifiable."""
 SLOW_FRACTION = 1e-3
-"""Part of a joint's largest speed below which the sign of its dry friction is not sure."""
+"""Fraction of a joint's largest speed below which the sign of its dry friction is uncertain."""
 LEAST_KEPT_FRACTION = 0.7
-"""Part of the rows that must be left where others are left out."""
+"""Smallest fraction of the rows that must remain after slow rows are removed."""
 LEAST_ENTRIES = 200
 
 
 @dataclass(frozen=True, eq=False)
 class Identification(Fitted):
-    """What a trace says of the parameters of a machine.
+    """Identified parameters of a machine.
 
     base : the combinations that were identified; fit : their estimate with its intervals; forces : names of the forces,
     in the order of the fit's; time (n,) of the rows of the fit; measured (n, m) forces there; validation : on rows held
@@ -65,32 +66,33 @@ class Identification(Fitted):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the base parameters, as formulas."""
+        """Names of the base parameters, as formulas."""
         return self.base.names
 
     @property
     def parameters(self) -> LinearParameters:
-        """Of which the base parameters are combinations, with the model's values."""
+        """Standard parameters, of which the base parameters are combinations, with the model's values."""
         return self.base.parameters
 
     @cached_property
     def values(self) -> Array:
-        """(m,) of `parameters`: bodies that can be, whose base parameters are the estimate as nearly as those can."""
+        """Physically consistent values (m,) of `parameters` whose base parameters are as near to the estimate as
+        possible."""
         return consistent_parameters(self.parameters, self.base.matrix, self.estimate, self.fit.covariance)
 
     @property
     def attained(self) -> Array:
-        """(r,) base parameters of `values`: unlike the estimate where no body could have that."""
+        """Base parameters (r,) of `values`; they differ from the estimate if that is physically inconsistent."""
         return np.asarray(self.base.matrix @ self.values)
 
     @cached_property
     def model(self) -> Model:
-        """The model with `values`."""
+        """Model with the identified `values`."""
         return with_values(self.mech.model, self.parameters, self.values)
 
     @property
     def impossible(self) -> tuple[str, ...]:
-        """Bodies and joints of the model before the fit whose values no body or joint could have."""
+        """Names of bodies and joints whose values in the model before the fit are physically inconsistent."""
         return tuple(owner for owner, fine in possible(self.parameters, self.parameters.values).items() if not fine)
 
 
@@ -135,7 +137,7 @@ def identify_motion(
     held_back: float = 0.25,
     p: Values = None,
 ) -> Identification:
-    """The same from a motion that is ready."""
+    """Identify parameters of inverse dynamics from a prepared motion."""
     known, places = chosen_parameters(mech, kinds, only, p)
     if "friction" in kinds:
         motion = _without_slow_rows(mech, motion)
@@ -157,8 +159,8 @@ def identify_motion(
 
 
 def _without_slow_rows(mech: Mechanism, motion: MeasuredMotion) -> MeasuredMotion:
-    """Rows in which every joint that moves at all moves surely one way: near rest the sign of dry friction is that of
-    the noise. All rows where few would be left."""
+    """Keep rows in which every moving joint is fast enough for the sign of its dry friction to be certain; keep all
+    rows if few would remain."""
     speed = np.abs(motion.v)
     fastest = np.max(speed, axis=0, initial=0.0)
     sure = np.all((speed > SLOW_FRACTION * fastest) | (fastest == 0.0), axis=1)
@@ -172,7 +174,7 @@ def _without_slow_rows(mech: Mechanism, motion: MeasuredMotion) -> MeasuredMotio
 def chosen_parameters(
     mech: Mechanism, kinds: Sequence[str], only: Sequence[str], p: Values = None
 ) -> tuple[LinearParameters, list[int]]:
-    """The parameters of some bodies and joints (default: all), and their places among those of the kinds."""
+    """Return the parameters of the named bodies and joints (default: all), and their indices among those of the kinds."""
     every = mech.linear_parameters(kinds, p=p)
     owners = {each.owner for each in every.parameters}
     wrong = next((name for name in only if name not in owners), None)
@@ -204,8 +206,8 @@ def equations(
     values: Array,
     p: Values = None,
 ) -> tuple[Array, Array]:
-    """(n, m, k) Y and (n, m) what its parameters have to make up of the measured forces: the rest is as the model
-    says."""
+    """Build the linear equations: regressor Y (n, m, k), and the measured forces (n, m) less those of the parameters
+    that stay as in the model."""
     q, v, a = motion.q, motion.v, motion.a
     Y = mech.regressor(q, v, a, kinds=kinds, actuators=actuators, p=p)[..., list(places)]
     whole = joint_forces(mech.compiled, q, v, a, actuators, p, True, motion.time)
@@ -222,7 +224,7 @@ def shown_by(
     actuators: Sequence[str] | None,
     p: Values = None,
 ) -> tuple[BaseParameters, tuple[str, ...]]:
-    """(the base parameters that data show, names of base parameters of the machine that they do not show)."""
+    """Return (base parameters identifiable from the data, names of the machine's base parameters that are not)."""
     count = max(40, LEAST_ENTRIES // max(mech.nv, 1), 3 * len(known.names) // max(mech.nv, 1) + 1)
     q, v, a, free = random_motions(mech.compiled, count, 0, p)
     random = Mechanism(free.model).regressor(q, v, a, kinds=kinds, actuators=actuators, p=p)[..., list(places)]
@@ -242,8 +244,8 @@ def shown_by(
 
 
 def with_values(model: Model, parameters: LinearParameters, values: Array) -> Model:
-    """The model with other values: masses, centres and tensors of bodies, coefficients of joints, also those that a
-    chain brings. Raises ModelError for what a sub-assembly brings."""
+    """Return the model with other values: masses, centres and tensors of bodies, coefficients of joints, also those
+    created by a DH chain. Raises ModelError for parts of a sub-assembly."""
     bodies: dict[str, dict[str, float]] = {}
     joints: dict[str, dict[str, float]] = {}
     for each, value in zip(parameters.parameters, values, strict=True):
@@ -285,7 +287,7 @@ def _changed(model: Model, collection: str, name: str, changes: Mapping[str, Any
 
 
 def _row(chain: DHChain, collection: str, name: str) -> int | None:
-    """The row of a chain that a body or joint is of."""
+    """Return the index of the chain's row that a body or joint belongs to."""
     if collection == "bodies":
         return chain.bodies.index(name) - 1 if name in chain.bodies[1:] else None
     named = [f"{chain.prefix}joint{k}" for k in range(1, len(chain.rows) + 1)]

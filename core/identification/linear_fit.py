@@ -1,4 +1,4 @@
-"""Least squares with what it is worth: covariance, intervals, correlation, what the residuals say of the noise.
+"""Linear least squares with statistics: covariance, confidence intervals, correlation, whiteness of the residuals.
 
 With y = Y π + e, cov e = σ² W⁻¹, the estimate has the covariance σ² (Yᵀ W Y)⁻¹, and 95 % of the intervals
 π̂ ± t √diag hold the truth (Draper and Smith, Applied Regression Analysis). Weights are one for each force, from the
@@ -24,18 +24,18 @@ METHODS: tuple[Method, ...] = ("ordinary", "weighted", "total")
 
 CONFIDENCE = 0.95
 SURELY_CORRELATED = 0.01
-"""Probability below which residuals are no white noise."""
+"""Probability below which residuals are not white noise."""
 LAGS = 10
-"""Of the Ljung–Box test."""
+"""Number of lags of the Ljung–Box test."""
 NOISELESS_FRACTION = 1e-10
-"""Part of the forces below which residuals are rounding, of which no statistics are made."""
+"""Fraction of the forces below which residuals are rounding errors and get no statistics."""
 UNSEEN_FRACTION = 1e-10
-"""Part of the largest singular value (columns scaled to one) below which the data do not show a combination."""
+"""Fraction of the largest singular value (columns scaled to one) below which a combination is not identifiable."""
 
 
 class Whiteness(NamedTuple):
-    """Of one signal's residuals: correlation of neighbours, and the probability of such ones in white noise
-    (G. Ljung, G. Box, Biometrika 65, 1978)."""
+    """Whiteness of one signal's residuals: correlation of neighbours, and the probability of such residuals in white
+    noise (G. Ljung, G. Box, Biometrika 65, 1978)."""
 
     neighbours: float
     probability: float
@@ -43,8 +43,8 @@ class Whiteness(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LinearFit:
-    """estimate (r,); covariance (r, r); intervals (r, 2) of 95 %; sigma (m,) noise of each of the m forces;
-    residuals (n, m), N·m or N; whiteness, one a force; condition of the scaled matrix; method."""
+    """Result of a linear fit. estimate (r,); covariance (r, r); intervals (r, 2) of 95 %; sigma (m,) noise of each of
+    the m forces; residuals (n, m), N·m or N; whiteness, one per force; condition of the scaled matrix; method."""
 
     estimate: Array
     covariance: Array
@@ -57,29 +57,29 @@ class LinearFit:
 
     @property
     def deviations(self) -> Array:
-        """(r,) standard deviations."""
+        """Standard deviations (r,)."""
         return np.sqrt(np.diag(self.covariance))
 
     @property
     def correlation(self) -> Array:
-        """(r, r) of the estimates."""
+        """Correlation matrix (r, r) of the estimates."""
         size = np.where(self.deviations > 0.0, self.deviations, 1.0)
         return np.asarray(self.covariance / np.outer(size, size))
 
     @property
     def doubtful(self) -> bool:
-        """Whether the residuals contradict the noise that the intervals assume."""
+        """True if the residuals contradict the noise model assumed by the intervals."""
         return bool(self.correlated)
 
     @property
     def correlated(self) -> tuple[int, ...]:
-        """Forces whose residuals are no white noise (of several the least likely one counts, Bonferroni)."""
+        """Indices of forces whose residuals are not white noise (Bonferroni correction over several forces)."""
         least = SURELY_CORRELATED / max(len(self.whiteness), 1)
         return tuple(k for k, each in enumerate(self.whiteness) if each.probability < least)
 
 
 def linear_fit(Y: Array, tau: Array, method: Method = "weighted") -> LinearFit:
-    """The fit of Y π = τ. Y : (n, m, r) of m forces at n instants; tau : (n, m).
+    """Fit Y π = τ. Y : (n, m, r) of m forces at n instants; tau : (n, m).
 
     Raises SimulationError where the data do not show all r parameters.
     """
@@ -108,7 +108,7 @@ def linear_fit(Y: Array, tau: Array, method: Method = "weighted") -> LinearFit:
 def with_statistics(
     estimate: Array, residuals: Array, covariance: Array, measured: Array, condition: float, method: str
 ) -> LinearFit:
-    """A fit of which estimate, residuals (n, m) of the measured values (n, m), and covariance are known."""
+    """Build a fit from estimate, residuals (n, m) of the measured values (n, m), and covariance."""
     (count, signals), width = residuals.shape, len(estimate)
     freedom = count * signals - width
     half = float(student.ppf(0.5 + 0.5 * CONFIDENCE, freedom)) * np.sqrt(np.maximum(np.diag(covariance), 0.0))
@@ -120,7 +120,7 @@ def with_statistics(
 
 
 def _solved(Y: Array, tau: Array, weights: Array) -> tuple[Array, Array, Array, float]:
-    """(estimate, residuals, (YᵀWY)⁻¹, condition) by QR with columns scaled to one."""
+    """Solve weighted least squares by QR with columns scaled to one; return (estimate, residuals, (YᵀWY)⁻¹, condition)."""
     width = Y.shape[-1]
     W = (Y * weights[:, None]).reshape(-1, width)
     scale = np.linalg.norm(W, axis=0)
@@ -135,7 +135,7 @@ def _solved(Y: Array, tau: Array, weights: Array) -> tuple[Array, Array, Array, 
 
 
 def _total(Y: Array, tau: Array) -> tuple[Array, Array, Array]:
-    """(estimate, residuals, covariance) with noise in Y, as much of a column's size as τ has of its own."""
+    """Solve total least squares with noise in Y proportional to that in τ; return (estimate, residuals, covariance)."""
     width = Y.shape[-1]
     W, y = Y.reshape(-1, width), tau.ravel()
     scale, size = np.linalg.norm(W, axis=0), float(np.linalg.norm(y)) or 1.0
@@ -154,7 +154,7 @@ def _total(Y: Array, tau: Array) -> tuple[Array, Array, Array]:
 
 
 def whiteness(residuals: Array) -> Whiteness:
-    """What the residuals (n,) of one signal, in the order of time, say of the noise."""
+    """Test the residuals (n,) of one signal, ordered in time, for whiteness."""
     n = len(residuals)
     x = residuals - np.mean(residuals)
     power = float(x @ x)

@@ -1,4 +1,4 @@
-"""From a trace to positions, speeds, accelerations and forces at equal times.
+"""Preparation of a trace: positions, speeds, accelerations and forces at evenly spaced times.
 
 Positions are filtered forward and backward, so that nothing is delayed (Butterworth), or smoothed by quintic splines
 whose residual is the noise that differences of high order show; their derivatives are speeds and accelerations unless
@@ -26,17 +26,17 @@ from core.simulation.run.recorded import run_of
 Array = NDArray[np.float64]
 
 ORDER = 4
-"""Of the Butterworth filter, in each direction."""
+"""Order of the Butterworth filter, in each direction."""
 KEPT_BAND = 0.8
-"""Part of the cut-off's band that the thinned rows can still show."""
+"""Bandwidth kept after thinning the rows, relative to the cut-off frequency."""
 RANDOM_FRACTION = 1e-9
-"""Part of a signal below which its noise counts as none: splines then go through the points."""
+"""Noise relative to a signal below which it is ignored: splines then interpolate the points."""
 UNEVEN_FRACTION = 1e-3
-"""Part of a time step by which steps may differ without being resampled."""
+"""Relative variation of the time step that is accepted without resampling."""
 
 
 class Preparation(NamedTuple):
-    """How a trace is made ready.
+    """Settings for the preparation of a trace: filter, thinning, smoothing.
 
     cutoff : Hz of the zero-phase filter, None: smoothing splines; rate : Hz at which rows are taken, None: as the
     trace has them, thinned out by the filter; trim : seconds left out at both ends, None: one period of the cut-off
@@ -48,12 +48,13 @@ class Preparation(NamedTuple):
 
 
 UNFILTERED = Preparation()
-"""By smoothing splines, all rows."""
+"""Preparation by smoothing splines, keeping all rows."""
 
 
 @dataclass(frozen=True, eq=False)
 class MeasuredMotion:
-    """time (n,), q (n, nq), v, a, tau (n, nv); measured (nv,) whose tau was measured; notes : what was done."""
+    """Prepared motion. time (n,), q (n, nq), v, a, tau (n, nv); measured (nv,) True where tau was measured; notes :
+    steps of the preparation."""
 
     time: Array
     q: Array
@@ -68,7 +69,7 @@ class MeasuredMotion:
 
 
 def measured_motion(mech: Mechanism, trace: Trace, how: Preparation = UNFILTERED, p: Values = None) -> MeasuredMotion:
-    """The motion of a trace, loops closed. Raises ModelError where coordinates or forces are missing."""
+    """Prepare the motion of a trace, with loops closed. Raises ModelError for missing coordinates or forces."""
     _check(mech, trace, how)
     notes: list[str] = []
     time, signals = _even(trace, notes)
@@ -113,7 +114,7 @@ def _check(mech: Mechanism, trace: Trace, how: Preparation) -> None:
 
 
 def _even(trace: Trace, notes: list[str]) -> tuple[Array, dict[str, Array]]:
-    """The signals at equal times."""
+    """Resample the signals to evenly spaced times."""
     steps = np.diff(trace.time)
     step = float(np.median(steps))
     if np.max(np.abs(steps - step)) <= UNEVEN_FRACTION * step:
@@ -129,7 +130,8 @@ def _filtered(sections: Array, values: Array) -> Array:
 
 
 def noise_of(values: Array) -> float:
-    """Standard deviation of the noise, from differences of tenth order, to which smooth motion adds nothing."""
+    """Estimate the standard deviation of noise from tenth-order differences, to which smooth motion contributes
+    nothing."""
     order = 10
     differences = np.diff(values, order)
     if not len(differences):
@@ -141,7 +143,7 @@ def noise_of(values: Array) -> float:
 def spline_derivatives(
     time: Array, values: Array, smooth: bool, notes: list[str], name: str
 ) -> tuple[Array, Array, Array]:
-    """Values, first and second derivatives of a quintic spline."""
+    """Return values, first and second derivatives of a quintic spline."""
     sigma = noise_of(values) if smooth else 0.0
     if sigma <= RANDOM_FRACTION * max(float(np.ptp(values)), 1e-12):
         spline = make_interp_spline(time, values, k=5)
@@ -179,7 +181,7 @@ def _states(
 def _closed(
     mech: Mechanism, time: Array, signals: dict[str, Array], smooth: bool, p: Values, notes: list[str]
 ) -> tuple[Array, Array, Array]:
-    """With loops: what was measured is smoothed, all else follows."""
+    """Smooth the measured coordinates of a machine with loops, and compute all others from loop closure."""
     given = {name: signals[f"{name}.q"] for name in mech.q_names if f"{name}.q" in signals}
     columns = {name: spline_derivatives(time, values, smooth, notes, f"{name}.q")[0] for name, values in given.items()}
     names = ("time", *(f"{name}.q" for name in columns))
@@ -190,7 +192,7 @@ def _closed(
 
 
 def _chosen(time: Array, how: Preparation, notes: list[str]) -> NDArray[np.int64]:
-    """Rows that are used."""
+    """Choose the rows to use."""
     rate = 1.0 / float(time[1] - time[0])
     trim = how.trim if how.trim is not None else (1.0 / how.cutoff if how.cutoff else 0.0)
     wanted = how.rate or (rate if how.cutoff is None else 2.0 * how.cutoff / KEPT_BAND)

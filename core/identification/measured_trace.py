@@ -1,4 +1,4 @@
-"""A trace that was measured: columns of a file or of arrays, mapped to signals of a machine, in SI."""
+"""Measured trace: columns of a file or of arrays, mapped to signals of a machine, in SI."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ QUANTITY_WORDS = {
     "v": {"v", "vel", "velocity", "speed", "rate", "dq", "qd", "omega"},
     "q": {"q", "pos", "position", "angle", "theta", "phi", "displacement"},
 }
-"""Words of headings that say what a column is."""
+"""Words in column headings that indicate the quantity."""
 UNITS_OF = {"q": ("rad", "m"), "v": ("rad/s", "m/s"), "a": ("rad/s²", "m/s²"), "tau": ("N·m", "N")}
-"""SI, of joints that turn and of such that slide."""
+"""SI units of signals, of revolute and of prismatic joints."""
 LEAST_ROWS = 8
-"""Rows below which nothing can be fitted and judged."""
+"""Smallest number of rows that can be fitted and validated."""
 
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """Signals over time. time (n,) s; signals : name ("joint1.q", "joint1.tau", any channel of runs) → (n,), SI;
-    unused : columns that are no signal of the machine; source : of what it was read."""
+    """Signals over time. time (n,) s; signals : name ("joint1.q", "joint1.tau", any channel of runs) → (n,), SI; unused
+    : columns without a signal of the machine; source : file or object it was read from."""
 
     time: Array
     signals: Mapping[str, Array]
@@ -51,18 +51,18 @@ class Trace:
         return len(self.time)
 
     def of(self, quantity: str) -> dict[str, Array]:
-        """Signals of a quantity ("q", "v", "a", "tau") by the name before it."""
+        """Return the signals of a quantity ("q", "v", "a", "tau") by joint name."""
         ending = f".{quantity}"
         return {name.removesuffix(ending): values for name, values in self.signals.items() if name.endswith(ending)}
 
     def part(self, first: int, last: int) -> Trace:
-        """Rows first … last − 1."""
+        """Return rows first … last − 1."""
         signals = {name: values[first:last] for name, values in self.signals.items()}
         return Trace(self.time[first:last], signals, self.unused, self.source)
 
 
 def columns_of(path: str | os.PathLike[str]) -> tuple[tuple[str, ...], Array]:
-    """(names, (n, columns)) of a CSV or SIMNON table, of a run, or of the data sets of an HDF5 file. Raises
+    """Read (names, (n, columns)) from a CSV or SIMNON table, a saved run, or the data sets of an HDF5 file. Raises
     FileError."""
     file = path_of(path)
     return _of_hdf5(file) if Path(file).suffix.lower() in WHOLE else table_of(file)
@@ -104,7 +104,7 @@ def trace_of(
     source: str | os.PathLike[str] | Run | Mapping[str, Any] | Trace,
     columns: Mapping[str, str] | None = None,
 ) -> Trace:
-    """The trace of a file, a run, or arrays by name (with "time").
+    """Build a trace from a file, a run, or arrays by name (with "time").
 
     columns : signal → column, "joint1.q" → "angle [deg]"; a unit in brackets behind the column, or in its name, is
     turned into SI. Columns that are called as a signal are taken by themselves, and q1, dq1, ddq1, tau1 … mean the
@@ -181,21 +181,21 @@ def _mapped(
 
 
 class _Others:
-    """Channels of runs beside those of joints, looked for when they are first asked for."""
+    """Channels of runs other than those of joints, computed on first use."""
 
     def __init__(self, mech: Mechanism) -> None:
         self._mech = mech
         self._signals: Signals | None = None
 
     def channel(self, name: str) -> str:
-        """The name, if it is that of a single number that changes along runs; else ""."""
+        """Return the name if it is a time-dependent scalar channel, otherwise ""."""
         if self._signals is None:
             self._signals = Signals(self._mech)
         return name if name not in TIME and self._signals.components(name) == () else ""
 
 
 def signal_names(mech: Mechanism) -> dict[str, str]:
-    """Names of columns that need no mapping → the signal they are: "joint1.q", "joint1" and "q1", "dq1", "tau1"."""
+    """Map column names that need no explicit mapping to their signals: "joint1.q", "joint1" and "q1", "dq1", "tau1"."""
     found: dict[str, str] = {}
     for quantity, names, words in (
         ("q", mech.q_names, ("q",)),
@@ -214,8 +214,8 @@ def signal_names(mech: Mechanism) -> dict[str, str]:
 
 
 def guessed_signals(mech: Mechanism, names: Sequence[str]) -> list[tuple[str, str]]:
-    """(signal, unit) that each column of a table may be, for a person to look at; "" where nothing is likely. Beside
-    names that need no mapping, words as "torque_2", "elbow angle [deg]" or "position.elbow" are taken."""
+    """Guess (signal, unit) for each column of a table, for the user to confirm; "" if nothing fits. Apart from standard
+    names, headings such as "torque_2", "elbow angle [deg]" or "position.elbow" are recognised."""
     known, others = signal_names(mech), _Others(mech)
     words = [_tokens(name) for name in names]
     first = 0 if any(number == "0" for each in words for number in each) else 1
@@ -232,7 +232,7 @@ def guessed_signals(mech: Mechanism, names: Sequence[str]) -> list[tuple[str, st
 def guessed_columns(
     mech: Mechanism, path: str | os.PathLike[str], named: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """Signal → column of a file, for the columns whose names only suggest a signal of a joint ("torque_2").
+    """Map signals to columns of a file whose names merely suggest a joint's signal ("torque_2").
 
     named : signals whose columns are known. Raises FileError.
     """
@@ -252,12 +252,12 @@ def guessed_columns(
 
 
 def _tokens(name: str) -> list[str]:
-    """Words and numbers of a heading, without its unit."""
+    """Split a heading into words and numbers, without its unit."""
     return re.findall(r"[a-z]+|\d+", name_and_unit(name)[0].lower())
 
 
 def _likely(mech: Mechanism, tokens: Sequence[str], first: int) -> str:
-    """The signal that words speak of: a quantity, and a joint by name or number; "" if none."""
+    """Return the signal that the words suggest, a quantity and a joint by name or number; "" if none."""
     quantity = next((q for q, words in QUANTITY_WORDS.items() if set(tokens) & words), "")
     if not quantity:
         return ""
@@ -273,7 +273,7 @@ def _likely(mech: Mechanism, tokens: Sequence[str], first: int) -> str:
 
 
 def si_unit(mech: Mechanism, signal: str) -> str:
-    """The SI unit of a joint's signal; "" of any other."""
+    """Return the SI unit of a joint's signal; "" for any other."""
     owner, _, quantity = signal.rpartition(".")
     turning = next((each.dimension == "angle" for each in mech.coordinates if each.name == owner), None)
     if turning is None or quantity not in UNITS_OF:
@@ -282,7 +282,7 @@ def si_unit(mech: Mechanism, signal: str) -> str:
 
 
 def _known_signal(mech: Mechanism, signal: str, known: Mapping[str, str]) -> str:
-    """A signal of the machine: a joint's, or any other channel of runs."""
+    """Return a signal of the machine: a joint's, or any other channel of runs."""
     if signal in known:
         return known[signal]
     owner = signal.rpartition(".")[0]

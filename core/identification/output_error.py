@@ -1,4 +1,4 @@
-"""Parameters and start values of a run from what was measured on the machine while it moved: output error.
+"""Output-error identification: parameters and start values of a run fitted to measured channels.
 
     minimise  Σ w_c² Σ_i (measured_ci − y_c(t_i; θ))²
 
@@ -37,29 +37,29 @@ from core.simulation import Run
 
 Array = NDArray[np.float64]
 Watch = Callable[[int, Mapping[str, float], float], object]
-"""(step, parameters and start values, root of the mean of weighted squares) after each step that is taken."""
+"""Callback after each accepted step: (step, parameters and start values, root of the mean of weighted squares)."""
 
 SMALL_STEP = 1e-3
-"""Standard deviations: a step shorter than this is the last one."""
+"""Step length, in standard deviations, that ends the iteration."""
 EXACT_STEP_FRACTION = 1e-9
-"""Part of the parameters: the same, where there is no noise."""
+"""Relative step of the parameters that ends the iteration if there is no noise."""
 NOISELESS_FRACTION = 1e-9
-"""Part of the measured values below which residuals are rounding and errors of integration."""
+"""Fraction of the measured values below which residuals are rounding and integration errors."""
 ALIKE_FRACTION = 1e-8
-"""Part of the largest singular value (columns scaled to one) below which the data do not tell parameters apart."""
+"""Fraction of the largest singular value (columns scaled to one) below which the data cannot distinguish parameters."""
 ARMIJO_FRACTION = 1e-4
-"""Part of the promised decrease that a step must bring."""
+"""Fraction of the predicted decrease that a step must attain."""
 LEAST_PART = 1.0 / 64.0
-"""Of a step, below which it is damped instead."""
+"""Smallest step fraction of the line search, below which the step is damped instead."""
 MOST_DAMPING = 1e8
 MOST_STEPS, STEPS_A_SECOND = 50_000, 2_000
 WEIGHT_ROUNDS = 3
-"""Fits in which the weights of several channels are found from their residuals."""
+"""Number of fits in which channel weights are estimated from residuals."""
 
 
 @dataclass(frozen=True, eq=False)
 class RunFit(Fitted):
-    """A run fitted to a trace.
+    """Result of a run fitted to a trace.
 
     names : of what was found: parameters, then start values; fit : estimates with intervals, one force of it is one
     channel here; outputs : those channels; time (n,) of the rows of the fit; measured, predicted (n, c); validation :
@@ -83,12 +83,12 @@ class RunFit(Fitted):
 
     @property
     def doubtful(self) -> tuple[str, ...]:
-        """Channels whose residuals are no white noise: the intervals are then too narrow."""
+        """Channels whose residuals are not white noise, so that the intervals are too narrow."""
         return tuple(self.outputs[k] for k in self.fit.correlated)
 
     @property
     def model(self) -> Model:
-        """The model with the parameters that were found."""
+        """Model with the identified parameters."""
         model = self.mech.model
         for name, value in self.parameters.items():
             model = edits.change(model, "parameters", name, value=value)
@@ -156,12 +156,13 @@ def fit_run(
 
 
 def _most_steps(time: Array) -> int:
-    """Steps of a run after which it is not worth while: parameters far off make motions of any speed."""
+    """Return the number of integration steps after which a run is aborted: parameters far from the solution can produce
+    arbitrarily fast motions."""
     return MOST_STEPS + round(STEPS_A_SECOND * float(time[-1] - time[0]))
 
 
 def _rows(trace: Trace, held_back: float, segments: int) -> int:
-    """Rows of the fit."""
+    """Return the number of rows used for the fit."""
     if not 0.0 <= held_back <= 0.8:
         raise ModelError(f"{held_back:g} of the rows cannot be held back.", where="held_back", remedy="Give 0 … 0.8.")
     used = len(trace) - round(held_back * len(trace))
@@ -174,7 +175,8 @@ def _rows(trace: Trace, held_back: float, segments: int) -> int:
 
 
 class _Point(NamedTuple):
-    """Parameters, own values of each segment, their runs, all put together, and the weighted sum of squares."""
+    """Iterate of the search: parameters, start values of each segment, their runs, the assembled segments, and the
+    weighted sum of squares."""
 
     p: Array
     own: tuple[Array, ...]
@@ -184,12 +186,12 @@ class _Point(NamedTuple):
 
     @property
     def open(self) -> float:
-        """What opens between segments, rad, m and their rates."""
+        """Largest mismatch between segments, rad, m and their rates."""
         return float(sum(np.sum(np.abs(mismatch)) for mismatch in self.whole.mismatches))
 
 
 class _Search:
-    """Steps from a first point."""
+    """Gauss–Newton iteration from an initial point."""
 
     def __init__(
         self,
@@ -217,7 +219,7 @@ class _Search:
         return _Point(p, own, passed, whole, square)
 
     def solve(self, iterations: int) -> None:
-        """Until steps are small; several channels get their weights from their residuals."""
+        """Iterate until steps are small; several channels are weighted by their residuals."""
         rounds = WEIGHT_ROUNDS if len(self.problem.outputs) > 1 else 1
         for _ in range(rounds):
             self.converged = False
@@ -237,14 +239,14 @@ class _Search:
         self.point = self.point._replace(square=square)
 
     def scaled(self) -> tuple[Array, Array, Array]:
-        """(slopes (rows, m) with columns scaled to one, scale (m,), closed residuals (rows,)), weighted."""
+        """Return the weighted (Jacobian (rows, m) with columns scaled to one, scale (m,), closed residuals (rows,))."""
         J = (self.point.whole.slopes * self.weights[:, None]).reshape(-1, len(self.problem.names))
         scale = np.linalg.norm(J, axis=0)
         scale = np.where(scale > 0.0, scale, 1.0)
         return J / scale, scale, (self.point.whole.closed * self.weights).ravel()
 
     def _direction(self) -> tuple[Array, Array]:
-        """(step of parameters and first start values, what it changes of the weighted values)."""
+        """Return (step of parameters and first start values, resulting change of the weighted values)."""
         J, scale, r = self.scaled()
         m, count = len(self.problem.vary), len(self.problem.names)
         low, high = np.full(count, -np.inf), np.full(count, np.inf)
@@ -258,7 +260,7 @@ class _Search:
         return step / scale, J @ step
 
     def _step(self) -> None:
-        """One step: as far as it lessens what is minimised, else damped."""
+        """Take one step: shortened until the merit decreases, otherwise damped."""
         point = self.point
         while True:
             d, change = self._direction()
@@ -284,7 +286,8 @@ class _Search:
                 return
 
     def _is_small(self, d: Array, change: Array) -> bool:
-        """Whether a step is short in standard deviations, or in parts of the values, and everything is closed."""
+        """Return True if a step is small, in standard deviations or relative to the values, and all segments are
+        closed."""
         freedom = max(change.size - len(d), 1)
         sigma = np.sqrt(self.point.square / freedom)
         closed = self.point.open <= 1e-9 * max(1.0, float(np.max(np.abs(np.concatenate(self.point.own)), initial=0.0)))
@@ -293,7 +296,8 @@ class _Search:
         return closed and (tiny or float(np.linalg.norm(change)) <= SMALL_STEP * sigma)
 
     def _slope(self, own_steps: Sequence[Array], d: Array) -> float:
-        """How what is minimised begins to change along a step, with a price of mismatches for which it falls."""
+        """Return the directional derivative of the merit along a step, with a penalty on mismatches that makes it
+        negative."""
         point, m = self.point, len(self.problem.vary)
         along, curved = 0.0, 0.0
         for each, step in zip(point.passed, own_steps, strict=True):
@@ -308,7 +312,7 @@ class _Search:
         return point.square + self.price * point.open
 
     def _tried(self, d: Array, own_steps: Sequence[Array], part: float) -> _Point | None:
-        """The point there; None where a run cannot go on."""
+        """Evaluate a fraction of the step; None if a run cannot continue."""
         point, m = self.point, len(self.problem.vary)
         p = np.clip(point.p + part * d[:m], *self.bounds)
         own = tuple(z + part * step for z, step in zip(point.own, own_steps, strict=True))
@@ -318,13 +322,13 @@ class _Search:
             return None
 
     def values(self) -> dict[str, float]:
-        """Parameters and start values now."""
+        """Return the current parameters and start values."""
         found = np.concatenate([self.point.p, self.point.own[0]])
         return dict(zip(self.problem.names, found.tolist(), strict=True))
 
 
 def _result(search: _Search, trace: Trace, measured: Array, notes: list[str]) -> RunFit:
-    """What was found, with what it is worth."""
+    """Assemble the result with its statistics."""
     problem, point = search.problem, search.point
     used, count = len(problem.time), len(problem.names)
     J, scale, _ = search.scaled()
@@ -359,7 +363,7 @@ def _result(search: _Search, trace: Trace, measured: Array, notes: list[str]) ->
 
 
 def _ahead(problem: Shooting, run: Run, given: Start, times: Array) -> Array:
-    """(n, c) channels of a run at times."""
+    """Evaluate (n, c) channels of a run at times."""
     if not problem.differences:
         found = Differentiated(run, problem.vary, given, problem.torque)
         return found.over_time(problem.outputs, times)[2]
@@ -367,7 +371,7 @@ def _ahead(problem: Shooting, run: Run, given: Start, times: Array) -> Array:
 
 
 def _refuse_alike(problem: Shooting, direction: Array) -> None:
-    """SimulationError that names what the data do not tell apart."""
+    """Raise SimulationError naming the parameters that the data cannot distinguish."""
     size = np.abs(direction)
     names = [name for name, part in zip(problem.names, size, strict=True) if part > 0.1 * float(np.max(size))]
     several = len(names) > 1

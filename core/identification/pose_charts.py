@@ -1,4 +1,4 @@
-"""Poses by as many numbers as there are freedoms, where coordinates are quaternions: displacements from a pose.
+"""Minimal pose coordinates, one per degree of freedom, for machines with quaternions: displacements from a base pose.
 
 A displacement ξ (nv,) of a pose from another, the base, is a vector of rotation along the speeds of quaternions
 (their logarithm), and of plain coordinates the coordinate itself. Where loops hold the machine, those of its
@@ -22,15 +22,15 @@ from core.numerics.tolerances import RANK_TOLERANCE, SOLVED_GAP
 Array = NDArray[np.float64]
 
 SMALL = 1e-5
-"""rad by which rotations are turned to see how displacements follow."""
+"""Rotation step of finite differences of displacements, rad."""
 MOST_CLOSINGS = 30
-"""Newton steps that close the loops."""
+"""Largest number of Newton steps of loop closure."""
 LONGEST_CLOSING = 0.5
-"""rad or m: longest step of one of them."""
+"""Longest Newton step of loop closure, rad or m."""
 
 
 def displacements(mech: Mechanism, base: Array, q: Array) -> Array:
-    """(nv,) ξ of a pose from the base."""
+    """Return the displacements (nv,) ξ of a pose from the base pose."""
     found = np.array(mech.difference(base, q))
     for k, name in enumerate(mech.v_names):
         if name in mech.q_names:
@@ -39,7 +39,7 @@ def displacements(mech: Mechanism, base: Array, q: Array) -> Array:
 
 
 def displaced(mech: Mechanism, base: Array, xi: Array) -> Array:
-    """(nq,) the pose of displacements (nv,)."""
+    """Return the pose (nq,) at displacements (nv,) from the base pose."""
     plain = [(k, mech.q_names.index(name)) for k, name in enumerate(mech.v_names) if name in mech.q_names]
     along = np.array(xi)
     along[[k for k, _ in plain]] = 0.0
@@ -50,8 +50,8 @@ def displaced(mech: Mechanism, base: Array, xi: Array) -> Array:
 
 
 def displacement_slopes(mech: Mechanism, base: Array, q: Array) -> Array:
-    """(nv, nv) ∂ξ by small motions of q along the speeds, by differences: the inverse of the right Jacobian of the
-    rotations."""
+    """Differentiate displacements (nv, nv) ∂ξ by small motions of q along the speeds, by differences: the inverse of
+    the right Jacobian of the rotations."""
     columns = []
     for unit in np.eye(mech.nv):
         ahead, behind = (mech.difference(base, mech.integrate(q, sign * SMALL * unit)) for sign in (1.0, -1.0))
@@ -60,7 +60,7 @@ def displacement_slopes(mech: Mechanism, base: Array, q: Array) -> Array:
 
 
 def motions_of(constraints: PositionConstraints, q: Array, independent: Sequence[int]) -> Array:
-    """(nv, k) speeds at a closed pose, one column for each independent speed, which is 1 in it."""
+    """Return speeds (nv, k) at a closed pose, one column for each independent speed, which is 1 there."""
     G = np.asarray(dense(constraints.jacobian(q)))
     free = np.setdiff1d(np.arange(G.shape[1]), independent)
     found = np.zeros((G.shape[1], len(independent)))
@@ -72,8 +72,8 @@ def motions_of(constraints: PositionConstraints, q: Array, independent: Sequence
 def closed(
     mech: Mechanism, base: Array, independent: Sequence[int], values: Array, near: Array, p: Any, t: float
 ) -> Array:
-    """(nq,) the closed pose with displacements `values` along the independent speeds, the others from those of the
-    pose `near` on (Newton's method). Raises AssemblyError where the loops do not close."""
+    """Compute the closed pose (nq,) with displacements `values` along the independent speeds, starting from the pose
+    `near` (Newton's method). Raises AssemblyError if the loops do not close."""
     constraints = PositionConstraints(mech.compiled, p, t)
     free = np.setdiff1d(np.arange(mech.nv), independent)
     positions = np.array([row.level == 0 for row in constraints.names], dtype=bool)

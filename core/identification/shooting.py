@@ -1,4 +1,4 @@
-"""A run against measured channels, in segments: what each misses, and its exact slopes.
+"""Multiple shooting: runs in segments compared with measured channels, with residuals and exact derivatives.
 
 Multiple shooting (H. G. Bock, Recent advances in parameter identification techniques for o.d.e., 1983): each segment
 begins from a state of its own, and where one ends the next has to begin. What opens there is linear in the steps of
@@ -36,8 +36,8 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Segment:
-    """Rows first … last − 1 of the trace; begin, end : s; free : names of its unknown start values ("x.q", "x.v",
-    states of force elements)."""
+    """Segment of a trace. Rows first … last − 1; begin, end : s; free : names of its unknown start values ("x.q",
+    "x.v", states of force elements)."""
 
     first: int
     last: int
@@ -47,8 +47,9 @@ class Segment:
 
 
 class Passed(NamedTuple):
-    """One segment's run: residuals (n, c), measured less computed; slopes (n, c, m) of the computed ones by parameters,
-    then free start values; state (n,) at the end, and its slopes (n, m); pose (nq,) at the beginning."""
+    """Run of one segment: residuals (n, c), measured less computed; slopes (n, c, m) derivatives of the computed
+    channels by parameters, then free start values; state (n,) at the end, and its derivatives (n, m); pose (nq,) at the
+    beginning."""
 
     residuals: Array
     slopes: Array
@@ -58,9 +59,9 @@ class Passed(NamedTuple):
 
 
 class Condensed(NamedTuple):
-    """All segments: residuals (N, c), with what opens between segments closed to first order (`closed`); slopes
-    (N, c, m) by parameters and the first segment's free values; mismatches : what opens before each of the others;
-    onto : (A, e) with which their own values step by A d + e."""
+    """Condensed problem of all segments: residuals (N, c), with mismatches between segments closed to first order
+    (`closed`); slopes (N, c, m) by parameters and the first segment's free values; mismatches : at the start of each
+    other segment; onto : (A, e) with which its start values step by A d + e."""
 
     residuals: Array
     closed: Array
@@ -70,7 +71,8 @@ class Condensed(NamedTuple):
 
 
 class Shooting:
-    """Of one machine, by parameters `vary`, on channels `outputs`, measured (N, c) at times (N,)."""
+    """Multiple-shooting problem of one machine, by parameters `vary`, on channels `outputs`, measured (N, c) at times
+    (N,)."""
 
     def __init__(
         self,
@@ -106,7 +108,7 @@ class Shooting:
         """Of segments that begin displaced: speeds along which these displacements are given."""
 
     def _states(self, q: Array) -> tuple[str, ...]:
-        """Names of the values that say how a segment begins."""
+        """Return the names of the start values of a segment."""
         mech = self.mech
         names = mech.v_names
         if mech.constrained:
@@ -117,7 +119,7 @@ class Shooting:
         return (*(f"{name}.q" for name in names), *(f"{name}.v" for name in names), *mech.x_names)
 
     def of(self, segment: Segment, state: Array) -> Array:
-        """Its own values in a state (n,)."""
+        """Extract a segment's start values from a state (n,)."""
         nq, nv, mech = self.mech.nq, self.mech.nv, self.mech
         values = {f"{name}.q": 0.0 for name in mech.v_names}
         values |= {f"{name}.q": state[mech.q_names.index(name)] for name in mech.q_names}
@@ -126,7 +128,8 @@ class Shooting:
         return np.array([values[name] for name in segment.free])
 
     def _onto(self, k: int, before: Passed) -> tuple[Array, Array]:
-        """(own values (o,) with which segment k would go on from the end of the one before, their slopes (o, m))."""
+        """Return the start values (o,) that would continue the previous segment in segment k, and their derivatives (o,
+        m)."""
         segment, mech = self.segments[k], self.mech
         nq, nv = mech.nq, mech.nv
         every = [*(f"{n}.q" for n in mech.v_names), *(f"{n}.v" for n in mech.v_names), *mech.x_names]
@@ -141,12 +144,12 @@ class Shooting:
         return state[rows], slopes[rows]
 
     def _turned(self, segment: Segment) -> list[str]:
-        """Speeds of its own values that displace quaternions."""
+        """Return the start values of a segment that displace quaternions."""
         plain = {f"{name}.q" for name in self.mech.q_names}
         return [name[:-2] for name in segment.free if name.endswith(".q") and name not in plain]
 
     def _base(self, k: int) -> Array:
-        """(nq,) the pose from which displacements of segment k are counted."""
+        """Return the base pose (nq,) of the displacements of segment k."""
         found = self.bases[k]
         if found is None:
             mech = self.mech
@@ -157,13 +160,13 @@ class Shooting:
 
     @cached_property
     def _base_speeds(self) -> dict[str, float]:
-        """Speeds with which the first segment begins where nothing else is said."""
+        """Return the default start speeds of the first segment."""
         mech, begin = self.mech, self.segments[0].begin
         y = start_state(mech, self.q0 or None, self.v0 or None, mech.parameter_values(), begin)
         return dict(zip(mech.v_names, y[mech.nq : mech.nq + mech.nv].tolist(), strict=True))
 
     def _along(self, k: int) -> tuple[int, ...]:
-        """Speeds along whose displacements segment k begins: all, or those that are independent where loops hold."""
+        """Return the speeds along which segment k is displaced: all, or the independent ones of a machine with loops."""
         mech = self.mech
         if not mech.constrained:
             return tuple(range(mech.nv))
@@ -177,7 +180,7 @@ class Shooting:
         return self._independent[k]
 
     def _pose(self, k: int, own: Mapping[str, float], p: Array, near: Array | None) -> Array:
-        """(nq,) with which segment k begins, where it displaces quaternions; the loops are closed."""
+        """Return the closed start pose (nq,) of segment k if it displaces quaternions."""
         mech, base = self.mech, self._base(k)
         xi = displacements(mech, base, base)
         for at, name in enumerate(mech.v_names):
@@ -191,12 +194,12 @@ class Shooting:
     # ------------------------------------------------------------------------------------------------ one segment
 
     def parameters(self, p: Array) -> dict[str, float]:
-        """All parameters, with p (m,) of those that are varied."""
+        """Return all parameters, with p (m,) for those that are varied."""
         values = dict(zip(self.mech.p_names, self.mech.parameter_values().tolist(), strict=True))
         return values | dict(zip(self.vary, p.tolist(), strict=True))
 
     def start(self, k: int, p: Array, z: Array, near: Array | None) -> tuple[Start, dict[str, Any]]:
-        """How segment k begins with own values z: as derivatives take it, and as options of `simulate`."""
+        """Return the start of segment k with start values z: as input of derivatives, and as options of `simulate`."""
         segment, mech = self.segments[k], self.mech
         own = dict(zip(segment.free, z.tolist(), strict=True))
         v = {name[:-2]: value for name, value in own.items() if name.endswith(".v")}
@@ -223,7 +226,8 @@ class Shooting:
         return given, {"q0": pose, "v0": mech.speeds(pose, v, p=values, t=segment.begin), "x0": x}
 
     def _displaced(self, k: int) -> bool:
-        """Whether segment k begins with displacements from a pose: there are quaternions among what it begins with."""
+        """Return True if segment k starts from displacements of a base pose, because its start values contain
+        quaternions."""
         return bool(self._turned(self.segments[k])) or (k > 0 and self.mech.nq != self.mech.nv)
 
     def run(
@@ -235,7 +239,7 @@ class Shooting:
         end: float | None = None,
         output: float | None = None,
     ) -> tuple[Run, Start]:
-        """The run of segment k, up to a time, with samples so far apart."""
+        """Simulate segment k up to time `end`, with samples every `output` seconds."""
         segment = self.segments[k]
         duration = (segment.end if end is None else end) - segment.begin
         given, begin = self.start(k, p, z, near)
@@ -247,7 +251,7 @@ class Shooting:
         return simulate(self.mech, duration, torque=self.torque, **options), given
 
     def passed(self, k: int, p: Array, z: Array, near: Array | None) -> Passed:
-        """Segment k with its slopes. Raises SimulationError where the run cannot go on."""
+        """Simulate segment k with derivatives. Raises SimulationError if the run cannot continue."""
         if not self.differences:
             run, given = self.run(k, p, z, near)
             try:
@@ -260,7 +264,7 @@ class Shooting:
         return Passed(residuals, found.slopes, found.seen.state, found.state_slopes, found.seen.pose)
 
     def _exact(self, k: int, z: Array, run: Run, given: Start) -> Passed:
-        """With the derivatives of the run. Raises NoDerivative, SimulationError."""
+        """Evaluate segment k with exact derivatives of the run. Raises NoDerivative, SimulationError."""
         segment, displaced = self.segments[k], self._displaced(k)
         if displaced and given.fixed and self.mech.nx and given.x0 is None:
             raise NoDerivative("force elements begin at rest where loops with quaternions are turned")
@@ -286,8 +290,8 @@ class Shooting:
         return Passed(residuals, slopes[:, :, :own], moments.y[-1], last[:, :own], run.q[0])
 
     def _by_displacements(self, k: int, run: Run, start: Array, places: Sequence[int]) -> Array:
-        """(c, c) that takes derivatives by motions of the first pose along its speeds, which stand in the columns
-        `places`, to those by displacements from the base; start (n, c) how the state begins to change.
+        """Return the matrix (c, c) that converts derivatives by motions of the first pose along its speeds, in the
+        columns `places`, to derivatives by displacements from the base; start (n, c) initial change of the state.
 
         With ξ the displacements along independent speeds s, B motions of the pose by these and A = ∂ξ:
         δs = (A B)_s⁻¹ δξ, and a parameter that moves the pose by δ leaves ξ where δs = −(A B)_s⁻¹ (A δ)_s.
@@ -309,7 +313,7 @@ class Shooting:
     # ------------------------------------------------------------------------------------------------ all of them
 
     def condensed(self, passed: Sequence[Passed], own: Sequence[Array]) -> Condensed:
-        """All segments, put together."""
+        """Assemble all segments into a condensed problem."""
         m, first = len(self.vary), passed[0]
         mismatches: list[Array] = []
         onto: list[tuple[Array, Array]] = []

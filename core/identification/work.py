@@ -1,5 +1,5 @@
-"""Fits and motions as work that a process may do (`core.mechanism.work_apart`): what they tell meanwhile goes over a
-line, and whether to stop comes over it."""
+"""Identification tasks executed by a subprocess (`core.mechanism.work_apart`), which report progress and receive stop
+requests over a line."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from core.identification.output_error import RunFit, fit_run
 from core.mechanism import Mechanism
 
 MANY = 20.0
-"""Steps of a fit of which progress makes the whole."""
+"""Nominal number of steps of a fit, for progress reports."""
 
 
 def forces(
     mech: Mechanism, line: Line, columns: Any, cutoff: float | None, p: Any, options: Mapping[str, Any]
 ) -> Identification | None:
-    """As `identify`, with bodies that can be; None where it was stopped. Raises KinetostatError."""
+    """Run `identify` with physically consistent bodies; None if stopped. Raises KinetostatError."""
     steps: tuple[tuple[str, Callable[[Any], Any]], ...] = (
         ("Trace", lambda _: trace_of(mech, columns)),
         ("Motion", lambda trace: measured_motion(mech, trace, Preparation(cutoff=cutoff), p)),
@@ -38,7 +38,7 @@ def forces(
 
 
 def run(mech: Mechanism, line: Line, columns: Any, options: Mapping[str, Any]) -> RunFit:
-    """As `fit_run`; tells each step in words. Stopped, it gives the best so far. Raises KinetostatError."""
+    """Run `fit_run`, reporting each step as text; if stopped, return the best result so far. Raises KinetostatError."""
 
     def watch(step: int, values: Mapping[str, float], size: float) -> None:
         line.tell(Progress(min(0.95, step / MANY), f"step {step}"))
@@ -48,7 +48,7 @@ def run(mech: Mechanism, line: Line, columns: Any, options: Mapping[str, Any]) -
 
 
 def motion(mech: Mechanism, line: Line, p: Any, options: Mapping[str, Any]) -> Excitation:
-    """As `excitation`. Stopped, it gives the best so far. Raises KinetostatError."""
+    """Run `excitation`; if stopped, return the best result so far. Raises KinetostatError."""
     return excitation(
         mech, p=p, **options, progress=lambda part: line.tell(Progress(part, "search")), cancelled=line.asked
     )

@@ -1,1 +1,1 @@
-"""Maps of where frames can be, and of how well machines do there: clouds, areas, volumes, boundaries."""
+"""Workspace maps: reachable points of frames and local performance measures, as clouds, areas, volumes, boundaries."""

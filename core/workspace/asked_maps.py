@@ -1,4 +1,4 @@
-"""Maps that ask inverse kinematics at places of cells: orientations and configurations."""
+"""Maps that solve inverse kinematics at grid points: reachable orientations and number of configurations."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 PLACES = 500
-"""Places at most at which inverse kinematics is asked for orientations and configurations."""
+"""Largest number of points at which inverse kinematics is solved for orientations and configurations."""
 ORIENTATIONS = 48
-"""Orientations that are tried at each."""
+"""Number of orientations tried at each point."""
 ABOUT = {
     "orientations": "share of {count} orientations in which the frame gets there",
     "configurations": "number of poses that bring the frame there",
@@ -31,7 +31,7 @@ ABOUT = {
 
 
 class _AskedMap:
-    """A map whose places are known, and whose values come from coarse to fine."""
+    """Map with known points, whose values are computed from coarse to fine."""
 
     def __init__(self, task: Task, found: Samples, plane: Plane | None) -> None:
         self.task, self.plane = task, plane
@@ -43,7 +43,7 @@ class _AskedMap:
         self.done: tuple[NDArray[np.intp], Array, Array | None] | None = None
 
     def made(self, q: Array, values: Array, cells: Cells, places: Array, words: list[str]) -> WorkspaceMap:
-        """The map of some places."""
+        """Build the map of some points."""
         task = self.task
         return WorkspaceMap(
             machine=task.machine.mech.name,
@@ -63,7 +63,7 @@ class _AskedMap:
         )
 
     def report(self, some: NDArray[np.intp], values: Array, poses: Array | None) -> None:
-        """Take what is known of some places, and show it."""
+        """Store the values of some points, and show the map so far."""
         self.done = some, values, poses
         watch, count = self.task.watch, len(self.places)
         watch.step(0.5 + 0.45 * len(some) / count, "Inverse kinematics")
@@ -71,7 +71,7 @@ class _AskedMap:
             watch.shown(replace(self.so_far([f"{len(some)} of {count} places so far"]), growing=True))
 
     def so_far(self, words: list[str]) -> WorkspaceMap:
-        """The coarser map of the places that are done."""
+        """Build the coarser map of the finished points."""
         assert self.done is not None
         some, values, poses = self.done
         size = self.cells.size * (len(self.places) / len(some)) ** (1.0 / self.flat.shape[1])
@@ -82,14 +82,14 @@ class _AskedMap:
         return replace(found, complete=False)
 
     def whole(self, q: Array, values: Array, words: list[str]) -> WorkspaceMap:
-        """The map of all places."""
+        """Build the map of all points."""
         cells = self.cells
         own = Cells(cells.origin, cells.size, cells.filled, np.arange(len(q)))
         return self.made(q, values, own, self.places, words)
 
 
 def asked(task: Task, found: Samples, wanted: Wanted, stopped: bool) -> WorkspaceMap:
-    """Maps that ask inverse kinematics at places of cells."""
+    """Compute a map that solves inverse kinematics at grid points."""
     of = _AskedMap(task, found, plane_of_samples(task, found, wanted))
     try:
         if stopped:
@@ -115,7 +115,7 @@ def asked(task: Task, found: Samples, wanted: Wanted, stopped: bool) -> Workspac
 
 
 def _configurations(task: Task, wanted: Wanted, found: Samples, q: Array, report: orientation_maps.Reported) -> Array:
-    """Number of poses for each place, or for each pose where orientation counts."""
+    """Count the configurations for each point, or for each pose if orientation counts."""
     machine = task.machine
     linear = wanted._replace(part="translation").jacobians(found.q[:SETTING_OUT])
     angular = wanted._replace(part="rotation").jacobians(found.q[:SETTING_OUT])

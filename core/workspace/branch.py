@@ -1,4 +1,4 @@
-"""Closed machines along their branch: poses from the coordinates of actuators, next to poses that are known.
+"""Poses of machines with loops on one branch, computed from actuator coordinates, near known poses.
 
 With G v = 0 and the actuators' speeds A v = u, rows of [G; A] that are independent at the first pose keep the sign of
 their determinant as long as no singularity of the second type lies between: a pose with the other sign is on another
@@ -24,22 +24,22 @@ Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 FARTHEST = 8.0
-"""Largest change of a coordinate (rad, or machine sizes) over that of the actuators: more is a leap to another branch,
-or the end of this one."""
+"""Largest change of a coordinate (rad, or machine sizes) relative to that of the actuators; a larger one is a jump to
+another branch or the end of this one."""
 SMALLEST_STEP = 0.02
-"""rad, or machine sizes, below which changes of actuators are not compared."""
+"""Change of actuators, rad or machine sizes, below which ratios are not computed."""
 
 
 class Branch:
-    """The branch of a closed machine on which a pose lies."""
+    """Branch of a machine with loops that contains a given pose."""
 
     def __init__(self, machine: Machine, ranges: JointRanges, start: Array) -> None:
         self.machine, self.ranges, self.start = machine, ranges, start
         self._limits = cut_limits(machine.mech.compiled)
 
     def at(self, values: Array, guess: Array) -> tuple[Array, Flags]:
-        """(poses (n, nq), whether they are on the branch and inside all limits) with the coordinates that run at values
-        (n, d), next to poses (n, nq)."""
+        """Solve for poses with the varied coordinates at values (n, d), near poses (n, nq); return (poses (n, nq), mask
+        of those on the branch and within all limits)."""
         machine, ranges = self.machine, self.ranges
         q = guess.copy()
         q[:, ranges.index] = values
@@ -55,7 +55,7 @@ class Branch:
         return found.q, good
 
     def holds(self, q: Array) -> Flags:
-        """(n,) whether closed poses are on the branch and keep the limits of joints that close loops."""
+        """Return a mask (n,) of closed poses that are on the branch and within the limits of loop-closing joints."""
         good = self._signs(q) == self._sign
         still = np.zeros((len(q), self.machine.mech.nv))
         for limit in self._limits:
@@ -66,8 +66,8 @@ class Branch:
         return good
 
     def spread_from(self, values: Array, known: Array | None = None) -> tuple[Array, Flags]:
-        """(poses (n, nq), found) for values (n, d): from the start pose outward, each from the nearest that was found,
-        in waves of twice as many, and again for those left, until a wave finds no more."""
+        """Solve (poses (n, nq), found) for values (n, d) outward from the start pose: each from the nearest known pose,
+        in waves that double in size, repeated until a wave finds no more."""
         n, units = len(values), self.machine.units[self.ranges.speed]
         q = np.tile(self.start, (n, 1))
         found = np.zeros(n, dtype=bool)
@@ -89,7 +89,7 @@ class Branch:
     def _wave(
         self, wave: NDArray[np.intp], places: Array, values: Array, q: Array, found: Flags, poses: list[Array]
     ) -> NDArray[np.intp]:
-        """Solve some from the nearest that are known; those that are left."""
+        """Solve some points from their nearest known poses; return the indices of those unsolved."""
         if not len(wave):
             return wave
         known = np.concatenate(poses)
@@ -104,7 +104,7 @@ class Branch:
 
     @cached_property
     def _rows(self) -> NDArray[np.intp]:
-        """nv rows of [A; G], independent at the start pose, all of A among them."""
+        """Return nv linearly independent rows of [A; G] at the start pose, including all of A."""
         K = self._stacked(self.start[None])[0]
         d = len(self.ranges.index)
         K[:d] *= 1e3  # pivoting takes them first
@@ -114,7 +114,7 @@ class Branch:
         return np.sort(pivots[: min(rank, K.shape[1])])
 
     def _stacked(self, q: Array) -> Array:
-        """(n, d + rows, nv) [A; G] in units of the machine."""
+        """Return (n, d + rows, nv) [A; G] in machine units."""
         machine, speed = self.machine, self.ranges.speed
         picked = np.zeros((len(speed), machine.mech.nv))
         picked[np.arange(len(speed)), speed] = 1.0

@@ -1,4 +1,4 @@
-"""Samples of a map and their values, which grow round by round: what there is after each is a coarser map."""
+"""Samples of a map and their values, added round by round; after each round they make a coarser map."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from core.workspace.motion_of_frame import SETTING_OUT, wanted_of
 Array = NDArray[np.float64]
 
 LEAST_PAUSE = 0.15
-"""Seconds between two pictures, at least."""
+"""Shortest interval between two intermediate maps, s."""
 
 
 class Valued(NamedTuple):
-    """samples : of a piece; values : (n,) of them."""
+    """Samples of a piece with their values (n,)."""
 
     samples: Samples
     values: Array
 
 
 class GrownSamples:
-    """What there is so far of the samples of a task."""
+    """Samples of a task gathered so far."""
 
     def __init__(self, task: Task, share: float) -> None:
-        """share : part of the whole work that samples are."""
+        """Start without samples. share : fraction of the whole work that sampling takes."""
         self.task, self._share = task, share
         self.wanted: Wanted | None = None
         self.unit = ""
@@ -41,8 +41,7 @@ class GrownSamples:
         self._shown = time.perf_counter()
 
     def grow(self, shown: Callable[[], object]) -> bool:
-        """Take all rounds; whether it was stopped. shown() is called after rounds, not too often, and after the
-        last."""
+        """Run all rounds; return True if stopped. shown() is called after some rounds, and after the last."""
         task, watch = self.task, self.task.watch
         machine = task.machine
         known = [task.start[None]]
@@ -68,7 +67,7 @@ class GrownSamples:
 
     @property
     def samples(self) -> Samples:
-        """All so far."""
+        """All samples so far."""
         nq = self.task.machine.mech.nq
         q = [np.zeros((0, nq)), *(each.samples.q for each in self._parts)]
         return Samples(
@@ -77,24 +76,24 @@ class GrownSamples:
 
     @property
     def values(self) -> Array:
-        """(n,) of all so far."""
+        """Values (n,) of all samples so far."""
         return np.concatenate([np.zeros(0), *(each.values for each in self._parts)])
 
     def values_of(self, q: Array) -> Array:
-        """(n,) of poses (n, nq)."""
+        """Compute the values (n,) of poses (n, nq)."""
         assert self._compute is not None
         return self._compute(q)
 
     # ------------------------------------------------------------------------------ how the frame moves
 
     def _valued(self, found: Samples) -> Valued:
-        """With values, as far as it is known what is measured."""
+        """Add values to samples, once the measured quantity is determined."""
         if self._compute is None:
             return Valued(found, np.full(len(found.q), np.nan))
         return Valued(found, self._compute(found.q))
 
     def _look_again(self) -> None:
-        """In how many dimensions the frame moves, by what there is so far: with more samples it may be more."""
+        """Update the dimension of the frame's motion from the samples so far; it may grow with more samples."""
         found = self.samples
         if not len(found.q):
             return

@@ -1,4 +1,4 @@
-"""Measures of how a frame moves and bears, at many poses at once.
+"""Kinematic and static performance measures from Jacobians, for many poses at once.
 
 All go by the columns of the actuated Jacobian, unit speeds of the actuators (`core.analysis.manipulability`), in the m
 dimensions in which the frame moves. With |u_i| ≤ s_i the velocities are the zonotope Σ u_i J_i: its least extent is
@@ -23,16 +23,16 @@ from core.workspace.pose_solver import Machine
 Array = NDArray[np.float64]
 
 SMALL = 1e-12
-"""Part of the largest below which a singular value, or a cross product, counts as zero."""
+"""Fraction of the largest below which a singular value, or a cross product, counts as zero."""
 MOST_ACTUATORS = 12
-"""Of errors whose combinations of signs are walked."""
+"""Largest number of actuators whose sign combinations of errors are enumerated."""
 REGULAR = 1e-14
-"""Added to the normal equations of actuator speeds, as part of their trace."""
+"""Regularisation of the normal equations of actuator speeds, relative to their trace."""
 
 
 class Actuated(NamedTuple):
-    """linear, angular : (n, 3, k) m/s and rad/s of the frame for unit speeds of k actuators; hold : (n, k) N·m, N with
-    which they carry the machine's own weight, None: not asked for."""
+    """Jacobians by actuators. linear, angular : (n, 3, k) m/s and rad/s of the frame for unit speeds of k actuators;
+    hold : (n, k) actuator forces that carry the machine's own weight, N·m, N; None: not computed."""
 
     linear: Array
     angular: Array
@@ -40,7 +40,7 @@ class Actuated(NamedTuple):
 
 
 def actuated(machine: Machine, q: Array, chosen: Actuators, weight: bool = False) -> Actuated:
-    """How the actuators move the frame at poses q (n, nq)."""
+    """Compute the Jacobians by the actuators at poses q (n, nq)."""
     J = machine.jacobians(q)
     G = np.asarray(machine.mech.gravity(q, p=machine.p)) if weight else None
     if machine.closing is None and len(chosen.indices) == machine.mech.nv:
@@ -51,7 +51,7 @@ def actuated(machine: Machine, q: Array, chosen: Actuators, weight: bool = False
 
 
 def transmissions(machine: Machine, q: Array, chosen: Actuators) -> Array:
-    """(n, nv, k) speeds of all joints for unit speeds of the actuators: all else follows from what holds."""
+    """Compute (n, nv, k) speeds of all joints for unit speeds of the actuators, from the active constraints."""
     units, indices = machine.units, list(chosen.indices)
     picked = np.zeros((len(indices), machine.mech.nv))
     picked[np.arange(len(indices)), indices] = 1.0
@@ -65,13 +65,14 @@ def transmissions(machine: Machine, q: Array, chosen: Actuators) -> Array:
 
 
 def gram(J: Array) -> Array:
-    """(n, 3, 3) J Jᵀ."""
+    """Compute (n, 3, 3) J Jᵀ."""
     return np.asarray(J @ np.swapaxes(J, 1, 2))
 
 
 def singular_values(J: Array, m: int) -> Array:
-    """(n, m) σ of matrices (n, 3, k), largest first: roots of the eigenvalues of J Jᵀ by the cosine formula of
-    symmetric 3 × 3 matrices (O. K. Smith, Comm. ACM 4(4), 1961). Below 1e-7 of the largest they are rounding."""
+    """Compute singular values (n, m) of matrices (n, 3, k), largest first: roots of the eigenvalues of J Jᵀ by the
+    cosine formula of symmetric 3 × 3 matrices (O. K. Smith, Comm. ACM 4(4), 1961). Below 1e-7 of the largest they are
+    rounding errors."""
     A = gram(J)
     mean = np.trace(A, axis1=1, axis2=2) / 3.0
     B = A - mean[:, None, None] * np.eye(3)
@@ -90,8 +91,8 @@ def _determinants(A: Array) -> Array:
 
 
 def volumes(J: Array, m: int) -> Array:
-    """(n,) Yoshikawa's w: the product of the m largest σ. In three dimensions it is √det(J Jᵀ), of three columns |det
-    J|; in two it follows from the sums of principal minors."""
+    """Compute Yoshikawa's manipulability w (n,): the product of the m largest singular values. In three dimensions it
+    is √det(J Jᵀ), with three columns |det J|; in two it follows from the sums of principal minors."""
     if J.shape[2] == 3 and m == 3:
         return np.abs(_determinants(J))
     A = gram(J)
@@ -104,7 +105,7 @@ def volumes(J: Array, m: int) -> Array:
 
 
 def conditions(J: Array, m: int) -> Array:
-    """(n,) σ largest / σ least, infinite where the frame has lost a direction."""
+    """Compute condition numbers (n,), largest over smallest singular value; infinite at singular poses."""
     sigma = singular_values(J, m)
     lost = sigma[:, -1] <= 1e-7 * sigma[:, 0]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -112,7 +113,7 @@ def conditions(J: Array, m: int) -> Array:
 
 
 def speeds_in_every_direction(J: Array, fastest: Array, normal: Array | None) -> Array:
-    """(n,) the speed that the frame reaches in every direction, with actuators up to `fastest` (k,).
+    """Compute the speed (n,) that the frame attains in every direction, with actuators up to `fastest` (k,).
 
     normal : (3,) of the plane in which it moves; None: in space
     """
@@ -134,8 +135,8 @@ def speeds_in_every_direction(J: Array, fastest: Array, normal: Array | None) ->
 
 
 def forces_in_every_direction(J: Array, strongest: Array, hold: Array) -> Array:
-    """(n,) the force that the actuators bear at the frame in every direction, beside the machine's own weight; 0 where
-    they do not bear that. strongest : (k,), infinite where there is no limit."""
+    """Compute the force (n,) that the actuators can bear at the frame in every direction, in addition to the machine's
+    weight; 0 if they cannot bear that. strongest : (k,), infinite without limit."""
     left = np.maximum(strongest - np.abs(hold), 0.0)
     arms = np.linalg.norm(J, axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -145,7 +146,8 @@ def forces_in_every_direction(J: Array, strongest: Array, hold: Array) -> Array:
 
 
 def payloads(J: Array, strongest: Array, hold: Array, pull: Array) -> Array:
-    """(n,) the largest mass at the frame's origin that the actuators hold; 0 where they do not hold the machine itself.
+    """Compute the largest mass (n,) at the frame's origin that the actuators can hold; 0 if they cannot hold the
+    machine itself.
 
     pull : (3,) m/s², gravity. τ_i = hold_i − m J_i · pull is linear in m, so the bounds of m are exact.
     """
@@ -158,8 +160,8 @@ def payloads(J: Array, strongest: Array, hold: Array, pull: Array) -> Array:
 
 
 def worst_errors(J: Array, errors: Array) -> Array:
-    """(n,) the largest |J δ| of errors |δ_i| ≤ errors (k,) of the actuators: |J δ| is convex, so it is largest where
-    all errors are; δ and −δ are the same. Raises ModelError for more actuators than can be walked."""
+    """Compute the largest |J δ| (n,) for actuator errors |δ_i| ≤ errors (k,): |J δ| is convex, so the maximum is at
+    extreme errors; δ and −δ are equivalent. Raises ModelError for too many actuators to enumerate."""
     generators = J * errors
     if len(errors) > MOST_ACTUATORS:
         raise ModelError(
@@ -175,14 +177,15 @@ def worst_errors(J: Array, errors: Array) -> Array:
 
 
 def least_stiffness(J: Array, stiffness: Array) -> Array:
-    """(n,) stiffness of the frame in its softest direction, where the actuators yield by springs (k,) and nothing else
-    does: 1 / λ largest of the compliance J diag(1/k) Jᵀ (Salisbury 1980); infinite where nothing moves it."""
+    """Compute the frame's stiffness (n,) in its softest direction, with compliance only in the actuators, springs (k,):
+    1 / λ largest of the compliance J diag(1/k) Jᵀ (Salisbury 1980); infinite if nothing moves it."""
     with np.errstate(divide="ignore"):
         return np.asarray(1.0 / singular_values(J / np.sqrt(stiffness), 3)[:, 0] ** 2)
 
 
 def stiffnesses(mech: Mechanism, chosen: Actuators) -> Array:
-    """(k,) stiffness of the joints of the actuators, N·m/rad or N/m. Raises ModelError naming one that has none."""
+    """Return the stiffness (k,) of the actuators' joints, N·m/rad or N/m. Raises ModelError naming one without
+    stiffness."""
     numbers, joints, found = mech.compiled.coordinates.numbers, mech.compiled.coordinates.joints, []
     for name in chosen.names:
         joint = joints.get(name) or joints[name.rpartition(".")[0]]
@@ -197,7 +200,7 @@ def stiffnesses(mech: Mechanism, chosen: Actuators) -> Array:
 
 
 def efforts(mech: Mechanism, chosen: Actuators) -> Array:
-    """(k,) largest forces of the actuators, infinite where their joints say none.
+    """Return the largest forces (k,) of the actuators, infinite for joints without limit.
 
     Raises ModelError where none does.
     """
@@ -205,7 +208,7 @@ def efforts(mech: Mechanism, chosen: Actuators) -> Array:
 
 
 def speeds_allowed(mech: Mechanism, chosen: Actuators) -> Array:
-    """(k,) largest speeds of the actuators. Raises ModelError naming one that has none."""
+    """Return the largest speeds (k,) of the actuators. Raises ModelError naming one without limit."""
     found = _limits(mech, chosen, "velocity", "largest speed")
     for name, speed in zip(chosen.names, found, strict=True):
         if not np.isfinite(speed):
@@ -236,7 +239,7 @@ def _limits(mech: Mechanism, chosen: Actuators, field: str, words: str) -> Array
 
 
 def pull_of_gravity(mech: Mechanism) -> Array:
-    """(3,) m/s². Raises ModelError where gravity is no uniform field."""
+    """Return the gravity vector (3,) m/s². Raises ModelError if gravity is not a uniform field."""
     gravity = mech.model.world.gravity
     if gravity.kind == "point":
         raise ModelError(

@@ -1,4 +1,4 @@
-"""Which coordinates run in a map, between which bounds, and points spread evenly over them.
+"""Ranges of the coordinates varied in a map, and points spread evenly over them.
 
 The points are those of an additive recurrence u_k = frac(u_0 + k α) with α from the root of x^(d+1) = x + 1 (M.
 Roberts, "The unreasonable effectiveness of quasirandom sequences", 2018; in one dimension the golden ratio): any
@@ -24,18 +24,18 @@ from core.multibody.coordinates import Coordinate
 
 Array = NDArray[np.float64]
 Over = Sequence[str] | Mapping[str, tuple[float, float]] | None
-"""Coordinates that run, with their bounds where these are not the limits; None: all that move the frame."""
+"""Coordinates to vary, with bounds if these differ from the limits; None: all that move the frame."""
 
 TURN = 2.0 * math.pi
 MOVES = 1e-9
-"""Part of the largest entry of Jacobians below which a coordinate does not move a frame."""
+"""Fraction of the largest Jacobian entry below which a coordinate does not move a frame."""
 POSES = 4
 
 
 @dataclass(frozen=True)
 class JointRanges:
-    """names : of coordinates of one number; index, speed : their places in q and v; lower, upper : (d,) rad or m;
-    balls : first places in q of quaternions that run over all attitudes, by joint.
+    """Ranges of varied coordinates. names : of scalar coordinates; index, speed : their indices in q and v; lower,
+    upper : (d,) rad or m; balls : first indices in q of quaternions that cover all attitudes, by joint.
 
     periodic : (d,) whether a range is a whole turn
     """
@@ -50,16 +50,16 @@ class JointRanges:
 
     @property
     def count(self) -> int:
-        """Numbers of a point."""
+        """Number of components of a sample point."""
         return len(self.names) + 3 * len(self.balls)
 
     @property
     def all_names(self) -> tuple[str, ...]:
-        """Of coordinates, and of joints that run over all attitudes."""
+        """Names of varied coordinates, and of joints that cover all attitudes."""
         return (*self.names, *self.balls)
 
     def put(self, q: Array, u: Array) -> Array:
-        """(n, nq) poses q with the coordinates at points u (n, count) of the unit cube."""
+        """Set poses q (n, nq) to the coordinates at points u (n, count) of the unit cube."""
         placed = np.array(q, dtype=float)
         d = len(self.names)
         placed[:, self.index] = self.lower + u[:, :d] * (self.upper - self.lower)
@@ -69,7 +69,7 @@ class JointRanges:
 
 
 def spread(first: int, count: int, dimension: int, seed: int = 0) -> Array:
-    """(count, dimension) points of the unit cube, from number `first` on."""
+    """Return (count, dimension) evenly spread points of the unit cube, from index `first` on."""
     root = 2.0
     for _ in range(64):
         root = (1.0 + root) ** (1.0 / (dimension + 1.0))
@@ -79,7 +79,7 @@ def spread(first: int, count: int, dimension: int, seed: int = 0) -> Array:
 
 
 def attitudes(u: Array) -> Array:
-    """(n, 4) quaternions x, y, z, w for points u (n, 3) of the unit cube, spread as these are."""
+    """Map points u (n, 3) of the unit cube to evenly distributed quaternions x, y, z, w (n, 4)."""
     small, large = np.sqrt(1.0 - u[:, 0]), np.sqrt(u[:, 0])
     first, second = TURN * u[:, 1], TURN * u[:, 2]
     return np.stack(
@@ -88,7 +88,7 @@ def attitudes(u: Array) -> Array:
 
 
 def joint_ranges(mech: Mechanism, frame: str, over: Over, p: Array, *, turning: bool = True) -> JointRanges:
-    """The coordinates that run.
+    """Determine the varied coordinates and their ranges.
 
     Of open chains those that move the frame (turning : or only turn it), of closed machines the actuators'. Angles
     without limits run over one turn. Raises ModelError naming a coordinate that has no bounds, or is none.
@@ -129,7 +129,7 @@ def _is_ball(mech: Mechanism, name: str) -> bool:
 
 
 def _moving(mech: Mechanism, frame: str, p: Array, turning: bool) -> list[str]:
-    """Coordinates, or spherical joints, that move the frame at some pose."""
+    """Return the coordinates and spherical joints that move the frame in some pose."""
     if mech.compiled.lasting.any():
         speeds = [mech.v_names[k] for k in default_actuators(mech.compiled).indices]
     else:
@@ -154,7 +154,7 @@ def _moving(mech: Mechanism, frame: str, p: Array, turning: bool) -> list[str]:
 
 
 def _bounds(coordinate: Coordinate, given: Any) -> tuple[float, float]:
-    """Between which a coordinate runs."""
+    """Return the bounds of a varied coordinate."""
     where = f"coordinate '{coordinate.name}'"
     if given is not None:
         low, high = (float(x) for x in given)

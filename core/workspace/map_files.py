@@ -1,4 +1,4 @@
-"""Files of maps: HDF5 with everything, sealed, CSV of points, values and poses, PLY and VTU of points and values."""
+"""Map files: HDF5 with all data and a checksum, CSV of points, values and poses, PLY and VTU of points and values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 
 def write(found: Any, path: str | os.PathLike[str]) -> None:
-    """Write a map (`core.workspace.workspace_map`), whole or not at all, in the format of the path's suffix."""
+    """Write a map (`core.workspace.workspace_map`) atomically, in the format of the path's suffix."""
     make = WRITERS.get(Path(path).suffix.lower())
     if make is None:
         raise FileError(
@@ -50,12 +50,12 @@ def _ply(found: Any) -> bytes:
 
 
 def _plain(text: str) -> str:
-    """On one line."""
+    """Join a text into one line."""
     return " ".join(text.split())
 
 
 def _vtu(found: Any) -> bytes:
-    """Points as vertices of an unstructured grid, data appended raw behind the XML."""
+    """Write points as vertices of an unstructured grid, with raw data appended to the XML."""
     n = len(found.points)
     blocks: list[bytes] = []
     offset = 0
@@ -125,4 +125,4 @@ def _hdf5(found: Any) -> bytes:
 
 
 WRITERS: dict[str, Callable[[Any], bytes]] = {".h5": _hdf5, ".csv": _csv, ".ply": _ply, ".vtu": _vtu}
-"""By suffix."""
+"""Writers by file suffix."""

@@ -1,4 +1,4 @@
-"""Kinds of maps whose value is one of a pose: a row each says what it is called, measures, and how it is computed."""
+"""Kinds of maps with one value per pose: title, measured quantity, and computation of each."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ Part = Literal["translation", "rotation"]
 
 
 class Wanted(NamedTuple):
-    """What a map is of. part : of the motion; m : the dimension in which it moves; normal : of the plane in which the
-    frame moves, None in space; chosen : actuators; length : m of a slide that count like one radian."""
+    """Specification of a map. part : of the motion; m : dimension of the motion; normal : of the plane in which the
+    frame moves, None in space; chosen : actuators; length : metres of a prismatic joint equivalent to one radian."""
 
     machine: Machine
     part: Part
@@ -35,12 +35,12 @@ class Wanted(NamedTuple):
     chosen: Actuators
     length: float
     moves: int = 3
-    """Dimension of the frame's velocities of translation."""
+    """Dimension of the frame's translational velocities."""
     error: float = 1e-3
-    """Of each actuator: rad; of slides times `length`, m."""
+    """Error of each actuator: rad; for prismatic joints times `length`, m."""
 
     def jacobians(self, q: Array) -> Array:
-        """(n, 3, k) of the part, all columns per radian."""
+        """Compute Jacobians (n, 3, k) of the part, all columns per radian."""
         found = measures.actuated(self.machine, q, self.chosen)
         slides = self.chosen.slides(self.machine.mech)
         weights = np.where(slides & ~slides.all(), self.length, 1.0)
@@ -48,21 +48,21 @@ class Wanted(NamedTuple):
 
     @property
     def unit(self) -> str:
-        """Of a radius of the velocity ellipsoid."""
+        """Unit of a radius of the velocity ellipsoid."""
         return "m" if self.part == "translation" and not self.chosen.slides(self.machine.mech).all() else ""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """title : of the map; about : what its values are; best : which of several poses at one place counts;
-    make(wanted) gives what computes values (n,) of poses (n, nq), and their unit."""
+    """Kind of map. title : of the map; about : meaning of its values; best : rule for choosing among poses at one
+    point; make(wanted) returns a function computing values (n,) of poses (n, nq), and their unit."""
 
     title: str
     about: str
     best: Literal["largest", "least"]
     make: Callable[[Wanted], tuple[Values, str]]
     of_part: bool = False
-    """Whether translation and rotation are told apart."""
+    """True if translation and rotation are distinguished."""
 
 
 def _reach(wanted: Wanted) -> tuple[Values, str]:
@@ -121,7 +121,7 @@ def _payload(wanted: Wanted) -> tuple[Values, str]:
 
 
 def _plain(wanted: Wanted, q: Array) -> Array:
-    """(n, 3, k) of the part, columns per rad or m."""
+    """Compute Jacobians (n, 3, k) of the part, columns per rad or m."""
     found = measures.actuated(wanted.machine, q, wanted.chosen)
     return found.linear if wanted.part == "translation" else found.angular
 
@@ -162,11 +162,11 @@ KINDS: dict[str, Kind] = {
     ),
     "payload": Kind("Payload", "the largest mass held at rest within the limits of effort", "largest", _payload),
 }
-"""By the names that scripts and functions use."""
+"""Map kinds by the names used in scripts and functions."""
 
 
 class _Samples(NamedTuple):
-    """Poses at rest, as channels want them."""
+    """Static poses in the form that channels expect."""
 
     time: Array
     q: Array
@@ -178,7 +178,7 @@ class _Samples(NamedTuple):
 
 
 def formula_kind(text: str, machine: Machine) -> Kind:
-    """A map of a formula of channels of a pose.
+    """Build the map kind of a formula of pose channels.
 
     Raises ExpressionError with what is wrong, ModelError where it names a channel of several components.
     """

@@ -1,4 +1,5 @@
-"""Samples of a map: poses over the ranges of what runs, on the branch, with the orientation, in the plane asked for."""
+"""Sampling of a map: poses over the ranges of the varied coordinates, on the branch, with the orientation and in the
+plane requested."""
 
 from __future__ import annotations
 
@@ -17,18 +18,19 @@ Flags = NDArray[np.bool_]
 Part = TypeVar("Part")
 
 PIECE = 2048
-"""Samples that one core takes at a time."""
+"""Samples per work unit of one core."""
 FIRST = 128
 """Samples of the first round."""
 GROWS = 4
-"""How many times as many samples there are after each round."""
+"""Growth factor of the number of samples from round to round."""
 PLANE_SHARE = 0.12
-"""Part of the extent of all samples by which one may lie beside a plane to be brought into it."""
+"""Largest distance of a sample from a plane, relative to the extent of all samples, for which it is moved into the
+plane."""
 
 
 def rounds(samples: int) -> Iterator[list[tuple[int, int]]]:
-    """Rounds of pieces (first, count): after each the samples so far are spread evenly, so that they make a map that is
-    coarser than the whole."""
+    """Return rounds of pieces (first, count); after each, the samples so far are evenly spread, so that they make a
+    coarser map."""
     first = 0
     while first < samples:
         end = min(max(FIRST, GROWS * first), samples)
@@ -39,8 +41,8 @@ def rounds(samples: int) -> Iterator[list[tuple[int, int]]]:
 def pieces_of(
     task: Task, pieces: list[tuple[int, int]], known: list[Array], then: Callable[[Samples], Part]
 ) -> Iterator[Part]:
-    """What `then` makes of the poses of pieces, one after another. known : poses of closed machines found so far, to
-    which those found are added. Raises Stopped."""
+    """Yield the results of `then` for the samples of each piece. known : poses of machines with loops found so far, to
+    which new ones are added. Raises Stopped."""
     if task.branch is None:
         yield from task.watch.done(lambda piece: then(_tree_piece(task, *piece)), pieces)
         return
@@ -65,7 +67,7 @@ def _branch_piece(task: Task, first: int, count: int, known: Array) -> Samples:
 
 
 def _restricted(task: Task, q: Array) -> Samples:
-    """Samples brought to the orientation and into the plane that were asked for; those that cannot be are left out."""
+    """Move samples to the requested orientation and plane; drop those that cannot be moved."""
     machine, restriction = task.machine, task.restriction
     points = machine.places(q)
     if (restriction.rotation is None and restriction.plane is None) or not len(q):

@@ -1,4 +1,4 @@
-"""What a map is made of: what was asked, checked, and who looks on."""
+"""Validated request for a map, and its progress observer."""
 
 from __future__ import annotations
 
@@ -33,36 +33,36 @@ ASKING = {
     "orientations": "Orientations",
     "configurations": "Configurations",
 }
-"""Kinds that ask inverse kinematics, by their titles."""
+"""Titles of the map kinds that solve inverse kinematics."""
 ALL_KINDS = (*KINDS, *ASKING)
 
 
 class Stopped(Exception):
-    """Somebody stopped it; what there is is kept."""
+    """Raised when the user stops the computation; results so far are kept."""
 
 
 @dataclass(frozen=True)
 class Watch:
-    """Who looks on: progress(fraction, text), cancelled()."""
+    """Observer of a computation: progress(fraction, text), cancelled()."""
 
     progress: Callable[..., object] | None = None
     cancelled: Callable[[], bool] | None = None
     workers: int | None = None
     shown: Callable[[Any], object] | None = None
-    """shown(map) is given what there is so far."""
+    """Callback shown(map) with the intermediate map."""
 
     def step(self, fraction: float, text: str = "") -> None:
-        """Tell how far it is; raises Stopped where it shall go on no further."""
+        """Report progress; raises Stopped on request."""
         self.look()
         if self.progress is not None:
             self.progress(fraction, text)
 
     def share(self, work: Callable[[Any], Any], pieces: Sequence[Any]) -> list[Any]:
-        """Work on all pieces, on several cores; in the order of the pieces."""
+        """Process all pieces on several cores; return results in the order of the pieces."""
         return list(self.done(work, pieces))
 
     def done(self, work: Callable[[Any], Any], pieces: Sequence[Any]) -> Iterator[Any]:
-        """The same, one after another."""
+        """Process all pieces on several cores; yield results in the order of the pieces."""
         count = self.workers or os.cpu_count() or 1
         if count < 2 or len(pieces) < 2:
             for piece in pieces:
@@ -82,31 +82,31 @@ class Watch:
             pool.shutdown(cancel_futures=True)
 
     def look(self) -> None:
-        """Raises Stopped where somebody stopped it."""
+        """Raise Stopped if a stop was requested."""
         if self.cancelled is not None and self.cancelled():
             raise Stopped
 
     def _awaited(self, piece: Future[Any]) -> Any:
-        """What comes of a piece; others wait no longer where it is stopped."""
+        """Wait for the result of a piece; cancel the others on a stop request."""
         self.look()
         return piece.result()
 
 
 class Samples(NamedTuple):
-    """q : (n, nq); points : (n, 3)."""
+    """Samples of a map: poses q (n, nq), points (n, 3)."""
 
     q: Array
     points: Array
 
 
 class Restriction(NamedTuple):
-    """What poses of a map fulfil: an orientation (3, 3), a plane; None: anything."""
+    """Conditions on the poses of a map: an orientation (3, 3), a plane; None: unrestricted."""
 
     rotation: Array | None
     plane: Plane | None
 
     def targets(self, count: int) -> Targets:
-        """For so many poses."""
+        """Return the targets of `count` poses."""
         turned = None if self.rotation is None else np.broadcast_to(self.rotation, (count, 3, 3))
         plane = None if self.plane is None else (self.plane.normal, float(self.plane.normal @ self.plane.origin))
         return Targets(rotation=turned, plane=plane)
@@ -114,7 +114,7 @@ class Restriction(NamedTuple):
 
 @dataclass(frozen=True)
 class Task:
-    """What a map is made of."""
+    """Validated request for a map."""
 
     machine: Machine
     ranges: JointRanges
@@ -131,12 +131,12 @@ class Task:
 
     @cached_property
     def branch(self) -> Branch | None:
-        """The branch of a closed machine."""
+        """Branch of a machine with loops."""
         return None if self.machine.closing is None else Branch(self.machine, self.ranges, self.start)
 
     @cached_property
     def chosen(self) -> Actuators:
-        """The speeds of what runs."""
+        """Speeds of the varied coordinates."""
         mech = self.machine.mech
         speeds = [*map(int, self.ranges.speed)]
         for name in self.ranges.balls:
@@ -144,12 +144,12 @@ class Task:
         return Actuators(tuple(speeds), tuple(mech.v_names[k] for k in speeds))
 
     def accepts(self, q: Array) -> Flags:
-        """(n,) whether closed poses are on the branch."""
+        """Return a mask (n,) of closed poses on the branch."""
         return np.ones(len(q), dtype=bool) if self.branch is None or not len(q) else self.branch.holds(q)
 
 
 def mechanism_of(mech: Mechanism | Model, p: Mapping[str, float] | None) -> Mechanism:
-    """With parameter values: limits may be formulas of them."""
+    """Build the mechanism with parameter values, because limits may be formulas of them."""
     if isinstance(mech, Model):
         mech = Mechanism(mech)
     if not p:
@@ -177,7 +177,7 @@ def task_of(
     watch: Watch,
     error: float = 1e-3,
 ) -> Task:
-    """What was asked, checked."""
+    """Validate a request for a map."""
     samples, seed = drawn
     if not (np.isfinite(error) and error > 0.0):
         raise ModelError(f"{error:g} is no error of joints.", where="error", remedy="Give more than 0 rad.")
@@ -206,7 +206,7 @@ def task_of(
 
 
 def _within(machine: Machine, ranges: JointRanges) -> Machine:
-    """The machine with what runs between its bounds, and nothing else moving in open chains."""
+    """Return the machine with the varied coordinates within their ranges and all others of open chains fixed."""
     own = machine.mech.compiled.coordinates
     lower, upper = own.lower.copy(), own.upper.copy()
     lower[ranges.index], upper[ranges.index] = ranges.lower, ranges.upper
@@ -222,7 +222,7 @@ def _within(machine: Machine, ranges: JointRanges) -> Machine:
 
 
 def _rotation(given: Any) -> Array | None:
-    """(3, 3) of what a person calls an orientation."""
+    """Return the rotation matrix (3, 3) of an orientation given by the user."""
     if given is None:
         return None
     array = np.asarray(given, dtype=float)
@@ -248,7 +248,7 @@ def _turn(axis: int, angle: float) -> Array:
 
 
 def _plane(given: Any) -> Plane | None:
-    """Of what a person calls a slice."""
+    """Return the plane of a slice given by the user."""
     if given is None:
         return None
     try:

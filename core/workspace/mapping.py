@@ -1,4 +1,4 @@
-"""Maps of a machine: samples of its joints, where they bring a frame, what is measured there, and how large it is.
+"""Computation of maps: samples of the joints, points of the frame, values there, and size of the workspace.
 
 found = workspace(mech, "tool", kind="isotropy", samples=100_000)
 found.points, found.q, found.values, found.volume, found.error, found.save("map.vtu")
@@ -54,7 +54,7 @@ def workspace(
     cancelled: Callable[[], bool] | None = None,
     shown: Callable[[WorkspaceMap], object] | None = None,
 ) -> WorkspaceMap:
-    """Where a frame can be, and how well the machine does there.
+    """Compute a map of a frame's reachable points and a performance measure there.
 
     frame : that moves, default the tool; over : coordinates that run, by name, with their bounds or within their
     limits, default all that move the frame (of closed machines their actuators)
@@ -88,7 +88,7 @@ def workspace(
 
 
 def _so_far(grown: GrownSamples) -> None:
-    """Show what there is."""
+    """Show the intermediate map."""
     task = grown.task
     if task.watch.shown is None or task.name in ASKING:
         return
@@ -98,7 +98,7 @@ def _so_far(grown: GrownSamples) -> None:
 
 
 def _mapped(grown: GrownSamples, stopped: bool) -> WorkspaceMap:
-    """All samples with their values, cells and sizes."""
+    """Build the map of all samples with values, cells and size."""
     task, found, values = grown.task, grown.samples, grown.values
     assert grown.wanted is not None
     notes: list[str] = []
@@ -123,7 +123,7 @@ def _mapped(grown: GrownSamples, stopped: bool) -> WorkspaceMap:
 def _made(
     grown: GrownSamples, found: Samples, values: Array, size: _Size, notes: list[str], cell: float | None = None
 ) -> WorkspaceMap:
-    """The map of samples. cell : m, of its cells; None: by their number"""
+    """Build the map of samples. cell : cell size, m; None: by the number of samples"""
     task, machine = grown.task, grown.task.machine
     assert task.kind is not None
     assert grown.wanted is not None
@@ -152,8 +152,7 @@ def _made(
 def _filled(
     task: Task, found: Samples, values: Array, cells: Cells, plane: Plane, compute: Callable[[Array], Array]
 ) -> tuple[Samples, Array]:
-    """With samples in the middles of cells of a plane that lie beside filled ones, where these are reached, so that no
-    cell of a picture is empty by chance."""
+    """Add samples at the centres of reachable empty cells adjacent to filled ones, so that no cell is empty by chance."""
     flat = plane.down(found.points)
     for _ in range(2):
         middles = cells.origin + (holes(cells) + 0.5) * cells.size
@@ -179,7 +178,7 @@ class _Size(NamedTuple):
 
 
 def _dimension(wanted: Wanted, plane: Plane | None) -> int:
-    """Of what the frame reaches: 3 a volume, 2 an area, 0 neither."""
+    """Return the dimension of the reachable set: 3 a volume, 2 an area, 0 neither."""
     if wanted.moves < 2:
         return 0
     if plane is not None:
@@ -188,7 +187,7 @@ def _dimension(wanted: Wanted, plane: Plane | None) -> int:
 
 
 def _size(task: Task, found: Samples, plane: Plane | None, d: int, notes: list[str]) -> _Size:
-    """Area or volume with its error, and boundary."""
+    """Compute area or volume with its error, and boundary."""
     step = task.watch.step
     free = task.restriction.rotation is None and task.restriction.plane is None
     if plane is not None and free and d:
@@ -215,7 +214,7 @@ def _size(task: Task, found: Samples, plane: Plane | None, d: int, notes: list[s
 
 
 def _again(task: Task) -> Over:
-    """The same coordinates with the same bounds, those that move the frame's origin."""
+    """Return the same coordinates with the same bounds, restricted to those that move the frame's origin."""
     ranges = task.ranges
     bounds = {
         name: (float(low), float(high))

@@ -1,4 +1,4 @@
-"""How the frame of a map moves, found at its samples: in how many dimensions, in which plane."""
+"""Motion of a map's frame, determined from samples: its dimension and its plane."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 SETTING_OUT = 32
-"""Samples at which it is found out in how many dimensions a frame moves."""
+"""Number of samples used to determine the dimension of the motion."""
 
 
 def wanted_of(task: Task, some: Array, found: Samples) -> Wanted:
-    """What measures need to know of how the frame moves."""
+    """Determine the frame's motion as measures need it."""
     wanted = Wanted(task.machine, task.part, 3, None, task.chosen, task.length, error=task.error)
     J = wanted.jacobians(some)
     m = max(rank(each) for each in J)
@@ -39,7 +39,7 @@ def wanted_of(task: Task, some: Array, found: Samples) -> Wanted:
 
 
 def plane_of_samples(task: Task, found: Samples, wanted: Wanted) -> Plane | None:
-    """In which the points lie."""
+    """Return the plane that contains the points; None if there is none."""
     if task.restriction.plane is not None:
         return task.restriction.plane
     return (

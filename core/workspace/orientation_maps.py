@@ -1,5 +1,4 @@
-"""Maps that ask inverse kinematics at every place: in how many orientations the frame gets there, and by how many
-configurations.
+"""Inverse kinematics at every point of a map: share of reachable orientations, and number of configurations.
 
 Targets are solved all together (`core.workspace.pose_solver`), from samples near the place whose orientation is next to
 the wanted one, then from what was found for neighbouring places. Numeric inverse kinematics may miss a solution, so the
@@ -22,19 +21,19 @@ Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Share = Callable[..., list[Solved]]
 Reported = Callable[[NDArray[np.intp], Array, "Array | None"], object]
-"""report(places that are done, values (n,) of all, poses (n, nq) or None)."""
+"""Callback report(indices of finished points, values (n,) of all, poses (n, nq) or None)."""
 
 NEIGHBOURS = 32
-"""Samples near a place among which starts are chosen."""
+"""Number of samples near a point from which starts are chosen."""
 SAME_POSE = 1e-4
-"""rad, or machine sizes, below which two poses are the same."""
+"""Difference, rad or machine sizes, below which two poses are equal."""
 FURTHER_STARTS = 24
-"""Samples from anywhere from which configurations are sought beside the near ones."""
+"""Number of random samples from which configurations are sought in addition to the near ones."""
 
 
 def orientation_set(jacobians: Array, rotations: Array, count: int, seed: int) -> Array:
-    """(count, 3, 3) orientations spread evenly over those that a frame can have: turns about one axis where all its
-    angular velocities share one, else all rotations.
+    """Return (count, 3, 3) evenly spread orientations among those the frame can attain: rotations about one axis if all
+    its angular velocities are parallel, otherwise all rotations.
 
     jacobians : (n, 3, k) of rotation at samples; rotations : (n, 3, 3) there
     """
@@ -52,7 +51,7 @@ def orientation_set(jacobians: Array, rotations: Array, count: int, seed: int) -
 
 
 def _about(axis: Array, angles: Array) -> Array:
-    """(n, 3, 3) rotations about an axis (3,) (Rodrigues)."""
+    """Return (n, 3, 3) rotations about an axis (3,) (Rodrigues)."""
     x, y, z = axis
     K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     s, c = np.sin(angles)[:, None, None], np.cos(angles)[:, None, None]
@@ -60,7 +59,7 @@ def _about(axis: Array, angles: Array) -> Array:
 
 
 def quaternion_matrices(quaternions: Array) -> Array:
-    """(n, 3, 3) of quaternions x, y, z, w (n, 4)."""
+    """Convert quaternions x, y, z, w (n, 4) to rotation matrices (n, 3, 3)."""
     v, w = quaternions[:, :3], quaternions[:, 3]
     K = np.zeros((len(v), 3, 3))
     K[:, 0, 1], K[:, 0, 2], K[:, 1, 2] = -v[:, 2], v[:, 1], -v[:, 0]
@@ -69,8 +68,8 @@ def quaternion_matrices(quaternions: Array) -> Array:
 
 
 def coarse_to_fine(places: Array) -> list[NDArray[np.intp]]:
-    """Numbers of places (n, 3) in groups: an eighth, another, a quarter, half of them. Those of the groups so far are
-    spread over all: each place is the one farthest from those before it."""
+    """Group indices of points (n, 3): an eighth, another eighth, a quarter, a half. Each point is the farthest from
+    those before it, so that the groups so far cover the whole map."""
     n = len(places)
     away, order = np.full(n, np.inf), np.zeros(n, dtype=np.intp)
     last = int(np.argmin(np.sum((places - places.mean(axis=0)) ** 2, axis=1)))
@@ -90,7 +89,8 @@ def orientation_shares(
     share: Share | None,
     report: Reported,
 ) -> tuple[Array, Array]:
-    """(share (n,) of rotations (m, 3, 3) in which the frame reaches each place (n, 3), a pose (n, nq) for each).
+    """Compute (share (n,) of rotations (m, 3, 3) in which the frame reaches each point (n, 3), a pose (n, nq) for
+    each).
 
     q : (s, nq) samples; report : is given what is known of the groups of `coarse_to_fine` so far
     """
@@ -137,7 +137,7 @@ def _attempt(
     accepts: Callable[[Array], Flags],
     share: Share | None,
 ) -> None:
-    """Solve some, and keep what is met."""
+    """Solve some targets, and store those met."""
     if not len(which):
         return
     solved = in_pieces(machine, starts, Targets(place=places, rotation=rotations), share)
@@ -147,7 +147,7 @@ def _attempt(
 
 
 def _beside(places: Array, met: Flags, found: Array) -> tuple[NDArray[np.intp], Array]:
-    """Targets that are left beside a place where the same orientation was met, with the pose found there."""
+    """Return unsolved targets next to a point where the same orientation was met, with the pose found there."""
     m = met.shape[1]
     left, starts = [], []
     for k in range(m):
@@ -164,7 +164,7 @@ def _beside(places: Array, met: Flags, found: Array) -> tuple[NDArray[np.intp], 
 
 
 def _spacing(places: Array) -> float:
-    """m: of places to their nearest neighbours, on the average."""
+    """Return the mean distance of points to their nearest neighbours, m."""
     if len(places) < 2:
         return 1.0
     return float(np.mean(cKDTree(places).query(places, k=2)[0][:, 1]))
@@ -180,8 +180,8 @@ def configuration_counts(
     seed: int,
     report: Reported,
 ) -> Array:
-    """(n,) in how many ways the machine takes each pose (n, 4, 4), or only its place; q : (s, nq) samples; report : is
-    given the numbers of the groups of `coarse_to_fine` so far."""
+    """Count the configurations (n,) of the machine for each pose (n, 4, 4), or only its position; q : (s, nq) samples;
+    report : called with the indices of the finished groups of `coarse_to_fine`."""
     n = len(poses)
     places = np.ascontiguousarray(poses[:, :3, 3])
     every = Targets(place=places) if of_place else Targets(place=places, rotation=poses[:, :3, :3])
@@ -207,7 +207,7 @@ def configuration_counts(
 
 
 def _distances(machine: Machine, known: Array, q: Array) -> Array:
-    """(n, k) largest difference of coordinates, angles but for whole turns; NaN where there is none yet."""
+    """Return (n, k) largest differences of coordinates, angles modulo full turns; NaN for missing poses."""
     dimensions = [coordinate.dimension for coordinate in machine.mech.coordinates]
     angle = np.array([dimension == "angle" for dimension in dimensions])
     away = known - q[:, None]

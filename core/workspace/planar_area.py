@@ -1,4 +1,4 @@
-"""The area that a frame of a planar machine reaches, and its exact boundary: arcs at limits and curves det J = 0.
+"""Reachable area of a planar machine's frame with its exact boundary: arcs at limits and curves det J = 0.
 
 Two coordinates at a time are mapped by `core.workspace.preimages`; of more, the others stand at values spread over
 their ranges, ends included, and what at least one of these reaches is reached. The error is what a grid of half as many
@@ -24,40 +24,40 @@ from core.workspace.preimages import Borders, Covered, Image
 
 Array = NDArray[np.float64]
 NODES = {2: 220, 3: 64, 4: 36}
-"""Nodes along each of the two coordinates, by the number of coordinates."""
+"""Grid nodes along each of the two coordinates, by the number of coordinates."""
 NODES_CLOSED = 96
 SLICES = {2: 1, 3: 65, 4: 17}
-"""Values of each of the others."""
+"""Number of values of each other coordinate."""
 LINES = 1600
-"""Along which what is covered is measured."""
+"""Number of scan lines that measure the covered area."""
 EVEN_FRACTION = 2e-4
-"""Error, as part of the area, of measuring along lines: they meet the ends of an area at right angles."""
+"""Relative error of the area measured by scan lines, which are perpendicular to its ends."""
 BESIDE = 1.6
-"""Lines beside a border at which it is asked whether both sides are reached."""
+"""Distance from a border, in scan lines, at which both sides are tested for reachability."""
 
 
 class Plane(NamedTuple):
-    """origin (3,) m; axes (2, 3) unit vectors, world."""
+    """Plane in the world: origin (3,) m; axes (2, 3) unit vectors."""
 
     origin: Array
     axes: Array
 
     @property
     def normal(self) -> Array:
-        """(3,) unit vector."""
+        """Unit normal (3,)."""
         return np.cross(self.axes[0], self.axes[1])
 
     def down(self, points: Array) -> Array:
-        """(n, 2) of points (n, 3)."""
+        """Project points (n, 3) to plane coordinates (n, 2)."""
         return np.asarray((points - self.origin) @ self.axes.T)
 
     def up(self, xy: Array) -> Array:
-        """(…, 3) of points (…, 2)."""
+        """Convert plane coordinates (…, 2) to points (…, 3)."""
         return np.asarray(self.origin + xy @ self.axes)
 
 
 class PlanarArea(NamedTuple):
-    """area, error : m²; boundary : (n, 2, 3) m, pieces of the curves that bound what is reached."""
+    """Reachable area and its error, m²; boundary : (n, 2, 3) m, segments of the curves that bound it."""
 
     area: float
     error: float
@@ -65,7 +65,7 @@ class PlanarArea(NamedTuple):
 
 
 def plane_of(points: Array, normal: Array | None = None) -> Plane | None:
-    """The plane in which points (n, 3) lie, its axes along those of the world where that can be; None if in none."""
+    """Return the plane of points (n, 3), its axes along those of the world if possible; None if they are not coplanar."""
     middle = points.mean(axis=0)
     _, sigma, rows = np.linalg.svd(points - middle, full_matrices=False)
     if sigma[2] > 1e-9 * sigma[0]:
@@ -76,7 +76,7 @@ def plane_of(points: Array, normal: Array | None = None) -> Plane | None:
 
 
 def plane_across(normal: Array, offset: float) -> Plane:
-    """The plane n · x = offset, with axes next to x and y, or x and z, or y and z."""
+    """Return the plane n · x = offset, with axes near x and y, or x and z, or y and z."""
     n = normal / np.linalg.norm(normal)
     across = np.eye(3)[{2: 0, 1: 0, 0: 1}[int(np.argmax(np.abs(n)))]]
     first = across - (across @ n) * n
@@ -89,8 +89,8 @@ def plane_across(normal: Array, offset: float) -> Plane:
 def planar_area(
     machine: Machine, ranges: JointRanges, q: Array, plane: Plane, step: Callable[[float], object] = lambda _: None
 ) -> PlanarArea | None:
-    """What the frame reaches with its coordinates in these ranges and the others as in q (nq,); None where more
-    coordinates run than can be divided so finely, or spherical joints."""
+    """Compute the frame's reachable area with its coordinates in these ranges and the others as in q (nq,); None for
+    spherical joints or more coordinates than can be resolved finely enough."""
     d = len(ranges.names)
     if d not in SLICES or ranges.balls or (machine.closing is not None and d != 2):
         return None
@@ -115,7 +115,7 @@ def _reached(
     slices: int,
     step: Callable[[float], object],
 ) -> tuple[Covered | None, list[Borders]]:
-    """What is covered along lines, and the borders of the slices."""
+    """Compute the covered intervals of scan lines, and the borders of the slices."""
     pair, others = _pair(machine, ranges, q, plane)
     lower, upper = ranges.lower[pair], ranges.upper[pair]
     points = np.stack(
@@ -146,7 +146,7 @@ def _reached(
 
 
 def _pair(machine: Machine, ranges: JointRanges, q: Array, plane: Plane) -> tuple[list[int], list[int]]:
-    """The two coordinates that move the frame most independently of each other, and the others."""
+    """Return the two coordinates that move the frame most independently, and the others."""
     d = len(ranges.names)
     if d == 2:
         return [0, 1], []
@@ -192,7 +192,7 @@ def _determinants(J: Array) -> Array:
 
 
 def _outer(found: Covered, parts: list[Borders]) -> Array:
-    """(n, 2, 2) the pieces of borders with what is reached on one side alone."""
+    """Return border segments (n, 2, 2) with reachable points on one side only."""
     ends = np.concatenate([part.ends for part in parts])
     along = ends[:, 1] - ends[:, 0]
     length = np.linalg.norm(along, axis=1)

@@ -1,4 +1,4 @@
-"""Poses of many targets at once: a frame's place, attitude or plane, coordinates, loops closed, limits kept.
+"""Batch solver of poses: a frame's position, attitude or plane, given coordinates, closed loops, joint limits.
 
 Levenberg–Marquardt for all targets together: functions and Jacobians are machine code over arrays of poses, the linear
 systems are solved by LAPACK as one stack, and targets that are met, or given up, leave it. A coordinate at a limit
@@ -27,21 +27,21 @@ TOLERANCE = 1e-10
 """Residual (rad, or machine sizes) at which a target counts as met."""
 FIRST_DAMPING, LARGEST_DAMPING, SMALLEST_DAMPING = 1e-4, 1e3, 1e-13
 LONGEST = 0.7
-"""Bound on the largest entry of a step (rad, or machine sizes)."""
+"""Largest entry of a step (rad, or machine sizes)."""
 SETTLED_FRACTION = 1e-3
-"""Gain of a step, relative to the squared residual, that is no progress any more."""
+"""Gain of a step, relative to the squared residual, below which there is no progress."""
 ITERATIONS = 40
 
 
 class Solved(NamedTuple):
-    """q : (n, nq); met : (n,) whether the target is met."""
+    """Solutions: poses q (n, nq); met : mask (n,) of targets that are met."""
 
     q: Array
     met: NDArray[np.bool_]
 
 
 class Targets(NamedTuple):
-    """What n poses are to meet; None: not asked for.
+    """Targets of n poses; None: unrestricted.
 
     place : (n, 3) m, world; rotation : (n, 3, 3); plane : (normal (3,), offset m) in which the frame is to lie
     coordinates : (places in q, places in v, values (n, k)).
@@ -53,7 +53,7 @@ class Targets(NamedTuple):
     coordinates: tuple[Places, Places, Array] | None = None
 
     def some(self, which: Places) -> Targets:
-        """Those of these numbers."""
+        """Return the targets of these indices."""
         given = self.coordinates
         return Targets(
             None if self.place is None else self.place[which],
@@ -64,12 +64,12 @@ class Targets(NamedTuple):
 
 
 def _unseen() -> None:
-    """Nobody looks on."""
+    """Do nothing, as progress observer."""
 
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine and a frame of it, as maps see them.
+    """Machine with one of its frames, as maps use it.
 
     p : (n_p,); lower, upper : (nq,) between which coordinates stay, default their limits; free : (nv,) speeds that may
     take part in a step, default all; turning : places in q of angles without bounds, and from where their turns are
@@ -87,7 +87,7 @@ class Machine:
 
     @cached_property
     def bounds(self) -> tuple[Array, Array]:
-        """(nq,) each."""
+        """Lower and upper bounds, (nq,) each."""
         own = self.mech.compiled.coordinates
         lower = own.lower if self.lower is None else self.lower
         upper = own.upper if self.upper is None else self.upper
@@ -95,7 +95,7 @@ class Machine:
 
     @cached_property
     def plain(self) -> tuple[Places, Places]:
-        """Places in q and in v of coordinates whose rates are speeds."""
+        """Indices in q and in v of coordinates whose rates are speeds."""
         mech = self.mech
         index: list[int] = []
         speed: list[int] = []
@@ -107,7 +107,7 @@ class Machine:
         return np.array(index, dtype=np.intp), np.array(speed, dtype=np.intp)
 
     def kept(self, q: Array) -> Array:
-        """(n, nq) poses inside the bounds, quaternions of length one."""
+        """Clip poses (n, nq) to the bounds, and normalise quaternions."""
         found = np.clip(q, *self.bounds)
         for first in self.mech.compiled.coordinates.quaternions:
             found[:, first : first + 4] = quaternions.unit(found[:, first : first + 4])
@@ -115,59 +115,59 @@ class Machine:
 
     @cached_property
     def size(self) -> float:
-        """m: the machine's own."""
+        """Characteristic size of the machine, m."""
         return size_of(self.mech.compiled, self.p)
 
     @cached_property
     def units(self) -> Array:
-        """(nv,) that size for speeds of translation, 1 for those of rotation."""
+        """Scale (nv,) of speeds: the machine's size for translations, 1 for rotations."""
         return speed_units(self.mech.compiled, self.p)
 
     @cached_property
     def closing(self) -> PositionConstraints | None:
-        """What joints and constraints hold; drivers hold nothing: they are what actuators do."""
+        """Position constraints of joints and constraint elements, without drivers, which act as actuators."""
         found = PositionConstraints(self.mech.compiled, self.p, drivers=False)
         return found if found.rows else None
 
     @cached_property
     def gap_rows(self) -> NDArray[np.intp]:
-        """Rows of constraint residuals that positions fulfil."""
+        """Indices of constraint residuals that restrict positions."""
         assert self.closing is not None
         levels = [row.level for row in self.closing.names]
         return self.closing.kept[np.array(levels) == 0]
 
     @cached_property
     def gap_units(self) -> Array:
-        """(rows,) what their gaps count in."""
+        """Scale (rows,) of the constraint residuals."""
         assert self.closing is not None
         levels = [row.level for row in self.closing.names]
         return self.closing.row_units[np.array(levels) == 0]
 
     def unwound(self, q: Array) -> Array:
-        """(n, nq) angles without bounds less whole turns."""
+        """Reduce angles without bounds (n, nq) by whole turns."""
         if self.turning is not None:
             index, base = self.turning
             q[:, index] = base + np.mod(q[:, index] - base, 2.0 * np.pi)
         return q
 
     def poses(self, q: Array) -> Array:
-        """(n, 4, 4) world ← frame."""
+        """Compute frame poses (n, 4, 4), world ← frame."""
         return np.asarray(self.mech.frame(q, self.frame, p=self.p))
 
     def places(self, q: Array) -> Array:
-        """(n, 3) of the frame's origin, m, world."""
+        """Compute positions (n, 3) of the frame's origin, m, world."""
         return np.ascontiguousarray(self.poses(q)[..., :3, 3])
 
     def jacobians(self, q: Array) -> Array:
-        """(n, 6, nv) rows [ω; v] of the frame's origin, world axes."""
+        """Compute Jacobians (n, 6, nv), rows [ω; v], of the frame's origin in world axes."""
         return np.asarray(self.mech.jacobian(q, self.frame, p=self.p))
 
     def gap_values(self, q: Array) -> Array:
-        """(n, rows) of loops and constraints, in units of the machine."""
+        """Compute residuals (n, rows) of loops and constraints, in machine units."""
         return np.asarray(self.mech.constraint_residual(q, p=self.p))[:, self.gap_rows] / self.gap_units
 
     def gap_slopes(self, q: Array) -> Array:
-        """(n, rows, nv) their derivatives along the speeds."""
+        """Compute derivatives (n, rows, nv) of the residuals along the speeds."""
         return np.asarray(self.mech.constraint_jacobian(q, p=self.p))[:, self.gap_rows] / self.gap_units[:, None]
 
 
@@ -179,7 +179,7 @@ def solve(
     iterations: int = ITERATIONS,
     settle: float = SETTLED_FRACTION,
 ) -> Solved:
-    """Poses near q (n, nq) that meet the targets, inside the bounds."""
+    """Solve for poses near q (n, nq) that meet the targets within the bounds."""
     mech = machine.mech
     q = machine.kept(np.asarray(q, dtype=float))
     everyone: Places = np.arange(len(q))
@@ -210,7 +210,7 @@ def solve(
 
 
 def residuals(machine: Machine, q: Array, targets: Targets) -> Array:
-    """(n, rows) what is left to the targets, in units of the machine."""
+    """Compute residuals (n, rows) of the targets, in machine units."""
     parts = []
     if machine.closing is not None:
         parts.append(-machine.gap_values(q))
@@ -230,7 +230,7 @@ def residuals(machine: Machine, q: Array, targets: Targets) -> Array:
 
 
 def slopes(machine: Machine, q: Array, targets: Targets) -> Array:
-    """(n, rows, nv) how they fall along the speeds, in units of the machine."""
+    """Compute derivatives (n, rows, nv) of the residuals along the speeds, negated, in machine units."""
     parts = []
     if machine.closing is not None:
         parts.append(machine.gap_slopes(q))
@@ -251,7 +251,7 @@ def slopes(machine: Machine, q: Array, targets: Targets) -> Array:
 
 
 def _steps(machine: Machine, q: Array, r: Array, J: Array, damping: Array) -> Array:
-    """(n, nv) Δ = (JᵀJ + λ)⁻¹ Jᵀ r over the coordinates that no limit stops, in rad and m."""
+    """Compute steps (n, nv) Δ = (JᵀJ + λ)⁻¹ Jᵀ r over the coordinates not stopped by a limit, in rad and m."""
     descent = np.einsum("nij,ni->nj", J, r)
     (index, speed), (lower, upper) = machine.plain, machine.bounds
     at_lower, at_upper = q[:, index] <= lower[index] + 1e-12, q[:, index] >= upper[index] - 1e-12
@@ -274,7 +274,7 @@ def _steps(machine: Machine, q: Array, r: Array, J: Array, damping: Array) -> Ar
 
 
 def rotation_vectors(R: Array) -> Array:
-    """(n, 3) axes times angles (rad, 0 … π) of rotation matrices (n, 3, 3)."""
+    """Convert rotation matrices (n, 3, 3) to rotation vectors (n, 3), rad, with angles 0 … π."""
     w = 0.5 * np.stack([R[:, 2, 1] - R[:, 1, 2], R[:, 0, 2] - R[:, 2, 0], R[:, 1, 0] - R[:, 0, 1]], axis=1)
     sine = np.linalg.norm(w, axis=1)
     cosine = 0.5 * (np.trace(R, axis1=1, axis2=2) - 1.0)
@@ -298,8 +298,8 @@ def in_pieces(
     size: int = 1024,
     asking: bool = False,
 ) -> Solved:
-    """The same in pieces of bearable memory; share(work, pieces) does them on several cores. asking : whether it only
-    matters which targets are met, so that those that are slow are given up."""
+    """Solve in pieces of limited memory; share(work, pieces) distributes them over cores. asking : True if only `met`
+    matters, so that slow targets are given up"""
     steps = {"iterations": 14, "settle": 0.05} if asking else {}
     pieces = [np.arange(first, min(first + size, len(q))) for first in range(0, len(q), size)]
     if not pieces:

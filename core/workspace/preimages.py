@@ -1,4 +1,4 @@
-"""How often a map of a rectangle into the plane covers a point, and the area it covers: exact but for chords.
+"""Number of preimages of a planar map of a rectangle at a point, and the covered area, exact up to chords.
 
 The rectangle is cut along the curves det J = 0 and along the border of where the map exists into parts that the map
 keeps, or turns over. The number of points of a part that go to a point P is the winding number of the image of its
@@ -18,14 +18,14 @@ Array = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 BISECTIONS = 16
-"""Halvings of an edge of the grid until the end of the map on it is found: 2e-5 of the edge."""
+"""Bisections of a grid edge that locate the end of the map's domain: 2e-5 of the edge."""
 FALSE_POSITIONS = 4
-"""Steps until a root of det J on an edge is found: it is nearly a line there."""
+"""Regula-falsi steps that find a root of det J on an edge, where it is nearly linear."""
 
 
 class Image(NamedTuple):
-    """Of points (n, 2) of the rectangle: places (n, 2) m, det J (n,), whether the map exists there, and what a point
-    beside them may begin with (n, s)."""
+    """Image of points (n, 2) of the rectangle: positions (n, 2) m, det J (n,), mask where the map exists, and initial
+    states (n, s) for nearby points."""
 
     xy: Array
     determinant: Array
@@ -34,18 +34,18 @@ class Image(NamedTuple):
 
 
 Map = Callable[[Array, Array | None], Image]
-"""points (n, 2), states to begin with (n, s) → images."""
+"""Planar map: points (n, 2), initial states (n, s) → images."""
 
 
 class Borders(NamedTuple):
-    """Images of borders: ends (n, 2, 2) m; sign (n,), +1 or −1: how the number of preimages counts them."""
+    """Images of borders: ends (n, 2, 2) m; sign (n,), +1 or −1: their contribution to the number of preimages."""
 
     ends: Array
     sign: Array
 
 
 class Covered(NamedTuple):
-    """What of lines y = const is covered: line (n,) its number, start and end (n,) x, m; y (l,) of the lines."""
+    """Covered intervals of lines y = const: line (n,) line index, start and end (n,) x, m; y (l,) of the lines."""
 
     line: NDArray[np.intp]
     start: Array
@@ -54,12 +54,12 @@ class Covered(NamedTuple):
 
     @property
     def area(self) -> float:
-        """m²."""
+        """Covered area, m²."""
         step = float(self.y[1] - self.y[0]) if len(self.y) > 1 else 0.0
         return float(np.sum(self.end - self.start)) * step
 
     def inside(self, xy: Array) -> NDArray[np.bool_]:
-        """(n,) whether points are covered, by the line next to each."""
+        """Return a mask (n,) of points that are covered, tested on the nearest line."""
         step = self.y[1] - self.y[0]
         line = np.round((xy[:, 1] - self.y[0]) / step).astype(np.intp)
         width = 1.0 + 2.0 * float(np.max(np.abs(np.concatenate([self.start, self.end, xy[:, 0]])), initial=0.0))
@@ -75,7 +75,7 @@ class Covered(NamedTuple):
 def borders(
     found: Image, shape: tuple[int, int], lower: Array, upper: Array, image: Map, periodic: NDArray[np.bool_]
 ) -> Borders:
-    """Images of the borders of all parts.
+    """Compute the images of the borders of all parts.
 
     found : at the nodes of a grid of this shape (nodes along each side); periodic : (2,) along which coordinates the
     rectangle closes upon itself
@@ -105,7 +105,7 @@ def borders(
 
 
 def _edges(nodes: Places) -> Places:
-    """(n, 2) of the grid's triangles, smaller number first."""
+    """Return the edges (n, 2) of the grid's triangles, smaller index first."""
     along = [
         (nodes[:-1, :], nodes[1:, :]),
         (nodes[:, :-1], nodes[:, 1:]),
@@ -115,7 +115,7 @@ def _edges(nodes: Places) -> Places:
 
 
 def _crossings(found: Image, kinds: Places, points: Array, edges: Places, image: Map) -> Array:
-    """(n, 2) images of the places on edges at which their ends part."""
+    """Compute images (n, 2) of the points on edges at which their ends separate."""
     if not len(edges):
         return np.zeros((0, 2))
     turned = kinds[edges[:, 0]] == 0  # the first end is one where the map exists
@@ -129,7 +129,7 @@ def _crossings(found: Image, kinds: Places, points: Array, edges: Places, image:
 
 
 def _roots(found: Image, points: Array, first: Places, last: Places, image: Map) -> Array:
-    """(n, 2) images of the roots of det J on edges, by false position (the Illinois algorithm)."""
+    """Compute images (n, 2) of the roots of det J on edges, by false position (the Illinois algorithm)."""
     low, high = np.zeros(len(first)), np.ones(len(first))
     d_low, d_high = found.determinant[first].copy(), found.determinant[last].copy()
     state, side = found.state[first], np.zeros(len(first))
@@ -146,7 +146,7 @@ def _roots(found: Image, points: Array, first: Places, last: Places, image: Map)
 
 
 def _ends(found: Image, points: Array, first: Places, last: Places, image: Map) -> Array:
-    """(n, 2) images of the places on edges behind which the map does not exist, by halving."""
+    """Compute images (n, 2) of the points on edges beyond which the map does not exist, by bisection."""
     low, high = points[first], points[last]
     state, xy = found.state[first], found.xy[first].copy()
     for _ in range(BISECTIONS):
@@ -159,7 +159,8 @@ def _ends(found: Image, points: Array, first: Places, last: Places, image: Map) 
 
 
 def _contours(nodes: Places, inside: NDArray[np.bool_], place_of: _Places) -> Places:
-    """(n, 2) segments between crossings, through the triangles that a border crosses, with the part to their left."""
+    """Return segments (n, 2) between crossings, through the triangles that a border crosses, with the part to their
+    left."""
     a, b, c, d = (nodes[s, t].ravel() for s, t in _CORNERS)
     triangles = np.concatenate([np.stack([a, b, c], axis=1), np.stack([a, c, d], axis=1)])
     flags = inside[triangles]
@@ -181,11 +182,11 @@ _CORNERS = (
     (slice(1, None), slice(1, None)),
     (slice(None, -1), slice(1, None)),
 )
-"""Of the cells of a grid, counterclockwise."""
+"""Corner offsets of grid cells, counterclockwise."""
 
 
 class _Places:
-    """Numbers of the crossings on edges, behind those of the nodes."""
+    """Indices of the crossings on edges, following those of the nodes."""
 
     def __init__(self, edges: Places, nodes: int) -> None:
         keys = edges[:, 0] * nodes + edges[:, 1]
@@ -193,13 +194,14 @@ class _Places:
         self._keys = keys[self._order]
 
     def between(self, a: Places, b: Places) -> Places:
-        """(n,) on edges a–b."""
+        """Return the indices (n,) of crossings on edges a–b."""
         keys = np.minimum(a, b) * self._nodes + np.maximum(a, b)
         return self._nodes + self._order[np.searchsorted(self._keys, keys)]
 
 
 def _rim(nodes: Places, inside: NDArray[np.bool_], place_of: _Places, periodic: NDArray[np.bool_]) -> Places:
-    """(n, 2) what of the grid's own border belongs to the part, counterclockwise; not where it goes on beyond."""
+    """Return segments (n, 2) of the grid's own border that bound the part, counterclockwise, without those across which
+    it continues periodically."""
     sides = (nodes[:, 0], nodes[-1, :], nodes[::-1, -1], nodes[0, ::-1])
     a, b = (np.concatenate([side[s] for side in sides]) for s in (slice(None, -1), slice(1, None)))
     beyond = np.concatenate(
@@ -215,12 +217,12 @@ def _rim(nodes: Places, inside: NDArray[np.bool_], place_of: _Places, periodic: 
 
 
 def _both(inside: NDArray[np.bool_], side: Places, joined_there: bool) -> NDArray[np.bool_]:
-    """(edges,) of a side whose ends are both of the part, none where the rectangle ends."""
+    """Return a mask (edges,) of a side's edges with both ends in the part; none if the rectangle ends there."""
     return inside[side[:-1]] & inside[side[1:]] & joined_there
 
 
 def covered(found: Borders, lines: Array, least: float = 0.5) -> Covered:
-    """What of the lines y (equally far apart) has at least one preimage."""
+    """Compute the intervals of the evenly spaced lines y with at least one preimage."""
     line, x, change = crossings(found, lines)
     order = np.lexsort((x, line))
     line, x, change = line[order], x[order], change[order]
@@ -230,7 +232,7 @@ def covered(found: Borders, lines: Array, least: float = 0.5) -> Covered:
 
 
 def crossings(found: Borders, lines: Array) -> tuple[Places, Array, Array]:
-    """(line, x, how the number of preimages changes along x) of all crossings."""
+    """Return (line, x, change of the number of preimages along x) of all crossings."""
     step = lines[1] - lines[0]
     y0, y1 = found.ends[:, 0, 1], found.ends[:, 1, 1]
     first = np.ceil((np.minimum(y0, y1) - lines[0]) / step).astype(np.intp)
@@ -246,14 +248,14 @@ def crossings(found: Borders, lines: Array) -> tuple[Places, Array, Array]:
 
 
 def joined(parts: list[Covered]) -> Covered:
-    """What at least one of several covers, over the same lines."""
+    """Unite several covered sets over the same lines."""
     line = np.concatenate([part.line for part in parts])
     start, end = (np.concatenate([getattr(part, each) for part in parts]) for each in ("start", "end"))
     return _joined(line, start, end, parts[0].y)
 
 
 def _joined(line: Places, start: Array, end: Array, lines: Array) -> Covered:
-    """Intervals that overlap or touch made one."""
+    """Merge overlapping or touching intervals."""
     rows = np.concatenate([line, line])
     x = np.concatenate([start, end])
     change = np.concatenate([np.ones(len(start)), -np.ones(len(end))])

@@ -1,4 +1,4 @@
-"""What is reached in cells of equal size: which are filled, and the area or volume with its error.
+"""Reachable set in cells of equal size: filled cells, and area or volume with its error.
 
 Points are drawn in cells, and each is asked for by inverse kinematics from the nearest samples: many in cells at the
 border, whose share of points that are reached is that of the cell; one in each of some of the others, which are whole
@@ -21,30 +21,30 @@ from scipy.spatial import cKDTree
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Reached = Callable[[Array, NDArray[np.intp]], Flags]
-"""points (n, d), samples (n,) to begin from → whether each point is reached."""
+"""Function of points (n, d) and start samples (n,) that returns a mask of reachable points."""
 
 CELLS = {1: 400, 2: 3000, 3: 7000}
-"""Cells that are filled, about, by dimension: fewer where there are few samples."""
+"""Approximate number of filled cells by dimension; fewer with few samples."""
 SAMPLES_A_CELL = 6.0
-"""At least, on the average."""
+"""Smallest mean number of samples per cell."""
 MEASURED = {1: 200, 2: 3000, 3: 3500}
-"""The same where sizes are measured: other cells are then drawn in."""
+"""Smallest mean number of samples per cell when sizes are measured by further random points."""
 COARSER = 1.5
 DRAWN = 40_000
-"""Points drawn in cells at the border, about."""
+"""Approximate number of random points in border cells."""
 MOST_BORDER = 0.14
-"""Cells at the border, as part of the points drawn there: with more, all are made larger."""
+"""Largest number of border cells relative to the random points; with more, cells are enlarged."""
 INNER = 4000
-"""Points drawn in cells that are not at the border."""
+"""Number of random points in inner cells."""
 DIVISIONS = {1: (2, 8), 2: (2, 4), 3: (2, 3)}
-"""Parts of an edge of such a cell, fewest and most: a point is drawn in each part."""
+"""Smallest and largest number of subdivisions of a cell's edge; one point is drawn in each."""
 STARTS = 4
-"""Samples from which a point is tried."""
+"""Number of samples from which a point is attempted."""
 
 
 class Cells(NamedTuple):
-    """origin (d,) m, the corner of the first cell; size : m; filled : which cells hold samples, (n, …) along the axes;
-    best : (filled cells,) the sample of each that counts."""
+    """Grid of cells. origin (d,) m, corner of the first cell; size : m; filled : mask of cells with samples, (n, …)
+    along the axes; best : (filled cells,) index of each cell's representative sample."""
 
     origin: Array
     size: float
@@ -52,29 +52,29 @@ class Cells(NamedTuple):
     best: NDArray[np.intp]
 
     def places(self) -> Array:
-        """(filled cells, d) m, their middles, in the order of `best`."""
+        """Centres (filled cells, d) of the filled cells, m, in the order of `best`."""
         return np.asarray(self.origin + (np.argwhere(self.filled) + 0.5) * self.size)
 
     def of(self, points: Array) -> NDArray[np.intp]:
-        """(n, d) numbers of the cells in which points lie."""
+        """Return the cell indices (n, d) of points."""
         return np.floor((points - self.origin) / self.size).astype(np.intp)
 
 
 def holes(cells: Cells) -> NDArray[np.intp]:
-    """(n, d) cells without a sample that lie beside filled ones."""
+    """Return indices (n, d) of empty cells adjacent to filled ones."""
     return np.argwhere(binary_dilation(cells.filled, _around(cells.filled.ndim)) & ~cells.filled)
 
 
 class Measured(NamedTuple):
-    """An area or volume, m² or m³, and its error."""
+    """Area or volume with its error, m² or m³."""
 
     value: float
     error: float
 
 
 def cells_of(points: Array, values: Array, best: Literal["largest", "least"], size: float | None = None) -> Cells:
-    """Cells round points (n, d), two beyond them on every side; of several samples in a cell the one with the best
-    value counts."""
+    """Build cells around points (n, d), two beyond them on every side; each cell is represented by its sample with the
+    best value."""
     if size is None:
         size = _size_of_cells(points, CELLS[points.shape[1]])
     low, high = points.min(axis=0), points.max(axis=0)
@@ -90,7 +90,7 @@ def cells_of(points: Array, values: Array, best: Literal["largest", "least"], si
 
 
 def _size_of_cells(points: Array, most: int) -> float:
-    """m: so that about as many cells are filled, fewer where there are few samples."""
+    """Return the cell size, m, that fills about `most` cells, fewer with few samples."""
     n, d = points.shape
     extent = np.ptp(points, axis=0)
     size = max(float(extent.max()), 1e-9) / most ** (1.0 / d)
@@ -106,7 +106,7 @@ def _size_of_cells(points: Array, most: int) -> float:
 
 
 def measured(points: Array, reached: Reached, seed: int, step: Callable[[float], object] = lambda _: None) -> Measured:
-    """The area or volume that samples at points (n, d) belong to."""
+    """Compute the area or volume around samples at points (n, d)."""
     tree, rng = cKDTree(points), np.random.default_rng(seed)
     step(0.0)
     size = _size_of_cells(points, MEASURED[points.shape[1]])
@@ -131,7 +131,7 @@ def _size(
     drawn: int,
     step: Callable[[float], object],
 ) -> tuple[float, float]:
-    """(area or volume, standard error)."""
+    """Return (area or volume, standard error)."""
     filled, d = cells.filled, cells.filled.ndim
     border = np.argwhere(_border(filled))
     fewest, most = DIVISIONS[d]
@@ -156,18 +156,18 @@ def _size(
 
 
 def _around(d: int) -> Flags:
-    """A cell and its neighbours, across corners too."""
+    """Return the mask of a cell and its neighbours, diagonal ones included."""
     return np.ones((3,) * d, dtype=bool)
 
 
 def _border(filled: Flags) -> Flags:
-    """Cells with neighbours of both sorts."""
+    """Return filled or empty cells with neighbours of both kinds."""
     around = _around(filled.ndim)
     return np.asarray(binary_dilation(filled, around) & ~binary_erosion(filled, around))
 
 
 def _met(tests: Array, tree: cKDTree, reached: Reached, step: Callable[[float], object]) -> Flags:
-    """(n,) which points are reached from one of the nearest samples."""
+    """Return a mask (n,) of points reachable from one of the nearest samples."""
     met = np.zeros(len(tests), dtype=bool)
     starts = tree.query(tests, k=STARTS)[1].reshape(len(tests), STARTS)
     for k in range(STARTS):

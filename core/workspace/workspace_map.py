@@ -1,4 +1,4 @@
-"""A map: the places of a frame with the poses that reach them, values, and the size of what is reached."""
+"""Workspace map: points of a frame with the poses that reach them, values, and the size of the reachable set."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class WorkspaceMap:
-    """What a frame reaches, and a value at each place.
+    """Map of a frame's reachable points with a value at each.
 
     machine, frame, kind : of what; title, about, unit : what the values are
     points : (n, 3) m, world; q : (n, nq) the poses that reach them; values : (n,), infinite or NaN where there is none
@@ -58,40 +58,40 @@ class WorkspaceMap:
 
     @property
     def inside(self) -> NDArray[np.bool_]:
-        """Which cells hold a sample, along the axes of `cells`."""
+        """Mask of cells that hold a sample, along the axes of `cells`."""
         return self.cells.filled
 
     @cached_property
     def bounds(self) -> Array:
-        """(2, 3) m: the least and the largest coordinates of what is reached."""
+        """Bounding box (2, 3) of the reachable points, m."""
         all_points = np.concatenate([self.points, self.boundary.reshape(-1, 3)])
         return np.array([all_points.min(axis=0), all_points.max(axis=0)])
 
     @property
     def shown(self) -> NDArray[np.intp]:
-        """The sample of each cell that counts."""
+        """Index of each cell's representative sample."""
         return self.cells.best
 
     @property
     def size_text(self) -> str:
-        """The area or volume with its error, "" if there is none."""
+        """Area or volume with its error as text, "" if there is none."""
         if math.isfinite(self.volume):
             return with_error(self.volume, self.error, "m³")
         return with_error(self.area, self.error, "m²") if math.isfinite(self.area) else ""
 
     @cached_property
     def range(self) -> tuple[float, float]:
-        """The least and the largest finite value; (nan, nan) if there is none."""
+        """Smallest and largest finite value; (nan, nan) if there is none."""
         finite = self.values[self.shown][np.isfinite(self.values[self.shown])]
         return (float(finite.min()), float(finite.max())) if len(finite) else (math.nan, math.nan)
 
     def nearest(self, point: Array) -> int:
-        """The sample that counts whose place is nearest to a point (3,)."""
+        """Return the representative sample nearest to a point (3,)."""
         away = np.sum((self.points[self.shown] - np.asarray(point, dtype=float)) ** 2, axis=1)
         return int(self.shown[int(np.argmin(away))])
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write points, values and poses into a file: .h5 (all), .csv, .ply or .vtu (points and values).
+        """Write points, values and poses to a file: .h5 (all), .csv, .ply or .vtu (points and values).
 
         Raises FileError where it cannot be written.
         """
@@ -100,7 +100,7 @@ class WorkspaceMap:
         write(self, path)
 
     def less(self, other: WorkspaceMap) -> WorkspaceMap:
-        """This map less another of the same kind, cell by cell where both are: values are differences.
+        """Subtract another map of the same kind, cell by cell where both exist.
 
         Raises ModelError where they are not of the same kind and unit.
         """
@@ -115,7 +115,7 @@ class WorkspaceMap:
 
 
 def with_error(value: float, error: float, unit: str) -> str:
-    """A number with its error, both rounded to the error's first digit that counts: 0.412 ± 0.003 m³."""
+    """Format a number with its error, both rounded to the error's first significant digit: 0.412 ± 0.003 m³."""
     if not (math.isfinite(value) and math.isfinite(error)):
         return f"{value:.4g} {unit}"
     if error <= 0.0:
@@ -130,8 +130,8 @@ def with_error(value: float, error: float, unit: str) -> str:
 
 
 def _difference(after: WorkspaceMap, before: WorkspaceMap) -> WorkspaceMap:
-    """Values of `after` less those of `before` at its nearest place, where this is as near as a cell; of workspaces the
-    places that came (1) and those that went (−1), all others 0."""
+    """Subtract the values of `before`, at the nearest point within one cell, from those of `after`; for workspaces,
+    points gained (1) and lost (−1), all others 0."""
     size = max(after.cells.size, before.cells.size)
     new, old = after.points[after.shown], before.points[before.shown]
     away, nearest = cKDTree(old).query(new)
