@@ -1,1 +1,1 @@
-"""A machine as stand-alone C: its functions, a stepper of fixed cost, a program that tries them, an FMU."""
+"""Export of a machine as stand-alone C: its functions, a fixed-cost stepper, a test program, an FMU."""

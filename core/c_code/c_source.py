@@ -1,4 +1,4 @@
-"""The text of NAME.c.
+"""Generation of the C source file NAME.c.
 
 The code is C99 that needs <math.h> alone: nothing is allocated, no loop has a bound that is not constant, each value is
 assigned once, and every function costs the same at each call but for which of two sets of rows closes the loops.
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 def source(plan: Plan) -> str:
-    """NAME.c."""
+    """Return the text of NAME.c."""
     public = {each.name for each in plan.public}
     texts = [
         f"/* {in_comment(plan.title)}: see {plan.name}.h. Made by Kinetostat. */",
@@ -93,7 +93,8 @@ def _has_time(plan: Plan) -> bool:
 
 
 def _clock(plan: Plan) -> list[str]:
-    """NAME_clock(time, t): the time argument; recorded signals are cubics between their points."""
+    """Return the C function NAME_clock(time, t), which computes the time argument; recorded signals are cubics between
+    their points."""
     if not _has_time(plan):
         return []
     name, real, number = plan.name, plan.precision.type, plan.precision.number
@@ -115,7 +116,8 @@ def _clock(plan: Plan) -> list[str]:
 
 
 def _signal(plan: Plan) -> list[str]:
-    """The value of a recorded signal, its rate and second rate: halving the interval a fixed number of times."""
+    """Return C code for the value and first two derivatives of a recorded signal, found by a fixed number of
+    bisections."""
     real, number = plan.precision.type, plan.precision.number
     assert plan.splines is not None
     longest = int(np.max(np.diff(plan.splines.first)))
@@ -149,8 +151,8 @@ def _signal(plan: Plan) -> list[str]:
 
 
 def _arguments(plan: Plan, key: str, states: str, **others: str) -> list[str]:
-    """What stands for each argument of a function where q, v and x lie behind one another in an array; others: of
-    arguments that lie elsewhere."""
+    """Return the C arguments of a function whose q, v and x are contiguous in one array; others : expressions of the
+    other arguments."""
     up = plan.upper
     words = {
         "q": states,
@@ -173,7 +175,7 @@ def _call(plan: Plan, key: str, states: str, result: str, **others: str) -> str:
 
 
 def _takes(plan: Plan, keys: Sequence[str], word: str) -> bool:
-    """Whether any of some functions takes an argument."""
+    """Return True if any of these functions takes the argument."""
     for key in keys:
         if key not in plan.written:
             continue
@@ -190,7 +192,7 @@ OF_PROJECTION = ("normalised", "settled", "closed", "masses", "positions", "spee
 
 
 def _parameters_in(plan: Plan, keys: Sequence[str], more: Sequence[str] = "ut") -> list[tuple[str, str]]:
-    """(declaration, name) of arguments that helper functions hand on."""
+    """Return (declaration, name) of arguments that helper functions pass on."""
     real, found = plan.precision.type, []
     if "u" in more and _takes(plan, keys, "u"):
         found.append((f"const {real} u[]", "u"))
@@ -202,7 +204,7 @@ def _parameters_in(plan: Plan, keys: Sequence[str], more: Sequence[str] = "ut") 
 
 
 def _rates(plan: Plan) -> list[str]:
-    """NAME_derivative(s, u, time, p, f): ẏ, and a status."""
+    """Return the C function NAME_derivative(s, u, time, p, f), which computes ẏ and returns a status."""
     up, real, number = plan.upper, plan.precision.type, plan.precision.number
     heads = [f"const {real} s[]", *(text for text, _ in _parameters_in(plan, OF_RATES)), f"{real} f[]"]
     last = f"f[{up}_NQ + {up}_NV + {up}_NX]"
@@ -224,7 +226,8 @@ def _rates(plan: Plan) -> list[str]:
 
 
 def _slopes(plan: Plan) -> list[str]:
-    """NAME_factors(s, u, time, p, w, row): 1 − γ h J, factorised; NAME_solve(w, row, b): b by the solution."""
+    """Return the C functions NAME_factors(s, u, time, p, w, row), which factorises 1 − γ h J, and NAME_solve(w, row,
+    b), which replaces b by the solution."""
     if not plan.method.implicit:
         return []
     up, real, number = plan.upper, plan.precision.type, plan.precision.number
@@ -257,7 +260,7 @@ def _slopes(plan: Plan) -> list[str]:
 
 
 def _elimination(plan: Plan, n: str) -> list[str]:
-    """The rest of NAME_factors: rows interchanged by the largest entry; and NAME_solve."""
+    """Return the end of NAME_factors, elimination with partial pivoting, and NAME_solve."""
     real = plan.precision.type
     absolute = "fabsf" if real == "float" else "fabs"
     return [
@@ -291,7 +294,7 @@ def _elimination(plan: Plan, n: str) -> list[str]:
 
 
 def _substitution(plan: Plan, n: str) -> list[str]:
-    """NAME_solve."""
+    """Return the C function NAME_solve."""
     real = plan.precision.type
     return [
         f"static void {plan.name}_solve(const {real} w[], const int row[], {real} b[])",
@@ -333,7 +336,7 @@ def _copied(lines: Sequence[str], pad: int) -> list[str]:
 
 
 def _project(plan: Plan) -> list[str]:
-    """NAME_project(s, time, p): s where loops close, and a status."""
+    """Return the C function NAME_project(s, time, p), which closes the loops in s and returns a status."""
     present = [key for key in OF_PROJECTION if key in plan.written]
     if not present:
         return []
@@ -404,13 +407,13 @@ def _iterated(plan: Plan) -> list[str]:
 
 
 def _passed(plan: Plan, keys: Sequence[str], more: str, time: str) -> list[str]:
-    """What is handed on to a helper."""
+    """Return the arguments passed on to a helper function."""
     names = {"u": "input->u", "time": time, "p": "state->p"}
     return [names[name] for _, name in _parameters_in(plan, keys, more)]
 
 
 def _step(plan: Plan) -> list[str]:
-    """NAME_step."""
+    """Return the C function NAME_step."""
     up, name, real, number = plan.upper, plan.name, plan.precision.type, plan.precision.number
     total = f"{up}_NQ + {up}_NV + {up}_NX"
     h = number(plan.h)
@@ -462,13 +465,13 @@ def _step(plan: Plan) -> list[str]:
 
 
 def _packed(plan: Plan) -> list[str]:
-    """q, v and x into the array s."""
+    """Return C code that copies q, v and x into the array s."""
     parts = parts_of_state(plan)
     return [line for x, count, at in parts for line in _loop(count, f"s[{at}i] = state->{x}[i];", 4)]
 
 
 def _unpacked(plan: Plan) -> list[str]:
-    """And back."""
+    """Return C code that copies the array s into q, v and x."""
     parts = parts_of_state(plan)
     return [line for x, count, at in parts for line in _loop(count, f"state->{x}[i] = s[{at}i];", 8)]
 
@@ -518,7 +521,7 @@ def _impulse(plan: Plan) -> list[str]:
 
 
 def _outputs(plan: Plan) -> list[str]:
-    """NAME_outputs."""
+    """Return the C function NAME_outputs."""
     up, name, real = plan.upper, plan.name, plan.precision.type
     head = f"void {name}_outputs(const {name}_state *state, const {name}_input *input, {name}_output *output)"
     if plan.outputs is None:

@@ -1,4 +1,4 @@
-"""What lies beside NAME.h, NAME.c and the program that tries them: how it is built, what a reader must know."""
+"""Files that accompany NAME.h, NAME.c and the test program: build files and a README."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from core.c_code.plan import Plan
 
 
 def makefile(plan: Plan) -> str:
-    """The Makefile."""
+    """Return the Makefile."""
     name = plan.name
     return f"""# Made by Kinetostat. make: build and try {name}.c
 CC ?= cc
@@ -26,7 +26,7 @@ clean:
 
 
 def cmake(plan: Plan) -> str:
-    """CMakeLists.txt."""
+    """Return CMakeLists.txt."""
     name = plan.name
     return f"""# Made by Kinetostat.
 cmake_minimum_required(VERSION 3.10)
@@ -47,7 +47,7 @@ add_test(NAME {name} COMMAND {name}_test ${{CMAKE_CURRENT_SOURCE_DIR}}/{name}_re
 
 
 def readme(plan: Plan, difference: float | None, tried: str) -> str:
-    """README.md; difference : to the program's own run, tried : what the compiler said."""
+    """Return README.md; difference : to Kinetostat's own simulation, tried : output of the compiler."""
     name, m = plan.name, plan.machine
     notes = "\n".join(f"- {note}" for note in plan.notes)
     return f"""# {plan.title} as C
@@ -93,7 +93,7 @@ branches), and constants are hexadecimal floating-point numbers, which C90 does 
 
 
 def _same(plan: Plan, difference: float | None) -> str:
-    """How the reference compares with the program's own run."""
+    """Describe how the reference compares with Kinetostat's own simulation."""
     if difference is None:
         return (
             "There is no run of the program to compare with: its methods do not have this one, or the code smooths "

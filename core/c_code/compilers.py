@@ -1,4 +1,4 @@
-"""C compilers of this computer, and what they say of generated code."""
+"""C compilers of this computer, and test builds of generated code."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ from core.apart.starting import ROOT, Finished, environment, finished, program, 
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror")
 OPTIMISED, PLAIN = "-O2", "-O0"
-"""Code to be kept, whose time is told; code that is only tried: a third of the compiler's time, the same numbers."""
+"""Compiler options for code that is kept and timed, and for code that is only tested: a third of the compile time,
+identical results."""
 LONGEST, TELLING = 300.0, 10.0
-"""Seconds that a compiler, or the program that it made, may take; that a compiler may take to say its version."""
+"""Time limits, s: for a compiler or the test program, and for printing the compiler's version."""
 
 
 class Trial(NamedTuple):
-    """What came of building and running the test: passed is None where there is no compiler."""
+    """Result of building and running the test; `passed` is None without a compiler."""
 
     passed: bool | None
     words: str
-    """For a person."""
+    """Result as a text for the user."""
     seconds: str = ""
-    """How long steps took on this computer, for a person; another time it is something else."""
+    """Duration of the steps on this computer as a text for the user; it varies from run to run."""
 
 
 def compiler() -> list[str] | None:
-    """The command of a C compiler; None if there is none."""
+    """Return the command of a C compiler; None if there is none."""
     for name in ("cc", "gcc", "clang"):
         if found := program(name):
             return [found]
@@ -37,7 +38,7 @@ def compiler() -> list[str] | None:
 
 
 def tried(folder: Path, name: str, progress: Callable[[str], None], called: str, optimised: bool = True) -> Trial:
-    """Build NAME_test in a folder, which will be `called` so, and run it; progress is called again and again."""
+    """Build NAME_test in a folder, shown to the user as `called`, and run it; progress is called repeatedly."""
     command = compiler()
     how = f"`make` in {called}, or `cc -std=c99 -O2 {name}.c {name}_test.c -o {name}_test -lm && ./{name}_test`"
     if command is None:
@@ -64,15 +65,15 @@ def tried(folder: Path, name: str, progress: Callable[[str], None], called: str,
 def ran(
     command: list[str], folder: Path, progress: Callable[[str], None] = lambda _: None, limit: float = LONGEST
 ) -> Finished:
-    """A command carried out; what `progress` raises ends it, with all that it has started. Raises OSError where it
-    cannot begin, or is not over after `limit` s."""
+    """Run a command; an exception raised by `progress` ends it and its children. Raises OSError if it cannot be started
+    or exceeds `limit` s."""
     return finished(
         command, folder, limit=limit, own=environment(), look=lambda: progress("Building and trying the code")
     )
 
 
 def text_of(content: bytes) -> str:
-    """What a compiler, or a program, wrote."""
+    """Decode the output of a compiler or program."""
     return content.decode("utf-8", "replace").replace("\r\n", "\n")
 
 

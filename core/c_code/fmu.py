@@ -1,4 +1,5 @@
-"""The generated C behind the Functional Mock-up Interface 2.0 for Co-Simulation (modelica.org, FMI 2.0.4): NAME.fmu.
+"""Export of generated C as an FMU for Co-Simulation, Functional Mock-up Interface 2.0 (modelica.org, FMI 2.0.4):
+NAME.fmu.
 
 Inputs are joint forces, outputs coordinates, speeds and what else was asked for, parameters are tunable. Instances come
 from a pool of fixed size; states can be kept, restored and serialised. Sources are always inside, a binary for this
@@ -22,14 +23,14 @@ from core.c_code.plan import Plan
 from core.model.formula.formula_units import PURE, Dimension, of_name
 
 PLAIN = str.maketrans({"·": ".", "²": "2", "³": "3", "⁴": "4", "⁻": "-", "¹": "1"})
-"""Signs of units as the standard writes them: kg.m2."""
+"""Unit symbols in the notation of the standard: kg.m2."""
 INSTANCES = 16
-"""How many can be there at a time."""
+"""Largest number of simultaneous instances."""
 PLATFORMS = {"linux": ("linux", ".so"), "darwin": ("darwin", ".dylib"), "win32": ("win", ".dll")}
 
 
 class Variable(NamedTuple):
-    """A scalar variable: `place` is where it lies in C, `measured` what its numbers are of."""
+    """Scalar variable of an FMU: `place` is its C expression, `measured` its dimension."""
 
     name: str
     causality: str
@@ -41,7 +42,7 @@ class Variable(NamedTuple):
 
 
 def variables(plan: Plan) -> list[Variable]:
-    """All of them, each once; their place in the list is their value reference."""
+    """Return all variables, each once; the index in the list is the value reference."""
     m, found = plan.machine, list[Variable]()
     compiled = m.compiled
     speeds = list(zip(compiled.v_names, compiled.coordinates.speed_dimensions, strict=True))
@@ -71,19 +72,19 @@ def variables(plan: Plan) -> list[Variable]:
 
 
 def _own_name(name: str, word: str, others: Sequence[Variable]) -> str:
-    """The name of a variable, other than those there are."""
+    """Return a variable name that is not yet taken."""
     return f"{word} {name}" if any(each.name == name for each in others) else name
 
 
 def unit_name(measured: Dimension) -> str:
-    """A unit as the standard has it: N.m, rad/s, 1; empty where it is not known."""
+    """Return a unit in the standard's notation: N.m, rad/s, 1; empty if unknown."""
     if measured.powers is None:
         return ""
     return measured.unit.translate(PLAIN) if measured.unit else "1" if not any(measured.powers) else ""
 
 
 def _units(root: ElementTree.Element, listed: Sequence[Variable]) -> None:
-    """The units of variables, each by its powers of base units."""
+    """Add the variables' units, each by its powers of base units."""
     powers = {unit_name(each.measured): each.measured.powers for each in listed if unit_name(each.measured)}
     definitions = ElementTree.SubElement(root, "UnitDefinitions")
     for name, own in powers.items():
@@ -94,7 +95,7 @@ def _units(root: ElementTree.Element, listed: Sequence[Variable]) -> None:
 
 
 def description(plan: Plan, guid: str) -> bytes:
-    """modelDescription.xml."""
+    """Return the content of modelDescription.xml."""
     root = ElementTree.Element(
         "fmiModelDescription",
         fmiVersion="2.0",
@@ -143,7 +144,7 @@ def description(plan: Plan, guid: str) -> bytes:
 
 
 def wrapper(plan: Plan, guid: str) -> str:
-    """NAME_fmu.c."""
+    """Return the text of NAME_fmu.c."""
     listed = variables(plan)
     writable = [k for k, each in enumerate(listed) if each.causality != "output"]
     words = {
@@ -169,13 +170,13 @@ def _cases(listed: Sequence[Variable], which: Sequence[int], statement: str) -> 
 
 
 def binary_folder() -> str:
-    """Of this computer, as the standard names it."""
+    """Return the standard's name of the binary folder of this platform."""
     system, _ = PLATFORMS.get(sys.platform, ("linux", ".so"))
     return f"{system}{'64' if platform.architecture()[0] == '64bit' else '32'}"
 
 
 class Packed(NamedTuple):
-    """A unit: whether it has a binary for this computer, and what there is to say."""
+    """Written FMU: True if it has a binary for this platform, and remarks for the user."""
 
     file: str
     binary: bool
@@ -183,7 +184,7 @@ class Packed(NamedTuple):
 
 
 def write_fmu(plan: Plan, room: Path, texts: dict[str, str], progress: Callable[[str], None]) -> Packed:
-    """NAME.fmu in a folder; texts : NAME.h and NAME.c."""
+    """Write NAME.fmu to a folder; texts : NAME.h and NAME.c."""
     guid = "{" + hashlib.sha256("".join(texts.values()).encode()).hexdigest()[:32] + "}"
     own = {**texts, f"{plan.name}_fmu.c": wrapper(plan, guid)}
     library, words = _built(plan, room, own, progress)
@@ -198,12 +199,12 @@ def write_fmu(plan: Plan, room: Path, texts: dict[str, str], progress: Callable[
 
 
 def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
-    """The same content gives the same archive."""
+    """Add a file to the archive reproducibly: equal content gives an equal archive."""
     archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), content, zipfile.ZIP_DEFLATED)
 
 
 def _built(plan: Plan, room: Path, texts: dict[str, str], progress: Callable[[str], None]) -> tuple[bytes | None, str]:
-    """The library for this computer."""
+    """Compile the shared library for this platform."""
     command = compiler()
     if command is None:
         return None, "The FMU holds its sources alone: there is no C compiler here (pip install ziglang brings one)."

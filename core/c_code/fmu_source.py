@@ -1,4 +1,4 @@
-"""NAME_fmu.c: the functions of FMI 2.0 for Co-Simulation around a generated step."""
+"""Template of NAME_fmu.c: the functions of FMI 2.0 for Co-Simulation around a generated step."""
 
 TEXT = r"""/* Made by Kinetostat. @name@ behind the Functional Mock-up Interface 2.0 for Co-Simulation. */
 #include "@name@.h"

@@ -1,4 +1,4 @@
-"""The text of NAME.h."""
+"""Generation of the C header NAME.h."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.model.units.units import DERIVED, SI
 
 
 def header(plan: Plan) -> str:
-    """NAME.h."""
+    """Return the text of NAME.h."""
     lines = [*_beginning(plan), *_sizes(plan), *_structures(plan), *_functions(plan)]
     return "\n".join([*lines, "#ifdef __cplusplus", "}", "#endif", "", "#endif", ""])
 
@@ -42,7 +42,7 @@ def _beginning(plan: Plan) -> list[str]:
 
 
 def _sizes(plan: Plan) -> list[str]:
-    """How many of everything there are, the place of each by its name, and bits of the status."""
+    """Return constants for sizes, for the index of each quantity by name, and for status bits."""
     up, m = plan.upper, plan.machine
     compiled = m.compiled
     words = list(STATUS.items())
@@ -139,7 +139,7 @@ def _places(prefix: str, names: Sequence[str], units: Sequence[str]) -> list[str
 
 
 def unit(dimension: str) -> str:
-    """The SI unit of a dimension; empty for pure numbers."""
+    """Return the SI unit of a dimension; empty for pure numbers."""
     return SI.get(dimension) or DERIVED.get(dimension, "")
 
 

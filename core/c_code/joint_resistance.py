@@ -1,4 +1,5 @@
-"""Friction, stops and effort limits of joints, as smooth forces: what code of fixed cost takes instead of modes.
+"""Friction, stops and effort limits of joints as smooth forces, which fixed-cost code uses instead of discrete friction
+and contact states.
 
 Runs find at each instant which joints stick and which stops are met (`core.simulation.equations.mode_rows`). A step of
 fixed cost cannot: here dry friction grows with tanh(γ/γ₀) of the speed γ, and stops are elastic, also those that runs
@@ -40,13 +41,13 @@ from core.traces.dynamics import friction_levels
 Array = NDArray[np.float64]
 
 LEAST_SPEED = 1e-3
-"""Speed (rad/s or m/s) over which friction of a sliding direction develops, unless the step wants more."""
+"""Smallest speed (rad/s or m/s) of the smoothed friction's transition, unless the step requires a larger one."""
 DAMPING_NUMBER = 1.0
-"""h F/(m γ₀) at most."""
+"""Largest value of h F/(m γ₀), which bounds the smoothed friction's damping."""
 
 
 class Resistance(NamedTuple):
-    """What joints with friction, stops and limits do, with the numbers that were chosen for it.
+    """Friction, stops and limits of all joints, with the parameters chosen for their smoothing.
 
     speeds : γ₀ of each row; stiffness, damping : of stops, N·m/rad or N/m, N·m·s/rad or N·s/m (of Hunt and Crossley's
     law s/rad or s/m)
@@ -59,11 +60,11 @@ class Resistance(NamedTuple):
 
     @property
     def smooths(self) -> bool:
-        """Whether anything differs from what runs do."""
+        """True if anything differs from ordinary simulations."""
         return any(row.rubs or _stopped(row) for row in self.modes.rows)
 
     def effort(self, nv: int) -> list[float]:
-        """(nv,) the largest joint force there is."""
+        """Return the largest joint forces (nv,)."""
         most = [np.inf] * nv
         for row in self.modes.rows:
             if row.at_v != NOWHERE and row.ratio == 1.0:
@@ -71,7 +72,7 @@ class Resistance(NamedTuple):
         return most
 
     def notes(self) -> list[str]:
-        """For people: what was smoothed, and how."""
+        """Notes for the user on what was smoothed, and how."""
         lines = []
         for row, speed, stiffness in zip(self.modes.rows, self.speeds, self.stiffness, strict=True):
             unit = "rad/s" if row.dimension == "angle" else "m/s"
@@ -91,7 +92,7 @@ def _stopped(row: JointRow) -> bool:
 
 
 def resistance(compiled: Compiled, q: Array, v: Array, p: Array, step: float) -> Resistance:
-    """Of a machine that begins at q and v, for steps of that length (s)."""
+    """Choose the smoothing for a machine that starts at q and v, with steps of this length (s)."""
     modes = joint_modes(compiled, p)
     if not modes.rows:
         return Resistance(modes, (), (), ())
@@ -113,7 +114,8 @@ def resistance(compiled: Compiled, q: Array, v: Array, p: Array, step: float) ->
 
 
 def _damping(row: JointRow, size: float, stiffness: float, compliance: float) -> float:
-    """Of a stop with a stiffness that meets an inertia, as runs have it; of a rigid one by its restitution."""
+    """Return the damping of a stop with this stiffness and effective inertia, as in simulations; for a rigid stop from
+    its restitution."""
     if row.hunt_crossley or row.damping > 0.0 or compliance <= 0.0:
         return dissipation(row, size)
     ratio = damping_ratio_of(row.restitution) if row.rigid else row.damping_ratio
@@ -121,7 +123,7 @@ def _damping(row: JointRow, size: float, stiffness: float, compliance: float) ->
 
 
 def _levels(compiled: Compiled, q: Array, v: Array, p: Array) -> Array:
-    """The largest friction of each brake and clutch, as they begin."""
+    """Return the largest friction of each brake and clutch at the start."""
     if not compiled.elements.controlled:
         return np.zeros(0)
     x = np.zeros(compiled.nx)
@@ -133,7 +135,7 @@ def _levels(compiled: Compiled, q: Array, v: Array, p: Array) -> Array:
 def resisting_forces(
     compiled: Compiled, given: Resistance, inputs: dict[str, list[Any]]
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """(nv,) generalized forces of friction and stops, and for each row how far (rad, m) it is beyond its limits.
+    """Compute generalized forces (nv,) of friction and stops, and each row's excess beyond its limits (rad, m).
 
     inputs : symbols of q, v, and x, t where there are any
     """
@@ -170,7 +172,7 @@ def resisting_forces(
 
 
 def _friction(levels: Sequence[Scalar], stribeck: float, speed: Any) -> Any:
-    """Friction of the four levels (while sliding and at rest, onward, then backward) at a speed, Stribeck's curve
+    """Evaluate friction with four levels (kinetic and static, forward, then backward) at a speed, with Stribeck's curve
     between them."""
     fall = ca.exp(-((speed / stribeck) ** 2)) if stribeck else 0.0
     onward, backward = (
@@ -183,7 +185,7 @@ def _friction(levels: Sequence[Scalar], stribeck: float, speed: Any) -> Any:
 def _measured(
     compiled: Compiled, given: Resistance, inputs: dict[str, list[Any]]
 ) -> list[tuple[list[int], list[Scalar], Scalar | None]]:
-    """Of each row which speeds it has, with what factors, and its coordinate."""
+    """Return each row's speed indices and factors, and its coordinate."""
     context = compiled.program.tracer
     found: list[tuple[list[int], list[Scalar], Scalar | None]] = []
     cut = given.modes.own < len(given.modes.rows)
@@ -207,7 +209,7 @@ def _measured(
 
 
 def _stop(row: JointRow, stiffness: float, damping: float, value: Any, speed: Any) -> tuple[Any, Any]:
-    """Force of the stops of a row, and how far it is beyond them."""
+    """Return the force of a row's stops, and its excess beyond them."""
     force, beyond = ca.SX(0.0), ca.SX(0.0)
     for side, bound in ((1.0, row.upper), (-1.0, row.lower)):
         if not np.isfinite(bound):

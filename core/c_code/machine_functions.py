@@ -1,4 +1,4 @@
-"""The functions of a machine that generated code consists of, as traces in one piece.
+"""Functions of a machine for generated code, each as one expression graph.
 
     rates     ẏ = (q̇, a, ẋ) at (q, v, x, t, u, p), and how near to singular the machine is
     closed    q and v of loops that close in closed form
@@ -39,25 +39,25 @@ from core.traces.kinematics import rate
 
 Array = NDArray[np.float64]
 LETTERS = {"q": "q", "v": "v", "x": "x", "t": "t", "u": "u", "p": "p", "f": "m", "a": "a", "n": "now"}
-"""Names of arguments in C, by their words here; f : factors of M, n : the time."""
+"""C names of arguments by their names here; f : factors of M, n : the time."""
 
 
 class Traced:
-    """A function with one flat result: what it takes, in order, and its graph."""
+    """Function with one flat result: its ordered arguments and its expression graph."""
 
     def __init__(self, arguments: str, graph: ca.Function) -> None:
         self.arguments, self.graph = arguments, graph
         self._call: Callable[[dict[str, Array]], Array] | None = None
 
     def __call__(self, **given: Array) -> Array:
-        """Its value, by CasADi's own interpreter."""
+        """Evaluate the function with CasADi's interpreter."""
         if self._call is None:
             self._call = self._bound()
         return self._call(given)
 
     def _bound(self) -> Callable[[dict[str, Array]], Array]:
-        """The graph with memory of its own: thousands of steps call it, and making matrices for it takes longer than
-        the numbers."""
+        """Graph with preallocated buffers, because thousands of steps call it and creating matrices would take longer
+        than the evaluation."""
         both: Any = self.graph.buffer()
         buffer, trigger = both
         inputs = {word: np.zeros(self.graph.numel_in(i)) for i, word in enumerate(self.arguments)}
@@ -78,8 +78,8 @@ class Traced:
 
 
 class MachineFunctions:
-    """Of one mechanism at parameter values p, that begins at (q, v); certain : whether rows of what iteration
-    holds are said to be independent of each other, see `core.c_code.small_systems.held`."""
+    """Functions of one mechanism at parameter values p and start state (q, v); certain : True to treat the iterated
+    constraint rows as independent, see `core.c_code.small_systems.held`."""
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class MachineFunctions:
         self._weight = self._support(q)
 
     def _support(self, q: Array) -> float:
-        """ρ of M + ρ Gᵀ G; 0 where M is never singular."""
+        """Return ρ of M + ρ Gᵀ G; 0 if M is never singular."""
         if not self.compiled.constrained or not may_be_singular(self.compiled, self.p, q):
             return 0.0
         diagonal = np.max(np.diag(np.atleast_2d(self.compiled.mass_matrix(q, self.p))), initial=0.0)
@@ -113,7 +113,7 @@ class MachineFunctions:
 
     @cached_property
     def symbols(self) -> dict[str, list[Any]]:
-        """Of every argument; x: states without their rates."""
+        """Symbols of every argument; x : states without their rates."""
         sizes = self.context.sizes
         found = {word: symbols(word, sizes[word]) for word in "qvut"}
         found["x"] = symbols("x", self.nx)
@@ -127,7 +127,7 @@ class MachineFunctions:
         return self.context.clock.size
 
     def traced(self, arguments: str, result: Sequence[Scalar], **more: list[Any]) -> Traced:
-        """The graph of a flat result; empty arguments are left out; more: symbols of others."""
+        """Build the graph of a flat result; empty arguments are omitted; more : symbols of further arguments."""
         known = {**self.symbols, "p": list(self.context.p), **more}
         words = "".join(word for word in arguments if known[word])
         if self.constants:
@@ -139,7 +139,7 @@ class MachineFunctions:
 
     @cached_property
     def state_rates(self) -> list[Scalar]:
-        """ẋ."""
+        """Return the state rates ẋ."""
         if not self.nx:
             return []
         s = self.symbols
@@ -150,7 +150,7 @@ class MachineFunctions:
 
     @cached_property
     def loaded(self) -> dict[str, list[Any]]:
-        """q, v, t, and x with its rates, as force elements take them."""
+        """Return q, v, t, and x with its rates, as force elements take them."""
         return {**self._of("qvt"), "x": [*self.symbols["x"], *self.state_rates]}
 
     # ------------------------------------------------------------------------------------------ ẏ
@@ -161,7 +161,7 @@ class MachineFunctions:
 
     @cached_property
     def joint_forces(self) -> list[Scalar]:
-        """(nv,) what motors give within their limits, friction and stops."""
+        """Return joint forces (nv,): actuators within their limits, friction and stops."""
         effort = self.resistance.effort(self.nv)
         asked = [
             ca.fmin(ca.fmax(as_symbol(u), -most), most) if np.isfinite(most) else u
@@ -170,11 +170,12 @@ class MachineFunctions:
         return [plus(u, more) for u, more in zip(asked, self._resisting[0], strict=True)]
 
     def beyond(self) -> Traced:
-        """How far each joint with stops is beyond them, rad or m."""
+        """Build the function of each joint's excess beyond its stops, rad or m."""
         return self.traced("qvxtp", self._resisting[1])
 
     def rates(self) -> Traced:
-        """ẏ without loops, or with rows that hold; behind it how much of a row those before it leave, squared."""
+        """Build ẏ without loops or with constraint rows; followed by the squared remainder of each row after
+        elimination of the earlier ones."""
         s = self.symbols
         if not self.compiled.by_mass_matrix:
             given = {**self.loaded, "u": self.joint_forces}
@@ -197,7 +198,7 @@ class MachineFunctions:
         return [plus(x, y) for x, y in zip(a, rows.change(wanted, self.nv), strict=True)], rows.least
 
     def reduced_rates(self) -> Traced:
-        """ẏ by closed forms, and 1 where they serve, else 0."""
+        """Build ẏ by analytic loop closure, followed by 1 if that is valid, otherwise 0."""
         assert self.forms is not None
         forms, layout = self.forms, self.forms.layout
         r = forms.reduced_equations(self.loaded)
@@ -224,7 +225,7 @@ class MachineFunctions:
         return self.traced("qvuxtp", [*q_rate, *a, *self.state_rates, self._serves(r)])
 
     def slopes(self, rates: Traced) -> Traced:
-        """J = ∂ẏ/∂y of `rates` or `reduced_rates`, row by row."""
+        """Build J = ∂ẏ/∂y of `rates` or `reduced_rates`, row by row."""
         symbols_of = [rates.graph.sx_in(i) for i in range(rates.graph.n_in())]
         (result,) = rates.graph.call(symbols_of)
         size = self.nq + self.nv + self.nx
@@ -240,7 +241,7 @@ class MachineFunctions:
         return Traced(rates.arguments, ca.Function("f", symbols_of, [flat], {"cse": True}))
 
     def closed(self) -> Traced:
-        """q and v by closed forms, and 1 where they serve, else 0."""
+        """Build q and v by analytic loop closure, followed by 1 if that is valid, otherwise 0."""
         assert self.forms is not None
         r = self.forms.reduced_equations(self.loaded)
         return self.traced("qvxtp", [*r[: self.nq + self.nv], self._serves(r)])
@@ -253,7 +254,7 @@ class MachineFunctions:
     # ------------------------------------------------------------------------------------------ what holds
 
     def _present(self, level: int | None) -> list[int]:
-        """Rows that hold from that level on (None: all) and that move something."""
+        """Return the indices of constraint rows of this level and above (None: all) that are not identically zero."""
         moving = set(self.context.row_expressions.pattern.rows.tolist())
         levels = [row.level for row in self.compiled.rows]
         return [k for k in range(len(levels)) if k in moving and (level is None or levels[k] <= level)]
@@ -270,7 +271,8 @@ class MachineFunctions:
         return list(lines.values())
 
     def _mass(self, q: Sequence[Any]) -> Ordered:
-        """Of M; where M may be singular of M + ρ Gᵀ G: with G a given, both have the same accelerations."""
+        """Factorise M, or M + ρ Gᵀ G where M may be singular: on the constraint manifold both yield the same
+        accelerations."""
         flat, nv = dynamics.mass_matrix(self.context, {"q": list(q)}, ""), self.nv
         M = [flat[i * nv : (i + 1) * nv] for i in range(nv)]
         if self._weight:
@@ -285,24 +287,24 @@ class MachineFunctions:
 
     @cached_property
     def _factor_places(self) -> tuple[list[tuple[int, int]], Ordered]:
-        """Entries of L that may differ from zero, and the factors themselves."""
+        """Return the entries of L that may be nonzero, and the factors themselves."""
         mass = self._mass(self.symbols["q"])
         places = [(i, j) for i in range(self.nv) for j in range(i) if type(mass.factors.L[i][j]) is not float]
         return places, mass
 
     @cached_property
     def factor_size(self) -> int:
-        """Numbers that factors of M consist of."""
+        """Number of scalars in the factors of M."""
         return self.nv + len(self._factor_places[0])
 
     def masses(self) -> Traced:
-        """Factors of M: reciprocals of D, then entries of L."""
+        """Build the factors of M: reciprocals of D, then entries of L."""
         places, mass = self._factor_places
         return self.traced("qp", [*mass.factors.reciprocals, *(mass.factors.L[i][j] for i, j in places)])
 
     @cached_property
     def _given_factors(self) -> tuple[list[Any], Ordered]:
-        """The same as an argument."""
+        """Return the factors of M as an argument."""
         places, mass = self._factor_places
         given = symbols("m", self.factor_size)
         L: list[list[Scalar]] = [list(row) for row in mass.factors.L]
@@ -311,7 +313,8 @@ class MachineFunctions:
         return given, Ordered(mass.order, Factors(tuple(map(tuple, L)), tuple(given[: self.nv])))
 
     def positions(self) -> Traced:
-        """One step of the loops towards closing: q, the largest residual that was there (m, rad), the least part."""
+        """Build one Newton step of loop closure: q, the largest residual before it (m, rad), and the smallest relative
+        pivot."""
         given, mass = self._given_factors
         q = self.symbols["q"]
         rows = self._rows(q, mass, POSITION)
@@ -325,7 +328,7 @@ class MachineFunctions:
         return self.traced("qftp", [*self.unit_quaternions(moved), largest, rows.least], f=given)
 
     def speeds(self) -> Traced:
-        """v that what holds allows: v, and the least part of a row."""
+        """Build the projection of v on the constraints: v, and the smallest relative pivot."""
         given, mass = self._given_factors
         rows = self._rows(self.symbols["q"], mass, VELOCITY)
         opposite = self.context.row_expressions.time(self._of("t"), inline)
@@ -338,7 +341,7 @@ class MachineFunctions:
         return self.traced("qvftp", [*(plus(x, y) for x, y in zip(v, change, strict=True)), rows.least], f=given)
 
     def unit_quaternions(self, q: Sequence[Scalar]) -> list[Scalar]:
-        """q with quaternions at length one."""
+        """Return q with normalised quaternions."""
         result = list(q)
         for first in self.compiled.coordinates.quaternions:
             size = ca.sqrt(sum(as_symbol(x) ** 2 for x in result[first : first + 4]))
@@ -346,14 +349,14 @@ class MachineFunctions:
         return result
 
     def q_rate(self) -> Traced:
-        """q̇."""
+        """Build q̇."""
         return self.traced("qv", rate(self.context, self._of("qv"), ""))
 
     def normalised(self) -> Traced:
-        """q with quaternions at length one."""
+        """Build q with normalised quaternions."""
         return self.traced("q", self.unit_quaternions(self.symbols["q"]))
 
     def settled(self) -> Traced:
-        """One step of junctions towards where forces balance: x."""
+        """Build one Newton step of the junctions towards force balance: x."""
         step = self.context.body("settle", self.loaded, "", inline)
         return self.traced("qvxtp", [plus(x, dx) for x, dx in zip(self.symbols["x"], step, strict=True)])

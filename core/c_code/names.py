@@ -1,4 +1,4 @@
-"""Names of a machine as identifiers of C."""
+"""Conversion of names of a machine to C identifiers."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ KEYWORDS = frozenset(
     operator or private protected public template this throw true try typename using virtual xor
     """.split()  # noqa: SIM905
 )
-"""Of C and of C++, whose compilers read the header, too."""
+"""Keywords of C and of C++, because C++ compilers read the header, too."""
 
 
 def identifier(name: str, otherwise: str = "machine") -> str:
-    """A name with letters, digits and underscores alone; marks over letters are left off."""
+    """Convert a name to letters, digits and underscores, without diacritics."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     found = re.sub(r"\W+", "_", plain).strip("_") or otherwise
     if found[0].isdigit():
@@ -27,7 +27,7 @@ def identifier(name: str, otherwise: str = "machine") -> str:
 
 
 def identifiers(names: Iterable[str]) -> list[str]:
-    """Of each name one of its own: where two become the same, later ones get a number."""
+    """Convert names to distinct identifiers; later duplicates get a number."""
     taken: set[str] = set()
     result = []
     for name in names:

@@ -1,4 +1,4 @@
-"""Everything that the text of generated code is written from."""
+"""Plan of an export: all data from which the generated code is written."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that the text is written from; h : s."""
+    """All data from which the generated code is written; h : step, s."""
 
     name: str
     title: str
@@ -40,11 +40,11 @@ class Plan:
     notes: tuple[str, ...] = ()
     splines: Splines | None = None
     written: dict[str, CFunction] = field(default_factory=dict)
-    """Functions in C, once `functions_of` made them."""
+    """Functions in C, after `functions_of` created them."""
 
     @property
     def upper(self) -> str:
-        """What names of constants begin with."""
+        """Prefix of the names of constants."""
         return self.name.upper()
 
     @property
@@ -54,7 +54,7 @@ class Plan:
 
 
 def parts_of_state(plan: Plan) -> list[tuple[str, str, str]]:
-    """(letter, name of its number, where it begins in an array of q, v and x as "… + ") of those that are not empty."""
+    """Return (letter, name of its size, offset in an array of q, v and x as "… + ") of the nonempty parts."""
     m, found, at = plan.machine, list[tuple[str, str, str]](), ""
     for letter, size in (("q", m.nq), ("v", m.nv), ("x", m.nx)):
         count = f"{plan.upper}_N{letter.upper()}"
@@ -65,7 +65,7 @@ def parts_of_state(plan: Plan) -> list[tuple[str, str, str]]:
 
 
 def functions_of(plan: Plan, watch: Callable[[], None] = lambda: None) -> dict[str, CFunction]:
-    """All functions that the step and the outputs consist of, in C; watch : called before each."""
+    """Return all functions used by the step and the outputs, in C; watch : called before each."""
     traced = {name: each for name, each in plan.functions._asdict().items() if each is not None}
     if plan.outputs is not None:
         traced["values"] = plan.outputs

@@ -1,4 +1,4 @@
-"""Functions of a machine that generated code offers beside its step, and the outputs of the step."""
+"""Functions of a machine that generated code offers in addition to its step, and the outputs of the step."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from core.traces.kinematics import matrix_of
 
 
 class PublicFunction(NamedTuple):
-    """A function with its name in C and what is said of it there."""
+    """Function with its name and description in C."""
 
     name: str
     help: str
@@ -55,18 +55,18 @@ OF_MACHINE = {
     "constraint_residual": ("qtp", "y: residuals of loops, constraints and drivers, m or rad"),
     "constraint_jacobian": ("qp", "y = G, row by row"),
 }
-"""Functions of the kernel by name: arguments, and what they give."""
+"""Functions of the kernel by name: arguments and results."""
 OF_TREES = {"forward_dynamics": "forward_dynamics", "linearise": "motion_slopes"}
-"""Those that only machines without loops have, with their name in the kernel."""
+"""Functions only for machines without loops, with their name in the kernel."""
 OF_FRAME = {
     "frame": "y: the pose of '{0}' in the world, a 4 x 4 matrix row by row",
     "jacobian": "y: 6 x NV, angular then linear velocity of '{0}' in world axes, row by row",
 }
-"""Those of a frame, as "frame:tool"."""
+"""Functions of a frame, requested as "frame:tool"."""
 
 
 def public_function(machine: MachineFunctions, wanted: str) -> PublicFunction:
-    """A function by the name that a person gives it. Raises ModelError for one that there is none of."""
+    """Return a function by the name given by the user. Raises ModelError for an unknown one."""
     kind, _, detail = wanted.partition(":")
     if kind in OF_FRAME:
         return _of_frame(machine, kind, detail, wanted)
@@ -106,7 +106,7 @@ def _of_frame(machine: MachineFunctions, kind: str, name: str, wanted: str) -> P
 
 
 class Outputs(NamedTuple):
-    """Values after a step, and what each measures; needs_rates: whether accelerations are among what they take."""
+    """Values after a step with their dimensions; needs_rates : True if they depend on accelerations."""
 
     names: tuple[str, ...]
     measured: tuple[Dimension, ...]
@@ -115,8 +115,8 @@ class Outputs(NamedTuple):
 
 
 def outputs(machine: MachineFunctions, wanted: Sequence[str] | None) -> Outputs:
-    """What is asked for: formulas of signals, accelerations ("elbow.a"), places of frames ("tool.position.z") and
-    sensors; by default all sensors.
+    """Return the requested outputs: formulas of signals, accelerations ("elbow.a"), positions of frames
+    ("tool.position.z") and sensors; by default all sensors.
 
     Raises ExpressionError for a formula that cannot be read, ModelError for a name that there is none of.
     """
@@ -146,8 +146,8 @@ def _value(machine: MachineFunctions, text: str) -> Scalar:
 
 
 def _measured(machine: MachineFunctions, wanted: Sequence[str]) -> tuple[Dimension, ...]:
-    """What outputs measure, as far as it is known. Formulas add and compare only what measures the same. Raises
-    ExpressionError."""
+    """Return the dimensions of outputs as far as they are known; formulas may add and compare only equal dimensions.
+    Raises ExpressionError."""
     signals = Signals(machine.mech)
     parameters = signals.parameters
     found: list[Dimension] = []
@@ -169,7 +169,7 @@ def _measured(machine: MachineFunctions, wanted: Sequence[str]) -> tuple[Dimensi
 
 
 def _dimension(signals: Signals, node: Node) -> Dimension:
-    """What an output measures; not known of a formula that mixes numbers without units with others."""
+    """Return the dimension of an output; unknown for a formula that mixes numbers without units with others."""
 
     def of(name: str) -> Dimension:
         return of_name("time") if name in TIME else signals.dimension(name)
@@ -181,7 +181,7 @@ def _dimension(signals: Signals, node: Node) -> Dimension:
 
 
 def _signal(machine: MachineFunctions, seen: ForceState, name: str, where: str) -> Scalar:
-    """A name in a formula of outputs."""
+    """Evaluate a name in a formula of outputs."""
     speeds, sensors = list(machine.compiled.v_names), machine.context.elements.sensors
     plain = name.removesuffix(".a")
     if name in TIME:  # also where nothing in the machine depends on it

@@ -1,4 +1,4 @@
-"""Linear systems of symbols, written out: factors of a mass matrix, rows that hold.
+"""Symbolic solution of small linear systems, written out: factorised mass matrix, constraint rows.
 
 Everything is straight-line: where a pivot decides, both cases are computed and one is selected.
 """
@@ -21,14 +21,14 @@ Rows = Sequence[Sequence[Scalar]]
 
 
 class Ordered(NamedTuple):
-    """Factors of a symmetric matrix whose rows are eliminated in an order."""
+    """Factors of a symmetric matrix with a given elimination order."""
 
     order: Sequence[int]
     factors: Factors
 
 
 class Held(NamedTuple):
-    """Rows G (m, n) of what holds, through the factors of M: Z = M⁻¹ Gᵀ (row by row), S = G M⁻¹ Gᵀ = L D Lᵀ.
+    """Factorised constraint rows G (m, n): Z = M⁻¹ Gᵀ (row by row), S = G M⁻¹ Gᵀ = L D Lᵀ.
 
     order : (m,) in which rows are eliminated, so that few entries arise; L, reciprocals in that order
     reciprocals : 1/D, zero for rows that those before them make redundant, or none where no row may be that
@@ -43,7 +43,7 @@ class Held(NamedTuple):
     least: Scalar
 
     def multipliers(self, wanted: Sequence[Scalar]) -> list[Scalar]:
-        """λ with S λ = wanted; zero for redundant rows, whose equations the others fulfil."""
+        """Return λ with S λ = wanted; zero for redundant rows, whose equations follow from the others."""
         x, m = [wanted[k] for k in self.order], len(self.G)
         for i in range(m):
             for k in range(i):
@@ -58,13 +58,13 @@ class Held(NamedTuple):
         return found
 
     def change(self, wanted: Sequence[Scalar], n: int) -> list[Scalar]:
-        """The least change of n speeds, in the metric of M, with which G · change = wanted."""
+        """Return the smallest change of n speeds, in the metric of M, with G · change = wanted."""
         factors = self.multipliers(wanted)
         return [total(times(z[j], x) for z, x in zip(self.Z, factors, strict=True)) for j in range(n)]
 
 
 def symmetric(entries: Sequence[Scalar], places: Sequence[tuple[int, int]], n: int) -> list[list[Scalar]]:
-    """The lower triangle (n, n) with entries at places (row, column), zero elsewhere."""
+    """Build the lower triangle (n, n) with entries at places (row, column), zero elsewhere."""
     M: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
     for (i, j), entry in zip(places, entries, strict=True):
         M[i][j] = entry
@@ -72,26 +72,26 @@ def symmetric(entries: Sequence[Scalar], places: Sequence[tuple[int, int]], n: i
 
 
 def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    """a · b."""
+    """Return a · b."""
     return total(times(x, y) for x, y in zip(a, b, strict=True))
 
 
 def factorised(M: Rows) -> Ordered:
-    """Factors of a mass matrix, given by its lower triangle: inward from the leaves of the tree nothing arises where
-    branches do not meet (Featherstone, RBDA 6.5)."""
+    """Factorise a mass matrix, given by its lower triangle: eliminating from the leaves of the tree inward creates no
+    fill-in between separate branches (Featherstone, RBDA 6.5)."""
     n = len(M)
     order = elimination_order([[not is_zero(M[i][j]) for j in range(i + 1)] for i in range(n)])
     return Ordered(order, factorise(permuted(M, order)))
 
 
 def permuted(M: Rows, order: Sequence[int]) -> list[list[Scalar]]:
-    """The lower triangle of a symmetric matrix with its rows and columns in this order."""
+    """Reorder rows and columns of a symmetric matrix, given by its lower triangle."""
     n = len(M)
     return [[M[max(order[i], order[j])][min(order[i], order[j])] for j in range(i + 1)] for i in range(n)]
 
 
 def solved(mass: Ordered, b: Sequence[Scalar]) -> list[Scalar]:
-    """x with M x = b."""
+    """Return x with M x = b."""
     x: list[Scalar] = [0.0] * len(b)
     for k, entry in zip(mass.order, solve_factored(mass.factors, [b[k] for k in mass.order]), strict=True):
         x[k] = entry
@@ -99,8 +99,8 @@ def solved(mass: Ordered, b: Sequence[Scalar]) -> list[Scalar]:
 
 
 def elimination_order(pattern: Sequence[Sequence[bool]]) -> list[int]:
-    """In which order to eliminate rows of a symmetric matrix, given by the pattern of its lower triangle: always one
-    with the fewest neighbours that are left (minimum degree), the first of them. As they are where nothing is zero."""
+    """Return an elimination order of a symmetric matrix, given by the pattern of its lower triangle: always the first
+    row with the fewest remaining neighbours (minimum degree); a full matrix keeps its order."""
     m = len(pattern)
     near = [{j for j in range(m) if j != i and pattern[max(i, j)][min(i, j)]} for i in range(m)]
     left, order = set(range(m)), []
@@ -115,8 +115,8 @@ def elimination_order(pattern: Sequence[Sequence[bool]]) -> list[int]:
 
 
 def held(G: Rows, mass: Ordered, certain: bool = False) -> Held:
-    """Rows of what holds, factorised. A row is independent while the square of what those before it leave of it is
-    above INDEPENDENT_ROW of the largest row's (`core.simulation.equations.constrained` decides alike).
+    """Factorise constraint rows. A row is independent if the square of its remainder after elimination of the earlier
+    ones exceeds INDEPENDENT_ROW of the largest row's (as in `core.simulation.equations.constrained`).
 
     certain : whether rows are said to be independent (Cholesky's method, as `core.simulation.equations.row_products`):
     where one is not, the result is no number
@@ -159,7 +159,7 @@ def held(G: Rows, mass: Ordered, certain: bool = False) -> Held:
 
 
 def _eliminate(S: Rows, L: list[list[Scalar]], j: int, scaled: Sequence[Scalar], reciprocal: Scalar) -> None:
-    """Column j of L below its diagonal; scaled : the row of L before it, times D."""
+    """Compute column j of L below its diagonal; scaled : the row of L before it, times D."""
     for i in range(j + 1, len(S)):
         entry = S[i][j]
         for k in range(j):

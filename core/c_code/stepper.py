@@ -1,4 +1,4 @@
-"""The step that generated code takes, carried out here: what the code's own test compares itself with.
+"""Python implementation of the generated code's step, the reference of the code's own test.
 
 The same functions by CasADi's interpreter, the same order of operations; `core.c_code.c_source` writes it in C.
 """
@@ -18,16 +18,17 @@ from core.numerics.tolerances import OPEN_GAP, SINGULAR_SINE
 Array = NDArray[np.float64]
 
 NOT_FINITE, OUT_OF_REACH, NEAR_SINGULAR, LIMIT = 1, 2, 4, 8
-"""Bits of the status: the first two leave the state where it was."""
+"""Status bits: with the first two the state is left unchanged."""
 STATUS = {"NOT_FINITE": NOT_FINITE, "OUT_OF_REACH": OUT_OF_REACH, "NEAR_SINGULAR": NEAR_SINGULAR, "LIMIT": LIMIT}
 LEAST_PART = SINGULAR_SINE**2
 
 
 class Method(NamedTuple):
-    """A method of fixed cost: an explicit Runge–Kutta tableau (Hairer, Nørsett and Wanner, Solving ODE I, II.1) whose
-    stages each begin from the one before; `impulse`: speeds first, positions with the new speeds; `implicit`: γ of the
-    two-stage Rosenbrock method of Verwer, (1 − γ h J) k₁ = f(y), (1 − γ h J) k₂ = f(y + h k₁) − 2 k₁, of second order
-    with whatever J, and L-stable with its own (Verwer, Spee, Blom and Hundsdorfer, SIAM J. Sci. Comput. 20, 1999).
+    """Fixed-cost integration method: an explicit Runge–Kutta tableau (Hairer, Nørsett and Wanner, Solving ODE I, II.1)
+    in which each stage depends only on the previous one; `impulse` : semi-implicit, speeds first, then positions with
+    the new speeds; `implicit` : γ of the two-stage Rosenbrock method of Verwer, (1 − γ h J) k₁ = f(y), (1 − γ h J) k₂ =
+    f(y + h k₁) − 2 k₁, of second order with any J, and L-stable with the exact one (Verwer, Spee, Blom and Hundsdorfer,
+    SIAM J. Sci. Comput. 20, 1999).
 
     like : the method of `core.simulation.METHODS` that does the same; none if there is none
     stable : h |λ| up to which damped motions stay bounded
@@ -52,7 +53,7 @@ METHODS = {
 
 
 class StepFunctions(NamedTuple):
-    """What a step calls; None: the machine does not need it."""
+    """Functions called by a step; None: not needed by the machine."""
 
     rates: Traced
     reduced: Traced | None
@@ -64,16 +65,16 @@ class StepFunctions(NamedTuple):
     settled: Traced | None
     beyond: Traced | None
     q_rate: Traced | None
-    """q̇ of quaternions, for the method that takes speeds first."""
+    """Function q̇ of quaternions, for the semi-implicit method."""
     slopes: Traced | None
-    """J = ∂ẏ/∂y row by row, for the implicit method; `reduced_slopes` the same of `reduced`."""
+    """Jacobian J = ∂ẏ/∂y row by row, for the implicit method; `reduced_slopes` is that of `reduced`."""
     reduced_slopes: Traced | None
 
 
 def step_functions(
     machine: MachineFunctions, method: Method, watch: Callable[[], None] = lambda: None
 ) -> StepFunctions:
-    """Those of a machine; watch : called before each is traced."""
+    """Build the step functions of a machine; watch : called before each."""
     compiled, forms = machine.compiled, machine.forms
     held, quaternions = compiled.constrained, bool(compiled.coordinates.quaternions)
 
@@ -102,7 +103,7 @@ def step_functions(
 
 
 class Stepper:
-    """Steps of one machine; h : s, closing : how often what runs iterate is done."""
+    """Fixed-step integrator of one machine; h : step, s, closing : number of iterations of loop closure."""
 
     def __init__(
         self, machine: MachineFunctions, functions: StepFunctions, method: Method, h: float, closing: int
@@ -113,13 +114,13 @@ class Stepper:
         self.nq, self.nv = machine.nq, machine.nv
 
     def given(self, y: Array, time: float, u: Array) -> dict[str, Array]:
-        """Arguments at a state."""
+        """Return the arguments at a state."""
         nq, last = self.nq, self.nq + self.nv
         t = at_times(self.splines, time)[: self.machine.time_size]
         return {"q": y[:nq], "v": y[nq:last], "x": y[last:], "t": t, "u": u, "p": self.machine.p}
 
     def rates(self, y: Array, time: float, u: Array) -> tuple[Array, int]:
-        """ẏ and a status."""
+        """Return ẏ and a status."""
         given = self.given(y, time, u)
         if self.functions.reduced is not None:
             found = self.functions.reduced(**given)
@@ -132,7 +133,7 @@ class Stepper:
         return found[:-1], 0 if found[-1] > LEAST_PART else NEAR_SINGULAR
 
     def step(self, y: Array, time: float, u: Array) -> tuple[Array, int]:
-        """The state one step after `time`, and its status; where it fails the state as it was."""
+        """Return the state one step after `time`, and its status; after a failure the unchanged state."""
         h, method, status = self.h, self.method, 0
         new = y.copy()
         if method.impulse:
@@ -157,7 +158,7 @@ class Stepper:
         return (y if status & (NOT_FINITE | OUT_OF_REACH) else new), status
 
     def _implicit(self, y: Array, time: float, u: Array) -> tuple[Array, int]:
-        """What the two stages come to, and a status."""
+        """Return the result of the two Rosenbrock stages, and a status."""
         f, n, h = self.functions, len(y), self.h
         given = self.given(y, time, u)
         served = f.reduced is not None and f.reduced(**given)[-1] > 0.0
@@ -175,7 +176,7 @@ class Stepper:
         return first * k + second * last, status | happened
 
     def _project(self, y: Array, time: float, u: Array) -> int:
-        """Bring y (in place) to where loops close, speeds are consistent, and forces at junctions balance."""
+        """Correct y in place: close the loops, make speeds consistent, and balance the forces at junctions."""
         f, nq, last, status = self.functions, self.nq, self.nq + self.nv, 0
         if f.normalised is not None:
             y[:nq] = f.normalised(q=y[:nq])
@@ -211,8 +212,8 @@ class Stepper:
 
 
 def eliminated(W: Array) -> list[int]:
-    """W (n, n), in place, by its factors L and U with the rows interchanged as the list says, step by step: as the
-    code does it, operation by operation."""
+    """Replace W (n, n) in place by its factors L and U, and return the row interchanges step by step, in the same
+    operations as the code."""
     n, rows = len(W), list[int]()
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         for k in range(n):
@@ -229,7 +230,7 @@ def eliminated(W: Array) -> list[int]:
 
 
 def back_substituted(W: Array, rows: list[int], b: Array) -> None:
-    """b, in place, by the solution of the system whose factors `eliminated` left."""
+    """Replace b in place by the solution of the system whose factors `eliminated` left."""
     n = len(b)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         for k, at in enumerate(rows):

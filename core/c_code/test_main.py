@@ -1,15 +1,15 @@
-"""NAME_test.c: the program that tries generated code."""
+"""Generation of NAME_test.c, the test program of generated code."""
 
 from __future__ import annotations
 
 from core.c_code.plan import Plan, parts_of_state
 
 TOLERANCE = {"double": 1e-10, "float": 1e-3}
-"""Largest difference to the reference, as a part of the size of what is compared, that passes."""
+"""Largest accepted difference from the reference, relative to the size of the compared values."""
 
 
 def test_main(plan: Plan, samples: int) -> str:
-    """NAME_test.c: runs the reference, compares every sample, measures time."""
+    """Return the text of NAME_test.c, which runs the reference, compares every sample, and measures time."""
     m, copies = plan.machine, list[str]()
     for letter, count, at in parts_of_state(plan):
         loop = [f"for (int i = 0; i < {count}; i++)", "{", f"    found[{at}i] = (double)state->{letter}[i];", "}"]

@@ -37,8 +37,8 @@ ITERATIONS = 200
 LONGEST_RUN = 60.0
 """Computing time after which the run of one candidate is aborted, s."""
 SETTLES, STARVED = 3.0, 10.0
-"""Seconds of work, and how many times that on the clock of a busy machine, for which machine code is waited for before
-the first start; then the interpreter serves until it is there, and the last bits of values depend on when that is."""
+"""CPU time, s, and the factor for elapsed time on a busy machine, for which the first start waits for compiled code;
+after that the interpreter is used until the code is ready, and the last bits of values depend on that moment."""
 LOOK = 0.02
 """Interval at which a stop request is checked while code is compiled, s."""
 LOST = 1e3

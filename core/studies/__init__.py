@@ -1,1 +1,1 @@
-"""Studies: many runs or poses of a machine whose numbers vary."""
+"""Parameter studies: many runs or poses of a machine with varying values."""

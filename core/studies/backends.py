@@ -1,4 +1,4 @@
-"""Where chunks of a study are computed: here, in processes of this computer, or on a Dask cluster.
+"""Backends that compute chunks of a study: this thread, subprocesses, or a Dask cluster.
 
 A backend takes chunks and gives finished ones back, in any order. The numbers are the same everywhere: a row depends on
 its values alone.
@@ -29,13 +29,13 @@ from core.studies.sample_rows import LOST, Machine, Rows
 
 Array = NDArray[np.float64]
 REPLY_SLACK = 30.0
-"""s more than its rows may take until a process that says nothing is ended."""
+"""Time beyond the limit of its rows after which an unresponsive process is ended, s."""
 MOST_UNREADY = 3
-"""Processes, one after another, that may end before they are ready: then none can work here."""
+"""Number of consecutive processes that may end before they are ready; then the study is aborted."""
 
 
 class Chunk(NamedTuple):
-    """Rows to compute: their places, their values; how often a process was lost over it."""
+    """Rows to compute: indices, values, and how many processes crashed on them."""
 
     places: NDArray[np.int64]
     values: Array
@@ -43,7 +43,7 @@ class Chunk(NamedTuple):
 
 
 class Finished(NamedTuple):
-    """A chunk that is done, and the seconds it took; or what went wrong with all of the backend."""
+    """Finished chunk with its computing time, s, or the error that stopped the whole backend."""
 
     chunk: Chunk
     rows: Rows | None
@@ -52,7 +52,7 @@ class Finished(NamedTuple):
 
 
 class Backend(Protocol):
-    """Takes chunks, gives them back.
+    """Interface of backends that compute chunks.
 
     least : s of work in a chunk, beside which giving it out and taking it back is little
     """
@@ -61,20 +61,20 @@ class Backend(Protocol):
     least: float
 
     def submit(self, chunk: Chunk) -> None:
-        """Take a chunk."""
+        """Queue a chunk."""
         ...
 
     def next(self, timeout: float) -> Finished | None:
-        """The next that is done; None: none within the time, s."""
+        """Return the next finished chunk; None if there is none within the timeout, s."""
         ...
 
     def close(self) -> None:
-        """End; chunks not begun are dropped."""
+        """Shut down; unstarted chunks are dropped."""
         ...
 
 
 def compute(machine: Machine, chunk: Chunk) -> Finished:
-    """A chunk, here."""
+    """Compute a chunk in this thread."""
     import time
 
     began = time.perf_counter()
@@ -82,7 +82,7 @@ def compute(machine: Machine, chunk: Chunk) -> Finished:
 
 
 class Serial:
-    """In this thread."""
+    """Backend that computes in the calling thread."""
 
     workers, least = 1, 0.0
 
@@ -91,21 +91,21 @@ class Serial:
         self._waiting: list[Chunk] = []
 
     def submit(self, chunk: Chunk) -> None:
-        """Take a chunk."""
+        """Queue a chunk."""
         self._waiting.append(chunk)
 
     def next(self, timeout: float) -> Finished | None:
-        """Compute the next."""
+        """Compute the next chunk."""
         return compute(self._machine, self._waiting.pop(0)) if self._waiting else None
 
     def close(self) -> None:
-        """Nothing is left."""
+        """Do nothing, as there is nothing to shut down."""
         self._waiting.clear()
 
 
 class Processes:
-    """Processes of this computer, of low priority, with one thread of linear algebra each. kinds : packed, those that
-    people have added and the machine names"""
+    """Backend of subprocesses with low priority and one thread of linear algebra each. kinds : packed user-defined
+    kinds that the machine uses"""
 
     least = 0.0
 
@@ -123,22 +123,22 @@ class Processes:
 
     @property
     def process_ids(self) -> list[int]:
-        """Of the processes that live."""
+        """Process ids of the live processes."""
         return [each.id for each in self._processes if each.id is not None]
 
     def submit(self, chunk: Chunk) -> None:
-        """Take a chunk."""
+        """Queue a chunk."""
         self._chunks.put(chunk)
 
     def next(self, timeout: float) -> Finished | None:
-        """The next that is done."""
+        """Return the next finished chunk."""
         try:
             return self._finished.get(timeout=timeout)
         except queue.Empty:
             return None
 
     def take_back(self) -> Chunk | None:
-        """A chunk that no process has begun; None: all are, or some row has ended a process."""
+        """Withdraw a chunk that no process has started; None if all are started, or a row has crashed a process."""
         try:
             return None if self._lost else self._chunks.get_nowait()
         except queue.Empty:
@@ -155,7 +155,7 @@ class Processes:
             thread.join(timeout=5.0)
 
     def _serve(self, process: WorkProcess) -> None:
-        """One process, begun again where it is lost; where none gets ready, that ends the study."""
+        """Run one process, restarted after a crash; if no process can start, end the study."""
         text = replace(self._declaration, origin=absolute(self._declaration.origin)).text
         while not self._ends and (chunk := self._chunks.get()) is not None:
             process.silence = self._declaration.limit * (len(chunk.places) + 1) + REPLY_SLACK
@@ -182,7 +182,7 @@ class Processes:
                 self._chunks.put(chunk)
 
     def _again(self, chunk: Chunk) -> None:
-        """Give the rows of a lost process to others, by halves; a row lost twice alone is a row that failed."""
+        """Requeue the rows of a crashed process by halves; a single row that crashes repeatedly counts as failed."""
         self._lost = True
         for half in halves(chunk):
             if len(half.places) == 1 and half.lost > 2:
@@ -193,7 +193,8 @@ class Processes:
 
 @dataclass(frozen=True)
 class ChunkTask(Task):
-    """A chunk for a process. text, kinds : of the declaration, with an absolute origin, and packed"""
+    """Task of a subprocess: compute a chunk. text, kinds : declaration with an absolute origin, and packed user-defined
+    kinds"""
 
     text: str
     kinds: bytes
@@ -212,7 +213,7 @@ def _no_process(why: str) -> SimulationError:
 
 
 def halves(chunk: Chunk) -> list[Chunk]:
-    """A chunk that was lost, to be tried again by halves."""
+    """Split a chunk that crashed a process in halves, to try again."""
     n = len(chunk.places)
     if n == 1:
         return [chunk._replace(lost=chunk.lost + 1)]
@@ -221,7 +222,7 @@ def halves(chunk: Chunk) -> list[Chunk]:
 
 
 def lost_rows(chunk: Chunk) -> Rows:
-    """What is left of a row over which processes end."""
+    """Return the failure result of a row that crashes processes."""
     said = {0: ("The process that computed it ended, three times.", "")}
     return Rows(np.full((1, 0), np.nan), np.array([LOST], dtype=np.int8), said)
 
@@ -230,7 +231,7 @@ def lost_rows(chunk: Chunk) -> Rows:
 
 
 def _machine(text: str, kinds: bytes) -> Machine:
-    """The machine of a declaration, whose files may have changed since it was made."""
+    """Return the machine of a declaration, rebuilt if its files changed."""
     return _made(text, kinds, contents_of(_model(text, kinds)))
 
 
@@ -247,7 +248,7 @@ def _model(text: str, kinds: bytes) -> Model:
 
 
 def compute_there(text: str, kinds: bytes, places: Array, values: Array) -> Any:
-    """A chunk, on a worker of a cluster; what goes wrong comes back as an object."""
+    """Compute a chunk on a worker of a cluster; errors are returned as objects."""
     try:
         found = compute(_machine(text, kinds), Chunk(np.asarray(places), np.asarray(values)))
         return found.rows, found.seconds
@@ -256,7 +257,7 @@ def compute_there(text: str, kinds: bytes, places: Array, values: Array) -> Any:
 
 
 def versions() -> dict[str, str]:
-    """Of what numbers depend on."""
+    """Return the versions of the packages that influence numerical results."""
     import casadi
     import llvmlite
     import scipy
@@ -267,11 +268,11 @@ def versions() -> dict[str, str]:
 
 
 class Dask:
-    """A cluster of `distributed`, by the address of its scheduler. kinds : as of `Processes`"""
+    """Backend of a `distributed` cluster, by the address of its scheduler. kinds : as in `Processes`"""
 
     least = 0.15
     WAIT = 10.0
-    """s until a scheduler has answered."""
+    """Timeout of the connection to a scheduler, s."""
 
     def __init__(self, declaration: Declaration, address: str, kinds: bytes = NO_KINDS) -> None:
         try:
@@ -313,7 +314,7 @@ class Dask:
         self._futures: dict[Any, Chunk] = {}
 
     def submit(self, chunk: Chunk) -> None:
-        """Take a chunk."""
+        """Queue a chunk."""
         what = (self._text, self._kinds, chunk.places, chunk.values)
         future: Any = self._client.submit(compute_there, *what, pure=False)
         self._futures[future] = chunk
@@ -341,7 +342,7 @@ class Dask:
         self._finished.put(Finished(chunk, None if wrong else rows, seconds, wrong))
 
     def next(self, timeout: float) -> Finished | None:
-        """The next that is done."""
+        """Return the next finished chunk."""
         try:
             return self._finished.get(timeout=timeout)
         except queue.Empty:
@@ -351,7 +352,7 @@ class Dask:
             return None
 
     def close(self) -> None:
-        """Drop what was not begun, and leave the cluster."""
+        """Drop unstarted chunks, and leave the cluster."""
         futures, self._futures = list(self._futures), {}
         if self._client.status == "running":
             self._client.cancel(futures, force=True)

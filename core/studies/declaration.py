@@ -1,4 +1,4 @@
-"""What a study was asked to do: plain data, the same text for the same study."""
+"""Declaration of a study as plain data, with the same text for the same study."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from core.studies.distributions import Distribution, correlated, points
 Array = NDArray[np.float64]
 
 KINDS = ("runs", "poses", "targets", "linear systems")
-"""runs: motions; poses: positions by coordinates; targets: positions of a frame, by inverse kinematics; linear systems:
-small motions about the rest position."""
+"""Kinds of studies. runs: simulations; poses: positions by coordinates; targets: positions of a frame, by inverse
+kinematics; linear systems: small motions about the reference configuration."""
 OPTIONS = ("duration", "step", "rtol", "atol")
 """Options of runs that a study may vary."""
 MOST_ROWS = 5_000_000
@@ -28,8 +28,8 @@ MOST_ROWS = 5_000_000
 
 @dataclass(frozen=True)
 class Axis:
-    """names of columns that run together, and their values, row by row. how: "grid" and "list" have values; others are
-    drawn: distributions, how many, the seed, a correlation matrix."""
+    """Axis of a study: names of columns that vary together, and their values, row by row. how : "grid" and "list" have
+    values; others are drawn from distributions, with count, seed and correlation matrix."""
 
     names: tuple[str, ...]
     values: tuple[tuple[float, ...], ...] = ()
@@ -41,11 +41,11 @@ class Axis:
 
     @property
     def size(self) -> int:
-        """How many rows it has."""
+        """Number of rows."""
         return len(self.values) or self.count
 
     def rows(self) -> Array:
-        """(size, names) values."""
+        """Return the values (size, names)."""
         if self.values:
             return np.array(self.values, dtype=float).reshape(len(self.values), len(self.names))
         if self.how == "saltelli":
@@ -57,7 +57,7 @@ class Axis:
         return np.stack([d.quantile(u[:, k]) for k, d in enumerate(self.distributions)], axis=1)
 
     def _saltelli(self) -> Array:
-        """A, B and each A with one column of B, one block behind another: (base · (d + 2), d)."""
+        """Return Saltelli's blocks A, B and each A with one column of B, concatenated: (base · (d + 2), d)."""
         d = len(self.names)
         u = points(self.count // (d + 2), 2 * d, self.seed, "sobol")
         a, b = u[:, :d], u[:, d:]
@@ -67,9 +67,9 @@ class Axis:
 
 @dataclass(frozen=True)
 class Declaration:
-    """model : the text of the document; kind : of `KINDS`; axes : sets whose product the rows are, the last fastest;
-    record : formulas by name; curves : (channel, seconds between samples) by name; options : of `simulate`; frame : of
-    targets; limit : s, after which a sample is given up."""
+    """Declaration of a study. model : text of the document; kind : of `KINDS`; axes : sets whose Cartesian product the
+    rows are, the last fastest; record : formulas by name; curves : (channel, interval in s) by name; options : of
+    `simulate`; frame : of targets; limit : s, after which a sample is aborted."""
 
     model: str
     origin: str
@@ -83,12 +83,12 @@ class Declaration:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Columns that vary."""
+        """Names of the varied columns."""
         return tuple(name for axis in self.axes for name in axis.names)
 
     @cached_property
     def size(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         count = 1
         for axis in self.axes:
             count *= axis.size
@@ -101,7 +101,7 @@ class Declaration:
         return count
 
     def values(self) -> Array:
-        """(size, columns): the same on any machine."""
+        """Return the values (size, columns), identical on all computers."""
         return self._values
 
     @cached_property
@@ -115,17 +115,17 @@ class Declaration:
 
     @cached_property
     def text(self) -> str:
-        """As JSON, the same for the same study."""
+        """Return the declaration as JSON, identical for the same study."""
         return json.dumps(asdict(self))  # the order of columns counts
 
     @cached_property
     def hash(self) -> str:
-        """Of the text."""
+        """Hash of the text."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
 def read_declaration(text: str) -> Declaration:
-    """A declaration from its text. Raises ModelError where it is none."""
+    """Parse a declaration. Raises ModelError for an invalid text."""
     try:
         found = json.loads(text)
         axes = tuple(_axis(each) for each in found.pop("axes"))
@@ -156,7 +156,7 @@ def _axis(found: Mapping[str, Any]) -> Axis:
 
 
 def differences(old: Declaration, new: Declaration) -> list[str]:
-    """In what two declarations differ, in words."""
+    """Describe the differences between two declarations."""
     said = []
     for each in fields(Declaration):
         before, after = getattr(old, each.name), getattr(new, each.name)

@@ -1,4 +1,4 @@
-"""Distributions of what a study varies, by their quantiles: a number in (0, 1) becomes a value."""
+"""Probability distributions of varied values, by their quantile functions."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ Array = NDArray[np.float64]
 
 
 class Distribution(NamedTuple):
-    """kind: a key of `KINDS`; numbers: its parameters, SI."""
+    """Probability distribution. kind : a key of `KINDS`; numbers : its parameters, SI."""
 
     kind: str
     numbers: tuple[float, ...]
 
     def quantile(self, u: Array) -> Array:
-        """Values below which the parts u, inside (0, 1), of all samples lie."""
+        """Return the quantiles for probabilities u in (0, 1)."""
         return KINDS[self.kind].quantile(u, *self.numbers)
 
     @property
     def centre(self) -> float:
-        """Its median."""
+        """Median."""
         return float(self.quantile(np.array([0.5]))[0])
 
     def __str__(self) -> str:
@@ -36,7 +36,8 @@ class Distribution(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """names of the numbers of a kind of distribution, its quantiles, and what is wrong with numbers ("": nothing)."""
+    """Kind of distribution: names of its parameters, quantile function, and check of parameters that returns an error
+    text ("" if valid)."""
 
     names: tuple[str, ...]
     quantile: Callable[..., Array]
@@ -44,7 +45,8 @@ class Kind(NamedTuple):
 
 
 def _normal(u: Array, mean: float, deviation: float) -> Array:
-    """By Wichura's AS 241 (Applied Statistics 37, 1988), which Python has: SciPy's takes 0.2 s to be read."""
+    """Compute quantiles of the normal distribution by Wichura's AS 241 (Applied Statistics 37, 1988) from Python's
+    library, since importing SciPy's takes 0.2 s."""
     u = np.asarray(u, dtype=float)
     parts = np.fromiter(map(NormalDist().inv_cdf, u.ravel().tolist()), float, u.size)
     return np.asarray(mean + deviation * parts.reshape(u.shape))
@@ -88,22 +90,22 @@ def _made(kind: str, *numbers: float) -> Distribution:
 
 
 def normal(mean: float, deviation: float) -> Distribution:
-    """Gauss's distribution."""
+    """Return a normal (Gaussian) distribution."""
     return _made("normal", mean, deviation)
 
 
 def lognormal(median: float, deviation: float) -> Distribution:
-    """A positive number whose logarithm is normal with this deviation."""
+    """Return a log-normal distribution; deviation : of the logarithm."""
     return _made("lognormal", median, deviation)
 
 
 def uniform(low: float, high: float) -> Distribution:
-    """All values between two are alike."""
+    """Return a uniform distribution between two values."""
     return _made("uniform", low, high)
 
 
 def triangular(low: float, peak: float, high: float) -> Distribution:
-    """Rises from low to the peak and falls to high."""
+    """Return a triangular distribution that rises from low to the peak and falls to high."""
     return _made("triangular", low, peak, high)
 
 
@@ -111,7 +113,7 @@ _TEXT = re.compile(r"\s*([a-z]+)\s*\(([^()]*)\)\s*")
 
 
 def distribution_of(text: str, number: Callable[[str], float] = float) -> Distribution:
-    """What a person writes, "normal(2, 0.05)"; `number` reads one of its numbers.
+    """Parse a distribution such as "normal(2, 0.05)"; `number` parses one of its numbers.
 
     Raises ModelError naming what is wrong.
     """
@@ -132,7 +134,7 @@ HOW = ("random", "latin", "sobol")
 
 
 def points(count: int, dimensions: int, seed: int, how: str) -> Array:
-    """(count, dimensions) points inside the unit cube, the same for the same seed.
+    """Return (count, dimensions) points inside the unit cube, reproducible by the seed.
 
     random : each row has a generator of its own, SeedSequence(seed, row), so that a longer study begins with a shorter
     one; latin : Latin hypercube; sobol : scrambled (Owen), which is balanced for powers of two
@@ -155,7 +157,7 @@ def points(count: int, dimensions: int, seed: int, how: str) -> Array:
 
 
 def correlated(u: Array, correlation: Sequence[Sequence[float]]) -> Array:
-    """Points of the unit cube whose normal scores have a correlation matrix (a Gaussian copula).
+    """Transform points of the unit cube so that their normal scores have a correlation matrix (Gaussian copula).
 
     Raises ModelError for a matrix that is none.
     """

@@ -1,5 +1,5 @@
-"""Measures that ask for no more than where a run ended: `at(tool.position.x, end)`. They are left open while rows are
-computed, and filled in for many rows at once."""
+"""Measures that depend only on the final state of a run, such as `at(tool.position.x, end)`, evaluated for many rows at
+once."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from core.model.formula.expression import Call, Name
 Array = NDArray[np.float64]
 
 QUANTITIES = ("position", "velocity", "omega")
-"""Of frames, that follow from position and speeds."""
+"""Quantities of frames that follow from position and speeds."""
 
 
 class _Asked(NamedTuple):
-    """column : of the results; frame, quantity, component : what is asked there."""
+    """Requested quantity. column : of the results; frame, quantity, component : what is requested."""
 
     column: int
     frame: str
@@ -30,7 +30,7 @@ class _Asked(NamedTuple):
 
 
 class EndMeasures:
-    """Those among measures, in their order."""
+    """Measures that depend only on the final state, in their order."""
 
     def __init__(self, mech: Mechanism, measures: Mapping[str, Measure]) -> None:
         self._mech = mech
@@ -43,11 +43,11 @@ class EndMeasures:
         self._ends: list[tuple[int, Array, Array, Array]] = []
 
     def begin(self) -> None:
-        """Rows to come."""
+        """Start a new set of rows."""
         self._ends.clear()
 
     def put(self, row: int, q: Array, v: Array, p: Array, others: Mapping[str, float]) -> list[float]:
-        """The numbers of a row that ended at q, v with parameters p; what is left open is 0 until `fill`."""
+        """Return the numbers of a row that ended at q, v with parameters p; deferred ones are 0 until `fill`."""
         if self._asked:
             self._ends.append((row, q.copy(), v.copy(), p))
         found = [0.0] * self._count
@@ -56,7 +56,7 @@ class EndMeasures:
         return found
 
     def fill(self, results: Array) -> None:
-        """Write what was left open into (n, columns) results."""
+        """Write the deferred numbers into the results (n, columns)."""
         if not self._ends:
             return
         rows = np.array([end[0] for end in self._ends])

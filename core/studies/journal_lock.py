@@ -1,5 +1,4 @@
-"""A journal that one program alone writes: the system's own lock on the file, which ends with the program, however that
-ends."""
+"""Exclusive write access to a journal by the system's file lock, which ends with the program in all cases."""
 
 from __future__ import annotations
 
@@ -9,16 +8,16 @@ from pathlib import Path
 from typing import IO
 
 FAR = 1 << 40
-"""Byte that is locked where locks keep readers out, too: behind all that is ever written."""
+"""Offset of the locked byte, beyond any data, because locks keep readers out on some systems."""
 
 
 class TakenError(Exception):
-    """Another program, or another study of this one, writes to the file."""
+    """Raised if another program, or another study of this one, writes to the file."""
 
 
 def opened_alone(path: Path) -> IO[bytes]:
-    """A file to append to, made where there is none, locked until it is closed. A system without locks (some network
-    drives) opens it all the same. Raises TakenError, and OSError where it cannot be written."""
+    """Open a file for appending, creating it if needed, and lock it until it is closed. Systems without locks (some
+    network drives) open it without one. Raises TakenError, and OSError if it cannot be written."""
     while True:
         file = open(path, "ab", buffering=0)  # noqa: SIM115 - what does not fit is not kept to be tried again
         try:
@@ -32,7 +31,7 @@ def opened_alone(path: Path) -> IO[bytes]:
 
 
 def is_taken(path: Path) -> bool:
-    """Whether somebody writes to a file."""
+    """Return True if a program is writing to the file."""
     try:
         with open(path, "r+b") as file:
             _lock(file)

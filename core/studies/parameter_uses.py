@@ -1,4 +1,4 @@
-"""What of a machine follows the parameters that a study varies, as far as runs must know before they begin."""
+"""Dependence of a machine on the varied parameters, as far as runs must know it before they start."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BEGINNING = ("rest", "start_speed")
 
 
 class Uses:
-    """Of a model and names of parameters.
+    """Elements of a model that depend on the given parameters.
 
     modes : whether friction, limits, or couplings of joints follow them; starts : whether where and how fast joints
     begin does; lengths : whether places of joints do
@@ -37,7 +37,7 @@ class Uses:
 
 
 def _followers(model: Model, moved: set[str]) -> set[str]:
-    """Parameters that follow some, and these."""
+    """Return these parameters and all that depend on them."""
     uses = {p.name: set(names(parse(p.value))) if isinstance(p.value, str) else set() for p in model.parameters}
     found = set(moved)
     while more := {name for name, used in uses.items() if used & found} - found:
@@ -46,7 +46,7 @@ def _followers(model: Model, moved: set[str]) -> set[str]:
 
 
 def _named(value: Any) -> Iterator[set[str]]:
-    """Names in the formulas of a field."""
+    """Yield the sets of names in the formulas of a field."""
     for each in value if isinstance(value, tuple) else (value,):
         if isinstance(each, str):
             try:

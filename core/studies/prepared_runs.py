@@ -1,4 +1,4 @@
-"""Runs of one machine whose numbers vary, made ready once: each begins in the same memory, and leaves samples there.
+"""Runs of one machine with varying values, prepared once: all runs reuse the same memory for state and samples.
 
 What a run needs is made by the first of them: equations, states, logs. It is kept as it was before that run began, so
 that another one begins as if it were the first, with its own parameters and its own state; between two runs there is
@@ -48,13 +48,13 @@ OPTIONS: dict[str, Any] = {
     "max_steps": 10_000_000,
     "closed_forms": None,
 }
-"""Of `simulate`, with what it takes where nothing is said."""
+"""Options of `simulate` that are supported, with their defaults."""
 CONSTANT = ("times", "A", "rows", "P", "points", "cubics", "slid")
-"""Arrays of records that runs only read, or read where they wrote; `rows` of logs among them."""
+"""Record arrays that runs only read, or read only where they wrote before; `rows` of logs among them."""
 
 
 class TooLate(Exception):
-    """A run took longer than it may; at: how far it came, s."""
+    """Raised if a run exceeds its time limit; at : simulated time reached, s."""
 
     def __init__(self, at: float) -> None:
         super().__init__(at)
@@ -62,10 +62,10 @@ class TooLate(Exception):
 
 
 class PreparedRuns:
-    """Runs of a machine, of which parameters, positions and speeds at the beginning vary."""
+    """Prepared runs of a machine with varying parameters, start positions and start speeds."""
 
     def __init__(self, mech: Mechanism, varied: tuple[str, ...], options: Mapping[str, Any]) -> None:
-        """varied : names of parameters; options : as `OPTIONS`."""
+        """Prepare the runs. varied : names of parameters; options : as in `OPTIONS`."""
         self._mech, self._options = mech, {**OPTIONS, **options}
         self._nominal = np.asarray(mech.parameter_values(), dtype=float)
         self._at = {name: k for k, name in enumerate(mech.p_names)}
@@ -78,8 +78,8 @@ class PreparedRuns:
     def run(
         self, given: Mapping[str, float], q0: Mapping[str, float], v0: Mapping[str, float], late: Callable[[], bool]
     ) -> RowRun | None:
-        """The run of a row, whose samples stay until the next one; None: ask `simulate`. late : asked now and then
-        whether it takes too long, which raises `TooLate`."""
+        """Simulate a row; its samples remain valid until the next run; None: `simulate` must be used instead. late :
+        polled, True raises `TooLate`."""
         if not self.possible:
             return None
         p = self._nominal.copy()
@@ -97,14 +97,14 @@ class PreparedRuns:
             return None
 
     def memory(self, p: Array) -> tuple[Begun, Entry, Array]:
-        """A run that is about to begin as the last one did, with parameters p: its memory, the entry that advances it,
-        and the times of its samples."""
+        """Reset a run to its start as in the last call, with parameters p; return its memory, the entry that advances
+        it, and its sample times."""
         assert self._prepared is not None
         return self._prepared.memory(p)
 
 
 class _Starts:
-    """States to begin with."""
+    """Start states of the rows."""
 
     def __init__(self, mech: Mechanism, uses: Uses) -> None:
         self._mech, self._uses = mech, uses
@@ -114,8 +114,8 @@ class _Starts:
         self._v = {name: k for k, name in enumerate(mech.v_names)}
 
     def state(self, p: Array, q0: Mapping[str, float], v0: Mapping[str, float]) -> Array | None:
-        """(nq + nv + nx,) at the beginning; None where a number may be impossible. Raises KinetostatError as
-        `simulate`."""
+        """Return the start state (nq + nv + nx,); None for values that may be invalid. Raises KinetostatError as
+        `simulate` does."""
         if self._plain is None:
             return np.asarray(setup.start_state(self._mech, q0 or None, v0 or None, p))
         if not self._mech.compiled.gate.surely(p[None])[0]:
@@ -131,7 +131,7 @@ class _Starts:
 
 
 class _Prepared:
-    """The memory of one run, for all."""
+    """Memory of one run, reused by all rows."""
 
     def __init__(self, mech: Mechanism, options: Mapping[str, Any], uses: Uses, p: Array, y: Array) -> None:
         self._mech, self._options = mech, options
@@ -166,7 +166,7 @@ class _Prepared:
         return setup.settings(mech, o["duration"], *steps, p, o["torque"], o["max_steps"])
 
     def _memory(self, made: Begun) -> Iterator[NDArray[Any]]:
-        """All that a run may change."""
+        """Yield all arrays that a run may change."""
         equations = self._equations
         records: list[Record | None] = [made.state, made.log, equations.mode_rows, *equations.records]
         for record in records:
@@ -178,14 +178,14 @@ class _Prepared:
                     yield getattr(record, field.name)
 
     def _shape_of(self, p: Array, y: Array) -> tuple[bool, ...]:
-        """What of the equations' form depends on numbers."""
+        """Return the properties of the equations' structure that depend on numerical values."""
         mech, q = self._mech, y[: self._mech.nq]
         if not mech.constrained:
             return ()
         return self._equations.closed_forms_fit(q, p), may_be_singular(mech.compiled, p, q)
 
     def run(self, p: Array, y: Array, late: Callable[[], bool]) -> RowRun | None:
-        """The samples of a run; None: it cannot be made here, or does not end well."""
+        """Simulate and return the samples; None if the run is not supported here or ends abnormally."""
         mech, made = self._mech, self._begun
         chosen = replace(self._chosen, parameters=dict(zip(mech.p_names, p.tolist(), strict=True)))
         if mech.model.expanded.drivers:
@@ -206,12 +206,12 @@ class _Prepared:
         return self._logged(chosen, late) if made.log is not None else self._sampled(chosen, late)
 
     def memory(self, p: Array) -> tuple[Begun, Entry, Array]:
-        """See `PreparedRuns.memory`."""
+        """Reset the run, as in `PreparedRuns.memory`."""
         self._begin(p, self._first)
         return self._begun, self._advance, self._times
 
     def _begin(self, p: Array, y: Array) -> None:
-        """The memory as it was before the first run began, with other numbers."""
+        """Restore the memory to its state before the first run, with other values."""
         for array, kept in self._image:
             array[...] = kept
         for place in self._places:
@@ -224,7 +224,7 @@ class _Prepared:
             system.times[:], system.cubics[:] = times, cubics
 
     def _go_on(self, place: int, count: int, late: Callable[[], bool]) -> int:
-        """So many further samples, or until there is no room; how that ended."""
+        """Compute `count` further samples, or until there is no room; return the status."""
         state = self._begun.state
         state.budget = STEPS
         happened = self._advance(state.place, place, count)
@@ -251,7 +251,7 @@ class _Prepared:
         return None if self._chosen.rule.adaptive and not self._accelerations(slice(0, total))[2] else found
 
     def _accelerations(self, rows: slice) -> tuple[Array, Array, bool]:
-        """(n, nv) a and τ of samples, and whether they are finite."""
+        """Compute (n, nv) a and τ of samples, and True if they are finite."""
         out, nv, times = self._out[rows], self._mech.nv, self._times[rows]
         a, tau = np.empty((len(out), nv)), np.empty((len(out), nv))
         equations = self._equations
@@ -261,7 +261,7 @@ class _Prepared:
         return a, tau, not bad
 
     def _logged(self, chosen: Settings, late: Callable[[], bool]) -> RowRun | None:
-        """The same where rows have modes: their log has the samples, and both sides of changes."""
+        """Simulate rows with friction or contact states, whose log has the samples and both sides of each state change."""
         state, log, total = self._begun.state, self._begun.log, len(self._times)
         assert log is not None
         room, pieces, happened = np.empty((min(total, LARGEST_PIECE), len(state.y))), list[Array](), PAUSED

@@ -1,4 +1,4 @@
-"""The file of a study: HDF5 when it is closed; beside it, while it is made, a journal of finished chunks.
+"""Study file: HDF5 once it is closed, and before that a journal of finished chunks next to it.
 
 The journal (`study.h5.part`) begins with the declaration; then one record for each chunk: length, checksum, and arrays
 as NumPy writes them, without objects. Each is flushed to the disk before the next begins, so that what a killed program
@@ -31,7 +31,7 @@ Array = NDArray[np.float64]
 
 MAGIC = b"kinetostat study 1\n"
 HEAD = struct.Struct("<QI")
-"""Length of a record, its checksum."""
+"""Record header: length and checksum."""
 UNLOCK = "Close it there, or wait until it is written, and try again."
 
 
@@ -47,13 +47,13 @@ class Table:
         self.messages: dict[int, tuple[str, str]] = {}
 
     def put(self, places: NDArray[np.int64], rows: Rows) -> None:
-        """Rows that are done."""
+        """Store finished rows."""
         self.done[places] = True
         self.results[places], self.status[places] = rows.results, rows.status
         self.messages.update({int(places[k]): said for k, said in rows.messages.items()})
 
     def snapshot(self) -> Table:
-        """As it is now, for who shows it while it grows."""
+        """Return a copy that can be displayed while the table grows."""
         other = Table.__new__(Table)
         other.declaration, other.columns = self.declaration, self.columns
         other.done, other.results, other.status = self.done.copy(), self.results.copy(), self.status.copy()
@@ -62,8 +62,8 @@ class Table:
 
 
 class RowFile:
-    """Where finished chunks go. Raises FileError where the file is one of another study, another program writes to it,
-    or it cannot be written."""
+    """File for finished chunks. Raises FileError if it belongs to another study, is open in another program, or cannot
+    be written."""
 
     def __init__(self, path: str, table: Table, *, resume: bool) -> None:
         self.path, self.table = Path(path), table
@@ -88,7 +88,7 @@ class RowFile:
             raise
 
     def _refuse_old(self, journal: bool) -> None:
-        """Raises FileError where there is a file of a study, or its journal."""
+        """Raise FileError if a study file or its journal exists."""
         if journal and is_taken(self._journal):
             raise self._taken()
         if journal or self.path.exists():
@@ -106,13 +106,13 @@ class RowFile:
         )
 
     def _leave(self) -> None:
-        """Close a journal that this study shall not go on with, and remove one that is empty."""
+        """Close a journal that this study does not continue, and remove an empty one."""
         if self._out is not None and os.fstat(self._out.fileno()).st_size == 0:
             self._remove_journal()
         self.abandon()
 
     def _remove_journal(self) -> None:
-        """While nobody else can have it, where the system can remove what is open."""
+        """Remove the journal before its lock is released, on systems that can remove open files."""
         if os.name == "nt":
             self.abandon()
         self._journal.unlink(missing_ok=True)
@@ -122,7 +122,7 @@ class RowFile:
         return self.path.with_name(self.path.name + ".part")
 
     def _take_up(self) -> None:
-        """What a study before has done."""
+        """Load the results of an earlier run of the study."""
         assert self._out is not None
         if self.path.exists():
             self._same(load(str(self.path)))
@@ -145,7 +145,7 @@ class RowFile:
         self.table.messages.update(found.messages)
 
     def append(self, places: NDArray[np.int64], rows: Rows) -> None:
-        """A finished chunk, durable when this returns. Raises OSError where the disk is full."""
+        """Write a finished chunk durably. Raises OSError if the disk is full."""
         content = io.BytesIO()
         said = json.dumps({str(k): each for k, each in rows.messages.items()})
         np.savez(content, places=places, results=rows.results, status=rows.status, messages=np.array(said))
@@ -161,7 +161,7 @@ class RowFile:
             raise
 
     def move(self, path: str) -> None:
-        """Go on in another file, with all rows so far."""
+        """Continue in another file, with all rows so far."""
         self.abandon()
         other = RowFile(path, self.table, resume=False)
         self.path, self._out = other.path, other._out
@@ -172,7 +172,7 @@ class RowFile:
             self.append(done, Rows(self.table.results[done], self.table.status[done], messages))
 
     def abandon(self) -> None:
-        """Let the journal be as it is."""
+        """Leave the journal as it is."""
         if self._out is not None:
             self._out.close()
             self._out = None
@@ -200,7 +200,7 @@ class RowFile:
 
 
 def _write_all(file: IO[bytes], content: bytes) -> None:
-    """Write to a file without a buffer (what does not fit would be tried again when it is closed), onto the disk."""
+    """Write unbuffered to a file and flush it to disk; a buffer would retry failed writes on closing."""
     left = memoryview(content)
     while left:
         left = left[file.write(left) :]
@@ -208,7 +208,8 @@ def _write_all(file: IO[bytes], content: bytes) -> None:
 
 
 def _is_locked(error: Exception) -> bool:
-    """Whether another program keeps a file for itself: HDF5 says so by its number or in words, Windows by its own."""
+    """Return True if the error says that another program has locked the file: HDF5 reports that by number or text,
+    Windows by its own number."""
     windows = getattr(error, "winerror", None) in (5, 32, 33)
     return isinstance(error, BlockingIOError) or windows or "unable to lock file" in str(error)
 
@@ -223,7 +224,7 @@ def _record(content: bytes) -> bytes:
 
 
 def _read_journal(path: Path) -> tuple[Table | None, int]:
-    """What is in a journal, and where its whole records end."""
+    """Read a journal; return its table and the end of its complete records."""
     content = path.read_bytes()
     place, records = len(MAGIC), []
     if content[:place] != MAGIC:
@@ -257,7 +258,7 @@ BROKEN = (
     *(OSError, KeyError, ValueError, TypeError, IndexError, OverflowError, EOFError, MemoryError),
     *(zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError),
 )
-"""What reading of content that nobody has written so raises."""
+"""Exceptions raised when corrupted content is read."""
 
 
 def _messages(found: dict[str, Any]) -> dict[int, tuple[str, str]]:
@@ -265,7 +266,7 @@ def _messages(found: dict[str, Any]) -> dict[int, tuple[str, str]]:
 
 
 def _checked(table: Table, places: NDArray[np.int64], rows: Rows) -> NDArray[np.int64]:
-    """The places of rows. Raises ValueError where they do not fit the study."""
+    """Return the indices of rows. Raises ValueError if they do not fit the study."""
     count = len(table.done)
     if places.ndim != 1 or places.dtype.kind not in "iu" or not np.all((places >= 0) & (places < count)):
         raise ValueError("its rows are not those of the study")
@@ -305,7 +306,7 @@ def _hdf5(table: Table) -> bytes:
 
 
 def load(path: str) -> Table:
-    """The rows of a file of a study, or of its journal where it was not closed. Raises FileError."""
+    """Load the rows of a study file, or of its journal if it was not closed. Raises FileError."""
     place = Path(path)
     try:
         if not place.exists():

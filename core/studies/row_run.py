@@ -1,4 +1,4 @@
-"""The run of a row: what measures ask of a run, computed from the samples it left when it is asked for."""
+"""Run of a study's row as measures need it, with further quantities computed from samples on demand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 
 class RowSamples:
-    """Samples, of which some are computed when they are first asked for (`core.simulation.run.channels.Samples`)."""
+    """Samples, some of them computed on first use (`core.simulation.run.channels.Samples`)."""
 
     def __init__(self) -> None:
         self._kept: dict[str, Array] = {}
@@ -27,7 +27,8 @@ class RowSamples:
     def begin(
         self, arrays: Mapping[str, Array], further: Callable[[], Mapping[str, Array]], rows: slice | None = None
     ) -> None:
-        """Those of another run: arrays by name, and what gives others; rows : some of them alone."""
+        """Replace the samples by those of another run: arrays by name, and a function that computes others; rows :
+        restricts them."""
         self._kept = {name: self._part(array, rows) for name, array in arrays.items()}
         self._further, self._rows = further, rows
 
@@ -45,42 +46,42 @@ class RowSamples:
 
     @property
     def time(self) -> Array:
-        """(n,) s."""
+        """Times (n,), s."""
         return self._array("time")
 
     @property
     def q(self) -> Array:
-        """(n, nq)"""
+        """Positions (n, nq)."""
         return self._array("q")
 
     @property
     def v(self) -> Array:
-        """(n, nv)"""
+        """Speeds (n, nv)."""
         return self._array("v")
 
     @property
     def a(self) -> Array:
-        """(n, nv)"""
+        """Accelerations (n, nv)."""
         return self._array("a")
 
     @property
     def tau(self) -> Array:
-        """(n, nv)"""
+        """Joint forces (n, nv)."""
         return self._array("tau")
 
     @property
     def x(self) -> Array:
-        """(n, nx)"""
+        """States (n, nx) of force elements."""
         return self._array("x")
 
     @property
     def modes(self) -> Array:
-        """(n, m)"""
+        """Friction and contact states (n, m)."""
         return self._array("modes")
 
 
 class Left:
-    """What the last run left: its samples, whole and in parts, with channels that are made once and begin again."""
+    """Samples of the last run, whole and in parts, with channels that are created once and reused."""
 
     def __init__(self, mech: Mechanism, modes: JointModes) -> None:
         self._mech, self._modes = mech, modes
@@ -94,21 +95,21 @@ class Left:
 
     @property
     def parameters(self) -> Array:
-        """Of the run."""
+        """Parameter values of the run."""
         return self._p
 
     @property
     def time(self) -> Array:
-        """(n,) s."""
+        """Times (n,), s."""
         return self._arrays["time"]
 
     @property
     def end(self) -> tuple[Array, Array]:
-        """q, v of the last sample."""
+        """Positions q and speeds v of the last sample."""
         return self._arrays["q"][-1], self._arrays["v"][-1]
 
     def column(self, channel: str) -> Array | None:
-        """A coordinate or a speed that the samples hold; None: what is asked for is none."""
+        """Return a coordinate or speed that the samples contain; None for other channels."""
         if channel not in self._columns:
             return None
         if channel not in self._plain:
@@ -118,17 +119,17 @@ class Left:
         return self._plain[channel]
 
     def has(self, p: Array, modes: JointModes | None) -> None:
-        """The parameters of the next run; modes : its rows, where they have other numbers."""
+        """Set the parameters of the next run; modes : its friction and contact rows, if their values differ."""
         self._p, self._modes = p, modes or self._modes
 
     def begin(self, time: Array, arrays: Mapping[str, Array], further: Callable[[], Mapping[str, Array]]) -> Left:
-        """The samples of another run."""
+        """Replace the samples by those of another run."""
         self._arrays, self._further, self._used = {"time": time, **arrays}, further, 0
         self._plain.clear()
         return self
 
     def part(self, rows: slice | None) -> tuple[RowSamples, Channels]:
-        """Samples and their channels; None: all of them."""
+        """Return samples and their channels; None: all of them."""
         if self._used == len(self._made):
             samples = RowSamples()
             samples.begin(self._arrays, self._further, rows)
@@ -141,7 +142,7 @@ class Left:
 
 
 class RowRun:
-    """The run of a row, or some of its samples, as `core.measures` asks for them; until the next run begins."""
+    """Run of a row, or some of its samples, as `core.measures` expects it; valid until the next run starts."""
 
     def __init__(self, left: Left, settings: Settings, rows: slice | None = None) -> None:
         self.settings, self._left, self._rows = settings, left, rows
@@ -156,13 +157,13 @@ class RowRun:
 
     @cached_property
     def time(self) -> Array:
-        """(n,) s."""
+        """Times (n,), s."""
         time = self._left.time
         return time if self._rows is None else time[self._rows]
 
     @property
     def end(self) -> tuple[Array, Array, Array]:
-        """q, v of the last sample, and the parameters."""
+        """Positions q and speeds v of the last sample, and the parameters."""
         return (*self._left.end, self._left.parameters)
 
     def __getitem__(self, channel: str) -> Array:
@@ -172,12 +173,12 @@ class RowRun:
         return found if self._rows is None else found[self._rows]
 
     def part(self, rows: slice) -> RowRun:
-        """Some of its samples alone."""
+        """Return the run restricted to some samples."""
         return RowRun(self._left, self.settings, rows)
 
 
 def _columns(mech: Mechanism) -> dict[str, tuple[str, int]]:
-    """Coordinates and speeds of joints of the tree that lead: channel → (array, column)."""
+    """Map channels of coordinates and speeds of independent tree joints to (array, column)."""
     coordinates = mech.compiled.coordinates
     leading = {name for name in coordinates.joints if coordinates.coupling(name)[0] == name}
     found: dict[str, tuple[str, int]] = {}

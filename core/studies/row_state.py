@@ -1,4 +1,4 @@
-"""The machine as a row of a study has it."""
+"""State of the machine in a row of a study."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 
 
 class RowState(NamedTuple):
-    """parameters, q (nq,) and speeds by name with which a row begins; of targets q is where it ended."""
+    """Start state of a row: parameters, q (nq,) and speeds by name; for targets q is the solution."""
 
     parameters: dict[str, float]
     q: Array
@@ -23,7 +23,8 @@ class RowState(NamedTuple):
 
 
 def row_state(mech: Mechanism, result: StudyResult, row: int) -> RowState:
-    """Of a row. Raises KinetostatError where the machine has no such parameters, or no such position."""
+    """Return the state of a row. Raises KinetostatError if the machine lacks its parameters or cannot take its
+    position."""
     parameters: dict[str, float] = {}
     named: dict[str, float] = {}
     speeds: dict[str, float] = {}

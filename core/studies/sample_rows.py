@@ -1,4 +1,4 @@
-"""Rows of a study, computed: one prepared machine, one sample after another; what fails is a row with its reason."""
+"""Computation of rows of a study: one prepared machine, one sample after another; failures become rows with a reason."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ Array = NDArray[np.float64]
 
 DONE, NOT_ASSEMBLED, DIVERGED, LIMIT, NOT_FINITE, REFUSED, LOST = range(7)
 WORDS = ("done", "not assembled", "diverged", "limit", "not finite", "refused", "worker lost")
-"""How a row ended, by its number."""
+"""Row status texts by number."""
 MEASURES = ("manipulability", "smallest_radius", "isotropy")
-"""Measures of a frame at a pose, of its translation: √det(J Jᵀ), the least singular value σ, σ least / σ largest."""
+"""Dexterity measures of a frame's translation: √det(J Jᵀ), smallest singular value σ, σ smallest / σ largest."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """results (n, columns), NaN where a row failed; status (n,) of `WORDS`; messages by row from 0."""
+    """Computed rows: results (n, columns), NaN for failed rows; status (n,) of `WORDS`; messages by row from 0."""
 
     results: Array
     status: NDArray[np.int8]
     messages: dict[int, tuple[str, str]]
-    """row → message, component"""
+    """Failure by row: message, component"""
 
 
 class Column(NamedTuple):
-    """A number that rows record; of a curve it is one at a time, s."""
+    """Recorded number; of a curve the value at time `at`, s."""
 
     name: str
     unit: str
@@ -53,10 +53,10 @@ class Column(NamedTuple):
 
 
 class Machine:
-    """The machine of a study, ready for its samples."""
+    """Machine of a study, ready for its samples."""
 
     def __init__(self, declaration: Declaration) -> None:
-        """Raises KinetostatError for what the declaration cannot mean."""
+        """Prepare the machine. Raises KinetostatError for an invalid declaration."""
         self.declaration = declaration
         self.model = loaded_again(declaration.model, declaration.origin)
         self.mech = Mechanism(self.model)
@@ -73,8 +73,8 @@ class Machine:
         self._settled = False
 
     def rows(self, values: Array) -> Rows:
-        """(n, names) values → results. Before the first, one is computed and dropped, so that all that count come from
-        the same machine code, none from the interpreter that serves until it is there."""
+        """Compute results from values (n, names). Before the first, one row is computed and dropped, so that all rows
+        come from the same compiled code, none from the interpreter."""
         if not self._settled and len(values):
             self._rows(values[:1])
             self.mech.compiled.compile()
@@ -82,7 +82,7 @@ class Machine:
         return self._rows(values)
 
     def _place(self, name: str) -> tuple[str, str]:
-        """(what is varied: "p", "q0", "v0", "option", "target"; its name)."""
+        """Return (category of a varied name: "p", "q0", "v0", "option", "target"; its name)."""
         mech, kind = self.mech, self.declaration.kind
         stem, _, what = name.rpartition(".")
         if kind == "targets" and name in ("x", "y", "z"):
@@ -182,7 +182,7 @@ class Machine:
         one: Callable[[Array, int], list[float]],
         fill: Callable[[Array], None] = lambda _: None,
     ) -> Rows:
-        """Rows one after another; `fill` writes what they left open."""
+        """Compute rows one after another; `fill` writes deferred results."""
         results = np.full((len(values), len(self.columns)), np.nan)
         status = np.zeros(len(values), dtype=np.int8)
         messages: dict[int, tuple[str, str]] = {}
@@ -199,7 +199,7 @@ class Machine:
         return Rows(results, status, messages)
 
     def _doubt(self, results: Array, status: NDArray[np.int8], messages: dict[int, tuple[str, str]]) -> None:
-        """Rows whose numbers are not finite failed."""
+        """Mark rows with non-finite numbers as failed."""
         for k in np.flatnonzero((status == DONE) & ~np.isfinite(results).all(axis=1)).tolist():
             first = self.columns[int(np.argmin(np.isfinite(results[k])))].name
             status[k], messages[k] = NOT_FINITE, (f"'{first}' gives no finite number.", first)
@@ -239,7 +239,7 @@ class Machine:
             raise error.at(where=f"record '{name}'") from None
 
     def _poses(self, values: Array) -> Rows:
-        """Poses of open chains at once, others closed one by one."""
+        """Compute poses of open chains in a batch, of machines with loops one by one."""
         n, mech = len(values), self.mech
         status, messages = np.zeros(n, dtype=np.int8), dict[int, tuple[str, str]]()
         p = np.tile(mech.parameter_values(), (n, 1))
@@ -290,7 +290,8 @@ class Machine:
         return np.stack(found, axis=1)
 
     def _radii(self, frame: str, q: Array, p: Array) -> Array:
-        """(n, m) singular values of the frame's translation, largest first, in the dimensions in which it moves."""
+        """Compute singular values (n, m) of the frame's translational Jacobian, largest first, in the dimensions in
+        which it moves."""
         from core.analysis.manipulability import dimension, manipulability
 
         given = dict(zip(self.mech.p_names, map(float, p), strict=True))

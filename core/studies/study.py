@@ -1,4 +1,4 @@
-"""Studies: many runs, or poses, of a machine whose parameters, start values and options vary.
+"""Parameter studies: many runs or poses of a machine with varying parameters, start values and options.
 
 s = Study(model, duration=1.0, method="rk4", step=1e-3)
 s.grid(a2=np.linspace(0.3, 0.5, 21), load=[0, 5, 10])
@@ -34,14 +34,14 @@ from core.studies.study_work import Asked, Progress, Work
 
 
 class Curve(NamedTuple):
-    """A channel recorded along the run."""
+    """Channel recorded along the run."""
 
     name: str
     every: float
 
 
 def channel(name: str, every: float) -> Curve:
-    """Record a channel of one component, every so many seconds."""
+    """Record a scalar channel at intervals of `every` seconds."""
     return Curve(name, float(every))
 
 
@@ -49,7 +49,7 @@ Values = Mapping[str, Any]
 
 
 class Study:
-    """What is varied, and what is recorded."""
+    """Parameter study: what varies and what is recorded."""
 
     def __repr__(self) -> str:
         return f"Study({self._mech.model.name!r})"
@@ -57,8 +57,9 @@ class Study:
     def __init__(
         self, model: Model | Mechanism, kind: str = "runs", *, frame: str = "", limit: float = 60.0, **options: Any
     ) -> None:
-        """kind : "runs", "poses", "targets" (places of `frame` reached by inverse kinematics: x, y, z vary) or "linear
-        systems"; options : of `simulate`; limit : s of work after which a sample is given up."""
+        """Create a study. kind : "runs", "poses", "targets" (positions of `frame` reached by inverse kinematics: x, y,
+        z vary) or "linear systems"; options : of `simulate`; limit : computing time in s after which a sample is
+        aborted."""
         if kind not in KINDS:
             raise ModelError(f"There is no kind '{kind}'.", where="study", remedy=f"Use one of {', '.join(KINDS)}.")
         self._mech = model if isinstance(model, Mechanism) else Mechanism(model)
@@ -76,7 +77,7 @@ class Study:
 
     @classmethod
     def load(cls, file: str | os.PathLike[str]) -> Study:
-        """The study that a file holds, to go on with it by `resume`. Raises FileError."""
+        """Load the study of a file, to continue it by `resume`. Raises FileError."""
         from core.files.formats import loaded_again
 
         declared = load(os.fspath(file)).declaration
@@ -86,7 +87,7 @@ class Study:
 
     @classmethod
     def of_text(cls, model: Model | Mechanism, text: StudyText) -> Study:
-        """A study as a person writes it down. Raises KinetostatError naming the line that cannot be read."""
+        """Create a study from text entered by the user. Raises KinetostatError naming the invalid line."""
         options = dict(text.options) if text.kind == "runs" else {}
         study = cls(model, text.kind, frame=text.frame, limit=text.limit, **options)
         grid: dict[str, Any] = {}
@@ -112,7 +113,7 @@ class Study:
 
     @classmethod
     def named(cls, model: Model | Mechanism, name: str) -> Study:
-        """A study that the document asks for (`ks.StudyPlan`). Raises KinetostatError naming its field."""
+        """Create a study defined in the document (`ks.StudyPlan`). Raises KinetostatError naming its field."""
         document = model.model if isinstance(model, Mechanism) else model
         try:
             return cls.of_text(model, text_of(document, name))
@@ -123,12 +124,12 @@ class Study:
 
     @property
     def declaration(self) -> Declaration:
-        """As plain data."""
+        """Return the study as plain data."""
         return self._declared
 
     @property
     def size(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return self._declared.size
 
     # ------------------------------------------------------------------------------------------ what varies
@@ -142,7 +143,7 @@ class Study:
         return self
 
     def number(self, name: str, value: Any) -> float:
-        """A value of what is called so: a number, or a text with a unit. Raises ModelError if it is not finite."""
+        """Return a named quantity's value from a number, or a text with a unit. Raises ModelError if it is not finite."""
         if isinstance(value, str):
             parameter = next((p for p in self._mech.model.expanded.parameters if p.name == name), None)
             stem, _, what = name.rpartition(".")
@@ -158,7 +159,8 @@ class Study:
         return number
 
     def grid(self, values: Values | None = None, /, **more: Any) -> Study:
-        """All combinations of values by name (parameters, "elbow.q", "elbow.v", duration, step …), the last fastest."""
+        """Vary over all combinations of values by name (parameters, "elbow.q", "elbow.v", duration, step …), the last
+        fastest."""
         given = {**(values or {}), **more}
         if not given:
             raise ModelError("Nothing varies.", where="grid", remedy="Name a parameter and its values.")
@@ -168,7 +170,7 @@ class Study:
         return self._add(Axis(tuple(given), tuple(product(*columns)), "grid"))
 
     def list(self, rows: str | os.PathLike[str] | Values, /) -> Study:
-        """Rows as they stand in a CSV file whose first line has the names, or in columns by name."""
+        """Vary over the rows of a CSV file with a header line, or of columns by name."""
         if isinstance(rows, Mapping):
             names = tuple(rows)
             columns = [[self.number(name, v) for v in each] for name, each in rows.items()]
@@ -188,8 +190,8 @@ class Study:
         correlation: Mapping[tuple[str, str], float] | None = None,
         **more: Distribution | str,
     ) -> Study:
-        """Draw rows: distributions by name (`normal`, `lognormal`, `uniform`, `triangular`, or as text); how:
-        "random", "latin" (hypercube) or "sobol"; correlation: of pairs, between their normal scores."""
+        """Vary over random rows from distributions by name (`normal`, `lognormal`, `uniform`, `triangular`, or as
+        text); how : "random", "latin" (hypercube) or "sobol"; correlation : of pairs, between their normal scores."""
         drawn = self._distributions(count, {**(distributions or {}), **more})
         names, matrix = tuple(drawn), np.eye(len(drawn))
         for (a, b), value in (correlation or {}).items():
@@ -206,7 +208,7 @@ class Study:
     def sobol(
         self, base: int, distributions: Mapping[str, Distribution | str] | None = None, /, *, seed: int = 1, **more: Any
     ) -> Study:
-        """Saltelli's design for sensitivity indices: base · (d + 2) rows of d distributions."""
+        """Vary over Saltelli's design for sensitivity indices: base · (d + 2) rows of d distributions."""
         drawn = self._distributions(base, {**(distributions or {}), **more})
         count = int(base) * (len(drawn) + 2)
         return self._add(Axis(tuple(drawn), (), "saltelli", tuple(drawn.values()), count, int(seed)))
@@ -226,8 +228,8 @@ class Study:
     # ------------------------------------------------------------------------------------------ what is recorded
 
     def record(self, formulas: Mapping[str, str | Curve] | None = None, /, **more: str | Curve) -> Study:
-        """Numbers of each row: of runs measures (`core.measures`) and curves, of poses formulas of channels and
-        FRAME.manipulability, FRAME.smallest_radius, FRAME.isotropy."""
+        """Record numbers for each row: for runs measures (`core.measures`) and curves, for poses formulas of channels
+        and FRAME.manipulability, FRAME.smallest_radius, FRAME.isotropy."""
         record, curves = dict(self._declared.record), dict(self._declared.curves)
         for name, each in {**(formulas or {}), **more}.items():
             if isinstance(each, Curve):
@@ -240,7 +242,7 @@ class Study:
         return self
 
     def check(self) -> Machine:
-        """The machine, ready for samples. Raises KinetostatError for what cannot be meant."""
+        """Prepare the machine for samples. Raises KinetostatError for an invalid study."""
         d = self._declared
         if not d.axes:
             raise ModelError("Nothing varies.", where="study", remedy="Add a grid, samples or a list.")
@@ -264,7 +266,7 @@ class Study:
         aside: bool = False,
         resume: bool = False,
     ) -> StudyResult:
-        """All rows.
+        """Compute all rows.
 
         file : HDF5, every finished chunk safe in it; cores : of this computer, "all": all but one; aside : all of them
         in other processes, so that this one stays free, else it computes, too; cluster : address of a Dask scheduler;
@@ -292,7 +294,7 @@ class Study:
         return StudyResult(table)
 
     def resume(self, file: str | os.PathLike[str], **options: Any) -> StudyResult:
-        """Go on with a file: rows that are done are not done again. Raises FileError if it holds another study."""
+        """Continue the study in a file without repeating finished rows. Raises FileError if it holds another study."""
         return self.run(file, resume=True, **options)
 
 

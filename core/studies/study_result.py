@@ -1,4 +1,4 @@
-"""What a study found: rows, those that failed, maps, statistics, sensitivities."""
+"""Result of a study: rows, failures, maps, statistics, sensitivities."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 CONFIDENCE = 1.959963984540054
-"""Standard deviations of a normal distribution within which 95 % lie."""
+"""Half-width of the 95 % interval of a normal distribution, in standard deviations."""
 FIFTH = 0.2
-"""Part of the samples at either end of a variable that a tornado compares."""
+"""Fraction of the samples at either end of a variable that a tornado diagram compares."""
 
 
 class Failed(NamedTuple):
-    """A row that failed: its number, how (`WORDS`), the message, the component, and what varied."""
+    """Failed row: its number, status (`WORDS`), message, component, and varied values."""
 
     row: int
     status: str
@@ -37,8 +37,8 @@ class Failed(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """Of a recorded number over the rows that succeeded; error: half of the 95 % interval of the mean; least_row,
-    most_row: where it is least and largest."""
+    """Statistics of a recorded number over the successful rows; error : half of the 95 % interval of the mean;
+    least_row, most_row : rows of its minimum and maximum."""
 
     rows: int
     mean: float
@@ -52,8 +52,8 @@ class Summary(NamedTuple):
 
 
 class Map(NamedTuple):
-    """A number over two variables: x (nx,), y (ny,), values (ny, nx), the mean of the rows of a cell, NaN where none
-    succeeded; failed (ny, nx) the part that failed."""
+    """Number over two variables: x (nx,), y (ny,), values (ny, nx), the mean of the rows of a cell, NaN without a
+    success; failed (ny, nx) the fraction of failures."""
 
     x: Array
     y: Array
@@ -62,8 +62,8 @@ class Map(NamedTuple):
 
 
 class Sensitivity(NamedTuple):
-    """Of a variable: what the number is on average where the variable is least and largest (a fifth each), and the rank
-    correlation."""
+    """Sensitivity to a variable: mean of the number where the variable is smallest and largest (a fifth of the rows
+    each), and rank correlation."""
 
     name: str
     low: float
@@ -72,7 +72,7 @@ class Sensitivity(NamedTuple):
 
 
 class Index(NamedTuple):
-    """Sobol's indices of a variable: the part of the variance that it makes alone, and with all others."""
+    """Sobol indices of a variable: first order, and total."""
 
     name: str
     first: float
@@ -80,7 +80,7 @@ class Index(NamedTuple):
 
 
 class StudyResult:
-    """Rows of a study. table: columns by name, of what varied, what was recorded, "status" and "done"."""
+    """Result of a study. table : columns by name, with varied and recorded values, "status" and "done"."""
 
     def __init__(self, rows: Table) -> None:
         self.rows = rows
@@ -88,7 +88,7 @@ class StudyResult:
 
     @staticmethod
     def load(file: str | os.PathLike[str]) -> StudyResult:
-        """The result in a file, also of a study that was ended in the middle. Raises FileError."""
+        """Load the result of a file, also of an interrupted study. Raises FileError."""
         from core.studies.row_file import load
 
         return StudyResult(load(os.fspath(file)))
@@ -101,34 +101,34 @@ class StudyResult:
 
     @cached_property
     def varied(self) -> dict[str, Array]:
-        """(n,) values of what varied, by name."""
+        """Varied values (n,) by name."""
         values = self.declaration.values()
         return {name: values[:, k] for k, name in enumerate(self.declaration.names)}
 
     @property
     def recorded(self) -> tuple[str, ...]:
-        """Names of the numbers of each row."""
+        """Names of the recorded numbers."""
         return tuple(column.name for column in self.rows.columns if not column.curve)
 
     def unit(self, name: str) -> str:
-        """The SI unit of a recorded number."""
+        """Return the SI unit of a recorded number."""
         return next((column.unit for column in self.rows.columns if column.name == name), "")
 
     @property
     def good(self) -> NDArray[np.bool_]:
-        """(n,) rows that are done and succeeded."""
+        """Mask (n,) of successful rows."""
         return self.rows.done & (self.rows.status == DONE)
 
     @property
     def table(self) -> dict[str, NDArray[Any]]:
-        """Columns by name, NaN where a row failed or is not done yet."""
+        """Columns by name, NaN for failed or unfinished rows."""
         recorded = {c.name: self.rows.results[:, k] for k, c in enumerate(self.rows.columns) if not c.curve}
         words = np.array([*WORDS, "to do"])[np.where(self.rows.done, self.rows.status, len(WORDS))]
         return {**self.varied, **recorded, "status": words}
 
     @property
     def failed(self) -> list[Failed]:
-        """Rows that failed."""
+        """Failed rows."""
         found = []
         for row in np.flatnonzero(self.rows.done & (self.rows.status != DONE)).tolist():
             message, component = self.rows.messages.get(row, ("", ""))
@@ -138,18 +138,18 @@ class StudyResult:
 
     @property
     def failure_rate(self) -> tuple[float, float, float]:
-        """The part that failed, and its 95 % interval (Wilson)."""
+        """Fraction of failed rows, and its 95 % interval (Wilson)."""
         return wilson(len(self.failed), len(self))
 
     def column(self, name: str) -> Array:
-        """(n,) a column by name. Raises ModelError for one that is none."""
+        """Return a column (n,) by name. Raises ModelError for an unknown one."""
         columns = {**self.varied, **{c.name: self.rows.results[:, k] for k, c in enumerate(self.rows.columns)}}
         if name not in columns:
             raise ModelError(f"There is no column '{name}'.", where="study", remedy=near_misses(name, list(columns)))
         return columns[name]
 
     def curve(self, name: str) -> tuple[Array, Array]:
-        """Times (m,), s, and values (n, m) of a recorded curve."""
+        """Return times (m,), s, and values (n, m) of a recorded curve."""
         places = [k for k, column in enumerate(self.rows.columns) if column.curve == name]
         if not places:
             known = sorted({column.curve for column in self.rows.columns if column.curve})
@@ -158,7 +158,7 @@ class StudyResult:
         return times, self.rows.results[:, places]
 
     def band(self, name: str, low: float = 0.05, high: float = 0.95) -> tuple[Array, Array, Array, Array]:
-        """times, low quantile, median, high quantile of a curve over the rows that succeeded."""
+        """Return times, low quantile, median, high quantile of a curve over the successful rows."""
         times, values = self.curve(name)
         found = np.quantile(values[self.good], [low, 0.5, high], axis=0)
         return times, found[0], found[1], found[2]
@@ -166,7 +166,7 @@ class StudyResult:
     # ------------------------------------------------------------------------------------------ statistics
 
     def summary(self, name: str) -> Summary:
-        """Of a column, over the rows that succeeded. Raises ModelError if none did."""
+        """Compute statistics of a column over the successful rows. Raises ModelError if there are none."""
         values, places = self._good(name)
         spread = Running()
         spread.add(values)
@@ -185,7 +185,8 @@ class StudyResult:
         return self.column(name)[places], places
 
     def map(self, name: str, x: str, y: str, cells: int = 24) -> Map:
-        """A column over two of what varied: cells are values of a grid, or as many equal parts of what was drawn."""
+        """Average a column over two varied variables: cells are the values of a grid, or equal intervals of drawn
+        values."""
         at = [self._cells(each, cells) for each in (x, y)]
         (xs, kx), (ys, ky) = at
         cell, count = ky * len(xs) + kx, len(xs) * len(ys)
@@ -218,7 +219,7 @@ class StudyResult:
         return next(axis for axis in self.declaration.axes if name in axis.names)
 
     def tornado(self, name: str) -> list[Sensitivity]:
-        """How what varies moves a column, the most first."""
+        """Compute the sensitivities of a column to the varied variables, the largest first."""
         from scipy.stats import rankdata
 
         values, places = self._good(name)
@@ -235,7 +236,8 @@ class StudyResult:
         return sorted(found, key=lambda each: -abs(each.high - each.low))
 
     def sobol(self, name: str) -> list[Index]:
-        """Sobol's indices of a column, from a study by `Study.sobol`: first order (Saltelli 2010), total (Jansen 1999).
+        """Compute the Sobol indices of a column, from a study by `Study.sobol`: first order (Saltelli 2010), total
+        (Jansen 1999).
 
         Raises ModelError where the study has another design, or rows failed, without which there are none.
         """
@@ -261,7 +263,7 @@ class StudyResult:
     # ------------------------------------------------------------------------------------------ elsewhere
 
     def to_csv(self, path: str) -> None:
-        """All columns as text, numbers in full."""
+        """Write all columns as CSV with full precision."""
         import csv
 
         with open(path, "w", newline="", encoding="utf-8") as file:
@@ -274,7 +276,7 @@ class StudyResult:
         return (list(line) for line in zip(*columns, strict=True))
 
     def to_parquet(self, path: str) -> None:
-        """All columns as a Parquet file. Raises SimulationError where pyarrow is not installed."""
+        """Write all columns as a Parquet file. Raises SimulationError if pyarrow is not installed."""
         try:
             import pyarrow as pa  # type: ignore[import-not-found]
             import pyarrow.parquet as pq  # type: ignore[import-not-found]
@@ -286,7 +288,7 @@ class StudyResult:
 
 
 def wilson(count: int, total: int) -> tuple[float, float, float]:
-    """count/total and its 95 % interval: E. B. Wilson, J. American Statistical Association 22, 1927."""
+    """Return count/total and its 95 % interval: E. B. Wilson, J. American Statistical Association 22, 1927."""
     if total == 0:
         return 0.0, 0.0, 1.0
     rate, z = count / total, CONFIDENCE
@@ -296,14 +298,14 @@ def wilson(count: int, total: int) -> tuple[float, float, float]:
 
 
 class Running:
-    """Mean and variance of numbers as they come, without keeping them: B. P. Welford, Technometrics 4(3), 1962, in the
-    form for parts by Chan, Golub and LeVeque, 1979."""
+    """Running mean and variance without storing samples: B. P. Welford, Technometrics 4(3), 1962, in the blockwise form
+    by Chan, Golub and LeVeque, 1979."""
 
     def __init__(self) -> None:
         self.count, self.mean, self._squares = 0, 0.0, 0.0
 
     def add(self, values: Array) -> None:
-        """Count a part in."""
+        """Include further values."""
         n = len(values)
         if not n:
             return
@@ -316,5 +318,5 @@ class Running:
 
     @property
     def deviation(self) -> float:
-        """Standard deviation of a sample."""
+        """Standard deviation of the sample."""
         return math.sqrt(self._squares / (self.count - 1)) if self.count > 1 else 0.0

@@ -1,4 +1,4 @@
-"""Studies as people write them down: what varies and what is recorded, by lines of text."""
+"""Textual notation of studies: lines that say what varies and what is recorded."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from core.model.parameters import finite_value_of
 from core.studies.distributions import KINDS as DISTRIBUTIONS
 
 FEW_VALUES = 11
-"""Of a range whose number of values is not said."""
+"""Default number of values of a range."""
 
 
 @dataclass(frozen=True)
 class StudyText:
-    """varied : name → "0.3:0.5:21" (from, to, how many), "0, 5, 10", or a distribution, "normal(2, 0.05)"; the product
-    of all ranges and lists, times `count` samples of all distributions; record : name → formula, of a curve
-    "tool.position.z every 0.01"; frame : of targets; limit : s of work after which a row is given up; options : of runs
-    """
+    """Study in textual notation. varied : name → "0.3:0.5:21" (from, to, count), "0, 5, 10", or a distribution,
+    "normal(2, 0.05)"; the product of all ranges and lists, times `count` samples of all distributions; record : name →
+    formula, for a curve "tool.position.z every 0.01"; frame : of targets; limit : computing time in s after which a row
+    is aborted; options : of runs"""
 
     varied: Mapping[str, str] = field(default_factory=dict)
     record: Mapping[str, str] = field(default_factory=dict)
@@ -35,19 +35,19 @@ class StudyText:
     frame: str = ""
     limit: float = 60.0
     lists: tuple[str, ...] = ()
-    """CSV files whose columns run together."""
+    """CSV files whose columns vary together."""
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
 def is_drawn(values: str) -> bool:
-    """Whether a text is that of a distribution, perhaps of one that there is not."""
+    """Return True if a text has the form of a distribution, known or not."""
     name, bracket, _ = values.partition("(")
     called = bool(bracket) and name.strip().isidentifier() and values.rstrip().endswith(")")
     return called and (name.strip() in DISTRIBUTIONS or name.strip() not in FUNCTIONS)
 
 
 def values_of(text: str, number: Callable[[str], float]) -> list[float]:
-    """The values of "0.3:0.5:21" or "0, 5, 10"; `number` reads one. Raises ModelError."""
+    """Parse the values of "0.3:0.5:21" or "0, 5, 10"; `number` parses one. Raises ModelError."""
     parts = [part.strip() for part in text.split(":")]
     if len(parts) == 1:
         return [number(part) for part in map(str.strip, text.split(",")) if part]
@@ -63,7 +63,7 @@ def values_of(text: str, number: Callable[[str], float]) -> list[float]:
 
 
 def recorded(name: str, text: str) -> str | tuple[str, float]:
-    """A formula, or (channel, seconds between samples) of a curve. Raises ModelError."""
+    """Parse a recorded formula, or (channel, interval in s) for a curve. Raises ModelError."""
     curve, every, seconds = text.rpartition(" every ")
     return (curve.strip(), _seconds(name, seconds)) if every else text
 
@@ -79,7 +79,7 @@ def _seconds(name: str, text: str) -> float:
 
 
 def lines_of(text: str, option: str, unnamed: str = "") -> dict[str, str]:
-    """Name → what stands behind "=", of a text whose lines are parted by semicolons or line ends.
+    """Map names to the texts after "=", in a text with lines separated by semicolons or line ends.
 
     unnamed : names of what has none begin so. Raises ModelError for a line without a name, or a name that comes twice.
     """
@@ -99,7 +99,7 @@ def lines_of(text: str, option: str, unnamed: str = "") -> dict[str, str]:
 
 
 def _named(part: str) -> tuple[str, str]:
-    """(name, what is behind the first "=" that is no comparison)."""
+    """Split a line into (name, text after the first "=" that is not part of a comparison)."""
     name, equals, value = part.partition("=")
     if equals and not value.startswith("=") and name[-1:] not in ("<", ">", "!") and "(" not in name:
         return name.strip(), value.strip()
@@ -110,7 +110,7 @@ def _named(part: str) -> tuple[str, str]:
 
 
 def text_of(model: Model, name: str) -> StudyText:
-    """A study that the document asks for. Raises ModelError with near misses, or naming the field."""
+    """Return a study of the document in textual notation. Raises ModelError with similar names, or naming the field."""
     if not model.studies:
         raise ModelError(
             f"There is no study '{name}': the document asks for none.",
@@ -143,7 +143,7 @@ def text_of(model: Model, name: str) -> StudyText:
 
 
 def plan_of(name: str, text: StudyText, description: str = "") -> StudyPlan:
-    """A text as an element of the document. Raises ModelError."""
+    """Convert a textual study to an element of the document. Raises ModelError."""
     rows = []
     for each, formula in text.record.items():
         meant = recorded(each, formula)

@@ -1,4 +1,5 @@
-"""A study under way: chunks are given out, come back, and are kept; whoever asked is told, and may end it."""
+"""Execution of a study: chunks are distributed, collected and stored; progress is reported, and the study can be
+stopped."""
 
 from __future__ import annotations
 
@@ -20,25 +21,26 @@ from core.studies.row_file import RowFile, Table
 from core.studies.sample_rows import DONE, LOST, Machine, Rows
 
 CHUNK = 1.0
-"""s that a chunk shall take."""
+"""Target duration of a chunk, s."""
 OWN_CHUNK = 0.1
-"""s of a chunk in this thread, which can stop between two."""
+"""Duration of a chunk in this thread, which can stop between two, s."""
 CHUNKS_EACH = 4
-"""Chunks for each worker at least, so that progress moves and a loss costs little."""
+"""Smallest number of chunks per worker, so that progress advances and a crash costs little."""
 IN_HAND = 2
-"""Chunks for each worker that are given out at once."""
+"""Number of chunks per worker submitted at once."""
 POLL = 0.1
-"""s between two looks at who wants to stop."""
+"""Interval between checks of a stop request, s."""
 TRIAL = 3
-"""Rows that are computed first, which say what the others cost and bring the machine code into the cache."""
+"""Number of rows computed first, to estimate the cost and to fill the machine-code cache."""
 WORTH = 0.5
-"""s of work for which other processes are begun: they take longer than that to be ready."""
+"""Estimated work that justifies starting subprocesses, s; starting them takes about as long."""
 FIRST_ROWS = 200
-"""Of which more than half may not fail without a question."""
+"""Number of first rows of which more than half may not fail without asking the user."""
 
 
 class Progress(NamedTuple):
-    """done, failed : rows of total; rate : rows/s; left : s; table : all rows so far."""
+    """Progress of a study. done, failed : of total rows; rate : rows/s; left : remaining time, s; table : all rows so
+    far."""
 
     done: int
     total: int
@@ -52,7 +54,7 @@ class Progress(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """Whom a study tells, and asks: see `Study.run`."""
+    """Callbacks of a study: progress, stop request, question, see `Study.run`."""
 
     progress: Callable[[Progress], object]
     cancelled: Callable[[], bool]
@@ -62,7 +64,7 @@ class Asked(NamedTuple):
 
 
 class Work:
-    """One study under way."""
+    """Study in execution."""
 
     def __init__(
         self, declaration: Declaration, machine: Machine, table: Table, kept: RowFile | None, asked: Asked
@@ -85,8 +87,8 @@ class Work:
         return self._over or self.asked.enough()
 
     def go(self, cores: int | Literal["all"], cluster: str | None, aside: bool) -> None:
-        """All rows that are not done; those of a machine with a kind that was made in the console are computed here.
-        Raises KindError where such a machine is asked of a cluster."""
+        """Compute all unfinished rows; a machine with a kind defined in the console is computed in this process. Raises
+        KindError if such a machine is to be computed by a cluster."""
         left = np.flatnonzero(~self.table.done)
         serial = Serial(self.machine)
         for first in left[:TRIAL]:
@@ -118,7 +120,7 @@ class Work:
         return finished
 
     def _all(self, backend: Backend, left: NDArray[np.int64], own: Serial | None) -> None:
-        """own : who computes while others do."""
+        """Distribute and collect chunks. own : backend of this thread, which computes meanwhile"""
         at = out = 0
         end = len(left)
         hands = backend.workers + (own is not None)
@@ -147,12 +149,13 @@ class Work:
                 end = at
 
     def _last(self, backend: Backend, own: Serial) -> Finished | None:
-        """A chunk of those given out, computed here if nobody has begun it: nobody waits for the last ones."""
+        """Compute a submitted but unstarted chunk in this thread, so that the last chunks are not waited for."""
         chunk = backend.take_back() if isinstance(backend, Processes) else None
         return backend.next(POLL) if chunk is None else self._computed(own, chunk.places)
 
     def _size(self, left: int, hands: int, seconds: float, least: float = 0.0) -> int:
-        """Rows of the next chunk, which takes so many seconds at most and, if there is so much left, at least."""
+        """Return the number of rows of the next chunk, for at most so many seconds and, if enough rows are left, at
+        least so many."""
         wanted, few = (each / self.cost if self.cost > 0.0 else 1.0 for each in (seconds, least))
         return int(max(1, min(wanted, max(few, -(-left // (CHUNKS_EACH * hands))))))
 
@@ -172,7 +175,7 @@ class Work:
         self._tell()
 
     def _tell(self) -> None:
-        """How far it is; where most of the first rows failed, whoever asked is asked."""
+        """Report progress; if most of the first rows failed, ask the user whether to continue."""
         done, total = int(self.table.done.sum()), len(self.table.done)
         failed = int((self.table.status[self.table.done] != DONE).sum())
         rate = (done - self.before) / max(time.perf_counter() - self.began, 1e-9)
