@@ -33,7 +33,7 @@ STANDS_FOR = "mode_value_"
 
 
 class Motion(NamedTuple):
-    """Poses or run on which formulas are evaluated. still : True for poses without velocities; p : parameters by name."""
+    """Poses or run on which formulas are evaluated. still : True for poses without velocities; p : values by name."""
 
     run: Run
     p: Mapping[str, float]

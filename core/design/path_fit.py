@@ -34,7 +34,7 @@ EXACT = 1e-13
 
 @dataclass(frozen=True)
 class Fits:
-    """Set of m fits: shapes (m, k), tau (m, c) parameters of the crank angles, theta (m, K), α, β (m,), q (m, K, nq)."""
+    """Set of m fits: shapes (m, k), tau (m, c) crank angle parameters, theta (m, K), α, β (m,), q (m, K, nq)."""
 
     shapes: Array
     tau: Array

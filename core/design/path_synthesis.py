@@ -285,7 +285,7 @@ def _sliding(fit: PathFit) -> NDArray[np.bool_]:
 
 
 def _defects(fit: PathFit, ends: Sequence[Fits]) -> list[tuple[str, ...]]:
-    """Find circuit, branch and order defects (Chase and Mirth 1993) of fits by following the crank from point to point."""
+    """Find circuit, branch and order defects (Chase and Mirth 1993) of fits by following the crank between points."""
     if not ends:
         return []
     theta, q = (np.concatenate([getattr(each, name) for each in ends]) for name in ("theta", "q"))

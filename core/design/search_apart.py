@@ -1,4 +1,4 @@
-"""Parameter search in a subprocess: a start on which the process crashes becomes a row, and the other starts continue."""
+"""Parameter search in a subprocess: a start on which the process crashes becomes a row, and the others continue."""
 
 from __future__ import annotations
 

@@ -259,7 +259,7 @@ def _callback(size: int, count: int, values: Callable[[Array], Array], slopes: C
 
 
 def _ipopt(problem: Problem, start: Array, iterations: int, seed: int, count: int) -> tuple[Array, str]:
-    """Solve with IPOPT through `casadi.nlpsol`, whose callbacks are our values; second derivatives by limited memory."""
+    """Solve with IPOPT through `casadi.nlpsol`, with our values as callbacks and limited-memory second derivatives."""
     import casadi as ca
 
     gradient = _gradient(problem)

@@ -1,1 +1,1 @@
-"""Parameter identification of machines from measurements: data, base parameters, fits of runs, exciting trajectories."""
+"""Parameter identification of machines from measurements: data, base parameters, fits of runs, excitation."""

@@ -174,7 +174,7 @@ def _without_slow_rows(mech: Mechanism, motion: MeasuredMotion) -> MeasuredMotio
 def chosen_parameters(
     mech: Mechanism, kinds: Sequence[str], only: Sequence[str], p: Values = None
 ) -> tuple[LinearParameters, list[int]]:
-    """Return the parameters of the named bodies and joints (default: all), and their indices among those of the kinds."""
+    """Return the parameters of the named bodies and joints (default: all), and their indices among all."""
     every = mech.linear_parameters(kinds, p=p)
     owners = {each.owner for each in every.parameters}
     wrong = next((name for name in only if name not in owners), None)

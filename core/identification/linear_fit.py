@@ -120,7 +120,7 @@ def with_statistics(
 
 
 def _solved(Y: Array, tau: Array, weights: Array) -> tuple[Array, Array, Array, float]:
-    """Solve weighted least squares by QR with columns scaled to one; return (estimate, residuals, (YᵀWY)⁻¹, condition)."""
+    """Solve weighted least squares by QR with scaled columns; return (estimate, residuals, (YᵀWY)⁻¹, condition)."""
     width = Y.shape[-1]
     W = (Y * weights[:, None]).reshape(-1, width)
     scale = np.linalg.norm(W, axis=0)

@@ -166,7 +166,7 @@ class Shooting:
         return dict(zip(mech.v_names, y[mech.nq : mech.nq + mech.nv].tolist(), strict=True))
 
     def _along(self, k: int) -> tuple[int, ...]:
-        """Return the speeds along which segment k is displaced: all, or the independent ones of a machine with loops."""
+        """Return the speeds along which segment k is displaced: all, or the independent ones with loops."""
         mech = self.mech
         if not mech.constrained:
             return tuple(range(mech.nv))

@@ -44,7 +44,7 @@ class Rows:
 
 
 class Column(NamedTuple):
-    """Recorded number; of a curve the value at time `at`, s."""
+    """Recorded number; for a curve its value at `time`, s."""
 
     name: str
     unit: str

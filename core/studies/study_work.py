@@ -54,7 +54,7 @@ class Progress(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """Callbacks of a study: progress, stop request, question, see `Study.run`."""
+    """Callbacks of a study: progress, stop request, alternative file, question about failures, see `Study.run`."""
 
     progress: Callable[[Progress], object]
     cancelled: Callable[[], bool]

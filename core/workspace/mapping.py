@@ -152,7 +152,7 @@ def _made(
 def _filled(
     task: Task, found: Samples, values: Array, cells: Cells, plane: Plane, compute: Callable[[Array], Array]
 ) -> tuple[Samples, Array]:
-    """Add samples at the centres of reachable empty cells adjacent to filled ones, so that no cell is empty by chance."""
+    """Add samples at the centres of reachable empty cells next to filled ones, so that none is empty by chance."""
     flat = plane.down(found.points)
     for _ in range(2):
         middles = cells.origin + (holes(cells) + 0.5) * cells.size

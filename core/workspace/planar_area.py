@@ -65,7 +65,7 @@ class PlanarArea(NamedTuple):
 
 
 def plane_of(points: Array, normal: Array | None = None) -> Plane | None:
-    """Return the plane of points (n, 3), its axes along those of the world if possible; None if they are not coplanar."""
+    """Return the plane of points (n, 3), its axes along the world's if possible; None if they are not coplanar."""
     middle = points.mean(axis=0)
     _, sigma, rows = np.linalg.svd(points - middle, full_matrices=False)
     if sigma[2] > 1e-9 * sigma[0]:
