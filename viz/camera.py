@@ -1,4 +1,4 @@
-"""Where the scene is seen from: an immutable view and the pure motions that make a new one.
+"""Camera of the scene: an immutable view, and pure functions that return a changed one.
 
 World z is up (turntable). Pixels count from the upper left corner of the picture.
 """
@@ -21,9 +21,9 @@ from viz.boxes import extent as extent
 from viz.placement import Array
 
 FIELD_OF_VIEW = radians(26.0)
-"""Vertical opening: long enough a lens that parallel axes look parallel."""
+"""Vertical field of view, narrow enough that parallel axes look parallel."""
 MARGIN = 1.12
-"""How much larger than what is fitted into it a picture is."""
+"""Size of the picture relative to its fitted content."""
 MAX_ELEVATION = pi / 2.0
 
 PRESETS: Mapping[str, tuple[float, float]] = MappingProxyType(
@@ -37,23 +37,24 @@ PRESETS: Mapping[str, tuple[float, float]] = MappingProxyType(
         "bottom": (radians(-90.0), -MAX_ELEVATION),
     }
 )
-"""Azimuth and elevation (rad) of the eye seen from the target. Front looks along +y, x to the right."""
+"""Azimuth and elevation (rad) of the eye as seen from the target; the front view looks along +y, x to the right."""
 
 
 class Ray(NamedTuple):
-    """A line of sight: (3,) origin in m and (3,) unit direction, world axes."""
+    """Line of sight: (3,) origin in m and (3,) unit direction, world axes."""
 
     origin: Array
     direction: Array
 
     def at(self, distance: float) -> Array:
-        """(3,) the point at a distance along the ray."""
+        """Return the point (3,) at a distance along the ray."""
         return self.origin + distance * self.direction
 
 
 @dataclass(frozen=True)
 class View:
-    """target (m), the point looked at; distance (m) of the eye; azimuth and elevation (rad) of the eye about it."""
+    """Camera view. target (m), the point looked at; distance (m) of the eye; azimuth and elevation (rad) of the eye
+    about it."""
 
     target: tuple[float, float, float] = (0.0, 0.0, 0.0)
     distance: float = 3.0
@@ -63,23 +64,23 @@ class View:
 
     @property
     def axes(self) -> Array:
-        """(3, 3) columns right, up, toward the eye, in world axes."""
+        """Camera axes (3, 3), columns right, up, toward the eye, in world axes."""
         ca, sa, ce, se = cos(self.azimuth), sin(self.azimuth), cos(self.elevation), sin(self.elevation)
         return np.array([[-sa, -se * ca, ce * ca], [ca, -se * sa, ce * sa], [0.0, ce, se]])
 
     @property
     def eye(self) -> Array:
-        """(3,) the place of the eye, m."""
+        """Position of the eye (3,), m."""
         return np.array(self.target) + self.distance * self.axes[:, 2]
 
     @property
     def half_height(self) -> float:
-        """Half the height of what is seen at the target's depth, m."""
+        """Half the height of the visible area at the target's depth, m."""
         return self.distance * tan(FIELD_OF_VIEW / 2.0)
 
 
 def orbit(view: View, yaw: float, pitch: float, pivot: ArrayLike | None = None) -> View:
-    """The view turned about z by `yaw` and tilted by `pitch` (rad) about the target or about a pivot point."""
+    """Rotate the view about z by `yaw` and tilt it by `pitch` (rad) about the target or a pivot point."""
     elevation = min(max(view.elevation + pitch, -MAX_ELEVATION), MAX_ELEVATION)
     turned = replace(view, azimuth=_wrapped(view.azimuth + yaw), elevation=elevation)
     if pivot is None:
@@ -89,13 +90,13 @@ def orbit(view: View, yaw: float, pitch: float, pivot: ArrayLike | None = None) 
 
 
 def pan(view: View, right: float, up: float) -> View:
-    """The view moved in its own plane by fractions of the picture's height: what is seen moves by that much."""
+    """Move the view in its own plane by fractions of the picture's height, so that the content moves by that much."""
     shift = view.axes[:, :2] @ np.array([right, up]) * 2.0 * view.half_height
     return replace(view, target=_point(np.array(view.target) - shift))
 
 
 def zoom(view: View, factor: float, at: ArrayLike | None = None) -> View:
-    """The view `factor` times nearer (> 1) or farther; the point `at` keeps its place in the picture."""
+    """Move the view `factor` times nearer (> 1) or farther; the point `at` keeps its position in the picture."""
     distance = min(max(view.distance / factor, 1e-6), 1e9)
     scale = distance / view.distance
     target = np.array(view.target)
@@ -104,13 +105,13 @@ def zoom(view: View, factor: float, at: ArrayLike | None = None) -> View:
 
 
 def preset(view: View, name: str) -> View:
-    """The view from a named side (a key of PRESETS), target and distance kept."""
+    """Return the view from a named side (a key of PRESETS), with unchanged target and distance."""
     azimuth, elevation = PRESETS[name]
     return replace(view, azimuth=azimuth, elevation=elevation)
 
 
 def toward(view: View, direction: ArrayLike) -> View:
-    """The view whose eye lies in a direction (3,) from the target."""
+    """Return the view with the eye in a direction (3,) from the target."""
     x, y, z = np.asarray(direction, dtype=float)
     flat = float(np.hypot(x, y))
     azimuth = atan2(y, x) if flat > 1e-6 else PRESETS["top"][0]
@@ -118,7 +119,7 @@ def toward(view: View, direction: ArrayLike) -> View:
 
 
 def fit(view: View, bounds: ArrayLike, aspect: float = 1.5, margin: float = MARGIN) -> View:
-    """The view with the box (xmin, xmax, ymin, ymax, zmin, zmax) in the middle of the picture and just inside.
+    """Return the view that centres a box (xmin, xmax, ymin, ymax, zmin, zmax) and shows it just within the picture.
 
     aspect : width / height of the picture
     """
@@ -135,13 +136,13 @@ def fit(view: View, bounds: ArrayLike, aspect: float = 1.5, margin: float = MARG
 
 
 def sees(view: View, size: tuple[int, int], bounds: ArrayLike) -> bool:
-    """Whether a whole box (xmin, xmax, ymin, ymax, zmin, zmax) lies inside a picture of this size."""
+    """Return True if a box (xmin, xmax, ymin, ymax, zmin, zmax) lies entirely inside a picture of this size."""
     pixels = [project(view, size, corner) for corner in corners(bounds)]
     return all(0.0 <= x <= size[0] and 0.0 <= y <= size[1] for x, y in pixels)
 
 
 def between(start: View, end: View, t: float) -> View:
-    """The view at t (0 … 1) on the way from one to another: shorter way round, eased at both ends."""
+    """Interpolate between two views, t = 0 … 1: the shorter way round, eased at both ends."""
     s = t * t * (3.0 - 2.0 * t)
     turn = _wrapped(end.azimuth - start.azimuth)
     target = (1.0 - s) * np.array(start.target) + s * np.array(end.target)
@@ -155,7 +156,7 @@ def between(start: View, end: View, t: float) -> View:
 
 
 def ray(view: View, size: tuple[int, int], x: float, y: float) -> Ray:
-    """The line of sight through a pixel of a picture of `size` (width, height)."""
+    """Return the line of sight through a pixel of a picture of `size` (width, height)."""
     u = (2.0 * x - size[0]) / size[1]
     v = 1.0 - 2.0 * y / size[1]
     right, up, back = view.axes.T
@@ -167,7 +168,7 @@ def ray(view: View, size: tuple[int, int], x: float, y: float) -> Ray:
 
 
 def project(view: View, size: tuple[int, int], point: ArrayLike) -> tuple[float, float]:
-    """The pixel where a point (3,) is seen (also outside the picture; behind the eye: nan)."""
+    """Return the pixel of a point (3,), possibly outside the picture; nan behind the eye."""
     right, up, depth = (np.asarray(point, dtype=float) - np.array(view.target)) @ view.axes
     distance = view.distance if view.parallel else view.distance - depth
     if distance <= 0.0:
@@ -177,14 +178,14 @@ def project(view: View, size: tuple[int, int], point: ArrayLike) -> tuple[float,
 
 
 def metres_per_pixel(view: View, size: tuple[int, int], point: ArrayLike) -> float:
-    """Length that one pixel covers at the depth of a point, m."""
+    """Return the length of one pixel at the depth of a point, m."""
     depth = float((np.asarray(point, dtype=float) - np.array(view.target)) @ view.axes[:, 2])
     distance = view.distance if view.parallel else max(view.distance - depth, 1e-9)
     return 2.0 * distance * tan(FIELD_OF_VIEW / 2.0) / size[1]
 
 
 def apply(view: View, camera: vtkCamera) -> None:
-    """Put VTK's camera where the view says."""
+    """Set VTK's camera to the view."""
     camera.SetPosition(*view.eye)
     camera.SetFocalPoint(*view.target)
     camera.SetViewUp(*view.axes[:, 1])

@@ -1,4 +1,4 @@
-"""Colours of values, even to the eye: lightness grows with the value, and people who see few colours read it too.
+"""Perceptually uniform colours for values: lightness grows with the value, readable with colour vision deficiency, too.
 
 `EVEN` are colours of Viridis (S. van der Walt, N. Smith, 2015; CC0), of which light pictures leave out the lightest and
 dark ones the darkest; `PARTED` goes from blue over grey to orange, for differences.
@@ -17,11 +17,11 @@ _PARTED = ("1f5fa8", "5b93c7", "9dbad6", "b9bcc0", "d9b48f", "d1883f", "b35806")
 EVEN = np.array([rgb(each) for each in _EVEN])
 PARTED = np.array([rgb(each) for each in _PARTED])
 SPAN: dict[LookName, tuple[float, float]] = {"light": (0.0, 0.9), "dark": (0.15, 1.0)}
-"""Part of `EVEN` that is told from the background."""
+"""Part of `EVEN` that contrasts with the background."""
 
 
 def colours(values: ArrayLike, low: float, high: float, look: LookName, parted: bool = False) -> Array:
-    """(n, 3) red, green, blue (0 … 1) of values (n,) between low and high; infinite values have the ends' colours.
+    """Map values (n,) between low and high to red, green, blue (n, 3) in 0 … 1; infinite values get the end colours.
 
     parted : colours of differences, grey at zero
     """

@@ -1,4 +1,4 @@
-"""Texts in the scene as VTK takes them: `$…$` in them is no formula to be typeset, and nothing in them is unseen."""
+"""Texts of the scene without VTK's interpretation: `$…$` is not typeset as a formula, and all characters are shown."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from core.visible_text import visible
 
 
 def as_letters(text: str) -> str:
-    """The input of a text actor that shows the text as it is."""
+    """Escape a text for a text actor so that it is shown verbatim."""
     return visible(text).replace("$", "\\$")

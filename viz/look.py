@@ -1,4 +1,4 @@
-"""Colours of the scene: one light and one dark palette; everything drawn names its colour here."""
+"""Colour schemes of the scene: one light and one dark palette, whose keys name all colours."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from core.later import dataclass
 RGB = tuple[float, float, float]
 LookName = Literal["light", "dark"]
 Colour = str | tuple[float, ...]
-"""A key of a palette ("joint", "body3" …), or red, green, blue and perhaps opacity, each 0 … 1."""
+"""Key of a palette ("joint", "body3" …), or red, green, blue and optional opacity, each 0 … 1."""
 
 BODY_HUES = 8
-"""How many quiet hues bodies without a material take in turn."""
+"""Number of muted hues used in turn for bodies without material."""
 
 
 def rgb(text: str) -> RGB:
-    """Red, green, blue (0 … 1) of a colour written as six hexadecimal digits."""
+    """Convert six hexadecimal digits to red, green, blue (0 … 1)."""
     return tuple(int(text[i : i + 2], 16) / 255.0 for i in (0, 2, 4))  # type: ignore[return-value]
 
 
@@ -30,7 +30,7 @@ def _palette(bodies: str, **named: str) -> Mapping[str, RGB]:
 
 @dataclass(frozen=True)
 class Look:
-    """A palette and the strength of the lights."""
+    """Colour scheme: a palette and the strength of the lights."""
 
     name: LookName
     palette: Mapping[str, RGB]
@@ -39,7 +39,7 @@ class Look:
     grid_opacity: float
 
     def colour(self, colour: Colour) -> RGB:
-        """Red, green, blue of a palette key or of a literal colour."""
+        """Return red, green, blue of a palette key or of a literal colour."""
         if isinstance(colour, str):
             return self.palette[colour]
         return colour[0], colour[1], colour[2]

@@ -18,33 +18,33 @@ from core.spatial.rotation import from_angles, from_quaternion
 
 Array = NDArray[np.float64]
 Placement = tuple[float, ...]
-"""A 4×4 matrix row by row, local → surroundings."""
+"""Transform 4×4 as a tuple, row by row, local → surroundings."""
 
 IDENTITY: Placement = (1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 
 
 def placement(matrix: ArrayLike) -> Placement:
-    """The value of a 4×4 matrix. Rounded to 1e-12 so that equal poses compare equal."""
+    """Convert a 4×4 matrix to a value, rounded to 1e-12 so that equal poses compare equal."""
     return tuple((np.round(np.asarray(matrix, dtype=float), 12) + 0.0).ravel().tolist())
 
 
 def matrix(value: Placement) -> Array:
-    """(4, 4) matrix of a placement."""
+    """Convert a placement to a matrix (4, 4)."""
     return np.array(value).reshape(4, 4)
 
 
 def number(value: Value | None, values: Mapping[str, float]) -> float:
-    """A field's number (SI) with the given parameter values; None counts as 0."""
+    """Evaluate a field (SI) with the given parameter values; None counts as 0."""
     return 0.0 if value is None else float(value_of(value, values))
 
 
 def numbers(vector: Sequence[Value], values: Mapping[str, float]) -> Array:
-    """(n,) numbers of a vector field."""
+    """Evaluate a vector field (n,) with the given parameter values."""
     return np.array([number(item, values) for item in vector], dtype=float)
 
 
 def pose_matrix(pose: Pose, values: Mapping[str, float]) -> Array:
-    """(4, 4) matrix of a pose of the document; a zero quaternion counts as no rotation."""
+    """Convert a pose of the document to a matrix (4, 4); a zero quaternion counts as no rotation."""
     position = tuple(number(item, values) for item in pose.position)
     rotation = tuple(number(item, values) for item in pose.rotation)
     return _pose(position, rotation).copy()
@@ -63,7 +63,7 @@ def _pose(position: tuple[float, ...], rotation: tuple[float, ...]) -> Array:
 
 
 def unit(direction: ArrayLike) -> Array:
-    """(3,) the direction with length one; z if it has no length."""
+    """Return the direction (3,) with length one; z for a zero vector."""
     vector = np.asarray(direction, dtype=float)
     largest = float(np.abs(vector).max())
     if not 1e-12 < largest < np.inf:
@@ -73,14 +73,14 @@ def unit(direction: ArrayLike) -> Array:
 
 
 def perpendicular(direction: ArrayLike) -> Array:
-    """(3,) a unit vector perpendicular to a direction: x where possible, else y, projected."""
+    """Return a unit vector (3,) perpendicular to a direction: x projected if possible, otherwise y."""
     z = unit(direction)
     seed = np.array([1.0, 0.0, 0.0]) if abs(z[0]) < 0.9 else np.array([0.0, 1.0, 0.0])
     return unit(seed - z * float(seed @ z))
 
 
 def along(direction: ArrayLike, origin: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
-    """(4, 4) a frame at `origin` whose z axis points along `direction` and whose x is `perpendicular`."""
+    """Return a frame (4, 4) at `origin` with its z axis along `direction` and x as in `perpendicular`."""
     z = unit(direction)
     x = perpendicular(z)
     (a, b, c), (d, e, f) = z.tolist(), x.tolist()
@@ -91,14 +91,14 @@ def along(direction: ArrayLike, origin: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
 
 
 def shifted(*offset: float) -> Array:
-    """(4, 4) a translation."""
+    """Return a translation (4, 4)."""
     result = np.eye(4)
     result[:3, 3] = offset
     return result
 
 
 def inverse(pose: Array) -> Array:
-    """(4, 4) inverse of a rigid pose."""
+    """Return the inverse (4, 4) of a rigid pose."""
     result = np.eye(4)
     result[:3, :3] = pose[:3, :3].T
     result[:3, 3] = -pose[:3, :3].T @ pose[:3, 3]

@@ -261,7 +261,7 @@ class _Prepared:
         return a, tau, not bad
 
     def _logged(self, chosen: Settings, late: Callable[[], bool]) -> RowRun | None:
-        """Simulate rows with friction or contact states, whose log has the samples and both sides of each state change."""
+        """Simulate rows with friction or contact states, whose log has the samples and both sides of each change."""
         state, log, total = self._begun.state, self._begun.log, len(self._times)
         assert log is not None
         room, pieces, happened = np.empty((min(total, LARGEST_PIECE), len(state.y))), list[Array](), PAUSED

@@ -1,4 +1,4 @@
-"""Computation of rows of a study: one prepared machine, one sample after another; failures become rows with a reason."""
+"""Computation of the rows of a study: one prepared machine, one sample after another; failures keep their reason."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ class Study:
         return self
 
     def number(self, name: str, value: Any) -> float:
-        """Return a named quantity's value from a number, or a text with a unit. Raises ModelError if it is not finite."""
+        """Return a named quantity's value from a number or a text with a unit. Raises ModelError if not finite."""
         if isinstance(value, str):
             parameter = next((p for p in self._mech.model.expanded.parameters if p.name == name), None)
             stem, _, what = name.rpartition(".")

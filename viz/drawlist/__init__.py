@@ -1,1 +1,1 @@
-"""What is to be seen, as plain values; joint handles and the geometry of dragging."""
+"""Draw list of the scene as plain values; joint handles and drag geometry."""

@@ -1,4 +1,4 @@
-"""The centre of mass of the whole machine, from the masses of its bodies and where they are."""
+"""Centre of mass of the whole machine, from the masses and poses of its bodies."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from viz.placement import Array
 
 
 class Balance:
-    """Masses and centres of a machine's bodies."""
+    """Masses and centres of mass of a machine's bodies."""
 
     def __init__(self, model: Model, values: Mapping[str, float]) -> None:
         found = [(body.name, *mass_properties(body, values, model.origin)[:2]) for body in model.expanded.bodies]
         self._bodies = [(name, mass, centre) for name, mass, centre in found if mass > 0.0]
 
     def center(self, poses: Mapping[str, ArrayLike]) -> Array | None:
-        """(3,) m; None for a machine without mass: c = Σ mᵢ (pᵢ + Rᵢ cᵢ) / Σ mᵢ."""
+        """Return the centre of mass (3,), m, c = Σ mᵢ (pᵢ + Rᵢ cᵢ) / Σ mᵢ; None for a machine without mass."""
         total, moment = 0.0, np.zeros(3)
         for name, mass, centre in self._bodies:
             pose = np.asarray(poses.get(name, np.eye(4)), dtype=float)

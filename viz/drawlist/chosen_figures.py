@@ -1,4 +1,4 @@
-"""Shapes that a person gave to joints and links (`World.figures`) in place of the program's own.
+"""User-defined shapes of joints and links (`World.figures`), which replace the default ones.
 
 A revolute shape stands in the frame behind its joint, z along the axis: it turns with it. A prismatic shape moves
 along z with its joint. A link's shape is one unit long: stretched to the distance of the joint axes along x, or, where
@@ -24,21 +24,21 @@ from viz.drawlist.skeleton import Port, Skeleton
 from viz.placement import Array, along, inverse, numbers, placement, shifted, unit
 
 LINE = 0.12
-"""Radius of a plain line, of a joint's."""
+"""Radius of a plain line, relative to a joint's."""
 THICKNESS = 0.14
-"""Radius of the lines of a shape file, of a joint's."""
+"""Radius of the lines of a shape file, relative to a joint's."""
 SHORT = 1e-6
-"""Share of a joint's radius below which a length is none."""
+"""Length, relative to a joint's radius, below which it counts as zero."""
 
 
 def figure_of(skeleton: Skeleton, joint: Joint) -> str:
-    """The file or word that says how a joint is drawn; "" for the program's own way."""
+    """Return the file or word that defines a joint's shape; "" for the default shape."""
     figures = skeleton.model.world.figures
     return figures.revolute if joint.info.is_hinge() else figures.prismatic if joint.info.is_slider() else ""
 
 
 def form_of(skeleton: Skeleton, file: str, scale: g.Point = (1.0, 1.0, 1.0)) -> g.Geometry:
-    """The form in a file: a mesh, or lines, polygons and points."""
+    """Return the form in a file: a mesh, or lines, polygons and points."""
     origin, r = skeleton.model.origin, skeleton.radius
     if resolve_mesh(file, origin) is not None:
         return mesh_form(file, origin, scale, 4.0 * r)
@@ -47,7 +47,7 @@ def form_of(skeleton: Skeleton, file: str, scale: g.Point = (1.0, 1.0, 1.0)) -> 
 
 
 def joint_figure(skeleton: Skeleton, joint: Joint, file: str) -> Iterator[Item]:
-    """The shape of a joint, in the frame behind it; nothing for a plain line."""
+    """Yield the shape of a joint in its child frame; nothing for a plain line."""
     if file != PLAIN_LINE:
         body, pose = skeleton.side(joint, "b")
         place = placement(pose @ _upright(skeleton, joint))
@@ -56,7 +56,7 @@ def joint_figure(skeleton: Skeleton, joint: Joint, file: str) -> Iterator[Item]:
 
 
 def link_figures(skeleton: Skeleton, body: Body) -> list[g.Placed]:
-    """The shapes of a link: one to each place where something is attached."""
+    """Return the shapes of a link, one for each attachment point."""
     file = skeleton.model.world.figures.link
     ports = skeleton.ports[body.name]
     found: list[g.Placed] = []
@@ -69,7 +69,8 @@ def link_figures(skeleton: Skeleton, body: Body) -> list[g.Placed]:
 
 
 def _stretched(skeleton: Skeleton, frame: Array, port: Port, file: str) -> Iterator[g.Placed]:
-    """A link's shape from a joint's frame to a place: a along x at the height d, or d along z."""
+    """Stretch a link's shape from a joint's frame to a point, as in Denavit–Hartenberg: a along x at the height d, or d
+    along z."""
     x, y, d = (inverse(frame) @ np.append(port.point, 1.0))[:3].tolist()
     a, short = float(np.hypot(x, y)), SHORT * skeleton.radius
     if a > short:
@@ -81,7 +82,7 @@ def _stretched(skeleton: Skeleton, frame: Array, port: Port, file: str) -> Itera
 
 
 def slide_figure(skeleton: Skeleton, joint: Joint) -> Iterator[Item]:
-    """The link's shape between the two sides of a prismatic joint, as long as the joint says."""
+    """Yield the link's shape between the two sides of a prismatic joint, stretched with it."""
     file = skeleton.model.world.figures.link
     if not joint.info.is_slider() or not file:
         return
@@ -98,6 +99,6 @@ def slide_figure(skeleton: Skeleton, joint: Joint) -> Iterator[Item]:
 
 
 def _upright(skeleton: Skeleton, joint: Joint) -> Array:
-    """(4, 4) from a frame whose z is the joint's axis to the joint's frame."""
+    """Return the transform (4, 4) from a frame with z along the joint's axis to the joint's frame."""
     axis = unit(numbers(joint.axis, skeleton.values))
     return np.eye(4) if axis[2] > 1.0 - 1e-12 else along(axis)

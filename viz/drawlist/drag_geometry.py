@@ -1,4 +1,4 @@
-"""From lines of sight to amounts of motion: what a drag of a ring, an arrow or a point means. Pure geometry.
+"""Geometry of dragging: conversion of lines of sight to motions of a ring, an arrow or a point.
 
 All points and directions are (3,) arrays in world axes, m; directions have length one; angles in rad.
 """
@@ -15,12 +15,12 @@ from viz.camera import Ray
 from viz.placement import Array, perpendicular, unit
 
 EDGE_ON = 0.22
-"""Cosine between line of sight and ring axis below which a ring counts as seen from its edge."""
+"""Cosine between line of sight and ring axis below which a ring counts as seen edge-on."""
 
 
 @dataclass(frozen=True)
 class Grip:
-    """What is held: a ring about `axis` through `centre` ("turn"), or an arrow along it ("slide").
+    """Dragged object: a ring about `axis` through `centre` ("turn"), or an arrow along it ("slide").
 
     radius : of the ring as drawn, m; what a drag over a ring seen edge-on is measured with
     """
@@ -32,7 +32,7 @@ class Grip:
 
 
 def plane_point(ray: Ray, point: Array, normal: Array) -> Array | None:
-    """Where a ray meets a plane; None if it runs along it or away from it."""
+    """Return the intersection of a ray with a plane; None if the ray is parallel to it or points away."""
     slope = float(ray.direction @ normal)
     if abs(slope) < 1e-9:
         return None
@@ -41,8 +41,8 @@ def plane_point(ray: Ray, point: Array, normal: Array) -> Array | None:
 
 
 def ring_angle(ray: Ray, centre: Array, axis: Array, reference: Array | None = None) -> float | None:
-    """The angle about the axis, from `reference` (default: `perpendicular(axis)`), at which a ray meets the
-    ring's plane; None where it does not meet it or meets it in the centre."""
+    """Return the angle about the axis, from `reference` (default: `perpendicular(axis)`), at which a ray meets the
+    ring's plane; None without an intersection, or at the centre."""
     point = plane_point(ray, centre, axis)
     if point is None:
         return None
@@ -53,8 +53,8 @@ def ring_angle(ray: Ray, centre: Array, axis: Array, reference: Array | None = N
 
 
 def axis_parameter(ray: Ray, origin: Array, direction: Array) -> float | None:
-    """The place on a line, as distance from its origin along its direction, that is nearest to a ray; None if the
-    ray runs (nearly) along the line."""
+    """Return the point of a line nearest to a ray, as distance from its origin along its direction; None if the ray is
+    (nearly) parallel to the line."""
     across = float(ray.direction @ direction)
     spread = 1.0 - across * across
     if spread < 1e-6:
@@ -64,7 +64,7 @@ def axis_parameter(ray: Ray, origin: Array, direction: Array) -> float | None:
 
 
 class Drag:
-    """A drag of one grip: how far the pointer has turned (rad, counted over full turns) or moved it (m) by now.
+    """Drag of one grip: rotation of the pointer (rad, counted over full turns) or displacement (m) so far.
 
     Where the line of sight says nothing, the last amount stays.
     """
@@ -78,7 +78,7 @@ class Drag:
         self._amount = 0.0
 
     def amount(self, ray: Ray) -> float:
-        """rad or m since the drag began."""
+        """Return the motion since the drag began, rad or m."""
         now = self._measure(ray)
         if now is None:
             return self._amount
@@ -101,7 +101,7 @@ class Drag:
 
 
 class PointDrag:
-    """A drag of a point in the plane through it that faces the eye."""
+    """Drag of a point in the plane through it that faces the eye."""
 
     def __init__(self, point: Array, ray: Ray, normal: Array) -> None:
         self.start, self.normal = np.asarray(point, dtype=float), unit(normal)
@@ -110,7 +110,7 @@ class PointDrag:
         self._last = self.start
 
     def position(self, ray: Ray) -> Array:
-        """(3,) where the point is wanted now, m."""
+        """Return the target position (3,) of the point, m."""
         place = plane_point(ray, self.start, self.normal)
         if place is not None:
             self._last = place + self._offset

@@ -1,4 +1,4 @@
-"""The draw list: what of a model is to be seen, as plain values. Needs no GPU; `Scene` turns it into actors.
+"""Draw list: all visible parts of a model as plain values. Needs no GPU; `Scene` creates the actors.
 
 Every item says with which body or frame it moves; poses then move items without a new list. Parameters change the
 list (lengths, shapes, joint places): call `items(model, p)` again, unchanged items compare equal.
@@ -30,7 +30,7 @@ from viz.look import BODY_HUES, Colour
 from viz.placement import IDENTITY, Array, Placement, along, number, numbers, placement, pose_matrix, shifted, unit
 
 SUPPORT = 1.6
-"""Radius of what carries a pin on the ground, in radii of the pin."""
+"""Radius of a ground support, relative to that of its pin."""
 
 __all__ = ["Item", "Ref", "Span", "bars", "items"]
 
@@ -41,8 +41,9 @@ def items(
     layers: bool = True,
     meeting: Set[frozenset[str]] = frozenset(),
 ) -> tuple[Item, ...]:
-    """The draw list of a model with independent parameters replaced by `p` (see `Model.values`); `layers` draws the
-    links of planar machines side by side that share a pin, overlap at rest, or are `meeting` in a motion."""
+    """Return the draw list of a model with independent parameters replaced by `p` (see `Model.values`); `layers`
+    offsets the links of planar machines that share a pin, overlap in the reference configuration, or are `meeting` in a
+    motion."""
     skeleton = Skeleton(model, model.values(p))
     bare = _bare(skeleton)
     found = _body_items(skeleton, bare)
@@ -60,14 +61,14 @@ def items(
 def meeting(
     model: Model, p: Mapping[str, float] | None, motion: Sequence[Mapping[str, Array]]
 ) -> frozenset[frozenset[str]]:
-    """Pairs of bodies of planar machines whose links lie side by side, so that they meet in no pose of a motion: (4, 4)
+    """Find pairs of bodies of planar machines whose links must be offset to avoid overlap in a motion: poses (4, 4)
     world ← body, by name."""
     skeleton = Skeleton(model, model.values(p))
     return frozenset(Layers(skeleton, _body_items(skeleton, _bare(skeleton)), motion=motion).parted)
 
 
 def _body_items(skeleton: Skeleton, bare: Set[str]) -> list[Item]:
-    """Shapes of bodies, and bars for those without."""
+    """Return shapes of bodies, and bars for bodies without."""
     found: list[Item] = []
     for index, body in enumerate(skeleton.model.bodies):
         colour = f"body{index % BODY_HUES}"
@@ -78,14 +79,14 @@ def _body_items(skeleton: Skeleton, bare: Set[str]) -> list[Item]:
 
 
 def _visible(body: Body, origin: str) -> bool:
-    """Whether a body has a form of its own; a mesh whose file is missing is none."""
+    """Return True if a body has its own shape; a mesh with missing file does not count."""
     shown = (shape for shape in body.shapes if shape.role != "collision")
     return any(not isinstance(shape, Mesh) or resolve_mesh(shape.file, origin) is not None for shape in shown)
 
 
 def _bare(skeleton: Skeleton) -> set[str]:
-    """Bodies to be drawn as bars: those without shapes that can be drawn, but where others have them only those that
-    move by themselves (the many empty links of a URDF are mere frames)."""
+    """Return the bodies drawn as bars: those without drawable shapes, but if others have shapes only those with their
+    own motion (the many empty links of a URDF are mere frames)."""
     empty = [body.name for body in skeleton.model.bodies if not _visible(body, skeleton.model.origin)]
     if len(empty) == len(skeleton.model.bodies):
         return set(empty)
@@ -174,7 +175,7 @@ def _link_parts(skeleton: Skeleton, body: Body) -> list[g.Placed]:
 
 
 def _block(skeleton: Skeleton, body: Body) -> g.Placed:
-    """A body nothing is attached to: the box with its inertia, or a cube."""
+    """Return the shape of a body without attachments: the box with its inertia, or a cube."""
     r, values, inertia = skeleton.radius, skeleton.values, body.inertia
     mass = number(body.mass, values)
     size = np.full(3, 3.0 * r)
@@ -188,7 +189,7 @@ def _block(skeleton: Skeleton, body: Body) -> g.Placed:
 
 
 def bars(path: list[Array], radius: float) -> list[g.Placed]:
-    """Round bars with round ends along corner points."""
+    """Return round bars with rounded ends along a path of corner points."""
     parts = []
     for a, b in pairwise(path):
         length = float(np.linalg.norm(b - a))
@@ -206,7 +207,7 @@ def _round(length: float) -> float:
 
 
 def _joint_items(skeleton: Skeleton, joint: Joint, bare: Set[str], layers: Layers) -> Iterator[Item]:
-    """The glyph of a joint, shown where the bodies on both sides are bars; else the pin through their layers."""
+    """Yield the glyph of a joint between two bars; otherwise the pin through their layers."""
     sides = {which: skeleton.side(joint, which) for which in "ab"}
     shown = all(body in bare or body == WORLD for body, _ in sides.values())
     ref = ("joints", joint.name)
@@ -242,7 +243,7 @@ def _joint_items(skeleton: Skeleton, joint: Joint, bare: Set[str], layers: Layer
 
 
 def _support(skeleton: Skeleton, joint: Joint, pose: Array, r: float) -> Item:
-    """The plinth under a joint on the ground: down to the floor z = 0, or short where the joint is not above it."""
+    """Return the plinth under a joint on the ground: down to the floor z = 0, or short if the joint is not above it."""
     facts = replace(_facts(skeleton, joint), r=r)
     top = look_of(joint.info).depth_below(facts, float(pose[2, :3] @ facts.axis))
     height = float(pose[2, 3])
@@ -259,7 +260,7 @@ def _support(skeleton: Skeleton, joint: Joint, pose: Array, r: float) -> Item:
 
 
 def _plinth(r: float, top: float, drop: float) -> g.Geometry:
-    """What carries a joint on the ground: from `top` below its origin down to a foot plate `drop` below it (−z)."""
+    """Return the form of a ground support: from `top` below the joint's origin to a foot plate `drop` below it (−z)."""
     foot = 0.3 * r
     column = max(drop - top - foot, 0.1 * r)
     return g.Compound(
@@ -312,7 +313,7 @@ def _frame_items(skeleton: Skeleton, model: Model, bare: Set[str]) -> Iterator[I
 
 
 def _tool_item(skeleton: Skeleton, frame: str, body: str, pose: Array) -> Item:
-    """The gripper at a chain's tool: along the last bar, or along the tool's z where there is none."""
+    """Return the gripper at a chain's tool: along the last bar, or along the tool's z without one."""
     r = skeleton.radius
     direction = pose[:3, 2]
     ports: list[Port] = skeleton.ports.get(body, [])
@@ -335,7 +336,7 @@ def _tool_item(skeleton: Skeleton, frame: str, body: str, pose: Array) -> Item:
 
 
 def _gripper(r: float) -> g.Geometry:
-    """Two fingers reaching along z to the origin (the tool point)."""
+    """Return a gripper with two fingers along z that end at the origin (the tool point)."""
     finger = g.Box((0.28 * r, 0.5 * r, 1.5 * r), 0.05 * r)
     return g.Compound(
         (

@@ -1,4 +1,4 @@
-"""Forms the scene can draw, as plain values: equal values are the same form and share one mesh.
+"""Geometric forms of the scene as plain values: equal values are the same form and share one mesh.
 
 Lengths in m, angles in rad. Revolved forms stand along their z axis, centred, unless said otherwise.
 """
@@ -15,12 +15,12 @@ Point = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Geometry:
-    """Base of all forms."""
+    """Base class of all forms."""
 
 
 @dataclass(frozen=True)
 class Box(Geometry):
-    """A cuboid with edges cut by `bevel`."""
+    """Cuboid with edges chamfered by `bevel`."""
 
     size: Point
     bevel: float = 0.0
@@ -28,7 +28,7 @@ class Box(Geometry):
 
 @dataclass(frozen=True)
 class Cylinder(Geometry):
-    """A cylinder along z; `sides` = 6 makes a nut."""
+    """Cylinder along z; `sides` = 6 makes a nut."""
 
     radius: float
     length: float
@@ -38,7 +38,7 @@ class Cylinder(Geometry):
 
 @dataclass(frozen=True)
 class Tube(Geometry):
-    """A hollow cylinder along z."""
+    """Hollow cylinder along z."""
 
     inner: float
     outer: float
@@ -47,21 +47,21 @@ class Tube(Geometry):
 
 @dataclass(frozen=True)
 class Sphere(Geometry):
-    """A ball."""
+    """Sphere."""
 
     radius: float
 
 
 @dataclass(frozen=True)
 class Ellipsoid(Geometry):
-    """A ball stretched to three semi-axes."""
+    """Ellipsoid with three semi-axes."""
 
     radii: Point
 
 
 @dataclass(frozen=True)
 class Capsule(Geometry):
-    """A cylinder along z of the given length with half balls at its ends."""
+    """Cylinder along z of the given length with hemispherical ends."""
 
     radius: float
     length: float
@@ -69,7 +69,7 @@ class Capsule(Geometry):
 
 @dataclass(frozen=True)
 class Cone(Geometry):
-    """A cone or, with `top` > 0, a truncated cone along z, centred at half its height."""
+    """Cone or, with `top` > 0, truncated cone along z, centred at half its height."""
 
     radius: float
     length: float
@@ -78,7 +78,7 @@ class Cone(Geometry):
 
 @dataclass(frozen=True)
 class Arc(Geometry):
-    """A piece of a torus about z, from `start` to `end`, counted from x; `radius` to the middle of the tube."""
+    """Part of a torus about z, from angle `start` to `end`, counted from x; `radius` to the centre line of the tube."""
 
     radius: float
     tube: float
@@ -88,7 +88,7 @@ class Arc(Geometry):
 
 @dataclass(frozen=True)
 class Sector(Geometry):
-    """A flat piece of a disc or ring in the xy plane."""
+    """Flat sector of a disc or ring in the xy plane."""
 
     inner: float
     outer: float
@@ -98,7 +98,7 @@ class Sector(Geometry):
 
 @dataclass(frozen=True)
 class Arrow(Geometry):
-    """An arrow from the origin along z."""
+    """Arrow from the origin along z."""
 
     length: float
     shaft: float
@@ -108,7 +108,7 @@ class Arrow(Geometry):
 
 @dataclass(frozen=True)
 class Helix(Geometry):
-    """A wire winding about z, centred; `pitch` is the advance per turn (negative: left-handed)."""
+    """Helical wire about z, centred; `pitch` is the advance per turn (negative: left-handed)."""
 
     radius: float
     tube: float
@@ -118,8 +118,8 @@ class Helix(Geometry):
 
 @dataclass(frozen=True)
 class Coil(Geometry):
-    """A helical spring along z with straight ends, drawn for a `length` but one unit long, to be stretched; `start` and
-    `end` (shares of the line, 0 … 1) are where it begins and ends, `ends` the share of the straight pieces."""
+    """Helical spring along z with straight ends, designed for a `length` but of unit length, to be stretched; `start`
+    and `end` (shares of the line, 0 … 1) are its ends, `ends` the share of the straight pieces."""
 
     radius: float
     wire: float
@@ -129,12 +129,12 @@ class Coil(Geometry):
     end: float = 1.0
     ends: float = 0.12
     aside: float = 0.0
-    """Distance of its axis from z, along x."""
+    """Offset of the spring's axis from z, along x."""
 
 
 @dataclass(frozen=True)
 class Spiral(Geometry):
-    """A flat spiral spring in the xy plane, from `inner` to `outer` radius."""
+    """Flat spiral spring in the xy plane, from `inner` to `outer` radius."""
 
     inner: float
     outer: float
@@ -144,7 +144,7 @@ class Spiral(Geometry):
 
 @dataclass(frozen=True)
 class Gearwheel(Geometry):
-    """A gearwheel about z, centred: `radius` of the pitch circle, straight-sided teeth, a round bore."""
+    """Gearwheel about z, centred: `radius` of the pitch circle, straight-sided teeth, a round bore."""
 
     radius: float
     width: float
@@ -154,8 +154,8 @@ class Gearwheel(Geometry):
 
 @dataclass(frozen=True)
 class Triad(Geometry):
-    """Three rods x red, y green, z blue from the origin; `z_factor` lengthens z (of DH frames). Without `heads`,
-    as arrows on a machine are handles, which can be dragged."""
+    """Coordinate axes as rods x red, y green, z blue from the origin; `z_factor` lengthens z (of DH frames). Drawn
+    without arrow heads unless `heads`, because arrows on a machine are draggable handles."""
 
     length: float
     z_factor: float = 1.0
@@ -164,22 +164,22 @@ class Triad(Geometry):
 
 @dataclass(frozen=True)
 class CenterMark(Geometry):
-    """The quartered ball that marks a centre of mass."""
+    """Quartered ball that marks a centre of mass."""
 
     radius: float
 
 
 @dataclass(frozen=True)
 class MissingMesh(Geometry):
-    """A wire box with crossed faces where a mesh file is missing."""
+    """Wire box with crossed faces, the placeholder of a missing mesh file."""
 
     size: float
 
 
 @dataclass(frozen=True)
 class MeshFile(Geometry):
-    """A mesh file as the user named it, looked for from the model's file `origin`.
-    `size` (m) is that of the placeholder when the file is missing, `content` the fingerprint of the file, or ""."""
+    """Mesh file as named by the user, relative to the model's file `origin`. `size` (m) is that of the placeholder if
+    the file is missing, `content` the fingerprint of the file, or ""."""
 
     file: str
     origin: str
@@ -190,7 +190,7 @@ class MeshFile(Geometry):
 
 @dataclass(frozen=True)
 class ShapeFile(Geometry):
-    """A file of lines, polygons and points; `content`: its fingerprint; `thickness`: radius of lines, m."""
+    """File of lines, polygons and points; `content` : its fingerprint; `thickness` : radius of lines, m."""
 
     path: str
     content: str
@@ -200,7 +200,7 @@ class ShapeFile(Geometry):
 
 @dataclass(frozen=True)
 class Placed:
-    """A form at a place inside a compound."""
+    """Form at a pose inside a compound."""
 
     geometry: Geometry
     placement: Placement = IDENTITY
@@ -208,6 +208,6 @@ class Placed:
 
 @dataclass(frozen=True)
 class Compound(Geometry):
-    """Several forms that move as one."""
+    """Several forms that move together."""
 
     parts: tuple[Placed, ...]

@@ -1,4 +1,4 @@
-"""One entry of the draw list, as a plain value."""
+"""Entry of the draw list, as a plain value."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from viz.look import Colour
 from viz.placement import IDENTITY, Placement
 
 Ref = tuple[str, str]
-"""(collection, name) of an element of the model; equal to the session's `Ref`."""
+"""Reference (collection, name) to an element of the model; equal to the session's `Ref`."""
 
 
 @dataclass(frozen=True)
 class Span:
-    """Where the line ends that an item lies on: the origin of a frame fixed to another body or frame.
+    """End of the line along which an item is stretched: the origin of a frame fixed to another body or frame.
 
     at     : None: the form, one unit long in z and centred, is stretched over the whole line; (share, distance): it
              keeps its size and stands at this share of the line's length and this distance (m) farther, z along it
@@ -30,7 +30,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Item:
-    """One thing to draw. Items with the same id in two lists are the same thing, changed or not.
+    """Object to draw. Items with the same id in two lists represent the same object, changed or not.
 
     role  : shape, collision, link, joint, ground, frame, com, inertia, label, force, sensor, dimension (words at a
             sensor), mark (of a constraint or driver): what toggles act on
@@ -58,12 +58,12 @@ class Item:
 
     @property
     def is_stiff(self) -> bool:
-        """Whether it moves with its frame alone."""
+        """True if the item moves rigidly with its frame."""
         return self.until is None and self.axes is None
 
 
 def forms_in(items: Iterable[Item]) -> set[g.Geometry]:
-    """All forms that items are made of, those inside compounds, too."""
+    """Return all forms of the items, those inside compounds included."""
     found: set[g.Geometry] = set()
     for item in items:
         form = item.geometry

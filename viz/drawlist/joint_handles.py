@@ -1,4 +1,4 @@
-"""Which rings and arrows a joint has, and where they are for given poses of its frames. Pure.
+"""Handles of joints: rings and arrows, and their positions for given frame poses.
 
 One part moves one coordinate, or turns a spherical or free joint about one axis of frame b.
 """
@@ -18,7 +18,7 @@ from viz.placement import Array, inverse, number
 
 
 class JointHandle:
-    """The parts of one joint."""
+    """Handles of one joint."""
 
     def __init__(self, skeleton: Skeleton, joint: Joint) -> None:
         self.joint = joint
@@ -36,7 +36,7 @@ class JointHandle:
         self.limits = {part: _limit(joint, part, skeleton) for part in self._handles}
 
     def stop(self, part: Part) -> str:
-        """What runs meet at the limits of a part: "elastic", "rigid", "off"; nothing where it has none."""
+        """Return the kind of stop at the limits of a part: "elastic", "rigid", "off"; "" without one."""
         k = part.coordinate
         return self.joint.limits[k].stop if k is not None and k < len(self.joint.limits) else ""
 
@@ -46,7 +46,8 @@ class JointHandle:
         return tuple(self._handles)
 
     def spot(self, part: Part, X_WA: Array, X_WB: Array) -> Spot:
-        """Where a part is when the joint's frames are there; neutral where they are upside down to one another."""
+        """Return the position of a part for these poses of the joint's frames; neutral if they are upside down relative
+        to each other."""
         X_ab = inverse(X_WA @ self._canonical) @ X_WB @ self._canonical
         try:
             q = [float(x) for x in self._law.measure(from_matrix(X_ab)).values]
@@ -55,12 +56,12 @@ class JointHandle:
         return self._handles[part].spot(X_WA, X_WB, q)
 
     def colour(self, part: Part) -> str:
-        """The colour of a part that is at rest."""
+        """Return the colour of a part that is not dragged."""
         return self._handles[part].colour
 
 
 def _limit(joint: Joint, part: Part, skeleton: Skeleton) -> tuple[float | None, float | None]:
-    """Bounds of a part's coordinate; None where unbounded."""
+    """Return the bounds of a part's coordinate; None if unbounded."""
     if part.coordinate is None or part.coordinate >= len(joint.limits):
         return None, None
     limit = joint.limits[part.coordinate]

@@ -1,4 +1,4 @@
-"""How a kind of joint looks and is handled: its pieces, and its rings and arrows. Pure.
+"""Look of a joint kind: the pieces of its glyph, and its rings and arrows.
 
 `JointLook` itself is the look of a kind that has none of its own: a plain knuckle, and handles along its own motion. A
 kind's own look is a class in `viz.drawlist.joints`. `r` is the radius (m) of a revolute joint in this model; everything
@@ -21,7 +21,7 @@ from viz.placement import Array, along, perpendicular, unit
 
 @dataclass(frozen=True)
 class Facts:
-    """What the glyph of a joint depends on. Axes are unit vectors in frame a (at q = 0 also in b)."""
+    """Data for the glyph of a joint. Axes are unit vectors in frame a (at q = 0 also in b)."""
 
     r: float
     axis: Array
@@ -31,12 +31,12 @@ class Facts:
     upper: float | None
     """Bounds of the last coordinate; None if unbounded."""
     reach: float = 0.0
-    """How far along the axis what frame b belongs to is drawn from where it is, m (see `viz.drawlist.layers`)."""
+    """Offset along the axis by which frame b's body is drawn away from its position, m (see `viz.drawlist.layers`)."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A form fixed to a joint frame. A rod is stretched from there to the origin of the other frame."""
+    """Form fixed to a joint frame. A rod is stretched from there to the origin of the other frame."""
 
     name: str
     side: str
@@ -48,7 +48,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Part:
-    """A ring ("turn") or an arrow ("slide") of a joint.
+    """Ring ("turn") or arrow ("slide") of a joint.
 
     coordinate : index among the joint's coordinates that it moves; None where it turns a quaternion
     speed      : index among the joint's speeds: moving the part by x is moving along this unit speed by x
@@ -63,14 +63,14 @@ class Part:
 
     @property
     def whole(self) -> Part:
-        """The part whose limit it is; itself, where it is no limit."""
+        """Part to which this limit belongs; itself if it is not a limit."""
         return replace(self, bound="")
 
 
 @dataclass(frozen=True)
 class Spot:
-    """Where a part is: centre (3,), axis (3,), the direction (3,) of value zero of a ring (the origin of value zero
-    of an arrow is `zero`), and the value shown now (None for quaternions)."""
+    """Position of a part: centre (3,), axis (3,), direction (3,) of a ring's zero value (for an arrow the origin of
+    value zero is `zero`), and the displayed value (None for quaternions)."""
 
     centre: Array
     axis: Array
@@ -85,7 +85,7 @@ KEYS = ("handle", "handle_second", "handle_third")
 
 @dataclass(frozen=True)
 class Handle:
-    """A part with the frame that fixes its axis ("a" or "b"), the axis there, the frame it sits on, and its colour."""
+    """Handle of a part: frame that fixes its axis ("a" or "b"), axis in it, frame it is attached to, and colour."""
 
     part: Part
     fixed_to: str
@@ -95,7 +95,8 @@ class Handle:
     colour: str
 
     def spot(self, X_WA: Array, X_WB: Array, q: Sequence[float]) -> Spot:
-        """Where the part is when the joint's frames are there; q: its coordinates, as the kernel measures them."""
+        """Return the position of the part for these poses of the joint's frames; q : its coordinates, as measured by
+        the kernel."""
         fixed = X_WA if self.fixed_to == "a" else X_WB
         axis = fixed[:3, :3] @ self.axis
         centre = (X_WA if self.sits_on == "a" else X_WB)[:3, 3]
@@ -111,16 +112,16 @@ class Handle:
 
 @dataclass(frozen=True)
 class MotionHandle:
-    """A part along a column of the motion subspace, wherever that points at a pose."""
+    """Handle of a part along a column of the motion subspace, for any pose."""
 
     part: Part
     law: JointKind
     canonical: Array
-    """(4, 4) frame with the axis along z, in frames a and b."""
+    """Frame (4, 4) with the axis along z, in frames a and b."""
     colour: str
 
     def spot(self, X_WA: Array, X_WB: Array, q: Sequence[float]) -> Spot:
-        """See `Handle`."""
+        """Return the position of the part, as in `Handle.spot`."""
         X_Wb = X_WB @ self.canonical
         angular, linear = (np.array(each, dtype=float) for each in self.law.subspace(q)[self.part.speed])
         axis = X_Wb[:3, :3] @ unit(angular if self.part.kind == "turn" else linear)
@@ -135,27 +136,27 @@ class MotionHandle:
 
 
 class JointLook:
-    """The look of a kind of joint; as it stands, of a kind of which nothing is known but its motion."""
+    """Look of a joint kind; the base class is for kinds of which only the motion is known."""
 
     of: ClassVar[type[JointKind]]
-    """The kind; a kind derived from it that keeps its motion looks the same."""
+    """Joint kind; kinds derived from it with the same motion have the same look."""
     stands_on_ground: ClassVar[bool] = True
-    """Whether a plinth carries it where it stands on the ground."""
+    """True if a plinth supports the joint when it is on the ground."""
 
     def pieces(self, facts: Facts) -> tuple[Piece, ...]:
-        """The glyph of a joint."""
+        """Return the glyph of a joint."""
         return (
             Piece("socket", "a", g.Sphere(facts.r)),
             Piece("block", "b", g.Box((1.3 * facts.r,) * 3, 0.15 * facts.r), colour="rod"),
         )
 
     def depth_below(self, facts: Facts, upright: float) -> float:
-        """How far (m) the glyph reaches below its origin into what carries it; `upright` is the vertical component of
+        """Return the depth (m) of the glyph below its origin, into its support; `upright` is the vertical component of
         its axis in the world."""
         return 0.85 * facts.r
 
     def handles(self, joint: str, law: JointKind, R_ac: Array) -> Sequence[Handle | MotionHandle]:
-        """The rings and arrows of a joint of this name, one for each speed.
+        """Return the rings and arrows of a joint, one for each speed.
 
         R_ac : (3, 3) its canonical frame in frame a
         """
@@ -174,34 +175,34 @@ class JointLook:
 
 
 class AxialLook(JointLook):
-    """The look of a joint that reaches along its axis into what carries it."""
+    """Look of a joint that extends along its axis into its support."""
 
     def depth_below(self, facts: Facts, upright: float) -> float:
-        """The length of its drum or sleeve below the origin, where the axis is upright."""
+        """Return the length of the drum or sleeve below the origin, for an upright axis."""
         return 1.1 * facts.r if abs(upright) > 0.7 else 0.0
 
 
 def turn(joint: str, axis: Array, sits_on: str, reference: Array | None = None) -> Handle:
-    """A ring about an axis of frame a that moves the first coordinate."""
+    """Return a ring about an axis of frame a that moves the first coordinate."""
     aside = perpendicular(axis) if reference is None else reference
     return Handle(Part(joint, "turn", 0, 0), "a", axis, aside, sits_on, KEYS[0])
 
 
 def slide(joint: str, axis: Array, k: int = 0) -> Handle:
-    """An arrow along an axis of frame a that moves coordinate k."""
+    """Return an arrow along an axis of frame a that moves coordinate k."""
     return Handle(Part(joint, "slide", k, k), "a", axis, perpendicular(axis), "b", KEYS[k])
 
 
 def free_turns(joint: str) -> list[Handle]:
-    """Rings about the axes of frame b that turn a quaternion; the first speeds are those of rotation."""
+    """Return rings about the axes of frame b that rotate a quaternion; the first speeds are rotational."""
     return [Handle(Part(joint, "turn", None, i), "b", np.eye(3)[i], np.eye(3)[i - 2], "b", "xyz"[i]) for i in range(3)]
 
 
 def axis_of(R_ac: Array) -> Array:
-    """(3,) the joint's axis in frame a."""
+    """Return the joint's axis (3,) in frame a."""
     return np.asarray(R_ac[:, 2])
 
 
 def rod(facts: Facts, geometry: g.Geometry) -> Piece:
-    """A rod along the axis, stretched from a to b."""
+    """Return a rod along the axis, stretched from a to b."""
     return Piece("rod", "a", geometry, along(facts.axis), "rod", stretched=True)

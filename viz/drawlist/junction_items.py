@@ -1,4 +1,4 @@
-"""Massless junctions: a small ball at each, at its guess or where the forces that meet there are in balance."""
+"""Massless junctions: a small ball at each, at its guess or at the force balance of its elements."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from viz.placement import Array, numbers, shifted
 
 
 def guesses(model: Model, values: Mapping[str, float]) -> dict[str, Array]:
-    """(4, 4) world ← junction of every junction where its guess puts it."""
+    """Return the pose (4, 4) world ← junction of every junction at its guess."""
     return {j.name: shifted(*numbers(j.guess, values)) for j in model.expanded.junctions}
 
 
 def in_balance(mech: Mechanism, q: ArrayLike, p: Any = None) -> dict[str, Array]:
-    """(4, 4) world ← junction of every junction with the machine at rest at q; {} where there is no balance."""
+    """Return the pose (4, 4) world ← junction of every junction with the machine at rest at q; {} without equilibrium."""
     if not mech.model.expanded.junctions:
         return {}
     try:
@@ -34,7 +34,7 @@ def in_balance(mech: Mechanism, q: ArrayLike, p: Any = None) -> dict[str, Array]
 
 
 def junctions(mech: Mechanism, q: ArrayLike, p: Any = None, x: Mapping[str, float] | None = None) -> dict[str, Array]:
-    """(4, 4) world ← junction: where the states x by name say; those they do not tell, in balance at q."""
+    """Return poses (4, 4) world ← junction by the states x by name; junctions without states are balanced at q."""
     given = where(mech, x or {})
     if len(given) == len(mech.model.expanded.junctions):
         return given
@@ -42,14 +42,14 @@ def junctions(mech: Mechanism, q: ArrayLike, p: Any = None, x: Mapping[str, floa
 
 
 def where(mech: Mechanism, x: Mapping[str, float]) -> dict[str, Array]:
-    """(4, 4) world ← junction of those whose states are among x, by name."""
+    """Return poses (4, 4) world ← junction by name, of the junctions whose states are in x."""
     names = [junction.name for junction in mech.model.expanded.junctions]
     found = {name: [x.get(f"{name}.{axis}", np.nan) for axis in "xyz"] for name in names}
     return {name: shifted(*place) for name, place in found.items() if np.isfinite(place).all()}
 
 
 def junction_items(skeleton: Skeleton) -> Iterator[Item]:
-    """A small ball at every junction."""
+    """Yield a small ball at every junction."""
     for junction in skeleton.model.junctions:
         yield Item(
             f"junction/{junction.name}",

@@ -1,4 +1,4 @@
-"""Points of a shape that a person means when pointing near them: its middle, its ends, the middles of its faces."""
+"""Landmarks of a shape for the pointer to snap to: its centre, its ends, the centres of its faces."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from viz.placement import Array, number, pose_matrix
 
 
 def landmarks(body: Body, values: Mapping[str, float]) -> Array:
-    """(n, 3) in the body, m: of all its shapes that are seen; meshes have none."""
+    """Return the landmarks (n, 3) of all visible shapes in the body's frame, m; meshes have none."""
     seen = (shape for shape in body.shapes if shape.role != "collision")
     rows = [_in_body(shape, values) for shape in seen]
     return np.concatenate(rows) if rows else np.zeros((0, 3))

@@ -1,4 +1,4 @@
-"""Planar linkages in layers, as a workshop builds them, so that links of one plane do not flicker through one another.
+"""Planar linkages drawn in parallel layers, as built in a workshop, so that coplanar links do not intersect.
 
 A machine is planar where all pins of its moving bodies are parallel, and nothing slides along them. Bodies whose links
 share a plane perpendicular to the pins get different layers if they share a pin or overlap as drawn, at rest or in a
@@ -23,35 +23,35 @@ from viz.drawlist.skeleton import Skeleton
 from viz.placement import Array, Placement, along, matrix, numbers, placement, unit
 
 COMPARABLE = 0.6
-"""Forms less alike in width than this lie within one another, such as a rod in its piston."""
+"""Ratio of widths below which one form lies inside the other, such as a rod in its piston."""
 SHARED = 0.5
-"""Share of the thinner form's width in common from which two forms share a plane."""
+"""Overlap of two forms along the normal, relative to the thinner one, from which they share a plane."""
 REACHING = 0.3
-"""Distance of a pin from a form's middle, in its size, from which it is a link."""
+"""Distance of a pin from a form's centre, relative to its size, from which the form is a link."""
 CLEARANCE = 1.05
-"""Distance of layers in widths of the links."""
+"""Distance between layers, in widths of the links."""
 PIN = 0.55
-"""Width of a pin in widths of the thinnest link on it."""
+"""Width of a pin, in widths of its thinnest link."""
 BEYOND = 0.12
-"""How far it stands out at each end, in the same."""
+"""Protrusion of a pin at each end, in widths of its thinnest link."""
 WITHIN = 0.6
-"""Its radius at most, in radii of a boss or shaft that bodies have there themselves."""
+"""Largest pin radius, relative to a boss or shaft that the bodies have there."""
 PARALLEL = 1e-6
 """Sine of the angle (rad) up to which axes count as parallel."""
 TOUCHING = 1e-6
-"""Share of their size by which outlines may miss a point that they meet."""
+"""Tolerance of touching outlines, relative to their size."""
 SHORT = 1e-15
-"""m²: edges with no area between them part nothing."""
+"""Edge product, m², below which an edge cannot separate two outlines."""
 MOST = 1200
-"""Forms from which on a machine is left as it is: comparing all of them would take too long."""
+"""Number of forms above which a machine is not layered, because comparing all would take too long."""
 MOTION_POSES = 90
-"""Poses of a motion at which links are compared, at most."""
+"""Largest number of poses of a motion at which links are compared."""
 LAYERED = ("shape", "collision", "link", "joint")
 """Roles of items that are drawn in the layer of their body."""
 
 
 class Form(NamedTuple):
-    """A part of a body: a box, or what fills one.
+    """Part of a body: a box, or the bounding box of another form.
 
     middle : (3,) m, world; edges : (3, 3) half edges as rows, m, world; meshes : whether teeth are on it
     """
@@ -63,14 +63,14 @@ class Form(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A form that reaches from a pin to somewhere else, and the pins on it."""
+    """Form that extends from a pin to another place, and the pins on it."""
 
     form: Form
     pins: frozenset[str]
 
 
 class Pin(NamedTuple):
-    """A pin through the links on it, along the normal from the joint's origin in the layer of side a: m."""
+    """Pin through links along the normal, measured from the joint's origin in the layer of side a, m."""
 
     low: float
     high: float
@@ -78,7 +78,7 @@ class Pin(NamedTuple):
 
 
 class Layers:
-    """The layer of each body and the pins through them.
+    """Layers of the bodies, and the pins through them.
 
     drawn : the items of bodies; apart : False leaves everything in its plane
     motion : (4, 4) world ← body, by name, for each pose of a motion in which no links shall meet; meeting : pairs of
@@ -116,11 +116,11 @@ class Layers:
                 self._arrange(normal, joints, forms)
 
     def _bodies(self, joint: Joint) -> tuple[str, str]:
-        """The bodies (or the world) before and behind a joint."""
+        """Return the parent and child bodies (or the world) of a joint."""
         return self._skeleton.side(joint, "a")[0], self._skeleton.side(joint, "b")[0]
 
     def _machines(self) -> list[list[Joint]]:
-        """The joints of each machine: of moving bodies that hang together, not only by the ground."""
+        """Return the joints of each machine, i.e. of moving bodies that are connected not only through the ground."""
         moving = [joint for joint in self._skeleton.model.joints if joint.info.nv]
         sides = [tuple(map(self._rigid.of, self._bodies(joint))) for joint in moving]
         together, ground = self._rigid.copy(), self._rigid.of(WORLD)
@@ -133,7 +133,7 @@ class Layers:
         return list(found.values())
 
     def _arrange(self, normal: Array, joints: Sequence[Joint], forms: Sequence[Form]) -> None:
-        """Give the bodies of one planar machine their layers."""
+        """Assign layers to the bodies of one planar machine."""
         skeleton, levels = self._skeleton, self._levels(joints, forms)
         moving = {self._rigid.of(body) for joint in joints for body in self._bodies(joint)}
         bodies = [body.name for body in skeleton.model.bodies if self._rigid.of(body.name) in moving]
@@ -165,7 +165,7 @@ class Layers:
                     self.pins[joint.name] = pin
 
     def _moved(self, links: Iterable[Link], base: str, pose: Mapping[str, Array]) -> list[Link]:
-        """Links as they are in a pose, seen from the body that carries the machine."""
+        """Return links in a pose, relative to the body that carries the machine."""
         known = {WORLD: np.eye(4), **pose}
         rest = self._skeleton.at_rest
         back = rest[base] @ np.linalg.inv(known.get(base, rest[base]))
@@ -178,7 +178,7 @@ class Layers:
         return found
 
     def _levels(self, joints: Iterable[Joint], forms: Iterable[Form]) -> _Groups:
-        """Bodies that keep one layer: rigid together, sliding in one another, or meshing."""
+        """Group bodies that share a layer: rigidly connected, sliding in one another, or meshing."""
         levels = self._rigid.copy()
         for joint in joints:
             if joint.info.is_slider():
@@ -192,7 +192,7 @@ class Layers:
         return levels
 
     def _pin(self, joint: Joint, normal: Array, flat: Flat, forms: Mapping[str, Sequence[Form]]) -> Pin | None:
-        """The pin of a joint through the thinnest forms of both bodies that it meets."""
+        """Return the pin of a joint through the thinnest forms of both bodies."""
         first, _ = self._bodies(joint)
         origin = self._place(joint)[:3, 3]
         met = [(flat.at(place, body), self._heights.get(body, 0.0)) for body, place in self._ends(joint)]
@@ -206,25 +206,25 @@ class Layers:
         return Pin(low - BEYOND * thin, high + BEYOND * thin, radius)
 
     def _bosses(self, joint: Joint, flat: Flat, forms: Mapping[str, Sequence[Form]]) -> Iterator[float]:
-        """Radii of what the bodies of a joint have around its pin, m."""
+        """Yield radii of the bodies' shapes around a joint's pin, m."""
         for body, place in self._ends(joint):
             for form in forms.get(body, ()):
                 if flat.is_around(form, place):
                     yield flat.radius(form)
 
     def _ends(self, joint: Joint) -> list[tuple[str, Array]]:
-        """The bodies of a joint, each with where its own side has the joint, (3,) m, as the machine rests: loops need
-        not close there."""
+        """Return the bodies of a joint with the position (3,), m, of the joint by either side, in the reference
+        configuration: loops need not close there."""
         sides = (self._skeleton.side(joint, which) for which in "ab")
         return [(body, (self._skeleton.at_rest[body] @ pose)[:3, 3]) for body, pose in sides]
 
     def _place(self, joint: Joint) -> Array:
-        """(4, 4) world ← the joint's frame in the body before it, as the machine rests."""
+        """Return the joint's frame on its parent body in the world (4, 4), in the reference configuration."""
         body, pose = self._skeleton.side(joint, "a")
         return self._skeleton.at_rest[body] @ pose
 
     def reach(self, joint: Joint) -> float:
-        """How far along a hinge's axis the layer of the body behind it lies from that of the body before it, m."""
+        """Return the offset along a hinge's axis from the layer of the parent body to that of the child body, m."""
         if joint.name not in self._normals:
             return 0.0
         axis = self._place(joint)[:3, :3] @ unit(numbers(joint.axis, self._skeleton.values))
@@ -232,7 +232,7 @@ class Layers:
         return float(np.sign(axis @ self._normals[joint.name])) * (behind - before)
 
     def pin_item(self, joint: Joint) -> Item | None:
-        """The pin of a joint as it is drawn, in the body before it; None if links have none there."""
+        """Return the drawn pin of a joint, in the parent body; None if no links meet there."""
         pin = self.pins.get(joint.name)
         if pin is None:
             return None
@@ -243,7 +243,7 @@ class Layers:
         return Item(f"pin/{joint.name}", ("joints", joint.name), body, form, "joint", "joint", placement(place))
 
     def lifted(self, item: Item) -> Item:
-        """The item as it is drawn in the layer of its body."""
+        """Return the item moved to the layer of its body."""
         if item.role not in LAYERED:
             return item
         offset = self.offsets.get(item.frame)
@@ -258,7 +258,7 @@ class Layers:
 
 
 class Flat:
-    """Links seen along the normal of their plane: heights along it, and outlines in it."""
+    """Links projected along the normal of their plane: heights along it, and outlines in it."""
 
     def __init__(self, normal: Array, links: Sequence[Link], groups: Sequence[str]) -> None:
         self.links, self.groups = links, np.array(groups)
@@ -274,8 +274,8 @@ class Flat:
         """Of the thickest pair of links that are to be parted, m."""
 
     def to_part(self, motion: Iterable[Flat] = (), meeting: Set[frozenset[str]] = frozenset()) -> set[frozenset[str]]:
-        """Pairs of groups that need different layers: links of theirs share a plane, and a pin or a place in it, here
-        or in a pose of a motion, or are known to meet."""
+        """Return pairs of groups that need different layers, because their links share a plane and a pin or overlap,
+        here or in a pose of a motion, or are known to meet."""
         first, second = np.nonzero(np.triu(self._share_plane(), 1))
         found = set()
         overlap = self._overlap(first, second)
@@ -289,7 +289,7 @@ class Flat:
         return found
 
     def _share_plane(self) -> Array:
-        """(n, n) whether two links of different groups, alike in width, have much of their widths in common."""
+        """Return a mask (n, n) of links of different groups, comparable in width, that overlap along the normal."""
         w, z = self.halves, self.heights
         common = np.minimum.outer(z + w, z + w) - np.maximum.outer(z - w, z - w)
         thin, thick = np.minimum.outer(w, w), np.maximum.outer(w, w)
@@ -302,12 +302,12 @@ class Flat:
         )
 
     def _overlap(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """(n,) whether the outlines of pairs of links (n,), (n,) overlap."""
+        """Return a mask (n,) of pairs of links (n,), (n,) whose outlines overlap."""
         edges = (1.0 - TOUCHING) * np.concatenate((self.sides[first], self.sides[second]), axis=1)
         return ~_parted(self.centres[second] - self.centres[first], edges)
 
     def at(self, point: Array, body: str) -> tuple[float, float] | None:
-        """Lowest and highest place along the normal of the thinnest link of a body at a point (3,), m."""
+        """Return lowest and highest position along the normal of a body's thinnest link at a point (3,), m."""
         met = [k for k in self._of.get(body, ()) if _covers(self.links[k].form, self._basis, point)]
         if not met:
             return None
@@ -315,29 +315,29 @@ class Flat:
         return float(self.heights[k] - self.halves[k]), float(self.heights[k] + self.halves[k])
 
     def is_around(self, form: Form, point: Array) -> bool:
-        """Whether the middle of a form is at a point (3,), seen along the normal."""
+        """Return True if a form's centre coincides with a point (3,), seen along the normal."""
         away = float(np.linalg.norm(((point - form.middle) @ self._basis)[:2]))
         return away < TOUCHING * self.radius(form)
 
     def radius(self, form: Form) -> float:
-        """Half the larger width of a form, seen along the normal, m."""
+        """Return half the larger width of a form, seen along the normal, m."""
         return float(np.linalg.norm((form.edges @ self._basis)[:, :2], axis=1).max())
 
 
 def motion_samples(count: int) -> NDArray[np.intp]:
-    """Numbers of the poses, of so many of a motion, at which links are compared."""
+    """Return the indices of the poses of a motion at which links are compared."""
     return np.unique(np.linspace(0, count - 1, min(count, MOTION_POSES)).round().astype(np.intp))
 
 
 def _covers(form: Form, basis: Array, point: Array) -> bool:
-    """Whether a point (3,) is on a form, seen along the third axis of a basis."""
+    """Return True if a form covers a point (3,), seen along the third axis of a basis."""
     path, edges = ((point - form.middle) @ basis)[:2], (form.edges @ basis)[:, :2]
     return not _parted(path[None], (1.0 + TOUCHING) * edges[None])[0]
 
 
 def _parted(paths: Array, edges: Array) -> NDArray[np.bool_]:
-    """(n,) whether a line along an edge parts two point-symmetric figures whose middles are `paths` (n, 2) apart
-    and whose half edges together are `edges` (n, m, 2)."""
+    """Return a mask (n,) of pairs of point-symmetric figures separated by a line along an edge; their centres are
+    `paths` (n, 2) apart, and both figures' half edges are `edges` (n, m, 2)."""
     across = np.stack((-edges[:, :, 1], edges[:, :, 0]), axis=2)
     widths = np.abs(across @ edges.transpose(0, 2, 1)).sum(axis=2)
     gaps = np.abs((across @ paths[:, :, None])[:, :, 0])
@@ -345,7 +345,8 @@ def _parted(paths: Array, edges: Array) -> NDArray[np.bool_]:
 
 
 def coloured(nodes: Iterable[str], apart: set[frozenset[str]]) -> dict[str, int]:
-    """Numbers of nodes in this order, each the smallest that none of those it is to be kept apart from has."""
+    """Colour a graph greedily: number the nodes in this order, each with the smallest number not used by a neighbour in
+    `apart`."""
     neighbours: dict[str, set[str]] = {}
     for pair in apart:
         for node in pair:
@@ -358,7 +359,8 @@ def coloured(nodes: Iterable[str], apart: set[frozenset[str]]) -> dict[str, int]
 
 
 def _normal(skeleton: Skeleton, joints: Sequence[Joint]) -> Array | None:
-    """(3,) the direction in the world of all pins of a machine, along which nothing slides; None if there is none."""
+    """Return the common direction (3,), in the world, of all pins of a machine with no sliding along it; None if there
+    is none."""
     axes = {joint.name: _axes(skeleton, joint) for joint in joints}
     hinge = next((joint for joint in joints if joint.info.is_hinge()), None)
     if hinge is None:
@@ -377,7 +379,7 @@ def _normal(skeleton: Skeleton, joints: Sequence[Joint]) -> Array | None:
 
 
 def _axes(skeleton: Skeleton, joint: Joint) -> tuple[Array, Array]:
-    """(3,), (3,) the joint's axis in the world as either side has it."""
+    """Return the joint's axis (3,) in the world, as fixed to either side."""
     axis = unit(numbers(joint.axis, skeleton.values))
     sides = (skeleton.side(joint, which) for which in "ab")
     first, second = (skeleton.at_rest[body][:3, :3] @ pose[:3, :3] @ axis for body, pose in sides)
@@ -385,8 +387,8 @@ def _axes(skeleton: Skeleton, joint: Joint) -> tuple[Array, Array]:
 
 
 def _pins(skeleton: Skeleton, joints: Sequence[Joint]) -> dict[str, list[tuple[str, Array]]]:
-    """The pins on each body and where they are, (3,) m, in the world as the machine rests; joints at one place of a
-    body share their pin."""
+    """Return the pins on each body with their positions (3,) m in the world, in the reference configuration; coincident
+    joints of a body share a pin."""
     hinges = [joint for joint in joints if joint.info.is_hinge()]
     sides = {joint.name: [skeleton.side(joint, which) for which in "ab"] for joint in hinges}
     shared = _Groups(sides)
@@ -402,7 +404,7 @@ def _pins(skeleton: Skeleton, joints: Sequence[Joint]) -> dict[str, list[tuple[s
 
 
 def _links(normal: Array, forms: Iterable[Form], pins: Mapping[str, Sequence[tuple[str, Array]]]) -> Iterator[Link]:
-    """The forms that reach from a pin of their body to somewhere else."""
+    """Yield the forms that extend from a pin of their body to another place."""
     basis = along(normal)[:3, :3]
     for form in forms:
         met = [(pin, place) for pin, place in pins.get(form.body, ()) if _covers(form, basis, place)]
@@ -413,7 +415,7 @@ def _links(normal: Array, forms: Iterable[Form], pins: Mapping[str, Sequence[tup
 
 
 def _forms(skeleton: Skeleton, drawn: Iterable[Item]) -> Iterator[Form]:
-    """The parts of bodies whose extent is known, in the world as the machine rests."""
+    """Yield the parts of bodies with known extent, in the world, in the reference configuration."""
     for item in drawn:
         if item.role not in ("shape", "link") or item.frame not in skeleton.at_rest:
             continue
@@ -434,7 +436,7 @@ def _parts(form: g.Geometry, place: Array) -> Iterator[tuple[g.Geometry, Array]]
 
 
 def _half_edges(form: g.Geometry) -> tuple[float, float, float] | None:
-    """Half edges (m) of the box about a form that is centred; None of files and what reaches to one side."""
+    """Return half the edges (m) of the bounding box of a centred form; None for files and one-sided forms."""
     match form:
         case g.Box(size=(x, y, z)):
             return x / 2.0, y / 2.0, z / 2.0
@@ -461,23 +463,23 @@ def _round(length: float) -> float:
 
 
 class _Groups:
-    """Names that belong together (union–find)."""
+    """Groups of names (union–find)."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._up = {name: name for name in names}
 
     def of(self, name: str) -> str:
-        """The name that stands for the group."""
+        """Return the representative name of the group."""
         while self._up[name] != name:
             self._up[name] = name = self._up[self._up[name]]
         return name
 
     def join(self, first: str, second: str) -> None:
-        """Make one group of two."""
+        """Merge two groups."""
         self._up[self.of(second)] = self.of(first)
 
     def copy(self) -> _Groups:
-        """Groups that can be joined further."""
+        """Return an independent copy."""
         made = _Groups(())
         made._up = dict(self._up)
         return made

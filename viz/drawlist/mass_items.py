@@ -17,8 +17,8 @@ from viz.placement import Array, placement, shifted
 
 
 def inertia_radii(mass: float, tensor: ArrayLike) -> tuple[Array, Array]:
-    """Principal axes (columns of a right-handed (3, 3)) and semi-axes (3,), m, of the homogeneous solid ellipsoid
-    with this mass (kg) and inertia tensor about its centre (kg·m²).
+    """Return principal axes (columns of a right-handed (3, 3)) and semi-axes (3,), m, of the homogeneous solid
+    ellipsoid with this mass (kg) and inertia tensor about its centre (kg·m²).
 
     I_i = m/5 (a_j² + a_k²), so a_i² = 5/(2m) (I_j + I_k − I_i); where an unphysical tensor makes it negative, 0.
     """
@@ -30,7 +30,7 @@ def inertia_radii(mass: float, tensor: ArrayLike) -> tuple[Array, Array]:
 
 
 def mass_items(body: Body, values: Mapping[str, float], radius: float, origin: str = "") -> Iterator[dict[str, Any]]:
-    """Fields of the items that mark a body's mass; none for a body without."""
+    """Yield the fields of the items that mark a body's mass; none for a massless body."""
     mass, center, tensor = mass_properties(body, values, origin)
     if mass <= 0.0:
         return
@@ -65,7 +65,7 @@ def mass_items(body: Body, values: Mapping[str, float], radius: float, origin: s
 
 
 def mass_properties(body: Body, values: Mapping[str, float], origin: str = "") -> tuple[float, Array, Array]:
-    """Mass (kg), centre (3,) m, tensor (3, 3) kg·m² about it, in body axes, as the kernel has them.
+    """Return mass (kg), centre (3,) m, tensor (3, 3) kg·m² about it, in body axes, as in the kernel.
 
     A body whose mass cannot be found (a mesh is missing) counts as having none; the kernel says why.
     """

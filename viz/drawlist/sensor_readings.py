@@ -1,4 +1,4 @@
-"""What geometric sensors measure at a pose, as words at their dimension lines."""
+"""Readings of geometric sensors at a pose, as labels of their dimension lines."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from viz.drawlist.item import Item
 from viz.placement import number, numbers, unit
 
 Words = Callable[[float, str], str]
-"""A number in SI and its dimension → words, as the person prefers units."""
+"""Function that formats a value in SI and its dimension as text, in the user's preferred units."""
 
 _SYMBOLS = {"length": " m", "angle": " rad", "none": ""}
 
 
 def in_si(value: float, dimension: str) -> str:
-    """Words in SI units."""
+    """Format a value in SI units."""
     return f"{value:.4g}{_SYMBOLS.get(dimension, '')}"
 
 
 class Readings:
-    """Words of the dimension lines of one model: name and value of geometric sensors, the name of others."""
+    """Labels of one model's dimension lines: name and value of geometric sensors, the name of others."""
 
     def __init__(self, model: Model, values: Mapping[str, float], words: Words) -> None:
         self.sensors = {sensor.name: sensor for sensor in model.expanded.sensors}
         self.values, self.words = values, words
 
     def __call__(self, item: Item, poses: Mapping[str, ArrayLike]) -> str:
-        """The words of a dimension item."""
+        """Return the label of a dimension item."""
         sensor = self.sensors.get(item.ref[1]) if item.ref else None
         if sensor is None or not sensor.info.geometric:
             return item.text
@@ -43,8 +43,8 @@ class Readings:
         return f"{sensor.name} {self.words(self.value(sensor, poses), sensor.info.dimension)}"
 
     def value(self, sensor: Sensor, poses: Mapping[str, ArrayLike], depth: int = 8) -> float:
-        """What a geometric sensor with one component measures, SI; NaN where its kind, or that of one that is
-        subtracted, is not known."""
+        """Return the value of a geometric sensor with one component, SI; NaN if its kind, or that of a sensor
+        subtracted in it, is unknown."""
         measure = sensor.info.measure
         if measure is None:
             return math.nan
@@ -56,6 +56,6 @@ class Readings:
 
 
 def _pose(X: ArrayLike) -> Pose:
-    """A 4 × 4 matrix as the kernel takes it."""
+    """Convert a 4 × 4 matrix to the kernel's pose."""
     rows = np.asarray(X, dtype=float)[:3].tolist()
     return Pose(Rotation(*(Vector3(*row[:3]) for row in rows)), Vector3(*(row[3] for row in rows)))

@@ -1,4 +1,4 @@
-"""Forms of the shapes of a document, one builder a kind; a kind without one is drawn as the box that holds it."""
+"""Forms of the shapes of a document, one builder per kind; other kinds are drawn as bounding boxes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from viz.drawlist import geometry as g
 from viz.placement import number, placement, shifted
 
 LEAST = 1e-9
-"""m: what is shorter is drawn as long as this."""
+"""Smallest drawn length, m; shorter ones are drawn as this."""
 
 
 class Lengths:
-    """Sizes of shapes at values of the parameters, and where files are looked for.
+    """Evaluation of shape sizes at parameter values, and the base path of files.
 
     size : of the placeholder of a missing file, m
     """
@@ -28,16 +28,16 @@ class Lengths:
         self.values, self.origin, self.size = values, origin, size
 
     def __call__(self, value: Value) -> float:
-        """A length that can be drawn, m."""
+        """Return a length that can be drawn, m."""
         return max(abs(self.number(value)), LEAST)
 
     def number(self, value: Value) -> float:
-        """A number as it is."""
+        """Return a number without limiting it."""
         return number(value, self.values)
 
 
 def shape_geometry(shape: Shape, origin: str, values: Mapping[str, float], size: float = 0.1) -> g.Geometry:
-    """The form of a shape of the document; lengths below 1e-9 m are drawn as that."""
+    """Return the form of a shape of the document; lengths below 1e-9 m are drawn as that."""
     return _BUILDERS.get(type(shape), _bounding_box)(shape, Lengths(values, origin, size))
 
 
@@ -75,7 +75,7 @@ def _mesh(shape: s.Mesh, length: Lengths) -> g.Geometry:
 
 
 def mesh_form(file: str, origin: str, scale: g.Point, size: float) -> g.MeshFile:
-    """The form of a mesh file as it is now."""
+    """Return the form of a mesh file with its present content."""
     place = resolve_mesh(file, origin)
     if place is None:
         return g.MeshFile(file, origin, scale, size)

@@ -1,4 +1,4 @@
-"""Where the joints sit on each body: from this, bodies without shapes get bars that connect their joints.
+"""Joint positions on each body, from which bodies without shapes get bars that connect their joints.
 
 A port is a place on a body where something attaches: a joint's frame, a tool frame, the centre of mass.
 """
@@ -20,15 +20,16 @@ from viz.placement import Array, inverse, number, numbers, pose_matrix, shifted,
 
 RADIUS_PER_REACH = 0.045
 RADIUS_PER_LINK = (0.12, 0.17)
-"""A joint's radius: 4.5 % of the machine's reach, but 12 … 17 % of its typical link: long chains stay slim, a
-single link is not thin as a wire."""
+"""Radius of a joint: 4.5 % of the machine's reach, limited to 12 … 17 % of its typical link, so that long chains stay
+slim and a single link is not as thin as a wire."""
 GLYPH_BESIDE_SHAPES = 0.6
-"""Size of springs and marks, in joint radii, where bodies have shapes of their own."""
+"""Size of springs and marks, in joint radii, if bodies have their own shapes."""
 
 
 @dataclass(frozen=True)
 class Port:
-    """A place on a body, in the body's frame: of a joint or of a tool frame. `axis` is None where nothing turns."""
+    """Attachment point on a body, in the body's frame, of a joint or of a tool frame. `axis` is None for points without
+    rotation."""
 
     joint: str
     point: Array
@@ -37,7 +38,7 @@ class Port:
 
 
 class Skeleton:
-    """The joints, seen from the bodies, for given parameter values."""
+    """Joints seen from the bodies, for given parameter values."""
 
     def __init__(self, model: Model, values: Mapping[str, float]) -> None:
         self.model = model.expanded
@@ -52,7 +53,7 @@ class Skeleton:
             self.driver.setdefault(self.anchor(joint.child)[0], joint)
 
     def anchor(self, name: str) -> tuple[str, Array]:
-        """The body (or world, or junction) a body, frame or junction belongs to, and its pose there."""
+        """Return the body (or world, or junction) that a body, frame or junction belongs to, and its pose there."""
         if name not in self._anchors:
             carrier, frames = self.model.placement(name)
             pose = np.eye(4)
@@ -62,11 +63,11 @@ class Skeleton:
         return self._anchors[name]
 
     def joint(self, name: str) -> Joint | None:
-        """The joint of a name; None if there is none (a free body's own)."""
+        """Return the joint of a name; None if there is none (such as a free body's implicit joint)."""
         return next((joint for joint in self.model.joints if joint.name == name), None)
 
     def side(self, joint: Joint, which: str) -> tuple[str, Array]:
-        """Body and pose of a joint's frame "a" or "b"."""
+        """Return body and pose of a joint's frame "a" or "b"."""
         found = self._sides.get((joint.name, which))
         if found is None:
             body, pose = self.anchor(joint.parent if which == "a" else joint.child)
@@ -76,7 +77,7 @@ class Skeleton:
 
     @cached_property
     def ports(self) -> dict[str, list[Port]]:
-        """Ports of every body; that of the joint which carries it comes first."""
+        """Attachment points of every body, that of its parent joint first."""
         table: dict[str, list[Port]] = {name: [] for name in (WORLD, *(body.name for body in self.model.bodies))}
         for joint in self.model.joints:
             axis = unit(numbers(joint.axis, self.values))
@@ -95,23 +96,23 @@ class Skeleton:
         return table
 
     def mass_point(self, body: Body) -> Array:
-        """(3,) the given centre of mass in the body's frame."""
+        """Return the given centre of mass (3,) in the body's frame."""
         return numbers(body.center_of_mass, self.values)
 
     @cached_property
     def drawn(self) -> dict[str, Array]:
-        """(4, 4) world ← body as the machine is drawn, all coordinates zero, for sizes; loops need not close."""
+        """Poses (4, 4) world ← body with all coordinates zero, used for sizes; loops need not close."""
         return self._carried(lambda _joint: np.eye(4))
 
     @cached_property
     def at_rest(self) -> dict[str, Array]:
-        """(4, 4) world ← every body as the machine rests, hinges and sliders at their rest positions; loops need not
-        close."""
+        """Poses (4, 4) world ← body in the reference configuration of hinges and sliders; loops need not close."""
         unmoved = {name: np.eye(4) for name in (WORLD, *(body.name for body in self.model.bodies))}
         return unmoved | self._carried(self._rest)
 
     def _rest(self, joint: Joint) -> Array:
-        """(4, 4) of frame b in frame a at the rest position of a hinge or slider; else as at zero."""
+        """Return the pose (4, 4) of frame b in frame a at the reference position of a hinge or slider; for others at
+        zero."""
         moved, info = np.eye(4), joint.info
         if joint.rest and (info.is_hinge() or info.is_slider()):
             axis, value = unit(numbers(joint.axis, self.values)), number(joint.rest[0], self.values)
@@ -122,7 +123,7 @@ class Skeleton:
         return moved
 
     def _carried(self, motion: Callable[[Joint], Array]) -> dict[str, Array]:
-        """(4, 4) world ← body that a joint carries, with frame b at `motion` in frame a."""
+        """Return poses (4, 4) world ← body of all bodies carried by joints, with frame b at `motion` in frame a."""
         poses: dict[str, Array] = {WORLD: np.eye(4)}
         for name in self.driver:
             path: list[str] = []
@@ -137,7 +138,7 @@ class Skeleton:
         return poses
 
     def place(self, name: str) -> Array:
-        """(3,) where the origin of a body, frame or junction is in the world as the machine is drawn, m."""
+        """Return the origin (3,) of a body, frame or junction in the world with all coordinates zero, m."""
         for junction in self.model.junctions:
             if junction.name == name:
                 return numbers(junction.guess, self.values)
@@ -145,7 +146,7 @@ class Skeleton:
         return (self.drawn.get(body, np.eye(4)) @ pose)[:3, 3]
 
     def lengths(self) -> list[float]:
-        """Distances between the first port and the others, over all bodies, m; without zeros."""
+        """Return the nonzero distances between the first port and the others, over all bodies, m."""
         found = []
         for body in self.model.bodies:
             ports = self.ports[body.name]
@@ -167,19 +168,19 @@ class Skeleton:
 
     @cached_property
     def glyph(self) -> float:
-        """Size of springs, sensors and marks, m: as joints where joints are drawn, finer beside bodies with shapes."""
+        """Size of springs, sensors and marks, m: that of joints if they are drawn, smaller next to bodies with shapes."""
         formed = sum(bool(body.shapes) for body in self.model.bodies)
         return (GLYPH_BESIDE_SHAPES if 2 * formed > len(self.model.bodies) else 1.0) * self.radius
 
     def _reach(self) -> float:
-        """The longest path from the ground along the links, m."""
+        """Return the longest path from the ground along the links, m."""
         lengths = {WORLD: 0.0}
         for name in self.driver:
             self._length_to(name, lengths)
         return max([*lengths.values(), *self.lengths()])
 
     def _length_to(self, body: str, lengths: dict[str, float]) -> float:
-        """Length of the path to a body's far end: its carrier's plus its own longest bar."""
+        """Return the length of the path to a body's far end: that of its parent plus its own longest bar."""
         path: list[str] = []
         while body not in lengths and body not in path:
             path.append(body)
@@ -203,8 +204,8 @@ class Skeleton:
 
 
 def route(start: Port, end: Port, slender: float) -> list[Array]:
-    """Corner points of a bar between two ports: along the first axis, over the common normal, along the second
-    axis (as Denavit and Hartenberg walk), or straight where that path is long or its corners are not worth it."""
+    """Return corner points of a bar between two ports: along the first axis, over the common normal, along the second
+    axis (as Denavit–Hartenberg parameters), or straight if that path is too long or its corners too small."""
     p, q = start.point, end.point
     direct = float(np.linalg.norm(q - p))
     corners = [p, *_normal_feet(start, end), q]
@@ -218,7 +219,8 @@ def route(start: Port, end: Port, slender: float) -> list[Array]:
 
 
 def _normal_feet(start: Port, end: Port) -> list[Array]:
-    """Feet of the common normal on both axes; for parallel axes, or without a second one, the foot of the end."""
+    """Return the feet of the common normal on both axes; for parallel axes, or without a second one, the foot from the
+    end."""
     if start.axis is None:
         return []
     p, q, u = start.point, end.point, start.axis

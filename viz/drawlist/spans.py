@@ -1,4 +1,4 @@
-"""Where items stand that lie between two frames: stretched, at a share of the line, or on a perpendicular."""
+"""Poses of items between two frames: stretched, at a share of the line, or on a perpendicular."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from viz.drawlist.item import Item
 from viz.placement import Array, matrix
 
 SHORT = 1e-9
-"""A line shorter than this in m has no direction."""
+"""Length below which a line has no direction, m."""
 _IDENTITY = np.eye(4)
 
 
 class Spans:
-    """Items that do not move with one frame alone; their poses are found for all at once."""
+    """Items that depend on two frames; their poses are computed in one batch."""
 
     def __init__(self, items: Sequence[Item]) -> None:
         untils = [item.until for item in items]
@@ -33,7 +33,7 @@ class Spans:
         self._both_directions = self._stretched & np.array([item.role == "joint" for item in items], dtype=bool)
 
     def poses(self, poses: Mapping[str, ArrayLike]) -> Array:
-        """(n, 4, 4) world ← item; frames without a pose stay at the world's origin.
+        """Return poses (n, 4, 4) world ← item; frames without a pose are at the world's origin.
 
         On a line z points along it (a joint's rod: against it, where that is nearer to the item's own z); x stays as
         near as it can to the item's own, so that square rods do not twist.
@@ -67,7 +67,7 @@ class Spans:
         return result
 
     def _lines(self, starts: Array, poses: Mapping[str, ArrayLike]) -> tuple[Array, Array]:
-        """Both ends (n, 3) of the lines, in the world."""
+        """Return both ends (n, 3) of the lines, in the world."""
         ends = np.array([poses.get(name, _IDENTITY) for name in self._ends], dtype=float) @ self._end
         begin, end, n = starts[:, :3, 3], ends[:, :3, 3], starts[:, :3, 2]
         foot = end - n * _dot(n, end - begin)[:, None]

@@ -1,1 +1,1 @@
-"""Films without a window."""
+"""Films rendered off-screen."""

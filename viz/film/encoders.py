@@ -1,4 +1,4 @@
-"""Pictures one after another into a film file: MP4 (H.264, else MPEG-4), GIF, or numbered PNG files.
+"""Encoders of film files: MP4 (H.264, otherwise MPEG-4), GIF, or numbered PNG files.
 
 Each encoder takes (height, width, 4) pictures by `add` and writes the file whole at the end by `finish`, or nothing
 after `drop`.
@@ -23,31 +23,32 @@ from viz.pictures.pixels import Pixels, png
 QUALITY = "18"
 """Constant rate factor of H.264: visually lossless for drawings."""
 BIT_RATE = 12_000_000
-"""For MPEG-4, where H.264 is not at hand, bit/s."""
+"""Bit rate of MPEG-4, used if H.264 is not available, bit/s."""
 GIF_TICKS = 100
-"""GIF counts time in hundredths of a second."""
+"""Time resolution of GIF: hundredths of a second."""
 GIF_FASTEST = 50
-"""Frames per second that viewers still show at their times (delays below 2/100 s are ignored)."""
+"""Highest frame rate that viewers show correctly (delays below 2/100 s are ignored)."""
 
 
 class Encoder(Protocol):
-    """Takes pictures."""
+    """Interface of encoders."""
 
     def add(self, picture: Pixels) -> None:
-        """The next frame."""
+        """Add the next frame."""
         ...
 
     def finish(self) -> None:
-        """Write the film whole. Raises FileError."""
+        """Complete the film file. Raises FileError."""
         ...
 
     def drop(self) -> None:
-        """Leave nothing behind."""
+        """Discard the film without leaving files."""
         ...
 
 
 def encoder(path: str | os.PathLike[str], fps: Fraction, size: tuple[int, int]) -> Encoder:
-    """The encoder the suffix of a path asks for. Raises KinetostatError for what a format cannot hold."""
+    """Return the encoder for the suffix of a path. Raises KinetostatError for settings that the format does not
+    support."""
     target = Path(path)
     make = FORMATS.get(target.suffix.lower())
     if make is None:
@@ -63,7 +64,7 @@ def encoder(path: str | os.PathLike[str], fps: Fraction, size: tuple[int, int]) 
 
 @contextmanager
 def _told(path: Path) -> Iterator[None]:
-    """What goes wrong with a file, as a message."""
+    """Convert file errors into messages for the user."""
     try:
         yield
     except OSError as error:
@@ -75,7 +76,7 @@ def _told(path: Path) -> Iterator[None]:
 
 
 class Video:
-    """An MP4 file with one H.264 stream; frame k is shown at exactly k / fps."""
+    """MP4 file with one H.264 stream; frame k is shown at exactly k / fps."""
 
     def __init__(self, path: Path, fps: Fraction, size: tuple[int, int]) -> None:
         if size[0] % 2 or size[1] % 2:
@@ -107,7 +108,7 @@ class Video:
         return stream
 
     def add(self, picture: Pixels) -> None:
-        """The next frame."""
+        """Add the next frame."""
         import av
 
         frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(picture[:, :, :3]), format="rgb24")
@@ -117,20 +118,20 @@ class Video:
             self._file.mux(self._stream.encode(frame))
 
     def finish(self) -> None:
-        """Close the film and give it its name."""
+        """Close the film and rename it to its final name."""
         with _told(self.path):
             self._file.mux(self._stream.encode(None))
             self._file.close()
             _into_place(Path(self._temporary), self.path)
 
     def drop(self) -> None:
-        """Leave nothing behind."""
+        """Discard the film without leaving files."""
         self._file.close()
         Path(self._temporary).unlink(missing_ok=True)
 
 
 class Gif:
-    """An endless GIF whose 256 colours are chosen from all its frames; delays are whole hundredths of a second, and
+    """Endlessly looping GIF with 256 colours chosen from all its frames; delays are whole hundredths of a second, and
     add up to the exact time."""
 
     def __init__(self, path: Path, fps: Fraction, size: tuple[int, int]) -> None:
@@ -156,7 +157,7 @@ class Gif:
         self._size = size
 
     def add(self, picture: Pixels) -> None:
-        """The next frame."""
+        """Add the next frame."""
         import av
 
         frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(picture[:, :, :3]), format="rgb24")
@@ -165,7 +166,7 @@ class Gif:
         self._graph.vpush(frame)
 
     def finish(self) -> None:
-        """Choose the colours, write the film."""
+        """Choose the colours and write the film."""
         import av
 
         self._graph.vpush(None)
@@ -183,11 +184,11 @@ class Gif:
         write_whole(str(self.path), memory.getvalue())
 
     def drop(self) -> None:
-        """Nothing has been written."""
+        """Do nothing, as no file has been written."""
 
 
 class Stills:
-    """film.png becomes film_0001.png, film_0002.png … ; they appear all together at the end."""
+    """Numbered pictures: film.png becomes film_0001.png, film_0002.png … ; all appear together at the end."""
 
     def __init__(self, path: Path, fps: Fraction, size: tuple[int, int]) -> None:
         self.path, self.count = path, 0
@@ -198,13 +199,13 @@ class Stills:
         return f"{self.path.stem}_{number:04d}.png"
 
     def add(self, picture: Pixels) -> None:
-        """The next frame."""
+        """Add the next frame."""
         self.count += 1
         with _told(self.path):
             (Path(self._folder.name) / self._name(self.count)).write_bytes(png(picture))
 
     def finish(self) -> None:
-        """Give the pictures their place; later ones of an older, longer film go."""
+        """Move the pictures to their final names; surplus pictures of an older, longer film are deleted."""
         with _told(self.path):
             for number in range(1, self.count + 1):
                 _into_place(Path(self._folder.name) / self._name(number), self.path.parent / self._name(number))
@@ -215,12 +216,12 @@ class Stills:
                 number += 1
 
     def drop(self) -> None:
-        """Leave nothing behind."""
+        """Discard the pictures without leaving files."""
         self._folder.cleanup()
 
 
 def _into_place(temporary: Path, path: Path) -> None:
-    """Give a finished file its name and the rights of an ordinary file."""
+    """Rename a finished file to its final name, with ordinary permissions."""
     with open(temporary, "rb+") as file:
         os.fsync(file.fileno())
     umask = os.umask(0)
@@ -234,4 +235,4 @@ FORMATS: Mapping[str, Callable[[Path, Fraction, tuple[int, int]], Encoder]] = {
     ".gif": Gif,
     ".png": Stills,
 }
-"""Suffix → encoder."""
+"""Encoders by file suffix."""

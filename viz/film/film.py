@@ -1,4 +1,4 @@
-"""Films of a moving machine: frames at exact times, drawn without a window and handed to an encoder.
+"""Films of a moving machine: frames at exact times, rendered off-screen and passed to an encoder.
 
 A `Footage` is plain data, made where the motion is known and drawn wherever there is time, also in another process.
 """
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 MOST_FRAMES = 100_000
 LOOKS_AROUND = 24
-"""Poses of the motion around which the camera is fitted."""
+"""Number of poses of the motion that the camera view is fitted to."""
 FINEST_FPS = 1001
 """Largest denominator of a frame rate: 30000/1001 is television's 29.97."""
 
 
 class PointPath(NamedTuple):
-    """The path of a point: places (n, 3) in m at times (n,) in s; `whole` shows all of it at once."""
+    """Path of a point: positions (n, 3) in m at times (n,) in s; `whole` shows all of it from the start."""
 
     times: Array
     places: Array
@@ -45,7 +45,7 @@ class PointPath(NamedTuple):
 
 
 class Ghost(NamedTuple):
-    """Another motion of the machine, shown see-through: poses (frames, n, 4, 4), and its parameter values."""
+    """Another motion of the machine, shown transparent: poses (frames, n, 4, 4), and its parameter values."""
 
     poses: Array
     parameters: Mapping[str, float]
@@ -53,7 +53,7 @@ class Ghost(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Footage:
-    """What is filmed.
+    """Content of a film.
 
     times : (frames,) s of the motion; names, poses : (frames, n, 4, 4) of these bodies and frames
     view : a key of `camera.PRESETS`, fitted to the whole motion, or a `camera.View`; turn: rad from frame to frame
@@ -80,7 +80,7 @@ class Footage:
 
 
 def rate(fps: float | Fraction) -> Fraction:
-    """A frame rate as an exact fraction: 29.97 is 30000/1001. Raises KinetostatError."""
+    """Convert a frame rate to an exact fraction: 29.97 is 30000/1001. Raises KinetostatError."""
     if not 0.1 <= fps <= 240:
         raise KinetostatError(f"{float(fps):g} frames per second cannot be filmed.", remedy="Choose 0.1 to 240.")
     if isinstance(fps, Fraction):
@@ -91,7 +91,7 @@ def rate(fps: float | Fraction) -> Fraction:
 
 
 def frame_times(start: float, end: float, fps: float | Fraction, speed: float = 1.0) -> Array:
-    """(frames,) times of the motion, s: frame k stands for start + k · speed / fps, up to the end.
+    """Return times (frames,) of the motion, s: frame k shows start + k · speed / fps, up to the end.
 
     speed : seconds of motion per second of film. Raises KinetostatError when nothing, or too much, would be filmed.
     """
@@ -121,7 +121,7 @@ def shoot(
     progress: Callable[[float], object] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> int:
-    """Draw every frame and write the film (.mp4, .gif, or .png for numbered pictures), whole or not at all.
+    """Render every frame and write the film (.mp4, .gif, or .png for numbered pictures), atomically.
 
     size : width and height, pixels; progress: called with the part done, 0 … 1; cancelled: asked before each frame
     Returns the number of frames; 0 if it was cancelled. Raises KinetostatError, FileError.
@@ -151,7 +151,7 @@ def _draw_all(
     progress: Callable[[float], object] | None,
     cancelled: Callable[[], bool] | None,
 ) -> bool:
-    """All frames into the encoder; False if cancelled."""
+    """Pass all frames to the encoder; return False if cancelled."""
     from viz.pictures.pixels import pixels
 
     stage = Stage(scene, footage)
@@ -168,7 +168,7 @@ def _draw_all(
 
 
 class Stage:
-    """A scene that can be put to any frame of a footage."""
+    """Scene that can show any frame of a footage."""
 
     def __init__(self, scene: Scene, footage: Footage) -> None:
         self.scene, self.footage = scene, footage
@@ -185,7 +185,7 @@ class Stage:
         self._first = self._fitted() if isinstance(footage.view, str) else footage.view
 
     def _fitted(self) -> camera.View:
-        """The preset with the whole motion in the picture, however far the camera turns."""
+        """Return the preset view with the whole motion in the picture, for any rotation of the camera."""
         assert isinstance(self.footage.view, str)
         view = camera.preset(self.scene.view, self.footage.view)
         found = []
@@ -201,7 +201,7 @@ class Stage:
         return camera.zoom(views[0], views[0].distance / farthest)
 
     def _pose(self, k: int) -> None:
-        """The machine as in frame k, with the sizes it has there."""
+        """Set the machine to frame k, with its parameter values there."""
         footage = self.footage
         if footage.changing and footage.changing[k] != self._changed:
             self._changed = footage.changing[k]
@@ -233,7 +233,7 @@ class Stage:
 
 
 def drawn(drawn_path: PointPath, t: float) -> Array:
-    """(m, 3) the part of a trace that is seen at a time, its end interpolated."""
+    """Return the visible part (m, 3) of a path at a time, with its end interpolated."""
     if drawn_path.whole or not len(drawn_path.times):
         return drawn_path.places
     k = int(np.searchsorted(drawn_path.times, t, side="right"))

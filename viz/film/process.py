@@ -1,4 +1,4 @@
-"""Filming in a process of its own, so that neither a window nor its graphics wait for the drawing of frames."""
+"""Filming in a subprocess, so that neither the window nor its graphics wait for the rendering of frames."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from viz.film.film import Footage, shoot
 from viz.look import LookName
 
 ENDING = 5.0
-"""Seconds that a film which shall stop may take for its frame, and to remove its file."""
+"""Time that a cancelled film may take to finish its frame and delete its file, s."""
 
 
 @dataclass(frozen=True, eq=False)
 class FilmTask(Task):
-    """A film for a process. kinds : packed; path : absolute; footage : unpacked when the kinds are known"""
+    """Film task of a subprocess. kinds : packed user-defined kinds; path : absolute; footage : unpacked after the kinds
+    are registered"""
 
     kinds: bytes
     footage: bytes
@@ -60,7 +61,7 @@ def film(
     progress: Callable[[float], object] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> int:
-    """As `viz.film.film.shoot`, in another process. The caller's thread waits, without holding the interpreter.
+    """Run `viz.film.film.shoot` in a subprocess. The calling thread waits without holding the interpreter lock.
 
     Raises KindError if the machine has kinds of people that another process cannot import.
     """

@@ -1,4 +1,4 @@
-"""Footage of runs: poses, traces, arrows and other runs as ghosts, at the times of a film's frames."""
+"""Footage of runs: poses, paths, arrows, and other runs as ghosts, at the times of a film's frames."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FollowedPoint:
-    """A point whose path is drawn: (3,) m in the axes of a body or frame."""
+    """Point with a drawn path: (3,) m in the axes of a body or frame."""
 
     frame: str
     point: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -49,7 +49,7 @@ def footage(
     marks: Callable[[Array, Mapping[str, float]], Sequence[Mark]] | None = None,
     **display: Any,
 ) -> Footage:
-    """What a film of a run shows.
+    """Return the footage of a run.
 
     start, end : s of the run; default all of it. speed: seconds of the run per second of film
     view : a camera preset, or a `View`; turn: rad per second of film about the vertical
@@ -85,12 +85,12 @@ def footage(
 
 
 def names(run: Run) -> tuple[str, ...]:
-    """What `poses` places: all frames, then the junctions of force elements."""
+    """Return the names of all objects placed by `poses`: all frames, then the junctions of force elements."""
     return (*run.mech.frame_names, *(junction.name for junction in run.model.expanded.junctions))
 
 
 def poses(run: Run) -> Array:
-    """(samples, names, 4, 4) world ← frame of all `names`, with the run's parameter values."""
+    """Return poses (samples, names, 4, 4) world ← frame of all `names`, with the run's parameter values."""
     parameters = dict(run.settings.parameters) or None
     frames = np.asarray(run.mech.poses(run.q, parameters))
     junctions = [junction.name for junction in run.model.expanded.junctions]
@@ -104,7 +104,7 @@ def poses(run: Run) -> Array:
 
 
 def path_of(run: Run, point: FollowedPoint) -> PointPath:
-    """The path of a point over the run."""
+    """Return the path of a point over the run."""
     if point.frame not in run.mech.frame_names:
         raise ModelError(
             f"There is no body and no frame '{point.frame}' to trace.",
@@ -116,7 +116,7 @@ def path_of(run: Run, point: FollowedPoint) -> PointPath:
 
 
 def machine_size(run: Run) -> float:
-    """The largest side of the box around all frames over the run, m; what arrows are measured by."""
+    """Return the largest side of the box around all frames over the run, m, the reference for arrow lengths."""
     places = poses(vectors.thinned(run))[:, :, :3, 3].reshape(-1, 3)
     extent = places.max(axis=0) - places.min(axis=0) if len(places) else np.zeros(3)
     return float(extent.max(initial=0.0)) or 1.0

@@ -1,4 +1,4 @@
-"""Footage of sequences of poses (what functions show pose by pose), at the times of a film's frames."""
+"""Footage of pose sequences (results that functions show pose by pose), at the times of a film's frames."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from viz.film.film import Footage, frame_times
 from viz.scene.overlays import EllipsoidGlyph
 
 COLOURS = {"velocity": "ellipsoid", "force": "ellipsoid_force"}
-"""Colours of ellipsoids by their kind."""
+"""Colours of ellipsoids by kind."""
 
 
 def shown_pose(time: float, interval: float, count: int) -> int:
-    """Which of `count` poses is shown at a time (s), when each is shown for `interval` s."""
+    """Return the index of the pose shown at a time (s), if each of `count` poses is shown for `interval` s."""
     return min(max(int(time / interval + 1e-6), 0), count - 1)
 
 
 def glyph(field: EllipsoidField, index: int) -> EllipsoidGlyph:
-    """One ellipsoid as it is drawn."""
+    """Return the glyph of one ellipsoid."""
     drawn = field.drawn(index)
     return EllipsoidGlyph(np.array(drawn.center), np.array(drawn.axes), np.array(drawn.radii), COLOURS[field.kind])
 
@@ -46,7 +46,7 @@ def footage(
     marks: Callable[[np.ndarray, Mapping[str, float]], Sequence[Mark]] | None = None,
     **display: Any,
 ) -> Footage:
-    """What a film of a sequence shows.
+    """Return the footage of a pose sequence.
 
     mech : the machine of the sequence (of `poses.model` where it brings one); interval : s a pose is shown
     field : ellipsoids along the sequence; start, end : s of the sequence, default all of it
@@ -76,6 +76,6 @@ def footage(
 
 
 def words(poses: PoseSequence, index: int) -> str:
-    """Which pose it is, of how many."""
+    """Return the caption of a pose: its number and the total."""
     title = f"{poses.title}  " if poses.title else ""
     return f"{title}{index + 1} / {len(poses.q)}"

@@ -1,1 +1,1 @@
-"""Forms and files as VTK's polygons."""
+"""Conversion of forms and files to VTK meshes."""

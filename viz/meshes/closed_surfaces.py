@@ -1,4 +1,4 @@
-"""Which forms are solids: closed surfaces, seen from outside only, whose inner side need not be drawn."""
+"""Detection of solid forms: closed surfaces, visible only from outside, whose back faces need not be drawn."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from viz.meshes.meshes import mesh
 from viz.meshes.polydata import points_of
 
 MERGED = 1e-6
-"""Points nearer to each other than this share of a form's size are one."""
+"""Distance, relative to a form's size, below which points are merged."""
 UNCLOSED = (g.Sector, g.MissingMesh, g.ShapeFile)
-"""Forms that are flat, or may be. All others but files are solids, whatever their numbers."""
+"""Forms that are flat, or may be; all others except files are solids for any dimensions."""
 
 
 def is_solid(form: g.Geometry) -> bool:
-    """Whether a form's surface is closed and faces outward."""
+    """Return True if a form's surface is closed and oriented outward."""
     if isinstance(form, g.Compound):
         return all(is_solid(part.geometry) for part in form.parts)
     return _is_solid_file(form) if isinstance(form, g.MeshFile) else not isinstance(form, UNCLOSED)
@@ -32,8 +32,8 @@ def _is_solid_file(form: g.MeshFile) -> bool:
 
 
 def is_closed(data: vtkPolyData) -> bool:
-    """Whether each edge of a surface is run through as often in one direction as in the other, which closes it and
-    turns all its faces the same way; and whether these face outward."""
+    """Return True if a surface is closed, consistently oriented (each edge is traversed equally often in both
+    directions), and faces outward."""
     triangles, clean = vtkTriangleFilter(), vtkStaticCleanPolyData()
     triangles.SetInputData(data)
     triangles.PassLinesOff()

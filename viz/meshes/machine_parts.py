@@ -12,16 +12,17 @@ from viz.meshes.polydata import moved, surface, swept, with_normals
 from viz.placement import Array
 
 TOOTH = (0.0, 0.16, 0.34, 0.5)
-"""Shares of the pitch at which a tooth's flank begins, its top begins and ends, its other flank ends."""
+"""Positions within the pitch at which a tooth's flank begins, its top begins and ends, its other flank ends."""
 
 
 def around(fine: int, sides: int) -> int:
-    """Sides of a thin round piece, `fine` of them where round forms have 48."""
+    """Return the number of sides of a thin round piece, `fine` where round forms have 48."""
     return max(5, fine * sides // 48)
 
 
 def coil(form: g.Coil, sides: int) -> vtkPolyData:
-    """The wire runs straight, winds, and runs straight again; made in true size, then shrunk to one unit in z."""
+    """Return a wire that runs straight, winds, and runs straight again; computed in true size, then scaled to unit
+    length in z."""
     low, high = (form.start - 0.5) * form.length, (form.end - 0.5) * form.length
     straight = form.ends * (high - low)
     t = np.linspace(0.0, 1.0, max(32, round(form.turns * max(10, around(20, sides)))) + 1)
@@ -39,7 +40,7 @@ def coil(form: g.Coil, sides: int) -> vtkPolyData:
 
 
 def spiral(form: g.Spiral, sides: int) -> vtkPolyData:
-    """A wire in the plane whose radius grows evenly (Archimedes)."""
+    """Return a planar wire whose radius grows linearly (Archimedean spiral)."""
     t = np.linspace(0.0, 1.0, max(24, round(form.turns * around(32, sides))) + 1)
     angle, radius = 2.0 * pi * form.turns * t, form.inner + (form.outer - form.inner) * t
     path = np.stack([radius * np.cos(angle), radius * np.sin(angle), np.zeros_like(t)], axis=1)
@@ -47,13 +48,13 @@ def spiral(form: g.Spiral, sides: int) -> vtkPolyData:
 
 
 def gearwheel(form: g.Gearwheel, sides: int) -> vtkPolyData:
-    """Teeth of a height of 2.25 modules about the pitch circle: root and tip 1.25 and 1 module from it."""
+    """Return a gearwheel with teeth of 2.25 modules: root and tip are 1.25 and 1 module from the pitch circle."""
     outline = gear_outline(form.radius, form.teeth)
     return with_normals(_prism(outline, form.bore, form.width), 30.0)
 
 
 def gear_outline(radius: float, teeth: int) -> Array:
-    """(4·teeth, 2) corners of a gearwheel, counter-clockwise; module m = 2 radius / teeth."""
+    """Return the corners (4·teeth, 2) of a gearwheel, counter-clockwise; module m = 2 radius / teeth."""
     module = 2.0 * radius / teeth
     tip, root = radius + module, radius - 1.25 * module
     corners = []
@@ -65,7 +66,7 @@ def gear_outline(radius: float, teeth: int) -> Array:
 
 
 def _prism(outline: Array, bore: float, width: float) -> vtkPolyData:
-    """A disc with this outline and a bore: outer wall, faces between outline and bore, inner wall."""
+    """Return a disc with this outline and a bore: outer wall, faces between outline and bore, inner wall."""
     n, h = len(outline), width / 2.0
     angle = np.arctan2(outline[:, 1], outline[:, 0])
     inner = max(bore, 1e-3 * float(np.hypot(*outline[0]))) * np.stack([np.cos(angle), np.sin(angle)], axis=1)

@@ -1,4 +1,4 @@
-"""Mesh files → vtkPolyData: found and read by `core.files`, scaled, with smooth normals."""
+"""Loading of mesh files as vtkPolyData: located and read by `core.files`, scaled, with smooth normals."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from core.files.meshes.meshes import MeshPart
 
 UNCOLOURED = (0.72, 0.74, 0.77, 1.0)
-"""Parts without a colour in a file whose other parts have one."""
+"""Colour of parts without their own in a file whose other parts have one."""
 
 
 def read(form: g.MeshFile) -> vtkPolyData:
-    """The mesh of a file; the wire placeholder if it is missing or broken (see `problem`)."""
+    """Return the mesh of a file; the wire placeholder if it is missing or invalid (see `problem`)."""
     if problem(form):
         return form_mesh(g.MissingMesh(form.size))
     from core.files.meshes.meshes import load_mesh
@@ -37,7 +37,7 @@ def read(form: g.MeshFile) -> vtkPolyData:
 
 
 def problem(form: g.MeshFile) -> str:
-    """Why a mesh file cannot be drawn; "" if it can."""
+    """Return the reason that a mesh file cannot be drawn; "" if it can."""
     from core.files.meshes.meshes import load_mesh
 
     path = resolve_mesh(form.file, form.origin)
@@ -51,7 +51,7 @@ def problem(form: g.MeshFile) -> str:
 
 
 def problems_of(items: Iterable[Item]) -> tuple[str, ...]:
-    """Why files of meshes and shapes stand as placeholders, a sentence each."""
+    """Return one sentence for each mesh or shape file that is replaced by a placeholder."""
     forms = forms_in(items)
     found = {problem(form) for form in forms if isinstance(form, g.MeshFile)}
     found |= {shape_files.problem(form) for form in forms if isinstance(form, g.ShapeFile)}

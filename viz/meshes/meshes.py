@@ -1,4 +1,4 @@
-"""Forms of every kind → vtkPolyData with normals, each made once. Mesh files come through `core.files`."""
+"""Conversion of any form to vtkPolyData with normals, cached. Mesh files are read through `core.files`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from viz.placement import matrix
 
 @lru_cache(maxsize=2048)
 def mesh(form: g.Geometry) -> vtkPolyData:
-    """The mesh of a form; the same object for equal forms. Treat it as read-only.
+    """Return the mesh of a form; the same object for equal forms. Do not modify it.
 
     Colours that belong to the form itself (triads, mesh files) are its point scalars.
     """

@@ -1,4 +1,4 @@
-"""Forms that are no files and have no parts → vtkPolyData with normals, each made once."""
+"""Conversion of elementary forms, without files and compounds, to vtkPolyData with normals, cached."""
 
 from __future__ import annotations
 
@@ -17,15 +17,14 @@ from viz.meshes.polydata import coloured, joined, moved, revolved, surface, swep
 from viz.placement import along
 
 ROUND = 48
-"""Sides of round forms."""
+"""Number of sides of round forms."""
 COARSE = 12
-"""The same of stand-ins."""
+"""Number of sides of round forms in simplified meshes."""
 
 
 @lru_cache(maxsize=2048)
 def form_mesh(form: g.Geometry, sides: int = ROUND) -> vtkPolyData:
-    """The mesh of a form, with so many sides where it is round; the same object for equal forms. Treat it as
-    read-only."""
+    """Return the mesh of a form, with this number of sides if round; the same object for equal forms. Do not modify it."""
     return _BUILDERS[type(form)](form, sides)
 
 
@@ -44,8 +43,8 @@ def _box(form: g.Box, sides: int) -> vtkPolyData:
 
 
 def _bevelled_faces() -> np.ndarray:
-    """(44, 3) the triangles of a box with its edges cut off, turned either way: point 8 k + c lies at corner c, whose
-    bits say the side in x, y, z, in the face across axis k."""
+    """Return the triangles (44, 3) of a box with chamfered edges, of either orientation: point 8 k + c is at corner c,
+    whose bits give the side in x, y, z, in the face normal to axis k."""
     bits = (4, 2, 1)
     triangles = [[c, 8 + c, 16 + c] for c in range(8)]
     quads = []
@@ -158,7 +157,7 @@ def _triad(form: g.Triad, sides: int) -> vtkPolyData:
 
 
 def _center_mark(form: g.CenterMark, sides: int) -> vtkPolyData:
-    """Eight octants, black and white in turn."""
+    """Return a ball of eight octants, black and white alternating."""
     angles = np.linspace(0.0, pi / 2, 7)
     u, v = np.meshgrid(angles, angles, indexing="ij")
     patch = form.radius * np.stack([np.cos(u) * np.cos(v), np.cos(u) * np.sin(v), np.sin(u)], axis=-1).reshape(-1, 3)

@@ -1,4 +1,4 @@
-"""Triangles: NumPy arrays ↔ vtkPolyData, normals, and surfaces of revolution."""
+"""Triangle meshes: conversion between NumPy arrays and vtkPolyData, normals, surfaces of revolution."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from vtkmodules.vtkFiltersGeneral import vtkTransformFilter
 from viz.placement import Array
 
 FARTHEST = 1e30
-"""m; well inside of single precision, and its squares inside of double."""
+"""Largest drawn coordinate, m; within single precision, and its square within double."""
 FEATURE_ANGLE = 38.0
-"""Degrees: sharper edges stay edges, flatter ones are shaded round (VTK's unit)."""
+"""Angle in degrees (VTK's unit) above which edges stay sharp; flatter ones are shaded smoothly."""
 
 
 def vtk_points(points: ArrayLike) -> vtkPoints:
-    """Points of an (n, 3) array; what lies beyond single precision is drawn at its end."""
+    """Convert an (n, 3) array to VTK points; coordinates beyond single precision are clipped."""
     result = vtkPoints()
     single = np.clip(points, -FARTHEST, FARTHEST).astype(np.float32)
     result.SetData(numpy_to_vtk(np.ascontiguousarray(single), deep=True))
@@ -31,7 +31,7 @@ def vtk_points(points: ArrayLike) -> vtkPoints:
 
 
 def cells(faces: NDArray[np.int64]) -> vtkCellArray:
-    """Cells of an (n, k) array of point numbers."""
+    """Convert an (n, k) array of point indices to VTK cells."""
     count, size = faces.shape
     starts = np.arange(0, count * size + 1, size, dtype=np.int64)
     result = vtkCellArray()
@@ -43,7 +43,7 @@ def cells(faces: NDArray[np.int64]) -> vtkCellArray:
 
 
 def surface(points: ArrayLike, faces: ArrayLike) -> vtkPolyData:
-    """A surface of (n, 3) points and (m, 3 or 4) faces, counter-clockwise seen from outside."""
+    """Return a surface of (n, 3) points and (m, 3 or 4) faces, counter-clockwise seen from outside."""
     result = vtkPolyData()
     result.SetPoints(vtk_points(points))
     result.SetPolys(cells(np.asarray(faces, dtype=np.int64)))
@@ -51,7 +51,7 @@ def surface(points: ArrayLike, faces: ArrayLike) -> vtkPolyData:
 
 
 def wire(points: ArrayLike, segments: ArrayLike) -> vtkPolyData:
-    """Lines between (n, 3) points; `segments` is (m, k)."""
+    """Return lines between (n, 3) points; `segments` is (m, k)."""
     result = vtkPolyData()
     result.SetPoints(vtk_points(points))
     result.SetLines(cells(np.asarray(segments, dtype=np.int64)))
@@ -59,13 +59,13 @@ def wire(points: ArrayLike, segments: ArrayLike) -> vtkPolyData:
 
 
 def polyline(points: ArrayLike) -> vtkPolyData:
-    """One line through (n, 3) points."""
+    """Return one line through (n, 3) points."""
     array = np.asarray(points, dtype=float)
     return wire(array, np.arange(len(array)).reshape(1, -1))
 
 
 def coloured(data: vtkPolyData, colours: ArrayLike) -> vtkPolyData:
-    """The same data with one colour (0 … 1, three or four numbers) per point, or one for all."""
+    """Set one colour (0 … 1, three or four numbers) per point, or one for all; return the same data."""
     table = np.asarray(colours, dtype=float)
     if table.ndim == 1:
         table = np.tile(table, (data.GetNumberOfPoints(), 1))
@@ -76,7 +76,7 @@ def coloured(data: vtkPolyData, colours: ArrayLike) -> vtkPolyData:
 
 
 def with_normals(data: vtkPolyData, feature_angle: float = FEATURE_ANGLE, merge: bool = True) -> vtkPolyData:
-    """The surface with normals, split along edges sharper than `feature_angle` degrees."""
+    """Return the surface with normals, split along edges sharper than `feature_angle` degrees."""
     if merge:
         clean = vtkCleanPolyData()
         clean.SetInputData(data)
@@ -92,7 +92,7 @@ def with_normals(data: vtkPolyData, feature_angle: float = FEATURE_ANGLE, merge:
 
 
 def moved(data: vtkPolyData, matrix: Array) -> vtkPolyData:
-    """The data transformed by a 4×4 matrix."""
+    """Return the data transformed by a 4×4 matrix."""
     change = vtkTransformFilter()
     change.SetInputData(data)
     transform = vtkTransform()
@@ -103,7 +103,7 @@ def moved(data: vtkPolyData, matrix: Array) -> vtkPolyData:
 
 
 def joined(parts: Sequence[vtkPolyData]) -> vtkPolyData:
-    """Several data sets as one."""
+    """Merge several data sets into one."""
     append = vtkAppendPolyData()
     for part in parts:
         append.AddInputData(part)
@@ -112,21 +112,22 @@ def joined(parts: Sequence[vtkPolyData]) -> vtkPolyData:
 
 
 def vtk_matrix(matrix: ArrayLike) -> vtkMatrix4x4:
-    """VTK's matrix of a 4×4 array."""
+    """Convert a 4×4 array to VTK's matrix."""
     result = vtkMatrix4x4()
     result.DeepCopy(np.asarray(matrix, dtype=float).ravel().tolist())
     return result
 
 
 def points_of(data: vtkPolyData) -> Array:
-    """(n, 3) points of a data set."""
+    """Return the points (n, 3) of a data set."""
     if data.GetNumberOfPoints() == 0:
         return np.zeros((0, 3))
     return vtk_to_numpy(data.GetPoints().GetData()).astype(float)
 
 
 def revolved(profile: ArrayLike, sides: int = 48, closed: bool = False) -> vtkPolyData:
-    """The surface a profile (n, 2) of (radius, height) sweeps about z; outside is on the right going up."""
+    """Return the surface of revolution of a profile (n, 2) of (radius, height) about z; its outside is on the right
+    when going up."""
     rz = np.asarray(profile, dtype=float)
     angle = np.arange(sides) * (2.0 * np.pi / sides)
     points = np.stack(
@@ -145,7 +146,7 @@ def revolved(profile: ArrayLike, sides: int = 48, closed: bool = False) -> vtkPo
 
 
 def swept(path: ArrayLike, radius: float, sides: int = 12, closed: bool = False) -> vtkPolyData:
-    """A round tube along a smooth path (n, 3), with flat ends unless closed."""
+    """Return a round tube along a smooth path (n, 3), with flat ends unless closed."""
     line = np.asarray(path, dtype=float)
     tangent = np.gradient(line, axis=0) if not closed else np.roll(line, -1, 0) - np.roll(line, 1, 0)
     tangent /= np.linalg.norm(tangent, axis=1, keepdims=True)

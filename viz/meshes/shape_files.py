@@ -1,4 +1,5 @@
-"""Files of lines, polygons and points → vtkPolyData: lines as rods, points as balls, polygons as they are."""
+"""Conversion of files with lines, polygons and points to vtkPolyData: lines as rods, points as balls, polygons
+unchanged."""
 
 from __future__ import annotations
 
@@ -18,11 +19,11 @@ if TYPE_CHECKING:
     from core.robotica.shape_file import LineShape
 
 POINT = 1.8
-"""Radius of a point's ball, of the lines' rods."""
+"""Radius of a point's ball, relative to that of the lines' rods."""
 
 
 def problem(form: g.ShapeFile) -> str:
-    """Why a file cannot be drawn; "" if it can."""
+    """Return the reason that a file cannot be drawn; "" if it can."""
     from core.robotica.shape_file import read_shape
 
     try:
@@ -33,7 +34,7 @@ def problem(form: g.ShapeFile) -> str:
 
 
 def read(form: g.ShapeFile) -> vtkPolyData:
-    """The shape of a file; the wire placeholder if it is missing or broken (see `problem`)."""
+    """Return the shape of a file; the wire placeholder if it is missing or invalid (see `problem`)."""
     from core.robotica.shape_file import read_shape
 
     try:
@@ -43,7 +44,7 @@ def read(form: g.ShapeFile) -> vtkPolyData:
 
 
 def drawn(shape: LineShape, scale: g.Point, thickness: float) -> vtkPolyData:
-    """The shape, its points scaled along x, y, z; rods and balls are not."""
+    """Return the mesh of a shape, with its points scaled along x, y, z but not its rods and balls."""
     parts = [swept(_apart(np.array(line) * scale), thickness) for line in shape.lines]
     parts += [_polygon(np.array(corners) * scale) for corners in shape.polygons]
     for point in np.array(shape.points).reshape(-1, 3) * scale:
@@ -52,13 +53,13 @@ def drawn(shape: LineShape, scale: g.Point, thickness: float) -> vtkPolyData:
 
 
 def _apart(points: np.ndarray) -> np.ndarray:
-    """The points without those that repeat the one before."""
+    """Remove points that repeat the previous one."""
     kept = np.append(True, np.linalg.norm(np.diff(points, axis=0), axis=1) > 1e-12)
     return points[kept] if kept.sum() > 1 else np.array([points[0], points[0] + (0.0, 0.0, 1e-9)])
 
 
 def _polygon(points: np.ndarray) -> vtkPolyData:
-    """A flat or bent polygon in triangles."""
+    """Triangulate a planar or nonplanar polygon."""
     data = vtkPolyData()
     data.SetPoints(vtk_points(points))
     cells = vtkCellArray()

@@ -1,4 +1,4 @@
-"""Stand-ins: meshes of fewer polygons, for pictures of what moves."""
+"""Simplified meshes with fewer polygons, for rendering during motion."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from viz.meshes.polydata import joined, moved, with_normals
 from viz.placement import matrix
 
 FEW, SHARE = 600, 0.125
-"""Polygons, and share of them, that the mesh of a file keeps."""
+"""Smallest number of polygons, and share of them, kept from the mesh of a file."""
 _thinned: dict[g.MeshFile, vtkPolyData] = {}
 
 
 def stand_in(form: g.Geometry) -> vtkPolyData:
-    """A mesh like that of the form, of fewer polygons; its own as long as `thin` has not been asked. Treat it as
-    read-only."""
+    """Return a simplified mesh of the form; for a mesh file the full one until `thin` has run. Do not modify it."""
     if isinstance(form, g.MeshFile):
         return _thinned.get(form) or mesh(form)
     return mesh(form) if isinstance(form, g.ShapeFile) else _plainer(form)
@@ -35,7 +34,7 @@ def _plainer(form: g.Geometry) -> vtkPolyData:
 
 
 def thin(form: g.Geometry) -> None:
-    """Make the stand-in of a mesh file: takes a second for 200,000 polygons, and may run in a thread."""
+    """Create the simplified mesh of a mesh file: takes a second for 200,000 polygons, and may run in a thread."""
     if not isinstance(form, g.MeshFile) or form in _thinned:
         return
     data = mesh(form)

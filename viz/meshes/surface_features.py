@@ -1,5 +1,5 @@
-"""What one means by pointing at a surface: the axis of a hole or cylinder, the middle of a face, a circle, an edge, a
-corner. Found on the triangles that are drawn, so that plain shapes and mesh files are alike."""
+"""Geometric features under the pointer: the axis of a hole or cylinder, the centre of a face, a circle, an edge, a
+corner. They are found on the drawn triangles, so that shapes and mesh files behave alike."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ from viz.meshes.meshes import mesh
 from viz.placement import Array, perpendicular, unit
 
 MOST_TRIANGLES = 400_000
-"""Of larger files only the surface itself is known."""
+"""Largest number of triangles for which features are searched."""
 SAME_POINT = 1e-6
-"""Share of a form's size below which two points of its triangles are one."""
+"""Distance, relative to a form's size, below which two points coincide."""
 FLAT = 1.0 - 1e-5
-"""Cosine of the angle between triangles of one face (0.26°)."""
+"""Cosine of the angle between triangles of one planar face (0.26°)."""
 SMOOTH = float(np.cos(np.radians(35.0)))
-"""Cosine of the greatest angle between neighbours on one curved surface."""
+"""Cosine of the largest angle between neighbours on one curved surface."""
 ALONG = 0.02
 """Cosine of the angle up to which a face counts as parallel to an axis."""
 ROUND = 0.02
-"""Share of its radius by which a circle may be missed."""
+"""Tolerance of a circle, relative to its radius."""
 WHOLE = np.radians(120.0)
-"""Least angle about its axis of what is called a cylinder: a fillet is none."""
+"""Smallest angle about its axis for which a surface counts as a cylinder rather than a fillet."""
 FEWEST = 8
-"""Points that a polygon has at least which is called a circle."""
+"""Smallest number of vertices of a polygon that counts as a circle."""
 MOST_CORNERS = 40
-"""A face with more has no corners that anyone means."""
+"""Largest number of corners of a face for which its corners are offered as features."""
 
 
 class Feature(NamedTuple):
-    """A place that is meant by pointing at, or near to, its outline. In the axes of the form, m.
+    """Feature selected by pointing at it or near its outline. In the axes of the form, m.
 
     direction : (3,) unit vector, if it has one; outline : (n, 3) points of a line, along which one points
     """
@@ -52,7 +52,7 @@ class Feature(NamedTuple):
 
 
 class FlatFace(NamedTuple):
-    """A plane piece of a surface, in the axes of the form, m.
+    """Planar face of a surface, in the axes of the form, m.
 
     point, normal : (3,) its middle, outward; along : (3,) its longest straight edge, None if it has none; outlines :
     (n, 3) each, the closed lines around it
@@ -77,13 +77,14 @@ class Surface:
     locator: vtkStaticCellLocator
 
     def nearest(self, place: Array) -> int:
-        """The triangle that is nearest to a place (3,)."""
+        """Return the triangle nearest to a point (3,)."""
         found, cell, part, distance = [0.0, 0.0, 0.0], mutable(0), mutable(0), mutable(0.0)
         self.locator.FindClosestPoint(place.tolist(), found, cell, part, distance)
         return int(cell)
 
     def region(self, start: int, belongs: NDArray[np.bool_], bend: float) -> NDArray[np.int64]:
-        """The triangles that hang together with one, of those that belong, across edges that bend less (cosine)."""
+        """Return the triangles, out of those in `belongs`, that are connected to one triangle across edges bent less
+        than a limit (cosine)."""
         known, edge = {start}, [start]
         while edge:
             at = edge.pop()
@@ -96,7 +97,7 @@ class Surface:
         return np.array(sorted(known))
 
     def loops(self, region: NDArray[np.int64]) -> Iterator[Array]:
-        """(k, 3) the closed lines that bound a region."""
+        """Yield the closed boundary lines (k, 3) of a region."""
         inside = set(region.tolist())
         after: dict[int, list[int]] = {}
         for face in region.tolist():
@@ -118,7 +119,7 @@ class Surface:
 
 
 def features(form: g.Geometry, place: Array) -> tuple[Feature, ...]:
-    """What may be meant by pointing at a place (3,) of a form's surface; the hole or cylinder that it lies on first."""
+    """Return the features at a point (3,) of a form's surface; the hole or cylinder that contains it first."""
     surface = _surface(form)
     if surface is None:
         return ()
@@ -128,7 +129,7 @@ def features(form: g.Geometry, place: Array) -> tuple[Feature, ...]:
 
 
 def flat_face(form: g.Geometry, place: Array) -> FlatFace | None:
-    """The plane piece of a form's surface at a place (3,); None where it is bent."""
+    """Return the planar face of a form's surface at a point (3,); None on curved surfaces."""
     surface = _surface(form)
     if surface is None:
         return None
@@ -144,7 +145,7 @@ def flat_face(form: g.Geometry, place: Array) -> FlatFace | None:
 
 
 def _surface(form: g.Geometry) -> Surface | None:
-    """The triangles of a form, with neighbours, its edges sharp; None where there are none, or too many."""
+    """Return the triangles of a form with neighbours and sharp edges; None if there are none, or too many."""
     return _triangles(replace(form, bevel=0.0) if isinstance(form, g.Box | g.Cylinder) else form)
 
 
@@ -177,7 +178,7 @@ def _triangles(form: g.Geometry) -> Surface | None:
 
 
 def _neighbours(faces: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(m, 3) the triangle across each edge; −1 where there is none, or more than one."""
+    """Return the triangle (m, 3) across each edge; −1 if there is none, or more than one."""
     edges = np.stack((faces, np.roll(faces, -1, axis=1)), axis=2).reshape(-1, 2)
     _, number, count = np.unique(np.sort(edges, axis=1), axis=0, return_inverse=True, return_counts=True)
     number = number.reshape(-1)
@@ -193,8 +194,8 @@ def _neighbours(faces: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _cylinder(surface: Surface, seed: int, place: Array) -> tuple[Feature, ...]:
-    """The axis of the round surface on which a triangle lies: its place nearest to the pointed one of both ends and the
-    middle, then the others; () if it is none."""
+    """Return the axis features of the cylinder that contains a triangle: the end or centre nearest to the given point
+    first; () if it is not a cylinder."""
     axis = _local_axis(surface, seed)
     if axis is None:
         return ()
@@ -222,7 +223,7 @@ def _cylinder(surface: Surface, seed: int, place: Array) -> tuple[Feature, ...]:
 
 
 def _local_axis(surface: Surface, seed: int) -> Array | None:
-    """(3,) the direction to which a triangle and its bent smooth neighbours are all parallel; None if there is none."""
+    """Return the direction (3,) parallel to a triangle and all its smooth curved neighbours; None if there is none."""
     face = surface.region(seed, surface.normals @ surface.normals[seed] > FLAT, FLAT)
     crosses = []
     for at in face.tolist():
@@ -241,7 +242,7 @@ def _local_axis(surface: Surface, seed: int) -> Array | None:
 
 
 def _near(surface: Surface, seed: int, belongs: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The triangle, and those around it that belong, three times over."""
+    """Return the triangle and its neighbours in `belongs`, up to the third ring."""
     known = {seed}
     for _ in range(6):
         for at in tuple(known):
@@ -252,7 +253,7 @@ def _near(surface: Surface, seed: int, belongs: NDArray[np.bool_]) -> NDArray[np
 
 
 def _circle(points: Array) -> tuple[Array, float] | None:
-    """Centre (2,) and radius of the circle through points (n, 2); None if they lie on none."""
+    """Return centre (2,) and radius of the circle through points (n, 2); None if there is none."""
     middle = points.mean(axis=0)
     x = points - middle
     A = np.column_stack((2.0 * x, np.ones(len(x))))
@@ -266,7 +267,7 @@ def _circle(points: Array) -> tuple[Array, float] | None:
 
 
 def _angle_covered(angles: Array) -> float:
-    """2π less the widest gap between angles, rad."""
+    """Return 2π less the widest gap between angles, rad."""
     ordered = np.sort(angles)
     gaps = np.diff(np.append(ordered, ordered[0] + 2.0 * np.pi))
     return float(2.0 * np.pi - gaps.max())
@@ -276,7 +277,8 @@ def _angle_covered(angles: Array) -> float:
 
 
 def _face(surface: Surface, seed: int) -> Iterator[Feature]:
-    """The middle of the plane face on which a triangle lies, its circles, edges and corners; none on bent surfaces."""
+    """Yield the centre of the planar face that contains a triangle, its circles, edges and corners; nothing on curved
+    surfaces."""
     normal = surface.normals[seed]
     region, loops = _flat(surface, seed)
     if not loops:
@@ -294,13 +296,13 @@ def _face(surface: Surface, seed: int) -> Iterator[Feature]:
 
 
 def _flat(surface: Surface, seed: int) -> tuple[NDArray[np.int64], list[Array]]:
-    """The plane piece on which a triangle lies, and the lines around it; none of these on bent surfaces."""
+    """Return the planar region that contains a triangle, and its boundary lines; both empty on curved surfaces."""
     region = surface.region(seed, surface.normals @ surface.normals[seed] > FLAT, FLAT)
     return region, [] if _bends(surface, region) else list(surface.loops(region))
 
 
 def _bends(surface: Surface, region: NDArray[np.int64]) -> bool:
-    """Whether a plane piece goes on smoothly: it is a facet of something bent."""
+    """Return True if a planar region continues smoothly and thus is a facet of a curved surface."""
     outside = np.setdiff1d(surface.beside[region], (*region.tolist(), -1))
     turned = surface.normals[outside] @ surface.normals[region[0]]
     return int((turned >= SMOOTH).sum()) >= 2
@@ -313,7 +315,7 @@ def _centroid(surface: Surface, region: NDArray[np.int64]) -> Array:
 
 
 def _edges(loop: Array) -> Iterator[Feature]:
-    """Corners of a polygon (n, 3), middles of its edges, and these themselves."""
+    """Yield corners of a polygon (n, 3), midpoints of its edges, and the edges."""
     before, after = (_unit_rows(np.roll(loop, shift, axis=0) - loop) for shift in (1, -1))
     corners = loop[(before * after).sum(axis=1) > -FLAT]
     if not 2 <= len(corners) <= MOST_CORNERS:
@@ -326,6 +328,6 @@ def _edges(loop: Array) -> Iterator[Feature]:
 
 
 def _unit_rows(table: Array) -> Array:
-    """(n, 3) rows of length one; zeros stay."""
+    """Normalise rows (n, 3); zeros remain."""
     lengths = np.linalg.norm(table, axis=1, keepdims=True)
     return np.divide(table, lengths, out=np.zeros_like(table), where=lengths > 0.0)

@@ -1,1 +1,1 @@
-"""Pictures without a window."""
+"""Pictures rendered off-screen."""

@@ -1,4 +1,4 @@
-"""Pictures of a model without a window: VTK's own off-screen window finds EGL or OSMesa by itself."""
+"""Off-screen pictures of a model: VTK's off-screen window finds EGL or OSMesa by itself."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MAX_PIXELS = 16384
 
 @contextmanager
 def offscreen(size: tuple[int, int] = (1200, 800), look: LookName = "light", scale: float = 1.0) -> Iterator[Scene]:
-    """A scene in a window nobody sees; `scale` enlarges lines, letters and handles for pictures of many pixels."""
+    """Open a scene in an off-screen window; `scale` enlarges lines, letters and handles for high-resolution pictures."""
     if not all(1 <= side <= MAX_PIXELS for side in size):
         raise KinetostatError(
             f"A picture of {size[0]} × {size[1]} pixels cannot be drawn.",
@@ -67,7 +67,8 @@ def render(
     millimetres: bool = False,
     **display: Any,
 ) -> Pixels:
-    """A picture of a model at joint coordinates q (default: its rest position); written to `path` as PNG if given.
+    """Render a picture of a model at joint coordinates q (default: its reference configuration); written to `path` as
+    PNG if given.
 
     view    : a key of `camera.PRESETS` (fitted to the machine) or a whole `camera.View`
     ranges  : (low, high) along x, y, z, m: this part of space in a box with numbers, in m or mm; () for everything

@@ -1,5 +1,5 @@
-"""Pictures as files of other kinds than PNG: the pixels on a page (PDF), or in a drawing's frame (SVG). They hold no
-vectors: VTK's exporter for such files (GL2PS) draws what is solid as pixels, too."""
+"""Picture files other than PNG: pixels on a page (PDF) or embedded in a drawing (SVG). They contain no vector graphics,
+because VTK's vector exporter (GL2PS) draws solids as pixels, too."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from viz.pictures.pixels import Pixels, png, write_png
 
 SUFFIXES = (".png", ".svg", ".pdf")
 FINE = 2
-"""Pixels of a page or drawing, along each side, for one of a PNG file."""
+"""Resolution of a page or drawing relative to a PNG file, along each side."""
 PER_INCH = 300
-"""Pixels an inch of a page."""
+"""Pixels per inch of a page."""
 
 
 def write_picture_file(picture: Pixels, path: str | Path) -> None:
-    """Write a picture in the format its suffix says. Raises FileError."""
+    """Write a picture in the format of the path's suffix. Raises FileError."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise FileError(
@@ -37,12 +37,12 @@ def write_picture_file(picture: Pixels, path: str | Path) -> None:
 
 
 def fineness(path: str | Path) -> int:
-    """How many pixels a picture of this suffix should have, along each side, for one of a PNG file."""
+    """Return the resolution of a picture with this suffix relative to a PNG file, along each side."""
     return 1 if Path(path).suffix.lower() == ".png" else FINE
 
 
 def svg(picture: Pixels) -> bytes:
-    """An SVG drawing that holds the picture, as large as a PNG file's."""
+    """Return an SVG drawing that embeds the picture, in the size of a PNG file's."""
     height, width = picture.shape[0] / FINE, picture.shape[1] / FINE
     data = base64.b64encode(png(picture)).decode()
     sides = f'width="{width:g}" height="{height:g}"'
@@ -53,7 +53,7 @@ def svg(picture: Pixels) -> bytes:
 
 
 def pdf(picture: Pixels) -> bytes:
-    """A PDF page with the picture on it (ISO 32000-1, 7.5 and 8.9): five objects, a table of where they begin."""
+    """Return a PDF page with the picture (ISO 32000-1, 7.5 and 8.9): five objects and a cross-reference table."""
     height, width = picture.shape[:2]
     wide, high = 72.0 / PER_INCH * width, 72.0 / PER_INCH * height
     image = zlib.compress(np.ascontiguousarray(picture[:, :, :3]).tobytes())

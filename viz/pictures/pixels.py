@@ -1,4 +1,4 @@
-"""Pictures: the pixels of a render window, and PNG files written whole or not at all."""
+"""Pixels of a render window, and PNG files written atomically."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from vtkmodules.vtkRenderingCore import vtkRenderWindow
 from core.errors import FileError
 
 Pixels = NDArray[np.uint8]
-"""(height, width, 4) red, green, blue, opacity; the first row is the upper one."""
+"""Picture (height, width, 4) of red, green, blue, opacity; the first row is the top one."""
 
 
 def pixels(window: vtkRenderWindow) -> Pixels:
-    """What a window shows."""
+    """Return the pixels of a window."""
     width, height = window.GetSize()
     data = vtkUnsignedCharArray()
     window.GetRGBACharPixelData(0, 0, width - 1, height - 1, 0, data)
@@ -28,7 +28,7 @@ def pixels(window: vtkRenderWindow) -> Pixels:
 
 
 def png(picture: Pixels) -> bytes:
-    """The picture as the content of a PNG file."""
+    """Encode the picture as PNG."""
     from vtkmodules.vtkIOImage import vtkPNGWriter
 
     height, width, parts = picture.shape

@@ -1,4 +1,4 @@
-"""Draws the small pictures of the examples that menus show: python -m viz.pictures.thumbnails."""
+"""Rendering of the example thumbnails for menus: python -m viz.pictures.thumbnails."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from viz.pictures.pixels import Pixels, write_png
 
 SIZE = (320, 240)
 FINER = 3
-"""Each pixel is the mean of FINER × FINER drawn ones."""
+"""Supersampling factor: each pixel is the mean of FINER × FINER rendered ones."""
 
 POSES = {
     "stanford": {"joint1": 0.5, "joint2": -0.9, "joint3": 0.7, "joint5": 0.5},
@@ -20,11 +20,12 @@ POSES = {
     "two_link": {"joint1": 0.4, "joint2": 0.8},
     "three_link": {"joint1": 0.6, "joint2": 0.9, "joint3": 6.0},
 }
-"""Where the rest pose hides what the machine can do (Robotica files hold none): coordinates in rad or m."""
+"""Poses of examples whose reference configuration does not show their capabilities (Robotica files hold none):
+coordinates in rad or m."""
 
 
 def thumbnail(example: Example) -> Pixels:
-    """(240, 320, 4) picture of an example."""
+    """Render a picture (240, 320, 4) of an example."""
     mech = Mechanism(load(example.path))
     q = mech.move(mech.rest(), POSES.get(example.name, {}))
     fine = render(mech.model, q, mech=mech, size=(SIZE[0] * FINER, SIZE[1] * FINER), scale=FINER / 2)
@@ -33,7 +34,7 @@ def thumbnail(example: Example) -> Pixels:
 
 
 def main() -> None:
-    """Draw all of them."""
+    """Render all thumbnails."""
     for example in examples():
         example.thumbnail.parent.mkdir(exist_ok=True)
         write_png(thumbnail(example), example.thumbnail)

@@ -1,4 +1,4 @@
-"""Looks of forces, sensors, constraints and drivers by kind."""
+"""Appearance of forces, sensors, constraints and drivers by kind."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ LOOKS: dict[str, dict[str, Look]] = {
     "sensors": sensor_looks.LOOKS,
     "constraints": {look.of[1]: look for look in _DECLARED if look.of[0] == "constraints"},
 }
-"""Collection → kind → look; that of a force or constraint is the `LOOK` of its file here."""
+"""Look by collection and kind; for forces and constraints the `LOOK` of their modules here."""
 
 
 def look_of(collection: str, kind: str) -> Look:
-    """The look of a kind; a neutral one if it has none of its own."""
+    """Return the look of a kind; a neutral one by default."""
     return LOOKS[collection].get(kind, NEUTRAL[collection])
 
 
 def element_items(skeleton: Skeleton) -> Iterator[Item]:
-    """The items of all forces, sensors, constraints and drivers."""
+    """Yield the items of all forces, sensors, constraints and drivers."""
     for collection in LOOKS:
         for element in getattr(skeleton.model, collection):
             yield from look_of(collection, element.kind).items(skeleton, element)

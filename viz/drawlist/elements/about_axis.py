@@ -1,4 +1,4 @@
-"""What turns about an axis: spiral springs, rings of dampers, bent arrows."""
+"""Items around an axis: spiral springs, damper rings, bent arrows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from viz.placement import Array, along, placement, shifted
 
 
 def around(skeleton: Skeleton, force: Force, body: str, pose: Array, axis: Array, slides: bool = False) -> Item:
-    """A spiral spring (a ring for a damper; for a formula alone a bent arrow, a straight one on a slide) on an axis."""
+    """Return a spiral spring around an axis (a ring for a damper; for a formula alone a bent arrow, on a slide a
+    straight one)."""
     r = skeleton.glyph
     form: g.Geometry
     if force.stiffness != 0.0:
@@ -28,7 +29,7 @@ def around(skeleton: Skeleton, force: Force, body: str, pose: Array, axis: Array
 
 
 def bent_arrow(radius: float) -> g.Geometry:
-    """Three quarters of a ring about z with a head in the sense of the right hand."""
+    """Return an arrow along three quarters of a circle about z, right-handed."""
     tube, end = 0.1 * radius, 1.45 * pi
     tip = np.array([np.cos(end), np.sin(end), 0.0]) * radius
     head = along((-np.sin(end), np.cos(end), 0.0), tip) @ shifted(0.0, 0.0, 0.16 * radius)

@@ -1,4 +1,4 @@
-"""What acts along a sensor: on its line, or about its axis."""
+"""Look of forces along a sensor: on its line, or about its axis."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from viz.placement import number, unit
 
 
 def items(skeleton: Skeleton, force: Force) -> Iterator[Item]:
-    """A spring or damper between the frames of the sensor."""
+    """Yield a spring or damper between the frames of the sensor."""
     sensor: Sensor | None = next((s for s in skeleton.model.sensors if s.name == force.sensor), None)
     if sensor is None:
         return

@@ -1,4 +1,4 @@
-"""Two facing discs at a joint that a clutch couples to another."""
+"""Look of clutches: two facing discs at the coupled joints."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from viz.placement import along, number, placement, shifted, unit
 
 
 def items(skeleton: Skeleton, force: Force) -> Iterator[Item]:
-    """A disc that turns with each of the two joints; where their axes lie in a line the discs face each other."""
+    """Yield a disc for each of the two joints; on a common axis the discs face each other."""
     r = skeleton.glyph
     for name, side in ((force.joint, -1.0), (force.leader, 1.0)):
         joint = skeleton.joint(name)

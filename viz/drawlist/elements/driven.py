@@ -1,4 +1,4 @@
-"""A motor at everything that is driven."""
+"""Look of drivers: a motor at the driven sensor or joint."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from viz.placement import along, number, placement, shifted, unit
 
 
 def items(skeleton: Skeleton, driver: Driver) -> Iterator[Item]:
-    """The motor, at the sensor or joint that moves."""
+    """Yield the motor at the driven sensor or joint."""
     yield from mark(("drivers", driver.name), motor(skeleton.glyph), "driver", _place(skeleton, driver))
 
 
@@ -30,7 +30,7 @@ def _place(skeleton: Skeleton, driver: Driver) -> Place | None:
 
 
 def motor(r: float) -> g.Geometry:
-    """A motor whose shaft points along z: a finned drum with a flange."""
+    """Return a motor with its shaft along z: a finned drum with a flange."""
     fins = tuple(
         g.Placed(g.Cylinder(1.12 * r, 0.16 * r, 0.03 * r), placement(shifted(0.0, 0.0, z * r)))
         for z in (-0.75, -0.4, -0.05, 0.3)
@@ -46,7 +46,7 @@ def motor(r: float) -> g.Geometry:
 
 
 def _icon(driver: Driver) -> str:
-    """By formula, or by table or recorded signal."""
+    """Return the icon name: of a formula, or of a table or recorded signal."""
     return "driver_table" if driver.times or driver.file else "driver"
 
 

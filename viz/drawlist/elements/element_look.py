@@ -1,4 +1,4 @@
-"""What a kind of element looks like: its items in the scene, its drawing in lists."""
+"""Look of an element kind: its items in the scene and its icon in lists."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from viz.drawlist.skeleton import Skeleton
 
 
 class Look(NamedTuple):
-    """The look of one kind."""
+    """Look of one element kind: items in the scene and icon."""
 
     items: Callable[[Skeleton, Any], Iterator[Item]]
-    """What is to be seen of an element."""
+    """Function that yields the items of an element."""
     kind_icon: str
-    """Name of the drawing of the kind."""
+    """Icon name of the kind."""
     icon: Callable[[Any], str] | None = None
-    """Name of the drawing of an element, where it depends on its values."""
+    """Function returning an element's icon name, if that depends on its values."""
     of: tuple[str, str] = ("", "")
-    """Collection and kind of the elements that look so, where one file has the look of one kind."""
+    """Collection and kind of the elements with this look, in modules for a single kind."""
 
     def icon_of(self, element: Any) -> str:
-        """Name of the drawing of an element."""
+        """Return the icon name of an element."""
         return self.kind_icon if self.icon is None else self.icon(element)

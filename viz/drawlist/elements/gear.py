@@ -1,4 +1,4 @@
-"""Gearwheels at two joints that are coupled."""
+"""Look of gear constraints: gearwheels at two coupled joints."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from viz.placement import Array, along, number, placement, shifted, unit
 
 
 def items(skeleton: Skeleton, constraint: Constraint) -> Iterator[Item]:
-    """A gearwheel at each of the two joints, as large as the ratio says where both fit between them."""
+    """Yield a gearwheel at each of the two joints, sized by the ratio if both fit between them."""
     joint, leader = skeleton.joint(constraint.joint), skeleton.joint(constraint.leader)
     if joint is None or leader is None:
         return
@@ -41,8 +41,8 @@ def items(skeleton: Skeleton, constraint: Constraint) -> Iterator[Item]:
 
 
 def _radii(skeleton: Skeleton, joint: Joint, leader: Joint, ratio: float) -> tuple[float, float]:
-    """Pitch radii of follower and leader: q_joint = ratio · q_leader, so r_leader = ratio · r_joint; small ones behind
-    wheels that the bodies have themselves."""
+    """Return the pitch radii of follower and leader: q_joint = ratio · q_leader, so r_leader = ratio · r_joint; smaller
+    if the bodies already have gearwheels."""
     r = skeleton.glyph
     apart = float(np.linalg.norm(_origin(skeleton, joint) - _origin(skeleton, leader)))
     follower = apart / (1.0 + ratio)
@@ -54,7 +54,7 @@ def _radii(skeleton: Skeleton, joint: Joint, leader: Joint, ratio: float) -> tup
 
 
 def _has_wheel(skeleton: Skeleton, joint: Joint) -> bool:
-    """Whether a body of a joint is drawn with a gearwheel."""
+    """Return True if a body of a joint has a gearwheel shape."""
     bodies = {skeleton.anchor(end)[0] for end in (joint.parent, joint.child)}
     return any(isinstance(s, Gearwheel) for body in skeleton.model.bodies if body.name in bodies for s in body.shapes)
 

@@ -1,4 +1,4 @@
-"""A padlock at the sensor that is held."""
+"""Look of held sensors: a padlock."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from viz.drawlist.skeleton import Skeleton
 
 
 def items(skeleton: Skeleton, constraint: Constraint) -> Iterator[Item]:
-    """The padlock."""
+    """Yield the padlock."""
     place = at_sensor(skeleton, constraint.sensor)
     yield from mark(("constraints", constraint.name), padlock(skeleton.glyph), "constraint", place)
 

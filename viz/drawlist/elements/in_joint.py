@@ -1,4 +1,4 @@
-"""What acts in a joint: a coil or damper along a slide, a spiral or ring about an axis."""
+"""Look of forces in a joint: a coil or damper along a slide, a spiral or ring about an axis."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from viz.placement import Array, unit
 
 
 def items(skeleton: Skeleton, force: Force) -> Iterator[Item]:
-    """Beside a slide, or about the axis of the coordinate."""
+    """Yield items next to a slide, or about the axis of the coordinate."""
     joint = skeleton.joint(force.joint)
     if joint is None:
         return
@@ -30,7 +30,7 @@ def items(skeleton: Skeleton, force: Force) -> Iterator[Item]:
 
 
 def _along_coordinate(skeleton: Skeleton, joint: Joint, coordinate: str) -> tuple[Array, bool]:
-    """(3,) the axis of a joint's coordinate or speed, in frame a at q = 0, and whether it slides along it."""
+    """Return the axis (3,) of a joint's coordinate or speed, in frame a at q = 0, and True for a translation."""
     kind = joint.info
     if coordinate in kind.position:
         return np.eye(3)[kind.position.index(coordinate)], True

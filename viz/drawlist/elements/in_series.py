@@ -1,4 +1,4 @@
-"""A spring and a damper one behind the other."""
+"""Look of a spring and a damper in series."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from viz.drawlist.skeleton import Skeleton
 
 
 def items(skeleton: Skeleton, force: Force) -> Iterator[Item]:
-    """Each on its half of the line."""
+    """Yield spring and damper, each on half of the line."""
     line = Line(skeleton, force, force.a, force.b)
     yield line.spring(0.0, 0.5)
     yield from line.damper(0.5, 1.0)

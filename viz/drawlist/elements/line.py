@@ -1,4 +1,4 @@
-"""A spring, a damper or an actuator on a line, with its masses."""
+"""Look of line forces: a spring, a damper or an actuator, with point masses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from viz.drawlist.skeleton import Skeleton
 
 
 def items(skeleton: Skeleton, force: Force) -> Iterator[Item]:
-    """What the law says, and balls where the masses are."""
+    """Yield the items for the force law, and balls for the masses."""
     line = Line(skeleton, force, force.a, force.b)
     yield from line.law()
     yield from line.masses()

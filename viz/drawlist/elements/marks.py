@@ -1,4 +1,4 @@
-"""Marks of what holds or is moved: padlocks, motors, and where they stand."""
+"""Marks of held or driven components: padlocks, motors, and their positions."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from viz.look import Colour
 from viz.placement import Array, along, number, placement, shifted, unit
 
 Place = tuple[str, Array, Span | None]
-"""Frame, pose in it, and the line on whose middle the mark stands."""
+"""Frame, pose in it, and the line whose midpoint carries the mark."""
 
 
 def mark(ref: Ref, form: g.Geometry, colour: Colour, place: Place | None) -> Iterator[Item]:
-    """A form at a place; none where there is none."""
+    """Yield a form at a place; nothing without a place."""
     if place is not None:
         frame, pose, until = place
         yield Item(f"mark/{ref[0]}/{ref[1]}", ref, frame, form, "mark", colour, placement(pose), until=until)
 
 
 def at_sensor(skeleton: Skeleton, name: str) -> Place | None:
-    """The middle of the line a sensor measures, or its axis."""
+    """Return the midpoint of the line measured by a sensor, or its axis."""
     sensor: Sensor | None = next((s for s in skeleton.model.sensors if s.name == name), None)
     if sensor is None:
         return None
@@ -40,7 +40,7 @@ def at_sensor(skeleton: Skeleton, name: str) -> Place | None:
 
 
 def padlock(r: float) -> g.Geometry:
-    """A padlock that stands along z."""
+    """Return an upright padlock along z."""
     shackle = placement(along((0.0, 1.0, 0.0), (0.0, 0.0, 0.45 * r)))
     return g.Compound(
         (

@@ -1,4 +1,4 @@
-"""The look of kinds that have none of their own: what they connect, and nothing of what they do."""
+"""Default look of kinds without their own: only the connected components are shown."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from viz.placement import placement
 
 
 def force_items(skeleton: Skeleton, force: Force) -> Iterator[Item]:
-    """A line between the points, a ball at the sensor or joint."""
+    """Yield a line between the points, or a ball at the sensor or joint."""
     ref = "forces", force.name
     ball = g.Sphere(0.6 * skeleton.glyph)
     if force.b and "b" in force.info.uses:
@@ -29,7 +29,7 @@ def force_items(skeleton: Skeleton, force: Force) -> Iterator[Item]:
 
 
 def constraint_items(skeleton: Skeleton, constraint: Constraint) -> Iterator[Item]:
-    """A line between the points, a padlock at the sensor or at the first joint."""
+    """Yield a line between the points, or a padlock at the sensor or first joint."""
     ref = "constraints", constraint.name
     if constraint.b and "b" in constraint.info.uses:
         yield _line(skeleton, f"rod/{constraint.name}/line", ref, "constraint", constraint.a, constraint.b)
@@ -48,7 +48,7 @@ def _line(skeleton: Skeleton, id: str, ref: tuple[str, str], colour: Colour, a: 
 
 
 def sensor_items(skeleton: Skeleton, sensor: Sensor) -> Iterator[Item]:
-    """A dimension line, or a gauge where no positions are measured."""
+    """Yield a dimension line, or a gauge for sensors that do not measure positions."""
     yield from (DISTANCE if sensor.info.geometric else MOTION).items(skeleton, sensor)
 
 

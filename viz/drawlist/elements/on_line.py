@@ -1,4 +1,4 @@
-"""Springs that stretch, dampers and masses on a line.
+"""Stretchable springs, dampers and masses on a line.
 
 A spring's coil is scaled along its line; a damper's cylinder keeps its size and the rod moves in it.
 """
@@ -18,15 +18,15 @@ from viz.look import Colour
 from viz.placement import Array, along, matrix, number, placement, shifted
 
 SHORTEST = 4.0
-"""A line is drawn for a length of at least so many joint radii."""
+"""Smallest design length of a line, in joint radii."""
 MOST_TURNS = 14
 FEWEST_TURNS = 5
 BESIDE = 2.0
-"""How far from its axis a spring on a slide is drawn, in joint radii."""
+"""Offset of a spring from the axis of its slide, in joint radii."""
 
 
 class Line:
-    """The line of a force element: makes items that lie on it."""
+    """Line of a force element, which creates the items on it."""
 
     def __init__(self, skeleton: Skeleton, force: Force, a: str, b: str) -> None:
         self.skeleton, self.force = skeleton, force
@@ -38,7 +38,7 @@ class Line:
         self.coil = min(0.75 * r, 0.16 * self.length)
 
     def item(self, part: str, form: g.Geometry, colour: Colour, at: tuple[float, float] | None = None) -> Item:
-        """A form on the line: stretched, or at a place of its own (see `Span`)."""
+        """Return a form on the line: stretched, or at a fixed share of the line (see `Span`)."""
         (body, pose), (other, end) = self.begin, self.end
         return Item(
             f"force/{self.force.name}/{part}",
@@ -52,7 +52,7 @@ class Line:
         )
 
     def spring(self, start: float = 0.0, end: float = 1.0, aside: float = 0.0, ends: float = 0.12) -> Item:
-        """A coil over a part of the line."""
+        """Return a coil over a part of the line."""
         turns = (end - start) * self.length / (0.85 * self.coil)
         form = g.Coil(
             self.coil,
@@ -67,7 +67,7 @@ class Line:
         return self.item("spring", form, "spring")
 
     def damper(self, start: float = 0.0, end: float = 1.0, aside: float = 0.0) -> Iterator[Item]:
-        """A cylinder that keeps its size, and a rod that moves in it."""
+        """Yield a cylinder of constant size and the rod that moves in it."""
         c, span = self.coil, (end - start) * self.length
         size = 0.42 * span
         side = shifted(aside, 0.0, 0.0)
@@ -78,7 +78,7 @@ class Line:
         yield self.item("rod", g.Compound((g.Placed(rod, placement(shifted(aside, 0.0, middle))),)), "rod")
 
     def brackets(self, share: float, width: float) -> Iterator[Item]:
-        """The two crossbars between which a spring and a damper stand side by side."""
+        """Yield the two crossbars that hold a spring and a damper in parallel."""
         c = self.coil
         bar = g.Compound((g.Placed(g.Box((2.0 * width, 0.3 * c, 0.24 * c), 0.06 * c)),))
         for name, place in (("near", share), ("far", 1.0 - share)):
@@ -88,7 +88,7 @@ class Line:
         yield self.item("stubs", g.Compound(tuple(halves)), "damper")
 
     def actuator(self) -> Iterator[Item]:
-        """A line with a force of its own law: two arrow heads that pull the ends together."""
+        """Yield a line for a user-defined force law: two arrow heads that pull the ends together."""
         c = self.coil
         yield self.item("line", g.Cylinder(0.13 * c, 1.0, sides=12), "wrench")
         head = g.Cone(0.55 * c, 1.1 * c)
@@ -97,14 +97,14 @@ class Line:
         yield self.item("head_b", g.Compound((g.Placed(head, turned),)), "wrench", (0.5, 0.85 * c))
 
     def masses(self) -> Iterator[Item]:
-        """Point masses on the line."""
+        """Yield the point masses on the line."""
         for i, mass in enumerate(self.force.masses):
             place = number(mass.place, self.skeleton.values)
             at = {"fraction": (place, 0.0), "from_a": (0.0, place), "from_b": (1.0, -place)}[mass.at]
             yield self.item(f"mass{i}", g.Sphere(0.9 * self.skeleton.glyph), "joint", at)
 
     def law(self) -> Iterator[Item]:
-        """What the stiffness, damping and further law of the element say."""
+        """Yield the items for the element's stiffness, damping and further force law."""
         force, c = self.force, self.coil
         stiff, damped = force.stiffness != 0.0, force.damping != 0.0
         if stiff and damped:
@@ -121,8 +121,8 @@ class Line:
 
 
 class SlideLine(Line):
-    """A line beside a slide: from a point behind the frame of one side to the frame of the other, so that it is as long
-    as it is drawn where the coordinate is 0."""
+    """Line next to a slide, from a point behind one frame to the other frame, so that it has its design length at
+    coordinate 0."""
 
     def __init__(self, skeleton: Skeleton, force: Force, joint: Joint, axis: Array) -> None:
         self.skeleton, self.force = skeleton, force
@@ -137,14 +137,14 @@ class SlideLine(Line):
 
 
 def stretched_between(skeleton: Skeleton, a: str, b: str) -> tuple[str, Array, Span]:
-    """Frame, place and span of a line between two named points."""
+    """Return frame, pose and span of a line between two named points."""
     body, pose = skeleton.anchor(a or WORLD)
     other, end = skeleton.anchor(b or WORLD)
     return body, matrix(placement(pose)), Span(other, placement(end))
 
 
 def law_icon(force: Force) -> str:
-    """The drawing of a force: what its law consists of."""
+    """Return the icon name of a force by the terms of its law."""
     spring, damper = force.stiffness != 0.0, force.damping != 0.0
     if spring and damper:
         return "spring_damper"

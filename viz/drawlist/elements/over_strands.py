@@ -1,4 +1,4 @@
-"""A tendon: springs or dampers on the lines of its sensors, and in its joints."""
+"""Look of tendons: springs or dampers on the lines of their sensors, and in their joints."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from viz.drawlist.skeleton import Skeleton
 
 
 def items(skeleton: Skeleton, force: Force) -> Iterator[Item]:
-    """What acts along each strand."""
+    """Yield the items along each strand."""
     for number, strand in enumerate(force.strands):
         kind, look = ("sensor", along_sensor.items) if strand.sensor else ("joint", in_joint.items)
         part = dataclasses.replace(force, kind=kind, strands=(), sensor=strand.sensor, joint=strand.joint)

@@ -1,4 +1,4 @@
-"""A thin bar between two balls."""
+"""Look of rods with two ball joints: a thin bar between two balls."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from viz.placement import Array, placement
 
 
 def items(skeleton: Skeleton, constraint: Constraint) -> Iterator[Item]:
-    """The bar with a ball at each end."""
+    """Yield the bar with a ball at each end."""
     yield from bar(skeleton, constraint)
     pose = stretched_between(skeleton, constraint.a, constraint.b)[1]
     yield part_of(skeleton, constraint, "ball_a", g.Sphere(0.62 * skeleton.glyph), "joint", pose)
 
 
 def bar(skeleton: Skeleton, constraint: Constraint) -> Iterator[Item]:
-    """The bar, and the ball at b."""
+    """Yield the bar, and the ball at b."""
     r, (_, pose, until) = skeleton.glyph, stretched_between(skeleton, constraint.a, constraint.b)
     yield part_of(skeleton, constraint, "bar", g.Cylinder(0.3 * r, 1.0, sides=24), "rod", pose, until)
     end = replace(until, at=(1.0, 0.0))
@@ -39,7 +39,7 @@ def part_of(
     pose: Array,
     until: Span | None = None,
 ) -> Item:
-    """A piece of a rod, on the frame of a."""
+    """Return a part of a rod, attached to the frame of a."""
     frame = skeleton.anchor(constraint.a or WORLD)[0]
     ref = "constraints", constraint.name
     return Item(f"rod/{constraint.name}/{part}", ref, frame, form, "link", colour, placement(pose), until=until)

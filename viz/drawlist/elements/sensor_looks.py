@@ -1,4 +1,4 @@
-"""What sensors look like: dimension lines, dials of angles, planes, small gauges; and the words at them."""
+"""Looks of sensors: dimension lines, angle dials, planes, small gauges, and their labels."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _item(sensor: Sensor, part: str, frame: str, form: g.Geometry, place: Placem
 
 
 def _words(sensor: Sensor, frame: str, place: Placement, until: Span | None = None) -> Item:
-    """Where name and value stand; the scene puts the value in."""
+    """Return the label with name and value; the scene inserts the value."""
     return Item(
         f"dimension/{sensor.name}",
         ("sensors", sensor.name),
@@ -41,7 +41,7 @@ def _words(sensor: Sensor, frame: str, place: Placement, until: Span | None = No
 
 
 def _line(sensor: Sensor, r: float, frame: str, place: Placement, until: Span) -> Iterator[Item]:
-    """A dimension line with an arrow head and a bar at both ends."""
+    """Yield a dimension line with an arrow head and a bar at both ends."""
     yield _item(sensor, "line", frame, g.Cylinder(THIN * r, 1.0, sides=10), place, until)
     head = g.Cone(0.24 * r, 0.8 * r)
     bar = g.Box((1.5 * r, 0.1 * r, 0.1 * r))
@@ -60,14 +60,14 @@ def _dimension(skeleton: Skeleton, sensor: Sensor) -> Iterator[Item]:
 
 
 def _turned(skeleton: Skeleton, sensor: Sensor) -> Iterator[Item]:
-    """A dimension line with a triad at b."""
+    """Yield a dimension line with a triad at b."""
     yield from _dimension(skeleton, sensor)
     other, end = skeleton.anchor(sensor.b)
     yield _item(sensor, "triad", other, g.Triad(1.8 * skeleton.glyph), placement(end))
 
 
 def _plane(skeleton: Skeleton, sensor: Sensor, part: str, name: str, axis: tuple[float | str, ...]) -> Item:
-    """A thin square sheet through the origin of a frame."""
+    """Return a thin square sheet through the origin of a frame."""
     r = skeleton.glyph
     normal = unit([number(x, skeleton.values) for x in axis])
     body, pose = skeleton.anchor(name or WORLD)
@@ -76,7 +76,7 @@ def _plane(skeleton: Skeleton, sensor: Sensor, part: str, name: str, axis: tuple
 
 
 def _height(skeleton: Skeleton, sensor: Sensor) -> Iterator[Item]:
-    """The plane, and the perpendicular from the point onto it."""
+    """Yield the plane, and the perpendicular from the point to it."""
     on_a = "axis" in sensor.info.uses
     base, tip = (sensor.a, sensor.b) if on_a else (sensor.b, sensor.a)
     sheet = _plane(skeleton, sensor, "plane", base, sensor.axis if on_a else sensor.axis_b)
@@ -99,7 +99,7 @@ def _planes(skeleton: Skeleton, sensor: Sensor) -> Iterator[Item]:
 
 
 def _dial(skeleton: Skeleton, sensor: Sensor) -> Iterator[Item]:
-    """At b's origin a ring about the axis with a mark, both turned as a is, and a needle that turns with b."""
+    """Yield a marked ring about the axis at b's origin, both oriented as a, and a needle that turns with b."""
     r = skeleton.glyph
     axis = unit([number(x, skeleton.values) for x in sensor.axis])
     base, pose = skeleton.anchor(sensor.a or WORLD)
@@ -124,7 +124,8 @@ def _dial(skeleton: Skeleton, sensor: Sensor) -> Iterator[Item]:
 
 
 def dial_place(pose: Array, end: Array, axis: Array) -> Placement:
-    """Place at b (`end` in its body), turned as frame a (`pose` in its body) with z along the axis; see `Item.axes`."""
+    """Return the pose at b (`end` in its body), oriented as frame a (`pose` in its body) with z along the axis; see
+    `Item.axes`."""
     place = np.eye(4)
     place[:3, :3] = pose[:3, :3] @ along(axis)[:3, :3]
     place[:3, 3] = end[:3, 3]
@@ -132,7 +133,7 @@ def dial_place(pose: Array, end: Array, axis: Array) -> Placement:
 
 
 def _gauge(skeleton: Skeleton, sensor: Sensor) -> Iterator[Item]:
-    """A small gauge where speed, acceleration, force or power is measured."""
+    """Yield a small gauge for sensors of speed, acceleration, force or power."""
     r = skeleton.glyph
     joint = skeleton.joint(sensor.joint) if "joint" in sensor.info.uses else None
     if joint is not None:
@@ -183,4 +184,4 @@ LOOKS = {
     "cut_torque": FORCE,
     "power": POWER,
 }
-"""Kind of sensor → look."""
+"""Looks by kind of sensor."""

@@ -1,4 +1,4 @@
-"""A thin bar between a cross and a ball."""
+"""Look of rods with a universal and a ball joint: a thin bar between a cross and a ball."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from viz.placement import along, number, placement, unit
 
 
 def items(skeleton: Skeleton, constraint: Constraint) -> Iterator[Item]:
-    """The bar, and the cross whose first axis is the constraint's."""
+    """Yield the bar, and the cross with the constraint's first axis."""
     yield from bar(skeleton, constraint)
     r, pose = skeleton.glyph, stretched_between(skeleton, constraint.a, constraint.b)[1]
     axis = unit([number(x, skeleton.values) for x in constraint.axis])

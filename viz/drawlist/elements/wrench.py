@@ -1,4 +1,4 @@
-"""An arrow of a force, a bent one of a torque."""
+"""Look of wrenches: an arrow for the force, a bent one for the torque."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from viz.placement import Array, along, number, placement, shifted
 
 
 def items(skeleton: Skeleton, force: Force) -> Iterator[Item]:
-    """An arrow of the force that ends at b, and a bent one of the torque, in the axes of `resolve`."""
+    """Yield an arrow of the force that ends at b, and a bent one of the torque, in the axes of `resolve`."""
     r = skeleton.glyph
     body, pose = skeleton.anchor(force.b)
     frame, turn = skeleton.anchor(force.resolve or WORLD)
@@ -42,7 +42,8 @@ def items(skeleton: Skeleton, force: Force) -> Iterator[Item]:
 
 
 def _direction(skeleton: Skeleton, vector: tuple[float | str, ...]) -> Array | None:
-    """(3,) where a vector points; a component that depends on time or state counts as its sign at the start, or 1."""
+    """Return the direction (3,) of a vector; a component that depends on time or state counts by its sign at the start,
+    or as 1."""
     parts = np.zeros(3)
     for i, item in enumerate(vector):
         try:

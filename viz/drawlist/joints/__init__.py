@@ -1,4 +1,4 @@
-"""The looks of the joint kinds, one a file: every module of this folder is one, and is found here by its kind."""
+"""Looks of the joint kinds, one module each, found by their kind."""
 
 from importlib import import_module
 from pkgutil import iter_modules
@@ -11,7 +11,7 @@ for _module in iter_modules(__path__):
 
 
 def look_of(kind: type[JointKind]) -> JointLook:
-    """The look of a kind: its own, that of the kind whose motion it keeps, or the one for all."""
+    """Return the look of a kind: its own, that of a base kind with the same motion, or the default."""
     classes = (*JointLook.__subclasses__(), *AxialLook.__subclasses__())
     looks = {each.of: each for each in classes if hasattr(each, "of")}
     found = next((looks[base] for base in kind.__mro__ if base in looks and base.pose is kind.pose), JointLook)

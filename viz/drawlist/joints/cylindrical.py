@@ -1,4 +1,4 @@
-"""The look of cylindrical joints."""
+"""Look of cylindrical joints."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from viz.placement import Array, along
 
 
 class CylindricalLook(AxialLook):
-    """A round sleeve, a rod and a hub whose turning is seen; a ring and an arrow."""
+    """Round sleeve, rod, and a hub that shows the rotation; a ring and an arrow."""
 
     of = Cylindrical
 

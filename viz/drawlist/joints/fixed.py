@@ -1,4 +1,4 @@
-"""The look of fixed joints."""
+"""Look of fixed joints."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from viz.placement import Array
 
 
 class FixedLook(JointLook):
-    """A block; nothing to be moved."""
+    """Block without handles."""
 
     of = Fixed
 

@@ -1,4 +1,4 @@
-"""The look of free joints."""
+"""Look of free joints."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from viz.placement import Array
 
 
 class FreeLook(JointLook):
-    """A triad; three arrows along a's axes and three rings about b's."""
+    """Triad; three arrows along a's axes and three rings about b's."""
 
     of = Free
     stands_on_ground = False

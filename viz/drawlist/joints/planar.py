@@ -1,4 +1,4 @@
-"""The look of planar joints."""
+"""Look of planar joints."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from viz.placement import Array, along, placement, shifted
 
 
 class PlanarLook(JointLook):
-    """A puck on a plate; two arrows and a ring."""
+    """Puck on a plate; two arrows and a ring."""
 
     of = Planar
     stands_on_ground = False

@@ -1,4 +1,4 @@
-"""The look of prismatic joints."""
+"""Look of prismatic joints."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from viz.placement import Array, along
 
 
 class PrismaticLook(AxialLook):
-    """A square sleeve, a rod and a block; an arrow."""
+    """Square sleeve, rod and block; an arrow."""
 
     of = Prismatic
 

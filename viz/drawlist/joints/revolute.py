@@ -1,4 +1,4 @@
-"""The look of revolute joints."""
+"""Look of revolute joints."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from viz.placement import Array, along, placement, shifted
 
 
 class RevoluteLook(AxialLook):
-    """A drum between two slightly wider rims; a ring."""
+    """Drum between two slightly wider rims; a ring."""
 
     of = Revolute
 
@@ -22,7 +22,7 @@ class RevoluteLook(AxialLook):
 
 
 def barrel(r: float, h: float) -> g.Geometry:
-    """The cylinder of a revolute joint, h long."""
+    """Return the cylinder of a revolute joint, h long."""
     rim = 0.528 * r
     drum = g.Placed(g.Cylinder(0.92 * r, h, 0.0))
     ends = (rim - h) / 2.0, (h - rim) / 2.0

@@ -1,4 +1,4 @@
-"""The look of screw joints."""
+"""Look of screw joints."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from viz.placement import Array, along, shifted
 
 
 class ScrewLook(AxialLook):
-    """A nut on a thread as long as its travel; a ring."""
+    """Nut on a thread as long as its travel; a ring."""
 
     of = Screw
 
@@ -35,7 +35,7 @@ class ScrewLook(AxialLook):
 
 
 def _travel(facts: Facts) -> tuple[float, float]:
-    """Smallest and largest displacement, m, with 0 between them; ±4 r where unbounded."""
+    """Return smallest and largest displacement, m, with 0 between them; ±4 r if unbounded."""
     if facts.lower is None or facts.upper is None:
         return -4.0 * facts.r, 4.0 * facts.r
     low, high = sorted(x * facts.pitch / (2.0 * np.pi) for x in (facts.lower, facts.upper))

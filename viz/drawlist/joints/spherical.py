@@ -1,4 +1,4 @@
-"""The look of spherical joints."""
+"""Look of spherical joints."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from viz.placement import Array, placement, shifted
 
 
 class SphericalLook(JointLook):
-    """A ball in a cup; three rings."""
+    """Ball in a cup; three rings."""
 
     of = Spherical
 

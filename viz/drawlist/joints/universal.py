@@ -1,4 +1,4 @@
-"""The look of universal joints."""
+"""Look of universal joints."""
 
 from __future__ import annotations
 
