@@ -1,4 +1,5 @@
-"""The system's libraries that VTK and Qt load at run time: named when they are missing, before anything crashes."""
+"""System libraries that VTK and Qt load at run time, checked in advance so that missing ones are named instead of
+causing a crash."""
 
 from __future__ import annotations
 
@@ -11,15 +12,15 @@ from core.errors import KinetostatError
 from resources import SYSTEM_LIBRARIES
 
 Use = Literal["picture", "chart", "window"]
-"""What libraries are for: pictures without a window (VTK), charts without a window (Qt), the window on X11.
-Each needs those of the uses before it, too."""
+"""Purpose of libraries: off-screen pictures (VTK), charts without a window (Qt), the window on X11. Each includes those
+of the earlier ones."""
 
 _USES: tuple[Use, ...] = ("picture", "chart", "window")
 
 
 @cache
 def missing(use: Use) -> tuple[tuple[str, str], ...]:
-    """(file, Debian package) of what `use` needs and this Linux system lacks; () on other systems."""
+    """Return (file, Debian package) of the libraries for `use` that this Linux system lacks; () on other systems."""
     if not sys.platform.startswith("linux"):
         return ()
     needed = _USES[: _USES.index(use) + 1]
@@ -28,7 +29,7 @@ def missing(use: Use) -> tuple[tuple[str, str], ...]:
 
 
 def require(use: Use) -> None:
-    """Nothing, where everything is there; else a KinetostatError with the names to install."""
+    """Raise KinetostatError with the packages to install if libraries are missing."""
     if lacking := missing(use):
         raise KinetostatError(
             f"Libraries of the system are missing: {', '.join(file for file, _ in lacking)}.",

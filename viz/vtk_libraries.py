@@ -1,4 +1,4 @@
-"""How VTK's libraries are found, and what is loaded with them: set before the first of them is.
+"""Loading of VTK's libraries, configured before the first of them is imported.
 
 By itself VTK looks for each library by a pattern, which reads a folder of hundreds of files anew each time.
 """
@@ -15,7 +15,7 @@ _listed = cache(os.listdir)
 
 
 def find_library(paths: Iterable[str], name: str) -> str | None:
-    """The file of a library, e.g. "vtkCommonCore", in one of the folders."""
+    """Return the file of a library, e.g. "vtkCommonCore", in one of the folders."""
     for extension in vtkmodules.LIB_EXTS:
         for folder in paths:
             for file in _listed(folder):
@@ -29,7 +29,7 @@ if hasattr(vtkmodules, "find_lib_path") and hasattr(vtkmodules, "LIB_EXTS"):
 
 
 def leave_out_numpy_habits() -> None:
-    """Have VTK's arrays and data sets not behave like NumPy's: what does it is loaded with the first libraries, takes a
-    sixth of their time, and nobody in this program uses it. Scripts that use VTK themselves may."""
+    """Skip VTK's NumPy-like behaviour of arrays and data sets: it is loaded with the first libraries, takes a sixth of
+    their time, and is not used by Kinetostat. Scripts that use VTK themselves may load it."""
     if hasattr(vtkmodules, "MODULE_MAPPER"):
         vtkmodules.MODULE_MAPPER.clear()

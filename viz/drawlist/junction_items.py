@@ -23,7 +23,7 @@ def guesses(model: Model, values: Mapping[str, float]) -> dict[str, Array]:
 
 
 def in_balance(mech: Mechanism, q: ArrayLike, p: Any = None) -> dict[str, Array]:
-    """Return the pose (4, 4) world ← junction of every junction with the machine at rest at q; {} without equilibrium."""
+    """Return the pose (4, 4) world ← junction of every junction in balance at q; {} without equilibrium."""
     if not mech.model.expanded.junctions:
         return {}
     try:

@@ -138,7 +138,7 @@ class Skeleton:
         return poses
 
     def place(self, name: str) -> Array:
-        """Return the origin (3,) of a body, frame or junction in the world with all coordinates zero, m."""
+        """Return the origin (3,), m, of a body, frame or junction in the world with all coordinates zero."""
         for junction in self.model.junctions:
             if junction.name == name:
                 return numbers(junction.guess, self.values)

@@ -24,7 +24,7 @@ COARSE = 12
 
 @lru_cache(maxsize=2048)
 def form_mesh(form: g.Geometry, sides: int = ROUND) -> vtkPolyData:
-    """Return the mesh of a form, with this number of sides if round; the same object for equal forms. Do not modify it."""
+    """Return the mesh of a form, with this number of sides if round; cached for equal forms. Do not modify it."""
     return _BUILDERS[type(form)](form, sides)
 
 

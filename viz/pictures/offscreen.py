@@ -28,7 +28,7 @@ MAX_PIXELS = 16384
 
 @contextmanager
 def offscreen(size: tuple[int, int] = (1200, 800), look: LookName = "light", scale: float = 1.0) -> Iterator[Scene]:
-    """Open a scene in an off-screen window; `scale` enlarges lines, letters and handles for high-resolution pictures."""
+    """Open a scene in an off-screen window; `scale` enlarges lines, letters and handles for large pictures."""
     if not all(1 <= side <= MAX_PIXELS for side in size):
         raise KinetostatError(
             f"A picture of {size[0]} × {size[1]} pixels cannot be drawn.",

@@ -1,4 +1,4 @@
-"""Arrows in the scene; an arrow that only moves keeps its actor."""
+"""Arrows in the scene; moved arrows keep their actors."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from viz.placement import along
 from viz.scene.figures import shine
 
 SECOND_HEAD = 0.86
-"""Where the second head of a double arrow ends, as a share of its length."""
+"""End of the second head of a double arrow, as a share of its length."""
 THINNEST, THICKEST = 0.16, 0.4
-"""Arrows shorter, or longer, than these shares of the machine are as thick as one of that length."""
+"""Arrow lengths, relative to the machine, beyond which the thickness no longer changes."""
 
 
 class VectorGlyph(NamedTuple):
-    """An arrow from `origin` (3,) by `vector` (3,), m. `double`: with two heads, as turning quantities are drawn;
-    `opacity`: 1 hides what is behind it, less is a ghost."""
+    """Arrow from `origin` (3,) by `vector` (3,), m. `double` : with two heads, as for rotational quantities; `opacity`
+    : 1 is opaque, less is transparent."""
 
     origin: ArrayLike
     vector: ArrayLike
@@ -34,15 +34,15 @@ class VectorGlyph(NamedTuple):
 
 
 class Arrows:
-    """All arrows; sources do not disturb one another."""
+    """All arrows, grouped by independent sources."""
 
     def __init__(self, renderer: vtkRenderer, look: Look) -> None:
         self.renderer, self.look = renderer, look
         self._shown: dict[str, list[tuple[vtkActor, Colour]]] = {}
 
     def show(self, source: str, glyphs: Sequence[VectorGlyph | tuple], size: float | None = None) -> None:
-        """The arrows of a source; those without length are left out. size (m): of the machine, by which their
-        thickness is bounded."""
+        """Show the arrows of a source; zero-length ones are omitted. size (m) : of the machine, which limits their
+        thickness."""
         pool = [actor for actor, _ in self._shown.pop(source, [])]
         shown: list[tuple[vtkActor, Colour]] = []
         for glyph in (VectorGlyph(*each) for each in glyphs):
@@ -74,7 +74,7 @@ class Arrows:
         actor.SetUserMatrix(vtk_matrix(along(glyph.vector, glyph.origin) @ scale))
 
     def paint(self, look: Look) -> None:
-        """Take the colours of a look."""
+        """Apply the colours of a look."""
         self.look = look
         for shown in self._shown.values():
             for actor, colour in shown:
@@ -82,12 +82,12 @@ class Arrows:
 
     @property
     def actors(self) -> list[vtkActor]:
-        """Everything shown."""
+        """Return all visible actors."""
         return [actor for shown in self._shown.values() for actor, _ in shown]
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Sources that show something."""
+        """Return the sources with visible arrows."""
         return tuple(self._shown)
 
 

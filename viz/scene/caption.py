@@ -1,4 +1,4 @@
-"""A line of text in the lower left corner of a picture: the time of a film, and what its arrows mean."""
+"""Caption in the lower left corner of a picture: the time of a film, and a legend of its arrows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from viz.lettering import as_letters
 from viz.scene.scene import Scene
 
 SHARE = 0.026
-"""Height of the letters as a share of the picture's height."""
+"""Height of the letters, relative to the picture's height."""
 
 
 class Caption:

@@ -1,5 +1,5 @@
-"""The orientation cube in the upper right corner: shows where the axes point; its faces, edges and corners can be
-picked to look from there."""
+"""Orientation cube in the upper right corner: shows the axes; picking a face, edge or corner selects the view from
+there."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from viz.scene.figures import shine
 from viz.scene.picking import Target, nearest
 
 SIDE = 108
-"""Pixels of the corner."""
+"""Side of the cube's corner viewport, pixels."""
 MARGIN = 6
 RIM = 0.3
-"""Parts of the half edge nearer than this to an edge belong to the edge."""
+"""Distance from an edge, in half edges, within which the pointer picks the edge rather than the face."""
 FACES = {
     "FRONT": ((1, 0, 0), (0, 0, 1)),
     "BACK": ((-1, 0, 0), (0, 0, 1)),
@@ -38,19 +38,19 @@ FACES = {
     "TOP": ((1, 0, 0), (0, 1, 0)),
     "BOTTOM": ((1, 0, 0), (0, -1, 0)),
 }
-"""Directions right and up of the writing on each face."""
+"""Directions right and up of the text on each face."""
 _BODY = g.Box((2.0, 2.0, 2.0), 0.16)
 _AXES = g.Triad(1.55, heads=True)
 Direction = tuple[int, int, int]
 
 
 def shown_in(width: float, height: float) -> bool:
-    """Whether a picture of this size, in pixels of the person, has room for the cube."""
+    """Return True if a picture of this size, in the user's pixels, has room for the cube."""
     return width > 3 * SIDE and height > 2 * SIDE
 
 
 class Cube:
-    """The cube and its own small renderer."""
+    """Orientation cube with its own small renderer."""
 
     def __init__(self, renderer: vtkRenderer, look: Look) -> None:
         self.renderer = renderer
@@ -67,7 +67,7 @@ class Cube:
         self.paint(look)
 
     def paint(self, look: Look) -> None:
-        """Take the colours of a look."""
+        """Apply the colours of a look."""
         shine(self._body, look.colour("cube"))
         shine(self._axes, look.colour("joint"), "frame")
         shine(self._lit, look.colour("cube_hover"))
@@ -78,7 +78,7 @@ class Cube:
             surface.SetDiffuse(0.0)
 
     def fit(self, view: View, size: tuple[int, int], pixel_ratio: float, visible: bool) -> None:
-        """Turn with the view; keep the corner's size in pixels."""
+        """Turn the cube with the view, at a constant size in pixels."""
         side, margin = round(SIDE * pixel_ratio), round(MARGIN * pixel_ratio)
         self.visible = visible and shown_in(size[0] / pixel_ratio, size[1] / pixel_ratio)
         self.renderer.SetDraw(self.visible)
@@ -92,7 +92,7 @@ class Cube:
         self.renderer.ResetCameraClippingRange()
 
     def pick(self, x: float, y: float) -> Direction | None:
-        """The direction of the face, edge or corner under a pixel, each component −1, 0 or 1."""
+        """Return the direction of the face, edge or corner under a pixel, each component −1, 0 or 1."""
         left, top, side = self._corner
         if not self.visible or not (left <= x <= left + side and top <= y <= top + side):
             return None
@@ -104,7 +104,7 @@ class Cube:
         return a, b, c
 
     def hover(self, direction: Direction | None) -> None:
-        """Light up a face, an edge or a corner."""
+        """Highlight a face, an edge or a corner."""
         if direction == self.hovered:
             return
         self.hovered = direction
@@ -125,7 +125,7 @@ def _actor(form: g.Geometry) -> vtkActor:
 
 
 def _writing(text: str, right: Direction, up: Direction) -> vtkActor:
-    """The name of a face, just above it: a picture of the letters, which stays smooth without multisampling."""
+    """Return the name of a face, just above it, as an image of the text that is smooth without multisampling."""
     letters, dimensions = vtkImageData(), [0, 0]
     style = vtkTextProperty()
     style.SetFontFamilyToArial()

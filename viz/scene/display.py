@@ -1,4 +1,4 @@
-"""What a scene shows besides the machine itself."""
+"""Display options of a scene."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from core.later import dataclass
 from viz.drawlist.item import Item, Ref
 
 CHOSEN = ("frame", "force", "sensor", "mark")
-"""Roles that are shown while their element is selected, also where a toggle hides them; not the axes of bodies, which
-are seen themselves."""
+"""Roles shown while their element is selected, even if a toggle hides them; not the axes of bodies, which are visible
+themselves."""
 TOGGLES = {
     "frame": "frames",
     "com": "centers_of_mass",
@@ -19,12 +19,12 @@ TOGGLES = {
     "label": "labels",
     "dimension": "sensors",
 }
-"""Role of items → the field of `Display` that shows them."""
+"""Fields of `Display` that control the visibility of roles."""
 
 
 @dataclass(frozen=True)
 class Display:
-    """What is shown besides the machine itself. `joints`: None draws them where bodies have no shapes."""
+    """Display options of a scene. `joints` : None draws them if bodies have no shapes."""
 
     ground: bool = True
     axes: bool = False
@@ -40,10 +40,10 @@ class Display:
     sensors: bool = True
     marks: bool = True
     layers: bool = True
-    """Whether links of planar machines are drawn side by side."""
+    """True to draw links of planar machines in separate layers."""
 
     def shows(self, item: Item, selected: Ref | None = None) -> bool:
-        """Whether an item is to be seen while an element is selected."""
+        """Return True if an item is visible while an element is selected."""
         if item.role == "joint":
             return item.shown if self.joints is None else self.joints
         if item.role in CHOSEN and item.ref is not None and item.ref == selected:

@@ -1,4 +1,4 @@
-"""Actors of a draw list: made once per item, kept while the item stays equal, then only moved. Many figures of one form
+"""Actors of a draw list: created once per item and only moved while the item is unchanged. Many figures of one form
 share an actor (`Crowd`)."""
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from viz.meshes.stand_ins import stand_in
 from viz.placement import Array, matrix
 
 Poses = Mapping[str, ArrayLike]
-"""Name of a body or frame → (4, 4) world ← that frame."""
+"""Poses (4, 4) world ← frame by name of body or frame."""
 
 
 class Figure:
-    """One item and its actor, which draws it where it is `alone`."""
+    """Item with its actor, which is used if the figure is `alone`."""
 
     def __init__(self, item: Item, look: Look) -> None:
         self.item = item
@@ -46,23 +46,23 @@ class Figure:
 
     @property
     def stand_in(self) -> vtkPolyData:
-        """Its form with fewer polygons."""
+        """Simplified mesh of the form."""
         return stand_in(self.item.geometry)
 
     @property
     def likeness(self) -> tuple[object, ...] | None:
-        """What it has in common with those it can be drawn with; None if it cannot."""
+        """Return the properties shared by figures that can be drawn together; None if it must be drawn alone."""
         own_colours = self.data.GetPointData().GetScalars() is not None
         return None if own_colours or self.item.opacity < 1.0 else (self.item.geometry, self.item.role)
 
     def coarsen(self, on: bool) -> None:
-        """Show the stand-in, or the form itself."""
+        """Switch between simplified and full mesh."""
         if on and self._coarse.GetInput() is not self.stand_in:
             self._coarse.SetInputData(self.stand_in)
         self.actor.SetMapper(self._coarse if on else self.mapper)
 
     def paint(self, look: Look) -> None:
-        """Take the colours of a look."""
+        """Apply the colours of a look."""
         own_colours = self.data.GetPointData().GetScalars() is not None and not self.item.paint_over
         for mapper in (self.mapper, self._coarse):
             mapper.SetScalarVisibility(own_colours)
@@ -72,7 +72,7 @@ class Figure:
 
     @property
     def bounds(self) -> tuple[float, ...]:
-        """The box (xmin, xmax, ymin, ymax, zmin, zmax) around it where it is now, m; meaningless without points."""
+        """Return the present bounding box (xmin, xmax, ymin, ymax, zmin, zmax), m; undefined without points."""
         return self.actor.GetBounds()
 
     def put(self, pose: Array, row: Sequence[float]) -> None:
@@ -82,7 +82,7 @@ class Figure:
 
 
 def shine(actor: vtkActor, colour: tuple[float, float, float], role: str = "shape") -> None:
-    """Give an actor a colour and the soft material of its role."""
+    """Set an actor's colour and the soft material of its role."""
     surface = actor.GetProperty()
     surface.SetColor(*colour)
     surface.SetInterpolationToPhong()
@@ -97,11 +97,11 @@ def shine(actor: vtkActor, colour: tuple[float, float, float], role: str = "shap
 
 
 MANY = 8
-"""Figures of one form from which on they are a crowd."""
+"""Number of figures of one form from which they share an actor."""
 
 
 class Crowd:
-    """The one actor of figures that are alike but for pose and colour."""
+    """Shared actor of figures that differ only in pose and colour."""
 
     def __init__(self, renderer: vtkRenderer, figures: Sequence[Figure], look: Look) -> None:
         self.renderer, self.figures = renderer, figures
@@ -134,11 +134,11 @@ class Crowd:
         return mapper
 
     def remove(self) -> None:
-        """Draw them no more."""
+        """Remove the actor."""
         self.renderer.RemoveActor(self.actor)
 
     def move(self) -> None:
-        """Follow the poses of the figures."""
+        """Update the poses of the figures."""
         poses = np.array([figure.pose for figure in self.figures])
         stretches = np.linalg.norm(poses[:, :3, :3], axis=1)
         self._points[:] = poses[:, :3, 3]
@@ -147,14 +147,14 @@ class Crowd:
         self._changed()
 
     def paint(self, look: Look) -> None:
-        """Take the colours of a look."""
+        """Apply the colours of a look."""
         self.actor.GetProperty().DeepCopy(self.figures[0].actor.GetProperty())
         colours = np.array([look.colour(figure.item.colour) for figure in self.figures])
         self._colours[:, :3], self._colours[:, 3] = np.round(255.0 * colours), 255
         self._changed()
 
     def coarsen(self, on: bool) -> None:
-        """Show stand-ins, or the forms themselves."""
+        """Switch between simplified and full meshes."""
         if on and self._coarse.GetSource() is not self.figures[0].stand_in:
             self._coarse = self._mapper(self.figures[0].stand_in)
         self.actor.SetMapper(self._coarse if on else self._fine)
@@ -167,8 +167,8 @@ class Crowd:
 
 
 def quaternions(rotations: Array) -> Array:
-    """(n, 4) unit quaternions w, x, y, z of rotation matrices (n, 3, 3): of the rows of 4 q qᵀ, which is linear in the
-    matrix, the one that is longest is taken."""
+    """Convert rotation matrices (n, 3, 3) to unit quaternions w, x, y, z (n, 4): the longest row of 4 q qᵀ, which is
+    linear in the matrix, is normalised."""
     r = rotations.transpose(1, 2, 0)
     w, x, y, z = 1 + r[0, 0] + r[1, 1] + r[2, 2], r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]
     xy, xz, yz = r[1, 0] + r[0, 1], r[0, 2] + r[2, 0], r[2, 1] + r[1, 2]
@@ -182,7 +182,7 @@ def quaternions(rotations: Array) -> Array:
 
 
 def _shared(numbers: np.ndarray, name: str = "") -> vtkDataArray:
-    """VTK's view of an array."""
+    """Return a VTK array that shares memory with the NumPy array."""
     array = numpy_to_vtk(numbers, deep=False)
     array.SetName(name)
     return array
@@ -191,9 +191,9 @@ def _shared(numbers: np.ndarray, name: str = "") -> vtkDataArray:
 IN_FRONT = ("com", "frame")
 """Roles drawn in front of the machine, which would hide them."""
 WORDS = ("label", "dimension")
-"""Roles that are words: `Labels` writes them."""
+"""Roles of texts, which `Labels` draws."""
 STANDING = ("ground", "shape", "link", "joint")
-"""Roles of what stands on the ground."""
+"""Roles of items that stand on the ground."""
 
 
 class Figures:
@@ -220,12 +220,12 @@ class Figures:
         self._poses: Poses = {}
 
     def reconcile(self, items: tuple[Item, ...], poses: Poses) -> None:
-        """Draw these items at poses: unchanged ones keep their actors, others are made, replaced or dropped."""
+        """Draw these items at poses: unchanged items keep their actors, others are created, replaced or removed."""
         self.items, self._poses = items, poses
         self.refresh()
 
     def refresh(self) -> None:
-        """Follow changes of what is to be shown."""
+        """Update the visibility of figures after a change of display options."""
         wanted = {item.id: item for item in self.items if item.role not in WORDS and self.is_shown(item)}
         for name in [n for n, figure in self.table.items() if n not in wanted or not _same(figure, wanted[n])]:
             self._stand(self.table.pop(name), False)
@@ -251,7 +251,7 @@ class Figures:
             (layer.AddActor if alone else layer.RemoveActor)(figure.actor)
 
     def _gather(self) -> None:
-        """Draw those that are alike together where they are many."""
+        """Draw equal figures with a shared actor if there are many."""
         alike: dict[object, list[Figure]] = {}
         for figure in self.table.values():
             alike.setdefault(figure.likeness or figure, []).append(figure)
@@ -273,7 +273,7 @@ class Figures:
         self.coarsen(self.coarse)
 
     def coarsen(self, on: bool) -> None:
-        """Show stand-ins, or the forms themselves."""
+        """Switch between simplified and full meshes."""
         self.coarse = on
         for crowd in self._crowds:
             crowd.coarsen(on)
@@ -290,7 +290,7 @@ class Figures:
         self._places = np.array([figure.place for figure in self._stiff]).reshape(-1, 4, 4)
 
     def move(self, poses: Poses) -> None:
-        """Put every actor where its frame is now. Frames without a pose stay at the world's origin."""
+        """Move every actor to the pose of its frame. Frames without a pose are at the world's origin."""
         self._poses = poses
         identity = np.eye(4)
         if self._stiff:
@@ -306,7 +306,7 @@ class Figures:
             crowd.move()
 
     def paint(self, look: Look) -> None:
-        """Take the colours of a look."""
+        """Apply the colours of a look."""
         self.look = look
         for figure in self.table.values():
             figure.paint(look)
@@ -315,20 +315,20 @@ class Figures:
 
     @property
     def lowest(self) -> float:
-        """Height of the lowest point of what stands on the ground, m; 0 if there is nothing."""
+        """Return the height of the lowest point of items standing on the ground, m; 0 if there are none."""
         standing = (each for each in self.table.values() if each.item.role in STANDING)
         return min((each.bounds[4] for each in standing if each.data.GetNumberOfPoints()), default=0.0)
 
     def of(self, ref: object) -> list[Figure]:
-        """The figures of an element."""
+        """Return the figures of an element."""
         return [figure for figure in self.table.values() if figure.item.ref == ref]
 
 
 def _same(figure: Figure, item: Item) -> bool:
-    """True if the actor can stay: what differs, if anything, is only the place or the colour."""
+    """Return True if the actor can be kept because at most pose or colour differ."""
     return figure.item.geometry == item.geometry and figure.item.role == item.role
 
 
 def ghostly(item: Item, opacity: float) -> Item:
-    """The item as a see-through copy."""
+    """Return a transparent copy of the item."""
     return replace(item, opacity=opacity * item.opacity, ref=None)

@@ -1,4 +1,4 @@
-"""See-through copies of the machine at other poses; copies that only move keep their actors."""
+"""Transparent copies of the machine in other poses; moved copies keep their actors."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 OPACITY = 0.28
 ROLES = ("shape", "link", "joint")
-"""What of the machine a copy shows."""
+"""Roles of items shown in a copy."""
 
 
 class _Copy:
-    """One see-through copy."""
+    """Transparent copy of the machine."""
 
     def __init__(
         self, renderer: vtkRenderer, drawn: tuple[Item, ...], names: frozenset[str], opacity: float, look: Look
@@ -37,11 +37,11 @@ class _Copy:
             renderer.AddActor(figure.actor)
 
     def fits(self, drawn: tuple[Item, ...], names: frozenset[str], opacity: float) -> bool:
-        """Whether the same actors, moved, can show this."""
+        """Return True if the same actors, moved, can show these items."""
         return drawn is self.drawn and names == self.names and opacity == self.opacity
 
     def move(self, names: Sequence[str], array: ArrayLike) -> None:
-        """To poses (n, 4, 4) of these names; the same array as before is where it is."""
+        """Move to poses (n, 4, 4) of these names; skipped if the array is the same object as before."""
         if array is self._array:
             return
         self._array = array
@@ -55,7 +55,7 @@ class _Copy:
 
 
 class Ghosts:
-    """All copies; sources (a result, the other runs …) do not disturb one another."""
+    """All copies, grouped by independent sources (a result, other runs …)."""
 
     def __init__(self, renderer: vtkRenderer, look: Look) -> None:
         self.renderer, self.look = renderer, look
@@ -71,8 +71,8 @@ class Ghosts:
         opacity: float = OPACITY,
         layers: bool = True,
     ) -> None:
-        """The copies of a source: poses (n, 4, 4) of `names` for each; machines: model and parameter values to draw,
-        or the items themselves where the model is None; `layers`: whether links stand side by side."""
+        """Show the copies of a source: poses (n, 4, 4) of `names` for each; machines : model and parameter values to
+        draw, or the items themselves if the model is None; `layers` : True to draw links in layers."""
         kept = self._copies.pop(source, [])
         made: list[_Copy] = []
         known, before = frozenset(names), self._drawn.pop(source, {})
@@ -97,7 +97,7 @@ class Ghosts:
             self._copies[source], self._drawn[source] = made, used
 
     def paint(self, look: Look) -> None:
-        """Take the colours of a look."""
+        """Apply the colours of a look."""
         self.look = look
         for figure in self._figures:
             figure.paint(look)
@@ -108,10 +108,10 @@ class Ghosts:
 
     @property
     def actors(self) -> list[vtkActor]:
-        """Everything shown."""
+        """Return all visible actors."""
         return [figure.actor for figure in self._figures]
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Sources that show something."""
+        """Return the sources with visible copies."""
         return tuple(self._copies)

@@ -1,4 +1,4 @@
-"""Rings and arrows on joints: of constant size on the screen, in front of everything, yellow under the pointer."""
+"""Joint handles: rings and arrows of constant size on the screen, in front of everything, yellow under the pointer."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ _DRAWN = {
     "slide": g.Arrow(ARROW, 2.2, 7.5, 20.0),
 }
 BOUNDS: tuple[Literal["lower", "upper"], ...] = ("lower", "upper")
-"""Of a part's coordinate; there stand its stops."""
+"""Bounds of a part's coordinate, at which its stops are drawn."""
 STOPS = {"elastic": 0.7, "hunt_crossley": 0.7, "rigid": 1.0, "off": 0.15}
-"""How opaque a stop is drawn: one that gives way is seen through, one that is not there hardly seen."""
+"""Opacity of stops by kind: elastic ones are transparent, inactive ones hardly visible."""
 WEDGE = 0.2
 """Width of a ring's stop, rad."""
 DISC = 5.0
@@ -48,11 +48,11 @@ _HELD = {
     "turn": g.Arc(RING, 8.0),
     "slide": g.Arrow(ARROW + 6.0, 8.0, 11.0, 28.0),
 }
-"""What the pointer is tested with: thicker than what is drawn. All sizes in pixels."""
+"""Forms for picking, thicker than the drawn ones. All sizes in pixels."""
 
 
 class Handles:
-    """The handles of the joints shown now."""
+    """Handles of the joints that are shown."""
 
     def __init__(self, renderer: vtkRenderer, look: Look) -> None:
         self.renderer = renderer
@@ -77,12 +77,12 @@ class Handles:
     # ------------------------------------------------------------------------------- which
 
     def use(self, skeleton: Skeleton) -> None:
-        """Take the joints of another model (or of the same with other parameters); shown handles stay."""
+        """Use the joints of another model (or of the same with other parameters); visible handles remain."""
         self.skeleton = skeleton
         self.show(*self._joints)
 
     def show(self, *joints: str) -> None:
-        """Show the handles of these joints and of no others; names that are no joints are left out."""
+        """Show the handles of these joints only; names that are not joints are ignored."""
         for actors in self._actors.values():
             for actor in actors.values():
                 self.renderer.RemoveActor(actor)
@@ -100,11 +100,11 @@ class Handles:
         self.paint(self.look)
 
     def parts_of(self, *joints: str) -> tuple[Part, ...]:
-        """All rings and arrows that joints have, shown or not."""
+        """Return all rings and arrows of joints, visible or not."""
         return tuple(part for handle in self._handles_of(*joints).values() for part in handle.parts)
 
     def _handles_of(self, *joints: str) -> dict[str, JointHandle]:
-        """The handles of joints, by name."""
+        """Return the handles of joints, by name."""
         if self.skeleton is None:
             return {}
         known = {joint.name: joint for joint in (*self.skeleton.model.joints, *self.extra)}
@@ -112,12 +112,12 @@ class Handles:
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """Names of the joints whose handles are shown."""
+        """Return names of the joints with visible handles."""
         return tuple(self._joints)
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """All rings and arrows shown."""
+        """Return all visible rings and arrows."""
         return tuple(self._actors)
 
     def _make(self, handle: JointHandle, part: Part) -> dict[str, vtkActor]:
@@ -142,13 +142,14 @@ class Handles:
     # ------------------------------------------------------------------------------- looks
 
     def hover(self, part: Part | None) -> None:
-        """The pointer is on a part."""
+        """Highlight the part under the pointer."""
         if part != self.hovered:
             self.hovered = part
             self.paint(self.look)
 
     def drag(self, part: Part | None, state: State = "free") -> None:
-        """A part is held (None: let go); the state colours it when a limit, the loops or a dead point hold it back."""
+        """Mark a part as dragged (None: released); the state colours it when a limit, a loop or a dead centre blocks
+        it."""
         if (part, state) != (self.dragged, self.state):
             self.dragged, self.state = part, state
             self.paint(self.look)
@@ -156,12 +157,12 @@ class Handles:
             self.say("")
 
     def say(self, text: str) -> None:
-        """Show a value beside the dragged (else hovered) part; "" hides it."""
+        """Show a value next to the dragged or hovered part; "" hides it."""
         self._text.SetInput(as_letters(text.replace("\u202f", " ")))  # the letters of the scene lack the narrow gap
         self._text.SetVisibility(bool(text))
 
     def paint(self, look: Look) -> None:
-        """Take the colours of a look and of the states."""
+        """Apply the colours of a look and of the states."""
         self.look = look
         for part, actors in self._actors.items():
             for name, actor in actors.items():
@@ -184,7 +185,7 @@ class Handles:
         return self._joints[part.joint].colour(part)
 
     def set_limits(self, part: Part, low: float | None, high: float | None) -> None:
-        """Show other limits of a part's coordinate, until handles are shown anew."""
+        """Show other limits of a part's coordinate, until handles are shown again."""
         part = part.whole
         handle = self._joints[part.joint]
         handle.limits[part] = low, high
@@ -194,13 +195,13 @@ class Handles:
         self.paint(self.look)
 
     def limits(self, part: Part) -> tuple[float | None, float | None]:
-        """Bounds of a part's coordinate as they are shown."""
+        """Return the displayed bounds of a part's coordinate."""
         return self._joints[part.joint].limits[part.whole]
 
     # ------------------------------------------------------------------------------- places
 
     def move(self, poses: Poses) -> None:
-        """Follow the bodies."""
+        """Move the handles with the bodies."""
         identity = np.eye(4)
         for handle in self._joints.values():
             frames = [np.asarray(poses.get(body, identity), dtype=float) @ pose for body, pose in handle.sides.values()]
@@ -209,7 +210,7 @@ class Handles:
                     self._spots[part] = handle.spot(part, *frames)
 
     def fit(self, view: View, size: tuple[int, int], pixel_ratio: float) -> None:
-        """Give every part its size on the screen and its place, and the text its place."""
+        """Update size and position of every part and of the text on the screen."""
         for part, spot in self._spots.items():
             scale = metres_per_pixel(view, size, spot.centre) * pixel_ratio
             self._scales[part] = scale
@@ -228,7 +229,7 @@ class Handles:
             self._text.GetTextProperty().SetBackgroundOpacity(0.85)
 
     def _places(self, part: Part, spot: Spot, scale: float) -> Iterable[tuple[str, Array]]:
-        """(actor, pose) of everything a part consists of."""
+        """Yield (actor, pose) of all components of a part."""
         actors = self._actors[part]
         base = _frame(spot)
         yield "body", _scaled(base, scale)
@@ -254,16 +255,16 @@ class Handles:
     # ------------------------------------------------------------------------------- holding
 
     def spot(self, part: Part) -> Spot:
-        """Where a part is now."""
+        """Return the present position of a part."""
         return self._spots[part.whole]
 
     def grip(self, part: Part) -> Grip:
-        """What a drag of a part needs (see `viz.drawlist.drag_geometry.Drag`)."""
+        """Return the data for dragging a part (see `viz.drawlist.drag_geometry.Drag`)."""
         spot = self._spots[part.whole]
         return Grip(part.kind, spot.centre, spot.axis, RING * self._scales.get(part.whole, 1.0))
 
     def _stops(self, part: Part, spot: Spot, scale: float) -> Iterable[Target]:
-        """What is tested for the stops at a part's limits: a little more than what is drawn."""
+        """Yield the pick targets of the stops at a part's limits, slightly larger than drawn."""
         low, high = self._joints[part.joint].limits[part]
         if part.kind == "turn":
             wedges = _wedges(low, high, 0.04)
@@ -278,8 +279,8 @@ class Handles:
                 yield Target(g.Cylinder(1.0, 1.0, sides=24), pose, replace(part, bound=bound))
 
     def pick(self, ray: Ray) -> Met | None:
-        """The part a ray meets, a stop before its ring; its `meaning` is the `Part`. Needs a render (or `fit`) after
-        the last change."""
+        """Return the part that a ray meets, a stop before its ring; its `meaning` is the `Part`. Needs a render (or
+        `fit`) after the last change."""
         targets, stops = list[Target](), list[Target]()
         for part, spot in self._spots.items():
             if part in self._scales:
@@ -292,7 +293,7 @@ class Handles:
 
 
 def _wedges(low: float | None, high: float | None, more: float = 0.0) -> dict[str, g.Sector]:
-    """The stops of a ring, beyond its limits; `more` of the radius, and rad, at all sides."""
+    """Return the stops of a ring, beyond its limits; enlarged by `more`, of the radius and in rad, on all sides."""
     found: dict[str, g.Sector] = {}
     inner, outer = (0.74 - more) * RING, (1.12 + more) * RING
     if low is not None:
@@ -315,7 +316,7 @@ def _actor(form: g.Geometry) -> vtkActor:
 
 
 def _frame(spot: Spot, sign: float = 1.0) -> Array:
-    """(4, 4) z along the axis, x along the direction of zero."""
+    """Return a pose (4, 4) with z along the axis and x along the zero direction."""
     result = along(sign * spot.axis, spot.centre)
     x = spot.reference - spot.axis * float(spot.axis @ spot.reference)
     if float(np.linalg.norm(x)) > 1e-9:
@@ -342,7 +343,7 @@ def _shift(x: float) -> Array:
 
 
 def _bar(base: Array, centre: Array, radius: float, length: float) -> Array:
-    """A unit cylinder along the axis of `base`, made this thick and long, around a centre."""
+    """Return the pose that scales a unit cylinder along the axis of `base` to this radius and length."""
     result = base @ np.diag([radius, radius, length, 1.0])
     result[:3, 3] = centre
     return result

@@ -1,4 +1,4 @@
-"""Selection and hover: an outline of constant width in pixels around the chosen figures.
+"""Highlight of selected and hovered figures: an outline of constant width in pixels.
 
 The outline is the figure once more, seen from inside only and pushed outward along its normals in the picture plane.
 """
@@ -16,9 +16,10 @@ from viz.meshes.meshes import mesh
 from viz.scene.figures import Figure
 
 WIDTH = 2.6
-"""Pixels."""
+"""Width of the outline, pixels."""
 GLASS = 0.5
-"""Bodies less opaque than this are glass: what lies behind is picked first, and outlines let it show."""
+"""Opacity below which bodies count as transparent: items behind them are picked first, and outlines stay visible
+through them."""
 
 _PUSH = """//VTK::PositionVC::Impl
   vec4 outlinePlace = MCDCMatrix * vertexMC;
@@ -32,7 +33,7 @@ _PUSH = """//VTK::PositionVC::Impl
 
 @lru_cache(maxsize=512)
 def hull(form: g.Geometry) -> vtkPolyData:
-    """The mesh of a form with one common normal at each corner, so that the pushed faces stay together."""
+    """Return the mesh of a form with one common normal per corner, so that displaced faces stay connected."""
     clean = vtkCleanPolyData()
     clean.SetInputData(mesh(form))
     clean.Update()
@@ -48,7 +49,7 @@ def hull(form: g.Geometry) -> vtkPolyData:
 
 
 class Outline:
-    """The outlines of one kind of highlight."""
+    """Outlines of one kind of highlight."""
 
     def __init__(self, renderer: vtkRenderer, width: float = WIDTH) -> None:
         self.renderer = renderer
@@ -56,7 +57,7 @@ class Outline:
         self._actors: list[vtkActor] = []
 
     def show(self, figures: list[Figure], colour: tuple[float, float, float]) -> None:
-        """Outline these figures and no others."""
+        """Outline these figures only."""
         for actor in self._actors:
             self.renderer.RemoveActor(actor)
         self._actors = [self._outline(figure, colour) for figure in figures]
@@ -64,7 +65,7 @@ class Outline:
             self.renderer.AddActor(actor)
 
     def fit(self, size: tuple[int, int], pixel_ratio: float) -> None:
-        """Tell the outlines the size of the picture in pixels."""
+        """Set the picture size in pixels, on which the outline width depends."""
         for actor in self._actors:
             uniforms = actor.GetShaderProperty().GetVertexCustomUniforms()
             uniforms.SetUniform2f("outlineSize", [float(x) for x in size])

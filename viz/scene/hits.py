@@ -1,4 +1,4 @@
-"""What a person means by pointing at a pixel: a handle before everything, then what is in front, solid, or glass."""
+"""Selection of the object under a pixel: handles first, then items in front, solids, transparent items."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ from viz.scene.highlight import GLASS
 from viz.scene.picking import Target, nearest
 
 SEEN_THROUGH = ("inertia", "collision")
-"""Roles that nobody points at."""
+"""Roles that cannot be picked."""
 
 
 @dataclass(frozen=True)
 class Hit:
-    """What lies under a pixel. position (3,) m and normal (3,) in world axes, where the thing is, in
-    whatever layer it is drawn; `handle` if it is a joint's handle (they lie in front of everything); form and pose
-    (4, 4; world) of what was met."""
+    """Object under a pixel. position (3,) m and normal (3,) in world axes, at its true position, in whatever layer it
+    is drawn; `handle` if it is a joint's handle; form and pose (4, 4; world) of the hit form."""
 
     ref: Ref | None
     position: Array
@@ -37,7 +36,7 @@ class Hit:
 
 
 def handle_hit(ray: Ray, handles: Handles) -> Hit | None:
-    """The handle that a line of sight meets."""
+    """Return the handle hit by a line of sight."""
     held = handles.pick(ray)
     if held is None:
         return None
@@ -46,7 +45,7 @@ def handle_hit(ray: Ray, handles: Handles) -> Hit | None:
 
 
 def figure_hit(ray: Ray, figures: Iterable[Figure]) -> Hit | None:
-    """The element that a line of sight meets first in the first layer where it meets any."""
+    """Return the first element hit by a line of sight, in the first layer with a hit."""
     for layer in _layers(figures):
         found = nearest(ray, (Target(figure.item.geometry, figure.pose, figure) for figure in layer))
         if found is not None:
@@ -59,13 +58,13 @@ def figure_hit(ray: Ray, figures: Iterable[Figure]) -> Hit | None:
 
 
 def _drawn_aside(figure: Figure) -> Array:
-    """(3,) m, world: how far a figure is drawn from where it is."""
+    """Return the offset (3,) m, world, of the drawn figure from its true position."""
     R_WB = figure.pose[:3, :3] @ figure.place[:3, :3].T
     return R_WB @ np.array(figure.item.layer)
 
 
 def _layers(figures: Iterable[Figure]) -> Iterator[list[Figure]]:
-    """What is drawn in front; what is solid; glass, for what is seen through it is meant before it."""
+    """Yield figures by priority: in front; solid; transparent, because an item seen through one is preferred."""
     meant = [each for each in figures if each.item.ref is not None and each.item.role not in SEEN_THROUGH]
     behind = [each for each in meant if each.item.role not in IN_FRONT]
     yield [each for each in meant if each.item.role in IN_FRONT]

@@ -1,4 +1,4 @@
-"""Names beside the things they belong to, always upright and of one size."""
+"""Name labels next to their items, always upright and of constant size."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from viz.scene.figures import Poses
 
 SIZES = {"bodies": 13, "joints": 13, "frames": 12}
 OFFSET = (9, 6)
-"""Pixels right of and above the place named."""
+"""Offset of a label right of and above its point, pixels."""
 LINE, LETTER = 17.0, 7.4
-"""Pixels a line of writing is high and a letter wide, for keeping labels apart."""
+"""Height of a line of text and width of a letter, pixels, for keeping labels apart."""
 ROWS = (0, -1, 1, -2, 2, -3, 3, -4, 4, -5)
-"""Lines up from its place at which a label looks for room; one that finds none is left out."""
+"""Numbers of lines by which a label may be moved up to find room; otherwise it is hidden."""
 Taken = list[tuple[float, float, float]]
-"""Lines of writing on the screen: left end x, height y, width, pixels."""
+"""Occupied lines of text on the screen: left end x, height y, width, pixels."""
 FIRST = ("sensors", "joints", "bodies", "chains", "junctions", "frames")
-"""Whose labels find room first."""
+"""Roles whose labels are placed first."""
 
 
 class Labels:
@@ -39,7 +39,7 @@ class Labels:
         """Words of an item of the role `dimension` at poses."""
 
     def show(self, items: tuple[Item, ...]) -> None:
-        """Show these labels and no others."""
+        """Show these labels only."""
         wanted = {item.id: item for item in items}
         for name in [name for name in self._actors if name not in wanted]:
             self.renderer.RemoveActor(self._actors.pop(name)[1])
@@ -58,7 +58,7 @@ class Labels:
         return actor
 
     def paint(self, look: Look) -> None:
-        """Take the colours of a look."""
+        """Apply the colours of a look."""
         self.look = look
         for item, actor in self._actors.values():
             collection = item.ref[0] if item.ref else "frames"
@@ -66,7 +66,7 @@ class Labels:
             write(actor.GetTextProperty(), look, colour, round(SIZES.get(collection, 12) * self.scale))
 
     def fit(self, view: View, size: tuple[int, int], pixel_ratio: float, written: Taken | None = None) -> None:
-        """Keep labels apart, and from other writing: one whose place is taken moves up or down by lines."""
+        """Avoid overlap of labels with each other and with other text, by moving them up or down by lines."""
         if pixel_ratio != self.scale:
             self.scale = pixel_ratio
             self.paint(self.look)
@@ -83,7 +83,7 @@ class Labels:
                 actor.SetDisplayOffset(round(right), round(up + row * line))
 
     def move(self, poses: Poses) -> None:
-        """Follow the frames; dimension lines say what they measure now."""
+        """Move with the frames, and update the values at dimension lines."""
         if not self._actors:
             return
         places = self._spans.poses(poses)[:, :3, 3].tolist()
@@ -101,12 +101,12 @@ def _turn(entry: tuple[Item, vtkBillboardTextActor3D]) -> int:
 
 
 def covered(taken: Taken, x: float, y: float, width: float, line: float) -> bool:
-    """Whether a line of writing would lie over others."""
+    """Return True if a line of text would overlap others."""
     return any(abs(y - v) < line and x < u + w and u < x + width for u, v, w in taken)
 
 
 def write(text: vtkTextProperty, look: Look, colour: tuple[float, float, float], size: int) -> None:
-    """Plain upright letters on a faint background."""
+    """Format upright text on a faint background."""
     text.SetFontFamilyToArial()
     text.SetFontSize(size)
     text.SetColor(*colour)

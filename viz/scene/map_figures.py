@@ -1,4 +1,4 @@
-"""A map in the scene: points or squares in the colours of values, the surface round cells, borders."""
+"""Map in the scene: points or squares coloured by value, the surface around cells, borders."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from viz.placement import Array
 
 Form = Literal["points", "squares", "surface"]
 POINT = 6.0
-"""Pixels of a point."""
+"""Size of a point, pixels."""
 SEEN_THROUGH = {"points": 1.0, "squares": 0.72, "surface": 0.4}
-"""How opaque each form is."""
+"""Opacity by form of display."""
 LIFT = 2e-3
-"""Part of a cell by which squares lie behind the borders."""
+"""Offset of squares behind the borders, relative to a cell."""
 
 
 class MapGlyph(NamedTuple):
-    """points (n, 3) m; values (n,); low, high : ends of the scale; size : of cells, m; axes (2, 3) of the plane in
-    which they lie, None in space; filled : cells (i, j, k) of which the surface is drawn, with the corner of the first;
-    borders (m, 2, 3) m; the points stand in the order of the filled cells; solid : filled cells and the gaps between
-    them, which the surface does not show;
-    parted : whether the values are differences; plain : whether they say nothing."""
+    """Map to display. points (n, 3) m; values (n,); low, high : ends of the scale; size : of cells, m; axes (2, 3) of
+    the plane of the map, None in space; filled : cells (i, j, k) inside the surface, with the corner of the first;
+    borders (m, 2, 3) m; the points are in the order of the filled cells; solid : filled cells and the enclosed gaps,
+    which the surface does not show; parted : True if the values are differences; plain : True if the values carry no
+    information."""
 
     points: Array
     values: Array
@@ -45,7 +45,7 @@ class MapGlyph(NamedTuple):
 
 
 class MapFigures:
-    """The actors of one map."""
+    """Actors of one map."""
 
     def __init__(self, renderer: vtkRenderer, look: Look) -> None:
         self._renderer, self._look = renderer, look
@@ -66,7 +66,7 @@ class MapFigures:
         self.paint(self._look)
 
     def paint(self, look: Look) -> None:
-        """Take the colours of a look."""
+        """Apply the colours of a look."""
         self._look = look
         glyph = self._glyph
         if glyph is None:
@@ -97,24 +97,24 @@ class MapFigures:
         return coloured(surface(corners.reshape(-1, 3), faces), np.repeat(shades[owner], 4, axis=0))
 
     def _shades(self, glyph: MapGlyph) -> Array:
-        """(n, 3) colours of the points."""
+        """Return the colours (n, 3) of the points."""
         if glyph.plain:
             return np.tile(self._look.colour("ellipsoid"), (len(glyph.points), 1))
         return colours(glyph.values, glyph.low, glyph.high, self._look.name, glyph.parted)
 
     @property
     def glass(self) -> bool:
-        """Whether something can be seen through."""
+        """Return True if a visible part is transparent."""
         return self._glyph is not None and SEEN_THROUGH[self._form] < 1.0
 
     @property
     def actors(self) -> list[vtkActor]:
-        """What is shown."""
+        """Return all visible actors."""
         return [actor for actor in (self._places, self._borders) if actor.GetVisibility()]
 
 
 def _squares(glyph: MapGlyph) -> tuple[Array, NDArray[np.intp]]:
-    """(n, 4, 3) corners of the squares round the middles of filled cells, and the point of each."""
+    """Return corners (n, 4, 3) of the squares of filled cells, and the point index of each."""
     assert glyph.axes is not None
     first, second = glyph.axes
     middles = glyph.corner + (np.argwhere(glyph.filled) + 0.5)[:, :2] @ (glyph.size * glyph.axes)
@@ -126,7 +126,7 @@ def _squares(glyph: MapGlyph) -> tuple[Array, NDArray[np.intp]]:
 
 
 def _faces(glyph: MapGlyph) -> tuple[Array, NDArray[np.intp]]:
-    """(n, 4, 3) corners of the faces between filled cells and others, and the point of each."""
+    """Return corners (n, 4, 3) of the faces between filled and empty cells, and the point index of each."""
     number = np.cumsum(glyph.filled.ravel()).reshape(glyph.filled.shape) - 1
     corners, owners = [], []
     for axis in range(3):

@@ -1,5 +1,5 @@
-"""What mobility says of a machine, drawn on it: rings and arrows of constant size on the screen, in front of
-everything, and words beside them.
+"""Mobility marks drawn on the machine: rings and arrows of constant size on the screen, in front of everything, with
+texts.
 
 A ring is a rotation about its axis, an arrow with two heads a translation, both together a screw, a ball a place. Red:
 held twice or contradicted; the accent: free to move; violet: lost, or gained, at or near a singular pose.
@@ -31,17 +31,17 @@ COLOURS: Mapping[Kind, str] = MappingProxyType(
 WIDTHS: Mapping[Kind, float] = MappingProxyType(
     {"redundant": 22.0, "conflict": 22.0, "free": 29.0, "idle": 29.0, "singular": 36.0}
 )
-"""Radius of a ring, pixels: marks of different kinds at one place stand round each other."""
+"""Radius of a ring, pixels: marks of different kinds at one position are concentric."""
 LENGTH, AXIS = 2.0, 1.35
-"""Half an arrow's and an axis's length, in radii of a ring."""
+"""Half the length of an arrow and of an axis, in ring radii."""
 LEAST = 0.45
-"""Size of a mark of what is only just being lost; it grows to 1."""
+"""Size of the mark of a direction that is just starting to be lost; it grows to 1."""
 OLD = 0.35
-"""Opacity of marks that are not yet those of the pose shown."""
+"""Opacity of marks that do not yet belong to the displayed pose."""
 LETTERS = 12
-"""Size of the words, pixels."""
+"""Size of the text, pixels."""
 BESIDE = 8
-"""Pixels between a mark, or the picture's edge, and words."""
+"""Distance between a mark, or the picture's edge, and text, pixels."""
 
 
 def _forms() -> Mapping[Form, g.Geometry]:
@@ -64,17 +64,17 @@ FORMS = _forms()
 
 
 def strength(mark: Mark) -> float:
-    """How far a direction is lost, 0 … 1."""
+    """Return the degree to which a direction is lost, 0 … 1."""
     return 1.0 - min(mark.share / NEAR_SINGULAR_FRACTION, 1.0)
 
 
 def chosen(marks: Sequence[Mark], refs: Collection[Ref]) -> list[Mark]:
-    """What is drawn of the marks: the chief ones, and those of bodies that are looked at."""
+    """Return the marks to draw: the main ones, and those of inspected bodies."""
     return [mark for mark in marks if mark.chief or mark.ref in refs]
 
 
 def sentences(marks: Sequence[Mark], refs: Collection[Ref], words: Words = in_si) -> list[tuple[Mark, str]]:
-    """The words of marks: a few for all of a kind at a component, more where it is looked at."""
+    """Return the texts of marks: short ones for all marks of a kind at a component, longer ones if it is inspected."""
     together: dict[tuple[str, Ref], list[Mark]] = {}
     for mark in marks:
         together.setdefault((COLOURS[mark.kind], mark.ref), []).append(mark)
@@ -98,7 +98,7 @@ def _sentence(mark: Mark, words: Words) -> str:
 
 
 class MarkFigures:
-    """The actors of the marks shown."""
+    """Actors of the visible marks."""
 
     def __init__(self, renderer: vtkRenderer, look: Look) -> None:
         self._renderer, self._look = renderer, look
@@ -115,7 +115,7 @@ class MarkFigures:
         self._scale = 1.0
 
     def show(self, marks: Sequence[Mark], refs: Collection[Ref] = (), *, old: bool = False) -> None:
-        """Show these marks and no others, more of those of the components that are looked at."""
+        """Show these marks only, with more detail for the inspected components."""
         self.marks, self.refs, self.old = tuple(marks), frozenset(refs), old
         drawn = chosen(self.marks, self.refs)
         self._draw(drawn)
@@ -128,14 +128,14 @@ class MarkFigures:
             self.show(self.marks, refs, old=self.old)
 
     def age(self) -> None:
-        """The pose has moved on: they fade until the next ones are known."""
+        """Fade the marks, because the pose has changed, until new ones are known."""
         if not self.old:
             self.old = True
             self.paint(self._look)
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The words shown."""
+        """Return the visible texts."""
         return tuple(actor.GetInput() for actor, _ in self._labels if actor.GetVisibility())
 
     def _draw(self, marks: Sequence[Mark]) -> None:
@@ -162,7 +162,7 @@ class MarkFigures:
             actor.SetPosition(*mark.place)
 
     def paint(self, look: Look) -> None:
-        """Take the colours of a look."""
+        """Apply the colours of a look."""
         self._look = look
         faded = OLD if self.old else 1.0
         for actor, mark in self._figures:
@@ -176,8 +176,7 @@ class MarkFigures:
             text.GetTextProperty().SetOpacity(max(faded, 0.5))
 
     def fit(self, view: View, size: tuple[int, int], pixel_ratio: float) -> Taken:
-        """Give the marks their size on the screen, and their words a place beside them, none over another; the places
-        that they take."""
+        """Update the marks' size on the screen and place their texts without overlap; return the occupied places."""
         if pixel_ratio != self._scale:
             self._scale = pixel_ratio
             self.paint(self._look)
@@ -194,7 +193,7 @@ class MarkFigures:
         self, actor: vtkBillboardTextActor3D, mark: Mark, pixel: tuple[float, float], size: tuple[int, int],
         taken: Taken,
     ) -> Taken:  # fmt: skip
-        """Put words beside their mark, moved up or down by lines where others are; the place they take."""
+        """Place a text next to its mark, moved up or down by lines to avoid others; return the occupied place."""
         rows = (actor.GetInput() or "").split("\n")
         line, width = LINE * self._scale, LETTER * self._scale * max(map(len, rows))
         x, y = pixel
@@ -214,7 +213,7 @@ class MarkFigures:
 
 
 def _radius(mark: Mark) -> float:
-    """Of its ring, pixels."""
+    """Return the radius of a mark's ring, pixels."""
     return WIDTHS[mark.kind] * (LEAST + (1.0 - LEAST) * strength(mark))
 
 

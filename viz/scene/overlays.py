@@ -1,4 +1,4 @@
-"""What functions and runs show in the scene: ghosts of other poses, traces of points, ellipsoids, arrows.
+"""Overlays of function results and runs: ghosts of other poses, paths of points, ellipsoids, arrows.
 
 Everything is given as plain arrays in world axes (m) and stays until its source gives it anew, or it is cleared.
 """
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from core.model import Model
 
 FLAT = 2e-3
-"""Radii below this share of the largest are drawn as zero: a disc or a line."""
+"""Radius, relative to the largest, below which it is drawn as zero: a disc or a line."""
 
 
 _MASS = g.CenterMark(1.0)
 
 
 class EllipsoidGlyph(NamedTuple):
-    """center (3,) m; axes (3, 3), the unit axes as columns; radii (3,) m."""
+    """Ellipsoid: center (3,) m; axes (3, 3), the unit axes as columns; radii (3,) m."""
 
     center: ArrayLike
     axes: ArrayLike
@@ -42,7 +42,7 @@ class EllipsoidGlyph(NamedTuple):
 
 
 class Overlays:
-    """The actors of all overlays."""
+    """Actors of all overlays."""
 
     def __init__(self, renderer: vtkRenderer, front: vtkRenderer, look: Look) -> None:
         self.renderer = renderer
@@ -63,7 +63,7 @@ class Overlays:
         front.AddActor(self._mass)
 
     def clear(self) -> None:
-        """Show none of them."""
+        """Remove all overlays."""
         for source in self._ghosts.sources:
             self.ghosts((), (), source=source)
         for source in {source for source, _ in self._paths}:
@@ -83,8 +83,8 @@ class Overlays:
         model: Model | None = None,
         source: str = "result",
     ) -> None:
-        """See-through copies of the machine: `arrays` holds for each copy an (n, 4, 4) array of poses of `names`;
-        `parameters` its parameter values and `model` the machine, where they differ from those shown."""
+        """Show transparent copies of the machine: `arrays` holds for each copy an (n, 4, 4) array of poses of `names`;
+        `parameters` its parameter values and `model` the machine, if they differ from the displayed ones."""
         machine = model or self.model
         machines = []
         for k in range(len(arrays)):
@@ -98,7 +98,7 @@ class Overlays:
     def paths(
         self, paths: Mapping[str, ArrayLike], colours: Mapping[str, Colour] | None = None, source: str = "trajectories"
     ) -> None:
-        """Lines through the (n, 3) places points have been at, by any name."""
+        """Show lines through the (n, 3) past positions of points, by any name."""
         for key in [key for key in self._paths if key[0] == source and key[1] not in paths]:
             self.renderer.RemoveActor(self._paths.pop(key)[0])
         for name, path in paths.items():
@@ -117,7 +117,7 @@ class Overlays:
     # ------------------------------------------------------------------------------- ellipsoids
 
     def ellipsoids(self, glyphs: Sequence[EllipsoidGlyph | tuple], opacity: float = 0.32) -> None:
-        """Ellipsoids (discs and lines where radii vanish), with their principal circles and semi-axes."""
+        """Show ellipsoids (discs and lines for zero radii), with their principal circles and semi-axes."""
         while len(self._ellipsoids) > len(glyphs):
             self._ellipsoids.pop().remove()
         while len(self._ellipsoids) < len(glyphs):
@@ -128,7 +128,7 @@ class Overlays:
     # ------------------------------------------------------------------------------- mass
 
     def mass_center(self, place: ArrayLike | None, radius: float) -> None:
-        """A larger quartered ball at the centre of mass of the whole machine; None hides it."""
+        """Show a larger quartered ball at the centre of mass of the whole machine; None hides it."""
         self._mass.SetVisibility(place is not None)
         if place is not None:
             x, y, z = np.asarray(place, dtype=float)
@@ -138,12 +138,12 @@ class Overlays:
     # ------------------------------------------------------------------------------- vectors
 
     def vectors(self, glyphs: Sequence[VectorGlyph | tuple], source: str = "", size: float | None = None) -> None:
-        """Arrows, in front of the machine; those without length are left out. size: of the machine, m, by which they
-        are neither too thin nor too thick."""
+        """Show arrows in front of the machine; zero-length ones are omitted. size : of the machine, m, which limits
+        their thickness."""
         self._arrows.show(source, glyphs, size)
 
     def paint(self, look: Look) -> None:
-        """Take the colours of a look."""
+        """Apply the colours of a look."""
         self.look = look
         self._ghosts.paint(look)
         self._arrows.paint(look)
@@ -154,18 +154,18 @@ class Overlays:
 
     @property
     def glass(self) -> bool:
-        """Whether something can be seen through."""
+        """Return True if a visible part is transparent."""
         return bool(self._ghosts.sources or self._ellipsoids)
 
     @property
     def actors(self) -> list[vtkActor]:
-        """Everything shown, for fitting the view."""
+        """Return all visible actors, for fitting the view."""
         own = [*self._ghosts.actors, *(actor for actor, _ in self._paths.values()), *self._arrows.actors]
         return own + [actor for actors in self._ellipsoids for actor in actors.shown]
 
 
 class _EllipsoidActors:
-    """Surface and lines of one ellipsoid; moved, not made anew, when its numbers change."""
+    """Surface and lines of one ellipsoid, which are moved instead of recreated when its values change."""
 
     def __init__(self, renderer: vtkRenderer) -> None:
         self._renderer = renderer
@@ -219,7 +219,7 @@ class _EllipsoidActors:
 
 
 def _circles(thick: int) -> object:
-    """Lines of a unit ball (three circles and axes), disc (circle and two axes) or segment."""
+    """Return lines of a unit ball (three circles and axes), disc (circle and two axes) or segment."""
     turn = np.linspace(0.0, 2.0 * np.pi, 73)
     points: list[Array] = []
     lines: list[list[int]] = []

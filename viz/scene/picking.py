@@ -1,4 +1,4 @@
-"""What a line of sight meets: tested on the meshes themselves, so it needs no picture and no GPU."""
+"""Ray picking on the meshes themselves, which needs neither a picture nor a GPU."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from viz.placement import Array
 
 
 class Target(NamedTuple):
-    """Something that can be hit: its form, its pose (4, 4; may stretch) and what it stands for."""
+    """Pick target: its form, its pose (4, 4; may stretch) and the object it represents."""
 
     geometry: g.Geometry
     pose: Array
@@ -25,7 +25,7 @@ class Target(NamedTuple):
 
 
 class Met(NamedTuple):
-    """The nearest thing on a ray: what it stands for, where (m), the surface normal there and the distance (m)."""
+    """Nearest hit of a ray: the object, the position (m), the surface normal there and the distance (m)."""
 
     meaning: object
     position: Array
@@ -34,7 +34,7 @@ class Met(NamedTuple):
 
 
 def nearest(ray: Ray, targets: Iterable[Target]) -> Met | None:
-    """The first target that the ray meets, or None."""
+    """Return the first target that the ray meets, or None."""
     table = list(targets)
     if not table:
         return None
@@ -57,7 +57,7 @@ def nearest(ray: Ray, targets: Iterable[Target]) -> Met | None:
 
 
 def pickable(form: g.Geometry) -> g.Geometry:
-    """The form a ray is tested with: wires count as solid."""
+    """Return the form used for picking: wires count as solid."""
     if isinstance(form, g.MissingMesh):
         return g.Box((form.size,) * 3)
     if isinstance(form, g.MeshFile) and mesh(form).GetNumberOfPolys() == 0:
@@ -66,7 +66,7 @@ def pickable(form: g.Geometry) -> g.Geometry:
 
 
 def _slabs(origins: Array, directions: Array, bounds: Array) -> tuple[Array, Array]:
-    """Distances at which rays enter and leave boxes (n, 3, 2); leaving before entering means a miss."""
+    """Return the distances at which rays enter and leave boxes (n, 3, 2); leaving before entering is a miss."""
     slack = 1e-9 + 1e-6 * (bounds[:, :, 1] - bounds[:, :, 0]).max(axis=1)[:, None]
     safe = np.where(np.abs(directions) < 1e-15, 1e-15, directions)
     a = (bounds[:, :, 0] - slack - origins) / safe
@@ -76,7 +76,7 @@ def _slabs(origins: Array, directions: Array, bounds: Array) -> tuple[Array, Arr
 
 @lru_cache(maxsize=1024)
 def search_tree(form: g.Geometry) -> tuple[vtkStaticCellLocator, vtkPolyData]:
-    """The search tree of a form, and its mesh."""
+    """Return the search tree of a form, and its mesh."""
     data = mesh(form)
     locator = vtkStaticCellLocator()
     locator.SetDataSet(data)
@@ -85,7 +85,7 @@ def search_tree(form: g.Geometry) -> tuple[vtkStaticCellLocator, vtkPolyData]:
 
 
 def _meet(target: Target, origin: Array, direction: Array, enter: float, leave: float) -> tuple[float, Array] | None:
-    """Distance along the (world) ray and local face normal of the first face met inside [enter, leave]."""
+    """Return distance along the (world) ray and local normal of the first face hit inside [enter, leave]."""
     locator, data = search_tree(pickable(target.geometry))
     if data.GetNumberOfCells() == 0:
         return None
@@ -102,7 +102,7 @@ def _meet(target: Target, origin: Array, direction: Array, enter: float, leave: 
 
 
 def _outward(inverse: Array, normal: Array, ray: Ray) -> Array:
-    """The face normal in world axes, of length one, on the side the ray comes from."""
+    """Return the unit face normal in world axes, on the side of the ray's origin."""
     world = inverse[:3, :3].T @ normal
     length = float(np.linalg.norm(world))
     if length < 1e-300:

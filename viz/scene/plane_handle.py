@@ -1,4 +1,4 @@
-"""The handle of a plane: an arrow along its normal moves it, two rings turn it; a frame shows where it goes.
+"""Handle of a plane: an arrow along its normal moves it, two rings rotate it; an outline shows its position.
 
 Of constant size on the screen, in front of everything, yellow under the pointer.
 """
@@ -28,8 +28,8 @@ ARROW = 84.0
 
 @dataclass(frozen=True)
 class PlanePart:
-    """What can be held. kind : whether it slides or turns; axis : 0, 1 the axes of the plane, 2 its normal;
-    drawn, gripped : its form, and what the pointer is tested with (pixels)."""
+    """Draggable part of the handle. kind : slide or turn; axis : 0, 1 the axes of the plane, 2 its normal; drawn,
+    gripped : drawn form, and form for picking (pixels)."""
 
     name: str
     kind: Literal["turn", "slide"]
@@ -47,7 +47,8 @@ PARTS = (
 
 
 class PlanePlace(NamedTuple):
-    """centre : (3,) m, where the handle stands; axes : (2, 3) unit vectors of the plane; half : m, of its frame."""
+    """Position of the handle. centre : (3,) m; axes : (2, 3) unit vectors of the plane; half : half side of its
+    outline, m."""
 
     centre: Array
     axes: Array
@@ -55,11 +56,11 @@ class PlanePlace(NamedTuple):
 
     @property
     def frame(self) -> Array:
-        """(3, 3) columns: the axes and the normal."""
+        """Axes and normal as columns (3, 3)."""
         return np.column_stack([*self.axes, np.cross(self.axes[0], self.axes[1])])
 
     def moved(self, part: PlanePart, amount: float) -> PlanePlace:
-        """After a drag of a part by an amount, m or rad."""
+        """Return the position after a drag of a part by an amount, m or rad."""
         frame = self.frame
         if part.kind == "slide":
             return self._replace(centre=self.centre + amount * frame[:, part.axis])
@@ -72,7 +73,7 @@ class PlanePlace(NamedTuple):
 
 
 class PlaneHandle:
-    """The handle of at most one plane."""
+    """Handle of at most one plane."""
 
     def __init__(self, renderer: vtkRenderer, look: Look) -> None:
         self.place: PlanePlace | None = None
@@ -90,7 +91,7 @@ class PlaneHandle:
             renderer.AddActor(actor)
 
     def show(self, place: PlanePlace | None, framed: bool = False) -> None:
-        """Stand at a place (None: nowhere); framed : whether the frame of the plane is drawn, too."""
+        """Show the handle at a position (None: hide it); framed : True to draw the plane's outline, too."""
         self.place = place
         for actor in self._actors.values():
             actor.SetVisibility(place is not None)
@@ -99,13 +100,13 @@ class PlaneHandle:
             self.lit = None
 
     def light(self, part: PlanePart | None) -> None:
-        """The pointer is on a part, or holds it."""
+        """Highlight the hovered or dragged part."""
         if part is not self.lit:
             self.lit = part
             self.paint(self._look)
 
     def paint(self, look: Look) -> None:
-        """Take the colours of a look."""
+        """Apply the colours of a look."""
         self._look = look
         for part in PARTS:
             colour = look.colour("dragged" if part is self.lit else part.colour)
@@ -114,7 +115,7 @@ class PlaneHandle:
         self._frame.GetProperty().SetLighting(False)
 
     def fit(self, view: View, size: tuple[int, int], pixel_ratio: float) -> None:
-        """Keep the size on the screen."""
+        """Keep the size on the screen constant."""
         if self.place is None:
             return
         self._scale = metres_per_pixel(view, size, self.place.centre) * pixel_ratio
@@ -127,7 +128,7 @@ class PlaneHandle:
         self._frame.GetProperty().SetLineWidth(2.0 * pixel_ratio)
 
     def _pose(self, part: PlanePart) -> Array:
-        """(4, 4) of a part: its z along its axis."""
+        """Return the pose (4, 4) of a part, with z along its axis."""
         assert self.place is not None
         frame, pose = self.place.frame, np.eye(4)
         order = [(part.axis + 1) % 3, (part.axis + 2) % 3, part.axis]
@@ -135,14 +136,14 @@ class PlaneHandle:
         return pose
 
     def pick(self, ray: Ray) -> PlanePart | None:
-        """The part that a ray meets."""
+        """Return the part that a ray meets."""
         if self.place is None:
             return None
         met = nearest(ray, [Target(part.gripped, self._pose(part), part) for part in PARTS])
         return met.meaning if met is not None else None  # type: ignore[return-value]
 
     def grip(self, part: PlanePart) -> Grip:
-        """What a drag of a part needs."""
+        """Return the data for dragging a part."""
         assert self.place is not None
         return Grip(part.kind, self.place.centre, self.place.frame[:, part.axis], RING * self._scale)
 

@@ -1,4 +1,4 @@
-"""Making ahead what drawing a model needs: meshes, stand-ins, outlines, search trees. May run in a thread.
+"""Preparation of a model for display: meshes, simplified meshes, outlines, search trees. May run in a thread.
 
 A scene that shows the model afterwards finds it ready.
 """
@@ -17,11 +17,11 @@ from viz.scene.highlight import hull
 from viz.scene.picking import pickable, search_tree
 
 _ahead: list[tuple[Model, tuple[Item, ...]]] = []
-"""The model that was made ready last, and its draw list, until a model is shown."""
+"""Model that was prepared last, and its draw list, until a model is shown."""
 
 
 def prepare(model: Model) -> None:
-    """What the first picture needs of a model with the parameter values it has."""
+    """Prepare the first picture of a model with its present parameter values."""
     found = items(model)
     for form in {item.geometry for item in found}:
         mesh(form)
@@ -35,7 +35,7 @@ def draw_list(
     layers: bool = True,
     meeting: Set[frozenset[str]] = frozenset(),
 ) -> tuple[Item, ...]:
-    """What is to be seen of a model: as it was made ahead, the first time (mesh files may come and go later)."""
+    """Return the draw list of a model, the prepared one on first use (mesh files may appear and vanish later)."""
     for known, found in [_ahead.pop() for _ in range(len(_ahead))]:
         if known is model and layers and not meeting and model.values(p) == model.values():
             return found
@@ -43,7 +43,7 @@ def draw_list(
 
 
 def prepare_movement(model: Model) -> None:
-    """What the pointer over a model needs, and what stands for its large meshes in pictures of what moves."""
+    """Prepare picking in a model, and simplified versions of its large meshes for motion."""
     found = items(model)
     for form in {item.geometry for item in found}:
         hull(form)

@@ -1,4 +1,4 @@
-"""A box with ticks and numbers around a part of space: the ranges of a view, or the frame of a sequence.
+"""Box with ticks and numbers around a region of space: the ranges of a view, or the frame of a sequence.
 
 Numbers stand upright at the edges that lie outermost in the picture, whichever way one looks.
 """
@@ -26,21 +26,21 @@ from viz.scene.surroundings import spacing
 LETTERS = 12
 """Size of the numbers."""
 TICKS = 6
-"""Numbers along an axis, about."""
+"""Approximate number of ticks along an axis."""
 TICK = 0.02
-"""Length of a tick, of the box's longest edge."""
+"""Length of a tick, relative to the box's longest edge."""
 GAP = 8.0
-"""Pixels between an edge, its numbers, and the axis' name."""
+"""Distance between an edge, its numbers, and the axis name, pixels."""
 WIDTH = 0.6
-"""Width of a letter, of its height."""
+"""Width of a letter, relative to its height."""
 BESIDE = 92.0
-"""Pixels that numbers and name need beside the box, about."""
+"""Approximate space for numbers and name next to the box, pixels."""
 SHORTEST = 60.0
-"""Pixels below which an edge has no numbers: one looks along it."""
+"""Length on the screen below which an edge has no numbers, pixels."""
 
 
 class Edge(NamedTuple):
-    """An edge of the box from a to b (3,) along an axis 0 … 2; `inward` (3,) points into a face beside it."""
+    """Edge of the box from a to b (3,) along an axis 0 … 2; `inward` (3,) points into an adjacent face."""
 
     axis: int
     a: Array
@@ -49,7 +49,7 @@ class Edge(NamedTuple):
 
 
 def edges(bounds: Sequence[float]) -> list[Edge]:
-    """The twelve edges."""
+    """Return the twelve edges."""
     points = corners(bounds)
     found = []
     for axis in range(3):
@@ -62,7 +62,7 @@ def edges(bounds: Sequence[float]) -> list[Edge]:
 
 
 def ticks(low: float, high: float) -> list[float]:
-    """Round numbers in a range, about `TICKS` of them."""
+    """Return about `TICKS` round numbers within a range."""
     if not high > low:
         return []
     step = spacing((high - low) / (TICKS - 1) * 1.25)
@@ -70,13 +70,13 @@ def ticks(low: float, high: float) -> list[float]:
 
 
 def room(size: tuple[int, int], pixel_ratio: float) -> float:
-    """How much larger than the box a picture (pixels) must be for the numbers and names beside it."""
+    """Return the picture size relative to the box (pixels) that leaves room for numbers and names."""
     beside = BESIDE * pixel_ratio
     return 1.0 / max(1.0 - 2.0 * beside / min(size), 0.4)
 
 
 class RangeBox:
-    """The lines of the box, its ticks and numbers."""
+    """Lines of the box, its ticks and numbers."""
 
     def __init__(self, renderer: vtkRenderer, front: vtkRenderer, look: Look) -> None:
         self.bounds: tuple[float, ...] = ()
@@ -95,39 +95,39 @@ class RangeBox:
         self._texts: list[vtkBillboardTextActor3D] = []
 
     def fix(self, ranges: Sequence[float]) -> None:
-        """Show this part of space, (xmin, xmax, ymin, ymax, zmin, zmax) in m, in a box with numbers; (): no longer."""
+        """Show this region of space, (xmin, xmax, ymin, ymax, zmin, zmax) in m, as a box with numbers; () hides it."""
         self.fixed = tuple(float(x) for x in ranges)
         self.show(self.fixed)
 
     def fix_ranges(self, ranges: Sequence[Sequence[float]], millimetres: bool) -> None:
-        """The same from (low, high) along x, y, z, m, with the numbers in m or mm."""
+        """Show the region (low, high) along x, y, z, m, with the numbers in m or mm."""
         self.unit = display("length", millimetres=millimetres)
         self.fix([end for pair in ranges for end in pair])
 
     def frame(self, bounds: Sequence[float]) -> None:
-        """A bare box round a sequence; (): none. Fixed ranges have a box of their own."""
+        """Show a bare box around a sequence; () removes it. Fixed ranges have their own box."""
         if not self.fixed:
             self.show(bounds, numbers=False)
 
     @property
     def framed(self) -> tuple[tuple[float, ...], ...]:
-        """The frame of a sequence, which views fit; none beside fixed ranges."""
+        """Frame of a sequence, to which views are fitted; none with fixed ranges."""
         return (self.bounds,) if self.bounds and not self.fixed else ()
 
     @property
     def words(self) -> list[str]:
-        """The numbers and names that are shown."""
+        """Return the visible numbers and names."""
         return [text.GetInput() for text in self._texts if text.GetVisibility()]
 
     def show(self, bounds: Sequence[float], numbers: bool = True) -> None:
-        """Draw the box (xmin, xmax, ymin, ymax, zmin, zmax); (): none. `numbers` False leaves a bare box."""
+        """Draw the box (xmin, xmax, ymin, ymax, zmin, zmax); () removes it. `numbers` False leaves a bare box."""
         self.bounds, self.numbers = tuple(float(x) for x in bounds), numbers
         self._lines.SetVisibility(bool(self.bounds))
         for text in self._texts:
             text.SetVisibility(False)
 
     def paint(self, look: Look) -> None:
-        """Take the colours of a look."""
+        """Apply the colours of a look."""
         self._look = look
         self._lines.GetProperty().SetColor(*look.colour("joint"))
         self._lines.GetProperty().SetOpacity(0.7)
@@ -135,7 +135,7 @@ class RangeBox:
             write(text.GetTextProperty(), look, look.colour("text"), round(LETTERS * self._ratio))
 
     def fit(self, view: View, size: tuple[int, int], pixel_ratio: float) -> None:
-        """Put numbers at the outermost edges as one looks now."""
+        """Move the numbers to the outermost edges in the present view."""
         if not self.bounds:
             return
         if pixel_ratio != self._ratio:
@@ -156,7 +156,7 @@ class RangeBox:
         self._write(labels)
 
     def _scale(self, edge: Edge, outward: Array) -> tuple[list[tuple[Array, Array]], list[tuple[Array, str, Array]]]:
-        """Ticks and words of one edge; `outward` (2,) is the direction away from the box in the picture."""
+        """Return ticks and texts of one edge; `outward` (2,) is the direction away from the box in the picture."""
         factor = self.unit.factor
         low, high = edge.a[edge.axis] / factor, edge.b[edge.axis] / factor
         tick = edge.inward / max(float(np.linalg.norm(edge.inward)), 1e-12) * TICK * extent(self.bounds)
@@ -201,14 +201,14 @@ class RangeBox:
 
 
 def _reach(text: str, outward: Array) -> float:
-    """Pixels from the middle of a text to its rim, in a direction (2,)."""
+    """Return the distance from the centre of a text to its rim, in a direction (2,), pixels."""
     half = np.array([len(text) * WIDTH, 1.0]) * LETTERS / 2.0
     return float(np.abs(outward) @ half)
 
 
 def _outermost(found: list[Edge], view: View, size: tuple[int, int], middle: Array) -> tuple[Edge, Array] | None:
-    """Of parallel edges the one farthest from the box's middle in the picture, the lower or left of two alike, and
-    the direction (2,) away from the middle, y up; None if one looks along them."""
+    """Return the one of parallel edges that is farthest from the box's centre in the picture (the lower or left of two
+    equal ones), and the direction (2,) away from the centre, y up; None for edges along the line of sight."""
     best: tuple[float, Edge, Array] | None = None
     for edge in found:
         a, b = (np.array(project(view, size, point)) for point in (edge.a, edge.b))

@@ -1,4 +1,4 @@
-"""The scene of one model in one render window: reconciled with draw lists, moved, picked, highlighted.
+"""Scene of one model in one render window: updated from draw lists, moved, picked, highlighted.
 
 Pixels are device pixels counted from the upper left corner. The scene renders only when `render` is called.
 """
@@ -46,9 +46,9 @@ from viz.scene.tracks import Tracks
 from viz.scene.working_plane import WorkingPlane
 
 EMPTY = (-0.5, 0.5, -0.5, 0.5, 0.0, 0.8)
-"""The box (xmin, xmax, ymin, ymax, zmin, zmax) of a scene without figures, m."""
+"""Bounding box (xmin, xmax, ymin, ymax, zmin, zmax) of a scene without figures, m."""
 DIM = 0.3
-"""Opacity of what stands back."""
+"""Opacity of dimmed parts."""
 
 
 class Scene:
@@ -61,7 +61,8 @@ class Scene:
         pixel_ratio: float = 1.0,
         fineness: Quality | None = None,
     ) -> None:
-        """`fineness` None: what the graphics hardware carries, found at the first render."""
+        """Create the scene. `fineness` None: by the capability of the graphics hardware, determined at the first
+        render."""
         self.window = window
         self._fineness = fineness
         self.hasty = False  # whether the last picture was coarser than it could be
@@ -103,7 +104,8 @@ class Scene:
         self._refine()
 
     def _renderers(self) -> tuple[vtkRenderer, vtkRenderer, vtkRenderer]:
-        """The machine's renderer, one in front of it for handles and labels that shares its camera, the cube's."""
+        """Return the machine's renderer, one in front of it for handles and labels that shares its camera, and the
+        cube's."""
         self.window.SetNumberOfLayers(3)
         renderers = vtkRenderer(), vtkRenderer(), vtkRenderer()
         for layer, renderer in enumerate(renderers):
@@ -117,7 +119,7 @@ class Scene:
     # ------------------------------------------------------------------------------- the model
 
     def show(self, model: Model, p: Mapping[str, float] | None = None) -> None:
-        """Draw a model with parameter values `p`; what did not change keeps its actors."""
+        """Draw a model with parameter values `p`; unchanged items keep their actors."""
         self.keep_tracks(model)
         self.model = model
         self._values = model.values(p)
@@ -133,17 +135,17 @@ class Scene:
         self._after_change()
 
     def draws(self, model: Model, p: Mapping[str, float] | None = None) -> bool:
-        """Whether it is this model, with these parameter values, that is drawn."""
+        """Return True if this model with these parameter values is drawn."""
         return self.model is model and self._values == model.values(p)
 
     @property
     def quality(self) -> Quality:
-        """How finely pictures are drawn; "plain" until the first one has shown what the machine carries."""
+        """Rendering quality; "plain" until the first picture has shown the hardware's capability."""
         return self._fineness or "plain"
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Why mesh files stand as placeholders, one sentence each."""
+        """Return one sentence for each mesh file replaced by a placeholder."""
         return problems_of(self.items)
 
     def set_display(self, display: Display | None = None, **changes: Any) -> None:
@@ -157,8 +159,9 @@ class Scene:
         self._after_change()
 
     def keep_apart(self, model: Model, names: Sequence[str], arrays: ArrayLike) -> None:
-        """Let links of a planar machine lie side by side that meet in a motion: its poses (k, n, 4, 4) of bodies and
-        frames; until they are told anew. Without poses they do where they meet at rest."""
+        """Draw links of a planar machine that meet in a motion in separate layers: poses (k, n, 4, 4) of bodies and
+        frames, valid until the next call. Without poses only links that meet in the reference configuration are
+        separated."""
         motion = [dict(zip(names, pose, strict=True)) for pose in np.asarray(arrays, dtype=float)]
         found = meeting(model, None, motion) if motion else frozenset()
         if found != self._meeting:
@@ -168,7 +171,7 @@ class Scene:
                 self._after_change()
 
     def dim_all_but(self, bodies: Set[str] | None) -> None:
-        """Let all parts but those of these bodies and frames, and of the world, stand back; None: none do."""
+        """Dim all parts except those of these bodies and frames, and of the world; None: dim nothing."""
         if bodies != self._clear:
             self._clear = bodies
             if self.model is not None:
@@ -197,7 +200,7 @@ class Scene:
         self._move_mass_center()
 
     def move(self, poses: Poses | Sequence[str], arrays: ArrayLike | None = None) -> None:
-        """Put bodies and frames where they are now: a mapping name → (4, 4), or names and an (n, 4, 4) array."""
+        """Move bodies and frames: a mapping name → (4, 4), or names and an (n, 4, 4) array."""
         if arrays is not None:
             poses = dict(zip(poses, np.asarray(arrays, dtype=float), strict=True))
         assert isinstance(poses, Mapping)
@@ -211,13 +214,13 @@ class Scene:
             self.overlays.paths(self.tracks.trajectories)
 
     def follow(self, *frames: str) -> None:
-        """Draw the paths of the origins of these bodies and frames from now on; without names, none any more."""
+        """Draw the paths of the origins of these bodies and frames from now on; without names, stop."""
         self.tracks.follow(*frames)
         self.tracks.record(self._poses, 2e-3 * self._extent)
         self.overlays.paths(self.tracks.trajectories)
 
     def keep_tracks(self, model: Model) -> None:
-        """Drop the paths of another machine, and of frames that are gone."""
+        """Drop the paths of another machine, and of frames that no longer exist."""
         if self.tracks.frames:
             same = self.model is not None and (self.model.name, self.model.origin) == (model.name, model.origin)
             names = model.expanded.index("frame") if same else {}
@@ -232,7 +235,7 @@ class Scene:
     # ------------------------------------------------------------------------------- look
 
     def look(self, name: LookName) -> None:
-        """Take the light or the dark colours."""
+        """Switch to the light or dark colours."""
         self.palette = LOOKS[name]
         self._paint()
         self._after_change()
@@ -253,31 +256,31 @@ class Scene:
     # ------------------------------------------------------------------------------- selection
 
     def show_handles(self, *joints: str) -> None:
-        """Show the handles of these joints and of no others."""
+        """Show the handles of these joints only."""
         self.handles.show(*joints)
         self.handles.move(self._poses)
 
     def select(self, ref: Ref | None) -> None:
-        """Outline an element as the selection."""
+        """Outline an element as selected."""
         self._selected = ref
         self.figures.refresh()
         self._highlight()
 
     def hover(self, ref: Ref | None) -> None:
-        """Outline an element as the one under the pointer."""
+        """Outline an element as under the pointer."""
         if ref != self._hovered:
             self._hovered = ref
             self._highlight()
 
     def point_out(self, *refs: Ref) -> None:
-        """Outline elements that something speaks of, and no others."""
+        """Outline these elements as referenced by a message, and no others."""
         if refs != self._pointed:
             self._pointed = refs
             self._highlight()
 
     @property
     def pointed_out(self) -> tuple[Ref, ...]:
-        """The elements that something speaks of."""
+        """Return the elements referenced by a message."""
         return self._pointed
 
     def _highlight(self) -> None:
@@ -289,7 +292,7 @@ class Scene:
         self._outlines["hover"].show(touched, self.palette.colour("hover"))
 
     def _carried(self, ref: Ref) -> list[Figure]:
-        """The figures of the body that a joint carries, where the joint itself is not drawn."""
+        """Return the figures of the body carried by a joint that itself is not drawn."""
         joint = self.handles.skeleton.joint(ref[1]) if ref[0] == "joints" and self.handles.skeleton else None
         home = self.handles.skeleton.side(joint, "b")[0] if joint is not None and self.handles.skeleton else ""
         return self._figures_of(("bodies", home)) if home else []
@@ -307,35 +310,35 @@ class Scene:
     # ------------------------------------------------------------------------------- picking
 
     def pick(self, x: float, y: float, *, handles: bool = True) -> Hit | None:
-        """The handle, body, joint or frame under a pixel; `handles` off: what lies behind the handles."""
+        """Return the handle, body, joint or frame under a pixel; `handles` False ignores handles."""
         ray = self.ray(x, y)
         return (handle_hit(ray, self.handles) if handles else None) or figure_hit(ray, self.figures.table.values())
 
     def ray(self, x: float, y: float) -> Ray:
-        """The line of sight through a pixel."""
+        """Return the line of sight through a pixel."""
         return camera.ray(self.view, self.size, x, y)
 
     def project(self, point: ArrayLike) -> tuple[float, float]:
-        """The pixel where a point (3,) is seen."""
+        """Return the pixel of a point (3,)."""
         return camera.project(self.view, self.size, point)
 
     # ------------------------------------------------------------------------------- camera
 
     @property
     def size(self) -> tuple[int, int]:
-        """Width and height of the picture, as it is seen, in device pixels."""
+        """Return width and height of the displayed picture, in device pixels."""
         width, height = self._seen or self.window.GetSize()
         return max(width, 1), max(height, 1)
 
     def resize(self, width: int, height: int) -> None:
-        """Take another size, in device pixels."""
+        """Change the picture size, in device pixels."""
         if (width, height) != self.size:
             self._seen = None
             self.window.SetSize(width, height)
 
     def bounds(self, ref: Ref | None = None, overlays: bool = False) -> Array:
-        """(6,) box (xmin, xmax, ymin, ymax, zmin, zmax) of an element or of the whole machine, m;
-        with `overlays` also around ellipsoids, ghosts and the like."""
+        """Return the box (6,) (xmin, xmax, ymin, ymax, zmin, zmax) of an element or of the whole machine, m; with
+        `overlays` also around ellipsoids, ghosts and the like."""
         figures = self._figures_of(ref) or [f for f in self.figures.table.values() if f.item.role != "inertia"]
         found = [figure.bounds for figure in figures if figure.data.GetNumberOfPoints()]
         if overlays and ref is None:
@@ -345,19 +348,20 @@ class Scene:
         return boxes.around(found or [EMPTY])
 
     def shows(self, ref: Ref) -> bool:
-        """Whether something of an element is drawn."""
+        """Return True if a part of an element is drawn."""
         return bool(self._figures_of(ref))
 
     def fit(self, ref: Ref | None = None) -> View:
-        """The present view moved so that an element fills the picture, or the whole machine, or the fixed ranges."""
+        """Return the present view moved so that an element fills the picture, or the whole machine, or the fixed
+        ranges."""
         width, height = self.size
         if self.range_box.fixed and ref is None:
             return camera.fit(self.view, self.range_box.fixed, width / height, room(self.size, self.pixel_ratio))
         return camera.fit(self.view, self.bounds(ref, overlays=True), width / height, self.margin)
 
     def leave_room(self, margin: float = camera.MARGIN, beside: Sequence[Array] = ()) -> None:
-        """How much larger than what is fitted the picture is, and points (3,) that are seen beside the machine, m: for
-        what is written and drawn over the picture."""
+        """Set the size of the picture relative to its fitted content, and further points (3,) to be visible, m, to
+        leave room for texts and drawings over the picture."""
         self.margin, self._beside = margin, beside
 
     def _fit_surroundings(self) -> None:
@@ -372,16 +376,16 @@ class Scene:
         self.surroundings.toggle(d.ground, d.axes, d.gravity)
 
     floor = 0.0
-    """Height of the ground grid: 0, or that of the machine's lowest point below it, m."""
+    """Height of the ground grid: 0, or the machine's lowest point if that is below, m."""
 
     # ------------------------------------------------------------------------------- drawing
 
     def settle(self) -> None:
-        """Fit the ground grid and its surroundings to the present pose (the window: after opening and editing)."""
+        """Fit the ground grid and its surroundings to the present pose (used after opening and editing)."""
         self._fit_surroundings()
 
     def transparent(self, on: bool) -> None:
-        """Leave background and ground out, for pictures to be laid on others."""
+        """Hide background and ground, for pictures with transparent background."""
         self.renderer.SetGradientBackground(not on)
         if on:
             self.set_display(ground=False)
@@ -389,14 +393,14 @@ class Scene:
             self.renderer.SetBackgroundAlpha(0.0)
 
     def close(self) -> None:
-        """Let go of the graphics resources; the scene cannot be used afterwards."""
+        """Release the graphics resources; the scene cannot be used afterwards."""
         for renderer in (self.corner, self.front, self.renderer):
             renderer.RemoveAllViewProps()
             self.window.RemoveRenderer(renderer)
 
     def render(self, hasty: bool = False) -> None:
-        """Draw the picture now. `hasty`: coarser where the processor draws, while something moves: edges are left
-        jagged, stand-ins take the place of many polygons, and a smaller picture is to be enlarged."""
+        """Render the picture. `hasty` : faster with software rendering during motion: without anti-aliasing, with
+        simplified meshes for many polygons, and at reduced resolution."""
         self.hasty = hasty and self.quality == "plain"
         coarse = self.hasty and self.figures.polygons > quality.MOST_POLYGONS
         if coarse != self.figures.coarse:
@@ -412,7 +416,7 @@ class Scene:
                 self.window.Render()
 
     def _shrink(self, share: float) -> None:
-        """Draw with a share of the pixels that are seen, along each side."""
+        """Render at a share of the displayed resolution, along each side."""
         seen = self.size
         drawn = round(share * seen[0]), round(share * seen[1])
         if drawn != self.window.GetSize():
@@ -425,7 +429,7 @@ class Scene:
         self._paint()
 
     def prepare(self) -> None:
-        """Bring everything that depends on the view up to date, for a render to follow."""
+        """Update everything that depends on the view, before a render."""
         camera.apply(self.view, self.renderer.GetActiveCamera())
         size = self.window.GetSize()
         ratio = self.pixel_ratio * size[1] / self.size[1]
@@ -441,5 +445,5 @@ class Scene:
 
 
 def _rounded(size: float) -> float:
-    """A size with one or two digits, so that small movements change nothing."""
+    """Round a size to one or two digits, so that small movements have no effect."""
     return float(f"{size:.1g}") if np.isfinite(size) and size > 0.0 else 1.0

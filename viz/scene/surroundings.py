@@ -1,4 +1,4 @@
-"""What stands around the machine: the ground grid that fades into the distance, world axes, gravity, lights."""
+"""Surroundings of the machine: the ground grid that fades into the distance, world axes, gravity, lights."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from viz.placement import Array, along, numbers
 from viz.scene.figures import shine
 
 LINES = 24
-"""Grid lines on each side of the middle."""
+"""Grid lines on each side of the centre."""
 
 
 def spacing(length: float) -> float:
-    """The round number (1, 2 or 5 times a power of ten) nearest below a length, m."""
+    """Return the largest round number (1, 2 or 5 times a power of ten) below a length, m."""
     power = 10.0 ** floor(log10(max(length, 1e-9)))
     return next(step * power for step in (5.0, 2.0, 1.0) if step * power <= length * (1.0 + 1e-12))
 
 
 def grid(step: float, center: Array, height: float, colour: tuple[float, float, float], opacity: float) -> vtkPolyData:
-    """Lines `step` apart (every fifth stronger), multiples of it, fading out with distance from `center` (2,)."""
+    """Return lines at multiples of `step` (every fifth stronger), fading out with distance from `center` (2,)."""
     middle = np.round(center / step)
     count = 2 * LINES + 1
     offsets, cuts = np.meshgrid(np.arange(-LINES, LINES + 1.0), np.linspace(-LINES, LINES, count), indexing="ij")
@@ -45,7 +45,7 @@ def grid(step: float, center: Array, height: float, colour: tuple[float, float, 
 
 
 class Surroundings:
-    """The actors around the machine."""
+    """Actors around the machine."""
 
     def __init__(self, renderer: vtkRenderer) -> None:
         self.renderer = renderer
@@ -61,7 +61,7 @@ class Surroundings:
             renderer.AddActor(actor)
 
     def show(self, model: Model, values: dict[str, float], size: float, floor_height: float, look: Look) -> None:
-        """Fit grid, axes and gravity arrow to a machine of a size (m) that stands on a height (m)."""
+        """Fit grid, axes and gravity arrow to a machine of a size (m) that stands at a height (m)."""
         key = (model.world, size, floor_height, look.name, tuple(values.items()))
         if key == self._key:
             return
@@ -76,7 +76,7 @@ class Surroundings:
         self._show_gravity(model, values, size, look)
 
     def _fit_axes(self) -> None:
-        """The axes are as large as the machine asks; made when they are to be seen."""
+        """Scale the axes to the machine; they are created when first shown."""
         if self._axes.GetVisibility():
             self._axes.GetMapper().SetInputData(mesh(g.Triad(0.22 * self._size)))
 
@@ -114,11 +114,11 @@ LIGHTS = (
     ((0.0, -0.9, 0.7), 0.2, (1.0, 0.97, 0.94)),
     ((0.1, 0.8, -0.8), 0.3, (1.0, 1.0, 1.0)),
 )
-"""Key, fill, light from the floor and rim: direction in camera axes (right, up, toward the eye), strength, colour."""
+"""Key, fill, floor and rim light: direction in camera axes (right, up, toward the eye), strength, colour."""
 
 
 def light_up(renderer: vtkRenderer, strength: float) -> None:
-    """Replace the lights of a renderer by soft ones that go with the camera."""
+    """Replace the lights of a renderer by soft ones fixed to the camera."""
     renderer.RemoveAllLights()
     renderer.AutomaticLightCreationOff()
     for place, intensity, colour in LIGHTS:

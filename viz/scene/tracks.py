@@ -1,4 +1,4 @@
-"""The paths of points: every movement of the scene adds to them."""
+"""Recorded paths of points, extended at every movement of the scene."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from numpy.typing import ArrayLike
 from viz.placement import Array
 
 LONGEST = 4000
-"""Points a path keeps; then its older half loses every other one."""
+"""Largest number of points of a path; beyond that, every other point of its older half is dropped."""
 
 
 Point = tuple[float, float, float]
 Followed = tuple[str, Point]
-"""A frame, and a point (m) in its axes."""
+"""Followed point: a frame, and a point (m) in its axes."""
 ORIGIN: Point = (0.0, 0.0, 0.0)
 
 
 class Tracks:
-    """Where the origins of chosen frames, and points on them, have been."""
+    """Recorded paths of the origins of chosen frames, and of points on them."""
 
     def __init__(self) -> None:
         self._trajectories: dict[Followed, list[Array]] = {}
@@ -29,17 +29,17 @@ class Tracks:
 
     @property
     def frames(self) -> tuple[str, ...]:
-        """The frames that are followed."""
+        """Followed frames."""
         return tuple(dict.fromkeys(frame for frame, _ in self._trajectories))
 
     @property
     def points(self) -> tuple[Followed, ...]:
-        """The points that are followed, with their frames."""
+        """Followed points, with their frames."""
         return tuple(self._trajectories)
 
     @property
     def trajectories(self) -> dict[str, Array]:
-        """(n, 3) places of each point, m; by the frame's name where it is the origin. None while paused."""
+        """Return the positions (n, 3) of each point, m; keyed by the frame's name for its origin. None while paused."""
         if self.paused:
             return {}
         return {
@@ -48,7 +48,7 @@ class Tracks:
         }
 
     def follow(self, *frames: str) -> None:
-        """Follow the origins of these frames, and points chosen before on them; paths known before stay."""
+        """Follow the origins of these frames, and points chosen before on them; known paths remain."""
         kept = [key for key in self._trajectories if key[1] != ORIGIN and key[0] in frames]
         own = [
             (name, ORIGIN)
@@ -58,15 +58,15 @@ class Tracks:
         self._trajectories = {key: self._trajectories.get(key, []) for key in (*own, *kept)}
 
     def follow_point(self, frame: str, point: Point) -> None:
-        """Follow a point (m) in the axes of a frame, too."""
+        """Also follow a point (m) in the axes of a frame."""
         self._trajectories.setdefault((frame, point), [])
 
     def forget(self) -> None:
-        """Begin all paths anew."""
+        """Clear all paths."""
         self._trajectories = {key: [] for key in self._trajectories}
 
     def record(self, poses: Mapping[str, ArrayLike], step: float) -> bool:
-        """Add the present places where they are at least `step` (m) from the last; True if one was added."""
+        """Append the present positions if they moved by at least `step` (m); return True if one was added."""
         added = False
         if self.paused:
             return added

@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 LENGTH = 0.3
-"""Length of the usual longest arrow of a kind as a share of the machine's size, at scale 1."""
+"""Length of the typical longest arrow of a kind relative to the machine's size, at scale 1."""
 LONGEST = 3.0
-"""Machine sizes; a scale by which an arrow would be longer is given up."""
+"""Largest arrow length, in machine sizes, for which a scale is kept."""
 QUANTILE = 0.75
 LOOKS = 200
-"""Samples of a run from which the usual length of arrows is found."""
+"""Number of samples of a run from which the typical length of arrows is determined."""
 
 
 class VectorKind(NamedTuple):
-    """Facts of a kind of arrow. `channel`: the quantity of a frame, '' for those of joints and force elements."""
+    """Kind of arrow. `channel` : the quantity of a frame, '' for those of joints and force elements."""
 
     id: str
     title: str
@@ -63,7 +63,7 @@ KINDS: Mapping[str, VectorKind] = MappingProxyType(
 
 
 class Wanted(NamedTuple):
-    """An arrow that is shown: kind (a key of KINDS), collection and name of its element."""
+    """Requested arrow: kind (a key of KINDS), collection and name of its element."""
 
     kind: str
     collection: str
@@ -71,7 +71,7 @@ class Wanted(NamedTuple):
 
 
 class Field(NamedTuple):
-    """The arrows of one element over samples: origins (n, 3), m, and vectors (n, 3), SI, world axes."""
+    """Arrows of one element over samples: origins (n, 3), m, and vectors (n, 3), SI, world axes."""
 
     wanted: Wanted
     origins: Array
@@ -79,7 +79,7 @@ class Field(NamedTuple):
 
 
 def possible(model: Model, kind: str) -> tuple[Wanted, ...]:
-    """All arrows of a kind that a model may show."""
+    """Return all arrows of a kind that a model can show."""
     expanded = model.expanded
     return tuple(
         Wanted(kind, collection, element.name)
@@ -89,7 +89,7 @@ def possible(model: Model, kind: str) -> tuple[Wanted, ...]:
 
 
 def fields(run: Run, wanted: Iterable[Wanted]) -> list[Field]:
-    """The arrows at all samples of a run; elements that have no such vector (or no longer exist) are left out."""
+    """Return the arrows at all samples of a run; elements without such a vector (or no longer existing) are omitted."""
     found = []
     poses: dict[str, tuple[Array, Array]] = {}
     for each in wanted:
@@ -115,7 +115,7 @@ def _pairs(run: Run, wanted: Wanted, poses: dict[str, tuple[Array, Array]]) -> l
 
 
 def _of_force(run: Run, wanted: Wanted, part: slice) -> list[tuple[Array, Array]]:
-    """Arrows of a force element: at both ends of a line; of a wrench on b; in a joint on the child's side."""
+    """Return the arrows of a force element: at both ends of a line; of a wrench at b; in a joint on the child's side."""
     force = run.model.expanded.find("forces", wanted.name)
     if force.is_clutch:  # it exerts opposite torques on two joints
         return []
@@ -139,7 +139,7 @@ def _of_force(run: Run, wanted: Wanted, part: slice) -> list[tuple[Array, Array]
 
 
 def _in_joint(run: Run, name: str, values: Array, turning: bool) -> list[tuple[Array, Array]]:
-    """The arrow along the axis of a revolute or prismatic joint: on the child acts −F, against growth."""
+    """Return the arrow along the axis of a revolute or prismatic joint; −F acts on the child, against growth."""
     joint = run.model.expanded.find("joints", name)
     dimensions = joint.info.coordinate_dimensions
     plain = joint.info.is_hinge() or joint.info.is_slider()
@@ -153,7 +153,7 @@ def _in_joint(run: Run, name: str, values: Array, turning: bool) -> list[tuple[A
 
 
 def _point(run: Run, name: str) -> Array:
-    """(n, 3) places of a body, frame or junction."""
+    """Return the positions (n, 3) of a body, frame or junction."""
     if name in ("", WORLD):
         return np.zeros((len(run.time), 3))
     return np.asarray(run[f"{name}.position"])
@@ -164,8 +164,8 @@ def _parameters(run: Run) -> dict[str, float] | None:
 
 
 def usual(found: Sequence[Field]) -> dict[str, float]:
-    """The length by which the arrows of each kind are scaled, SI: three quarters of the time the longest arrow is
-    shorter. (The very longest would let a single shock make all others vanish.)"""
+    """Return the reference length for scaling the arrows of each kind, SI: the longest arrow is shorter for three
+    quarters of the time. (With the maximum, a single shock would make all others vanish.)"""
     result: dict[str, float] = {}
     for kind in dict.fromkeys(each.wanted.kind for each in found):
         lengths = np.array([np.linalg.norm(each.vectors, axis=1) for each in found if each.wanted.kind == kind])
@@ -175,7 +175,7 @@ def usual(found: Sequence[Field]) -> dict[str, float]:
 
 
 def thinned(run: Run) -> Run:
-    """Some samples of the run, from which the usual lengths are found."""
+    """Return some samples of the run, from which the reference lengths are determined."""
     from core.simulation.run.resampling import resampled
 
     count = len(run.time)
@@ -185,18 +185,18 @@ def thinned(run: Run) -> Run:
 
 
 def scales(largest: Mapping[str, float], size: float) -> dict[str, float]:
-    """Metres of arrow per SI unit of each kind, for a machine of `size` m."""
+    """Return metres of arrow per SI unit of each kind, for a machine of `size` m."""
     return {kind: LENGTH * size / value if value > 0.0 else 0.0 for kind, value in largest.items()}
 
 
 def rounded(value: float) -> float:
-    """The largest of 1, 2, 5 times a power of ten that is not above a positive number."""
+    """Round a positive number down to 1, 2 or 5 times a power of ten."""
     power = 10.0 ** np.floor(np.log10(value))
     return float(max((f for f in (1.0, 2.0, 5.0) if f * power <= value * (1.0 + 1e-9)), default=1.0) * power)
 
 
 def legible(found: Sequence[Field], scale: Mapping[str, float], size: float) -> bool:
-    """Whether no arrow would be longer than the machine, and none that has a length is without a scale."""
+    """Return True if no arrow would be longer than the machine, and each nonzero one has a scale."""
     lengths = {each.wanted.kind: 0.0 for each in found}
     for each in found:
         peak = np.linalg.norm(each.vectors, axis=1).max(initial=0.0)
@@ -207,7 +207,7 @@ def legible(found: Sequence[Field], scale: Mapping[str, float], size: float) -> 
 
 
 def glyphs(found: Sequence[Field], scale: Mapping[str, float], index: int) -> list[VectorGlyph]:
-    """The arrows of one sample, as they are drawn."""
+    """Return the arrows of one sample for drawing."""
     return [
         VectorGlyph(
             each.origins[index],
@@ -220,7 +220,7 @@ def glyphs(found: Sequence[Field], scale: Mapping[str, float], index: int) -> li
 
 
 def reference(scale: float, size: float) -> tuple[float, float]:
-    """(value, length in m) of the round arrow of a legend: 1, 2 or 5 times a power of ten, some eighth of `size`."""
+    """Return (value, length in m) of the legend's arrow: 1, 2 or 5 times a power of ten, about an eighth of `size`."""
     if scale <= 0.0:
         return 0.0, 0.0
     value = rounded(size / 8.0 / scale)

@@ -1,4 +1,4 @@
-"""The plane one draws in: a grid whose lines are 1, 2 or 5 times a power of ten apart, and its two axes."""
+"""Working plane for drawing: a grid with spacing of 1, 2 or 5 times a power of ten, and its two axes."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from viz.meshes.polydata import coloured, vtk_matrix, wire
 from viz.placement import Array
 
 STRONG = 5
-"""Every how many lines one is stronger."""
+"""Number of lines from one strong line to the next."""
 FAINT, FULL = 0.32, 0.75
-"""Shares of the look's opacity of a line of the grid, and of a stronger one."""
+"""Shares of the look's opacity for ordinary and strong grid lines."""
 IN_FRONT = -200.0
-"""Steps of depth by which lines of the grid are before a face in the same plane."""
+"""Depth offset by which grid lines are drawn in front of a coplanar face."""
 AXES = ("x", "z")
 """Colours of the first and second axis."""
 
 
 def lines(low: Array, high: Array, step: float) -> tuple[Array, Array]:
-    """(n, 2, 3) ends of the lines of a grid over a rectangle (u, v; m), and (n,) whether each is a strong one."""
+    """Return ends (n, 2, 3) of the grid lines over a rectangle (u, v; m), and a mask (n,) of strong lines."""
     ends, strong = [], []
     for axis in (0, 1):
         first, last = np.ceil(low[axis] / step), np.floor(high[axis] / step)
@@ -36,7 +36,7 @@ def lines(low: Array, high: Array, step: float) -> tuple[Array, Array]:
 
 
 class WorkingPlane:
-    """The actor of the grid; nothing is seen until `show`."""
+    """Actor of the grid, hidden until `show`."""
 
     def __init__(self, renderer: vtkRenderer) -> None:
         mapper = vtkPolyDataMapper()
@@ -54,8 +54,8 @@ class WorkingPlane:
     def show(
         self, X_WD: ArrayLike, low: ArrayLike, high: ArrayLike, step: float, look: Look, axes: bool = True
     ) -> None:
-        """A grid over a rectangle of a plane. X_WD : (4, 4) world ← u, v, normal; low, high : corners (u, v), m;
-        axes : whether the lines through the origin are drawn as axes"""
+        """Show a grid over a rectangle of a plane. X_WD : (4, 4) world ← u, v, normal; low, high : corners (u, v), m;
+        axes : True to draw the lines through the origin as axes"""
         X = np.asarray(X_WD, dtype=float)
         low, high = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
         key = (X.tobytes(), low.tobytes(), high.tobytes(), step, look.name, axes)
@@ -78,10 +78,10 @@ class WorkingPlane:
 
     @property
     def shown(self) -> bool:
-        """Whether it is seen."""
+        """True if the grid is visible."""
         return self._key is not None
 
     def hide(self) -> None:
-        """Show it no more."""
+        """Hide the grid."""
         self._key = None
         self._actor.SetVisibility(False)
