@@ -82,7 +82,7 @@ class View:
 def orbit(view: View, yaw: float, pitch: float, pivot: ArrayLike | None = None) -> View:
     """Rotate the view about z by `yaw` and tilt it by `pitch` (rad) about the target or a pivot point."""
     elevation = min(max(view.elevation + pitch, -MAX_ELEVATION), MAX_ELEVATION)
-    turned = replace(view, azimuth=_wrapped(view.azimuth + yaw), elevation=elevation)
+    turned = replace(view, azimuth=_wrapped_angle(view.azimuth + yaw), elevation=elevation)
     if pivot is None:
         return turned
     arm = view.axes.T @ (np.array(view.target) - np.asarray(pivot, dtype=float))
@@ -144,12 +144,12 @@ def sees(view: View, size: tuple[int, int], bounds: ArrayLike) -> bool:
 def between(start: View, end: View, t: float) -> View:
     """Interpolate between two views, t = 0 … 1: the shorter way round, eased at both ends."""
     s = t * t * (3.0 - 2.0 * t)
-    turn = _wrapped(end.azimuth - start.azimuth)
+    turn = _wrapped_angle(end.azimuth - start.azimuth)
     target = (1.0 - s) * np.array(start.target) + s * np.array(end.target)
     return View(
         _point(target),
         start.distance ** (1.0 - s) * end.distance**s,
-        _wrapped(start.azimuth + s * turn),
+        _wrapped_angle(start.azimuth + s * turn),
         (1.0 - s) * start.elevation + s * end.elevation,
         end.parallel if s >= 0.5 else start.parallel,
     )
@@ -194,7 +194,7 @@ def apply(view: View, camera: vtkCamera) -> None:
     camera.SetParallelScale(view.half_height)
 
 
-def _wrapped(angle: float) -> float:
+def _wrapped_angle(angle: float) -> float:
     return (angle + pi) % (2.0 * pi) - pi
 
 

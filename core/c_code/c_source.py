@@ -174,7 +174,7 @@ def _call(plan: Plan, key: str, states: str, result: str, **others: str) -> str:
     return plan.written[key].call(_arguments(plan, key, states, **others), result)
 
 
-def _takes(plan: Plan, keys: Sequence[str], word: str) -> bool:
+def _takes_argument(plan: Plan, keys: Sequence[str], word: str) -> bool:
     """Return True if any of these functions takes the argument."""
     for key in keys:
         if key not in plan.written:
@@ -194,11 +194,11 @@ OF_PROJECTION = ("normalised", "settled", "closed", "masses", "positions", "spee
 def _parameters_in(plan: Plan, keys: Sequence[str], more: Sequence[str] = "ut") -> list[tuple[str, str]]:
     """Return (declaration, name) of arguments that helper functions pass on."""
     real, found = plan.precision.type, []
-    if "u" in more and _takes(plan, keys, "u"):
+    if "u" in more and _takes_argument(plan, keys, "u"):
         found.append((f"const {real} u[]", "u"))
-    if _takes(plan, keys, "t"):
+    if _takes_argument(plan, keys, "t"):
         found.append((f"{real} time", "time"))
-    if _takes(plan, keys, "p"):
+    if _takes_argument(plan, keys, "p"):
         found.append((f"const {real} p[]", "p"))
     return found
 
@@ -235,7 +235,7 @@ def _slopes(plan: Plan) -> list[str]:
     heads = [f"const {real} s[]", *(text for text, _ in _parameters_in(plan, OF_SLOPES)), f"{real} w[]", "int row[]"]
     lines = [f"static void {plan.name}_factors({', '.join(heads)})", "{"]
     lines += _ticks(plan, OF_SLOPES)
-    if not any(_takes(plan, OF_SLOPES, word) for word in "qvx"):
+    if not any(_takes_argument(plan, OF_SLOPES, word) for word in "qvx"):
         lines.append("    (void)s;")
     call = _call(plan, "slopes", "s", "w")
     if "reduced_slopes" in plan.written:
@@ -323,7 +323,7 @@ def _substitution(plan: Plan, n: str) -> list[str]:
 
 
 def _ticks(plan: Plan, keys: Sequence[str]) -> list[str]:
-    if not _takes(plan, keys, "t"):
+    if not _takes_argument(plan, keys, "t"):
         return []
     return [
         f"    {plan.precision.type} t[{plan.machine.time_size}];",
@@ -331,7 +331,7 @@ def _ticks(plan: Plan, keys: Sequence[str]) -> list[str]:
     ]
 
 
-def _copied(lines: Sequence[str], pad: int) -> list[str]:
+def _copy_lines(lines: Sequence[str], pad: int) -> list[str]:
     return [" " * pad + line for line in lines]
 
 
@@ -352,8 +352,8 @@ def _project(plan: Plan) -> list[str]:
         lines += [f"    {_call(plan, 'normalised', 's', 'r')}", *_loop(f"{up}_NQ", "s[i] = r[i];", 4)]
     if "settled" in plan.written:
         inner = [_call(plan, "settled", "s", "r"), *_loop(f"{up}_NX", f"s[{up}_NQ + {up}_NV + i] = r[i];", 0)]
-        lines += [f"    for (int k = 0; k < {plan.closing}; k++)", "    {", *_copied(inner, 8), "    }"]
-    iterate = _iterated(plan) if "positions" in plan.written else []
+        lines += [f"    for (int k = 0; k < {plan.closing}; k++)", "    {", *_copy_lines(inner, 8), "    }"]
+    iterate = _iterative_projection(plan) if "positions" in plan.written else []
     if "closed" in plan.written:
         lines += [
             f"    {_call(plan, 'closed', 's', 'r')}",
@@ -363,11 +363,11 @@ def _project(plan: Plan) -> list[str]:
             "    }",
             "    else",
             "    {",
-            *_copied(iterate, 8),
+            *_copy_lines(iterate, 8),
             "    }",
         ]
     else:
-        lines += _copied(iterate, 4)
+        lines += _copy_lines(iterate, 4)
     if "beyond" in plan.written:
         lines += [
             f"    {_call(plan, 'beyond', 's', 'r')}",
@@ -382,7 +382,7 @@ def _project(plan: Plan) -> list[str]:
     return [*lines, "    return status;", "}", ""]
 
 
-def _iterated(plan: Plan) -> list[str]:
+def _iterative_projection(plan: Plan) -> list[str]:
     up, real, number = plan.upper, plan.precision.type, plan.precision.number
     return [
         f"{real} gap = {number(0.0)};",
@@ -406,7 +406,7 @@ def _iterated(plan: Plan) -> list[str]:
     ]
 
 
-def _passed(plan: Plan, keys: Sequence[str], more: str, time: str) -> list[str]:
+def _passed_arguments(plan: Plan, keys: Sequence[str], more: str, time: str) -> list[str]:
     """Return the arguments passed on to a helper function."""
     names = {"u": "input->u", "time": time, "p": "state->p"}
     return [names[name] for _, name in _parameters_in(plan, keys, more)]
@@ -431,15 +431,15 @@ def _step(plan: Plan) -> list[str]:
         lines += [f"    {real} g[{total} + 1];", f"    {real} w[({total}) * ({total})];", f"    int row[{total}];"]
     elif not plan.method.impulse:
         lines.append(f"    {real} sum[{total}];")
-    uses_time = _takes(plan, OF_RATES, "t")
-    if not uses_time and not _takes(plan, OF_RATES, "u"):
+    uses_time = _takes_argument(plan, OF_RATES, "t")
+    if not uses_time and not _takes_argument(plan, OF_RATES, "u"):
         lines.append("    (void)input;")
-    lines += _packed(plan)
+    lines += _pack_state(plan)
     of_method = _impulse if plan.method.impulse else _implicit if plan.method.implicit else _stages
     lines += of_method(plan)
     if any(key in plan.written for key in OF_PROJECTION):
         after = f"state->time + {h}"
-        arguments = ["s", *_passed(plan, [k for k in OF_PROJECTION if k in plan.written], "t", after)]
+        arguments = ["s", *_passed_arguments(plan, [k for k in OF_PROJECTION if k in plan.written], "t", after)]
         lines.append(f"    status |= {name}_project({', '.join(arguments)});")
     lines += [
         f"    for (int i = 0; i < {total}; i++)",
@@ -452,7 +452,7 @@ def _step(plan: Plan) -> list[str]:
         "    }",
         f"    if ((status & ({up}_NOT_FINITE | {up}_OUT_OF_REACH)) == 0)",
         "    {",
-        *_unpacked(plan),
+        *_unpack_state(plan),
         "        state->steps++;",
         f"        state->time = state->begin + ({real})state->steps * {h};",
         "    }",
@@ -464,13 +464,13 @@ def _step(plan: Plan) -> list[str]:
     return lines
 
 
-def _packed(plan: Plan) -> list[str]:
+def _pack_state(plan: Plan) -> list[str]:
     """Return C code that copies q, v and x into the array s."""
     parts = parts_of_state(plan)
     return [line for x, count, at in parts for line in _loop(count, f"s[{at}i] = state->{x}[i];", 4)]
 
 
-def _unpacked(plan: Plan) -> list[str]:
+def _unpack_state(plan: Plan) -> list[str]:
     """Return C code that copies the array s into q, v and x."""
     parts = parts_of_state(plan)
     return [line for x, count, at in parts for line in _loop(count, f"state->{x}[i] = s[{at}i];", 8)]
@@ -484,7 +484,7 @@ def _stages(plan: Plan) -> list[str]:
         if k:
             lines += _loop(total, f"z[i] = s[i] + {number(plan.h * c)} * f[i];", 4)
         time = "state->time" if c == 0.0 else f"state->time + {number(plan.h * c)}"
-        arguments = ["z" if k else "s", *_passed(plan, OF_RATES, "ut", time), "f"]
+        arguments = ["z" if k else "s", *_passed_arguments(plan, OF_RATES, "ut", time), "f"]
         lines.append(f"    status |= {name}_derivative({', '.join(arguments)});")
         lines += _loop(total, f"sum[i] += {number(b)} * f[i];", 4)
     return [*lines, *_loop(total, f"s[i] += {number(plan.h)} * sum[i];", 4)]
@@ -497,11 +497,11 @@ def _implicit(plan: Plan) -> list[str]:
     rates = f"{name}_derivative"
     first, second = map(number, plan.method.b)
     return [
-        f"    {name}_factors({', '.join(['s', *_passed(plan, OF_SLOPES, 'ut', now), 'w', 'row'])});",
-        f"    status |= {rates}({', '.join(['s', *_passed(plan, OF_RATES, 'ut', now), 'f'])});",
+        f"    {name}_factors({', '.join(['s', *_passed_arguments(plan, OF_SLOPES, 'ut', now), 'w', 'row'])});",
+        f"    status |= {rates}({', '.join(['s', *_passed_arguments(plan, OF_RATES, 'ut', now), 'f'])});",
         f"    {name}_solve(w, row, f);",
         *_loop(total, f"z[i] = s[i] + {number(h)} * f[i];", 4),
-        f"    status |= {rates}({', '.join(['z', *_passed(plan, OF_RATES, 'ut', soon), 'g'])});",
+        f"    status |= {rates}({', '.join(['z', *_passed_arguments(plan, OF_RATES, 'ut', soon), 'g'])});",
         *_loop(total, f"g[i] = g[i] - {number(2.0)} * f[i];", 4),
         f"    {name}_solve(w, row, g);",
         *_loop(total, f"s[i] += {number(h)} * ({first} * f[i] + {second} * g[i]);", 4),
@@ -511,7 +511,7 @@ def _implicit(plan: Plan) -> list[str]:
 def _impulse(plan: Plan) -> list[str]:
     up, name, number = plan.upper, plan.name, plan.precision.number
     h = number(plan.h)
-    arguments = ["s", *_passed(plan, OF_RATES, "ut", "state->time"), "f"]
+    arguments = ["s", *_passed_arguments(plan, OF_RATES, "ut", "state->time"), "f"]
     return [
         f"    status |= {name}_derivative({', '.join(arguments)});",
         *_loop(f"{up}_NQ + {up}_NV + {up}_NX", f"s[i] += {h} * f[i];", 4, f"{up}_NQ"),
@@ -528,14 +528,14 @@ def _outputs(plan: Plan) -> list[str]:
         return [head, "{", "    (void)input;", "    output->time = state->time;", "}", ""]
     total = f"{up}_NQ + {up}_NV + {up}_NX"
     lines = [head, "{", f"    {real} s[{total}];"]
-    if _takes(plan, ("values",), "t"):
+    if _takes_argument(plan, ("values",), "t"):
         lines += [f"    {real} t[{plan.machine.time_size}];", f"    {name}_clock(state->time, t);"]
-    lines += _packed(plan)
+    lines += _pack_state(plan)
     if plan.output_needs_rates:
-        arguments = ["s", *_passed(plan, OF_RATES, "ut", "state->time"), "f"]
+        arguments = ["s", *_passed_arguments(plan, OF_RATES, "ut", "state->time"), "f"]
         lines.insert(3, f"    {real} f[{total} + 1];")
         lines.append(f"    (void){name}_derivative({', '.join(arguments)});")
-    if not (plan.output_needs_rates and _takes(plan, OF_RATES, "u")):
+    if not (plan.output_needs_rates and _takes_argument(plan, OF_RATES, "u")):
         lines.append("    (void)input;")
     call = _call(plan, "values", "s", "output->y", p="state->p", a=f"f + {up}_NQ", n="&state->time")
     return [*lines, f"    {call}", "}", ""]

@@ -75,12 +75,12 @@ status = {name}_step(&state, &input, &output);   /* {plan.h:g} s */
 Nothing is allocated, there are no recursions, no global variables but constants, and no loops without a constant bound.
 All state lies in the structure that the caller owns, so that several machines can run beside one another, also in
 interrupts. A step costs the same each time; the number of operations of each function stands in `{name}.h`.
-{_closing(plan)}
+{_closing_note(plan)}
 ## What is tried
 
 {tried}
 
-{_same(plan, difference)}
+{_comparison_note(plan, difference)}
 
 {notes}
 
@@ -92,7 +92,7 @@ branches), and constants are hexadecimal floating-point numbers, which C90 does 
 """
 
 
-def _same(plan: Plan, difference: float | None) -> str:
+def _comparison_note(plan: Plan, difference: float | None) -> str:
     """Describe how the reference compares with Kinetostat's own simulation."""
     if difference is None:
         return (
@@ -105,7 +105,7 @@ def _same(plan: Plan, difference: float | None) -> str:
     )
 
 
-def _closing(plan: Plan) -> str:
+def _closing_note(plan: Plan) -> str:
     if plan.functions.positions is None:
         return ""
     how = "in closed form" if plan.functions.closed is not None else f"by {plan.closing} Gauss–Newton steps"

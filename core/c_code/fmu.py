@@ -60,18 +60,18 @@ def variables(plan: Plan) -> list[Variable]:
     same = {f"{name}.q" for name in compiled.q_names} | {each.name for each in found if each.causality == "output"}
     for k, (name, measured) in enumerate(zip(plan.output_names, plan.output_measures, strict=True)):
         if name not in same:
-            own, place = _own_name(name, "output", found), f"c->output.y[{k}]"
+            own, place = _unique_name(name, "output", found), f"c->output.y[{k}]"
             found.append(Variable(own, "output", "continuous", place, None, f"the value of {name}", measured))
             same.add(name)
     known = {parameter.name: parameter for parameter in compiled.model.expanded.parameters}
     for k, name in enumerate(plan.parameters):
-        own, place = _own_name(name, "parameter", found), f"c->state.p[{k}]"
+        own, place = _unique_name(name, "parameter", found), f"c->state.p[{k}]"
         words, measured = known[name].description or f"parameter '{name}'", of_name(known[name].dimension)
         found.append(Variable(own, "parameter", "tunable", place, float(m.p[k]), words, measured))
     return found
 
 
-def _own_name(name: str, word: str, others: Sequence[Variable]) -> str:
+def _unique_name(name: str, word: str, others: Sequence[Variable]) -> str:
     """Return a variable name that is not yet taken."""
     return f"{word} {name}" if any(each.name == name for each in others) else name
 
@@ -187,23 +187,25 @@ def write_fmu(plan: Plan, room: Path, texts: dict[str, str], progress: Callable[
     """Write NAME.fmu to a folder; texts : NAME.h and NAME.c."""
     guid = "{" + hashlib.sha256("".join(texts.values()).encode()).hexdigest()[:32] + "}"
     own = {**texts, f"{plan.name}_fmu.c": wrapper(plan, guid)}
-    library, words = _built(plan, room, own, progress)
+    library, words = _compiled_library(plan, room, own, progress)
     with zipfile.ZipFile(room / f"{plan.name}.fmu", "w", zipfile.ZIP_DEFLATED) as archive:
-        _add(archive, "modelDescription.xml", description(plan, guid))
+        _add_file(archive, "modelDescription.xml", description(plan, guid))
         for name, text in own.items():
-            _add(archive, f"sources/{name}", text.encode())
+            _add_file(archive, f"sources/{name}", text.encode())
         if library is not None:
             suffix = PLATFORMS.get(sys.platform, ("", ".so"))[1]
-            _add(archive, f"binaries/{binary_folder()}/{plan.name}{suffix}", library)
+            _add_file(archive, f"binaries/{binary_folder()}/{plan.name}{suffix}", library)
     return Packed(f"{plan.name}.fmu", library is not None, words)
 
 
-def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+def _add_file(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
     """Add a file to the archive reproducibly: equal content gives an equal archive."""
     archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), content, zipfile.ZIP_DEFLATED)
 
 
-def _built(plan: Plan, room: Path, texts: dict[str, str], progress: Callable[[str], None]) -> tuple[bytes | None, str]:
+def _compiled_library(
+    plan: Plan, room: Path, texts: dict[str, str], progress: Callable[[str], None]
+) -> tuple[bytes | None, str]:
     """Compile the shared library for this platform."""
     command = compiler()
     if command is None:

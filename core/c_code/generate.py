@@ -121,7 +121,7 @@ def generate_c(
     """
     mech = model if isinstance(model, Mechanism) else Mechanism(model)
     refuse_unknown_kinds(mech.model.expanded)
-    _check(method, precision, parameters, step, closing, fmi)
+    _check_options(method, precision, parameters, step, closing, fmi)
     checked_factorisation(factorisation)
     p = mech.parameter_values(values)
     target = Path(folder)
@@ -162,13 +162,13 @@ def generate_c(
     }
     progress("Building and trying the code" if trial else "Writing the code")
     quick = optimised or longest > MOST_PLAIN
-    try_it = (lambda room: tried(room, plan.name, progress, target.name, quick)) if trial else _untried
-    names, found = _written(plan, target, files, reference.difference, try_it, fmi is not None, progress)
+    try_it = (lambda room: tried(room, plan.name, progress, target.name, quick)) if trial else _skipped_trial
+    names, found = _write_files(plan, target, files, reference.difference, try_it, fmi is not None, progress)
     operations = {key: f.operations for key, f in plan.written.items()}
     return Generated(target, names, plan.name, plan.notes, operations, reference.difference, found)
 
 
-def _check(method: str, precision: str, parameters: str, step: float, closing: int, fmi: str | None) -> None:
+def _check_options(method: str, precision: str, parameters: str, step: float, closing: int, fmi: str | None) -> None:
     for word, value, known in (
         ("method", method, tuple(METHODS)),
         ("precision", precision, tuple(PRECISIONS)),
@@ -229,7 +229,7 @@ def _plan(
     return plan, passive
 
 
-def _quickest(plan: Plan, u: Array) -> float:
+def _fastest_rate(plan: Plan, u: Array) -> float:
     """Return |λ| (1/s) of the fastest motion near the start state; 0 if unknown."""
     rates = plan.functions.rates
     if rates.graph.n_instructions() > DIFFERENTIABLE:
@@ -260,24 +260,24 @@ class _Reference:
             before = y
             y, status = stepper.step(y, k * plan.h, self.u)
             if status & (NOT_FINITE | OUT_OF_REACH):
-                self._fails(k, status, before)
+                self._raise_unstable(k, status, before)
             if (k + 1) % every == 0:
                 watch()
                 self.rows.append(np.concatenate([[k + 1.0], self.u, y]))
         self.end = y
-        self.difference = None if passive.smooths or plan.method.like is None else self._compared()
+        self.difference = None if passive.smooths or plan.method.like is None else self._relative_difference()
 
     def _joint_forces(self) -> Array:
         m = self.plan.machine
         held = m.compiled.call("gravity", self.plan.start[: m.nq], p=m.p)
         return HOLDING * np.asarray(held, dtype=float)
 
-    def _fails(self, k: int, status: int, y: Array) -> None:
+    def _raise_unstable(self, k: int, status: int, y: Array) -> None:
         plan = self.plan
         if status & NEAR_SINGULAR and plan.factorisation == CHOLESKY:
             raise dependent_error(self.mech, y[: self.mech.nq], plan.machine.p, k * plan.h)
         what = "is not finite" if status & NOT_FINITE else "does not close its loops"
-        quickest = _quickest(plan, self.u)
+        quickest = _fastest_rate(plan, self.u)
         longest = plan.method.stable / quickest if quickest > 0.0 else np.inf
         remedy = "Take shorter steps, or more of `closing`."
         if longest < plan.h:
@@ -292,7 +292,7 @@ class _Reference:
         error.longest = float(f"{longest:.1g}") if np.isfinite(longest) else 0.0
         raise error
 
-    def _compared(self) -> float | None:
+    def _relative_difference(self) -> float | None:
         """Return the relative difference between the reference and Kinetostat's own simulation at the end."""
         plan = self.plan
         m, time = plan.machine, self.steps * plan.h
@@ -354,11 +354,11 @@ def _refuse_folders(target: Path, names: Sequence[str]) -> None:
             )
 
 
-def _untried(_room: Path) -> Trial:
+def _skipped_trial(_room: Path) -> Trial:
     return Trial(None, "Not yet tried: `make` builds and runs the test.")
 
 
-def _written(
+def _write_files(
     plan: Plan,
     target: Path,
     files: Mapping[str, str],

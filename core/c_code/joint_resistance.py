@@ -61,7 +61,7 @@ class Resistance(NamedTuple):
     @property
     def smooths(self) -> bool:
         """True if anything differs from ordinary simulations."""
-        return any(row.rubs or _stopped(row) for row in self.modes.rows)
+        return any(row.rubs or _has_stops(row) for row in self.modes.rows)
 
     def effort(self, nv: int) -> list[float]:
         """Return the largest joint forces (nv,)."""
@@ -81,13 +81,13 @@ class Resistance(NamedTuple):
                     f"Dry friction of '{row.together or row.name}' develops over {speed:.3g} {unit}: "
                     "it does not hold at rest."
                 )
-            if _stopped(row):
+            if _has_stops(row):
                 of = "N·m/rad" if row.dimension == "angle" else "N/m"
                 lines.append(f"Stops of '{row.name}' are elastic, {stiffness:.3g} {of}.")
         return lines
 
 
-def _stopped(row: JointRow) -> bool:
+def _has_stops(row: JointRow) -> bool:
     return bool(np.isfinite([row.lower, row.upper]).any())
 
 
@@ -99,15 +99,15 @@ def resistance(compiled: Compiled, q: Array, v: Array, p: Array, step: float) ->
     refuse(modes, "C code")
     at = rows_at(compiled, modes, q, p)
     compliance = compliances(at.W, compiled.mass_matrix(q, p))
-    levels = _levels(compiled, q, v, p)
+    levels = _friction_levels(compiled, q, v, p)
     speeds, stiffness, damping = [], [], []
     for row, c in zip(modes.rows, compliance, strict=True):
         level = max(row.levels) if row.controlled == NOWHERE else levels[row.controlled]
         speeds.append(max(LEAST_SPEED, step * level * c / DAMPING_NUMBER))
         stiff = min(stiffness_per_inertia(row, modes.size), resolved_by(step))
         own = row.stiffness or (stiff / c if c > 0.0 else 0.0)
-        stiffness.append(own if _stopped(row) else 0.0)
-        damping.append(_damping(row, modes.size, own, c) if _stopped(row) else 0.0)
+        stiffness.append(own if _has_stops(row) else 0.0)
+        damping.append(_damping(row, modes.size, own, c) if _has_stops(row) else 0.0)
     first = [k for k, row in enumerate(modes.rows) for _ in range(row.shares)]
     speeds = [max(speeds[i] for i, leader in enumerate(first) if leader == k) for k in first]
     return Resistance(modes, tuple(speeds), tuple(stiffness), tuple(damping))
@@ -122,7 +122,7 @@ def _damping(row: JointRow, size: float, stiffness: float, compliance: float) ->
     return 2.0 * ratio * math.sqrt(stiffness / compliance)
 
 
-def _levels(compiled: Compiled, q: Array, v: Array, p: Array) -> Array:
+def _friction_levels(compiled: Compiled, q: Array, v: Array, p: Array) -> Array:
     """Return the largest friction of each brake and clutch at the start."""
     if not compiled.elements.controlled:
         return np.zeros(0)
@@ -143,7 +143,7 @@ def resisting_forces(
     forces: list[Scalar] = [0.0] * compiled.nv
     beyond: list[Scalar] = []
     controlled = friction_levels(context, inputs, "", inline) if compiled.elements.controlled else []
-    measured = _measured(compiled, given, inputs)
+    measured = _row_speeds(compiled, given, inputs)
     along = [
         as_symbol(sum((times(e, inputs["v"][k]) for k, e in zip(columns, entries, strict=True)), 0.0))
         for columns, entries, _ in measured
@@ -163,8 +163,8 @@ def resisting_forces(
                 size = ca.sqrt(sum(each * each for each in together) + NOTHING)
                 size_of_force = times(_friction([*own[:2], *own[:2]], row.stribeck, size), ca.tanh(size / slow) / size)
                 force = times(-1.0, times(size_of_force, speed))
-        if value is not None and _stopped(row):
-            pushed, depth = _stop(row, *stop, as_symbol(value), speed)
+        if value is not None and _has_stops(row):
+            pushed, depth = _stop_force(row, *stop, as_symbol(value), speed)
             force, beyond = plus(force, pushed), [*beyond, depth]
         for k, entry in zip(columns, entries, strict=True):
             forces[k] = plus(forces[k], times(entry, force))
@@ -182,7 +182,7 @@ def _friction(levels: Sequence[Scalar], stribeck: float, speed: Any) -> Any:
     return onward if same else ca.if_else(speed > 0.0, onward, backward)
 
 
-def _measured(
+def _row_speeds(
     compiled: Compiled, given: Resistance, inputs: dict[str, list[Any]]
 ) -> list[tuple[list[int], list[Scalar], Scalar | None]]:
     """Return each row's speed indices and factors, and its coordinate."""
@@ -208,7 +208,7 @@ def _measured(
     return found
 
 
-def _stop(row: JointRow, stiffness: float, damping: float, value: Any, speed: Any) -> tuple[Any, Any]:
+def _stop_force(row: JointRow, stiffness: float, damping: float, value: Any, speed: Any) -> tuple[Any, Any]:
     """Return the force of a row's stops, and its excess beyond them."""
     force, beyond = ca.SX(0.0), ca.SX(0.0)
     for side, bound in ((1.0, row.upper), (-1.0, row.lower)):

@@ -52,10 +52,10 @@ class Traced:
     def __call__(self, **given: Array) -> Array:
         """Evaluate the function with CasADi's interpreter."""
         if self._call is None:
-            self._call = self._bound()
+            self._call = self._buffered_graph()
         return self._call(given)
 
-    def _bound(self) -> Callable[[dict[str, Array]], Array]:
+    def _buffered_graph(self) -> Callable[[dict[str, Array]], Array]:
         """Graph with preallocated buffers, because thousands of steps call it and creating matrices would take longer
         than the evaluation."""
         both: Any = self.graph.buffer()
@@ -99,9 +99,9 @@ class MachineFunctions:
         self.forms: ClosedForms | None = forms if usable else None
         """Closed forms of all loops; None: they are closed by iteration."""
         self.certain = certain and self.forms is None
-        self._weight = self._support(q)
+        self._weight = self._mass_regularisation(q)
 
-    def _support(self, q: Array) -> float:
+    def _mass_regularisation(self, q: Array) -> float:
         """Return ρ of M + ρ Gᵀ G; 0 if M is never singular."""
         if not self.compiled.constrained or not may_be_singular(self.compiled, self.p, q):
             return 0.0
@@ -143,15 +143,15 @@ class MachineFunctions:
         if not self.nx:
             return []
         s = self.symbols
-        return self.context.body("states", {**self._of("qvt"), "x": [*s["x"], *[0.0] * self.nx]}, "", inline)
+        return self.context.body("states", {**self._symbols_of("qvt"), "x": [*s["x"], *[0.0] * self.nx]}, "", inline)
 
-    def _of(self, words: str) -> dict[str, list[Any]]:
+    def _symbols_of(self, words: str) -> dict[str, list[Any]]:
         return {word: self.symbols[word] for word in words}
 
     @cached_property
     def loaded(self) -> dict[str, list[Any]]:
         """Return q, v, t, and x with its rates, as force elements take them."""
-        return {**self._of("qvt"), "x": [*self.symbols["x"], *self.state_rates]}
+        return {**self._symbols_of("qvt"), "x": [*self.symbols["x"], *self.state_rates]}
 
     # ------------------------------------------------------------------------------------------ ẏ
 
@@ -182,19 +182,19 @@ class MachineFunctions:
             a, least = self.context.body("forward_dynamics_smooth", given, "", inline), 1.0
         else:
             a, least = self._constrained()
-        q_rate = rate(self.context, self._of("qv"), "")
+        q_rate = rate(self.context, self._symbols_of("qv"), "")
         return self.traced("qvuxtp", [*q_rate, *a, *self.state_rates, least], u=s["u"])
 
     def _constrained(self) -> tuple[list[Scalar], Scalar]:
-        mass = self._mass(self.symbols["q"])
+        mass = self._factorised_mass(self.symbols["q"])
         h = self.context.body("bias_smooth", self.loaded, "", inline)
         remaining = [minus(u, each) for u, each in zip(self.joint_forces, h, strict=True)]
         a = solved(mass, remaining)
         if not self.compiled.rows:
             return a, 1.0
-        rows = self._rows(self.symbols["q"], mass, level=None)
-        drift = self.context.row_expressions.bias(self._of("qvt"), inline)
-        wanted = [times(-1.0, plus(drift[k], dot(rows.G[i], a))) for i, k in enumerate(self._present(None))]
+        rows = self._factorised_rows(self.symbols["q"], mass, level=None)
+        drift = self.context.row_expressions.bias(self._symbols_of("qvt"), inline)
+        wanted = [times(-1.0, plus(drift[k], dot(rows.G[i], a))) for i, k in enumerate(self._nonzero_rows(None))]
         return [plus(x, y) for x, y in zip(a, rows.change(wanted, self.nv), strict=True)], rows.least
 
     def reduced_rates(self) -> Traced:
@@ -222,7 +222,7 @@ class MachineFunctions:
             for k, entry in col.items():
                 a[k] = plus(a[k], times(entry, x))
         q_rate = rate(self.context, {"q": q, "v": v}, "")
-        return self.traced("qvuxtp", [*q_rate, *a, *self.state_rates, self._serves(r)])
+        return self.traced("qvuxtp", [*q_rate, *a, *self.state_rates, self._is_valid(r)])
 
     def slopes(self, rates: Traced) -> Traced:
         """Build J = ∂ẏ/∂y of `rates` or `reduced_rates`, row by row."""
@@ -244,51 +244,51 @@ class MachineFunctions:
         """Build q and v by analytic loop closure, followed by 1 if that is valid, otherwise 0."""
         assert self.forms is not None
         r = self.forms.reduced_equations(self.loaded)
-        return self.traced("qvxtp", [*r[: self.nq + self.nv], self._serves(r)])
+        return self.traced("qvxtp", [*r[: self.nq + self.nv], self._is_valid(r)])
 
-    def _serves(self, r: Sequence[Scalar]) -> Any:
+    def _is_valid(self, r: Sequence[Scalar]) -> Any:
         reach, sine, gain = map(as_symbol, r[-3:])
         near = ca.logic_and(sine > SINGULAR_SINE, gain < STEEP_RATIO)
         return ca.if_else(ca.logic_and(reach > 0.0, ca.logic_or(sine > REGULAR_SINE, near)), 1.0, 0.0)
 
     # ------------------------------------------------------------------------------------------ what holds
 
-    def _present(self, level: int | None) -> list[int]:
+    def _nonzero_rows(self, level: int | None) -> list[int]:
         """Return the indices of constraint rows of this level and above (None: all) that are not identically zero."""
         moving = set(self.context.row_expressions.pattern.rows.tolist())
         levels = [row.level for row in self.compiled.rows]
         return [k for k in range(len(levels)) if k in moving and (level is None or levels[k] <= level)]
 
-    def _lines(self, q: Sequence[Any], level: int | None) -> list[list[Scalar]]:
+    def _constraint_jacobian(self, q: Sequence[Any], level: int | None) -> list[list[Scalar]]:
         pattern, entries = (
             self.context.row_expressions.pattern,
             self.context.row_expressions.entries({"q": list(q)}, inline),
         )
-        lines: dict[int, list[Scalar]] = {k: [0.0] * self.nv for k in self._present(level)}
+        lines: dict[int, list[Scalar]] = {k: [0.0] * self.nv for k in self._nonzero_rows(level)}
         for row, at, entry in zip(pattern.rows.tolist(), pattern.columns.tolist(), entries, strict=True):
             if row in lines:
                 lines[row][at] = entry
         return list(lines.values())
 
-    def _mass(self, q: Sequence[Any]) -> Ordered:
+    def _factorised_mass(self, q: Sequence[Any]) -> Ordered:
         """Factorise M, or M + ρ Gᵀ G where M may be singular: on the constraint manifold both yield the same
         accelerations."""
         flat, nv = dynamics.mass_matrix(self.context, {"q": list(q)}, ""), self.nv
         M = [flat[i * nv : (i + 1) * nv] for i in range(nv)]
         if self._weight:
-            for row in self._lines(q, None):
+            for row in self._constraint_jacobian(q, None):
                 for i in range(nv):
                     for j in range(i + 1):
                         M[i][j] = plus(M[i][j], times(times(self._weight, row[i]), row[j]))
         return factorised(M)
 
-    def _rows(self, q: Sequence[Any], mass: Ordered, level: int | None) -> Held:
-        return held(self._lines(q, level), mass, self.certain)
+    def _factorised_rows(self, q: Sequence[Any], mass: Ordered, level: int | None) -> Held:
+        return held(self._constraint_jacobian(q, level), mass, self.certain)
 
     @cached_property
     def _factor_places(self) -> tuple[list[tuple[int, int]], Ordered]:
         """Return the entries of L that may be nonzero, and the factors themselves."""
-        mass = self._mass(self.symbols["q"])
+        mass = self._factorised_mass(self.symbols["q"])
         places = [(i, j) for i in range(self.nv) for j in range(i) if type(mass.factors.L[i][j]) is not float]
         return places, mass
 
@@ -317,9 +317,9 @@ class MachineFunctions:
         pivot."""
         given, mass = self._given_factors
         q = self.symbols["q"]
-        rows = self._rows(q, mass, POSITION)
-        gaps = self.context.row_expressions.residual(self._of("qt"), inline)
-        own = [gaps[k] for k in self._present(POSITION)]
+        rows = self._factorised_rows(q, mass, POSITION)
+        gaps = self.context.row_expressions.residual(self._symbols_of("qt"), inline)
+        own = [gaps[k] for k in self._nonzero_rows(POSITION)]
         change = rows.change([times(-1.0, gap) for gap in own], self.nv)
         largest: Any = ca.SX(0.0)
         for gap in gaps:
@@ -330,12 +330,12 @@ class MachineFunctions:
     def speeds(self) -> Traced:
         """Build the projection of v on the constraints: v, and the smallest relative pivot."""
         given, mass = self._given_factors
-        rows = self._rows(self.symbols["q"], mass, VELOCITY)
-        opposite = self.context.row_expressions.time(self._of("t"), inline)
+        rows = self._factorised_rows(self.symbols["q"], mass, VELOCITY)
+        opposite = self.context.row_expressions.time(self._symbols_of("t"), inline)
         v = self.symbols["v"]
         wanted = [
             times(-1.0, plus(dot(line, v), opposite[k]))
-            for line, k in zip(rows.G, self._present(VELOCITY), strict=True)
+            for line, k in zip(rows.G, self._nonzero_rows(VELOCITY), strict=True)
         ]
         change = rows.change(wanted, self.nv)
         return self.traced("qvftp", [*(plus(x, y) for x, y in zip(v, change, strict=True)), rows.least], f=given)
@@ -350,7 +350,7 @@ class MachineFunctions:
 
     def q_rate(self) -> Traced:
         """Build q̇."""
-        return self.traced("qv", rate(self.context, self._of("qv"), ""))
+        return self.traced("qv", rate(self.context, self._symbols_of("qv"), ""))
 
     def normalised(self) -> Traced:
         """Build q with normalised quaternions."""

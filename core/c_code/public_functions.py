@@ -69,7 +69,7 @@ def public_function(machine: MachineFunctions, wanted: str) -> PublicFunction:
     """Return a function by the name given by the user. Raises ModelError for an unknown one."""
     kind, _, detail = wanted.partition(":")
     if kind in OF_FRAME:
-        return _of_frame(machine, kind, detail, wanted)
+        return _frame_function(machine, kind, detail, wanted)
     if kind not in OF_MACHINE or detail:
         offered = ["step", *OF_MACHINE, *(f"{each}:NAME" for each in OF_FRAME)]
         raise ModelError(
@@ -87,7 +87,7 @@ def public_function(machine: MachineFunctions, wanted: str) -> PublicFunction:
     return PublicFunction(kind, f"{help_}.", machine.traced(arguments, result))
 
 
-def _of_frame(machine: MachineFunctions, kind: str, name: str, wanted: str) -> PublicFunction:
+def _frame_function(machine: MachineFunctions, kind: str, name: str, wanted: str) -> PublicFunction:
     frames = machine.context.machine.frames
     if name not in frames:
         raise ModelError(
@@ -126,7 +126,7 @@ def outputs(machine: MachineFunctions, wanted: Sequence[str] | None) -> Outputs:
     if not wanted:
         return Outputs((), (), None, False)
     values = [_value(machine, text) for text in wanted]
-    measured = _measured(machine, wanted)
+    measured = _output_dimensions(machine, wanted)
     column = ca.vertcat(*map(as_symbol, values))
     accelerations = ca.vertcat(*machine.symbols["a"]) if machine.nv else ca.SX(0, 1)
     needs = machine.nv > 0 and bool(ca.which_depends(column, accelerations, 1, True).count(True))
@@ -140,12 +140,12 @@ def _value(machine: MachineFunctions, text: str) -> Scalar:
     except ExpressionError as error:
         raise ExpressionError(str(error.what), where=where, remedy=error.remedy) from None
     seen = force_state(machine.context, machine.loaded)
-    found = {name: _signal(machine, seen, name, where) for name in used}
+    found = {name: _signal_value(machine, seen, name, where) for name in used}
     formula = formula_of(parse(text))
     return formula(tuple(found[name] for name in formula.names))
 
 
-def _measured(machine: MachineFunctions, wanted: Sequence[str]) -> tuple[Dimension, ...]:
+def _output_dimensions(machine: MachineFunctions, wanted: Sequence[str]) -> tuple[Dimension, ...]:
     """Return the dimensions of outputs as far as they are known; formulas may add and compare only equal dimensions.
     Raises ExpressionError."""
     signals = Signals(machine.mech)
@@ -180,7 +180,7 @@ def _dimension(signals: Signals, node: Node) -> Dimension:
         return UNKNOWN
 
 
-def _signal(machine: MachineFunctions, seen: ForceState, name: str, where: str) -> Scalar:
+def _signal_value(machine: MachineFunctions, seen: ForceState, name: str, where: str) -> Scalar:
     """Evaluate a name in a formula of outputs."""
     speeds, sensors = list(machine.compiled.v_names), machine.context.elements.sensors
     plain = name.removesuffix(".a")

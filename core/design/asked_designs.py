@@ -55,10 +55,10 @@ def design_of_aim(model: Model, aim: Aim, where: str) -> Design:
         else:
             problem.vary(row.parameter)
     if aim.kind == "function":
-        rows = _rows(aim.function, ("x", "y"), values, f"{where}, function")
+        rows = _row_values(aim.function, ("x", "y"), values, f"{where}, function")
         problem.generate(aim.output, rows, aim.coordinate)
     elif aim.kind == "motion":
-        rows = _rows(aim.poses, ("x", "u", "v", "angle"), values, f"{where}, poses")
+        rows = _row_values(aim.poses, ("x", "u", "v", "angle"), values, f"{where}, poses")
         problem.guide(aim.frame, rows, aim.coordinate, aim.plane)
     else:
         if aim.over == "sweep":
@@ -69,7 +69,7 @@ def design_of_aim(model: Model, aim: Aim, where: str) -> Design:
     return problem.require(*(row.formula for row in aim.require))
 
 
-def _rows(parts: Sequence[Any], fields: Sequence[str], values: Mapping[str, float], where: str) -> Array:
+def _row_values(parts: Sequence[Any], fields: Sequence[str], values: Mapping[str, float], where: str) -> Array:
     """Evaluate the rows of a design as (n, fields) numbers, SI."""
     found = [
         [float(finite_value_of(getattr(part, name), values, f"{where}, row {k}, {name}")) for name in fields]

@@ -77,7 +77,7 @@ class Atlas:
         with self._lock:
             self._stop = stop
             try:
-                return len(self._kept[0]) > 0
+                return len(self._cached_members[0]) > 0
             except Unfinished:
                 return False
             finally:
@@ -94,28 +94,28 @@ class Atlas:
     @property
     def shapes(self) -> Array:
         """Shape parameters (n, k) of the linkages, in crank lengths."""
-        return self._kept[0]
+        return self._cached_members[0]
 
     @property
     def start(self) -> Array:
         """Closed poses (n, nq) at crank angle 0."""
-        return self._kept[1]
+        return self._cached_members[1]
 
     @property
     def terms(self) -> Terms:
         """Fourier coefficients (n, 30) of the curves in time."""
-        return self._kept[2]
+        return self._cached_members[2]
 
     @property
     def by_length(self) -> Terms:
         """Fourier coefficients (n, 30) of the curves in arc length."""
-        return self._kept[3]
+        return self._cached_members[3]
 
     @cached_property
-    def _kept(self) -> tuple[Array, Array, Terms, Terms]:
+    def _cached_members(self) -> tuple[Array, Array, Terms, Terms]:
         with self._lock:
             nq, k = self.swept.mech.nq, len(self.topology.shape)
-            content = object_cache.load(self._name)
+            content = object_cache.load(self._cache_name)
             widths = 4 * k, 4 * nq, 16 * HARMONICS, 16 * HARMONICS
             if content is not None and len(content) % sum(widths) == 0 and content:
                 n = len(content) // sum(widths)
@@ -126,11 +126,11 @@ class Atlas:
                 return (*reals, *terms)  # type: ignore[return-value]
             made = self._made()
             reals32 = [each.astype(np.float32) for each in made[:2]]
-            object_cache.store(self._name, b"".join(each.tobytes() for each in (*reals32, *made[2:])))
+            object_cache.store(self._cache_name, b"".join(each.tobytes() for each in (*reals32, *made[2:])))
             return reals32[0].astype(float), reals32[1].astype(float), made[2], made[3]
 
     @property
-    def _name(self) -> str:
+    def _cache_name(self) -> str:
         text = repr((VERSION, self.topology, self._members, self._seed, SAMPLES, HARMONICS))
         return "atlas-" + hashlib.sha256(text.encode()).hexdigest()
 
@@ -142,17 +142,19 @@ class Atlas:
         for _ in range(MOST_ROUNDS):
             shapes = self.topology.draw(rng, min(ROUND, 2000 + 4 * self._members)).astype(np.float32).astype(float)
             guess = guesses(rng, self.swept, len(shapes))
-            shapes, start = self._turning(shapes, guess)
+            shapes, start = self._full_turn_members(shapes, guess)
             w = self._curves(shapes, start)
             good = np.isfinite(w).all(axis=1) & (np.ptp(w.real, axis=1) + np.ptp(w.imag, axis=1) > 1e-3)
-            found.append((shapes[good], start[good], _terms(w[good]), _terms(_even(w[good]))))
+            found.append(
+                (shapes[good], start[good], _fourier_terms(w[good]), _fourier_terms(_evenly_resampled(w[good])))
+            )
             count += int(good.sum())
             if count >= self._members:
                 break
         parts = [np.concatenate(column)[: self._members] for column in zip(*found, strict=True)]
         return parts[0], parts[1], parts[2], parts[3]
 
-    def _turning(self, shapes: Array, guess: Array) -> tuple[Array, Array]:
+    def _full_turn_members(self, shapes: Array, guess: Array) -> tuple[Array, Array]:
         """Select the shapes that close at a few crank angles, with their poses closed at angle 0."""
         p = self.p(shapes)
         start = self.swept.poses(self.swept.guesses(np.zeros(len(shapes)), guess), p)
@@ -221,7 +223,7 @@ class Atlas:
             distance = np.sqrt(np.maximum(size**2 - c[np.arange(len(members)), shift] ** 2, 0.0)) / size
             none = np.zeros(len(members))
             found.append(Candidates(members, distance, none + sense, GRID[shift], none))
-        return _together([each.best(count) for each in found]).best(count)
+        return _merged_candidates([each.best(count) for each in found]).best(count)
 
     def near_arc(self, z: Complex, count: int, fractions: tuple[int, ...] = LENGTHS) -> Candidates:
         """Find linkages with an arc near an open curve; z evenly spaced in time."""
@@ -255,10 +257,10 @@ class Atlas:
                     np.arange(len(shapes)), np.sqrt(1.0 - best), np.full(len(shapes), sense), first, span
                 )
                 found.append(every.best(-(-count // (2 * len(fractions)))))
-        return _together(found).best(count)
+        return _merged_candidates(found).best(count)
 
 
-def _together(found: Sequence[Candidates]) -> Candidates:
+def _merged_candidates(found: Sequence[Candidates]) -> Candidates:
     """Merge several sets of candidates into one."""
     columns = list(zip(*found, strict=True))
     return Candidates(np.concatenate(columns[0]), *(np.concatenate(column) for column in columns[1:]))
@@ -269,13 +271,13 @@ def guesses(rng: np.random.Generator, swept: SweptPoint, count: int) -> Array:
     return np.asarray(rng.uniform(-np.pi, np.pi, (count, swept.mech.nq)))
 
 
-def _terms(w: Complex) -> Terms:
+def _fourier_terms(w: Complex) -> Terms:
     """Compute (n, 30) Fourier coefficients of curves, scaled to norm 1."""
     W = np.fft.fft(w, axis=1)[:, BINS]
     return np.asarray((W / np.linalg.norm(W, axis=1, keepdims=True)).astype(np.complex64))
 
 
-def _even(w: Complex) -> Complex:
+def _evenly_resampled(w: Complex) -> Complex:
     """Resample curves evenly in arc length."""
     closed = np.concatenate([w, w[:, :1]], axis=1)
     at = np.concatenate([np.zeros((len(w), 1)), np.cumsum(np.abs(np.diff(closed, axis=1)), axis=1)], axis=1)

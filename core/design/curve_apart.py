@@ -47,7 +47,7 @@ def linkages_apart(
             break
         kind = replace(task, topology=name)
         try:
-            own, how = _of_kind(process, kind, best_of(found, task.most), cancelled, paused, watch)
+            own, how = _search_kind(process, kind, best_of(found, task.most), cancelled, paused, watch)
         except OSError as error:
             lost.append(f"No process could begin ({error.strerror or error}).")
             break
@@ -64,7 +64,7 @@ def linkages_apart(
     return Linkages(best_of(found, task.most), " ".join(lost))
 
 
-def _of_kind(
+def _search_kind(
     process: WorkProcess,
     task: CurveTask,
     before: tuple[Linkage, ...],

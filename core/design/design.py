@@ -178,13 +178,13 @@ class Design:
         """Compute the sweep or simulation at x. Raises KinetostatError if the machine cannot complete it."""
         p = {**dict(zip(self.mech.p_names, self.mech.parameter_values().tolist(), strict=True)), **self.values(x)}
         if self._run is not None:
-            return Motion(self._moved(p), p, False)
+            return Motion(self._simulated_run(p), p, False)
         if self._sweep is None:
             return poses_of(self.mech, self.mech.rest(p)[None], p, np.zeros(1))
         coordinate, along = self._sweep
-        return poses_of(self.mech, self._swept(coordinate, along, p), p, along)
+        return poses_of(self.mech, self._swept_poses(coordinate, along, p), p, along)
 
-    def _moved(self, p: Mapping[str, float]) -> Run:
+    def _simulated_run(self, p: Mapping[str, float]) -> Run:
         """Simulate the machine with these parameters. Raises SimulationError also if that takes too long."""
         assert self._run is not None
         began, late = time.monotonic(), [False]
@@ -200,10 +200,10 @@ class Design:
                 where="design",
                 remedy="Let it last shorter, or narrow the bounds.",
             )
-        self._heed()
+        self._raise_if_stopped()
         return run
 
-    def _heed(self) -> None:
+    def _raise_if_stopped(self) -> None:
         """Raise Stopped if the search is to stop."""
         if self._asked():
             raise Stopped
@@ -216,7 +216,7 @@ class Design:
         return self._generation.generated(self.motion(np.array(x, dtype=float)))
 
     @cached_property
-    def _rest(self) -> Array:
+    def _reference_configuration(self) -> Array:
         """Reference configuration of the present machine, which selects the branch of the analytic loop closure."""
         return self.mech.rest()
 
@@ -227,22 +227,22 @@ class Design:
         making.start()
         work_ends, ends = time.process_time() + SETTLES, time.monotonic() + STARVED * SETTLES
         while making.is_alive() and time.process_time() < work_ends and time.monotonic() < ends:
-            self._heed()
+            self._raise_if_stopped()
             making.join(LOOK)
         self.__dict__.pop("_rest", None)  # it may come from the interpreter that serves until the code is there
         self._point = None
 
-    def _required(self, motion: Motion) -> Array:
+    def _requirement_margins(self, motion: Motion) -> Array:
         return np.array([margin(each, motion) for each in self.requirements], dtype=float)
 
-    def _swept(self, coordinate: str, along: Array, p: Mapping[str, float]) -> Array:
+    def _swept_poses(self, coordinate: str, along: Array, p: Mapping[str, float]) -> Array:
         """Compute (n, nq) closed poses, each starting from the previous one."""
         if explicit_forms(self.mech, coordinate) is not None:
             if self._point is None:
                 self._point = SweptPoint(self.mech, coordinate, self.mech.frame_names[0])
-            lead = np.linspace(self._rest[self._point.driven], along[0], 16)
+            lead = np.linspace(self._reference_configuration[self._point.driven], along[0], 16)
             row = self.mech.parameter_values(p)
-            start = self._point.carried(lead, self._rest[None], row).q[:, -1]
+            start = self._point.carried(lead, self._reference_configuration[None], row).q[:, -1]
             found = self._point.carried(along, start, row)
             lost = np.flatnonzero(found.reach[0] < 0.0)
             if not len(lost):
@@ -265,35 +265,35 @@ class Design:
             for each in self.requirements:
                 refuse_moving(each.measure.channels, f"requirement '{each.text}'")
         if self._fit is not None:
-            return self._fitting(hear)
+            return self._fit_problem(hear)
         if self._generation is not None:
-            return self._generating(self._generation, hear)
+            return self._generation_problem(self._generation, hear)
         objective = self._objective
         assert objective is not None
         if self._run is None:
             refuse_moving(objective.channels, f"objective '{objective.text}'")
 
         def evaluate(x: Array) -> Evaluated:
-            self._heed()
+            self._raise_if_stopped()
             try:
                 motion = self.motion(x)
             except NotReached as error:
                 lost = LOST * (1.0 - float(np.minimum(error.reach, 0.0).mean()))
                 return Evaluated(np.array([lost]), np.full(len(self.requirements), -lost))
             value = objective(motion)
-            required = self._required(motion)
+            required = self._requirement_margins(motion)
             if (required > -FULFILLED).all():
                 hear(x, value)
             return Evaluated(np.array([value]), required)
 
         return Problem(len(self.bounds), evaluate, None, False, objective.rough)
 
-    def _generating(self, generation: Generation, hear: Callable[[Array, float], None]) -> Problem:
+    def _generation_problem(self, generation: Generation, hear: Callable[[Array, float], None]) -> Problem:
         """Build a least-squares problem over poses, with derivatives by finite differences."""
         size = [0]
 
         def evaluate(x: Array) -> Evaluated:
-            self._heed()
+            self._raise_if_stopped()
             try:
                 motion = self.motion(x)
             except NotReached as error:
@@ -302,14 +302,14 @@ class Design:
                 return Evaluated(np.full(count, lost / np.sqrt(count)), np.full(len(self.requirements), -lost))
             r = generation.residuals(motion)
             size[0] = len(r)
-            required = self._required(motion)
+            required = self._requirement_margins(motion)
             if (required > -FULFILLED).all():
                 hear(x, float(np.sqrt(r @ r)))
             return Evaluated(r, required)
 
         return Problem(len(self.bounds), evaluate, None, True)
 
-    def _fitting(self, hear: Callable[[Array, float], None]) -> Problem:
+    def _fit_problem(self, hear: Callable[[Array, float], None]) -> Problem:
         frame, target, driven, plane = self._fit  # type: ignore[misc]
         swept = SweptPoint(self.mech, driven, frame, tuple(self.bounds), plane)
         assert target.times is not None
@@ -321,12 +321,12 @@ class Design:
         def guesses(x: Array) -> tuple[Array, Array]:
             values = self.values(x)
             p = self.mech.parameter_values(values)
-            lead = np.linspace(self._rest[swept.driven], times[0], 16)
-            start = swept.carried(lead, self._rest[None], p).q[:, -1]
+            lead = np.linspace(self._reference_configuration[swept.driven], times[0], 16)
+            start = swept.carried(lead, self._reference_configuration[None], p).q[:, -1]
             return swept.carried(times, start, p).q[0], p
 
         def evaluate(x: Array) -> Evaluated:
-            self._heed()
+            self._raise_if_stopped()
             q, p = guesses(x)
             rests.clear()
             rests[x.tobytes()] = q
@@ -334,7 +334,7 @@ class Design:
             off = scale * (found[:, :2] - target.points)
             low = scale * target.size * np.minimum(found[:, 4], 0.0)
             r = np.concatenate([off.ravel(), low])
-            required = self._required(self.motion(x)) if self.requirements else np.zeros(0)
+            required = self._requirement_margins(self.motion(x)) if self.requirements else np.zeros(0)
             if (required > -FULFILLED).all():
                 hear(x, float(np.sqrt(r @ r)))
             return Evaluated(r, required)
@@ -370,7 +370,7 @@ class Design:
         watch : called with (start, parameters, value) of each better point
         Raises ModelError before anything is tried: for unknown signals, and for an objective that nothing changes.
         """
-        return self.search(starts, solver, seed, iterations, cancelled, _Watched(self, watch))
+        return self.search(starts, solver, seed, iterations, cancelled, _WatchListener(self, watch))
 
     def search(
         self,
@@ -401,7 +401,7 @@ class Design:
         return applied(self.model, row)
 
 
-class _Watched(Listener):
+class _WatchListener(Listener):
     """Listener that passes each better point to a function."""
 
     def __init__(self, design: Design, watch: Callable[[int, Mapping[str, float], float], None]) -> None:

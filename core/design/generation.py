@@ -107,7 +107,7 @@ class MotionGeneration:
 
 def function_generation(driven: str, output: str, points: ArrayLike) -> FunctionGeneration:
     """Build a function generation from points (n, 2): driven coordinate and output. Raises ModelError."""
-    rows = _rows(points, 2, "a value of the coordinate and one of the output")
+    rows = _checked_rows(points, 2, "a value of the coordinate and one of the output")
     return FunctionGeneration(driven, rows[:, 0], output, rows[:, 1])
 
 
@@ -116,13 +116,13 @@ def motion_generation(driven: str, frame: str, poses: ArrayLike, plane: str, len
     Raises ModelError."""
     if plane not in PLANES:
         raise ModelError(f"'{plane}' is no plane.", where="guide", remedy="Take xy, xz or yz.")
-    rows = _rows(poses, 4, "a value of the coordinate, two of the place, an angle")
+    rows = _checked_rows(poses, 4, "a value of the coordinate, two of the place, an angle")
     places = rows[:, 1:3]
     size = float(np.sqrt(np.mean(np.sum((places - places.mean(axis=0)) ** 2, axis=1))))
     return MotionGeneration(driven, rows[:, 0], frame, places, rows[:, 3], plane, length or size or 1.0)
 
 
-def _rows(given: ArrayLike, width: int, words: str) -> Array:
+def _checked_rows(given: ArrayLike, width: int, words: str) -> Array:
     rows = np.array(given, dtype=float)
     if rows.ndim != 2 or rows.shape[1] != width or len(rows) < 2 or not np.isfinite(rows).all():
         raise ModelError(

@@ -60,7 +60,7 @@ class Formula:
         self._modes: list[tuple[int, str]] = []
         self._measure: Measure | None = None
         if _MODE.search(self.text):
-            self._node = parse(_MODE.sub(self._named, self.text))
+            self._node = parse(_MODE.sub(self._symbol_of_match, self.text))
             own = {name for name in names(self._node) if not name.startswith(STANDS_FOR)}
             unknown = sorted(own - set(signals.parameters))
             if unknown:
@@ -70,7 +70,7 @@ class Formula:
         else:
             self._measure = Measure(signals, self.text)
 
-    def _named(self, found: re.Match[str]) -> str:
+    def _symbol_of_match(self, found: re.Match[str]) -> str:
         self._modes.append((int(found[1]), found[2]))
         return f"{STANDS_FOR}{len(self._modes) - 1}"
 

@@ -86,14 +86,14 @@ class PathFit:
             if self.free:
                 theta = self._by_length(shapes, start, near)
             tau = near.first[:, None].copy()
-            dense = self._carried(shapes, start, theta)
+            dense = self._followed_points(shapes, start, theta)
         else:
             all_shapes, poses, _, _ = self.atlas.arcs
             shapes = all_shapes[near.member]
             theta = near.first[:, None] + near.span[:, None] * shares
             column = np.round(theta[:, 0] / (2.0 * np.pi / SAMPLES)).astype(int) % SAMPLES
             tau = np.column_stack([near.first, near.span])
-            dense = self._carried(shapes, poses[near.member, column], theta, jump=True)
+            dense = self._followed_points(shapes, poses[near.member, column], theta, jump=True)
         if self.free:
             tau = np.empty((len(shapes), 0))
         m = len(shapes)
@@ -103,7 +103,7 @@ class PathFit:
         fits = Fits(shapes, tau, theta, alpha, beta, q, np.full(m, np.inf))
         return replace(fits, cost=self._cost(fits))
 
-    def _carried(self, shapes: Array, start: Array, theta: Array, *, jump: bool = False) -> Array:
+    def _followed_points(self, shapes: Array, start: Array, theta: Array, *, jump: bool = False) -> Array:
         """Follow the linkages along theta; return (m, K, 2) points, from poses at crank angle 0 (or, jump, at its first
         angle); stores the poses in `_q`."""
         p = self.atlas.p(shapes)
@@ -138,7 +138,7 @@ class PathFit:
 
     # ---------------------------------------------------------------------------------------------- one step
 
-    def _evaluated(self, fits: Fits) -> tuple[Complex, Array, Complex, Array]:
+    def _curves_and_derivatives(self, fits: Fits) -> tuple[Complex, Array, Complex, Array]:
         """Evaluate w (m, K), reach (m, K), dw by angle and shape (m, K, 1 + k), and the same derivatives of reach."""
         m, K = fits.theta.shape
         q = fits.q.copy()
@@ -149,10 +149,10 @@ class PathFit:
         w = (found.point[:, 0] + 1j * found.point[:, 1]).reshape(m, K)
         return w, found.reach.reshape(m, K), slopes[..., 0] + 1j * slopes[..., 1], slopes[..., 2]
 
-    def _linear(self, fits: Fits) -> tuple[Array, Array, Complex, Complex]:
+    def _linearised(self, fits: Fits) -> tuple[Array, Array, Complex, Complex]:
         """Linearise the problem: residuals (m, r) and Jacobians (m, r, c); e (m, K), its columns (m, K, c), and
         tangents (…, last)."""
-        w, reach, dw, dreach = self._evaluated(fits)
+        w, reach, dw, dreach = self._curves_and_derivatives(fits)
         m, K = w.shape
         factor = np.ones(fits.shapes.shape)
         factor[:, : self._positive] = fits.shapes[:, : self._positive]
@@ -198,7 +198,7 @@ class PathFit:
         off = np.abs(fits.alpha[:, None] * w + fits.beta[:, None] - self.z) * self._scale
         return np.asarray(np.nan_to_num((off**2).sum(axis=1) + (low**2).mean(axis=1), nan=np.inf))
 
-    def _moved(self, fits: Fits, step: Array, theta: Array) -> Fits:
+    def _stepped_fits(self, fits: Fits, step: Array, theta: Array) -> Fits:
         k, positive, count = fits.shapes.shape[1], self._positive, fits.tau.shape[1]
         shapes = fits.shapes + step[:, :k]
         shapes[:, :positive] = fits.shapes[:, :positive] * np.exp(step[:, :positive])
@@ -216,7 +216,7 @@ class PathFit:
         for _ in range(iterations):
             if stop():
                 break
-            r, J, e, D = self._linear(fits)
+            r, J, e, D = self._linearised(fits)
             A = np.einsum("mrc,mrd->mcd", J, J)
             g = np.einsum("mrc,mr->mc", J, r)
             diagonal = np.einsum("mcc->mc", A)
@@ -236,10 +236,10 @@ class PathFit:
                 theta = fits.theta + np.clip(turn, -LONGEST_STEP, LONGEST_STEP)
             else:
                 theta = fits.theta + sum(step[:, k + c, None] * each for c, each in enumerate(self._time_columns))
-            trial = self._moved(fits, step, theta)
+            trial = self._stepped_fits(fits, step, theta)
             better = trial.cost < fits.cost
             damping = np.where(better, np.maximum(damping * 0.2, 1e-12), np.minimum(damping * 5.0, 1e8))
-            fits = _where(better, trial, fits)
+            fits = _selected_fits(better, trial, fits)
             if better.any():
                 fits = self._followed(fits, better)
             if (fits.cost < EXACT**2).any() or (damping > 1e7).all():
@@ -269,7 +269,7 @@ class PathFit:
             shapes[:, : self._positive] = fit.shapes[:, : self._positive] * np.exp(x[: self._positive])
             tau = fit.tau if self.free else fit.tau + x[k:]
             moved = replace(fit, shapes=shapes, tau=tau, theta=fit.theta + (x[k:] if self.free else by_time))
-            values = self._evaluated(moved)
+            values = self._curves_and_derivatives(moved)
             alpha, beta = self._similarity(values[0])
             return replace(moved, alpha=alpha, beta=beta), values
 
@@ -294,7 +294,7 @@ class PathFit:
             return r, np.concatenate([D.real, D.imag, slope])
 
         with np.errstate(over="ignore", invalid="ignore"):  # a step too far, whose lengths overflow, is not taken
-            result = at(_least(both, zero, 60 if self.target.closed else 300))[0]
+            result = at(_minimise_squares(both, zero, 60 if self.target.closed else 300))[0]
             result = replace(result, cost=self._cost(result))
         return result if result.cost[0] <= fit.cost[0] else fit
 
@@ -320,7 +320,7 @@ class PathFit:
         return fits
 
 
-def _least(both: Callable[[Array], tuple[Array, Array]], start: Array, evaluations: int) -> Array:
+def _minimise_squares(both: Callable[[Array], tuple[Array, Array]], start: Array, evaluations: int) -> Array:
     """Minimise a sum of squares. both : x → residuals and their Jacobian"""
     kept: dict[bytes, tuple[Array, Array]] = {}
 
@@ -335,7 +335,7 @@ def _least(both: Callable[[Array], tuple[Array, Array]], start: Array, evaluatio
     return np.asarray(found.x)
 
 
-def _where(rows: NDArray[np.bool_], a: Fits, b: Fits) -> Fits:
+def _selected_fits(rows: NDArray[np.bool_], a: Fits, b: Fits) -> Fits:
     """Combine two sets of fits: those of `a` for the rows set, otherwise those of `b`."""
 
     def of(name: str) -> Any:

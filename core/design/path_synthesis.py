@@ -67,38 +67,38 @@ class Linkage:
     @property
     def turns(self) -> bool:
         """True if the crank makes full turns."""
-        return bool(self._whole(2)[1].min() > 0.0)
+        return bool(self._whole_turn(2)[1].min() > 0.0)
 
     def curve(self, count: int = SHOWN) -> Array:
         """Compute (count, 2) points of the coupler curve: over the full turn of the crank if it closes, otherwise over
         the target's range."""
-        return self._shown if count == SHOWN else self._curve(count)
+        return self._shown_curve if count == SHOWN else self._curve(count)
 
     @cached_property
-    def _shown(self) -> Array:
+    def _shown_curve(self) -> Array:
         return self._curve(SHOWN)
 
     def _curve(self, count: int) -> Array:
-        points, reach = self._whole(count)
+        points, reach = self._whole_turn(count)
         if reach.min() > 0.0:
             return points
         return self._at(np.linspace(self.theta[0], self.theta[-1], count))[0]
 
-    def _whole(self, count: int) -> tuple[Array, Array]:
+    def _whole_turn(self, count: int) -> tuple[Array, Array]:
         dense = max(count, DENSE)
         if dense == DENSE:
-            points, reach = self._dense
+            points, reach = self._dense_turn
         else:
             points, reach = self._at(self.theta[0] + 2.0 * np.pi * np.arange(dense) / dense)
         pick = np.round(np.linspace(0, dense, count, endpoint=False)).astype(int)
         return points[pick], reach
 
     @cached_property
-    def _dense(self) -> tuple[Array, Array]:
+    def _dense_turn(self) -> tuple[Array, Array]:
         return self.whole if self.whole is not None else self._at(self.theta[0] + TURN)
 
     def _at(self, theta: Array) -> tuple[Array, Array]:
-        return _followed([self], theta[None])[0]
+        return _followed_points([self], theta[None])[0]
 
     def cognates(self) -> tuple[Mapping[str, float], ...]:
         """Lengths, as in `model`, of the two other four-bars with the same coupler curve (Roberts, Chebyshev).
@@ -127,7 +127,7 @@ def _coordinate_names(topology: str) -> tuple[str, ...]:
     return tuple(Mechanism(topology_named(topology).model({}, drawn=False)).q_names)
 
 
-def _followed(linkages: Sequence[Linkage], theta: Array) -> list[tuple[Array, Array]]:
+def _followed_points(linkages: Sequence[Linkage], theta: Array) -> list[tuple[Array, Array]]:
     """Compute points (K, 2) and reach (K,) of linkages of one topology, each with its crank at angles (m, K)."""
     swept = swept_of(topology_named(linkages[0].topology))
     p = np.array([[each.lengths[name] for name in swept.mech.p_names] for each in linkages])
@@ -179,7 +179,9 @@ def synthesise(
     found: list[Linkage] = []
     for name in kinds_of(topology):
         before = best_of(found, count)
-        found += _of_topology(target, name, starts, count, stop, lambda now, of=before: tell(replace(now, found=of)))  # type: ignore[misc]
+        found += _search_topology(
+            target, name, starts, count, stop, lambda now, of=before: tell(replace(now, found=of))
+        )  # type: ignore[misc]
         if stop() or exact(found):
             break
     return best_of(found, count)
@@ -197,10 +199,10 @@ def exact(found: Iterable[Linkage]) -> bool:
 
 def best_of(found: Iterable[Linkage], count: int) -> tuple[Linkage, ...]:
     """Return at most `count` linkages, without defects and nearest first."""
-    return tuple(sorted(found, key=_order)[:count])
+    return tuple(sorted(found, key=_sort_key)[:count])
 
 
-def _order(each: Linkage) -> tuple[bool, bool, float, float]:
+def _sort_key(each: Linkage) -> tuple[bool, bool, float, float]:
     """Sort key: linkages without defects, simple ones among the exact, then by distance in steps of a tenth, compact
     ones first."""
     is_exact = each.relative < EXACTLY
@@ -209,7 +211,7 @@ def _order(each: Linkage) -> tuple[bool, bool, float, float]:
     return bool(each.defects), not is_exact, near, longest
 
 
-def _of_topology(
+def _search_topology(
     target: Target,
     name: str,
     starts: int,
@@ -224,7 +226,7 @@ def _of_topology(
 
     def heard(fits: Fits) -> None:
         best.append(float(np.sqrt(fits.cost[0])))
-        tell(Progress(name, min(best), _linkage(fit, fits.chosen([0]))))
+        tell(Progress(name, min(best), _linkage_of_fit(fit, fits.chosen([0]))))
 
     fits = fit.solved(starts, stop, heard)
     result: list[Linkage] = []
@@ -237,35 +239,35 @@ def _of_topology(
         if polished < max(POLISHED, count) and not stop() and one.cost[0] > EXACT**2:
             one = fit.polished(one)
             polished += 1
-        linkage = _linkage(fit, one)
-        if all(_differ(linkage, each) for each in result):
+        linkage = _linkage_of_fit(fit, one)
+        if all(_are_distinct(linkage, each) for each in result):
             result.append(linkage)
             ends.append(one)
         if len(result) >= (count if stop() else 3 * count):
             break
     result = [replace(each, defects=of) for each, of in zip(result, _defects(fit, ends), strict=True)]
-    result.sort(key=_order)
+    result.sort(key=_sort_key)
     result = result[:count]
     if not result:
         return result
-    seen = _followed(result, np.stack([each.theta[0] + TURN for each in result]))
+    seen = _followed_points(result, np.stack([each.theta[0] + TURN for each in result]))
     return [replace(each, whole=of) for each, of in zip(result, seen, strict=True)]
 
 
-def _differ(a: Linkage, b: Linkage) -> bool:
+def _are_distinct(a: Linkage, b: Linkage) -> bool:
     names = ("a", *topology_named(a.topology).shape)
     x, y = (np.array([each.lengths[name] for name in names]) for each in (a, b))
     return bool(np.max(np.abs(x - y)) > ALIKE * np.max(np.abs(x)))
 
 
-def _linkage(fit: PathFit, one: Fits) -> Linkage:
+def _linkage_of_fit(fit: PathFit, one: Fits) -> Linkage:
     """Build the linkage of a fit, with its defects."""
     alpha, beta = complex(one.alpha[0]), complex(one.beta[0])
     scale = abs(alpha)
     topology = fit.atlas.topology
     shape = dict(zip(topology.shape, (scale * one.shapes[0]).tolist(), strict=True))
     lengths = {"a": scale, **shape, "x0": beta.real, "z0": beta.imag, "turn": float(np.angle(alpha))}
-    sliding = _sliding(fit)
+    sliding = _length_mask(fit)
     start = np.where(sliding, scale * one.q[0, 0], one.q[0, 0])
     start[fit.swept.driven] = one.theta[0, 0]
     found = fit.swept.poses(fit.swept.guesses(one.theta[0], one.q[0]), fit.atlas.p(one.shapes)[0])
@@ -279,7 +281,7 @@ def _linkage(fit: PathFit, one: Fits) -> Linkage:
     return replace(linkage, start=begin)
 
 
-def _sliding(fit: PathFit) -> NDArray[np.bool_]:
+def _length_mask(fit: PathFit) -> NDArray[np.bool_]:
     """Return a mask (nq,) of the coordinates that are lengths."""
     return np.array([each.dimension == "length" for each in fit.swept.mech.coordinates])
 
@@ -293,10 +295,10 @@ def _defects(fit: PathFit, ends: Sequence[Fits]) -> list[tuple[str, ...]]:
     between = np.arange(STEPS) / STEPS
     path = (theta[:, :-1, None] + np.diff(theta, axis=1)[..., None] * between).reshape(len(ends), -1)
     found = fit.swept.carried(np.concatenate([path, theta[:, -1:]], axis=1), q[:, 0], p)
-    return [_of_one(fit, one, found.point[k, ::STEPS], found.reach[k]) for k, one in enumerate(ends)]
+    return [_defects_of_fit(fit, one, found.point[k, ::STEPS], found.reach[k]) for k, one in enumerate(ends)]
 
 
-def _of_one(fit: PathFit, one: Fits, followed: Array, reach: Array) -> tuple[str, ...]:
+def _defects_of_fit(fit: PathFit, one: Fits, followed: Array, reach: Array) -> tuple[str, ...]:
     """Name the defects of one fit; followed (K, 2) points reached by the crank, reach on the way."""
     theta, p = one.theta[0], fit.atlas.p(one.shapes)[0]
     own = fit.swept.poses(fit.swept.guesses(theta, one.q[0]), p)

@@ -49,20 +49,20 @@ def design_apart(
     polled, the first may block; watch, lost : called with each better point and each start on which a process crashed.
     A machine with a kind defined in the console is searched in this process. Raises KinetostatError as `solve` does,
     and if no process can be started."""
-    search = _Search(watch)
+    search = _RemoteSearch(watch)
     try:
         task = ParameterTask(SentModel.of(model), aim, starts, solver, seed, iterations)
     except KindError:
         task = ParameterTask(SentModel.text_of(model), aim, starts, solver, seed, iterations)
-        return _here(model, task, cancelled, search)
+        return _search_here(model, task, cancelled, search)
     unprepared = 0
     while True:
         try:
             found = process.ask(replace(task, before=tuple(search.rows)), cancelled, search.hear, paused)
         except OSError as error:
-            raise _no_process(str(error.strerror or error)) from None
+            raise _process_error(str(error.strerror or error)) from None
         if isinstance(found, Summary):
-            return Apart(_whole(model, found), found.rows, tuple(search.lost))
+            return Apart(_complete_result(model, found), found.rows, tuple(search.lost))
         if isinstance(found, Left):
             search.end("stopped")
             return search.apart(model)
@@ -75,32 +75,32 @@ def design_apart(
         else:
             unprepared += 1
             if unprepared >= MOST_UNPREPARED:
-                raise _no_process(f"The solver {found.how}.")
+                raise _process_error(f"The solver {found.how}.")
         if len(search.rows) == starts or cancelled():
             return search.apart(model)
 
 
-def _here(model: Model, task: ParameterTask, cancelled: Callable[[], bool], search: _Search) -> Apart:
+def _search_here(model: Model, task: ParameterTask, cancelled: Callable[[], bool], search: _RemoteSearch) -> Apart:
     from core.design.searched_task import searched
 
     found = searched(task, Here(search.hear, cancelled))
-    return Apart(_whole(model, found), found.rows, ())
+    return Apart(_complete_result(model, found), found.rows, ())
 
 
-def _no_process(why: str) -> KinetostatError:
+def _process_error(why: str) -> KinetostatError:
     return SimulationError(
         f"The search could not be prepared: {why}", where="design", remedy="Vary less, or search by a script."
     )
 
 
-def _whole(model: Model, found: Summary) -> Designed:
+def _complete_result(model: Model, found: Summary) -> Designed:
     how = found.how
     return Designed(
         found.table, applied(model, found.table[0]), *how, sensitivities=found.sensitivities, alike=found.alike
     )
 
 
-class _Search:
+class _RemoteSearch:
     """State of a search in the subprocess, as known here from its messages."""
 
     def __init__(self, watch: Callable[[Better], None]) -> None:

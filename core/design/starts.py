@@ -92,23 +92,23 @@ class StartSearch:
         self._nearest: dict[int, Row] = {}
         """By start the point at which requirements were missed least so far."""
         self._whole = False
-        self.problem = self._looked_on(design.problem(self._hear))
+        self.problem = self._recording_problem(design.problem(self._record_point))
         asked = solver, "as asked"
         self.solver, self.reason = chosen(self.problem, len(design.requirements)) if solver == "auto" else asked
 
-    def _hear(self, x: Array, value: float) -> None:
+    def _record_point(self, x: Array, value: float) -> None:
         known = self._best.get(self._number)
         if np.isfinite(value) and (known is None or value < known[0]):
             self._best[self._number] = value, x.copy()
             self._listener.better(self._number, x, value)
 
-    def _looked_on(self, problem: Problem) -> Problem:
+    def _recording_problem(self, problem: Problem) -> Problem:
         """Wrap the problem so that each start's least violating point is recorded, too."""
 
         def evaluate(x: Array) -> Evaluated:
             found = problem.evaluate(x)
             if len(found.required) and np.isfinite(found.required).all() and np.isfinite(found.residuals).all():
-                row = self._judged(self._number, x, found, problem.squares, "stopped", "stopped")
+                row = self._judged_row(self._number, x, found, problem.squares, "stopped", "stopped")
                 known = self._nearest.get(self._number)
                 if row.missed and (known is None or row.lacking < known[1].lacking):
                     self._nearest[self._number] = x.copy(), row
@@ -121,9 +121,9 @@ class StartSearch:
         for an objective that no variable changes."""
         self.rows += before
         try:
-            points = self._points(starts)
-            self._settle(points[0])
-            self._check(points)
+            points = self._start_points(starts)
+            self._compile_first(points[0])
+            self._check_problem(points)
             self._listener.begun(self)
             for self._number, point in list(enumerate(points))[len(before) :]:
                 self._listener.start(self._number, point)
@@ -131,17 +131,17 @@ class StartSearch:
                 self._listener.row(self.rows[-1])
             self._whole = True
         except Stopped:
-            self.rows += self._kept("stopped")
+            self.rows += self._interrupted_rows("stopped")
 
-    def _kept(self, message: str) -> list[Row]:
+    def _interrupted_rows(self, message: str) -> list[Row]:
         """Return the result of an interrupted start: its best point, otherwise the one of least violation."""
         k = self._number
         if k in self._best:
             value, x = self._best[k]
-            return [(x, Start(k, self.design.values(x), value, "stopped", message, self._edge(x)))]
+            return [(x, Start(k, self.design.values(x), value, "stopped", message, self._variables_at_bound(x)))]
         return [(x, row._replace(message=message)) for x, row in (self._nearest[k],)] if k in self._nearest else []
 
-    def _points(self, count: int) -> list[Array]:
+    def _start_points(self, count: int) -> list[Array]:
         mech, bounds = self.design.mech, self.design.bounds
         values = dict(zip(mech.p_names, mech.parameter_values().tolist(), strict=True))
         first = [np.clip((values[n] - low) / (high - low), 0.0, 1.0) for n, (low, high) in bounds.items()]
@@ -151,7 +151,7 @@ class StartSearch:
 
     # ----------------------------------------------------------------------------------------------- before it
 
-    def _settle(self, point: Array) -> None:
+    def _compile_first(self, point: Array) -> None:
         """Compile all machine code first, so that all values come from the same code."""
         quiet = self.design.problem(lambda *_: None)
 
@@ -163,12 +163,12 @@ class StartSearch:
 
         self.design.settle(first)
 
-    def _check(self, points: list[Array]) -> None:
+    def _check_problem(self, points: list[Array]) -> None:
         """Reject impossible problems: compute the first value and verify that a variable changes the objective. Exact
         derivatives that do not match the values are dropped."""
         quiet = self.design.problem(lambda *_: None)
         if quiet.slopes is not None:
-            if not _exact(quiet, points[0], self.seed):
+            if not _slopes_are_exact(quiet, points[0], self.seed):
                 self.problem = self.problem._replace(slopes=None)
                 self.reason += "; its exact slopes differ from differences, which are used"
             return
@@ -195,18 +195,18 @@ class StartSearch:
     def _from_start(self, k: int, point: Array) -> Row:
         """Run one start and return its row. Raises Stopped."""
         try:
-            row = self._solved(k, point)
-            return self._fulfilling(row) if row[1].missed else row
+            row = self._solved_row(k, point)
+            return self._retried_row(row) if row[1].missed else row
         except FAILURES as error:
-            for row in self._kept(str(error)):  # it came to a value before
+            for row in self._interrupted_rows(str(error)):  # it came to a value before
                 return row
             return point, Start(k, self.design.values(point), np.inf, "failed", str(error))
 
-    def _solved(self, k: int, point: Array) -> Row:
+    def _solved_row(self, k: int, point: Array) -> Row:
         ended = solve(self.problem, self.solver, point, self.iterations, self.seed + k)
         return ended.x, self._row(k, ended.x, ended.message)
 
-    def _fulfilling(self, row: Row) -> Row:
+    def _retried_row(self, row: Row) -> Row:
         """Restart a row that ended with violated requirements at the point of least violation; return that point if
         they are violated there, too."""
         if self.problem.rough:
@@ -215,13 +215,13 @@ class StartSearch:
         least = x, self._row(k, x, "requirements are missed least here")
         if least[1].missed:
             return least if least[1].lacking < row[1].lacking else row
-        again = self._solved(k, x)
+        again = self._solved_row(k, x)
         return least if again[1].missed else again
 
     def _row(self, k: int, x: Array, message: str) -> Start:
-        return self._judged(k, x, self.problem.evaluate(x), self.problem.squares, "found", message)
+        return self._judged_row(k, x, self.problem.evaluate(x), self.problem.squares, "found", message)
 
-    def _judged(self, k: int, x: Array, found: Evaluated, squares: bool, state: str, message: str) -> Start:
+    def _judged_row(self, k: int, x: Array, found: Evaluated, squares: bool, state: str, message: str) -> Start:
         """Build the row of a point. squares : True if a sum of squares is minimised"""
         values = self.design.values(x)
         value = float(np.sqrt(found.residuals @ found.residuals)) if squares else float(found.residuals[0])
@@ -231,9 +231,9 @@ class StartSearch:
         missed = tuple(each.text for each, by in required if by < -FULFILLED)
         lacking = float(np.linalg.norm(np.minimum(found.required, 0.0))) if missed else 0.0
         state = "requirements missed" if missed else state
-        return Start(k, values, value, state, message, self._edge(x), missed, lacking)
+        return Start(k, values, value, state, message, self._variables_at_bound(x), missed, lacking)
 
-    def _edge(self, x: Array) -> tuple[str, ...]:
+    def _variables_at_bound(self, x: Array) -> tuple[str, ...]:
         return at_edge(tuple(self.design.bounds), x)
 
     # ------------------------------------------------------------------------------------------------- results
@@ -249,7 +249,7 @@ class StartSearch:
             try:
                 J = plain.slopes(x) if plain.slopes else differences(lambda y: plain.evaluate(y).residuals, x)
                 sensitivities = dict(zip(self.design.bounds, np.linalg.norm(J, axis=0).tolist(), strict=True))
-                alike = self._alike(J) if plain.squares else ()
+                alike = self._indistinguishable(J) if plain.squares else ()
             except FAILURES:
                 pass
         table, model = tuple(row for _, row in rows), self.design.apply(best)
@@ -261,7 +261,7 @@ class StartSearch:
         differs = "by differences" if self.solver != "differential_evolution" else "none"
         return "exact" if self.problem.slopes else differs
 
-    def _alike(self, J: Array) -> tuple[str, ...]:
+    def _indistinguishable(self, J: Array) -> tuple[str, ...]:
         """Name the variables of the direction in which the residuals do not change."""
         _, sizes, right = np.linalg.svd(J)
         if len(sizes) and sizes[-1] > ALIKE * sizes[0]:
@@ -269,7 +269,7 @@ class StartSearch:
         return tuple(name for name, part in zip(self.design.bounds, right[-1], strict=True) if abs(part) > 0.1)
 
 
-def _exact(problem: Problem, point: Array, seed: int) -> bool:
+def _slopes_are_exact(problem: Problem, point: Array, seed: int) -> bool:
     """Return True if exact derivatives match the values (one check along a random direction)."""
     try:
         return slopes_off(problem, point, seed) <= WRONG_SLOPES

@@ -85,16 +85,16 @@ class SweptPoint:
 
     @cached_property
     def _values(self) -> MachineCode | BlockCode:
-        return self._code(lambda closed: closed)
+        return self._compiled_code(lambda closed: closed)
 
     @cached_property
     def _points(self) -> MachineCode | BlockCode:
-        return self._code(lambda closed: closed[:5])
+        return self._compiled_code(lambda closed: closed[:5])
 
     @cached_property
     def _slopes(self) -> MachineCode | BlockCode:
         def traced(inputs: dict[str, list[Any]], run: Runner) -> list[Scalar]:
-            found = self._traced(inputs, run)
+            found = self._traced_outputs(inputs, run)
             y = column([found[0], found[1], found[4]])
             by = column([inputs["q"][self.driven], *(self._tracer.p[k] for k in self.variables)])
             flat = ca.densify(ca.vec(ca.jacobian(y, by)))
@@ -106,10 +106,10 @@ class SweptPoint:
     def _tracer(self) -> Any:
         return self.mech.compiled.program.tracer
 
-    def _code(self, chosen: Any) -> MachineCode | BlockCode:
-        return self._forms.of_guess(lambda inputs, run: chosen(self._traced(inputs, run)))
+    def _compiled_code(self, chosen: Any) -> MachineCode | BlockCode:
+        return self._forms.of_guess(lambda inputs, run: chosen(self._traced_outputs(inputs, run)))
 
-    def _traced(self, inputs: dict[str, list[Any]], run: Runner) -> list[Scalar]:
+    def _traced_outputs(self, inputs: dict[str, list[Any]], run: Runner) -> list[Scalar]:
         """Return x, y, cosine, sine, reach, q as symbolic functions of the inputs."""
         closed = self._forms.positions_of(inputs["q"], run)
         pose = KinematicState(self._tracer.tree, closed.q).frame(self._tracer.machine.frames[self.frame])
@@ -169,16 +169,16 @@ def explicit_forms(mech: Mechanism, driven: str) -> tuple[Mechanism, ClosedForms
     a driver of that coordinate, which then is the first independent one; None if there is none."""
     if driven not in mech.v_names:
         return None
-    found = _forms_from(mech, driven)
+    found = _closed_forms_from(mech, driven)
     if found is not None or mech.model.find("joints", driven) is None:
         return None if found is None else (mech, found)
     name = edits.unused_name(mech.model, "drivers", "swept")
     other = Mechanism(edits.add(mech.model, Driver(name=name, joint=driven, function="0")))
-    found = _forms_from(other, driven) if other.q_names == mech.q_names else None
+    found = _closed_forms_from(other, driven) if other.q_names == mech.q_names else None
     return None if found is None else (other, found)
 
 
-def _forms_from(mech: Mechanism, driven: str) -> ClosedForms | None:
+def _closed_forms_from(mech: Mechanism, driven: str) -> ClosedForms | None:
     forms = closed_forms_of(mech.compiled.program)
     v = mech.v_names.index(driven)
     if not forms.found or [speed.v for speed in forms.independent] != [v]:

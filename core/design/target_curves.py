@@ -188,7 +188,7 @@ def from_svg(text: str, *, scale: float = 1e-3, name: str = "target") -> Target:
     for element in root.iter():
         tag = element.tag.rpartition("}")[2]
         if tag == "path":
-            return _svg_target(*_path(element.get("d", ""), name), scale)
+            return _svg_target(*_path_points(element.get("d", ""), name), scale)
         if tag in ("polyline", "polygon"):
             numbers = [float(x) for x in re.findall(_NUMBER, element.get("points", ""))]
             return _svg_target(np.array(numbers[: len(numbers) // 2 * 2]).reshape(-1, 2), tag == "polygon", scale)
@@ -205,7 +205,7 @@ _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _COUNTS = {"M": 2, "L": 2, "H": 1, "V": 1, "C": 6, "S": 4, "Q": 4, "T": 2, "A": 7, "Z": 0}
 
 
-def _commands(d: str, name: str) -> Iterator[tuple[str, list[float]]]:
+def _path_commands(d: str, name: str) -> Iterator[tuple[str, list[float]]]:
     for letter, rest in re.findall(r"([A-Za-z])([^A-Za-z]*(?:[eE][-+]?\d[^A-Za-z]*)*)", d):
         count = _COUNTS.get(letter.upper())
         if count is None:
@@ -223,11 +223,11 @@ def _commands(d: str, name: str) -> Iterator[tuple[str, list[float]]]:
             yield letter, numbers[k : k + count]
 
 
-def _path(d: str, name: str) -> tuple[Array, bool]:
+def _path_points(d: str, name: str) -> tuple[Array, bool]:
     """Return the points of the first subpath, and True if it is closed."""
     points: list[complex] = []
     at, control, before = 0j, 0j, ""
-    for letter, numbers in _commands(d, name):
+    for letter, numbers in _path_commands(d, name):
         kind = letter.upper()
         if kind == "Z" or (kind == "M" and points):
             return _pairs(points), kind == "Z"
@@ -243,14 +243,14 @@ def _path(d: str, name: str) -> tuple[Array, bool]:
             nodes.insert(0, 2 * at - control if before in ("C", "S") else at)
         elif kind == "T":
             nodes.insert(0, 2 * at - control if before in ("Q", "T") else at)
-        points += nodes if len(nodes) == 1 else _bezier([at, *nodes])
+        points += nodes if len(nodes) == 1 else _bezier_points([at, *nodes])
         control, at, before = nodes[-2] if len(nodes) > 1 else at, nodes[-1], kind
     if len(points) < 2:
         raise FileError("The path has no points.", where=name, remedy="Draw one.")
     return _pairs(points), False
 
 
-def _bezier(nodes: Sequence[complex]) -> list[complex]:
+def _bezier_points(nodes: Sequence[complex]) -> list[complex]:
     s = np.arange(1, BEZIER_STEPS + 1) / BEZIER_STEPS
     rows = [np.full_like(s, node, dtype=complex) for node in nodes]
     while len(rows) > 1:

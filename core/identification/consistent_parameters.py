@@ -72,25 +72,25 @@ def consistent_parameters(parameters: LinearParameters, matrix: Array, estimate:
     """Compute physically consistent parameters (m,) with matrix @ parameters nearest to the estimate (r,) in the metric
     of its covariance, and otherwise near to the model's."""
     prior, owners = parameters.values, _owners(parameters)
-    scale = _sizes(parameters, prior)
+    scale = _parameter_scales(parameters, prior)
     size = np.sqrt(np.diag(covariance)) + SURE_FRACTION * float(np.max(np.abs(estimate), initial=0.0))
     R = np.linalg.inv(np.linalg.cholesky(covariance + np.diag(size**2) * 1e-6))
     A = np.vstack([R @ matrix * scale, PRIOR_WEIGHT * np.eye(len(prior))])
     b = np.concatenate([R @ estimate, PRIOR_WEIGHT * prior / scale])
     x = prior / scale
     for _, places, inertial in owners:
-        x[places] = _start(prior[places], inertial, prior, parameters) / scale[places]
+        x[places] = _feasible_start(prior[places], inertial, prior, parameters) / scale[places]
     weight = max(1.0, float(np.sum((A @ x - b) ** 2)) / len(prior))
     while weight > LEAST_BARRIER:
         for _ in range(STEPS_AT_EACH):
-            x, done = _newton(x, A, b, weight, owners, scale)
+            x, done = _newton_step(x, A, b, weight, owners, scale)
             if done:
                 break
         weight *= BARRIER_FACTOR
     return np.asarray(x * scale)
 
 
-def _newton(x: Array, A: Array, b: Array, weight: float, owners: Owners, scale: Array) -> tuple[Array, bool]:
+def _newton_step(x: Array, A: Array, b: Array, weight: float, owners: Owners, scale: Array) -> tuple[Array, bool]:
     """Compute a Newton step of ½ |A x − b|² − weight Σ log det J, and True if it was small. The Hessian of the barrier
     is BᵀB with B = L⁻¹ ∂J L⁻ᵀ, J = L Lᵀ, its gradient −Bᵀ vec 1, so the step solves a least-squares problem."""
     rows, right = [A], [b - A @ x]
@@ -133,13 +133,13 @@ def _objective(x: Array, A: Array, b: Array, weight: float, owners: Owners, scal
     return found
 
 
-def _sizes(parameters: LinearParameters, prior: Array) -> Array:
+def _parameter_scales(parameters: LinearParameters, prior: Array) -> Array:
     """Return the scale of each parameter: the largest value of the same unit."""
     units = np.array(parameters.units)
     return np.array([max(float(np.max(np.abs(prior[units == unit]))), 1e-3) for unit in units])
 
 
-def _start(own: Array, inertial: bool, prior: Array, parameters: LinearParameters) -> Array:
+def _feasible_start(own: Array, inertial: bool, prior: Array, parameters: LinearParameters) -> Array:
     """Return the values themselves if they are consistent, otherwise nearby consistent ones."""
     if not inertial:
         size = float(np.max(np.abs(own), initial=0.0))

@@ -148,7 +148,7 @@ class _Problem:
     def value(self, coefficients: Array) -> float:
         """Return the objective to minimise."""
         motion = self.motion(coefficients, self.coarse)
-        return _criterion(self._rows(motion), self.criterion)[0] + float(self.strained(*motion))
+        return _criterion_and_slopes(self._rows(motion), self.criterion)[0] + float(self.strained(*motion))
 
     def with_slopes(self, coefficients: Array) -> tuple[float, Array]:
         """Return the objective and its gradient: exact derivatives by the regressor, finite differences of the
@@ -156,7 +156,7 @@ class _Problem:
         steps = np.vstack([np.zeros(len(coefficients)), STEP * np.eye(len(coefficients))])
         motions = self.motion(coefficients + steps, self.coarse)
         W, strain = self._rows(motions), np.asarray(self.strained(*motions))
-        value, weights = _criterion(W[0], self.criterion)
+        value, weights = _criterion_and_slopes(W[0], self.criterion)
         slopes = (W[1:] - W[0]).reshape(len(coefficients), -1) @ weights.ravel() + strain[1:] - strain[0]
         return value + float(strain[0]), slopes / STEP
 
@@ -191,7 +191,7 @@ def excitation(
 
     Raises ModelError for machines with loops, and joints without coordinates of their own.
     """
-    _check(mech, period, harmonics, criterion, rate)
+    _check_arguments(mech, period, harmonics, criterion, rate)
     known, places = chosen_parameters(mech, kinds, only, p)
     q, v, a, _ = random_motions(mech.compiled, max(40, 3 * len(known.names)), 0, p)
     base = combinations_of(mech.regressor(q, v, a, kinds=kinds, p=p)[..., places].reshape(-1, len(known.names)), known)
@@ -218,12 +218,12 @@ def excitation(
     W = regressors(q, v, a).reshape(-1, base.rank)
     start = regressors(*problem.motion(first, problem.coarse)).reshape(-1, base.rank)
     tau = np.asarray(mech.inverse_dynamics(q, v, a, p=p))
-    active = _active(mech, limits, efforts, q, v, a, tau)
+    active = _active_limits(mech, limits, efforts, q, v, a, tau)
     log_det = float(np.linalg.slogdet(W.T @ W)[1])
     return Excitation(mech, time, q, v, a, tau, _condition(W), _condition(start), log_det, active, base)
 
 
-def _check(mech: Mechanism, period: float, harmonics: int, criterion: str, rate: float) -> None:
+def _check_arguments(mech: Mechanism, period: float, harmonics: int, criterion: str, rate: float) -> None:
     if mech.constrained or mech.nq != mech.nv or not mech.nv:
         raise ModelError(
             "Exciting motions are made for open chains of joints with one coordinate each."
@@ -269,7 +269,7 @@ def _limits(
     return (center, center - reach, center + reach, speeds, fastest), efforts
 
 
-def _criterion(W: Array, criterion: Criterion) -> tuple[float, Array]:
+def _criterion_and_slopes(W: Array, criterion: Criterion) -> tuple[float, Array]:
     """Return the log of the condition of the column-scaled regressor, or −log det of WᵀW, and its gradient by W."""
     G = W.T @ W
     if criterion == "determinant":
@@ -303,7 +303,7 @@ def _search(
     tried = rng.normal(size=(max(4 * starts, 1), nv * problem.size))
     best, least, done = tried[0], math.inf, 0
 
-    class _Enough(Exception):
+    class _Cancelled(Exception):
         """Raised when the search is cancelled."""
 
     def judged(x: Array, slopes: bool) -> tuple[float, Array]:
@@ -312,7 +312,7 @@ def _search(
         if value < least:
             best, least = x.copy(), value
         if cancelled is not None and cancelled():
-            raise _Enough
+            raise _Cancelled
         return value, by_x
 
     def seen(_: Array) -> None:
@@ -326,12 +326,12 @@ def _search(
         for k in np.argsort(first)[:starts]:
             options = {"maxiter": iterations}
             minimize(judged, tried[k], (True,), jac=True, method="L-BFGS-B", callback=seen, options=options)
-    except _Enough:
+    except _Cancelled:
         pass
     return best, tried[0]
 
 
-def _active(
+def _active_limits(
     mech: Mechanism, limits: tuple[Array, ...], efforts: Array, q: Array, v: Array, a: Array, tau: Array
 ) -> tuple[str, ...]:
     """Name the limits that are reached and the forces that exceed theirs."""

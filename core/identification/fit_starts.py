@@ -31,7 +31,7 @@ def fitted_signals(trace: Trace, outputs: Sequence[str]) -> tuple[str, ...]:
         raise ModelError(
             f"The trace has no signal '{missing}'.", where="outputs", remedy=near_misses(missing, list(trace.signals))
         )
-    found = tuple(outputs) or tuple(name for name in trace.signals if _says_most(name, trace))
+    found = tuple(outputs) or tuple(name for name in trace.signals if _is_fitted_by_default(name, trace))
     if not found:
         raise ModelError(
             "The trace holds forces alone: there is no motion to fit.",
@@ -41,7 +41,7 @@ def fitted_signals(trace: Trace, outputs: Sequence[str]) -> tuple[str, ...]:
     return found
 
 
-def _says_most(name: str, trace: Trace) -> bool:
+def _is_fitted_by_default(name: str, trace: Trace) -> bool:
     """Return True if a signal is fitted by default: neither a force, nor the rate of a measured quantity."""
     owner, _, quantity = name.rpartition(".")
     return quantity != "tau" and not (quantity in ("v", "a") and f"{owner}.q" in trace.signals)
@@ -116,11 +116,11 @@ def torque_of(mech: Mechanism, trace: Trace, notes: list[str]) -> dict[str, str]
             time = np.linspace(time[0], time[-1], MOST_KNOTS)
             force = np.interp(time, trace.time, values)
             notes.append(f"{name}.tau drives the run by {MOST_KNOTS} straight pieces")
-        found[name] = _straight_pieces(time, force)
+        found[name] = _polyline_formula(time, force)
     return found or None
 
 
-def _straight_pieces(time: Array, force: Array) -> str:
+def _polyline_formula(time: Array, force: Array) -> str:
     """Write a polyline as a formula: its initial line, and a change of slope at each corner."""
     slopes = np.diff(force) / np.diff(time)
     turns = np.diff(slopes, prepend=0.0)
@@ -139,17 +139,17 @@ def first_values(problem: Shooting, trace: Trace, p: Array) -> list[Array]:
     for name in mech.v_names:
         if f"{name}.q" in trace.signals and name in mech.q_names:
             values = trace.signals[f"{name}.q"]
-            spline = _smoothed(trace.time, values, min(5, len(values) - 1))
+            spline = _smoothing_spline(trace.time, values, min(5, len(values) - 1))
             known[f"{name}.q"], known[f"{name}.v"] = spline, spline.derivative()
         if f"{name}.v" in trace.signals:
             values = trace.signals[f"{name}.v"]
-            known[f"{name}.v"] = _smoothed(trace.time, values, 3)
-    rest = _at_rest(problem, p)
+            known[f"{name}.v"] = _smoothing_spline(trace.time, values, 3)
+    rest = _model_start_values(problem, p)
     first = problem.segments[0]
     own = [np.array([float(known[n](first.begin)) if n in known else rest[n] for n in first.free])]
     if len(problem.segments) == 1:
         return own
-    states = _passed_states(problem, p, own[0])
+    states = _simulated_states(problem, p, own[0])
     for k, segment in enumerate(problem.segments[1:]):
         values = problem.of(segment, states[k])
         if mech.nq != mech.nv:
@@ -161,14 +161,14 @@ def first_values(problem: Shooting, trace: Trace, p: Array) -> list[Array]:
     return own
 
 
-def _smoothed(time: Array, values: Array, degree: int) -> Any:
+def _smoothing_spline(time: Array, values: Array, degree: int) -> Any:
     """Fit a spline within the noise of the measured values, to be used as an initial guess."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return UnivariateSpline(time, values, k=degree, s=len(values) * noise_of(values) ** 2)
 
 
-def _at_rest(problem: Shooting, p: Array) -> dict[str, float]:
+def _model_start_values(problem: Shooting, p: Array) -> dict[str, float]:
     """Return the start values of the model."""
     from core.simulation.setup import start_state
 
@@ -180,7 +180,7 @@ def _at_rest(problem: Shooting, p: Array) -> dict[str, float]:
     return found | {f"{name}.v": float(y[mech.nq + k]) for k, name in enumerate(mech.v_names)}
 
 
-def _passed_states(problem: Shooting, p: Array, own: Array) -> list[Array]:
+def _simulated_states(problem: Shooting, p: Array, own: Array) -> list[Array]:
     """Simulate the whole trace and return the states at the starts of the segments; if the run cannot continue, its
     last state."""
     end = problem.segments[-1].begin

@@ -254,7 +254,7 @@ def with_values(model: Model, parameters: LinearParameters, values: Array) -> Mo
     fields = {name: _body_fields(own) for name, own in bodies.items()}
     for collection, found in (("bodies", fields), ("joints", joints)):
         for name, changes in found.items():
-            model = _changed(model, collection, name, changes)
+            model = _with_changes(model, collection, name, changes)
     return model
 
 
@@ -266,13 +266,13 @@ def _body_fields(own: Mapping[str, float]) -> dict[str, Any]:
     return {"mass": mass, "center_of_mass": tuple(center), "inertia": named}
 
 
-def _changed(model: Model, collection: str, name: str, changes: Mapping[str, Any]) -> Model:
+def _with_changes(model: Model, collection: str, name: str, changes: Mapping[str, Any]) -> Model:
     own: tuple[Body | Joint, ...] = model.bodies if collection == "bodies" else model.joints
     if any(element.name == name for element in own):
         more = {"density": None} if collection == "bodies" else {}
         return edits.change(model, collection, name, **changes, **more)
     for chain in model.chains:
-        row = _row(chain, collection, name)
+        row = _chain_row(chain, collection, name)
         if row is not None:
             there = {field: value for field, value in changes.items() if hasattr(chain.rows[row], field)}
             rows = (*chain.rows[:row], replace(chain.rows[row], **there), *chain.rows[row + 1 :])
@@ -286,7 +286,7 @@ def _changed(model: Model, collection: str, name: str, changes: Mapping[str, Any
     return model  # a free joint that the document does not have: it has no coefficients
 
 
-def _row(chain: DHChain, collection: str, name: str) -> int | None:
+def _chain_row(chain: DHChain, collection: str, name: str) -> int | None:
     """Return the index of the chain's row that a body or joint belongs to."""
     if collection == "bodies":
         return chain.bodies.index(name) - 1 if name in chain.bodies[1:] else None

@@ -91,15 +91,15 @@ def linear_fit(Y: Array, tau: Array, method: Method = "weighted") -> LinearFit:
             remedy="Give a longer trace, or identify fewer parameters.",
         )
     weights = np.ones(forces)
-    estimate, residuals, spread, condition = _solved(Y, tau, weights)
+    estimate, residuals, spread, condition = _weighted_least_squares(Y, tau, weights)
     if method == "weighted":
         for _ in range(3):
             sizes = np.sqrt(np.mean(residuals**2, axis=0))
             floor = NOISELESS_FRACTION * max(float(np.sqrt(np.mean(tau**2))), 1e-300)
             weights = 1.0 / np.maximum(sizes, floor)
-            estimate, residuals, spread, condition = _solved(Y, tau, weights)
+            estimate, residuals, spread, condition = _weighted_least_squares(Y, tau, weights)
     if method == "total":
-        estimate, residuals, covariance = _total(Y, tau)
+        estimate, residuals, covariance = _total_least_squares(Y, tau)
         return with_statistics(estimate, residuals, covariance, tau, condition, method)
     variance = float(np.sum((residuals * weights) ** 2)) / (count * forces - width)
     return with_statistics(estimate, residuals, variance * spread, tau, condition, method)
@@ -119,7 +119,7 @@ def with_statistics(
     return LinearFit(estimate, covariance, intervals, sigma, residuals, white, condition, method)
 
 
-def _solved(Y: Array, tau: Array, weights: Array) -> tuple[Array, Array, Array, float]:
+def _weighted_least_squares(Y: Array, tau: Array, weights: Array) -> tuple[Array, Array, Array, float]:
     """Solve weighted least squares by QR with scaled columns; return (estimate, residuals, (YᵀWY)⁻¹, condition)."""
     width = Y.shape[-1]
     W = (Y * weights[:, None]).reshape(-1, width)
@@ -134,7 +134,7 @@ def _solved(Y: Array, tau: Array, weights: Array) -> tuple[Array, Array, Array, 
     return estimate, tau - Y @ estimate, half @ half.T, float(sigma[0] / sigma[-1])
 
 
-def _total(Y: Array, tau: Array) -> tuple[Array, Array, Array]:
+def _total_least_squares(Y: Array, tau: Array) -> tuple[Array, Array, Array]:
     """Solve total least squares with noise in Y proportional to that in τ; return (estimate, residuals, covariance)."""
     width = Y.shape[-1]
     W, y = Y.reshape(-1, width), tau.ravel()

@@ -70,9 +70,9 @@ class MeasuredMotion:
 
 def measured_motion(mech: Mechanism, trace: Trace, how: Preparation = UNFILTERED, p: Values = None) -> MeasuredMotion:
     """Prepare the motion of a trace, with loops closed. Raises ModelError for missing coordinates or forces."""
-    _check(mech, trace, how)
+    _check_trace(mech, trace, how)
     notes: list[str] = []
-    time, signals = _even(trace, notes)
+    time, signals = _evenly_sampled(trace, notes)
     step = float(time[1] - time[0])
     if how.cutoff is not None:
         if not 0.0 < how.cutoff < 0.5 / step:
@@ -84,17 +84,17 @@ def measured_motion(mech: Mechanism, trace: Trace, how: Preparation = UNFILTERED
         sections = butter(ORDER, how.cutoff, fs=1.0 / step, output="sos")
         signals = {name: _filtered(sections, values) for name, values in signals.items()}
         notes.append(f"Butterworth filter of order {ORDER}, forward and backward, {how.cutoff:g} Hz")
-    q, v, a = _states(mech, time, signals, how, p, notes)
+    q, v, a = _states_of_signals(mech, time, signals, how, p, notes)
     tau = np.zeros((len(time), mech.nv))
     measured = np.zeros(mech.nv, dtype=bool)
     for k, name in enumerate(mech.v_names):
         if f"{name}.tau" in signals:
             tau[:, k], measured[k] = signals[f"{name}.tau"], True
-    chosen = _chosen(time, how, notes)
+    chosen = _chosen_rows(time, how, notes)
     return MeasuredMotion(time[chosen], q[chosen], v[chosen], a[chosen], tau[chosen], measured, tuple(notes))
 
 
-def _check(mech: Mechanism, trace: Trace, how: Preparation) -> None:
+def _check_trace(mech: Mechanism, trace: Trace, how: Preparation) -> None:
     positions = trace.of("q")
     missing = [name for name in mech.q_names if name not in positions]
     if missing and (not mech.constrained or not positions):
@@ -113,7 +113,7 @@ def _check(mech: Mechanism, trace: Trace, how: Preparation) -> None:
         raise ModelError("The rate must be positive.", where="rate", remedy="Give Hz.")
 
 
-def _even(trace: Trace, notes: list[str]) -> tuple[Array, dict[str, Array]]:
+def _evenly_sampled(trace: Trace, notes: list[str]) -> tuple[Array, dict[str, Array]]:
     """Resample the signals to evenly spaced times."""
     steps = np.diff(trace.time)
     step = float(np.median(steps))
@@ -153,12 +153,12 @@ def spline_derivatives(
     return fitted(time), fitted.derivative()(time), fitted.derivative(2)(time)
 
 
-def _states(
+def _states_of_signals(
     mech: Mechanism, time: Array, signals: dict[str, Array], how: Preparation, p: Values, notes: list[str]
 ) -> tuple[Array, Array, Array]:
     smooth = how.cutoff is None
     if mech.constrained:
-        return _closed(mech, time, signals, smooth, p, notes)
+        return _closed_states(mech, time, signals, smooth, p, notes)
     q = np.column_stack([signals[f"{name}.q"] for name in mech.q_names])
     v, a = np.zeros((2, len(time), mech.nv))
     for k, name in enumerate(mech.v_names):
@@ -178,7 +178,7 @@ def _states(
     return q, v, a
 
 
-def _closed(
+def _closed_states(
     mech: Mechanism, time: Array, signals: dict[str, Array], smooth: bool, p: Values, notes: list[str]
 ) -> tuple[Array, Array, Array]:
     """Smooth the measured coordinates of a machine with loops, and compute all others from loop closure."""
@@ -191,7 +191,7 @@ def _closed(
     return run.q, run.v, run.a
 
 
-def _chosen(time: Array, how: Preparation, notes: list[str]) -> NDArray[np.int64]:
+def _chosen_rows(time: Array, how: Preparation, notes: list[str]) -> NDArray[np.int64]:
     """Choose the rows to use."""
     rate = 1.0 / float(time[1] - time[0])
     trim = how.trim if how.trim is not None else (1.0 / how.cutoff if how.cutoff else 0.0)

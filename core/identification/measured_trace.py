@@ -65,10 +65,10 @@ def columns_of(path: str | os.PathLike[str]) -> tuple[tuple[str, ...], Array]:
     """Read (names, (n, columns)) from a CSV or SIMNON table, a saved run, or the data sets of an HDF5 file. Raises
     FileError."""
     file = path_of(path)
-    return _of_hdf5(file) if Path(file).suffix.lower() in WHOLE else table_of(file)
+    return _read_hdf5(file) if Path(file).suffix.lower() in WHOLE else table_of(file)
 
 
-def _of_hdf5(path: str) -> tuple[tuple[str, ...], Array]:
+def _read_hdf5(path: str) -> tuple[tuple[str, ...], Array]:
     size = status_of(path, RUN).st_size
     columns: dict[str, Array] = {}
 
@@ -130,10 +130,10 @@ def trace_of(
     else:
         title = path_of(source)
         names, numbers = columns_of(source)
-    return _mapped(mech, names, numbers, dict(columns or {}), title, not isinstance(source, Run))
+    return _mapped_trace(mech, names, numbers, dict(columns or {}), title, not isinstance(source, Run))
 
 
-def _mapped(
+def _mapped_trace(
     mech: Mechanism, names: Sequence[str], numbers: Array, wanted: Mapping[str, str], title: str, any_channel: bool
 ) -> Trace:
     plain = {name_and_unit(name)[0]: k for k, name in reversed(list(enumerate(names)))}
@@ -151,7 +151,7 @@ def _mapped(
                 f"There is no column '{name}'.", file=title, where=f"signal '{signal}'", remedy=near_misses(name, names)
             )
         chosen[_known_signal(mech, signal, known)] = (k, unit or name_and_unit(names[k])[1])
-    others = _Others(mech) if any_channel else None
+    others = _OtherChannels(mech) if any_channel else None
     for k, name in enumerate(names):
         plain_name = name_and_unit(name)[0]
         signal = known.get(plain_name) or (others.channel(plain_name) if others is not None else "")
@@ -180,7 +180,7 @@ def _mapped(
     return Trace(time, signals, tuple(name for k, name in enumerate(names) if k not in used), title)
 
 
-class _Others:
+class _OtherChannels:
     """Channels of runs other than those of joints, computed on first use."""
 
     def __init__(self, mech: Mechanism) -> None:
@@ -216,7 +216,7 @@ def signal_names(mech: Mechanism) -> dict[str, str]:
 def guessed_signals(mech: Mechanism, names: Sequence[str]) -> list[tuple[str, str]]:
     """Guess (signal, unit) for each column of a table, for the user to confirm; "" if nothing fits. Apart from standard
     names, headings such as "torque_2", "elbow angle [deg]" or "position.elbow" are recognised."""
-    known, others = signal_names(mech), _Others(mech)
+    known, others = signal_names(mech), _OtherChannels(mech)
     words = [_tokens(name) for name in names]
     first = 0 if any(number == "0" for each in words for number in each) else 1
     found: list[tuple[str, str]] = []
@@ -224,7 +224,7 @@ def guessed_signals(mech: Mechanism, names: Sequence[str]) -> list[tuple[str, st
         plain, unit = name_and_unit(name)
         signal = "" if plain.lower() in TIME else known.get(plain) or others.channel(plain)
         if not signal and plain.lower() not in TIME:
-            signal = _likely(mech, tokens, first)
+            signal = _likely_signal(mech, tokens, first)
         found.append(("" if signal in {taken for taken, _ in found} else signal, unit))
     return found
 
@@ -256,7 +256,7 @@ def _tokens(name: str) -> list[str]:
     return re.findall(r"[a-z]+|\d+", name_and_unit(name)[0].lower())
 
 
-def _likely(mech: Mechanism, tokens: Sequence[str], first: int) -> str:
+def _likely_signal(mech: Mechanism, tokens: Sequence[str], first: int) -> str:
     """Return the signal that the words suggest, a quantity and a joint by name or number; "" if none."""
     quantity = next((q for q, words in QUANTITY_WORDS.items() if set(tokens) & words), "")
     if not quantity:

@@ -133,7 +133,7 @@ def fit_run(
     trace = trace_of(mech, data, columns)
     notes: list[str] = []
     channels = fitted_signals(trace, outputs)
-    used = _rows(trace, held_back, segments)
+    used = _fit_rows(trace, held_back, segments)
     time = trace.time[:used]
     measured = np.column_stack([trace.signals[name] for name in channels])
     names, low, high = bounds_of(mech, vary)
@@ -150,7 +150,7 @@ def fit_run(
         problem.differences = why.what
     p = np.array([mech.parameter_values()[k] for k in problem.places])
     own = first_values(problem, trace.part(0, used), p)
-    search = _Search(problem, np.clip(p, low, high), own, (low, high), watch, cancelled)
+    search = _GaussNewton(problem, np.clip(p, low, high), own, (low, high), watch, cancelled)
     search.solve(iterations)
     return _result(search, trace, measured, notes)
 
@@ -161,7 +161,7 @@ def _most_steps(time: Array) -> int:
     return MOST_STEPS + round(STEPS_A_SECOND * float(time[-1] - time[0]))
 
 
-def _rows(trace: Trace, held_back: float, segments: int) -> int:
+def _fit_rows(trace: Trace, held_back: float, segments: int) -> int:
     """Return the number of rows used for the fit."""
     if not 0.0 <= held_back <= 0.8:
         raise ModelError(f"{held_back:g} of the rows cannot be held back.", where="held_back", remedy="Give 0 … 0.8.")
@@ -174,7 +174,7 @@ def _rows(trace: Trace, held_back: float, segments: int) -> int:
     return used
 
 
-class _Point(NamedTuple):
+class _Iterate(NamedTuple):
     """Iterate of the search: parameters, start values of each segment, their runs, the assembled segments, and the
     weighted sum of squares."""
 
@@ -190,7 +190,7 @@ class _Point(NamedTuple):
         return float(sum(np.sum(np.abs(mismatch)) for mismatch in self.whole.mismatches))
 
 
-class _Search:
+class _GaussNewton:
     """Gauss–Newton iteration from an initial point."""
 
     def __init__(
@@ -207,16 +207,16 @@ class _Search:
         spread = np.std(problem.measured, axis=0)
         self.weights = 1.0 / np.where(spread > 0.0, spread, 1.0)
         self.steps, self.converged, self.price, self.damping = 0, False, 0.0, 0.0
-        self.point = self._at(p, tuple(own), [None] * len(own))
+        self.point = self._evaluated_point(p, tuple(own), [None] * len(own))
 
-    def _at(self, p: Array, own: tuple[Array, ...], near: Sequence[Array | None]) -> _Point:
+    def _evaluated_point(self, p: Array, own: tuple[Array, ...], near: Sequence[Array | None]) -> _Iterate:
         problem = self.problem
         passed = tuple(problem.passed(k, p, z, near[k]) for k, z in enumerate(own))
         whole = problem.condensed(passed, own)
         square = float(np.sum((whole.residuals * self.weights) ** 2))
         if not np.isfinite(square):
             raise SimulationError("The run leaves all bounds.", where="fit")
-        return _Point(p, own, passed, whole, square)
+        return _Iterate(p, own, passed, whole, square)
 
     def solve(self, iterations: int) -> None:
         """Iterate until steps are small; several channels are weighted by their residuals."""
@@ -226,12 +226,12 @@ class _Search:
             while self.steps < iterations and not self.converged and not self._stopped():
                 self._step()
             if rounds > 1:
-                self._weigh()
+                self._update_weights()
 
     def _stopped(self) -> bool:
         return self.cancelled is not None and self.cancelled()
 
-    def _weigh(self) -> None:
+    def _update_weights(self) -> None:
         sizes = np.sqrt(np.mean(self.point.whole.residuals**2, axis=0))
         floor = NOISELESS_FRACTION * np.maximum(np.max(np.abs(self.problem.measured), axis=0), 1e-300)
         self.weights = 1.0 / np.maximum(sizes, floor)
@@ -268,10 +268,10 @@ class _Search:
                 self.converged = True
                 return
             own_steps = [d[len(self.problem.vary) :], *(A @ d + e for A, e in point.whole.onto)]
-            slope = self._slope(own_steps, d)
+            slope = self._merit_slope(own_steps, d)
             part = 1.0
             while part >= LEAST_PART:
-                trial = self._tried(d, own_steps, part)
+                trial = self._trial_point(d, own_steps, part)
                 if trial is not None and self._merit(trial) <= self._merit(point) + ARMIJO_FRACTION * part * slope:
                     self.point, self.steps, self.damping = trial, self.steps + 1, 0.1 * self.damping
                     self.damping = self.damping if self.damping > 1e-6 else 0.0
@@ -295,7 +295,7 @@ class _Search:
         tiny = bool(np.all(np.abs(d) <= EXACT_STEP_FRACTION * np.maximum(np.abs(values), 1e-3)))
         return closed and (tiny or float(np.linalg.norm(change)) <= SMALL_STEP * sigma)
 
-    def _slope(self, own_steps: Sequence[Array], d: Array) -> float:
+    def _merit_slope(self, own_steps: Sequence[Array], d: Array) -> float:
         """Return the directional derivative of the merit along a step, with a penalty on mismatches that makes it
         negative."""
         point, m = self.point, len(self.problem.vary)
@@ -308,16 +308,16 @@ class _Search:
             self.price = max(self.price, (along + curved) / (0.5 * point.open))
         return along - self.price * point.open
 
-    def _merit(self, point: _Point) -> float:
+    def _merit(self, point: _Iterate) -> float:
         return point.square + self.price * point.open
 
-    def _tried(self, d: Array, own_steps: Sequence[Array], part: float) -> _Point | None:
+    def _trial_point(self, d: Array, own_steps: Sequence[Array], part: float) -> _Iterate | None:
         """Evaluate a fraction of the step; None if a run cannot continue."""
         point, m = self.point, len(self.problem.vary)
         p = np.clip(point.p + part * d[:m], *self.bounds)
         own = tuple(z + part * step for z, step in zip(point.own, own_steps, strict=True))
         try:
-            return self._at(p, own, [each.pose for each in point.passed])
+            return self._evaluated_point(p, own, [each.pose for each in point.passed])
         except KinetostatError:
             return None
 
@@ -327,14 +327,14 @@ class _Search:
         return dict(zip(self.problem.names, found.tolist(), strict=True))
 
 
-def _result(search: _Search, trace: Trace, measured: Array, notes: list[str]) -> RunFit:
+def _result(search: _GaussNewton, trace: Trace, measured: Array, notes: list[str]) -> RunFit:
     """Assemble the result with its statistics."""
     problem, point = search.problem, search.point
     used, count = len(problem.time), len(problem.names)
     J, scale, _ = search.scaled()
     U_sizes, Vt = np.linalg.svd(J, full_matrices=False)[1:]
     if J.shape[0] <= count or not U_sizes[-1] > ALIKE_FRACTION * U_sizes[0]:
-        _refuse_alike(problem, Vt[-1])
+        _refuse_indistinguishable(problem, Vt[-1])
     half = Vt.T / U_sizes / scale[:, None]
     variance = point.square / (J.shape[0] - count)
     low, high = search.bounds
@@ -350,7 +350,7 @@ def _result(search: _Search, trace: Trace, measured: Array, notes: list[str]) ->
     run, given = problem.run(0, point.p, point.own[0], point.passed[0].pose, float(trace.time[-1]), spacing)
     validation = None
     if used < len(trace):
-        predicted = _ahead(problem, run, given, trace.time[used:])
+        predicted = _predicted_channels(problem, run, given, trace.time[used:])
         validation = Validation(trace.time[used:], measured[used:], predicted)
     if problem.differences:
         notes.append(f"slopes are differences of runs ({problem.differences.rstrip('.')})")
@@ -362,7 +362,7 @@ def _result(search: _Search, trace: Trace, measured: Array, notes: list[str]) ->
     )  # fmt: skip
 
 
-def _ahead(problem: Shooting, run: Run, given: Start, times: Array) -> Array:
+def _predicted_channels(problem: Shooting, run: Run, given: Start, times: Array) -> Array:
     """Evaluate (n, c) channels of a run at times."""
     if not problem.differences:
         found = Differentiated(run, problem.vary, given, problem.torque)
@@ -370,7 +370,7 @@ def _ahead(problem: Shooting, run: Run, given: Start, times: Array) -> Array:
     return channels_at(run, problem.outputs, times)
 
 
-def _refuse_alike(problem: Shooting, direction: Array) -> None:
+def _refuse_indistinguishable(problem: Shooting, direction: Array) -> None:
     """Raise SimulationError naming the parameters that the data cannot distinguish."""
     size = np.abs(direction)
     names = [name for name, part in zip(problem.names, size, strict=True) if part > 0.1 * float(np.max(size))]

@@ -96,7 +96,7 @@ class Shooting:
         self.differences = ""
         """Why slopes are differences of runs; "": they are exact."""
         edges = np.linspace(0, len(time), segments + 1).round().astype(int)
-        states = self._states(mech.rest(t=float(time[0]))) if segments > 1 else ()
+        states = self._start_value_names(mech.rest(t=float(time[0]))) if segments > 1 else ()
         self.segments = tuple(
             Segment(int(a), int(b), float(time[a]), float(time[min(b, len(time) - 1)]), states if a else tuple(free))
             for a, b in itertools.pairwise(edges)
@@ -107,7 +107,7 @@ class Shooting:
         self._independent: dict[int, tuple[int, ...]] = {}
         """Of segments that begin displaced: speeds along which these displacements are given."""
 
-    def _states(self, q: Array) -> tuple[str, ...]:
+    def _start_value_names(self, q: Array) -> tuple[str, ...]:
         """Return the names of the start values of a segment."""
         mech = self.mech
         names = mech.v_names
@@ -127,7 +127,7 @@ class Shooting:
         values |= {name: state[nq + nv + k] for k, name in enumerate(mech.x_names)}
         return np.array([values[name] for name in segment.free])
 
-    def _onto(self, k: int, before: Passed) -> tuple[Array, Array]:
+    def _continued_values(self, k: int, before: Passed) -> tuple[Array, Array]:
         """Return the start values (o,) that would continue the previous segment in segment k, and their derivatives (o,
         m)."""
         segment, mech = self.segments[k], self.mech
@@ -136,19 +136,19 @@ class Shooting:
         rows = [every.index(name) for name in segment.free]
         if nq == nv:
             return before.state[rows], before.state_slopes[rows]
-        base, q = self._base(k), before.state[:nq]
+        base, q = self._base_pose(k), before.state[:nq]
         places = displacements(mech, base, q)
         along = displacement_slopes(mech, base, q) @ np.linalg.pinv(directions(mech, q))
         state = np.concatenate([places, before.state[nq:]])
         slopes = np.concatenate([along @ before.state_slopes[:nq], before.state_slopes[nq:]])
         return state[rows], slopes[rows]
 
-    def _turned(self, segment: Segment) -> list[str]:
+    def _displacing_speeds(self, segment: Segment) -> list[str]:
         """Return the start values of a segment that displace quaternions."""
         plain = {f"{name}.q" for name in self.mech.q_names}
         return [name[:-2] for name in segment.free if name.endswith(".q") and name not in plain]
 
-    def _base(self, k: int) -> Array:
+    def _base_pose(self, k: int) -> Array:
         """Return the base pose (nq,) of the displacements of segment k."""
         found = self.bases[k]
         if found is None:
@@ -165,13 +165,13 @@ class Shooting:
         y = start_state(mech, self.q0 or None, self.v0 or None, mech.parameter_values(), begin)
         return dict(zip(mech.v_names, y[mech.nq : mech.nq + mech.nv].tolist(), strict=True))
 
-    def _along(self, k: int) -> tuple[int, ...]:
+    def _displaced_speeds(self, k: int) -> tuple[int, ...]:
         """Return the speeds along which segment k is displaced: all, or the independent ones with loops."""
         mech = self.mech
         if not mech.constrained:
             return tuple(range(mech.nv))
         if k not in self._independent:
-            segment, base = self.segments[k], self._base(k)
+            segment, base = self.segments[k], self._base_pose(k)
             asked = [mech.v_names.index(name[:-2]) for name in segment.free if name[:-2] in mech.v_names]
             given = [mech.v_names.index(name) for name in (*self.q0, *self.v0) if name in mech.v_names]
             p, t = mech.parameter_values(), segment.begin
@@ -179,15 +179,15 @@ class Shooting:
             self._independent[k] = tuple(found)
         return self._independent[k]
 
-    def _pose(self, k: int, own: Mapping[str, float], p: Array, near: Array | None) -> Array:
+    def _start_pose(self, k: int, own: Mapping[str, float], p: Array, near: Array | None) -> Array:
         """Return the closed start pose (nq,) of segment k if it displaces quaternions."""
-        mech, base = self.mech, self._base(k)
+        mech, base = self.mech, self._base_pose(k)
         xi = displacements(mech, base, base)
         for at, name in enumerate(mech.v_names):
             xi[at] = own.get(f"{name}.q", xi[at])
         if not mech.constrained:
             return displaced(mech, base, xi)
-        along = list(self._along(k))
+        along = list(self._displaced_speeds(k))
         begin = self.segments[k].begin
         return closed(mech, base, along, xi[along], base if near is None else near, self.parameters(p), begin)
 
@@ -206,9 +206,9 @@ class Shooting:
         x = np.array([own[name] for name in mech.x_names]) if mech.nx and k else None
         if k == 0:
             v = {**self.v0, **v}
-        if self._displaced(k):
-            q: Any = self._pose(k, own, p, near)
-            held = tuple(mech.v_names[at] for at in self._along(k)) if mech.constrained else ()
+        if self._starts_displaced(k):
+            q: Any = self._start_pose(k, own, p, near)
+            held = tuple(mech.v_names[at] for at in self._displaced_speeds(k)) if mech.constrained else ()
             if len(v) < len(held):
                 v = {name: self._base_speeds[name] for name in held} | v
             given = Start(q, v or None, x, segment.begin, held)
@@ -225,10 +225,10 @@ class Shooting:
         pose = mech.move(near, q, values, t=segment.begin, exact=True)
         return given, {"q0": pose, "v0": mech.speeds(pose, v, p=values, t=segment.begin), "x0": x}
 
-    def _displaced(self, k: int) -> bool:
+    def _starts_displaced(self, k: int) -> bool:
         """Return True if segment k starts from displacements of a base pose, because its start values contain
         quaternions."""
-        return bool(self._turned(self.segments[k])) or (k > 0 and self.mech.nq != self.mech.nv)
+        return bool(self._displacing_speeds(self.segments[k])) or (k > 0 and self.mech.nq != self.mech.nv)
 
     def run(
         self,
@@ -255,7 +255,7 @@ class Shooting:
         if not self.differences:
             run, given = self.run(k, p, z, near)
             try:
-                return self._exact(k, z, run, given)
+                return self._with_exact_slopes(k, z, run, given)
             except (NoDerivative, SimulationError) as error:
                 self.differences = f"{error.where}: {error.what}" if error.where else error.what
         found = differenced(self, k, p, z, near)
@@ -263,12 +263,12 @@ class Shooting:
         residuals = self.measured[segment.first : segment.last] - found.seen.values
         return Passed(residuals, found.slopes, found.seen.state, found.state_slopes, found.seen.pose)
 
-    def _exact(self, k: int, z: Array, run: Run, given: Start) -> Passed:
+    def _with_exact_slopes(self, k: int, z: Array, run: Run, given: Start) -> Passed:
         """Evaluate segment k with exact derivatives of the run. Raises NoDerivative, SimulationError."""
-        segment, displaced = self.segments[k], self._displaced(k)
+        segment, displaced = self.segments[k], self._starts_displaced(k)
         if displaced and given.fixed and self.mech.nx and given.x0 is None:
             raise NoDerivative("force elements begin at rest where loops with quaternions are turned")
-        every = [f"{self.mech.v_names[at]}.q" for at in self._along(k)] if displaced else []
+        every = [f"{self.mech.v_names[at]}.q" for at in self._displaced_speeds(k)] if displaced else []
         beside = [name for name in every if name not in segment.free]
         found = Differentiated(run, (*self.vary, *segment.free, *beside), given, self.torque)
         times = np.append(self.time[segment.first : segment.last], segment.end)
@@ -284,21 +284,21 @@ class Shooting:
         if displaced:
             names = (*segment.free, *beside)
             places = [len(self.vary) + names.index(name) for name in every]
-            onto = self._by_displacements(k, run, found.changes.start, places)
+            onto = self._displacement_transform(k, run, found.changes.start, places)
             slopes, last = slopes @ onto, last @ onto
         own = len(self.vary) + len(segment.free)
         return Passed(residuals, slopes[:, :, :own], moments.y[-1], last[:, :own], run.q[0])
 
-    def _by_displacements(self, k: int, run: Run, start: Array, places: Sequence[int]) -> Array:
+    def _displacement_transform(self, k: int, run: Run, start: Array, places: Sequence[int]) -> Array:
         """Return the matrix (c, c) that converts derivatives by motions of the first pose along its speeds, in the
         columns `places`, to derivatives by displacements from the base; start (n, c) initial change of the state.
 
         With ξ the displacements along independent speeds s, B motions of the pose by these and A = ∂ξ:
         δs = (A B)_s⁻¹ δξ, and a parameter that moves the pose by δ leaves ξ where δs = −(A B)_s⁻¹ (A δ)_s.
         """
-        mech, along, m = self.mech, list(self._along(k)), len(self.vary)
+        mech, along, m = self.mech, list(self._displaced_speeds(k)), len(self.vary)
         q = run.q[0]
-        A = displacement_slopes(mech, self._base(k), q)
+        A = displacement_slopes(mech, self._base_pose(k), q)
         onto = np.eye(start.shape[1])
         if not mech.constrained:
             onto[np.ix_(places, places)] = np.linalg.inv(A)[np.ix_(along, along)]
@@ -320,7 +320,7 @@ class Shooting:
         closed, slopes = [first.residuals], [first.slopes]
         A, e = np.zeros((0, 0)), np.zeros(0)
         for k, (before, now) in enumerate(itertools.pairwise(passed), 1):
-            reached, changes = self._onto(k, before)
+            reached, changes = self._continued_values(k, before)
             mismatch = reached - own[k]
             by_p, by_own = changes[:, :m], changes[:, m:]
             if k == 1:

@@ -117,7 +117,9 @@ class Processes:
         self._ends = self._lost = False
         self._unready = 0
         self._processes = [WorkProcess() for _ in range(workers)]
-        self._threads = [threading.Thread(target=self._serve, args=(each,), daemon=True) for each in self._processes]
+        self._threads = [
+            threading.Thread(target=self._run_process, args=(each,), daemon=True) for each in self._processes
+        ]
         for thread in self._threads:
             thread.start()
 
@@ -154,7 +156,7 @@ class Processes:
         for thread in self._threads:
             thread.join(timeout=5.0)
 
-    def _serve(self, process: WorkProcess) -> None:
+    def _run_process(self, process: WorkProcess) -> None:
         """Run one process, restarted after a crash; if no process can start, end the study."""
         text = replace(self._declaration, origin=absolute(self._declaration.origin)).text
         while not self._ends and (chunk := self._chunks.get()) is not None:
@@ -162,7 +164,7 @@ class Processes:
             try:
                 answer = process.ask(ChunkTask(text, self._kinds, chunk), lambda: self._ends)
             except OSError as error:
-                self._finished.put(Finished(chunk, None, 0.0, _no_process(str(error.strerror or error))))
+                self._finished.put(Finished(chunk, None, 0.0, _process_error(str(error.strerror or error))))
                 return
             except Exception as error:
                 self._finished.put(Finished(chunk, None, 0.0, error))
@@ -174,14 +176,14 @@ class Processes:
                 continue
             self._unready = 0 if answer.ready else self._unready + 1
             if self._unready >= MOST_UNREADY:
-                self._finished.put(Finished(chunk, None, 0.0, _no_process(f"a process {answer.how}")))
+                self._finished.put(Finished(chunk, None, 0.0, _process_error(f"a process {answer.how}")))
                 return
             if answer.ready:
-                self._again(chunk)
+                self._requeue(chunk)
             else:  # no row has to do with it
                 self._chunks.put(chunk)
 
-    def _again(self, chunk: Chunk) -> None:
+    def _requeue(self, chunk: Chunk) -> None:
         """Requeue the rows of a crashed process by halves; a single row that crashes repeatedly counts as failed."""
         self._lost = True
         for half in halves(chunk):
@@ -204,7 +206,7 @@ class ChunkTask(Task):
         return compute(_machine(self.text, self.kinds), self.chunk)
 
 
-def _no_process(why: str) -> SimulationError:
+def _process_error(why: str) -> SimulationError:
     return SimulationError(
         f"No process of the study gets ready to work: {why}.",
         where="study",
@@ -232,11 +234,11 @@ def lost_rows(chunk: Chunk) -> Rows:
 
 def _machine(text: str, kinds: bytes) -> Machine:
     """Return the machine of a declaration, rebuilt if its files changed."""
-    return _made(text, kinds, contents_of(_model(text, kinds)))
+    return _cached_machine(text, kinds, contents_of(_model(text, kinds)))
 
 
 @lru_cache(maxsize=2)
-def _made(text: str, kinds: bytes, _contents: tuple[str, ...]) -> Machine:
+def _cached_machine(text: str, kinds: bytes, _contents: tuple[str, ...]) -> Machine:
     return Machine(read_declaration(text))
 
 
@@ -318,9 +320,9 @@ class Dask:
         what = (self._text, self._kinds, chunk.places, chunk.values)
         future: Any = self._client.submit(compute_there, *what, pure=False)
         self._futures[future] = chunk
-        future.add_done_callback(self._done)
+        future.add_done_callback(self._on_finished)
 
-    def _done(self, future: Any) -> None:
+    def _on_finished(self, future: Any) -> None:
         chunk = self._futures.pop(future, None)
         if chunk is None:
             return
@@ -336,7 +338,7 @@ class Dask:
                     else:
                         self.submit(half)
                 return
-            self._finished.put(Finished(chunk, None, 0.0, _unreachable(error)))
+            self._finished.put(Finished(chunk, None, 0.0, _cluster_error(error)))
             return
         wrong = rows if isinstance(rows, Exception) else None
         self._finished.put(Finished(chunk, None if wrong else rows, seconds, wrong))
@@ -348,7 +350,7 @@ class Dask:
         except queue.Empty:
             if self._client.status not in ("running", "connecting"):
                 nothing = Chunk(np.zeros(0, dtype=np.int64), np.zeros((0, 0)))
-                return Finished(nothing, None, 0.0, _unreachable(self._client.status))
+                return Finished(nothing, None, 0.0, _cluster_error(self._client.status))
             return None
 
     def close(self) -> None:
@@ -359,7 +361,7 @@ class Dask:
         self._client.close(timeout=2.0)
 
 
-def _unreachable(why: object) -> SimulationError:
+def _cluster_error(why: object) -> SimulationError:
     return SimulationError(
         f"The cluster cannot be reached any more ({why}).", where="cluster", remedy="Resume there, or on this computer."
     )

@@ -49,20 +49,20 @@ class Axis:
         if self.values:
             return np.array(self.values, dtype=float).reshape(len(self.values), len(self.names))
         if self.how == "saltelli":
-            return self._saltelli()
+            return self._saltelli_design()
         u = points(self.count, len(self.names), self.seed, self.how)
-        return self._of(correlated(u, self.correlation) if self.correlation else u)
+        return self._quantiles(correlated(u, self.correlation) if self.correlation else u)
 
-    def _of(self, u: Array) -> Array:
+    def _quantiles(self, u: Array) -> Array:
         return np.stack([d.quantile(u[:, k]) for k, d in enumerate(self.distributions)], axis=1)
 
-    def _saltelli(self) -> Array:
+    def _saltelli_design(self) -> Array:
         """Return Saltelli's blocks A, B and each A with one column of B, concatenated: (base · (d + 2), d)."""
         d = len(self.names)
         u = points(self.count // (d + 2), 2 * d, self.seed, "sobol")
         a, b = u[:, :d], u[:, d:]
         mixed = [np.where(np.arange(d) == k, b, a) for k in range(d)]
-        return self._of(np.concatenate([a, b, *mixed]))
+        return self._quantiles(np.concatenate([a, b, *mixed]))
 
 
 @dataclass(frozen=True)

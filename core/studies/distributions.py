@@ -79,7 +79,7 @@ KINDS = {
 }
 
 
-def _made(kind: str, *numbers: float) -> Distribution:
+def _checked_distribution(kind: str, *numbers: float) -> Distribution:
     names = KINDS[kind].names
     if len(numbers) != len(names):
         raise ModelError(f"{kind} takes {len(names)} numbers.", remedy=f"Write {kind}({', '.join(names)}).")
@@ -91,22 +91,22 @@ def _made(kind: str, *numbers: float) -> Distribution:
 
 def normal(mean: float, deviation: float) -> Distribution:
     """Return a normal (Gaussian) distribution."""
-    return _made("normal", mean, deviation)
+    return _checked_distribution("normal", mean, deviation)
 
 
 def lognormal(median: float, deviation: float) -> Distribution:
     """Return a log-normal distribution; deviation : of the logarithm."""
-    return _made("lognormal", median, deviation)
+    return _checked_distribution("lognormal", median, deviation)
 
 
 def uniform(low: float, high: float) -> Distribution:
     """Return a uniform distribution between two values."""
-    return _made("uniform", low, high)
+    return _checked_distribution("uniform", low, high)
 
 
 def triangular(low: float, peak: float, high: float) -> Distribution:
     """Return a triangular distribution that rises from low to the peak and falls to high."""
-    return _made("triangular", low, peak, high)
+    return _checked_distribution("triangular", low, peak, high)
 
 
 _TEXT = re.compile(r"\s*([a-z]+)\s*\(([^()]*)\)\s*")
@@ -123,7 +123,7 @@ def distribution_of(text: str, number: Callable[[str], float] = float) -> Distri
         remedy = near_misses(found[1], KINDS) if found else f"Write one of {known}."
         raise ModelError(f"'{text}' is no distribution.", remedy=remedy)
     try:
-        return _made(found[1], *(number(part.strip()) for part in found[2].split(",")))
+        return _checked_distribution(found[1], *(number(part.strip()) for part in found[2].split(",")))
     except ValueError:
         raise ModelError(f"'{text}' has a part that is no number.", remedy="Write numbers in SI.") from None
 

@@ -20,7 +20,7 @@ QUANTITIES = ("position", "velocity", "omega")
 """Quantities of frames that follow from position and speeds."""
 
 
-class _Asked(NamedTuple):
+class _FinalQuantity(NamedTuple):
     """Requested quantity. column : of the results; frame, quantity, component : what is requested."""
 
     column: int
@@ -34,8 +34,8 @@ class EndMeasures:
 
     def __init__(self, mech: Mechanism, measures: Mapping[str, Measure]) -> None:
         self._mech = mech
-        found = [_asked(mech, k, each) for k, each in enumerate(measures.values())]
-        self._asked = [each for each in found if each is not None]
+        found = [_final_quantity(mech, k, each) for k, each in enumerate(measures.values())]
+        self._final_quantity = [each for each in found if each is not None]
         self.others = {name: each for (name, each), asked in zip(measures.items(), found, strict=True) if asked is None}
         """The measures that are left."""
         self._columns = [k for k, asked in enumerate(found) if asked is None]
@@ -48,7 +48,7 @@ class EndMeasures:
 
     def put(self, row: int, q: Array, v: Array, p: Array, others: Mapping[str, float]) -> list[float]:
         """Return the numbers of a row that ended at q, v with parameters p; deferred ones are 0 until `fill`."""
-        if self._asked:
+        if self._final_quantity:
             self._ends.append((row, q.copy(), v.copy(), p))
         found = [0.0] * self._count
         for column, value in zip(self._columns, others.values(), strict=True):
@@ -62,7 +62,7 @@ class EndMeasures:
         rows = np.array([end[0] for end in self._ends])
         q, v, p = (np.array([end[k] for end in self._ends]) for k in (1, 2, 3))
         known: dict[tuple[str, bool], Array] = {}
-        for asked in self._asked:
+        for asked in self._final_quantity:
             key = asked.frame, asked.quantity == "position"
             if key not in known:
                 known[key] = (
@@ -74,11 +74,11 @@ class EndMeasures:
             results[rows, asked.column] = known[key][:, first + asked.component]
 
 
-def _asked(mech: Mechanism, column: int, measure: Measure) -> _Asked | None:
+def _final_quantity(mech: Mechanism, column: int, measure: Measure) -> _FinalQuantity | None:
     match measure.node:
         case Call("at", (Name(name), Name("end"))) if END not in measure.parameters:
             owner, _, part = name.rpartition(".")
             frame, _, quantity = owner.rpartition(".")
             if quantity in QUANTITIES and part in tuple("xyz") and frame in mech.frame_names:
-                return _Asked(column, frame, quantity, "xyz".index(part))
+                return _FinalQuantity(column, frame, quantity, "xyz".index(part))
     return None

@@ -22,7 +22,7 @@ def opened_alone(path: Path) -> IO[bytes]:
         file = open(path, "ab", buffering=0)  # noqa: SIM115 - what does not fit is not kept to be tried again
         try:
             _lock(file)
-            if _is_at(path, file):
+            if _is_same_file(path, file):
                 return file
         except BaseException:
             file.close()
@@ -42,7 +42,7 @@ def is_taken(path: Path) -> bool:
     return False
 
 
-def _is_at(path: Path, file: IO[bytes]) -> bool:
+def _is_same_file(path: Path, file: IO[bytes]) -> bool:
     try:
         return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
     except FileNotFoundError:

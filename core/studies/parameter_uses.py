@@ -22,21 +22,21 @@ class Uses:
     """
 
     def __init__(self, model: Model, varied: tuple[str, ...]) -> None:
-        self._moved = _followers(model, set(varied))
+        self._moved = _dependent_parameters(model, set(varied))
         joints = [part for joint in model.joints for part in nested_elements(joint)]
-        bounds = any(self._follows(part) for part in joints if isinstance(part, Limit | Mimic))
+        bounds = any(self._depends(part) for part in joints if isinstance(part, Limit | Mimic))
         own = [part for part in joints if isinstance(part, Joint)]
         clutches = [force for force in model.forces if force.is_clutch]
-        self.modes = bounds or any(self._follows(each, FRICTION) for each in (*own, *clutches))
-        self.starts = bounds or any(self._follows(each, BEGINNING) for each in own)
-        self.lengths = any(self._follows(side) for joint in model.joints for side in (joint.a, joint.b))
+        self.modes = bounds or any(self._depends(each, FRICTION) for each in (*own, *clutches))
+        self.starts = bounds or any(self._depends(each, BEGINNING) for each in own)
+        self.lengths = any(self._depends(side) for joint in model.joints for side in (joint.a, joint.b))
 
-    def _follows(self, element: Any, fields: tuple[str, ...] = ()) -> bool:
+    def _depends(self, element: Any, fields: tuple[str, ...] = ()) -> bool:
         chosen = fields or tuple(field.name for field in fields_of(type(element)))
-        return any(self._moved & found for name in chosen for found in _named(getattr(element, name)))
+        return any(self._moved & found for name in chosen for found in _names_in(getattr(element, name)))
 
 
-def _followers(model: Model, moved: set[str]) -> set[str]:
+def _dependent_parameters(model: Model, moved: set[str]) -> set[str]:
     """Return these parameters and all that depend on them."""
     uses = {p.name: set(names(parse(p.value))) if isinstance(p.value, str) else set() for p in model.parameters}
     found = set(moved)
@@ -45,7 +45,7 @@ def _followers(model: Model, moved: set[str]) -> set[str]:
     return found
 
 
-def _named(value: Any) -> Iterator[set[str]]:
+def _names_in(value: Any) -> Iterator[set[str]]:
     """Yield the sets of names in the formulas of a field."""
     for each in value if isinstance(value, tuple) else (value,):
         if isinstance(each, str):

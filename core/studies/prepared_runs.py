@@ -70,8 +70,8 @@ class PreparedRuns:
         self._nominal = np.asarray(mech.parameter_values(), dtype=float)
         self._at = {name: k for k, name in enumerate(mech.p_names)}
         self._uses = Uses(mech.model.expanded, varied)
-        self._start = _Starts(mech, self._uses)
-        self._prepared: _Prepared | None = None
+        self._start = _StartStates(mech, self._uses)
+        self._prepared: _PreparedRun | None = None
         self.possible = not (mech.constrained and self._options["closed_forms"] is None)
         """Whether runs of the machine can be made ready; where none was tried, as far as one can see."""
 
@@ -90,7 +90,7 @@ class PreparedRuns:
             if y is None:
                 return None
             if self._prepared is None:
-                self._prepared = _Prepared(self._mech, self._options, self._uses, p, y)
+                self._prepared = _PreparedRun(self._mech, self._options, self._uses, p, y)
                 self.possible = self._prepared.possible
             return self._prepared.run(p, y, late) if self.possible else None
         except KinetostatError:
@@ -103,7 +103,7 @@ class PreparedRuns:
         return self._prepared.memory(p)
 
 
-class _Starts:
+class _StartStates:
     """Start states of the rows."""
 
     def __init__(self, mech: Mechanism, uses: Uses) -> None:
@@ -130,7 +130,7 @@ class _Starts:
         return y
 
 
-class _Prepared:
+class _PreparedRun:
     """Memory of one run, reused by all rows."""
 
     def __init__(self, mech: Mechanism, options: Mapping[str, Any], uses: Uses, p: Array, y: Array) -> None:
@@ -141,7 +141,7 @@ class _Prepared:
             mech, options["torque"], p, y, options["closed_forms"], rule.implicit, rule.adaptive
         )
         equations = self._equations
-        self._shape = self._shape_of(p, y)
+        self._shape = self._structure(p, y)
         self._renewing = uses.modes or (
             equations.mode_rows is not None
             and (mech.constrained or (uses.lengths and depends_on_size(equations.joint_modes)))
@@ -177,7 +177,7 @@ class _Prepared:
                 if field.dimensions and field.name not in CONSTANT and getattr(record, field.name).size:
                     yield getattr(record, field.name)
 
-    def _shape_of(self, p: Array, y: Array) -> tuple[bool, ...]:
+    def _structure(self, p: Array, y: Array) -> tuple[bool, ...]:
         """Return the properties of the equations' structure that depend on numerical values."""
         mech, q = self._mech, y[: self._mech.nq]
         if not mech.constrained:
@@ -192,9 +192,9 @@ class _Prepared:
             refuse_jumps(mech, chosen)
             if drivers_repeat(mech.compiled, y[: mech.nq], p):
                 return None
-        if self._shape_of(p, y) != self._shape:
+        if self._structure(p, y) != self._shape:
             return None
-        self._begin(p, y)
+        self._restore(p, y)
         modes = None
         if self._renewing:
             modes = self._equations.renew_mode_rows(mech.compiled, y[: mech.nq], p)
@@ -203,14 +203,14 @@ class _Prepared:
             soften_stops(self._equations, chosen)
         begin_modes(made)
         self._left.has(p, modes)
-        return self._logged(chosen, late) if made.log is not None else self._sampled(chosen, late)
+        return self._logged_run(chosen, late) if made.log is not None else self._sampled_run(chosen, late)
 
     def memory(self, p: Array) -> tuple[Begun, Entry, Array]:
         """Reset the run, as in `PreparedRuns.memory`."""
-        self._begin(p, self._first)
+        self._restore(p, self._first)
         return self._begun, self._advance, self._times
 
-    def _begin(self, p: Array, y: Array) -> None:
+    def _restore(self, p: Array, y: Array) -> None:
         """Restore the memory to its state before the first run, with other values."""
         for array, kept in self._image:
             array[...] = kept
@@ -223,7 +223,7 @@ class _Prepared:
             assert len(points) == len(system.points)
             system.times[:], system.cubics[:] = times, cubics
 
-    def _go_on(self, place: int, count: int, late: Callable[[], bool]) -> int:
+    def _continue_run(self, place: int, count: int, late: Callable[[], bool]) -> int:
         """Compute `count` further samples, or until there is no room; return the status."""
         state = self._begun.state
         state.budget = STEPS
@@ -232,11 +232,11 @@ class _Prepared:
             raise TooLate(float(self._times[max(state.sample - 1, 0)]))
         return happened
 
-    def _sampled(self, chosen: Settings, late: Callable[[], bool]) -> RowRun | None:
+    def _sampled_run(self, chosen: Settings, late: Callable[[], bool]) -> RowRun | None:
         state, out, total, happened = self._begun.state, self._out, len(self._times), PAUSED
         while happened == PAUSED:
             done = state.sample
-            happened = self._go_on(place_of(out[done:]), total - done, late)
+            happened = self._continue_run(place_of(out[done:]), total - done, late)
         if happened != FINE or not self._accelerations(slice(total - 1, total))[2]:
             return None
         nq, nv = self._mech.nq, self._mech.nv
@@ -260,13 +260,13 @@ class _Prepared:
             bad = sampled_accelerations(equations.system.place, len(times), *places)
         return a, tau, not bad
 
-    def _logged(self, chosen: Settings, late: Callable[[], bool]) -> RowRun | None:
+    def _logged_run(self, chosen: Settings, late: Callable[[], bool]) -> RowRun | None:
         """Simulate rows with friction or contact states, whose log has the samples and both sides of each change."""
         state, log, total = self._begun.state, self._begun.log, len(self._times)
         assert log is not None
         room, pieces, happened = np.empty((min(total, LARGEST_PIECE), len(state.y))), list[Array](), PAUSED
         while happened == PAUSED or (happened == FINE and state.sample < total):
-            happened = self._go_on(place_of(room), min(total - state.sample, LARGEST_PIECE), late)
+            happened = self._continue_run(place_of(room), min(total - state.sample, LARGEST_PIECE), late)
             whole = happened == FINE and state.sample == total and not pieces
             pieces.append(log.rows[: log.used] if whole else log.rows[: log.used].copy())
             log.used = log.changes = 0

@@ -69,28 +69,28 @@ class RowFile:
         self.path, self.table = Path(path), table
         self._out: IO[bytes] | None = None
         if not resume:
-            self._refuse_old(self._journal.exists())
+            self._refuse_existing(self._journal.exists())
         try:
             self._out = opened_alone(self._journal)
             if resume:
-                self._take_up()
+                self._load_earlier_rows()
             else:
-                self._refuse_old(False)
+                self._refuse_existing(False)
             if self._journal.stat().st_size == 0:
-                self._write(MAGIC + _record(_head(table)))
+                self._write(MAGIC + _record(_header(table)))
         except OSError as error:
-            self._leave()
+            self._close_unused_journal()
             raise FileError(f"It cannot be written: {error.strerror}.", file=str(self._journal)) from None
         except TakenError:
-            raise self._taken() from None
+            raise self._taken_error() from None
         except BaseException:
-            self._leave()
+            self._close_unused_journal()
             raise
 
-    def _refuse_old(self, journal: bool) -> None:
+    def _refuse_existing(self, journal: bool) -> None:
         """Raise FileError if a study file or its journal exists."""
         if journal and is_taken(self._journal):
-            raise self._taken()
+            raise self._taken_error()
         if journal or self.path.exists():
             raise FileError(
                 "There is a file already.",
@@ -98,14 +98,14 @@ class RowFile:
                 remedy="Resume it, or name another file or remove this one.",
             )
 
-    def _taken(self) -> FileError:
+    def _taken_error(self) -> FileError:
         return FileError(
             "Another study writes to it.",
             file=str(self.path),
             remedy="Wait until that is done, or stop it, and resume; or name another file.",
         )
 
-    def _leave(self) -> None:
+    def _close_unused_journal(self) -> None:
         """Close a journal that this study does not continue, and remove an empty one."""
         if self._out is not None and os.fstat(self._out.fileno()).st_size == 0:
             self._remove_journal()
@@ -121,17 +121,17 @@ class RowFile:
     def _journal(self) -> Path:
         return self.path.with_name(self.path.name + ".part")
 
-    def _take_up(self) -> None:
+    def _load_earlier_rows(self) -> None:
         """Load the results of an earlier run of the study."""
         assert self._out is not None
         if self.path.exists():
-            self._same(load(str(self.path)))
+            self._check_same_study(load(str(self.path)))
         found, end = _read_journal(self._journal)
         if found is not None:
-            self._same(found)
+            self._check_same_study(found)
         self._out.truncate(end)
 
-    def _same(self, found: Table) -> None:
+    def _check_same_study(self, found: Table) -> None:
         said = differences(found.declaration, self.table.declaration)
         if said:
             raise FileError(
@@ -214,7 +214,7 @@ def _is_locked(error: Exception) -> bool:
     return isinstance(error, BlockingIOError) or windows or "unable to lock file" in str(error)
 
 
-def _head(table: Table) -> bytes:
+def _header(table: Table) -> bytes:
     columns = [list(column) for column in table.columns]
     return json.dumps({"declaration": table.declaration.text, "columns": columns}).encode()
 
@@ -239,12 +239,12 @@ def _read_journal(path: Path) -> tuple[Table | None, int]:
     if not records:
         return None, 0
     try:
-        table = _table(json.loads(records[0]))
+        table = _table_of_header(json.loads(records[0]))
         for record in records[1:]:
             with np.load(io.BytesIO(record), allow_pickle=False) as found:
                 said = _messages(json.loads(str(found["messages"])))
                 rows = Rows(found["results"], found["status"], said)
-                table.put(_checked(table, found["places"], rows), rows)
+                table.put(_checked_places(table, found["places"], rows), rows)
     except (*BROKEN, KinetostatError) as error:
         raise FileError(
             f"It is no journal of a study: {str(error)[:200]}.",
@@ -265,25 +265,29 @@ def _messages(found: dict[str, Any]) -> dict[int, tuple[str, str]]:
     return {int(k): (str(each[0]), str(each[1])) for k, each in found.items()}
 
 
-def _checked(table: Table, places: NDArray[np.int64], rows: Rows) -> NDArray[np.int64]:
+def _checked_places(table: Table, places: NDArray[np.int64], rows: Rows) -> NDArray[np.int64]:
     """Return the indices of rows. Raises ValueError if they do not fit the study."""
     count = len(table.done)
     if places.ndim != 1 or places.dtype.kind not in "iu" or not np.all((places >= 0) & (places < count)):
         raise ValueError("its rows are not those of the study")
     if rows.results.shape != (len(places), len(table.columns)) or rows.results.dtype.kind != "f":
         raise ValueError("its results are not those of the study")
-    if rows.status.shape != places.shape or rows.status.dtype.kind not in "iu" or not np.all(_known(rows.status)):
+    if (
+        rows.status.shape != places.shape
+        or rows.status.dtype.kind not in "iu"
+        or not np.all(_has_known_status(rows.status))
+    ):
         raise ValueError("its rows ended in ways that are not known")
     if not all(0 <= k < len(places) for k in rows.messages):
         raise ValueError("its messages are of rows that are not there")
     return places
 
 
-def _known(status: NDArray[np.int8]) -> NDArray[np.bool_]:
+def _has_known_status(status: NDArray[np.int8]) -> NDArray[np.bool_]:
     return (status >= 0) & (status < len(WORDS))
 
 
-def _table(head: dict[str, Any]) -> Table:
+def _table_of_header(head: dict[str, Any]) -> Table:
     columns = tuple(Column(str(a), str(b), str(c), float(d)) for a, b, c, d in head["columns"])
     return Table(read_declaration(head["declaration"]), columns)
 
@@ -294,7 +298,7 @@ def _hdf5(table: Table) -> bytes:
     memory = io.BytesIO()
     with h5py.File(memory, "w") as file:
         file.attrs["format"] = MAGIC.decode().strip()
-        file["head"] = _head(table).decode()
+        file["head"] = _header(table).decode()
         file["varied"] = table.declaration.values()
         file["varied"].attrs["names"] = list(table.declaration.names)
         file["results"] = table.results
@@ -320,9 +324,9 @@ def load(path: str) -> Table:
             head, messages, results, status, done = (
                 stored(file, name, size)[()] for name in ("head", "messages", "results", "status", "done")
             )
-        table = _table(json.loads(head))
+        table = _table_of_header(json.loads(head))
         rows = Rows(results, status, _messages(json.loads(messages)))
-        every = _checked(table, np.arange(len(table.done)), rows)
+        every = _checked_places(table, np.arange(len(table.done)), rows)
         if done.shape != every.shape or done.dtype != bool:
             raise ValueError("its rows are not those of the study")
         table.put(every, rows)

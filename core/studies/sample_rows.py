@@ -61,7 +61,7 @@ class Machine:
         self.model = loaded_again(declaration.model, declaration.origin)
         self.mech = Mechanism(self.model)
         self.signals = Signals(self.mech)
-        self._places = [self._place(name) for name in declaration.names]
+        self._places = [self._category(name) for name in declaration.names]
         work: dict[str, Callable[[], Callable[[Array], Rows]]] = {
             "runs": self._prepare_runs,
             "poses": self._prepare_poses,
@@ -81,7 +81,7 @@ class Machine:
             self._settled = True
         return self._rows(values)
 
-    def _place(self, name: str) -> tuple[str, str]:
+    def _category(self, name: str) -> tuple[str, str]:
         """Return (category of a varied name: "p", "q0", "v0", "option", "target"; its name)."""
         mech, kind = self.mech, self.declaration.kind
         stem, _, what = name.rpartition(".")
@@ -98,7 +98,7 @@ class Machine:
         known = [*mech.p_names, *(f"{q}.q" for q in mech.q_names), *(f"{v}.v" for v in mech.v_names), *OPTIONS]
         raise ModelError(f"Nothing that can vary is called '{name}'.", where="study", remedy=near_misses(name, known))
 
-    def _split(self, values: Array) -> dict[str, dict[str, float]]:
+    def _values_by_category(self, values: Array) -> dict[str, dict[str, float]]:
         found: dict[str, dict[str, float]] = {"p": {}, "q0": {}, "v0": {}, "option": {}, "target": {}}
         for (what, name), value in zip(self._places, values, strict=True):
             found[what][name] = float(value)
@@ -136,12 +136,12 @@ class Machine:
 
         def rows(values: Array) -> Rows:
             self._ends.begin()
-            return self._each(values, self._run, self._ends.fill)
+            return self._compute_rows(values, self._run, self._ends.fill)
 
         return rows
 
     def _run(self, values: Array, row: int) -> list[float]:
-        given = self._split(values)
+        given = self._values_by_category(values)
         options = {**self.declaration.options, **given["option"]}
         end = time.perf_counter() + self.declaration.limit
         late = [False]
@@ -174,9 +174,9 @@ class Machine:
         return found
 
     def _one_by_one(self, one: Callable[[Array], list[float]]) -> Callable[[Array], Rows]:
-        return lambda values: self._each(values, lambda row, _: one(row))
+        return lambda values: self._compute_rows(values, lambda row, _: one(row))
 
-    def _each(
+    def _compute_rows(
         self,
         values: Array,
         one: Callable[[Array, int], list[float]],
@@ -195,10 +195,10 @@ class Machine:
                 said = f"It was given up after {self.declaration.limit:g} s, at t = {late.at:.4g} s."
                 status[k], messages[k] = LIMIT, (said, "")
         fill(results)
-        self._doubt(results, status, messages)
+        self._reject_nonfinite(results, status, messages)
         return Rows(results, status, messages)
 
-    def _doubt(self, results: Array, status: NDArray[np.int8], messages: dict[int, tuple[str, str]]) -> None:
+    def _reject_nonfinite(self, results: Array, status: NDArray[np.int8], messages: dict[int, tuple[str, str]]) -> None:
         """Mark rows with non-finite numbers as failed."""
         for k in np.flatnonzero((status == DONE) & ~np.isfinite(results).all(axis=1)).tolist():
             first = self.columns[int(np.argmin(np.isfinite(results[k])))].name
@@ -252,7 +252,7 @@ class Machine:
         varied = any(what == "p" for what, _ in self._places)
         if mech.constrained or mech.nq != mech.nv:
             for k in range(n):
-                given = self._split(values[k])
+                given = self._values_by_category(values[k])
                 try:
                     q[k] = mech.move(mech.rest(p[k]), given["q0"], p[k], exact=True)
                 except KinetostatError as error:
@@ -263,7 +263,7 @@ class Machine:
         for rows in groups:
             if len(rows):
                 results[rows] = self._at_poses(q[rows], p[rows[0]])
-        self._doubt(results, status, messages)
+        self._reject_nonfinite(results, status, messages)
         return Rows(results, status, messages)
 
     def _at_poses(self, q: Array, p: Array) -> Array:
@@ -277,8 +277,8 @@ class Machine:
         jacobians: dict[str, Array] = {}
         for used, (frame, what) in self._of_frames.items():
             if frame not in jacobians:
-                jacobians[frame] = self._radii(frame, q, p)
-            known[used] = _measured(jacobians[frame], what)
+                jacobians[frame] = self._singular_values(frame, q, p)
+            known[used] = _dexterity(jacobians[frame], what)
         for node in self._formulas.values():
             for used in names(node):
                 if used not in known:
@@ -289,7 +289,7 @@ class Machine:
             ]
         return np.stack(found, axis=1)
 
-    def _radii(self, frame: str, q: Array, p: Array) -> Array:
+    def _singular_values(self, frame: str, q: Array, p: Array) -> Array:
         """Compute singular values (n, m) of the frame's translational Jacobian, largest first, in the dimensions in
         which it moves."""
         from core.analysis.manipulability import dimension, manipulability
@@ -316,7 +316,7 @@ class Machine:
     def _target(self, values: Array) -> list[float]:
         from core.analysis.inverse_kinematics import solve
 
-        given = self._split(values)
+        given = self._values_by_category(values)
         p = self.mech.parameter_values(given["p"] or None)
         rest = self.mech.rest(p)
         now = np.asarray(self.mech.frame(rest, self.declaration.frame, p=p))[:3, 3]
@@ -344,7 +344,7 @@ class Machine:
     def _poles_of(self, values: Array) -> Array:
         from core.control.linearise import linearise
 
-        given = self._split(values)
+        given = self._values_by_category(values)
         p = self.mech.parameter_values(given["p"] or None)
         q = self.mech.move(self.mech.rest(p), given["q0"], p, exact=True) if given["q0"] else None
         system: Any = linearise(self.mech, q, p=p)
@@ -377,7 +377,7 @@ def _failure(error: Exception) -> tuple[int, tuple[str, str]]:
     return status, (str(error), where)
 
 
-def _measured(radii: Array, what: str) -> Array:
+def _dexterity(radii: Array, what: str) -> Array:
     if what == "manipulability":
         return np.asarray(np.prod(radii, axis=1))
     if what == "smallest_radius":

@@ -320,13 +320,13 @@ def _from_csv(path: str, number: Callable[[str, Any], float]) -> Axis:
         if len(row) != len(names):
             raise FileError(f"{len(row)} values stand where there are {len(names)} names.", file=path, line=k)
         try:
-            values.append(tuple(number(name, _plain(cell)) for name, cell in zip(names, row, strict=True)))
+            values.append(tuple(number(name, _cell_value(cell)) for name, cell in zip(names, row, strict=True)))
         except KinetostatError as error:
             raise error.at(file=path, line=k) from None
     return Axis(names, tuple(values), "list")
 
 
-def _plain(cell: str) -> Any:
+def _cell_value(cell: str) -> Any:
     try:
         return float(cell)
     except ValueError:

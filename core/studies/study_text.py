@@ -65,10 +65,10 @@ def values_of(text: str, number: Callable[[str], float]) -> list[float]:
 def recorded(name: str, text: str) -> str | tuple[str, float]:
     """Parse a recorded formula, or (channel, interval in s) for a curve. Raises ModelError."""
     curve, every, seconds = text.rpartition(" every ")
-    return (curve.strip(), _seconds(name, seconds)) if every else text
+    return (curve.strip(), _parsed_interval(name, seconds)) if every else text
 
 
-def _seconds(name: str, text: str) -> float:
+def _parsed_interval(name: str, text: str) -> float:
     try:
         value = float(text.strip().removesuffix("s").strip())
     except ValueError:
@@ -87,7 +87,7 @@ def lines_of(text: str, option: str, unnamed: str = "") -> dict[str, str]:
     for part in (part.strip() for part in text.replace("\n", ";").split(";")):
         if not part:
             continue
-        name, value = _named(part)
+        name, value = _split_name(part)
         if not name and unnamed:
             name = f"{unnamed}{len(found) + 1}"
         if not name or not value:
@@ -98,7 +98,7 @@ def lines_of(text: str, option: str, unnamed: str = "") -> dict[str, str]:
     return found
 
 
-def _named(part: str) -> tuple[str, str]:
+def _split_name(part: str) -> tuple[str, str]:
     """Split a line into (name, text after the first "=" that is not part of a comparison)."""
     name, equals, value = part.partition("=")
     if equals and not value.startswith("=") and name[-1:] not in ("<", ">", "!") and "(" not in name:

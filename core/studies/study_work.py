@@ -92,7 +92,7 @@ class Work:
         left = np.flatnonzero(~self.table.done)
         serial = Serial(self.machine)
         for first in left[:TRIAL]:
-            self._take(self._computed(serial, np.array([first])))
+            self._store_finished(self._computed(serial, np.array([first])))
             if self._enough:
                 return
         left = left[TRIAL:]
@@ -109,7 +109,7 @@ class Work:
                 backend = Processes(self.declaration, workers if aside else workers - 1, kinds)
                 own = None if aside else serial
         try:
-            self._all(backend, left, own)
+            self._distribute(backend, left, own)
         finally:
             backend.close()
 
@@ -119,15 +119,15 @@ class Work:
         assert finished is not None
         return finished
 
-    def _all(self, backend: Backend, left: NDArray[np.int64], own: Serial | None) -> None:
+    def _distribute(self, backend: Backend, left: NDArray[np.int64], own: Serial | None) -> None:
         """Distribute and collect chunks. own : backend of this thread, which computes meanwhile"""
         at = out = 0
         end = len(left)
         hands = backend.workers + (own is not None)
         while at < end or out:
-            size = self._size(end - at, hands, CHUNK, backend.least)
+            size = self._chunk_rows(end - at, hands, CHUNK, backend.least)
             if isinstance(backend, Serial):
-                size = self._size(end - at, hands, OWN_CHUNK)
+                size = self._chunk_rows(end - at, hands, OWN_CHUNK)
             while at < end and out < IN_HAND * backend.workers * size:
                 places = left[at : min(at + size, end)]
                 backend.submit(Chunk(places, self.values[places]))
@@ -135,31 +135,31 @@ class Work:
             finished = backend.next(0.0 if own is not None else POLL)
             if finished is None and own is not None:
                 if at < end:
-                    places = left[at : at + self._size(end - at, hands, OWN_CHUNK)]
+                    places = left[at : at + self._chunk_rows(end - at, hands, OWN_CHUNK)]
                     at += len(places)
-                    self._take(self._computed(own, places))
+                    self._store_finished(self._computed(own, places))
                 else:
-                    finished = self._last(backend, own)
+                    finished = self._compute_unstarted(backend, own)
             if finished is not None:
                 out -= len(finished.chunk.places)
-                self._take(finished)
+                self._store_finished(finished)
             if self._over:
                 return
             if self._enough:
                 end = at
 
-    def _last(self, backend: Backend, own: Serial) -> Finished | None:
+    def _compute_unstarted(self, backend: Backend, own: Serial) -> Finished | None:
         """Compute a submitted but unstarted chunk in this thread, so that the last chunks are not waited for."""
         chunk = backend.take_back() if isinstance(backend, Processes) else None
         return backend.next(POLL) if chunk is None else self._computed(own, chunk.places)
 
-    def _size(self, left: int, hands: int, seconds: float, least: float = 0.0) -> int:
+    def _chunk_rows(self, left: int, hands: int, seconds: float, least: float = 0.0) -> int:
         """Return the number of rows of the next chunk, for at most so many seconds and, if enough rows are left, at
         least so many."""
         wanted, few = (each / self.cost if self.cost > 0.0 else 1.0 for each in (seconds, least))
         return int(max(1, min(wanted, max(few, -(-left // (CHUNKS_EACH * hands))))))
 
-    def _take(self, finished: Finished) -> None:
+    def _store_finished(self, finished: Finished) -> None:
         if finished.error is not None:
             raise finished.error
         chunk, rows = finished.chunk, finished.rows
@@ -171,10 +171,10 @@ class Work:
             self.cost = min(self.cost, cost) if len(chunk.places) == 1 and self.cost else cost
         self.table.put(chunk.places, rows)
         if self.kept is not None:
-            self._keep(chunk.places, rows)
-        self._tell()
+            self._store_rows(chunk.places, rows)
+        self._report_progress()
 
-    def _tell(self) -> None:
+    def _report_progress(self) -> None:
         """Report progress; if most of the first rows failed, ask the user whether to continue."""
         done, total = int(self.table.done.sum()), len(self.table.done)
         failed = int((self.table.status[self.table.done] != DONE).sum())
@@ -186,7 +186,7 @@ class Work:
             if self.asked.failing is not None and 2 * failed > done and done < total:
                 self._refused = not self.asked.failing(progress)
 
-    def _keep(self, places: NDArray[np.int64], rows: Rows) -> None:
+    def _store_rows(self, places: NDArray[np.int64], rows: Rows) -> None:
         assert self.kept is not None
         try:
             self.kept.append(places, rows)

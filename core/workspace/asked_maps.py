@@ -30,7 +30,7 @@ ABOUT = {
 }
 
 
-class _AskedMap:
+class _GridPointMap:
     """Map with known points, whose values are computed from coarse to fine."""
 
     def __init__(self, task: Task, found: Samples, plane: Plane | None) -> None:
@@ -90,7 +90,7 @@ class _AskedMap:
 
 def asked(task: Task, found: Samples, wanted: Wanted, stopped: bool) -> WorkspaceMap:
     """Compute a map that solves inverse kinematics at grid points."""
-    of = _AskedMap(task, found, plane_of_samples(task, found, wanted))
+    of = _GridPointMap(task, found, plane_of_samples(task, found, wanted))
     try:
         if stopped:
             raise Stopped

@@ -78,15 +78,15 @@ class Branch:
         while first < n:
             wave = order[first : max(2 * first, 64)]
             first += len(wave)
-            left.append(self._wave(wave, places, values, q, found, poses))
+            left.append(self._solve_wave(wave, places, values, q, found, poses))
         for _ in range(12):
             open_ = np.concatenate(left)
-            left = [self._wave(open_, places, values, q, found, poses)]
+            left = [self._solve_wave(open_, places, values, q, found, poses)]
             if len(left[0]) > 0.98 * len(open_):
                 break
         return q, found
 
-    def _wave(
+    def _solve_wave(
         self, wave: NDArray[np.intp], places: Array, values: Array, q: Array, found: Flags, poses: list[Array]
     ) -> NDArray[np.intp]:
         """Solve some points from their nearest known poses; return the indices of those unsolved."""
@@ -103,9 +103,9 @@ class Branch:
     # ------------------------------------------------------------------------------ the sign of a branch
 
     @cached_property
-    def _rows(self) -> NDArray[np.intp]:
+    def _independent_rows(self) -> NDArray[np.intp]:
         """Return nv linearly independent rows of [A; G] at the start pose, including all of A."""
-        K = self._stacked(self.start[None])[0]
+        K = self._stacked_jacobian(self.start[None])[0]
         d = len(self.ranges.index)
         K[:d] *= 1e3  # pivoting takes them first
         _, R, pivots = qr(K.T, mode="economic", pivoting=True)
@@ -113,7 +113,7 @@ class Branch:
         rank = int(np.count_nonzero(size > RANK_TOLERANCE * size[0]))
         return np.sort(pivots[: min(rank, K.shape[1])])
 
-    def _stacked(self, q: Array) -> Array:
+    def _stacked_jacobian(self, q: Array) -> Array:
         """Return (n, d + rows, nv) [A; G] in machine units."""
         machine, speed = self.machine, self.ranges.speed
         picked = np.zeros((len(speed), machine.mech.nv))
@@ -122,7 +122,7 @@ class Branch:
         return np.concatenate([np.broadcast_to(picked, (len(q), *picked.shape)), slopes], axis=1)
 
     def _signs(self, q: Array) -> Array:
-        chosen = self._stacked(q)[:, self._rows]
+        chosen = self._stacked_jacobian(q)[:, self._independent_rows]
         if chosen.shape[1] != chosen.shape[2]:
             return np.ones(len(q))
         return np.asarray(np.linalg.slogdet(chosen)[0])

@@ -48,21 +48,21 @@ class GrownSamples:
         machine.mech.compiled.compile("poses", f"jacobian:{machine.frame}")
         try:
             for pieces in rounds(task.samples):
-                for (_, count), part in zip(pieces, pieces_of(task, pieces, known, self._valued), strict=False):
+                for (_, count), part in zip(pieces, pieces_of(task, pieces, known, self._with_values), strict=False):
                     self._parts.append(part)
                     self._taken += count
                     watch.step(self._share * self._taken / task.samples, "Poses")
-                self._look_again()
-                if self._parts and self._due:
+                self._update_dimension()
+                if self._parts and self._picture_due:
                     shown()
                     self._shown = time.perf_counter()
         except Stopped:
-            self._look_again()
+            self._update_dimension()
             return True
         return False
 
     @property
-    def _due(self) -> bool:
+    def _picture_due(self) -> bool:
         return self._taken == self.task.samples or time.perf_counter() - self._shown > LEAST_PAUSE
 
     @property
@@ -86,13 +86,13 @@ class GrownSamples:
 
     # ------------------------------------------------------------------------------ how the frame moves
 
-    def _valued(self, found: Samples) -> Valued:
+    def _with_values(self, found: Samples) -> Valued:
         """Add values to samples, once the measured quantity is determined."""
         if self._compute is None:
             return Valued(found, np.full(len(found.q), np.nan))
         return Valued(found, self._compute(found.q))
 
-    def _look_again(self) -> None:
+    def _update_dimension(self) -> None:
         """Update the dimension of the frame's motion from the samples so far; it may grow with more samples."""
         found = self.samples
         if not len(found.q):

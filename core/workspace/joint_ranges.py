@@ -95,7 +95,7 @@ def joint_ranges(mech: Mechanism, frame: str, over: Over, p: Array, *, turning: 
     """
     known = {coordinate.name: coordinate for coordinate in mech.coordinates}
     given = dict(over) if isinstance(over, Mapping) else {}
-    names = list(over) if over else _moving(mech, frame, p, turning)
+    names = list(over) if over else _moving_coordinates(mech, frame, p, turning)
     if not names:
         raise ModelError(
             f"Nothing moves '{frame}'.", where="workspace", remedy="Choose a frame that a joint moves, as the tool."
@@ -128,7 +128,7 @@ def _is_ball(mech: Mechanism, name: str) -> bool:
     return joint is not None and joint.info.quaternion is not None and joint.info.nv == 3
 
 
-def _moving(mech: Mechanism, frame: str, p: Array, turning: bool) -> list[str]:
+def _moving_coordinates(mech: Mechanism, frame: str, p: Array, turning: bool) -> list[str]:
     """Return the coordinates and spherical joints that move the frame in some pose."""
     if mech.compiled.lasting.any():
         speeds = [mech.v_names[k] for k in default_actuators(mech.compiled).indices]

@@ -41,7 +41,7 @@ def _csv(found: Any) -> bytes:
 def _ply(found: Any) -> bytes:
     head = (
         "ply\nformat binary_little_endian 1.0\n"
-        f"comment {found.title} of {_plain(found.frame)}, {found.unit or 'a number'}\n"
+        f"comment {found.title} of {_one_line(found.frame)}, {found.unit or 'a number'}\n"
         f"element vertex {len(found.points)}\n"
         "property double x\nproperty double y\nproperty double z\nproperty double value\nend_header\n"
     )
@@ -49,7 +49,7 @@ def _ply(found: Any) -> bytes:
     return head.encode("utf-8") + rows.astype("<f8").tobytes()
 
 
-def _plain(text: str) -> str:
+def _one_line(text: str) -> str:
     """Join a text into one line."""
     return " ".join(text.split())
 

@@ -120,7 +120,7 @@ def _payload(wanted: Wanted) -> tuple[Values, str]:
     return values, "kg"
 
 
-def _plain(wanted: Wanted, q: Array) -> Array:
+def _plain_jacobians(wanted: Wanted, q: Array) -> Array:
     """Compute Jacobians (n, 3, k) of the part, columns per rad or m."""
     found = measures.actuated(wanted.machine, q, wanted.chosen)
     return found.linear if wanted.part == "translation" else found.angular
@@ -129,13 +129,15 @@ def _plain(wanted: Wanted, q: Array) -> Array:
 def _accuracy(wanted: Wanted) -> tuple[Values, str]:
     slides = wanted.chosen.slides(wanted.machine.mech)
     errors = wanted.error * np.where(slides, wanted.length, 1.0)
-    return lambda q: measures.worst_errors(_plain(wanted, q), errors), "m" if wanted.part == "translation" else "rad"
+    return lambda q: measures.worst_errors(
+        _plain_jacobians(wanted, q), errors
+    ), "m" if wanted.part == "translation" else "rad"
 
 
 def _stiffness(wanted: Wanted) -> tuple[Values, str]:
     springs = measures.stiffnesses(wanted.machine.mech, wanted.chosen)
     unit = "N/m" if wanted.part == "translation" else "N·m/rad"
-    return lambda q: measures.least_stiffness(_plain(wanted, q), springs), unit
+    return lambda q: measures.least_stiffness(_plain_jacobians(wanted, q), springs), unit
 
 
 KINDS: dict[str, Kind] = {

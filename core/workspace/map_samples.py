@@ -50,12 +50,12 @@ def pieces_of(
         task.watch.look()
         each = _branch_piece(task, *piece, np.concatenate(known))
         known.append(each.q)
-        yield then(_restricted(task, each.q))
+        yield then(_restricted_samples(task, each.q))
 
 
 def _tree_piece(task: Task, first: int, count: int) -> Samples:
     u = spread(first, count, task.ranges.count, task.seed)
-    return _restricted(task, task.ranges.put(np.tile(task.start, (count, 1)), u))
+    return _restricted_samples(task, task.ranges.put(np.tile(task.start, (count, 1)), u))
 
 
 def _branch_piece(task: Task, first: int, count: int, known: Array) -> Samples:
@@ -66,7 +66,7 @@ def _branch_piece(task: Task, first: int, count: int, known: Array) -> Samples:
     return Samples(q[good], task.machine.places(q[good]))
 
 
-def _restricted(task: Task, q: Array) -> Samples:
+def _restricted_samples(task: Task, q: Array) -> Samples:
     """Move samples to the requested orientation and plane; drop those that cannot be moved."""
     machine, restriction = task.machine, task.restriction
     points = machine.places(q)

@@ -75,9 +75,9 @@ class Watch:
             for number, piece in enumerate(pieces):
                 waiting.append(pool.submit(work, piece))
                 if number >= 2 * count:
-                    yield self._awaited(waiting.pop(0))
+                    yield self._piece_result(waiting.pop(0))
             for each in waiting:
-                yield self._awaited(each)
+                yield self._piece_result(each)
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -86,7 +86,7 @@ class Watch:
         if self.cancelled is not None and self.cancelled():
             raise Stopped
 
-    def _awaited(self, piece: Future[Any]) -> Any:
+    def _piece_result(self, piece: Future[Any]) -> Any:
         """Wait for the result of a piece; cancel the others on a stop request."""
         self.look()
         return piece.result()
@@ -186,7 +186,7 @@ def task_of(
     name = mech.compiled.known_frame(frame or tool_frame(mech.model))
     machine = Machine(mech, name, mech.parameter_values(), look=watch.look)
     ranges = joint_ranges(mech, name, over, machine.p, turning=kind != "reach" or orientation is not None)
-    machine = _within(machine, ranges)
+    machine = _restricted_machine(machine, ranges)
     start = np.asarray(mech.rest() if q is None else q, dtype=float)
     if start.shape != (mech.nq,):
         raise ModelError(f"q has shape {start.shape}; {mech.nq} numbers are needed.", where="q")
@@ -198,14 +198,14 @@ def task_of(
                 where="over",
                 remedy="Name joints that turn about one axis, or slide.",
             )
-    restriction = Restriction(_rotation(orientation), _plane(plane))
+    restriction = Restriction(_orientation_matrix(orientation), _slice_plane(plane))
     made = KINDS.get(kind) if kind not in ASKING else None
     if made is None and kind not in ASKING:
         made = formula_kind(kind, machine)
     return Task(machine, ranges, start, restriction, made, kind, part, length, samples, seed, watch, error)
 
 
-def _within(machine: Machine, ranges: JointRanges) -> Machine:
+def _restricted_machine(machine: Machine, ranges: JointRanges) -> Machine:
     """Return the machine with the varied coordinates within their ranges and all others of open chains fixed."""
     own = machine.mech.compiled.coordinates
     lower, upper = own.lower.copy(), own.upper.copy()
@@ -221,13 +221,13 @@ def _within(machine: Machine, ranges: JointRanges) -> Machine:
     return replace(machine, lower=lower, upper=upper, free=free, turning=(turning, ranges.lower[ranges.periodic]))
 
 
-def _rotation(given: Any) -> Array | None:
+def _orientation_matrix(given: Any) -> Array | None:
     """Return the rotation matrix (3, 3) of an orientation given by the user."""
     if given is None:
         return None
     array = np.asarray(given, dtype=float)
     if array.shape == (3,):
-        x, y, z = (_turn(axis, float(angle)) for axis, angle in enumerate(array))
+        x, y, z = (_axis_rotation(axis, float(angle)) for axis, angle in enumerate(array))
         return z @ y @ x
     if array.shape != (3, 3) or np.max(np.abs(array @ array.T - np.eye(3))) > 1e-6 or np.linalg.det(array) < 0.0:
         raise ModelError(
@@ -238,7 +238,7 @@ def _rotation(given: Any) -> Array | None:
     return array
 
 
-def _turn(axis: int, angle: float) -> Array:
+def _axis_rotation(axis: int, angle: float) -> Array:
     s, c = math.sin(angle), math.cos(angle)
     i, j = (axis + 1) % 3, (axis + 2) % 3
     R = np.eye(3)
@@ -247,7 +247,7 @@ def _turn(axis: int, angle: float) -> Array:
     return R
 
 
-def _plane(given: Any) -> Plane | None:
+def _slice_plane(given: Any) -> Plane | None:
     """Return the plane of a slice given by the user."""
     if given is None:
         return None

@@ -74,7 +74,7 @@ def workspace(
         mechanism_of(mech, p), frame, over, kind, part, orientation, slice, q, length, (samples, seed), watch, error
     )
     grown = GrownSamples(task, 0.5 if task.name in ASKING else 0.7)
-    stopped = grown.grow(lambda: _so_far(grown))
+    stopped = grown.grow(lambda: _show_intermediate(grown))
     if not len(grown.samples.q):
         raise ModelError(
             "No sample fulfils what was asked." if not stopped else "It was stopped before the first samples.",
@@ -84,20 +84,20 @@ def workspace(
     if task.name in ASKING:
         assert grown.wanted is not None
         return asked(task, grown.samples, grown.wanted, stopped)
-    return _mapped(grown, stopped)
+    return _complete_map(grown, stopped)
 
 
-def _so_far(grown: GrownSamples) -> None:
+def _show_intermediate(grown: GrownSamples) -> None:
     """Show the intermediate map."""
     task = grown.task
     if task.watch.shown is None or task.name in ASKING:
         return
     found, values = grown.samples, grown.values
     words = f"{len(values):,} poses so far" if len(values) < task.samples else "How large it is comes next."
-    task.watch.shown(replace(_made(grown, found, values, _Size(), [words]), complete=False, growing=True))
+    task.watch.shown(replace(_map_of_samples(grown, found, values, _Size(), [words]), complete=False, growing=True))
 
 
-def _mapped(grown: GrownSamples, stopped: bool) -> WorkspaceMap:
+def _complete_map(grown: GrownSamples, stopped: bool) -> WorkspaceMap:
     """Build the map of all samples with values, cells and size."""
     task, found, values = grown.task, grown.samples, grown.values
     assert grown.wanted is not None
@@ -111,16 +111,16 @@ def _mapped(grown: GrownSamples, stopped: bool) -> WorkspaceMap:
             if plane is not None and d:
                 assert task.kind is not None
                 cells = cells_of(plane.down(found.points), values, task.kind.best)
-                found, values = _filled(task, found, values, cells, plane, grown.values_of)
+                found, values = _with_filled_gaps(task, found, values, cells, plane, grown.values_of)
                 cell = cells.size
         except Stopped:
             stopped = True
     if stopped:
         notes.append(f"It was stopped after {len(values)} of {task.samples} samples.")
-    return replace(_made(grown, found, values, size, notes, cell), complete=not stopped)
+    return replace(_map_of_samples(grown, found, values, size, notes, cell), complete=not stopped)
 
 
-def _made(
+def _map_of_samples(
     grown: GrownSamples, found: Samples, values: Array, size: _Size, notes: list[str], cell: float | None = None
 ) -> WorkspaceMap:
     """Build the map of samples. cell : cell size, m; None: by the number of samples"""
@@ -149,7 +149,7 @@ def _made(
     )
 
 
-def _filled(
+def _with_filled_gaps(
     task: Task, found: Samples, values: Array, cells: Cells, plane: Plane, compute: Callable[[Array], Array]
 ) -> tuple[Samples, Array]:
     """Add samples at the centres of reachable empty cells next to filled ones, so that none is empty by chance."""
@@ -191,7 +191,9 @@ def _size(task: Task, found: Samples, plane: Plane | None, d: int, notes: list[s
     step = task.watch.step
     free = task.restriction.rotation is None and task.restriction.plane is None
     if plane is not None and free and d:
-        ranges = joint_ranges(task.machine.mech, task.machine.frame, _again(task), task.machine.p, turning=False)
+        ranges = joint_ranges(
+            task.machine.mech, task.machine.frame, _ranges_for_origin(task), task.machine.p, turning=False
+        )
         exact = planar_area(task.machine, ranges, task.start, plane, lambda share: step(0.7 + 0.3 * share, "Boundary"))
         if exact is not None:
             return _Size(exact.area, math.nan, exact.error, exact.boundary)
@@ -213,7 +215,7 @@ def _size(task: Task, found: Samples, plane: Plane | None, d: int, notes: list[s
     return _Size(done.value, math.nan, done.error) if plane is not None else _Size(math.nan, done.value, done.error)
 
 
-def _again(task: Task) -> Over:
+def _ranges_for_origin(task: Task) -> Over:
     """Return the same coordinates with the same bounds, restricted to those that move the frame's origin."""
     ranges = task.ranges
     bounds = {

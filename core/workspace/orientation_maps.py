@@ -47,10 +47,10 @@ def orientation_set(jacobians: Array, rotations: Array, count: int, seed: int) -
         return quaternion_matrices(attitudes(spread(0, count, 3, seed)))
     axis = sigma_axes[0][:, 0]
     angles = TURN * (np.arange(count) + 0.5) / count
-    return _about(axis, angles) @ rotations[0]
+    return _rotations_about(axis, angles) @ rotations[0]
 
 
-def _about(axis: Array, angles: Array) -> Array:
+def _rotations_about(axis: Array, angles: Array) -> Array:
     """Return (n, 3, 3) rotations about an axis (3,) (Rodrigues)."""
     x, y, z = axis
     K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
@@ -117,17 +117,19 @@ def orientation_shares(
             left = (group[:, None] * m + np.arange(m)).ravel()
             left = left[~met[left]]
             chosen = near[place[left], order[place[left], min(attempt, order.shape[1] - 1), turn[left]]]
-            _attempt(machine, left, q[chosen], places[place[left]], rotations[turn[left]], (met, found), accepts, share)
+            _solve_targets(
+                machine, left, q[chosen], places[place[left]], rotations[turn[left]], (met, found), accepts, share
+            )
         report(np.concatenate(groups[: number + 1]), *result())
     for _ in range(3):
-        left, starts = _beside(places, met.reshape(n, m), found.reshape(n, m, -1))
+        left, starts = _neighbouring_targets(places, met.reshape(n, m), found.reshape(n, m, -1))
         if not len(left):
             break
-        _attempt(machine, left, starts, places[place[left]], rotations[turn[left]], (met, found), accepts, share)
+        _solve_targets(machine, left, starts, places[place[left]], rotations[turn[left]], (met, found), accepts, share)
     return result()
 
 
-def _attempt(
+def _solve_targets(
     machine: Machine,
     which: NDArray[np.intp],
     starts: Array,
@@ -146,7 +148,7 @@ def _attempt(
     known[1][which[good]] = solved.q[good]
 
 
-def _beside(places: Array, met: Flags, found: Array) -> tuple[NDArray[np.intp], Array]:
+def _neighbouring_targets(places: Array, met: Flags, found: Array) -> tuple[NDArray[np.intp], Array]:
     """Return unsolved targets next to a point where the same orientation was met, with the pose found there."""
     m = met.shape[1]
     left, starts = [], []

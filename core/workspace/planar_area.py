@@ -95,18 +95,18 @@ def planar_area(
     if d not in SLICES or ranges.balls or (machine.closing is not None and d != 2):
         return None
     nodes = NODES[d] if machine.closing is None else NODES_CLOSED
-    fine, parts = _reached(machine, ranges, q, plane, nodes, SLICES[d], step)
-    coarse, _ = _reached(machine, ranges, q, plane, nodes // 2, SLICES[d] // 2 + 1, lambda _: machine.look())
+    fine, parts = _covered_lines(machine, ranges, q, plane, nodes, SLICES[d], step)
+    coarse, _ = _covered_lines(machine, ranges, q, plane, nodes // 2, SLICES[d] // 2 + 1, lambda _: machine.look())
     if fine is None or coarse is None:
         return None
     area, away = fine.area, abs(fine.area - coarse.area)
     if machine.closing is None:  # chords err by the square of the grid's step
         area = area + (fine.area - coarse.area) / 3.0
         away = away / 3.0 if d == 2 else away
-    return PlanarArea(area, away + EVEN_FRACTION * area, plane.up(_outer(fine, parts)))
+    return PlanarArea(area, away + EVEN_FRACTION * area, plane.up(_outer_segments(fine, parts)))
 
 
-def _reached(
+def _covered_lines(
     machine: Machine,
     ranges: JointRanges,
     q: Array,
@@ -116,7 +116,7 @@ def _reached(
     step: Callable[[float], object],
 ) -> tuple[Covered | None, list[Borders]]:
     """Compute the covered intervals of scan lines, and the borders of the slices."""
-    pair, others = _pair(machine, ranges, q, plane)
+    pair, others = _coordinate_pair(machine, ranges, q, plane)
     lower, upper = ranges.lower[pair], ranges.upper[pair]
     points = np.stack(
         np.meshgrid(*(np.linspace(a, b, nodes) for a, b in zip(lower, upper, strict=True)), indexing="ij"), axis=-1
@@ -145,7 +145,7 @@ def _reached(
     return preimages.joined(covered), parts
 
 
-def _pair(machine: Machine, ranges: JointRanges, q: Array, plane: Plane) -> tuple[list[int], list[int]]:
+def _coordinate_pair(machine: Machine, ranges: JointRanges, q: Array, plane: Plane) -> tuple[list[int], list[int]]:
     """Return the two coordinates that move the frame most independently, and the others."""
     d = len(ranges.names)
     if d == 2:
@@ -191,7 +191,7 @@ def _determinants(J: Array) -> Array:
     return np.asarray(J[:, 0, 0] * J[:, 1, 1] - J[:, 0, 1] * J[:, 1, 0])
 
 
-def _outer(found: Covered, parts: list[Borders]) -> Array:
+def _outer_segments(found: Covered, parts: list[Borders]) -> Array:
     """Return border segments (n, 2, 2) with reachable points on one side only."""
     ends = np.concatenate([part.ends for part in parts])
     along = ends[:, 1] - ends[:, 0]

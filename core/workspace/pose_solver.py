@@ -63,7 +63,7 @@ class Targets(NamedTuple):
         )
 
 
-def _unseen() -> None:
+def _no_progress() -> None:
     """Do nothing, as progress observer."""
 
 
@@ -83,7 +83,7 @@ class Machine:
     upper: Array | None = None
     free: NDArray[np.bool_] | None = None
     turning: tuple[Places, Array] | None = None
-    look: Callable[[], object] = _unseen
+    look: Callable[[], object] = _no_progress
 
     @cached_property
     def bounds(self) -> tuple[Array, Array]:

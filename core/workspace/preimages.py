@@ -96,7 +96,7 @@ def borders(
         inside = kinds == kind
         if not inside.any():
             continue
-        ends = np.concatenate([_contours(nodes, inside, place_of), _rim(nodes, inside, place_of, periodic)])
+        ends = np.concatenate([_contours(nodes, inside, place_of), _grid_border(nodes, inside, place_of, periodic)])
         pieces.append(xy[ends])
         signs.append(np.full(len(ends), float(kind)))
     if not pieces:
@@ -122,7 +122,7 @@ def _crossings(found: Image, kinds: Places, points: Array, edges: Places, image:
     first, last = (np.where(turned, edges[:, 1 - k], edges[:, k]) for k in (0, 1))
     xy = np.empty((len(edges), 2))
     signs = kinds[last] != 0
-    for some, search in ((signs, _roots), (~signs, _ends)):
+    for some, search in ((signs, _roots), (~signs, _domain_ends)):
         if some.any():
             xy[some] = search(found, points, first[some], last[some], image)
     return xy
@@ -145,7 +145,7 @@ def _roots(found: Image, points: Array, first: Places, last: Places, image: Map)
     return at.xy
 
 
-def _ends(found: Image, points: Array, first: Places, last: Places, image: Map) -> Array:
+def _domain_ends(found: Image, points: Array, first: Places, last: Places, image: Map) -> Array:
     """Compute images (n, 2) of the points on edges beyond which the map does not exist, by bisection."""
     low, high = points[first], points[last]
     state, xy = found.state[first], found.xy[first].copy()
@@ -199,13 +199,13 @@ class _Places:
         return self._nodes + self._order[np.searchsorted(self._keys, keys)]
 
 
-def _rim(nodes: Places, inside: NDArray[np.bool_], place_of: _Places, periodic: NDArray[np.bool_]) -> Places:
+def _grid_border(nodes: Places, inside: NDArray[np.bool_], place_of: _Places, periodic: NDArray[np.bool_]) -> Places:
     """Return segments (n, 2) of the grid's own border that bound the part, counterclockwise, without those across which
     it continues periodically."""
     sides = (nodes[:, 0], nodes[-1, :], nodes[::-1, -1], nodes[0, ::-1])
     a, b = (np.concatenate([side[s] for side in sides]) for s in (slice(None, -1), slice(1, None)))
     beyond = np.concatenate(
-        [_both(inside, sides[(k + 2) % 4][::-1], bool(periodic[1 - k % 2])) for k in range(len(sides))]
+        [_edges_inside(inside, sides[(k + 2) % 4][::-1], bool(periodic[1 - k % 2])) for k in range(len(sides))]
     )
     whole = inside[a] & inside[b] & ~beyond
     found = [np.stack([a[whole], b[whole]], axis=1)]
@@ -216,7 +216,7 @@ def _rim(nodes: Places, inside: NDArray[np.bool_], place_of: _Places, periodic: 
     return np.concatenate(found)
 
 
-def _both(inside: NDArray[np.bool_], side: Places, joined_there: bool) -> NDArray[np.bool_]:
+def _edges_inside(inside: NDArray[np.bool_], side: Places, joined_there: bool) -> NDArray[np.bool_]:
     """Return a mask (edges,) of a side's edges with both ends in the part; none if the rectangle ends there."""
     return inside[side[:-1]] & inside[side[1:]] & joined_there
 

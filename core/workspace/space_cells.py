@@ -62,7 +62,7 @@ class Cells(NamedTuple):
 
 def holes(cells: Cells) -> NDArray[np.intp]:
     """Return indices (n, d) of empty cells adjacent to filled ones."""
-    return np.argwhere(binary_dilation(cells.filled, _around(cells.filled.ndim)) & ~cells.filled)
+    return np.argwhere(binary_dilation(cells.filled, _neighbourhood(cells.filled.ndim)) & ~cells.filled)
 
 
 class Measured(NamedTuple):
@@ -114,7 +114,7 @@ def measured(points: Array, reached: Reached, seed: int, step: Callable[[float],
     most = min(DRAWN, max(2 * len(points), 2000))
     for factor, drawn, first, last in ((1.0, most, 0.0, 0.7), (COARSER, most // 3, 0.7, 1.0)):
         cells = cells_of(points, np.zeros(len(points)), "largest", factor * size)
-        while np.count_nonzero(_border(cells.filled)) > most * MOST_BORDER:
+        while np.count_nonzero(_border_cells(cells.filled)) > most * MOST_BORDER:
             size *= 1.2
             cells = cells_of(points, np.zeros(len(points)), "largest", factor * size)
         found.append(_size(cells, tree, reached, rng, drawn, lambda x, a=first, b=last: step(a + (b - a) * x)))  # type: ignore[misc]
@@ -133,40 +133,40 @@ def _size(
 ) -> tuple[float, float]:
     """Return (area or volume, standard error)."""
     filled, d = cells.filled, cells.filled.ndim
-    border = np.argwhere(_border(filled))
+    border = np.argwhere(_border_cells(filled))
     fewest, most = DIVISIONS[d]
     parts = int(np.clip(round((drawn / max(len(border), 1)) ** (1.0 / d)), fewest, most))
     corners = np.stack(np.meshgrid(*[np.arange(parts)] * d, indexing="ij"), axis=-1).reshape(-1, d)
     each = len(corners)
     inside = (corners + rng.uniform(size=(len(border), each, d))) / parts
     tests = (cells.origin + (border[:, None, :] + inside) * cells.size).reshape(-1, d)
-    met = _met(tests, tree, reached, step)
+    met = _reached_points(tests, tree, reached, step)
     share = met.reshape(len(border), each).mean(axis=1)
     variance = float(np.sum(share * (1.0 - share))) / (each - 1)
-    whole = np.argwhere(binary_erosion(filled, _around(d)))
+    whole = np.argwhere(binary_erosion(filled, _neighbourhood(d)))
     some = whole[rng.permutation(len(whole))[: min(INNER, drawn // 4)]]
     within = 1.0
     if len(some):
         places = cells.origin + (some + rng.uniform(size=some.shape)) * cells.size
-        missed = int(np.count_nonzero(~_met(places, tree, reached, lambda _: None)))
+        missed = int(np.count_nonzero(~_reached_points(places, tree, reached, lambda _: None)))
         within = 1.0 - missed / len(some)
         variance += len(whole) ** 2 * max(missed, 1) / len(some) ** 2
     cell = cells.size**d
     return cell * (within * len(whole) + float(share.sum())), cell * math.sqrt(variance)
 
 
-def _around(d: int) -> Flags:
+def _neighbourhood(d: int) -> Flags:
     """Return the mask of a cell and its neighbours, diagonal ones included."""
     return np.ones((3,) * d, dtype=bool)
 
 
-def _border(filled: Flags) -> Flags:
+def _border_cells(filled: Flags) -> Flags:
     """Return filled or empty cells with neighbours of both kinds."""
-    around = _around(filled.ndim)
+    around = _neighbourhood(filled.ndim)
     return np.asarray(binary_dilation(filled, around) & ~binary_erosion(filled, around))
 
 
-def _met(tests: Array, tree: cKDTree, reached: Reached, step: Callable[[float], object]) -> Flags:
+def _reached_points(tests: Array, tree: cKDTree, reached: Reached, step: Callable[[float], object]) -> Flags:
     """Return a mask (n,) of points reachable from one of the nearest samples."""
     met = np.zeros(len(tests), dtype=bool)
     starts = tree.query(tests, k=STARTS)[1].reshape(len(tests), STARTS)

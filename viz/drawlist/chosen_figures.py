@@ -50,7 +50,7 @@ def joint_figure(skeleton: Skeleton, joint: Joint, file: str) -> Iterator[Item]:
     """Yield the shape of a joint in its child frame; nothing for a plain line."""
     if file != PLAIN_LINE:
         body, pose = skeleton.side(joint, "b")
-        place = placement(pose @ _upright(skeleton, joint))
+        place = placement(pose @ _axis_transform(skeleton, joint))
         form = form_of(skeleton, file)
         yield Item(f"joint/{joint.name}/figure", ("joints", joint.name), body, form, "joint", "joint", place)
 
@@ -62,13 +62,13 @@ def link_figures(skeleton: Skeleton, body: Body) -> list[g.Placed]:
     found: list[g.Placed] = []
     if not ports or skeleton.driver.get(body.name) is None:
         return found
-    frame = skeleton.side(skeleton.driver[body.name], "b")[1] @ _upright(skeleton, skeleton.driver[body.name])
+    frame = skeleton.side(skeleton.driver[body.name], "b")[1] @ _axis_transform(skeleton, skeleton.driver[body.name])
     for port in ports[1:]:
-        found += _stretched(skeleton, frame, port, file)
+        found += _stretched_shapes(skeleton, frame, port, file)
     return found
 
 
-def _stretched(skeleton: Skeleton, frame: Array, port: Port, file: str) -> Iterator[g.Placed]:
+def _stretched_shapes(skeleton: Skeleton, frame: Array, port: Port, file: str) -> Iterator[g.Placed]:
     """Stretch a link's shape from a joint's frame to a point, as in Denavit–Hartenberg: a along x at the height d, or d
     along z."""
     x, y, d = (inverse(frame) @ np.append(port.point, 1.0))[:3].tolist()
@@ -88,7 +88,7 @@ def slide_figure(skeleton: Skeleton, joint: Joint) -> Iterator[Item]:
         return
     body, pose = skeleton.side(joint, "a")
     other, end = skeleton.side(joint, "b")
-    upright = _upright(skeleton, joint)
+    upright = _axis_transform(skeleton, joint)
     form: g.Geometry = g.Cylinder(LINE * skeleton.radius, 1.0)
     if file != PLAIN_LINE:
         form = g.Compound((g.Placed(form_of(skeleton, file), placement(shifted(0.0, 0.0, -0.5))),))
@@ -98,7 +98,7 @@ def slide_figure(skeleton: Skeleton, joint: Joint) -> Iterator[Item]:
     yield replace(item, until=Span(other, placement(end @ upright)))
 
 
-def _upright(skeleton: Skeleton, joint: Joint) -> Array:
+def _axis_transform(skeleton: Skeleton, joint: Joint) -> Array:
     """Return the transform (4, 4) from a frame with z along the joint's axis to the joint's frame."""
     axis = unit(numbers(joint.axis, skeleton.values))
     return np.eye(4) if axis[2] > 1.0 - 1e-12 else along(axis)

@@ -45,7 +45,7 @@ def items(
     offsets the links of planar machines that share a pin, overlap in the reference configuration, or are `meeting` in a
     motion."""
     skeleton = Skeleton(model, model.values(p))
-    bare = _bare(skeleton)
+    bare = _bodies_as_bars(skeleton)
     found = _body_items(skeleton, bare)
     apart = Layers(skeleton, found, layers, meeting=meeting)
     for joint in skeleton.model.joints:
@@ -64,7 +64,7 @@ def meeting(
     """Find pairs of bodies of planar machines whose links must be offset to avoid overlap in a motion: poses (4, 4)
     world ← body, by name."""
     skeleton = Skeleton(model, model.values(p))
-    return frozenset(Layers(skeleton, _body_items(skeleton, _bare(skeleton)), motion=motion).parted)
+    return frozenset(Layers(skeleton, _body_items(skeleton, _bodies_as_bars(skeleton)), motion=motion).parted)
 
 
 def _body_items(skeleton: Skeleton, bare: Set[str]) -> list[Item]:
@@ -78,16 +78,16 @@ def _body_items(skeleton: Skeleton, bare: Set[str]) -> list[Item]:
     return found
 
 
-def _visible(body: Body, origin: str) -> bool:
+def _has_visible_shape(body: Body, origin: str) -> bool:
     """Return True if a body has its own shape; a mesh with missing file does not count."""
     shown = (shape for shape in body.shapes if shape.role != "collision")
     return any(not isinstance(shape, Mesh) or resolve_mesh(shape.file, origin) is not None for shape in shown)
 
 
-def _bare(skeleton: Skeleton) -> set[str]:
+def _bodies_as_bars(skeleton: Skeleton) -> set[str]:
     """Return the bodies drawn as bars: those without drawable shapes, but if others have shapes only those with their
     own motion (the many empty links of a URDF are mere frames)."""
-    empty = [body.name for body in skeleton.model.bodies if not _visible(body, skeleton.model.origin)]
+    empty = [body.name for body in skeleton.model.bodies if not _has_visible_shape(body, skeleton.model.origin)]
     if len(empty) == len(skeleton.model.bodies):
         return set(empty)
     drivers = ((name, skeleton.driver.get(name)) for name in empty)
@@ -135,11 +135,11 @@ def _link_items(skeleton: Skeleton, body: Body, hue: str) -> Iterator[Item]:
             frame=body.name,
             geometry=g.Compound(tuple(parts)),
             role="link",
-            colour="ground" if _grounded(skeleton, body) else hue,
+            colour="ground" if _is_grounded(skeleton, body) else hue,
         )
 
 
-def _grounded(skeleton: Skeleton, body: Body) -> bool:
+def _is_grounded(skeleton: Skeleton, body: Body) -> bool:
     driver = skeleton.driver.get(body.name)
     return driver is not None and not driver.info.nv and skeleton.anchor(driver.parent)[0] == WORLD
 
@@ -195,11 +195,11 @@ def bars(path: list[Array], radius: float) -> list[g.Placed]:
         length = float(np.linalg.norm(b - a))
         if length > 1e-9:
             pose = along(b - a, (a + b) / 2.0)
-            parts.append(g.Placed(g.Capsule(_round(radius), _round(length)), placement(pose)))
+            parts.append(g.Placed(g.Capsule(_rounded_length(radius), _rounded_length(length)), placement(pose)))
     return parts
 
 
-def _round(length: float) -> float:
+def _rounded_length(length: float) -> float:
     return float(f"{length:.9g}")
 
 
@@ -221,7 +221,7 @@ def _joint_items(skeleton: Skeleton, joint: Joint, bare: Set[str], layers: Layer
         return
     look = look_of(joint.info)
     if joint.info.nv or (shown and not on_ground):
-        for piece in look.pieces(replace(_facts(skeleton, joint), reach=layers.reach(joint))):
+        for piece in look.pieces(replace(_joint_facts(skeleton, joint), reach=layers.reach(joint))):
             body, pose = sides[piece.side]
             item = Item(
                 f"joint/{joint.name}/{piece.name}",
@@ -244,7 +244,7 @@ def _joint_items(skeleton: Skeleton, joint: Joint, bare: Set[str], layers: Layer
 
 def _support(skeleton: Skeleton, joint: Joint, pose: Array, r: float) -> Item:
     """Return the plinth under a joint on the ground: down to the floor z = 0, or short if the joint is not above it."""
-    facts = replace(_facts(skeleton, joint), r=r)
+    facts = replace(_joint_facts(skeleton, joint), r=r)
     top = look_of(joint.info).depth_below(facts, float(pose[2, :3] @ facts.axis))
     height = float(pose[2, 3])
     drop = height if height > top + 0.5 * r else top + 2.2 * r
@@ -271,7 +271,7 @@ def _plinth(r: float, top: float, drop: float) -> g.Geometry:
     )
 
 
-def _facts(skeleton: Skeleton, joint: Joint) -> Facts:
+def _joint_facts(skeleton: Skeleton, joint: Joint) -> Facts:
     values = skeleton.values
     axis = unit(numbers(joint.axis, values))
     lower, upper = _travel(joint, values)

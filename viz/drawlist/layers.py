@@ -113,7 +113,7 @@ class Layers:
             normal = _normal(skeleton, joints)
             if normal is not None:
                 forms = list(_forms(skeleton, drawn)) if forms is None else forms
-                self._arrange(normal, joints, forms)
+                self._assign_layers(normal, joints, forms)
 
     def _bodies(self, joint: Joint) -> tuple[str, str]:
         """Return the parent and child bodies (or the world) of a joint."""
@@ -132,9 +132,9 @@ class Layers:
             found.setdefault(together.of(second if first == ground else first), []).append(joint)
         return list(found.values())
 
-    def _arrange(self, normal: Array, joints: Sequence[Joint], forms: Sequence[Form]) -> None:
+    def _assign_layers(self, normal: Array, joints: Sequence[Joint], forms: Sequence[Form]) -> None:
         """Assign layers to the bodies of one planar machine."""
-        skeleton, levels = self._skeleton, self._levels(joints, forms)
+        skeleton, levels = self._skeleton, self._layer_groups(joints, forms)
         moving = {self._rigid.of(body) for joint in joints for body in self._bodies(joint)}
         bodies = [body.name for body in skeleton.model.bodies if self._rigid.of(body.name) in moving]
         forms = [form for form in forms if self._rigid.of(form.body) in moving]
@@ -177,7 +177,7 @@ class Layers:
             found.append(link._replace(form=moved))
         return found
 
-    def _levels(self, joints: Iterable[Joint], forms: Iterable[Form]) -> _Groups:
+    def _layer_groups(self, joints: Iterable[Joint], forms: Iterable[Form]) -> _Groups:
         """Group bodies that share a layer: rigidly connected, sliding in one another, or meshing."""
         levels = self._rigid.copy()
         for joint in joints:
@@ -194,8 +194,8 @@ class Layers:
     def _pin(self, joint: Joint, normal: Array, flat: Flat, forms: Mapping[str, Sequence[Form]]) -> Pin | None:
         """Return the pin of a joint through the thinnest forms of both bodies."""
         first, _ = self._bodies(joint)
-        origin = self._place(joint)[:3, 3]
-        met = [(flat.at(place, body), self._heights.get(body, 0.0)) for body, place in self._ends(joint)]
+        origin = self._joint_place(joint)[:3, 3]
+        met = [(flat.at(place, body), self._heights.get(body, 0.0)) for body, place in self._joint_ends(joint)]
         spans = [(low + height, high + height) for span, height in met if span is not None for low, high in [span]]
         if not spans:
             return None
@@ -207,18 +207,18 @@ class Layers:
 
     def _bosses(self, joint: Joint, flat: Flat, forms: Mapping[str, Sequence[Form]]) -> Iterator[float]:
         """Yield radii of the bodies' shapes around a joint's pin, m."""
-        for body, place in self._ends(joint):
+        for body, place in self._joint_ends(joint):
             for form in forms.get(body, ()):
                 if flat.is_around(form, place):
                     yield flat.radius(form)
 
-    def _ends(self, joint: Joint) -> list[tuple[str, Array]]:
+    def _joint_ends(self, joint: Joint) -> list[tuple[str, Array]]:
         """Return the bodies of a joint with the position (3,), m, of the joint by either side, in the reference
         configuration: loops need not close there."""
         sides = (self._skeleton.side(joint, which) for which in "ab")
         return [(body, (self._skeleton.at_rest[body] @ pose)[:3, 3]) for body, pose in sides]
 
-    def _place(self, joint: Joint) -> Array:
+    def _joint_place(self, joint: Joint) -> Array:
         """Return the joint's frame on its parent body in the world (4, 4), in the reference configuration."""
         body, pose = self._skeleton.side(joint, "a")
         return self._skeleton.at_rest[body] @ pose
@@ -227,7 +227,7 @@ class Layers:
         """Return the offset along a hinge's axis from the layer of the parent body to that of the child body, m."""
         if joint.name not in self._normals:
             return 0.0
-        axis = self._place(joint)[:3, :3] @ unit(numbers(joint.axis, self._skeleton.values))
+        axis = self._joint_place(joint)[:3, :3] @ unit(numbers(joint.axis, self._skeleton.values))
         before, behind = (self._heights.get(body, 0.0) for body in self._bodies(joint))
         return float(np.sign(axis @ self._normals[joint.name])) * (behind - before)
 

@@ -108,9 +108,9 @@ class Skeleton:
     def at_rest(self) -> dict[str, Array]:
         """Poses (4, 4) world ← body in the reference configuration of hinges and sliders; loops need not close."""
         unmoved = {name: np.eye(4) for name in (WORLD, *(body.name for body in self.model.bodies))}
-        return unmoved | self._carried(self._rest)
+        return unmoved | self._carried(self._reference_pose)
 
-    def _rest(self, joint: Joint) -> Array:
+    def _reference_pose(self, joint: Joint) -> Array:
         """Return the pose (4, 4) of frame b in frame a at the reference position of a hinge or slider; for others at
         zero."""
         moved, info = np.eye(4), joint.info
@@ -138,7 +138,7 @@ class Skeleton:
         return poses
 
     def place(self, name: str) -> Array:
-        """Return the origin (3,), m, of a body, frame or junction in the world with all coordinates zero."""
+        """Return the origin (3,), m, of a body, frame or junction, in the world with all coordinates zero."""
         for junction in self.model.junctions:
             if junction.name == name:
                 return numbers(junction.guess, self.values)
@@ -168,7 +168,7 @@ class Skeleton:
 
     @cached_property
     def glyph(self) -> float:
-        """Size of springs, sensors and marks, m: that of joints if they are drawn, smaller next to bodies with shapes."""
+        """Size of springs, sensors and marks, m: that of joints if those are drawn, smaller if bodies have shapes."""
         formed = sum(bool(body.shapes) for body in self.model.bodies)
         return (GLYPH_BESIDE_SHAPES if 2 * formed > len(self.model.bodies) else 1.0) * self.radius
 

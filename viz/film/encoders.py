@@ -63,7 +63,7 @@ def encoder(path: str | os.PathLike[str], fps: Fraction, size: tuple[int, int]) 
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _file_errors_as_messages(path: Path) -> Iterator[None]:
     """Convert file errors into messages for the user."""
     try:
         yield
@@ -87,7 +87,7 @@ class Video:
         import av
 
         self.path, self.fps, self.count = path, fps, 0
-        with _told(path):
+        with _file_errors_as_messages(path):
             handle, self._temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}.", suffix=".mp4")
             os.close(handle)
         self._file = av.open(self._temporary, "w", options={"movflags": "+faststart"})
@@ -114,15 +114,15 @@ class Video:
         frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(picture[:, :, :3]), format="rgb24")
         frame.pts, frame.time_base = self.count, 1 / self.fps
         self.count += 1
-        with _told(self.path):
+        with _file_errors_as_messages(self.path):
             self._file.mux(self._stream.encode(frame))
 
     def finish(self) -> None:
         """Close the film and rename it to its final name."""
-        with _told(self.path):
+        with _file_errors_as_messages(self.path):
             self._file.mux(self._stream.encode(None))
             self._file.close()
-            _into_place(Path(self._temporary), self.path)
+            _rename_finished(Path(self._temporary), self.path)
 
     def drop(self) -> None:
         """Discard the film without leaving files."""
@@ -192,7 +192,7 @@ class Stills:
 
     def __init__(self, path: Path, fps: Fraction, size: tuple[int, int]) -> None:
         self.path, self.count = path, 0
-        with _told(path):
+        with _file_errors_as_messages(path):
             self._folder = tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.stem}.")
 
     def _name(self, number: int) -> str:
@@ -201,14 +201,14 @@ class Stills:
     def add(self, picture: Pixels) -> None:
         """Add the next frame."""
         self.count += 1
-        with _told(self.path):
+        with _file_errors_as_messages(self.path):
             (Path(self._folder.name) / self._name(self.count)).write_bytes(png(picture))
 
     def finish(self) -> None:
         """Move the pictures to their final names; surplus pictures of an older, longer film are deleted."""
-        with _told(self.path):
+        with _file_errors_as_messages(self.path):
             for number in range(1, self.count + 1):
-                _into_place(Path(self._folder.name) / self._name(number), self.path.parent / self._name(number))
+                _rename_finished(Path(self._folder.name) / self._name(number), self.path.parent / self._name(number))
             self._folder.cleanup()
             number = self.count + 1
             while (old := self.path.parent / self._name(number)).is_file():
@@ -220,7 +220,7 @@ class Stills:
         self._folder.cleanup()
 
 
-def _into_place(temporary: Path, path: Path) -> None:
+def _rename_finished(temporary: Path, path: Path) -> None:
     """Rename a finished file to its final name, with ordinary permissions."""
     with open(temporary, "rb+") as file:
         os.fsync(file.fileno())

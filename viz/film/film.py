@@ -182,15 +182,15 @@ class Stage:
 
         self._caption = Caption(scene)
         self._size = boxes.extent(scene.bounds())
-        self._first = self._fitted() if isinstance(footage.view, str) else footage.view
+        self._first = self._fitted_view() if isinstance(footage.view, str) else footage.view
 
-    def _fitted(self) -> camera.View:
+    def _fitted_view(self) -> camera.View:
         """Return the preset view with the whole motion in the picture, for any rotation of the camera."""
         assert isinstance(self.footage.view, str)
         view = camera.preset(self.scene.view, self.footage.view)
         found = []
         for k in np.unique(np.linspace(0, len(self.footage.times) - 1, LOOKS_AROUND).astype(int)):
-            self._pose(int(k))
+            self._set_pose(int(k))
             found.append(self.scene.bounds())
         found += [boxes.of_points(each.places) for each in self.footage.paths.values() if len(each.places)]
         box = boxes.around(found)
@@ -200,7 +200,7 @@ class Stage:
         farthest = max(each.distance for each in views)
         return camera.zoom(views[0], views[0].distance / farthest)
 
-    def _pose(self, k: int) -> None:
+    def _set_pose(self, k: int) -> None:
         """Set the machine to frame k, with its parameter values there."""
         footage = self.footage
         if footage.changing and footage.changing[k] != self._changed:
@@ -211,7 +211,7 @@ class Stage:
     def put(self, k: int) -> None:
         """Show frame k (the scene is not rendered)."""
         footage, scene = self.footage, self.scene
-        self._pose(k)
+        self._set_pose(k)
         scene.view = camera.orbit(self._first, k * footage.turn, 0.0) if footage.turn else self._first
         t = footage.times[k]
         if footage.paths:

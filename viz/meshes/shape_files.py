@@ -45,14 +45,14 @@ def read(form: g.ShapeFile) -> vtkPolyData:
 
 def drawn(shape: LineShape, scale: g.Point, thickness: float) -> vtkPolyData:
     """Return the mesh of a shape, with its points scaled along x, y, z but not its rods and balls."""
-    parts = [swept(_apart(np.array(line) * scale), thickness) for line in shape.lines]
+    parts = [swept(_without_repeats(np.array(line) * scale), thickness) for line in shape.lines]
     parts += [_polygon(np.array(corners) * scale) for corners in shape.polygons]
     for point in np.array(shape.points).reshape(-1, 3) * scale:
         parts.append(moved(form_mesh(g.Sphere(POINT * thickness)), shifted(*point)))
     return joined(parts)
 
 
-def _apart(points: np.ndarray) -> np.ndarray:
+def _without_repeats(points: np.ndarray) -> np.ndarray:
     """Remove points that repeat the previous one."""
     kept = np.append(True, np.linalg.norm(np.diff(points, axis=0), axis=1) > 1e-12)
     return points[kept] if kept.sum() > 1 else np.array([points[0], points[0] + (0.0, 0.0, 1e-9)])

@@ -22,11 +22,11 @@ def stand_in(form: g.Geometry) -> vtkPolyData:
     """Return a simplified mesh of the form; for a mesh file the full one until `thin` has run. Do not modify it."""
     if isinstance(form, g.MeshFile):
         return _thinned.get(form) or mesh(form)
-    return mesh(form) if isinstance(form, g.ShapeFile) else _plainer(form)
+    return mesh(form) if isinstance(form, g.ShapeFile) else _simplified_form(form)
 
 
 @lru_cache(maxsize=2048)
-def _plainer(form: g.Geometry) -> vtkPolyData:
+def _simplified_form(form: g.Geometry) -> vtkPolyData:
     if isinstance(form, g.Compound):
         parts = [moved(stand_in(part.geometry), matrix(part.placement)) for part in form.parts]
         return parts[0] if len(parts) == 1 else joined(parts)

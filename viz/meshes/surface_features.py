@@ -134,7 +134,7 @@ def flat_face(form: g.Geometry, place: Array) -> FlatFace | None:
     if surface is None:
         return None
     seed = surface.nearest(place)
-    region, loops = _flat(surface, seed)
+    region, loops = _planar_region(surface, seed)
     if not loops or _cylinder(surface, seed, place):
         return None
     edges = [each.outline[1] - each.outline[0] for loop in loops for each in _edges(loop) if each.word == "edge"]
@@ -280,7 +280,7 @@ def _face(surface: Surface, seed: int) -> Iterator[Feature]:
     """Yield the centre of the planar face that contains a triangle, its circles, edges and corners; nothing on curved
     surfaces."""
     normal = surface.normals[seed]
-    region, loops = _flat(surface, seed)
+    region, loops = _planar_region(surface, seed)
     if not loops:
         return
     yield Feature("face", _centroid(surface, region), normal, np.zeros((0, 3)))
@@ -295,13 +295,13 @@ def _face(surface: Surface, seed: int) -> Iterator[Feature]:
             yield from _edges(loop)
 
 
-def _flat(surface: Surface, seed: int) -> tuple[NDArray[np.int64], list[Array]]:
+def _planar_region(surface: Surface, seed: int) -> tuple[NDArray[np.int64], list[Array]]:
     """Return the planar region that contains a triangle, and its boundary lines; both empty on curved surfaces."""
     region = surface.region(seed, surface.normals @ surface.normals[seed] > FLAT, FLAT)
-    return region, [] if _bends(surface, region) else list(surface.loops(region))
+    return region, [] if _continues_smoothly(surface, region) else list(surface.loops(region))
 
 
-def _bends(surface: Surface, region: NDArray[np.int64]) -> bool:
+def _continues_smoothly(surface: Surface, region: NDArray[np.int64]) -> bool:
     """Return True if a planar region continues smoothly and thus is a facet of a curved surface."""
     outside = np.setdiff1d(surface.beside[region], (*region.tolist(), -1))
     turned = surface.normals[outside] @ surface.normals[region[0]]

@@ -52,7 +52,9 @@ class Arrows:
                 continue
             for share in (1.0, SECOND_HEAD) if glyph.double else (1.0,):
                 actor = pool.pop() if pool else self._actor()
-                self._put(actor, glyph, share * length, length if size is None else _within(length, size))
+                self._place_arrow(
+                    actor, glyph, share * length, length if size is None else _limited_length(length, size)
+                )
                 shine(actor, self.look.colour(glyph.colour))
                 actor.GetProperty().SetOpacity(glyph.opacity)
                 shown.append((actor, glyph.colour))
@@ -69,7 +71,7 @@ class Arrows:
         self.renderer.AddActor(actor)
         return actor
 
-    def _put(self, actor: vtkActor, glyph: VectorGlyph, length: float, width: float) -> None:
+    def _place_arrow(self, actor: vtkActor, glyph: VectorGlyph, length: float, width: float) -> None:
         scale = np.diag([width, width, length, 1.0])
         actor.SetUserMatrix(vtk_matrix(along(glyph.vector, glyph.origin) @ scale))
 
@@ -91,5 +93,5 @@ class Arrows:
         return tuple(self._shown)
 
 
-def _within(length: float, size: float) -> float:
+def _limited_length(length: float, size: float) -> float:
     return min(max(length, THINNEST * size), THICKEST * size)

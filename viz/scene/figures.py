@@ -112,11 +112,11 @@ class Crowd:
         self._colours = np.zeros((count, 4), dtype=np.uint8)
         self._places = vtkPolyData()
         points = vtkPoints()
-        points.SetData(_shared(self._points))
+        points.SetData(_shared_array(self._points))
         self._places.SetPoints(points)
-        self._places.GetPointData().AddArray(_shared(self._turns, "turn"))
-        self._places.GetPointData().AddArray(_shared(self._stretches, "stretch"))
-        self._places.GetPointData().SetScalars(_shared(self._colours, "colour"))
+        self._places.GetPointData().AddArray(_shared_array(self._turns, "turn"))
+        self._places.GetPointData().AddArray(_shared_array(self._stretches, "stretch"))
+        self._places.GetPointData().SetScalars(_shared_array(self._colours, "colour"))
         self.actor = vtkActor()
         self._fine = self._coarse = self._mapper(figures[0].data)
         self.actor.SetMapper(self._fine)
@@ -181,7 +181,7 @@ def quaternions(rotations: Array) -> Array:
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-def _shared(numbers: np.ndarray, name: str = "") -> vtkDataArray:
+def _shared_array(numbers: np.ndarray, name: str = "") -> vtkDataArray:
     """Return a VTK array that shares memory with the NumPy array."""
     array = numpy_to_vtk(numbers, deep=False)
     array.SetName(name)
@@ -227,8 +227,10 @@ class Figures:
     def refresh(self) -> None:
         """Update the visibility of figures after a change of display options."""
         wanted = {item.id: item for item in self.items if item.role not in WORDS and self.is_shown(item)}
-        for name in [n for n, figure in self.table.items() if n not in wanted or not _same(figure, wanted[n])]:
-            self._stand(self.table.pop(name), False)
+        for name in [
+            n for n, figure in self.table.items() if n not in wanted or not _can_keep_actor(figure, wanted[n])
+        ]:
+            self._set_alone(self.table.pop(name), False)
         for name, item in wanted.items():
             known = self.table.get(name)
             if known is None:
@@ -240,17 +242,17 @@ class Figures:
         self.glass = any(item.opacity < 1.0 for item in wanted.values())
         self.polygons = sum(figure.data.GetNumberOfPolys() for figure in self.table.values())
         self._arrange()
-        self._gather()
+        self._group_crowds()
         self.move(self._poses)
 
-    def _stand(self, figure: Figure, alone: bool) -> None:
+    def _set_alone(self, figure: Figure, alone: bool) -> None:
         """Draw a figure by its own actor, or not."""
         if alone != figure.alone:
             figure.alone = alone
             layer = self._layer(figure.item)
             (layer.AddActor if alone else layer.RemoveActor)(figure.actor)
 
-    def _gather(self) -> None:
+    def _group_crowds(self) -> None:
         """Draw equal figures with a shared actor if there are many."""
         alike: dict[object, list[Figure]] = {}
         for figure in self.table.values():
@@ -267,7 +269,7 @@ class Figures:
         ]
         for group in alike.values():
             for figure in group:
-                self._stand(figure, len(group) < MANY)
+                self._set_alone(figure, len(group) < MANY)
         for crowd in kept:
             crowd.paint(self.look)
         self.coarsen(self.coarse)
@@ -324,7 +326,7 @@ class Figures:
         return [figure for figure in self.table.values() if figure.item.ref == ref]
 
 
-def _same(figure: Figure, item: Item) -> bool:
+def _can_keep_actor(figure: Figure, item: Item) -> bool:
     """Return True if the actor can be kept because at most pose or colour differ."""
     return figure.item.geometry == item.geometry and figure.item.role == item.role
 

@@ -51,13 +51,13 @@ def figure_hit(ray: Ray, figures: Iterable[Figure]) -> Hit | None:
         if found is not None:
             assert isinstance(found.meaning, Figure)
             item, pose = found.meaning.item, found.meaning.pose.copy()
-            aside = _drawn_aside(found.meaning)
+            aside = _drawing_offset(found.meaning)
             pose[:3, 3] -= aside
             return Hit(item.ref, found.position - aside, found.normal, item.id, form=item.geometry, pose=pose)
     return None
 
 
-def _drawn_aside(figure: Figure) -> Array:
+def _drawing_offset(figure: Figure) -> Array:
     """Return the offset (3,) m, world, of the drawn figure from its true position."""
     R_WB = figure.pose[:3, :3] @ figure.place[:3, :3].T
     return R_WB @ np.array(figure.item.layer)

@@ -73,7 +73,7 @@ class Labels:
         taken = list(written or ())
         right, up = (self.scale * d for d in OFFSET)
         line = LINE * self.scale
-        for _item, actor in sorted(self._actors.values(), key=_turn):
+        for _item, actor in sorted(self._actors.values(), key=_label_priority):
             x, y = project(view, size, actor.GetPosition())
             width = LETTER * self.scale * len(actor.GetInput() or "")
             row = next((row for row in ROWS if not covered(taken, x, y - row * line, width, line)), None)
@@ -95,7 +95,7 @@ class Labels:
                     actor.SetInput(words)
 
 
-def _turn(entry: tuple[Item, vtkBillboardTextActor3D]) -> int:
+def _label_priority(entry: tuple[Item, vtkBillboardTextActor3D]) -> int:
     collection = entry[0].ref[0] if entry[0].ref else ""
     return FIRST.index(collection) if collection in FIRST else len(FIRST)
 

@@ -86,7 +86,7 @@ class MapFigures:
             self._borders.GetProperty().SetLighting(False)
 
     def _data(self, glyph: MapGlyph) -> vtkPolyData:
-        shades = self._shades(glyph)
+        shades = self._point_colours(glyph)
         if self._form == "points":
             found = vtkPolyData()
             found.SetPoints(vtk_points(glyph.points))
@@ -96,7 +96,7 @@ class MapFigures:
         faces = np.arange(4 * len(corners)).reshape(-1, 4)
         return coloured(surface(corners.reshape(-1, 3), faces), np.repeat(shades[owner], 4, axis=0))
 
-    def _shades(self, glyph: MapGlyph) -> Array:
+    def _point_colours(self, glyph: MapGlyph) -> Array:
         """Return the colours (n, 3) of the points."""
         if glyph.plain:
             return np.tile(self._look.colour("ellipsoid"), (len(glyph.points), 1))

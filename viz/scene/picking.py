@@ -42,14 +42,14 @@ def nearest(ray: Ray, targets: Iterable[Target]) -> Met | None:
     origins = inverse[:, :3, :3] @ ray.origin + inverse[:, :3, 3]
     directions = inverse[:, :3, :3] @ ray.direction
     bounds = np.array([mesh(pickable(target.geometry)).GetBounds() for target in table]).reshape(-1, 3, 2)
-    enter, leave = _slabs(origins, directions, bounds)
+    enter, leave = _box_intersections(origins, directions, bounds)
     best: Met | None = None
     for i in np.argsort(enter):
         if leave[i] < max(enter[i], 0.0) or not np.isfinite(enter[i]):
             continue
         if best is not None and enter[i] > best.distance:
             break
-        found = _meet(table[i], origins[i], directions[i], enter[i], leave[i])
+        found = _first_face_hit(table[i], origins[i], directions[i], enter[i], leave[i])
         if found is not None and found[0] >= 0.0 and (best is None or found[0] < best.distance):
             distance, normal = found
             best = Met(table[i].meaning, ray.at(distance), _outward(inverse[i], normal, ray), distance)
@@ -65,7 +65,7 @@ def pickable(form: g.Geometry) -> g.Geometry:
     return form
 
 
-def _slabs(origins: Array, directions: Array, bounds: Array) -> tuple[Array, Array]:
+def _box_intersections(origins: Array, directions: Array, bounds: Array) -> tuple[Array, Array]:
     """Return the distances at which rays enter and leave boxes (n, 3, 2); leaving before entering is a miss."""
     slack = 1e-9 + 1e-6 * (bounds[:, :, 1] - bounds[:, :, 0]).max(axis=1)[:, None]
     safe = np.where(np.abs(directions) < 1e-15, 1e-15, directions)
@@ -84,7 +84,9 @@ def search_tree(form: g.Geometry) -> tuple[vtkStaticCellLocator, vtkPolyData]:
     return locator, data
 
 
-def _meet(target: Target, origin: Array, direction: Array, enter: float, leave: float) -> tuple[float, Array] | None:
+def _first_face_hit(
+    target: Target, origin: Array, direction: Array, enter: float, leave: float
+) -> tuple[float, Array] | None:
     """Return distance along the (world) ray and local normal of the first face hit inside [enter, leave]."""
     locator, data = search_tree(pickable(target.geometry))
     if data.GetNumberOfCells() == 0:

@@ -149,13 +149,15 @@ class RangeBox:
             for axis in range(3):
                 best = _outermost([edge for edge in every if edge.axis == axis], view, size, middle)
                 if best is not None:
-                    marks, words = self._scale(*best)
+                    marks, words = self._edge_ticks(*best)
                     segments += marks
                     labels += words
         self._draw(segments)
         self._write(labels)
 
-    def _scale(self, edge: Edge, outward: Array) -> tuple[list[tuple[Array, Array]], list[tuple[Array, str, Array]]]:
+    def _edge_ticks(
+        self, edge: Edge, outward: Array
+    ) -> tuple[list[tuple[Array, Array]], list[tuple[Array, str, Array]]]:
         """Return ticks and texts of one edge; `outward` (2,) is the direction away from the box in the picture."""
         factor = self.unit.factor
         low, high = edge.a[edge.axis] / factor, edge.b[edge.axis] / factor
@@ -164,13 +166,13 @@ class RangeBox:
         values = ticks(low, high)
         numbers = [readable(f"{value:.6g}") for value in values]
         name = f"{'xyz'[edge.axis]} ({self.unit.symbol})"
-        reach = max((_reach(text, outward) for text in numbers), default=0.0)
+        reach = max((_text_reach(text, outward) for text in numbers), default=0.0)
         for value, text in zip(values, numbers, strict=True):
             place = edge.a.copy()
             place[edge.axis] = value * factor
             marks.append((place, place + tick))
             words.append((place, text, (GAP + reach) * outward))
-        words.append(((edge.a + edge.b) / 2.0, name, (2.0 * (GAP + reach) + _reach(name, outward)) * outward))
+        words.append(((edge.a + edge.b) / 2.0, name, (2.0 * (GAP + reach) + _text_reach(name, outward)) * outward))
         return marks, words
 
     def _draw(self, segments: list[tuple[Array, Array]]) -> None:
@@ -179,7 +181,7 @@ class RangeBox:
 
     def _write(self, labels: list[tuple[Array, str, Array]]) -> None:
         while len(self._texts) < len(labels):
-            self._texts.append(self._new())
+            self._texts.append(self._new_actor())
         for text in self._texts[len(labels) :]:
             text.SetVisibility(False)
         for text, (place, words, offset) in zip(self._texts, labels, strict=False):
@@ -188,7 +190,7 @@ class RangeBox:
             text.SetPosition(*place)
             text.SetDisplayOffset(*(round(self._ratio * x) for x in offset))
 
-    def _new(self) -> vtkBillboardTextActor3D:
+    def _new_actor(self) -> vtkBillboardTextActor3D:
         text = vtkBillboardTextActor3D()
         text.PickableOff()
         text.UseBoundsOff()
@@ -200,7 +202,7 @@ class RangeBox:
         return text
 
 
-def _reach(text: str, outward: Array) -> float:
+def _text_reach(text: str, outward: Array) -> float:
     """Return the distance from the centre of a text to its rim, in a direction (2,), pixels."""
     half = np.array([len(text) * WIDTH, 1.0]) * LETTERS / 2.0
     return float(np.abs(outward) @ half)

@@ -123,7 +123,7 @@ class Scene:
         self.keep_tracks(model)
         self.model = model
         self._values = model.values(p)
-        self.items = self._listed(model, p)
+        self.items = self._draw_list_of(model, p)
         self._homes = guesses(model, self._values)
         self._poses = {**self._homes, **self._poses}
         self.figures.reconcile(self.items, self._poses)
@@ -154,7 +154,7 @@ class Scene:
         self.display = replace(display or self.display, **changes)
         self.overlays.layers = self.display.layers
         if self.model is not None and self.display.layers != before:
-            self._list_anew()
+            self._rebuild_draw_list()
         self.figures.refresh()
         self._after_change()
 
@@ -167,7 +167,7 @@ class Scene:
         if found != self._meeting:
             self._meeting = found
             if self.model is not None and self.display.layers:
-                self._list_anew()
+                self._rebuild_draw_list()
                 self._after_change()
 
     def dim_all_but(self, bodies: Set[str] | None) -> None:
@@ -175,15 +175,15 @@ class Scene:
         if bodies != self._clear:
             self._clear = bodies
             if self.model is not None:
-                self._list_anew()
+                self._rebuild_draw_list()
                 self._after_change()
 
-    def _list_anew(self) -> None:
+    def _rebuild_draw_list(self) -> None:
         assert self.model is not None
-        self.items = self.overlays.items = self._listed(self.model, self._values)
+        self.items = self.overlays.items = self._draw_list_of(self.model, self._values)
         self.figures.reconcile(self.items, self._poses)
 
-    def _listed(self, model: Model, p: Mapping[str, float] | None) -> tuple[Item, ...]:
+    def _draw_list_of(self, model: Model, p: Mapping[str, float] | None) -> tuple[Item, ...]:
         found, clear = draw_list(model, p, self.display.layers, self._meeting), self._clear
         if clear is None:
             return found

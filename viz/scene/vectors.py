@@ -94,14 +94,14 @@ def fields(run: Run, wanted: Iterable[Wanted]) -> list[Field]:
     poses: dict[str, tuple[Array, Array]] = {}
     for each in wanted:
         try:
-            pairs = _pairs(run, each, poses)
+            pairs = _origins_and_vectors(run, each, poses)
         except (KinetostatError, KeyError, ValueError):
             continue
         found += [Field(each, origins, vectors) for origins, vectors in pairs]
     return found
 
 
-def _pairs(run: Run, wanted: Wanted, poses: dict[str, tuple[Array, Array]]) -> list[tuple[Array, Array]]:
+def _origins_and_vectors(run: Run, wanted: Wanted, poses: dict[str, tuple[Array, Array]]) -> list[tuple[Array, Array]]:
     kind = KINDS[wanted.kind]
     if kind.channel:
         return [(run[f"{wanted.name}.position"], run[f"{wanted.name}.{kind.channel}"])]
@@ -111,17 +111,17 @@ def _pairs(run: Run, wanted: Wanted, poses: dict[str, tuple[Array, Array]]) -> l
             poses.update(run.mech.joint_poses(run.q, p=_parameters(run)))
         places = np.asarray(poses[wanted.name][1])[:, :3, 3]
         return [(places, run[f"{wanted.name}.reaction"][:, part])]
-    return _of_force(run, wanted, part)
+    return _force_arrows(run, wanted, part)
 
 
-def _of_force(run: Run, wanted: Wanted, part: slice) -> list[tuple[Array, Array]]:
-    """Return the arrows of a force element: at both ends of a line; of a wrench at b; in a joint on the child's side."""
+def _force_arrows(run: Run, wanted: Wanted, part: slice) -> list[tuple[Array, Array]]:
+    """Return the arrows of a force element: at both ends of a line; of a wrench at b; in a joint on the child."""
     force = run.model.expanded.find("forces", wanted.name)
     if force.is_clutch:  # it exerts opposite torques on two joints
         return []
     values = run[f"{wanted.name}.force"]
     if force.info.along == JOINT:
-        return _in_joint(run, force.joint, values, KINDS[wanted.kind].turning)
+        return _joint_arrows(run, force.joint, values, KINDS[wanted.kind].turning)
     if force.info.along == LINE:
         if KINDS[wanted.kind].turning:
             return []
@@ -138,7 +138,7 @@ def _of_force(run: Run, wanted: Wanted, part: slice) -> list[tuple[Array, Array]
     return []
 
 
-def _in_joint(run: Run, name: str, values: Array, turning: bool) -> list[tuple[Array, Array]]:
+def _joint_arrows(run: Run, name: str, values: Array, turning: bool) -> list[tuple[Array, Array]]:
     """Return the arrow along the axis of a revolute or prismatic joint; −F acts on the child, against growth."""
     joint = run.model.expanded.find("joints", name)
     dimensions = joint.info.coordinate_dimensions

@@ -15,10 +15,10 @@ from viz.placement import along, number, placement, shifted, unit
 
 def items(skeleton: Skeleton, driver: Driver) -> Iterator[Item]:
     """Yield the motor at the driven sensor or joint."""
-    yield from mark(("drivers", driver.name), motor(skeleton.glyph), "driver", _place(skeleton, driver))
+    yield from mark(("drivers", driver.name), motor(skeleton.glyph), "driver", _motor_place(skeleton, driver))
 
 
-def _place(skeleton: Skeleton, driver: Driver) -> Place | None:
+def _motor_place(skeleton: Skeleton, driver: Driver) -> Place | None:
     if driver.sensor:
         return at_sensor(skeleton, driver.sensor)
     joint = skeleton.joint(driver.joint)

@@ -25,7 +25,7 @@ def _item(sensor: Sensor, part: str, frame: str, form: g.Geometry, place: Placem
     )
 
 
-def _words(sensor: Sensor, frame: str, place: Placement, until: Span | None = None) -> Item:
+def _value_label(sensor: Sensor, frame: str, place: Placement, until: Span | None = None) -> Item:
     """Return the label with name and value; the scene inserts the value."""
     return Item(
         f"dimension/{sensor.name}",
@@ -56,10 +56,10 @@ def _dimension(skeleton: Skeleton, sensor: Sensor) -> Iterator[Item]:
     frame, pose, until = stretched_between(skeleton, sensor.a, sensor.b)
     place = placement(pose)
     yield from _line(sensor, skeleton.glyph, frame, place, until)
-    yield _words(sensor, frame, place, replace(until, at=(0.5, 0.0)))
+    yield _value_label(sensor, frame, place, replace(until, at=(0.5, 0.0)))
 
 
-def _turned(skeleton: Skeleton, sensor: Sensor) -> Iterator[Item]:
+def _orientation_line(skeleton: Skeleton, sensor: Sensor) -> Iterator[Item]:
     """Yield a dimension line with a triad at b."""
     yield from _dimension(skeleton, sensor)
     other, end = skeleton.anchor(sensor.b)
@@ -84,7 +84,7 @@ def _height(skeleton: Skeleton, sensor: Sensor) -> Iterator[Item]:
     other, end = skeleton.anchor(tip or WORLD)
     until = Span(other, placement(end), normal=True)
     yield from _line(sensor, skeleton.glyph, sheet.frame, sheet.placement, until)
-    yield _words(sensor, sheet.frame, sheet.placement, replace(until, at=(0.5, 0.0)))
+    yield _value_label(sensor, sheet.frame, sheet.placement, replace(until, at=(0.5, 0.0)))
 
 
 def _planes(skeleton: Skeleton, sensor: Sensor) -> Iterator[Item]:
@@ -95,7 +95,7 @@ def _planes(skeleton: Skeleton, sensor: Sensor) -> Iterator[Item]:
     r = skeleton.glyph
     for sheet, part in ((first, "normal_a"), (second, "normal_b")):
         yield _item(sensor, part, sheet.frame, g.Arrow(3.0 * r, 0.09 * r, 0.3 * r, 0.9 * r), sheet.placement)
-    yield _words(sensor, second.frame, second.placement)
+    yield _value_label(sensor, second.frame, second.placement)
 
 
 def _dial(skeleton: Skeleton, sensor: Sensor) -> Iterator[Item]:
@@ -120,7 +120,7 @@ def _dial(skeleton: Skeleton, sensor: Sensor) -> Iterator[Item]:
         )
     )
     yield _item(sensor, "needle", body, needle, placement(end @ along(axis)))
-    yield _words(sensor, body, placement(end @ along(axis) @ shifted(radius, 0.0, 1.45 * r)))
+    yield _value_label(sensor, body, placement(end @ along(axis) @ shifted(radius, 0.0, 1.45 * r)))
 
 
 def dial_place(pose: Array, end: Array, axis: Array) -> Placement:
@@ -152,7 +152,7 @@ def _gauge(skeleton: Skeleton, sensor: Sensor) -> Iterator[Item]:
     else:
         return
     yield _item(sensor, "gauge", body, form, placement(place))
-    yield _words(sensor, body, placement(place @ shifted(0.0, 0.0, 1.2 * r)))
+    yield _value_label(sensor, body, placement(place @ shifted(0.0, 0.0, 1.2 * r)))
 
 
 DISTANCE = Look(_dimension, "sensor")
@@ -160,8 +160,8 @@ HEIGHT = Look(_height, "sensor_plane")
 PLANES = Look(_planes, "sensor_plane")
 ANGLE = Look(_dial, "sensor_angle")
 POSITION = Look(_dimension, "sensor_position")
-ORIENTATION = Look(_turned, "sensor_angle")
-POSE = Look(_turned, "sensor_position")
+ORIENTATION = Look(_orientation_line, "sensor_angle")
+POSE = Look(_orientation_line, "sensor_position")
 MOTION = Look(_gauge, "sensor_velocity")
 FORCE = Look(_gauge, "sensor_force")
 POWER = Look(_gauge, "energy")

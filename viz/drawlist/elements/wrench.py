@@ -57,10 +57,10 @@ def _direction(skeleton: Skeleton, vector: tuple[float | str, ...]) -> Array | N
 
 
 def _icon(force: Force) -> str:
-    return "torque" if not any(map(_given, force.force)) and any(map(_given, force.torque)) else "force"
+    return "torque" if not any(map(_is_given, force.force)) and any(map(_is_given, force.torque)) else "force"
 
 
-def _given(component: float | str) -> bool:
+def _is_given(component: float | str) -> bool:
     return component != 0.0
 
 
