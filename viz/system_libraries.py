@@ -32,7 +32,7 @@ def require(use: Use) -> None:
     """Raise KinetostatError with the packages to install if libraries are missing."""
     if lacking := missing(use):
         raise KinetostatError(
-            f"Libraries of the system are missing: {', '.join(file for file, _ in lacking)}.",
+            f"System libraries are missing: {', '.join(file for file, _ in lacking)}.",
             remedy=f"On Debian or Ubuntu: sudo apt-get install {' '.join(dict(lacking).values())}",
         )
 

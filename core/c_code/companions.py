@@ -96,11 +96,11 @@ def _comparison_note(plan: Plan, difference: float | None) -> str:
     """Describe how the reference compares with Kinetostat's own simulation."""
     if difference is None:
         return (
-            "There is no run of the program to compare with: its methods do not have this one, or the code smooths "
-            "what runs take as sticking and stopping."
+            "There is no simulation by Kinetostat to compare with: it lacks this method, or the code smooths "
+            "friction and stops."
         )
     return (
-        f"The program's own run (method {plan.method.like}, the same steps) differs from the reference by "
+        f"Kinetostat's own simulation (method {plan.method.like}, the same steps) differs from the reference by "
         f"{difference:.2g} of its size at the end."
     )
 
@@ -110,9 +110,9 @@ def _closing_note(plan: Plan) -> str:
         return ""
     how = "in closed form" if plan.functions.closed is not None else f"by {plan.closing} Gauss–Newton steps"
     if plan.machine.certain and plan.functions.closed is None:
-        how += ", rows of constraints taken for independent of each other (where they are not a step is `NOT_FINITE`)"
+        how += ", with constraint rows assumed independent (otherwise a step is `NOT_FINITE`)"
     return (
         f"\nAfter each step loops are closed {how}, with the least change in the metric of the masses, then speeds are "
-        "made consistent. `NEAR_SINGULAR` says that what holds is nearly dependent; `OUT_OF_REACH` that loops did not "
-        "close, and the state is the one before the step.\n"
+        "made consistent. `NEAR_SINGULAR` means that constraints are nearly dependent; `OUT_OF_REACH` that loops "
+        "did not close and the state was left unchanged.\n"
     )

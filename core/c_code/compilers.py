@@ -43,7 +43,8 @@ def tried(folder: Path, name: str, progress: Callable[[str], None], called: str,
     how = f"`make` in {called}, or `cc -std=c99 -O2 {name}.c {name}_test.c -o {name}_test -lm && ./{name}_test`"
     if command is None:
         return Trial(
-            None, f"Not yet tried, for there is no C compiler here (pip install ziglang brings one). Try {how}."
+            None,
+            f"Not yet tested, because there is no C compiler here (pip install ziglang provides one). Run {how}.",
         )
     trial = folder / f"{name}_test"
     files = [str(folder / f"{name}.c"), str(folder / f"{name}_test.c")]
@@ -51,10 +52,12 @@ def tried(folder: Path, name: str, progress: Callable[[str], None], called: str,
         flags = (*STRICT, OPTIMISED if optimised else PLAIN)
         built = ran([*command, *flags, *files, "-o", str(trial), "-lm"], folder, progress)
         if built.code:
-            return Trial(False, f"The compiler ({_version(command)}) refused it:\n{text_of(built.errors)[-2000:]}")
+            return Trial(
+                False, f"The compiler ({_version(command)}) rejected the code:\n{text_of(built.errors)[-2000:]}"
+            )
         run = ran([str(trial), str(folder / f"{name}_reference.csv")], folder, progress)
     except OSError as error:
-        return Trial(False, f"It could not be tried: {error}. Try {how}.")
+        return Trial(False, f"The code could not be tested: {error}. Run {how}.")
     finally:
         trial.unlink(missing_ok=True)
     verdict, _, seconds = text_of(run.output).strip().partition("\n")
@@ -68,7 +71,7 @@ def ran(
     """Run a command; an exception raised by `progress` ends it and its children. Raises OSError if it cannot be started
     or exceeds `limit` s."""
     return finished(
-        command, folder, limit=limit, own=environment(), look=lambda: progress("Building and trying the code")
+        command, folder, limit=limit, own=environment(), look=lambda: progress("Building and testing the code")
     )
 
 

@@ -209,7 +209,10 @@ def _compiled_library(
     """Compile the shared library for this platform."""
     command = compiler()
     if command is None:
-        return None, "The FMU holds its sources alone: there is no C compiler here (pip install ziglang brings one)."
+        return (
+            None,
+            "The FMU contains only sources: there is no C compiler here (pip install ziglang provides one).",
+        )
     folder = room / "fmu"
     folder.mkdir()
     for name, text in texts.items():
@@ -220,9 +223,9 @@ def _compiled_library(
     try:
         built = ran([*command, *flags, *files, "-o", str(library), "-lm"], folder, progress)
         content = library.read_bytes() if built.code == 0 else None
-        words = "" if content is not None else f"The FMU holds its sources alone: {text_of(built.errors)[-500:]}"
+        words = "" if content is not None else f"The FMU contains only sources: {text_of(built.errors)[-500:]}"
     except OSError as error:
-        content, words = None, f"The FMU holds its sources alone: {error}"
+        content, words = None, f"The FMU contains only sources: {error}"
     for path in folder.iterdir():
         path.unlink()
     folder.rmdir()

@@ -125,7 +125,9 @@ def generate_c(
     checked_factorisation(factorisation)
     p = mech.parameter_values(values)
     target = Path(folder)
-    tracing, referring = (partial(progress, stage) for stage in ("Tracing the machine", "Making the reference"))
+    tracing, referring = (
+        partial(progress, stage) for stage in ("Building expression graphs", "Computing the reference")
+    )
     tracing()
     start = setup.start_state(mech, q0, v0, p, 0.0, None)
     plan, passive = _plan(
@@ -147,9 +149,9 @@ def generate_c(
     functions_of(plan, tracing)
     if (longest := max(sum(f.operations.values()) for f in plan.written.values())) > LONGEST:
         raise ModelError(
-            f"A function of this machine has {longest} operations, which compilers do not manage.",
+            f"A function of this machine has {longest} operations, too many for compilers.",
             where="C code",
-            remedy="Leave out parts of the machine.",
+            remedy="Remove parts of the machine.",
         )
     reference = _Reference(plan, passive, referring)
     files = {
@@ -160,7 +162,7 @@ def generate_c(
         "Makefile": companions.makefile(plan),
         "CMakeLists.txt": companions.cmake(plan),
     }
-    progress("Building and trying the code" if trial else "Writing the code")
+    progress("Building and testing the code" if trial else "Writing the code")
     quick = optimised or longest > MOST_PLAIN
     try_it = (lambda room: tried(room, plan.name, progress, target.name, quick)) if trial else _skipped_trial
     names, found = _write_files(plan, target, files, reference.difference, try_it, fmi is not None, progress)
@@ -178,10 +180,12 @@ def _check_options(method: str, precision: str, parameters: str, step: float, cl
         if value not in known:
             raise ModelError(f"There is no {word} '{value}'.", where=word, remedy=near_misses(str(value), known))
     if not (np.isfinite(step) and step > 0.0):
-        raise ModelError("The step is not a positive time.", where="step", remedy="Give seconds, e.g. 1e-3.")
+        raise ModelError("The step size must be a positive time.", where="step", remedy="Give seconds, e.g. 1e-3.")
     if closing < 1:
         raise ModelError(
-            "Loops need at least one step to close.", where="closing", remedy="Give 1, 2 (the default) or more."
+            "Closing the loops needs at least one iteration (`closing`).",
+            where="closing",
+            remedy="Use 1, 2 (the default) or more.",
         )
 
 
@@ -279,11 +283,9 @@ class _Reference:
         what = "is not finite" if status & NOT_FINITE else "does not close its loops"
         quickest = _fastest_rate(plan, self.u)
         longest = plan.method.stable / quickest if quickest > 0.0 else np.inf
-        remedy = "Take shorter steps, or more of `closing`."
+        remedy = "Use shorter steps, or more iterations (`closing`)."
         if longest < plan.h:
-            remedy = (
-                f"Take steps below {longest:.1g} s: its quickest motion has |λ| = {quickest:.2g}/s where it begins."
-            )
+            remedy = f"Use steps below {longest:.1g} s: the fastest motion has |λ| = {quickest:.2g}/s at the start."
         error = UnstableStep(
             f"After {k} steps of {plan.h:g} s the machine {what}.",
             where=f"C code, {plan.method.title}",
@@ -334,12 +336,12 @@ def _refuse_foreign(plan: Plan, target: Path) -> None:
         try:
             foreign = path.exists() and MARK not in path.read_text(encoding="utf-8", errors="replace")[:400]
         except OSError as problem:
-            raise FileError(f"It cannot be read: {problem.strerror}.", file=str(path)) from None
+            raise FileError(f"The file cannot be read: {problem.strerror}.", file=str(path)) from None
         if foreign:
             raise FileError(
-                "The folder has a file of this name that was not generated.",
+                "The folder contains a file of this name that Kinetostat did not generate.",
                 file=str(path),
-                remedy="Choose an empty folder, or one that holds generated code.",
+                remedy="Choose an empty folder, or one with generated code.",
             )
 
 
@@ -348,14 +350,14 @@ def _refuse_folders(target: Path, names: Sequence[str]) -> None:
     for name in names:
         if (target / name).is_dir():
             raise FileError(
-                "A folder has the name of a file that would be written.",
+                "A folder has the name of a file to be written.",
                 file=str(target / name),
                 remedy="Rename it, or choose another folder for the code.",
             )
 
 
 def _skipped_trial(_room: Path) -> Trial:
-    return Trial(None, "Not yet tried: `make` builds and runs the test.")
+    return Trial(None, "Not yet tested: `make` builds and runs the test.")
 
 
 def _write_files(

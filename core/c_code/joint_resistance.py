@@ -78,8 +78,8 @@ class Resistance(NamedTuple):
             unit = "rad/s" if row.dimension == "angle" else "m/s"
             if row.rubs and row.shares:
                 lines.append(
-                    f"Dry friction of '{row.together or row.name}' develops over {speed:.3g} {unit}: "
-                    "it does not hold at rest."
+                    f"Dry friction of '{row.together or row.name}' is smoothed over {speed:.3g} {unit}: "
+                    "it does not stick at rest."
                 )
             if _has_stops(row):
                 of = "N·m/rad" if row.dimension == "angle" else "N/m"

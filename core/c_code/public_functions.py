@@ -73,14 +73,16 @@ def public_function(machine: MachineFunctions, wanted: str) -> PublicFunction:
     if kind not in OF_MACHINE or detail:
         offered = ["step", *OF_MACHINE, *(f"{each}:NAME" for each in OF_FRAME)]
         raise ModelError(
-            f"There is no function '{wanted}' to write in C.", where="functions", remedy=near_misses(wanted, offered)
+            f"There is no function '{wanted}' that can be exported to C.",
+            where="functions",
+            remedy=near_misses(wanted, offered),
         )
     arguments, help_ = OF_MACHINE[kind]
     if kind in OF_TREES and machine.compiled.constrained:
         raise ModelError(
-            "A machine with loops, constraints or drivers has no accelerations of its tree alone.",
+            "Accelerations of the tree are available only for machines without loops, constraints and drivers.",
             where=f"functions, {kind}",
-            remedy="Leave it out: the step closes the loops, and outputs such as 'crank.a' give accelerations.",
+            remedy="Omit this function: the step closes the loops, and outputs such as 'crank.a' give accelerations.",
         )
     inputs = {**machine.loaded, "u": machine.symbols["a" if kind == "inverse_dynamics" else "u"]}
     result = machine.context.body(OF_TREES.get(kind, kind), inputs, "", inline)

@@ -23,8 +23,8 @@ def asked_aim(model: Model, name: str) -> Aim:
     no designs."""
     if not model.designs:
         raise ModelError(
-            f"There is no design '{name}': the document asks for none.",
-            remedy="Save one in the panel Design, or add a ks.Aim.",
+            f"There is no design '{name}': the document has no designs.",
+            remedy="Save one in the Design panel, or add a ks.Aim.",
         )
     found: Aim = model.find("designs", name)
     return found
@@ -41,7 +41,7 @@ def design_of_aim(model: Model, aim: Aim, where: str) -> Design:
     values = model.values()
     if aim.kind == "curve":
         raise ModelError(
-            "It asks for a linkage whose point follows a curve.",
+            "This design synthesises a linkage whose point follows a curve.",
             where=where,
             remedy=f"In a script use synthesise(asked_target(model, '{aim.name}')), in the shell `kinetostat optimise "
             f"FILE --design {aim.name}`.",
@@ -84,7 +84,9 @@ def asked_target(model: Model, name: str) -> Target:
     where = f"design '{name}', curve"
     points = [[float(finite_value_of(each, values, where)) for each in (row.x, row.z)] for row in aim.curve]
     if not points:
-        raise ModelError("It has no points.", where=where, remedy="Give at least three, [x, z] in metres.")
+        raise ModelError(
+            "The target curve has no points.", where=where, remedy="Give at least three points, [x, z] in metres."
+        )
     return target(np.array(points), closed=aim.closed, timed=aim.timed)
 
 

@@ -49,7 +49,7 @@ def linkages_apart(
         try:
             own, how = _search_kind(process, kind, best_of(found, task.most), cancelled, paused, watch)
         except OSError as error:
-            lost.append(f"No process could begin ({error.strerror or error}).")
+            lost.append(f"The search process could not be started ({error.strerror or error}).")
             break
         found += own
         if how:
@@ -57,9 +57,9 @@ def linkages_apart(
             lost.append(f"{over} solver {how}.")
     if lost and not found:
         raise SimulationError(
-            f"Nothing was found: {' '.join(lost)}",
+            f"No linkage was found: {' '.join(lost)}",
             where="linkage",
-            remedy="Search again, or for another kind of linkage.",
+            remedy="Search again, or choose another kind of linkage.",
         )
     return Linkages(best_of(found, task.most), " ".join(lost))
 

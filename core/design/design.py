@@ -85,7 +85,9 @@ class Design:
                 )
             if not (np.isfinite(low) and np.isfinite(high) and low < high):
                 raise ModelError(
-                    f"Nothing lies between {low:g} and {high:g}.", where=f"vary, '{name}'", remedy="Swap the bounds."
+                    f"The lower bound {low:g} is not below the upper bound {high:g}.",
+                    where=f"vary, '{name}'",
+                    remedy="Swap the bounds.",
                 )
             self.bounds[name] = (float(low), float(high))
         return self
@@ -99,7 +101,7 @@ class Design:
                 remedy=near_misses(coordinate, self.mech.q_names),
             )
         if count < 2 or not start != stop:
-            raise ModelError("A sweep has two poses at least.", where="sweep", remedy="Give a range and a count.")
+            raise ModelError("A sweep needs at least two poses.", where="sweep", remedy="Give a range and a count.")
         self._sweep, self._run = (coordinate, np.linspace(start, stop, int(count))), None
         return self
 
@@ -120,10 +122,10 @@ class Design:
         Derivatives are exact."""
         if target.times is None:
             raise ModelError(
-                "The target has no times.", where="fit", remedy="Give times, or let path synthesis find a linkage."
+                "The target has no times.", where="fit", remedy="Give times, or use path synthesis, which needs none."
             )
         if plane not in PLANES:
-            raise ModelError(f"'{plane}' is no plane.", where="fit", remedy="Take xy, xz or yz.")
+            raise ModelError(f"'{plane}' is not a plane.", where="fit", remedy="Use xy, xz or yz.")
         SweptPoint(self.mech, driven, frame, (), plane)
         self._fit, self._objective, self._generation = (frame, target, driven, plane), None, None
         return self
@@ -134,7 +136,7 @@ class Design:
         refuse_moving((output,), f"generate '{output}'")
         if not self.signals.is_channel(output) or self.signals.components(output):
             raise ModelError(
-                f"'{output}' is no channel of one number.",
+                f"'{output}' is not a scalar channel.",
                 where="generate",
                 remedy=near_misses(output, self.signals.all),
             )
@@ -196,9 +198,9 @@ class Design:
         run = simulate(self.mech, parameters=p, cancelled=enough, **self._run)
         if late[0]:
             raise SimulationError(
-                f"The run was given up after {LONGEST_RUN:g} s of work, at t = {run.time[-1]:.4g} s.",
+                f"The run was aborted after {LONGEST_RUN:g} s of computing time, at t = {run.time[-1]:.4g} s.",
                 where="design",
-                remedy="Let it last shorter, or narrow the bounds.",
+                remedy="Shorten the run, or narrow the bounds.",
             )
         self._raise_if_stopped()
         return run
@@ -258,9 +260,9 @@ class Design:
         """Build the problem for the solvers; hear(x, value) : called for each point that fulfils the requirements.
         Raises ModelError."""
         if not self.bounds:
-            raise ModelError("No parameter is varied.", where="design", remedy="Name one: d.vary('a').")
+            raise ModelError("No parameter is varied.", where="design", remedy="Choose at least one: d.vary('a').")
         if self._fit is None and self._objective is None and self._generation is None:
-            raise ModelError("Nothing is asked for.", where="design", remedy="Say d.minimise(…) or d.fit(…).")
+            raise ModelError("The design has no objective.", where="design", remedy="Call d.minimise(…) or d.fit(…).")
         if self._run is None:
             for each in self.requirements:
                 refuse_moving(each.measure.channels, f"requirement '{each.text}'")
@@ -386,7 +388,7 @@ class Design:
         if solver != "auto" and solver not in SOLVERS:
             raise ModelError(f"There is no solver '{solver}'.", where="solver", remedy=near_misses(solver, SOLVERS))
         if starts < 1:
-            raise ModelError("At least one start is needed.", where="starts", remedy="Take 10, say.")
+            raise ModelError("At least one start is needed.", where="starts", remedy="Use 10, for example.")
         search = StartSearch(self, solver, seed, iterations, listener)
         self._asked = cancelled
         try:

@@ -42,7 +42,7 @@ class Start(NamedTuple):
         """Sentence naming the violated requirements; empty if all are fulfilled."""
         if len(self.missed) < 2:
             return "".join(f"Missed: {each}." for each in self.missed)
-        return f"No point was found that fulfils all; these conflict: {'; '.join(self.missed)}."
+        return f"No point fulfils all requirements; these conflict: {'; '.join(self.missed)}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +74,8 @@ def ranked(rows: Sequence[Row]) -> list[Row]:
     """Sort the rows, the best first. Raises ModelError if no start yielded a value."""
     found = sorted(rows, key=lambda row: (ORDER[row[1].state], row[1].lacking, row[1].value))
     if not found or found[0][1].state == "failed":
-        why = f" The first: {found[0][1].message.rstrip('.')}." if found else ""
-        raise ModelError(f"No start came to a value.{why}", where="design", remedy="Change bounds or start values.")
+        why = f" First failure: {found[0][1].message.rstrip('.')}." if found else ""
+        raise ModelError(f"No start yielded a value.{why}", where="design", remedy="Change bounds or start values.")
     return found
 
 

@@ -107,7 +107,7 @@ class MotionGeneration:
 
 def function_generation(driven: str, output: str, points: ArrayLike) -> FunctionGeneration:
     """Build a function generation from points (n, 2): driven coordinate and output. Raises ModelError."""
-    rows = _checked_rows(points, 2, "a value of the coordinate and one of the output")
+    rows = _checked_rows(points, 2, "a value of the coordinate and a value of the output")
     return FunctionGeneration(driven, rows[:, 0], output, rows[:, 1])
 
 
@@ -115,8 +115,8 @@ def motion_generation(driven: str, frame: str, poses: ArrayLike, plane: str, len
     """Build a motion generation from poses (n, 4): driven coordinate, position along both axes of the plane, angle.
     Raises ModelError."""
     if plane not in PLANES:
-        raise ModelError(f"'{plane}' is no plane.", where="guide", remedy="Take xy, xz or yz.")
-    rows = _checked_rows(poses, 4, "a value of the coordinate, two of the place, an angle")
+        raise ModelError(f"'{plane}' is not a plane.", where="guide", remedy="Use xy, xz or yz.")
+    rows = _checked_rows(poses, 4, "a value of the coordinate, two position components, an angle")
     places = rows[:, 1:3]
     size = float(np.sqrt(np.mean(np.sum((places - places.mean(axis=0)) ** 2, axis=1))))
     return MotionGeneration(driven, rows[:, 0], frame, places, rows[:, 3], plane, length or size or 1.0)
@@ -126,6 +126,8 @@ def _checked_rows(given: ArrayLike, width: int, words: str) -> Array:
     rows = np.array(given, dtype=float)
     if rows.ndim != 2 or rows.shape[1] != width or len(rows) < 2 or not np.isfinite(rows).all():
         raise ModelError(
-            f"These are no rows of {width} finite numbers.", where="design", remedy=f"Give at least two rows: {words}."
+            f"The data are not rows of {width} finite numbers.",
+            where="design",
+            remedy=f"Give at least two rows: {words}.",
         )
     return rows

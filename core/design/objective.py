@@ -55,7 +55,9 @@ class Formula:
     def __init__(self, signals: Signals, text: str) -> None:
         self.text = text.strip()
         if not self.text:
-            raise ModelError("The formula is empty.", where="objective", remedy="Write one, as rms(tool.position.x).")
+            raise ModelError(
+                "The formula is empty.", where="objective", remedy="Write one, for example rms(tool.position.x)."
+            )
         self.rough = bool(re.search(r"\b(floor|ceil|sign|step)\s*\(", self.text))
         self._modes: list[tuple[int, str]] = []
         self._measure: Measure | None = None
@@ -65,7 +67,9 @@ class Formula:
             unknown = sorted(own - set(signals.parameters))
             if unknown:
                 raise ModelError(
-                    f"'{unknown[0]}' is no parameter.", where="objective", remedy="Modes stand with parameters alone."
+                    f"'{unknown[0]}' is not a parameter.",
+                    where="objective",
+                    remedy="Formulas with modes may only contain parameters.",
                 )
         else:
             self._measure = Measure(signals, self.text)
@@ -89,7 +93,7 @@ class Formula:
         for k, (number, what) in enumerate(self._modes):
             if not 1 <= number <= len(swinging):
                 raise ModelError(
-                    f"There is no mode {number}: {len(swinging)} oscillate.",
+                    f"There is no mode {number}: the machine has {len(swinging)} oscillating modes.",
                     where="objective",
                     remedy="Count from 1, slowest first.",
                 )
@@ -108,7 +112,9 @@ def refuse_moving(channels: tuple[str, ...], where: str) -> None:
     for name in channels:
         if set(name.split(".")[1:]) & set(MOVING):
             raise ModelError(
-                f"'{name}' is not known of poses.", where=where, remedy="Let the machine run: d.run(duration=…)."
+                f"'{name}' needs speeds, which poses of a sweep do not have.",
+                where=where,
+                remedy="Simulate the machine instead: d.run(duration=…).",
             )
 
 

@@ -175,7 +175,9 @@ def synthesise(
     Raises ModelError for names that there are not, or numbers that make no sense.
     """
     if starts < 1 or count < 1:
-        raise ModelError("At least one start and one result are needed.", where="starts", remedy="Take 120, say.")
+        raise ModelError(
+            "At least one start and one result are needed.", where="starts", remedy="Use 120, for example."
+        )
     found: list[Linkage] = []
     for name in kinds_of(topology):
         before = best_of(found, count)

@@ -89,7 +89,9 @@ def _search_here(model: Model, task: ParameterTask, cancelled: Callable[[], bool
 
 def _process_error(why: str) -> KinetostatError:
     return SimulationError(
-        f"The search could not be prepared: {why}", where="design", remedy="Vary less, or search by a script."
+        f"The search could not be prepared: {why}",
+        where="design",
+        remedy="Vary fewer parameters, or run the search in a script.",
     )
 
 
@@ -143,5 +145,5 @@ class _RemoteSearch:
         """Return the result so far. Raises ModelError if no start yielded a value."""
         table = tuple(row for _, row in ranked(self.rows))
         if self.how is None:
-            raise ModelError("No start came to a value.", where="design", remedy="Let it search for longer.")
+            raise ModelError("No start yielded a value.", where="design", remedy="Search for longer.")
         return Apart(Designed(table, applied(model, table[0]), *self.how, sensitivities={}), {}, tuple(self.lost))

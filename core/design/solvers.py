@@ -27,14 +27,14 @@ SOLVERS = {
     "SLSQP": "a smooth objective with few requirements: sequential quadratic programming",
     "trust-constr": "a smooth objective with requirements: trust region",
     "IPOPT": "many requirements or variables: interior point",
-    "differential_evolution": "steps in the objective: without gradients",
+    "differential_evolution": "discontinuous objective: without gradients",
 }
 _ENDED = {
-    0: "as many values as allowed",
-    1: "the slope is zero",
-    2: "the value changes no more",
-    3: "the parameters change no more",
-    4: "value and parameters change no more",
+    0: "the largest number of evaluations was reached",
+    1: "the gradient is zero",
+    2: "the value no longer changes",
+    3: "the parameters no longer change",
+    4: "value and parameters no longer change",
 }
 """Messages of `scipy.optimize.least_squares` by termination status."""
 FULFILLED = 1e-7
@@ -81,9 +81,9 @@ class Ended(NamedTuple):
 def chosen(problem: Problem, requirements: int) -> tuple[str, str]:
     """Choose a suitable solver; return its name and the reason."""
     if problem.rough:
-        return "differential_evolution", "the objective has steps; without gradients"
+        return "differential_evolution", "the objective is discontinuous; without gradients"
     if problem.squares and not requirements:
-        return "least_squares", "a sum of squares with bounds alone"
+        return "least_squares", "a sum of squares with bounds only"
     if problem.size > SMALL_PROBLEM or requirements > FEW:
         return "IPOPT", "many requirements or variables"
     return "SLSQP", "a smooth objective" + (" with few requirements" if requirements else "")
@@ -93,7 +93,7 @@ def differences(evaluate: Callable[[Array], Array], x: Array) -> Array:
     """Return the Jacobian (r, n) by central differences, one-sided at bounds. Raises FloatingPointError if the function
     cannot be evaluated at x."""
     if not np.isfinite(x).all():
-        raise FloatingPointError("The solver came to a point that is no number.")
+        raise FloatingPointError("The solver reached a point that is not a number.")
     columns = []
     for k in range(len(x)):
         ends = []
@@ -123,7 +123,7 @@ def solve(problem: Problem, solver: str, start: Array, iterations: int, seed: in
 
     first = evaluate(start)
     if not (np.isfinite(first.residuals).all() and np.isfinite(first.required).all()):
-        raise FloatingPointError("The value is no number where it begins.")
+        raise FloatingPointError("The value is not a number at the start point.")
     counted = problem._replace(evaluate=evaluate)
     x, message = _RUN[solver](counted, start, iterations, seed, len(first.required))
     x = np.clip(x, 0.0, 1.0)
@@ -138,7 +138,7 @@ def nearest(problem: Problem, start: Array, iterations: int) -> Array:
     def lacking(x: Array) -> Array:
         found = np.minimum(problem.evaluate(np.clip(x, 0.0, 1.0)).required, 0.0)
         if not np.isfinite(found).all():
-            raise FloatingPointError("A requirement is no number.")
+            raise FloatingPointError("A requirement is not a number.")
         return found
 
     inside = np.clip(start, 1e-9, 1.0 - 1e-9)

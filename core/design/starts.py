@@ -170,7 +170,7 @@ class StartSearch:
         if quiet.slopes is not None:
             if not _slopes_are_exact(quiet, points[0], self.seed):
                 self.problem = self.problem._replace(slopes=None)
-                self.reason += "; its exact slopes differ from differences, which are used"
+                self.reason += "; its exact derivatives differ from finite differences, which are used instead"
             return
         try:
             first = quiet.evaluate(points[0]).residuals
@@ -185,9 +185,9 @@ class StartSearch:
             except FAILURES:
                 return
         raise ModelError(
-            "None of the varied parameters changes it.",
+            "None of the varied parameters changes the objective.",
             where=f"objective '{self.design.objective}'",
-            remedy="Vary a parameter on which it depends.",
+            remedy="Vary a parameter on which the objective depends.",
         )
 
     # -------------------------------------------------------------------------------------------------- starts
@@ -212,7 +212,7 @@ class StartSearch:
         if self.problem.rough:
             return row
         k, x = row[1].number, nearest(self.problem, row[0], self.iterations)
-        least = x, self._row(k, x, "requirements are missed least here")
+        least = x, self._row(k, x, "least violation of the requirements")
         if least[1].missed:
             return least if least[1].lacking < row[1].lacking else row
         again = self._solved_row(k, x)
@@ -226,7 +226,7 @@ class StartSearch:
         values = self.design.values(x)
         value = float(np.sqrt(found.residuals @ found.residuals)) if squares else float(found.residuals[0])
         if not np.isfinite(value):
-            return Start(k, values, np.inf, "failed", "The value is no number.")
+            return Start(k, values, np.inf, "failed", "The value is not a number.")
         required = zip(self.design.requirements, found.required, strict=True)
         missed = tuple(each.text for each, by in required if by < -FULFILLED)
         lacking = float(np.linalg.norm(np.minimum(found.required, 0.0))) if missed else 0.0

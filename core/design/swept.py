@@ -61,7 +61,7 @@ class SweptPoint:
         self, mech: Mechanism, driven: str, frame: str, variables: Sequence[str] = (), plane: str = "xy"
     ) -> None:
         if plane not in PLANES:
-            raise ModelError(f"'{plane}' is no plane.", where="plane", remedy="Take xy, xz or yz.")
+            raise ModelError(f"'{plane}' is not a plane.", where="plane", remedy="Use xy, xz or yz.")
         self.frame, self.axes = mech.compiled.known_frame(frame), PLANES[plane]
         if driven not in mech.q_names:
             raise ModelError(
@@ -77,9 +77,9 @@ class SweptPoint:
         found = explicit_forms(mech, driven)
         if found is None:
             raise ModelError(
-                f"The pose does not follow from '{driven}' by closed forms.",
+                f"The loops cannot be closed analytically from '{driven}'.",
                 where="driven",
-                remedy="Drive the coordinate that the solution order names as independent.",
+                remedy="Drive the coordinate listed as independent in the solution order.",
             )
         self.mech, self._forms = found
 

@@ -42,18 +42,20 @@ class Target:
             )
         if not np.isfinite(points).all():
             bad = int(np.argmin(np.isfinite(points).all(axis=1)))
-            raise ModelError(f"Point {bad + 1} is no number.", where="target", remedy="Leave it out.")
+            raise ModelError(f"Point {bad + 1} is not a number.", where="target", remedy="Remove the point.")
         least = 3 if self.closed else 2
         if len(points) < least:
-            raise ModelError(f"{len(points)} points are no curve.", where="target", remedy=f"Give at least {least}.")
+            raise ModelError(
+                f"{len(points)} points do not define a curve.", where="target", remedy=f"Give at least {least}."
+            )
         if np.ptp(points, axis=0).max() <= 0.0:
-            raise ModelError("All points are in one place.", where="target", remedy="Give points that differ.")
+            raise ModelError("All points coincide.", where="target", remedy="Give distinct points.")
         object.__setattr__(self, "points", points)
         if self.times is not None:
             times = np.array(self.times, dtype=float)
             if times.shape != (len(points),) or not (np.diff(times) > 0.0).all():
                 raise ModelError(
-                    "Times of a target grow, one a point.", where="target", remedy="Sort the points by time."
+                    "A target needs one increasing time per point.", where="target", remedy="Sort the points by time."
                 )
             object.__setattr__(self, "times", times)
 
@@ -96,7 +98,7 @@ class Target:
         """Smooth the curve with this many Fourier terms (cosines for an open curve), at `count` points evenly in time
         or arc length."""
         if harmonics < 1:
-            raise ModelError("At least one Fourier term is needed.", where="harmonics", remedy="Take 7, for example.")
+            raise ModelError("At least one Fourier term is needed.", where="harmonics", remedy="Use 7, for example.")
         by_length = self.times is None
         dense = self.sampled(4 * max(count, 4 * harmonics), by_length=by_length)
         if self.closed:
@@ -160,14 +162,16 @@ def from_csv(text: str, *, closed: bool = True, scale: float = 1.0, name: str = 
         except ValueError:
             if rows:
                 raise FileError(
-                    f"'{line.strip()[:40]}' are no numbers.", where=f"{name}, line {number}", remedy="Write x, y."
+                    f"'{line.strip()[:40]}' does not contain numbers.",
+                    where=f"{name}, line {number}",
+                    remedy="Write x, y.",
                 ) from None
             continue
         if len(cells) not in (2, 3) or len(cells) != len(rows[0]) or len(rows) > MOST_POINTS:
             raise FileError(
                 f"There are {len(cells)} columns." if len(rows) <= MOST_POINTS else "There are too many points.",
                 where=f"{name}, line {number}",
-                remedy="Write x, y in each line, perhaps with the time.",
+                remedy="Write x, y in each line, optionally with the time.",
             )
     if not rows:
         raise FileError("There are no points.", where=name, remedy="Write x, y in each line.")
@@ -180,11 +184,13 @@ def from_svg(text: str, *, scale: float = 1e-3, name: str = "target") -> Target:
     """Read a target from the first path, polyline or polygon of an SVG drawing, with y up; scale : m per unit. Raises
     FileError."""
     if "<!DOCTYPE" in text and "<!ENTITY" in text:
-        raise FileError("The drawing declares entities.", where=name, remedy="Save it as plain SVG.")
+        raise FileError(
+            "The drawing declares XML entities, which are not read.", where=name, remedy="Save it as plain SVG."
+        )
     try:
         root = ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
-        raise FileError(f"This is no SVG drawing ({error}).", where=name) from None
+        raise FileError(f"This is not an SVG drawing ({error}).", where=name) from None
     for element in root.iter():
         tag = element.tag.rpartition("}")[2]
         if tag == "path":
@@ -209,9 +215,9 @@ def _path_commands(d: str, name: str) -> Iterator[tuple[str, list[float]]]:
     for letter, rest in re.findall(r"([A-Za-z])([^A-Za-z]*(?:[eE][-+]?\d[^A-Za-z]*)*)", d):
         count = _COUNTS.get(letter.upper())
         if count is None:
-            raise FileError(f"'{letter}' is no command of a path.", where=name)
+            raise FileError(f"'{letter}' is not a path command.", where=name)
         if letter in "aA":
-            raise FileError("The path has an elliptic arc.", where=name, remedy="Turn it into curves (Bézier).")
+            raise FileError("The path contains an elliptic arc.", where=name, remedy="Convert it to Bézier curves.")
         numbers = [float(x) for x in re.findall(_NUMBER, rest)]
         if count and (not numbers or len(numbers) % count):
             raise FileError(f"'{letter}' of the path takes {count} numbers.", where=name)

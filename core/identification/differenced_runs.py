@@ -117,7 +117,9 @@ def differenced(problem: Segmented, k: int, p: Array, z: Array, near: Array | No
                 continue
             places.append(sign * part)
         if not ends:
-            raise SimulationError("The run goes on at neither side of the values.", where=problem.names[j])
+            raise SimulationError(
+                "The run cannot be completed with slightly smaller or larger values.", where=problem.names[j]
+            )
         if len(ends) == 1:
             ends, places = [*ends, here], [*places, 0.0]
         over = places[0] - places[1]

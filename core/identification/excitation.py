@@ -226,11 +226,11 @@ def excitation(
 def _check_arguments(mech: Mechanism, period: float, harmonics: int, criterion: str, rate: float) -> None:
     if mech.constrained or mech.nq != mech.nv or not mech.nv:
         raise ModelError(
-            "Exciting motions are made for open chains of joints with one coordinate each."
+            "Exciting trajectories need an open chain of joints with one coordinate each."
             if mech.nv
             else "Nothing moves.",
             where="excitation",
-            remedy="Record a motion of another kind: base parameters can be identified from it all the same.",
+            remedy="Record any other motion: base parameters can be identified from that, too.",
         )
     if criterion not in CRITERIA:
         raise ModelError(
@@ -238,7 +238,7 @@ def _check_arguments(mech: Mechanism, period: float, harmonics: int, criterion: 
         )
     for name, value, least in (("period", period, 0.0), ("harmonics", harmonics, 1), ("rate", rate, 0.0)):
         if not value > least:
-            raise ModelError(f"{value:g} is too few.", where=name, remedy=f"Give more than {least:g}.")
+            raise ModelError(f"{value:g} is too small.", where=name, remedy=f"Use more than {least:g}.")
 
 
 def _limits(

@@ -34,9 +34,9 @@ def fitted_signals(trace: Trace, outputs: Sequence[str]) -> tuple[str, ...]:
     found = tuple(outputs) or tuple(name for name in trace.signals if _is_fitted_by_default(name, trace))
     if not found:
         raise ModelError(
-            "The trace holds forces alone: there is no motion to fit.",
+            "The trace contains only forces: there is no motion to fit.",
             where="trace",
-            remedy="Name a column of a motion, as joint1.q=angle.",
+            remedy="Assign a column with a motion, for example joint1.q=angle.",
         )
     return found
 
@@ -53,9 +53,9 @@ def bounds_of(
     """Return (names, low (m,), high (m,)): the given bounds, or minimum and maximum of the parameters."""
     if isinstance(vary, str) or not vary:
         raise ModelError(
-            "No parameter is named.",
+            "No parameter is selected.",
             where="vary",
-            remedy=f"Name some of {', '.join(mech.p_names[:8]) or 'the parameters (the model has none yet)'}.",
+            remedy=f"Choose from: {', '.join(mech.p_names[:8]) or 'the parameters (the model has none yet)'}.",
         )
     values = mech.model.values()
     low, high = [], []
@@ -71,7 +71,7 @@ def bounds_of(
             ends = [float(end) for end in vary[name]]
         if not ends[0] < ends[1]:
             raise ModelError(
-                f"Nothing lies between {ends[0]:g} and {ends[1]:g}.",
+                f"The lower bound {ends[0]:g} is not below the upper bound {ends[1]:g}.",
                 where=f"bounds of '{name}'",
                 remedy="Give the lower one first.",
             )

@@ -122,7 +122,11 @@ def identify(
     if method not in METHODS:
         raise ModelError(f"There is no method '{method}'.", where="method", remedy=near_misses(method, METHODS))
     if not 0.0 <= held_back <= 0.8:
-        raise ModelError(f"{held_back:g} of the rows cannot be held back.", where="held_back", remedy="Give 0 … 0.8.")
+        raise ModelError(
+            f"A fraction of {held_back:g} of the rows cannot be held back for validation.",
+            where="held_back",
+            remedy="Use 0 … 0.8.",
+        )
     motion = measured_motion(mech, trace_of(mech, data, columns), preparation, p)
     return identify_motion(mech, motion, kinds=kinds, only=only, method=method, held_back=held_back, p=p)
 
@@ -166,7 +170,10 @@ def _without_slow_rows(mech: Mechanism, motion: MeasuredMotion) -> MeasuredMotio
     sure = np.all((speed > SLOW_FRACTION * fastest) | (fastest == 0.0), axis=1)
     if sure.all() or np.count_nonzero(sure) < LEAST_KEPT_FRACTION * len(motion):
         return motion
-    note = f"{np.count_nonzero(~sure)} rows in which a joint hardly moves are left out: friction has no sure sign there"
+    note = (
+        f"{np.count_nonzero(~sure)} rows in which a joint hardly moves are left out, "
+        "because the sign of friction is uncertain there"
+    )
     arrays = {name: getattr(motion, name)[sure] for name in ("time", "q", "v", "a", "tau")}
     return replace(motion, **arrays, notes=(*motion.notes, note))
 
@@ -237,7 +244,7 @@ def shown_by(
     if seen.all() and len(sigma) and sigma[-1] > SEEN_FRACTION * sigma[0]:
         return whole, ()
     if not seen.any():
-        raise ModelError("Nothing moves in the trace.", where="trace", remedy="Give one in which the joints move.")
+        raise ModelError("No joint moves in the trace.", where="trace", remedy="Give a trace in which the joints move.")
     found = combinations_of(Y.reshape(-1, len(known.names)), known, SEEN_FRACTION)
     unseen = tuple(name for name, column in zip(whole.names, whole.columns, strict=True) if column not in found.columns)
     return found, unseen
@@ -279,7 +286,7 @@ def _with_changes(model: Model, collection: str, name: str, changes: Mapping[str
             return edits.replace(model, chain, replace(chain, rows=rows))
     if name in (member.name for member in model.expanded.joints) or collection == "bodies":
         raise ModelError(
-            f"'{name}' belongs to a sub-assembly, whose file says what it is.",
+            f"'{name}' belongs to a sub-assembly and is defined in its file.",
             where=name,
             remedy="Open that file and identify there, or leave it out.",
         )

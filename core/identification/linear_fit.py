@@ -127,7 +127,9 @@ def _weighted_least_squares(Y: Array, tau: Array, weights: Array) -> tuple[Array
     U, sigma, Vt = np.linalg.svd(W / np.where(scale > 0.0, scale, 1.0), full_matrices=False)
     if not sigma[-1] > UNSEEN_FRACTION * sigma[0]:
         raise SimulationError(
-            "The data do not show all parameters.", where="trace", remedy="Move all joints, faster and further."
+            "Not all parameters are identifiable from the data.",
+            where="trace",
+            remedy="Record a motion of all joints, faster and wider.",
         )
     estimate = Vt.T @ ((U.T @ (tau * weights).ravel()) / sigma) / scale
     half = Vt.T / sigma / scale[:, None]

@@ -77,7 +77,7 @@ def measured_motion(mech: Mechanism, trace: Trace, how: Preparation = UNFILTERED
     if how.cutoff is not None:
         if not 0.0 < how.cutoff < 0.5 / step:
             raise ModelError(
-                f"A filter of {how.cutoff:g} Hz does not fit samples of {1.0 / step:.4g} Hz.",
+                f"A filter cut-off of {how.cutoff:g} Hz does not suit a sampling rate of {1.0 / step:.4g} Hz.",
                 where="cutoff",
                 remedy=f"Give a cut-off between 0 and {0.5 / step:.4g} Hz.",
             )
@@ -101,13 +101,13 @@ def _check_trace(mech: Mechanism, trace: Trace, how: Preparation) -> None:
         raise ModelError(
             f"The trace has no position of {', '.join(missing[:6])}.",
             where="trace",
-            remedy="Name its column, as joint1.q=angle.",
+            remedy="Assign its column, for example joint1.q=angle.",
         )
     if not trace.of("tau"):
         raise ModelError(
             "The trace has no force or torque.",
             where="trace",
-            remedy="Name a column, as joint1.tau=torque; or fit a run, which needs motion alone.",
+            remedy="Assign a column, for example joint1.tau=torque, or fit a run, which needs only motion.",
         )
     if how.rate is not None and not how.rate > 0.0:
         raise ModelError("The rate must be positive.", where="rate", remedy="Give Hz.")
@@ -164,7 +164,7 @@ def _states_of_signals(
     for k, name in enumerate(mech.v_names):
         if f"{name}.v" not in signals and name not in mech.q_names:
             raise ModelError(
-                f"'{name}' is the speed of a joint with a quaternion; it cannot follow from one column.",
+                f"'{name}' is the speed of a joint with a quaternion, which cannot be derived from one column.",
                 where="trace",
                 remedy=f"Give a column for {name}.v, too.",
             )
@@ -201,8 +201,8 @@ def _chosen_rows(time: Array, how: Preparation, notes: list[str]) -> NDArray[np.
     rows = np.arange(first, last, stride, dtype=np.int64)
     if len(rows) < 2:
         raise ModelError(
-            "Nothing is left of the trace.", where="preparation", remedy="Trim less, or take rows more often."
+            "No rows of the trace are left.", where="preparation", remedy="Trim less, or thin the rows less."
         )
     if stride > 1:
-        notes.append(f"one row of {stride} is used")
+        notes.append(f"every {stride}th row is used")
     return rows

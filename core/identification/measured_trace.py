@@ -85,7 +85,7 @@ def _read_hdf5(path: str) -> tuple[tuple[str, ...], Array]:
                 file.visititems(take)
     except OSError as error:
         raise FileError(
-            "This is no HDF5 file.", file=path, remedy="Give an HDF5 file, or a CSV file with columns."
+            "This is not an HDF5 file.", file=path, remedy="Give an HDF5 file, or a CSV file with columns."
         ) from error
     if run:
         loaded = Run.load(path)
@@ -125,7 +125,7 @@ def trace_of(
             numbers = np.column_stack([np.asarray(source[name], dtype=float) for name in names])
         except ValueError:
             raise ModelError(
-                "The columns are not of one length.", where="trace", remedy="Give arrays with a number for each time."
+                "The columns differ in length.", where="trace", remedy="Give arrays with a number for each time."
             ) from None
     else:
         title = path_of(source)
@@ -159,9 +159,9 @@ def _mapped_trace(
             chosen[signal] = (k, name_and_unit(name)[1])
     if not chosen:
         raise FileError(
-            "No column is a signal of the machine.",
+            "No column matches a signal of the machine.",
             file=title,
-            remedy=f"Say which is which: {next(iter(known), 'joint1.q')}={names[-1]}. "
+            remedy=f"Assign the columns, for example {next(iter(known), 'joint1.q')}={names[-1]}. "
             f"Columns: {', '.join(names[:8])}{' …' if len(names) > 8 else ''}.",
         )
     signals = {}
@@ -170,10 +170,10 @@ def _mapped_trace(
         if not np.isfinite(values).all():
             row = int(np.flatnonzero(~np.isfinite(values))[0])
             raise FileError(
-                f"Row {row + 1} holds no finite number.",
+                f"Row {row + 1} contains a value that is not finite.",
                 file=title,
                 where=f"column '{names[k]}'",
-                remedy="Leave such rows out.",
+                remedy="Remove such rows.",
             )
         signals[signal] = values
     used = {k for k, _ in chosen.values()} | {at}
@@ -296,12 +296,14 @@ def _known_signal(mech: Mechanism, signal: str, known: Mapping[str, str]) -> str
 def _check_times(time: Array, title: str, column: str) -> None:
     if len(time) < LEAST_ROWS:
         raise FileError(
-            f"The trace has {len(time)} rows.", file=title, remedy=f"At least {LEAST_ROWS} are needed, better hundreds."
+            f"The trace has {len(time)} rows.",
+            file=title,
+            remedy=f"At least {LEAST_ROWS} rows are needed, preferably hundreds.",
         )
     wrong = np.flatnonzero(~(np.diff(time) > 0.0))
     if len(wrong):
         raise FileError(
-            f"The time does not grow at row {int(wrong[0]) + 2}.",
+            f"The time does not increase at row {int(wrong[0]) + 2}.",
             file=title,
             where=f"column '{column}'",
             remedy="Sort the rows by time and leave repeated ones out.",

@@ -164,12 +164,18 @@ def _most_steps(time: Array) -> int:
 def _fit_rows(trace: Trace, held_back: float, segments: int) -> int:
     """Return the number of rows used for the fit."""
     if not 0.0 <= held_back <= 0.8:
-        raise ModelError(f"{held_back:g} of the rows cannot be held back.", where="held_back", remedy="Give 0 … 0.8.")
+        raise ModelError(
+            f"A fraction of {held_back:g} of the rows cannot be held back for validation.",
+            where="held_back",
+            remedy="Use 0 … 0.8.",
+        )
     used = len(trace) - round(held_back * len(trace))
     most = max(used // 4, 1)
     if not 1 <= segments <= most:
         raise ModelError(
-            f"{segments} segments do not fit {used} rows.", where="segments", remedy=f"Give 1 … {most} of them."
+            f"{used} rows cannot be divided into {segments} segments.",
+            where="segments",
+            remedy=f"Use 1 … {most} segments.",
         )
     return used
 
@@ -215,7 +221,7 @@ class _GaussNewton:
         whole = problem.condensed(passed, own)
         square = float(np.sum((whole.residuals * self.weights) ** 2))
         if not np.isfinite(square):
-            raise SimulationError("The run leaves all bounds.", where="fit")
+            raise SimulationError("The run diverges.", where="fit")
         return _Iterate(p, own, passed, whole, square)
 
     def solve(self, iterations: int) -> None:
@@ -353,9 +359,9 @@ def _result(search: _GaussNewton, trace: Trace, measured: Array, notes: list[str
         predicted = _predicted_channels(problem, run, given, trace.time[used:])
         validation = Validation(trace.time[used:], measured[used:], predicted)
     if problem.differences:
-        notes.append(f"slopes are differences of runs ({problem.differences.rstrip('.')})")
+        notes.append(f"derivatives are finite differences of runs ({problem.differences.rstrip('.')})")
     if not search.converged:
-        notes.append(f"ended after {search.steps} steps, before the steps were small")
+        notes.append(f"stopped after {search.steps} steps without convergence")
     return RunFit(
         problem.mech, problem.names, fit, problem.outputs, problem.time, problem.measured, validation, run,
         dict(zip(problem.vary, point.p.tolist(), strict=True)), bounds, search.converged, search.steps, tuple(notes),
@@ -376,7 +382,11 @@ def _refuse_indistinguishable(problem: Shooting, direction: Array) -> None:
     names = [name for name, part in zip(problem.names, size, strict=True) if part > 0.1 * float(np.max(size))]
     several = len(names) > 1
     raise SimulationError(
-        f"The data do not tell {' and '.join(names)} apart." if several else f"The data do not show {names[0]}.",
+        f"The data do not distinguish {' and '.join(names)}."
+        if several
+        else f"{names[0]} is not identifiable from the data.",
         where="vary",
-        remedy="Leave one of them out, or measure more channels." if several else "Leave it out, or measure more.",
+        remedy="Keep one of them fixed, or measure more channels."
+        if several
+        else "Keep that parameter fixed, or measure more channels.",
     )

@@ -93,9 +93,9 @@ def closed(
     if not gap < SOLVED_GAP:
         names = ", ".join(mech.v_names[k] for k in independent)
         error = AssemblyError(
-            f"The loops do not close with the start values of {names}; what is left is {gap:.3g}.",
+            f"The loops do not close with the start values of {names}; the residual is {gap:.3g}.",
             where="fit",
-            remedy="Begin nearer, or fit fewer start values.",
+            remedy="Give better start values, or fit fewer of them.",
         )
         error.q = q
         raise error

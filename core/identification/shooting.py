@@ -267,7 +267,7 @@ class Shooting:
         """Evaluate segment k with exact derivatives of the run. Raises NoDerivative, SimulationError."""
         segment, displaced = self.segments[k], self._starts_displaced(k)
         if displaced and given.fixed and self.mech.nx and given.x0 is None:
-            raise NoDerivative("force elements begin at rest where loops with quaternions are turned")
+            raise NoDerivative("force elements start at rest in segments whose loops contain quaternions")
         every = [f"{self.mech.v_names[at]}.q" for at in self._displaced_speeds(k)] if displaced else []
         beside = [name for name in every if name not in segment.free]
         found = Differentiated(run, (*self.vary, *segment.free, *beside), given, self.torque)

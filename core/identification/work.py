@@ -26,7 +26,7 @@ def forces(
         ("Trace", lambda _: trace_of(mech, columns)),
         ("Motion", lambda trace: measured_motion(mech, trace, Preparation(cutoff=cutoff), p)),
         ("Fit", lambda motion: identify_motion(mech, motion, p=p, **options)),
-        ("Bodies that can be", lambda found: (found.values, found)[1]),
+        ("Making bodies physically consistent", lambda found: (found.values, found)[1]),
     )
     found: Any = None  # of each step, taken by the next
     for k, (title, step) in enumerate(steps):

@@ -208,9 +208,9 @@ class ChunkTask(Task):
 
 def _process_error(why: str) -> SimulationError:
     return SimulationError(
-        f"No process of the study gets ready to work: {why}.",
+        f"No process of the study could be started: {why}.",
         where="study",
-        remedy="Mend what it names, or compute with one core.",
+        remedy="Fix the cause, or compute with one core.",
     )
 
 
@@ -225,7 +225,7 @@ def halves(chunk: Chunk) -> list[Chunk]:
 
 def lost_rows(chunk: Chunk) -> Rows:
     """Return the failure result of a row that crashes processes."""
-    said = {0: ("The process that computed it ended, three times.", "")}
+    said = {0: ("The process computing this row crashed three times.", "")}
     return Rows(np.full((1, 0), np.nan), np.array([LOST], dtype=np.int8), said)
 
 
@@ -303,7 +303,7 @@ class Dask:
                 raise SimulationError(
                     f"The worker {worker} has other versions: {said}.",
                     where="cluster",
-                    remedy="Install the same there.",
+                    remedy="Install the same versions there.",
                 )
         if not there:
             raise SimulationError(
@@ -363,5 +363,5 @@ class Dask:
 
 def _cluster_error(why: object) -> SimulationError:
     return SimulationError(
-        f"The cluster cannot be reached any more ({why}).", where="cluster", remedy="Resume there, or on this computer."
+        f"The cluster can no longer be reached ({why}).", where="cluster", remedy="Resume there, or on this computer."
     )

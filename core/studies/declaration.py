@@ -167,7 +167,7 @@ def differences(old: Declaration, new: Declaration) -> list[str]:
             said.append("the model")
         elif each.name == "axes":
             said.append(
-                f"what varies ({', '.join(old.names)}: {old.size} rows; now {', '.join(new.names)}: {new.size})"
+                f"what is varied ({', '.join(old.names)}: {old.size} rows; now {', '.join(new.names)}: {new.size})"
             )
         elif isinstance(before, dict):
             keys = sorted(k for k in {*before, *after} if before.get(k) != after.get(k))

@@ -85,7 +85,9 @@ def _checked_distribution(kind: str, *numbers: float) -> Distribution:
         raise ModelError(f"{kind} takes {len(names)} numbers.", remedy=f"Write {kind}({', '.join(names)}).")
     if not all(math.isfinite(x) for x in numbers) or (wrong := KINDS[kind].wrong(*numbers)):
         wrong = wrong if all(math.isfinite(x) for x in numbers) else "all numbers must be finite"
-        raise ModelError(f"{kind}{numbers} is no distribution: {wrong}.", where=kind, remedy="Change its numbers.")
+        raise ModelError(
+            f"{kind}{numbers} is not a distribution: {wrong}.", where=kind, remedy="Change its parameters."
+        )
     return Distribution(kind, tuple(map(float, numbers)))
 
 
@@ -121,11 +123,11 @@ def distribution_of(text: str, number: Callable[[str], float] = float) -> Distri
     if found is None or found[1] not in KINDS:
         known = ", ".join(f"{kind}({', '.join(each.names)})" for kind, each in KINDS.items())
         remedy = near_misses(found[1], KINDS) if found else f"Write one of {known}."
-        raise ModelError(f"'{text}' is no distribution.", remedy=remedy)
+        raise ModelError(f"'{text}' is not a distribution.", remedy=remedy)
     try:
         return _checked_distribution(found[1], *(number(part.strip()) for part in found[2].split(",")))
     except ValueError:
-        raise ModelError(f"'{text}' has a part that is no number.", remedy="Write numbers in SI.") from None
+        raise ModelError(f"'{text}' contains a value that is not a number.", remedy="Write numbers in SI.") from None
 
 
 # ------------------------------------------------------------------------------------------- points in a cube
@@ -140,7 +142,7 @@ def points(count: int, dimensions: int, seed: int, how: str) -> Array:
     one; latin : Latin hypercube; sobol : scrambled (Owen), which is balanced for powers of two
     """
     if how not in HOW:
-        raise ModelError(f"There is no way to sample '{how}'.", where="how", remedy=f"Use one of {', '.join(HOW)}.")
+        raise ModelError(f"There is no sampling method '{how}'.", where="how", remedy=f"Use one of {', '.join(HOW)}.")
     if how == "random":
         rows = (np.random.SeedSequence(seed, spawn_key=(row,)) for row in range(count))
         found = np.array([np.random.Generator(np.random.PCG64(each)).random(dimensions) for each in rows])

@@ -32,7 +32,7 @@ Array = NDArray[np.float64]
 MAGIC = b"kinetostat study 1\n"
 HEAD = struct.Struct("<QI")
 """Record header: length and checksum."""
-UNLOCK = "Close it there, or wait until it is written, and try again."
+UNLOCK = "Close the file there, or wait until it is written, and try again."
 
 
 class Table:
@@ -80,7 +80,7 @@ class RowFile:
                 self._write(MAGIC + _record(_header(table)))
         except OSError as error:
             self._close_unused_journal()
-            raise FileError(f"It cannot be written: {error.strerror}.", file=str(self._journal)) from None
+            raise FileError(f"The study file cannot be written: {error.strerror}.", file=str(self._journal)) from None
         except TakenError:
             raise self._taken_error() from None
         except BaseException:
@@ -93,16 +93,16 @@ class RowFile:
             raise self._taken_error()
         if journal or self.path.exists():
             raise FileError(
-                "There is a file already.",
+                "The file already exists.",
                 file=str(self.path),
-                remedy="Resume it, or name another file or remove this one.",
+                remedy="Resume its study, choose another file, or remove this one.",
             )
 
     def _taken_error(self) -> FileError:
         return FileError(
-            "Another study writes to it.",
+            "Another study is writing to this file.",
             file=str(self.path),
-            remedy="Wait until that is done, or stop it, and resume; or name another file.",
+            remedy="Wait until that study ends, or stop it, and resume; or choose another file.",
         )
 
     def _close_unused_journal(self) -> None:
@@ -135,9 +135,9 @@ class RowFile:
         said = differences(found.declaration, self.table.declaration)
         if said:
             raise FileError(
-                f"The file holds another study; what differs: {'; '.join(said)}.",
+                f"The file holds another study; differences: {'; '.join(said)}.",
                 file=str(self.path),
-                remedy="Name another file, or declare the study as it was.",
+                remedy="Choose another file, or restore the study's settings.",
             )
         self.table.done |= found.done
         self.table.results[found.done] = found.results[found.done]
@@ -189,7 +189,11 @@ class RowFile:
         except OSError as error:
             temporary.unlink(missing_ok=True)
             locked = _is_locked(error)
-            why = "Another program has it open" if locked else f"It cannot be written: {error.strerror or error}"
+            why = (
+                "Another program has it open"
+                if locked
+                else f"The study file cannot be written: {error.strerror or error}"
+            )
             raise FileError(
                 f"{why}. All rows are in '{self._journal}'.",
                 file=str(self.path),
@@ -247,9 +251,9 @@ def _read_journal(path: Path) -> tuple[Table | None, int]:
                 table.put(_checked_places(table, found["places"], rows), rows)
     except (*BROKEN, KinetostatError) as error:
         raise FileError(
-            f"It is no journal of a study: {str(error)[:200]}.",
+            f"This is not a journal of a study: {str(error)[:200]}.",
             file=str(path),
-            remedy="Remove it, and make the study again; or copy it again from where it is whole.",
+            remedy="Remove the file and run the study again, or restore an intact copy.",
         ) from None
     return table, place
 
@@ -317,7 +321,7 @@ def load(path: str) -> Table:
             journal = place.with_name(place.name + ".part")
             found = _read_journal(journal)[0] if journal.exists() else None
             if found is None:
-                raise FileError("There is no study.", file=path, remedy="Name a file that a study has written.")
+                raise FileError("There is no study file.", file=path, remedy="Choose a file written by a study.")
             return found
         size = place.stat().st_size
         with opened(str(place), unfinished=False) as file:
@@ -333,6 +337,6 @@ def load(path: str) -> Table:
         table.done[:] = done
     except (*BROKEN, RuntimeError, AttributeError) as error:
         if _is_locked(error):
-            raise FileError("Another program writes to it.", file=path, remedy=UNLOCK) from None
-        raise FileError(f"It is no file of a study: {error}.", file=path) from None
+            raise FileError("Another program is writing to this file.", file=path, remedy=UNLOCK) from None
+        raise FileError(f"This is not a study file: {error}.", file=path) from None
     return table

@@ -39,9 +39,7 @@ def row_state(mech: Mechanism, result: StudyResult, row: int) -> RowState:
         elif name.endswith(".v") and stem in mech.v_names:
             speeds[stem] = value
         elif result.declaration.kind != "targets" and name not in ("duration", "step", "rtol", "atol"):
-            raise ModelError(
-                f"The machine has no '{name}' any more.", where=f"row {row}", remedy="Run the study again."
-            )
+            raise ModelError(f"The machine no longer has '{name}'.", where=f"row {row}", remedy="Run the study again.")
     p = mech.parameter_values(parameters or None)
     if result.declaration.kind == "targets":
         ends = [result.column(f"{name}.q")[row] for name in mech.q_names]

@@ -96,7 +96,9 @@ class Machine:
         if kind == "runs" and name in OPTIONS:
             return "option", name
         known = [*mech.p_names, *(f"{q}.q" for q in mech.q_names), *(f"{v}.v" for v in mech.v_names), *OPTIONS]
-        raise ModelError(f"Nothing that can vary is called '{name}'.", where="study", remedy=near_misses(name, known))
+        raise ModelError(
+            f"There is no quantity '{name}' that can be varied.", where="study", remedy=near_misses(name, known)
+        )
 
     def _values_by_category(self, values: Array) -> dict[str, dict[str, float]]:
         found: dict[str, dict[str, float]] = {"p": {}, "q0": {}, "v0": {}, "option": {}, "target": {}}
@@ -117,13 +119,15 @@ class Machine:
             if alone and (reason := each.constant_reason(varied)):
                 raise ModelError(f"{reason}.", where=f"record '{name}'", remedy="Record or vary something else.")
         if declaration.curves and {name for what, name in self._places if what == "option"} & {"duration"}:
-            raise ModelError("Curves need one duration.", where="study", remedy="Do not vary the duration.")
+            raise ModelError(
+                "Curves need the same duration in all rows.", where="study", remedy="Do not vary the duration."
+            )
         self._curves = []
         duration = float(declaration.options.get("duration", 10.0))
         for name, (channel, every) in declaration.curves.items():
             if self.signals.components(channel) != ():
                 raise ModelError(
-                    f"'{channel}' is no channel of one component.",
+                    f"'{channel}' is not a scalar channel.",
                     where=f"curve '{name}'",
                     remedy=near_misses(channel, self.signals.all),
                 )
@@ -192,7 +196,9 @@ class Machine:
             except KinetostatError as error:
                 status[k], messages[k] = _failure(error)
             except TooLate as late:
-                said = f"It was given up after {self.declaration.limit:g} s, at t = {late.at:.4g} s."
+                said = (
+                    f"The row was aborted after {self.declaration.limit:g} s of computing time, at t = {late.at:.4g} s."
+                )
                 status[k], messages[k] = LIMIT, (said, "")
         fill(results)
         self._reject_nonfinite(results, status, messages)
@@ -202,7 +208,7 @@ class Machine:
         """Mark rows with non-finite numbers as failed."""
         for k in np.flatnonzero((status == DONE) & ~np.isfinite(results).all(axis=1)).tolist():
             first = self.columns[int(np.argmin(np.isfinite(results[k])))].name
-            status[k], messages[k] = NOT_FINITE, (f"'{first}' gives no finite number.", first)
+            status[k], messages[k] = NOT_FINITE, (f"'{first}' is not finite.", first)
 
     # ------------------------------------------------------------------------------------------ poses
 
@@ -217,7 +223,7 @@ class Machine:
                 elif self.signals.components(used) != () and used not in self.signals.parameters:
                     special = [f"{frame}.{what}" for frame in self.mech.frame_names for what in MEASURES]
                     raise ModelError(
-                        f"Nothing of one number is called '{used}' at a pose.",
+                        f"There is no scalar quantity '{used}' of a pose.",
                         where=f"record '{name}'",
                         remedy=near_misses(used, [*self.signals.all, *special]),
                     )

@@ -67,7 +67,7 @@ class Study:
         allowed = ("duration", "method", "step", "rtol", "atol", "torque", "output", "max_steps", "closed_forms")
         for name in options:
             if name not in allowed:
-                raise ModelError(f"'{name}' is no option of a study.", remedy=f"Known: {', '.join(allowed)}.")
+                raise ModelError(f"'{name}' is not an option of a study.", remedy=f"Options: {', '.join(allowed)}.")
         if kind == "runs":
             options.setdefault("closed_forms", True)  # what is ready first must not decide about numbers
         origin = str(getattr(document, "origin", "") or "")
@@ -137,7 +137,9 @@ class Study:
     def _add(self, axis: Axis) -> Study:
         twice = set(axis.names) & set(self._declared.names)
         if twice or len(set(axis.names)) < len(axis.names):
-            raise ModelError(f"'{sorted(twice or axis.names)[0]}' varies twice.", where="study", remedy="Name it once.")
+            raise ModelError(
+                f"'{sorted(twice or axis.names)[0]}' is varied twice.", where="study", remedy="Vary it only once."
+            )
         self._declared = replace(self._declared, axes=(*self._declared.axes, axis))
         _ = self._declared.size
         return self
@@ -166,7 +168,7 @@ class Study:
             raise ModelError("Nothing varies.", where="grid", remedy="Name a parameter and its values.")
         columns = [[self.number(name, v) for v in np.atleast_1d(each).tolist()] for name, each in given.items()]
         if any(not column for column in columns):
-            raise ModelError("There are no values.", where="grid", remedy="Give at least one value of each.")
+            raise ModelError("There are no values.", where="grid", remedy="Give at least one value for each name.")
         return self._add(Axis(tuple(given), tuple(product(*columns)), "grid"))
 
     def list(self, rows: str | os.PathLike[str] | Values, /) -> Study:
@@ -175,7 +177,9 @@ class Study:
             names = tuple(rows)
             columns = [[self.number(name, v) for v in each] for name, each in rows.items()]
             if len({len(column) for column in columns}) != 1:
-                raise ModelError("The columns differ in length.", where="list", remedy="Give each as many values.")
+                raise ModelError(
+                    "The columns differ in length.", where="list", remedy="Give all columns the same number of values."
+                )
             return self._add(Axis(names, tuple(zip(*columns, strict=True)), "list"))
         return self._add(_from_csv(os.fspath(rows), self.number))
 
@@ -196,10 +200,12 @@ class Study:
         names, matrix = tuple(drawn), np.eye(len(drawn))
         for (a, b), value in (correlation or {}).items():
             if a not in drawn or b not in drawn or a == b:
-                raise ModelError(f"'{a}', '{b}' is no pair of what is drawn.", where="correlation")
+                raise ModelError(f"'{a}', '{b}' are not both drawn from distributions.", where="correlation")
             matrix[names.index(a), names.index(b)] = matrix[names.index(b), names.index(a)] = value
         if how not in HOW:
-            raise ModelError(f"There is no sampling '{how}'.", where="how", remedy=f"Use one of {', '.join(HOW)}.")
+            raise ModelError(
+                f"There is no sampling method '{how}'.", where="how", remedy=f"Use one of {', '.join(HOW)}."
+            )
         rows = tuple(tuple(map(float, row)) for row in matrix) if correlation else ()
         axis = Axis(names, (), how, tuple(drawn.values()), int(count), int(seed), rows)
         axis.rows() if correlation else None
@@ -215,7 +221,9 @@ class Study:
 
     def _distributions(self, count: int, given: Mapping[str, Any]) -> dict[str, Distribution]:
         if not given or int(count) < 1:
-            raise ModelError("Nothing is drawn.", where="sample", remedy="Give a count above zero and distributions.")
+            raise ModelError(
+                "The study has nothing to sample.", where="sample", remedy="Give a positive count and distributions."
+            )
         found = {}
         for name, each in given.items():
             try:
@@ -247,7 +255,9 @@ class Study:
         if not d.axes:
             raise ModelError("Nothing varies.", where="study", remedy="Add a grid, samples or a list.")
         if d.kind in ("runs", "poses") and not d.record and not d.curves:
-            raise ModelError("Nothing is recorded.", where="study", remedy="Record a measure, such as max(elbow.q).")
+            raise ModelError(
+                "The study records nothing.", where="study", remedy="Record a measure, such as max(elbow.q)."
+            )
         return Machine(d)
 
     # ------------------------------------------------------------------------------------------ running
@@ -311,14 +321,14 @@ def _from_csv(path: str, number: Callable[[str, Any], float]) -> Axis:
         with open(path, newline="", encoding="utf-8-sig") as file:
             rows = [row for row in csv.reader(file) if any(cell.strip() for cell in row)]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise FileError(f"It cannot be read: {error}.", file=path) from None
+        raise FileError(f"The CSV file cannot be read: {error}.", file=path) from None
     if len(rows) < 2:
-        raise FileError("It has no rows.", file=path, remedy="Write names in the first line, values below.")
+        raise FileError("The CSV file has no rows.", file=path, remedy="Write names in the first line, values below.")
     names = tuple(cell.strip() for cell in rows[0])
     values = []
     for k, row in enumerate(rows[1:], 2):
         if len(row) != len(names):
-            raise FileError(f"{len(row)} values stand where there are {len(names)} names.", file=path, line=k)
+            raise FileError(f"The row has {len(row)} values for {len(names)} names.", file=path, line=k)
         try:
             values.append(tuple(number(name, _cell_value(cell)) for name, cell in zip(names, row, strict=True)))
         except KinetostatError as error:

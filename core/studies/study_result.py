@@ -181,7 +181,9 @@ class StudyResult:
     def _good(self, name: str) -> tuple[Array, NDArray[np.int64]]:
         places = np.flatnonzero(self.good)
         if not len(places):
-            raise ModelError("No row of the study succeeded.", where=f"'{name}'", remedy="Look at `failed`.")
+            raise ModelError(
+                "No row of the study succeeded.", where=f"'{name}'", remedy="See `failed` for the reasons."
+            )
         return self.column(name)[places], places
 
     def map(self, name: str, x: str, y: str, cells: int = 24) -> Map:
@@ -203,7 +205,9 @@ class StudyResult:
 
     def _cells(self, name: str, cells: int) -> tuple[Array, NDArray[np.int64]]:
         if name not in self.varied:
-            raise ModelError(f"'{name}' does not vary.", where="map", remedy=near_misses(name, list(self.varied)))
+            raise ModelError(
+                f"'{name}' is not varied in the study.", where="map", remedy=near_misses(name, list(self.varied))
+            )
         column = self.varied[name]
         axis = self._axis(name)
         if axis.values:
@@ -243,17 +247,19 @@ class StudyResult:
         """
         axis = self.declaration.axes[0]
         if len(self.declaration.axes) != 1 or axis.how != "saltelli":
-            raise ModelError("The study has no design for Sobol's indices.", remedy="Declare it by Study.sobol.")
+            raise ModelError(
+                "The study was not sampled for Sobol indices.", remedy="Declare the study with Study.sobol."
+            )
         if not self.good.all():
             raise ModelError(
-                "Rows failed or are not done, and every row counts for Sobol's indices.",
+                "Some rows failed or are unfinished, but Sobol indices need all rows.",
                 where="study",
                 remedy="Choose narrower distributions.",
             )
         blocks = self.column(name).reshape(len(axis.names) + 2, -1)
         a, b, variance = blocks[0], blocks[1], float(np.var(blocks[:2]))
         if variance == 0.0:
-            raise ModelError(f"'{name}' is the same in all rows.", where="study", remedy="Record something else.")
+            raise ModelError(f"'{name}' is the same in all rows.", where="study", remedy="Record another quantity.")
         found = []
         for each, mixed in zip(axis.names, blocks[2:], strict=True):
             first = float(np.mean(b * (mixed - a))) / variance

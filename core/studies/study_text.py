@@ -52,12 +52,14 @@ def values_of(text: str, number: Callable[[str], float]) -> list[float]:
     if len(parts) == 1:
         return [number(part) for part in map(str.strip, text.split(",")) if part]
     if len(parts) > 3 or not all(parts):
-        raise ModelError(f"'{text}' is no range.", remedy="Write from:to:how many, as 0.3:0.5:21.")
+        raise ModelError(f"'{text}' is not a range.", remedy="Write from:to:count, for example 0.3:0.5:21.")
     count = FEW_VALUES
     if len(parts) == 3:
         count = int(parts[2]) if parts[2].isdigit() else 0
         if count < 1:
-            raise ModelError(f"'{parts[2]}' is no number of values.", remedy="Write from:to:how many, as 0.3:0.5:21.")
+            raise ModelError(
+                f"'{parts[2]}' is not a number of values.", remedy="Write from:to:count, for example 0.3:0.5:21."
+            )
     found: list[float] = np.linspace(number(parts[0]), number(parts[1]), count).tolist()
     return found
 
@@ -74,7 +76,9 @@ def _parsed_interval(name: str, text: str) -> float:
     except ValueError:
         value = math.nan
     if not value > 0.0:
-        raise ModelError(f"'{text}' are no seconds.", where=f"record '{name}'", remedy="Write: channel every 0.01")
+        raise ModelError(
+            f"'{text}' is not a time in seconds.", where=f"record '{name}'", remedy="Write: channel every 0.01"
+        )
     return value
 
 
@@ -91,9 +95,9 @@ def lines_of(text: str, option: str, unnamed: str = "") -> dict[str, str]:
         if not name and unnamed:
             name = f"{unnamed}{len(found) + 1}"
         if not name or not value:
-            raise ModelError(f"'{part}' has no name.", where=option, remedy="Write name=…; name=…")
+            raise ModelError(f"'{part}' lacks a name.", where=option, remedy="Write name=…; name=…")
         if name in found:
-            raise ModelError(f"'{name}' comes twice.", where=option, remedy="Name each once.")
+            raise ModelError(f"'{name}' is given twice.", where=option, remedy="Give each name once.")
         found[name] = value
     return found
 
@@ -113,8 +117,8 @@ def text_of(model: Model, name: str) -> StudyText:
     """Return a study of the document in textual notation. Raises ModelError with similar names, or naming the field."""
     if not model.studies:
         raise ModelError(
-            f"There is no study '{name}': the document asks for none.",
-            remedy="Keep one in the panel Studies, or add a ks.StudyPlan.",
+            f"There is no study '{name}': the document has no studies.",
+            remedy="Save one in the Studies panel, or add a ks.StudyPlan.",
         )
     plan: StudyPlan = model.find("studies", name)
     values = model.values()

@@ -193,14 +193,14 @@ class Work:
             return
         except OSError as error:
             problem = FileError(
-                f"The rows cannot be kept: {error.strerror or error}.",
+                f"The rows cannot be saved: {error.strerror or error}.",
                 file=str(self.kept.path),
-                remedy="Make room and resume, or name another file.",
+                remedy="Free disk space and resume, or choose another file.",
             )
         while (other := self.asked.elsewhere(problem) if self.asked.elsewhere is not None else None) is not None:
             try:
                 self.kept.move(other)
                 return
             except (OSError, FileError) as error:
-                problem = FileError(f"The rows cannot be kept: {error}.", file=other, remedy="Name another file.")
+                problem = FileError(f"The rows cannot be saved: {error}.", file=other, remedy="Choose another file.")
         raise problem

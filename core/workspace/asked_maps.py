@@ -25,8 +25,8 @@ PLACES = 500
 ORIENTATIONS = 48
 """Number of orientations tried at each point."""
 ABOUT = {
-    "orientations": "share of {count} orientations in which the frame gets there",
-    "configurations": "number of poses that bring the frame there",
+    "orientations": "share of {count} orientations in which the frame reaches the point",
+    "configurations": "number of configurations that reach the point",
 }
 
 
@@ -59,7 +59,7 @@ class _GridPointMap:
             over=task.ranges.all_names,
             cells=cells,
             plane=self.plane,
-            notes=(*words, "Numeric inverse kinematics: the numbers are at least these."),
+            notes=(*words, "Numeric inverse kinematics: the counts are lower bounds."),
         )
 
     def report(self, some: NDArray[np.intp], values: Array, poses: Array | None) -> None:
@@ -68,7 +68,7 @@ class _GridPointMap:
         watch, count = self.task.watch, len(self.places)
         watch.step(0.5 + 0.45 * len(some) / count, "Inverse kinematics")
         if watch.shown is not None:
-            watch.shown(replace(self.so_far([f"{len(some)} of {count} places so far"]), growing=True))
+            watch.shown(replace(self.so_far([f"{len(some)} of {count} points so far"]), growing=True))
 
     def so_far(self, words: list[str]) -> WorkspaceMap:
         """Build the coarser map of the finished points."""
@@ -104,7 +104,7 @@ def asked(task: Task, found: Samples, wanted: Wanted, stopped: bool) -> Workspac
             task.machine, of.places, rotations, found.q, task.accepts, task.watch.share, of.report
         )
     except Stopped:
-        words = ["It was stopped before inverse kinematics was done."]
+        words = ["The map was stopped before inverse kinematics was finished."]
         if of.done is not None:
             return of.so_far(words)
         return replace(of.whole(of.q, np.full(len(of.q), np.nan), words), complete=False)
@@ -125,9 +125,9 @@ def _configurations(task: Task, wanted: Wanted, found: Samples, q: Array, report
     free = task.ranges.count
     if free not in (moves, whole):
         raise ModelError(
-            f"{free} coordinates move '{machine.frame}' in {whole} dimensions: infinitely many poses reach each place.",
+            f"{free} coordinates move '{machine.frame}' in {whole} dimensions: infinitely many poses reach each point.",
             where="workspace",
-            remedy="Let fewer coordinates run (over), or choose orientations.",
+            remedy="Vary fewer coordinates (over), or choose orientations.",
         )
     poses = machine.poses(q)
     return orientation_maps.configuration_counts(

@@ -167,7 +167,7 @@ def worst_errors(J: Array, errors: Array) -> Array:
         raise ModelError(
             f"The errors of {len(errors)} actuators have too many combinations.",
             where="over",
-            remedy=f"Let {MOST_ACTUATORS} coordinates run at most.",
+            remedy=f"Vary at most {MOST_ACTUATORS} coordinates.",
         )
     worst = np.zeros(len(J))
     for signs in product((1.0, -1.0), repeat=max(len(errors) - 1, 0)):
@@ -192,9 +192,9 @@ def stiffnesses(mech: Mechanism, chosen: Actuators) -> Array:
         found.append(float(numbers.scalar(joint.stiffness, f"joint '{joint.name}', stiffness")))
         if not found[-1] > 0.0:
             raise ModelError(
-                "It has no stiffness.",
+                "The joint has no stiffness.",
                 where=f"joint '{joint.name}'",
-                remedy="Give all joints that move the frame that of their drives (field “stiffness”).",
+                remedy="Give all joints that move the frame the stiffness of their drives (field “stiffness”).",
             )
     return np.array(found)
 
@@ -213,9 +213,9 @@ def speeds_allowed(mech: Mechanism, chosen: Actuators) -> Array:
     for name, speed in zip(chosen.names, found, strict=True):
         if not np.isfinite(speed):
             raise ModelError(
-                "Its limit says no largest speed.",
+                "The joint has no speed limit.",
                 where=f"joint '{name}'",
-                remedy="Give the limits of all joints that move a speed (velocity).",
+                remedy="Give the limits of all joints that move the frame a speed (velocity).",
             )
     return found
 
@@ -233,7 +233,7 @@ def _limits(mech: Mechanism, chosen: Actuators, field: str, words: str) -> Array
         raise ModelError(
             f"No joint that moves the frame has a {words}.",
             where="workspace",
-            remedy=f"Give limits of joints: their field “{field}”.",
+            remedy=f"Set it in the limits of the joints (field “{field}”).",
         )
     return result
 
@@ -243,8 +243,8 @@ def pull_of_gravity(mech: Mechanism) -> Array:
     gravity = mech.model.world.gravity
     if gravity.kind == "point":
         raise ModelError(
-            "A mass weighs another force at every place of a point field.",
+            "In a point field the weight of a mass depends on its position.",
             where="world, gravity",
-            remedy="Take uniform gravity, or another kind of map.",
+            remedy="Use uniform gravity, or another kind of map.",
         )
     return np.array(mech.compiled.coordinates.numbers.gravity(gravity)[0], dtype=float)

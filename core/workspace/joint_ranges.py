@@ -98,7 +98,9 @@ def joint_ranges(mech: Mechanism, frame: str, over: Over, p: Array, *, turning: 
     names = list(over) if over else _moving_coordinates(mech, frame, p, turning)
     if not names:
         raise ModelError(
-            f"Nothing moves '{frame}'.", where="workspace", remedy="Choose a frame that a joint moves, as the tool."
+            f"No joint moves '{frame}'.",
+            where="workspace",
+            remedy="Choose a frame that a joint moves, such as the tool.",
         )
     balls = {name: mech.joint_q(name).start for name in names if _is_ball(mech, name)}
     plain = [name for name in names if name not in balls]
@@ -106,7 +108,7 @@ def joint_ranges(mech: Mechanism, frame: str, over: Over, p: Array, *, turning: 
         if name not in known or known[name].dimension == "none":
             possible = [each.name for each in mech.coordinates if each.dimension != "none"]
             raise ModelError(
-                f"No coordinate that can run is called '{name}'.", where="over", remedy=near_misses(name, possible)
+                f"There is no coordinate '{name}' that can be varied.", where="over", remedy=near_misses(name, possible)
             )
     mech.compiled.coordinates.refuse_crossed()
     bounds = [_bounds(known[name], given.get(name)) for name in plain]
@@ -144,9 +146,9 @@ def _moving_coordinates(mech: Mechanism, frame: str, p: Array, turning: bool) ->
         name = joint if joint in mech.compiled.coordinates.joints and _is_ball(mech, joint) else speed
         if name not in mech.q_names and name != joint:
             raise ModelError(
-                f"'{joint}' leaves a body free to be anywhere, so '{frame}' can be everywhere.",
+                f"'{joint}' leaves a body free in space, so that '{frame}' can reach any point.",
                 where="workspace",
-                remedy="Join the body to the ground, or name the coordinates that run (over).",
+                remedy="Join the body to the ground, or name the coordinates to vary (over).",
             )
         if name not in names:
             names.append(name)
@@ -159,7 +161,7 @@ def _bounds(coordinate: Coordinate, given: Any) -> tuple[float, float]:
     if given is not None:
         low, high = (float(x) for x in given)
         if not (math.isfinite(low) and math.isfinite(high) and low < high):
-            raise ModelError(f"{low:g} … {high:g} is no range.", where=where, remedy="Give two numbers that rise.")
+            raise ModelError(f"{low:g} … {high:g} is not a range.", where=where, remedy="Give the lower bound first.")
         return low, high
     low = -math.inf if coordinate.lower is None else coordinate.lower
     high = math.inf if coordinate.upper is None else coordinate.upper
@@ -172,8 +174,8 @@ def _bounds(coordinate: Coordinate, given: Any) -> tuple[float, float]:
         high = high if math.isfinite(high) else low + TURN
     if not (math.isfinite(low) and math.isfinite(high)):
         raise ModelError(
-            "It has no limits, so there is no end of what the frame reaches.",
+            "The coordinate has no limits, so that the workspace would be infinite.",
             where=where,
-            remedy="Give the joint limits, or name the coordinates that run with their bounds (over).",
+            remedy="Give the joint limits, or name the coordinates to vary with their bounds (over).",
         )
     return low, high

@@ -23,7 +23,7 @@ def write(found: Any, path: str | os.PathLike[str]) -> None:
     make = WRITERS.get(Path(path).suffix.lower())
     if make is None:
         raise FileError(
-            "Maps are not written in this format.", file=str(path), remedy=f"Choose one of {', '.join(WRITERS)}."
+            "Maps cannot be written in this format.", file=str(path), remedy=f"Choose one of {', '.join(WRITERS)}."
         )
     write_whole(path, make(found))
 

@@ -141,28 +141,28 @@ def _stiffness(wanted: Wanted) -> tuple[Values, str]:
 
 
 KINDS: dict[str, Kind] = {
-    "reach": Kind("Workspace", "where the frame can be", "largest", _reach),
+    "reach": Kind("Workspace", "positions that the frame can reach", "largest", _reach),
     "manipulability": Kind("Manipulability", "Yoshikawa's w = √det(J Jᵀ)", "largest", _manipulability, True),
-    "condition": Kind("Condition", "largest over least radius of the velocity ellipsoid", "least", _condition, True),
+    "condition": Kind("Condition", "largest over smallest radius of the velocity ellipsoid", "least", _condition, True),
     "isotropy": Kind(
-        "Isotropy", "least over largest radius of the velocity ellipsoid, 1 = sphere", "largest", _isotropy, True
+        "Isotropy", "smallest over largest radius of the velocity ellipsoid, 1 = sphere", "largest", _isotropy, True
     ),
     "singularity": Kind(
         "Distance from singularities",
-        "least radius of the velocity ellipsoid: how far J is from a matrix that has lost rank",
+        "smallest radius of the velocity ellipsoid: distance of J from a singular matrix",
         "largest",
         _singularity,
         True,
     ),
-    "speed": Kind("Speed", "what is reached in every direction within the limits of speed", "largest", _speed),
-    "force": Kind("Force", "what is borne in every direction within the limits of effort", "largest", _force),
+    "speed": Kind("Speed", "speed attained in every direction within the actuators' speed limits", "largest", _speed),
+    "force": Kind("Force", "force borne in every direction within the actuators' effort limits", "largest", _force),
     "accuracy": Kind(
-        "Error of the frame", "the largest error of the frame by errors of the actuators", "least", _accuracy, True
+        "Error of the frame", "largest error of the frame caused by errors of the actuators", "least", _accuracy, True
     ),
     "stiffness": Kind(
-        "Stiffness", "stiffness in the softest direction, by that of the joints", "largest", _stiffness, True
+        "Stiffness", "stiffness in the softest direction, from the stiffness of the joints", "largest", _stiffness, True
     ),
-    "payload": Kind("Payload", "the largest mass held at rest within the limits of effort", "largest", _payload),
+    "payload": Kind("Payload", "largest mass held at rest within the actuators' effort limits", "largest", _payload),
 }
 """Map kinds by the names used in scripts and functions."""
 
@@ -191,7 +191,7 @@ def formula_kind(text: str, machine: Machine) -> Kind:
             raise ModelError(
                 f"'{name}' has several components.",
                 where="kind",
-                remedy=f"Name one of them, as {name}{(signals.components(name) or ('',))[0]}.",
+                remedy=f"Choose one of them, for example {name}{(signals.components(name) or ('',))[0]}.",
             )
     try:
         unit = dimension_of(node, signals.dimension).unit

@@ -180,9 +180,11 @@ def task_of(
     """Validate a request for a map."""
     samples, seed = drawn
     if not (np.isfinite(error) and error > 0.0):
-        raise ModelError(f"{error:g} is no error of joints.", where="error", remedy="Give more than 0 rad.")
+        raise ModelError(f"{error:g} is not a valid joint error.", where="error", remedy="Use a positive value, rad.")
     if not 16 <= samples <= 50_000_000:
-        raise ModelError(f"{samples} samples cannot be taken.", where="samples", remedy="Take 16 to 50,000,000.")
+        raise ModelError(
+            f"The number of samples {samples} is out of range.", where="samples", remedy="Use 16 to 50,000,000."
+        )
     name = mech.compiled.known_frame(frame or tool_frame(mech.model))
     machine = Machine(mech, name, mech.parameter_values(), look=watch.look)
     ranges = joint_ranges(mech, name, over, machine.p, turning=kind != "reach" or orientation is not None)
@@ -194,9 +196,9 @@ def task_of(
         start = np.asarray(mech.assemble(start))
         if ranges.balls:
             raise ModelError(
-                "In closed machines coordinates of one number run.",
+                "In machines with loops only scalar coordinates can be varied.",
                 where="over",
-                remedy="Name joints that turn about one axis, or slide.",
+                remedy="Choose revolute or prismatic joints.",
             )
     restriction = Restriction(_orientation_matrix(orientation), _slice_plane(plane))
     made = KINDS.get(kind) if kind not in ASKING else None
@@ -231,7 +233,7 @@ def _orientation_matrix(given: Any) -> Array | None:
         return z @ y @ x
     if array.shape != (3, 3) or np.max(np.abs(array @ array.T - np.eye(3))) > 1e-6 or np.linalg.det(array) < 0.0:
         raise ModelError(
-            "It is no rotation.",
+            "The orientation is not a rotation.",
             where="orientation",
             remedy="Give a rotation matrix, or three angles about the fixed axes x, y, z.",
         )
@@ -259,8 +261,8 @@ def _slice_plane(given: Any) -> Plane | None:
         found = None
     if found is None or not np.isfinite(found.axes).all():
         raise ModelError(
-            "It is no plane.",
+            "The slice is not a plane.",
             where="slice",
-            remedy='Give an axis and a place on it, as ("z", 0.5), or (normal, offset).',
+            remedy='Give an axis and a position on it, such as ("z", 0.5), or (normal, offset).',
         )
     return found

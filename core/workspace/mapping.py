@@ -77,9 +77,11 @@ def workspace(
     stopped = grown.grow(lambda: _show_intermediate(grown))
     if not len(grown.samples.q):
         raise ModelError(
-            "No sample fulfils what was asked." if not stopped else "It was stopped before the first samples.",
+            "No sample fulfils the conditions of the map."
+            if not stopped
+            else "The map was stopped before the first samples.",
             where="workspace",
-            remedy="Take more samples, other limits, or another orientation, plane or start pose.",
+            remedy="Use more samples, other limits, or another orientation, plane or start pose.",
         )
     if task.name in ASKING:
         assert grown.wanted is not None
@@ -93,7 +95,7 @@ def _show_intermediate(grown: GrownSamples) -> None:
     if task.watch.shown is None or task.name in ASKING:
         return
     found, values = grown.samples, grown.values
-    words = f"{len(values):,} poses so far" if len(values) < task.samples else "How large it is comes next."
+    words = f"{len(values):,} poses so far" if len(values) < task.samples else "The size is computed next."
     task.watch.shown(replace(_map_of_samples(grown, found, values, _Size(), [words]), complete=False, growing=True))
 
 
@@ -116,7 +118,7 @@ def _complete_map(grown: GrownSamples, stopped: bool) -> WorkspaceMap:
         except Stopped:
             stopped = True
     if stopped:
-        notes.append(f"It was stopped after {len(values)} of {task.samples} samples.")
+        notes.append(f"The map was stopped after {len(values)} of {task.samples} samples.")
     return replace(_map_of_samples(grown, found, values, size, notes, cell), complete=not stopped)
 
 
@@ -198,11 +200,11 @@ def _size(task: Task, found: Samples, plane: Plane | None, d: int, notes: list[s
         if exact is not None:
             return _Size(exact.area, math.nan, exact.error, exact.boundary)
     if d == 0:
-        notes.append("What it reaches is a curve or a surface, so that it has no volume.")
+        notes.append("The frame reaches only a curve or a surface, which has no volume.")
         return _Size()
     flat = found.points if plane is None else plane.down(found.points)
     if len(flat) < 64 or np.linalg.matrix_rank(flat - flat[0], tol=1e-9) < flat.shape[1]:
-        notes.append("There are too few points for a size.")
+        notes.append("There are too few points to determine the size.")
         return _Size()
 
     def reached(points: Array, starts: NDArray[np.intp]) -> Flags:

@@ -41,7 +41,7 @@ def orientation_set(jacobians: Array, rotations: Array, count: int, seed: int) -
     sizes = sigma_axes[1]
     if sizes[0] < 1e-9:
         raise ModelError(
-            "The frame keeps its orientation.", where="workspace", remedy="Choose another kind of map, as reach."
+            "The frame keeps its orientation.", where="workspace", remedy="Choose another kind of map, such as reach."
         )
     if sizes[1] > 1e-9 * sizes[0]:
         return quaternion_matrices(attitudes(spread(0, count, 3, seed)))

@@ -144,10 +144,10 @@ def _difference(after: WorkspaceMap, before: WorkspaceMap) -> WorkspaceMap:
         points = np.concatenate([new, old[gone]])
         q = np.concatenate([q, before.q[before.shown][gone]])
         values = np.concatenate([np.where(both, 0.0, 1.0), -np.ones(int(gone.sum()))])
-        notes.append("1: came, −1: went")
+        notes.append("1: gained, −1: lost")
     else:
         points, q, values = new[both], q[both], values[both]
-        notes.append(f"{int(both.sum())} of {len(new)} places of the map are places of both.")
+        notes.append(f"{int(both.sum())} of {len(new)} points of the map belong to both maps.")
     flat = points if after.plane is None else after.plane.down(points)
     changed = tuple(
         getattr(after, each) - getattr(before, each) if math.isfinite(getattr(before, each)) else math.nan

@@ -242,7 +242,7 @@ def test_brakes_clutches_and_stops_have_code(name: str, tmp_path: Path) -> None:
 def test_friction_and_stops_are_smoothed_and_said(tmp_path: Path) -> None:
     found = generate_c(example("puma560"), tmp_path / "code", trial=False)
     assert found.difference is None
-    assert any("does not hold at rest" in note for note in found.notes)
+    assert any("does not stick at rest" in note for note in found.notes)
     assert any("Stops of" in note for note in found.notes)
     readme = (found.folder / "README.md").read_text()
     assert all(note in readme for note in found.notes)
@@ -312,7 +312,7 @@ def test_whoever_stops_it_is_heard_often_and_nothing_is_written(tmp_path: Path) 
 
 def test_a_step_that_is_too_long_is_told_with_one_that_is_not(tmp_path: Path) -> None:
     model = example("flyball_governor")
-    with pytest.raises(ks.SimulationError, match="Take steps below") as caught:
+    with pytest.raises(ks.SimulationError, match="Use steps below") as caught:
         generate_c(model, tmp_path / "code", trial=False)
     longest = float(re.search(r"below (\S+) s", str(caught.value))[1])  # type: ignore[index]
     assert generate_c(model, tmp_path / "code", step=longest, trial=False).difference is not None

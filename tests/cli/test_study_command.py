@@ -70,8 +70,8 @@ def test_exit_codes_tell_whether_all_rows_failed(stone, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (("--grid", "mm=1,2"), "Nothing that can vary is called 'mm'"),
-        (("--grid", "m=1:2:x"), "'x' is no number of values"),
+        (("--grid", "mm=1,2"), "There is no quantity 'mm' that can be varied"),
+        (("--grid", "m=1:2:x"), "'x' is not a number of values"),
         (("--sample", "m=normal(2)"), "normal takes 2 numbers"),
         (("--grid", "m=1", "--resume"), "--resume goes on with an .h5 file"),
         (("--grid", "m=1", "-o", "a.txt"), "neither .h5"),

@@ -287,7 +287,7 @@ def test_a_crash_keeps_the_linkages_that_were_found_before(process):
         os.kill(process.id, signal.SIGSEGV)
         return False
 
-    with pytest.raises(SimulationError, match="Nothing was found: The solver ended unexpectedly .signal 11"):
+    with pytest.raises(SimulationError, match="No linkage was found: The solver ended unexpectedly .signal 11"):
         linkages_apart(process, CurveTask(wanted, "slider_crank", 4), cancelled=crash)
 
 
@@ -331,7 +331,7 @@ def test_a_crash_over_every_kind_of_linkage_is_said(process):
             os.kill(process.id, signal.SIGSEGV)
         return False
 
-    with pytest.raises(SimulationError, match=r"Nothing was found: Four-bar.*signal 11.*Stephenson's.*signal 11"):
+    with pytest.raises(SimulationError, match=r"No linkage was found: Four-bar.*signal 11.*Stephenson's.*signal 11"):
         linkages_apart(process, CurveTask(wanted, "auto", 4), cancelled=crash)
 
 

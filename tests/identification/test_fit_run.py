@@ -144,12 +144,12 @@ def test_bounds_act_and_are_named():
     ("options", "message"),
     [
         ({"vary": ("kk",)}, "no independent parameter 'kk'"),
-        ({"vary": ()}, "No parameter is named"),
-        ({"vary": {"k": (2.0, 1.0)}}, "Nothing lies between"),
+        ({"vary": ()}, "No parameter is selected"),
+        ({"vary": {"k": (2.0, 1.0)}}, "The lower bound 2 is not below"),
         ({"vary": ("k",), "free": ("x.w",)}, "no start value 'x.w'"),
         ({"vary": ("k",), "free": ("x.q",), "q0": {"x": 0.1}}, "given already"),
         ({"vary": ("k",), "outputs": ("y.q",)}, "no signal 'y.q'"),
-        ({"vary": ("k",), "segments": 40}, "40 segments do not fit"),
+        ({"vary": ("k",), "segments": 40}, "cannot be divided into 40 segments"),
         ({"vary": ("k", "m2")}, "do not tell|does not|do not show"),
     ],
 )

@@ -227,7 +227,9 @@ def test_a_file_that_another_program_writes_is_refused_until_that_ends(tmp_path,
     other = subprocess.Popen([sys.executable, "-c", HOLDING, str(path)], cwd=ROOT, **pipes)
     try:
         assert other.stdout.readline() == "holds\n"
-        with pytest.raises(ks.FileError, match=r"Another study writes to it.*Wait until that is done") as refused:
+        with pytest.raises(
+            ks.FileError, match=r"Another study is writing to this file.*Wait until that study ends"
+        ) as refused:
             study(6).run(str(path), **how)
         assert str(path) in str(refused.value)
     finally:
@@ -244,7 +246,7 @@ def test_two_studies_of_one_program_do_not_write_one_file(tmp_path):
     path, said = str(tmp_path / "study.h5"), []
 
     def second(progress):
-        with pytest.raises(ks.FileError, match="Another study writes to it"):
+        with pytest.raises(ks.FileError, match="Another study is writing to this file"):
             study(5).resume(path)
         said.append(progress.done)
 
@@ -282,7 +284,7 @@ def test_a_refused_study_leaves_nothing(tmp_path):
 def test_another_declaration_is_refused_with_the_difference(tmp_path):
     path = str(tmp_path / "study.h5")
     study(4).run(path)
-    with pytest.raises(ks.FileError, match=r"what varies .*4 rows.*5"):
+    with pytest.raises(ks.FileError, match=r"what is varied .*4 rows.*5"):
         study(5).resume(path)
     with pytest.raises(ks.FileError, match="record of more"):
         study(4).record(more="min(z.q)").resume(path)
@@ -316,7 +318,9 @@ def test_a_file_that_another_program_keeps_is_said_and_nothing_is_lost(tmp_path)
     ) as other:
         assert other.stdout.readline() == "held\n"
         for ask in (lambda: StudyResult.load(path), lambda: study(5).resume(str(path))):
-            with pytest.raises(ks.FileError, match=r"kept.h5: Another program writes to it\. Close it there"):
+            with pytest.raises(
+                ks.FileError, match=r"kept.h5: Another program is writing to this file\. Close the file there"
+            ):
                 ask()
         other.stdin.close()
     assert np.array_equal(StudyResult.load(path).rows.results, result.rows.results)
@@ -347,9 +351,9 @@ def test_rows_are_kept_beside_a_file_that_cannot_be_closed_and_the_study_resumed
 
 
 def test_what_cannot_be_meant_is_refused():
-    with pytest.raises(ks.ModelError, match="Nothing that can vary is called 'mm'"):
+    with pytest.raises(ks.ModelError, match="There is no quantity 'mm' that can be varied"):
         Study(falling()).grid(mm=[1.0]).record(a="max(z.q)").run()
-    with pytest.raises(ks.ModelError, match="Nothing is recorded"):
+    with pytest.raises(ks.ModelError, match="The study records nothing"):
         Study(falling()).grid(m=[1.0]).run()
     with pytest.raises(ks.ModelError, match="varies twice"):
         Study(falling()).grid(m=[1.0]).sample(3, m=normal(1.0, 0.1))

@@ -99,7 +99,7 @@ def test_names_of_studies_are_told_with_near_misses():
     with pytest.raises(ks.ModelError, match="study 'thrown', 'm': normal takes 2 numbers"):
         Study.named(wrong, "thrown")
     meant = edits.change(MODEL, "studies", "thrown", varied=(ks.VariedRow(quantity="m", values="nrmal(2, 1)"),))
-    with pytest.raises(ks.ModelError, match=r"'m': 'nrmal\(2, 1\)' is no distribution. Did you mean normal"):
+    with pytest.raises(ks.ModelError, match=r"'m': 'nrmal\(2, 1\)' is not a distribution. Did you mean normal"):
         Study.named(meant, "thrown")
     called = edits.change(MODEL, "studies", "thrown", varied=(ks.VariedRow(quantity="m", values="sqrt(4), 3"),))
     assert Study.named(called, "thrown").declaration.values().ravel().tolist() == [2.0, 3.0]

@@ -53,7 +53,7 @@ def encoder(path: str | os.PathLike[str], fps: Fraction, size: tuple[int, int]) 
     make = FORMATS.get(target.suffix.lower())
     if make is None:
         raise FileError(
-            "The suffix says no format of films.",
+            "The suffix is not a film format.",
             file=str(target),
             remedy=f"Use {', '.join(FORMATS)} (PNG: one numbered picture per frame).",
         )
@@ -71,7 +71,7 @@ def _file_errors_as_messages(path: Path) -> Iterator[None]:
         raise FileError(
             f"The film cannot be written: {error.strerror or error}.",
             file=str(path),
-            remedy="Choose a folder that you may write to, with room enough.",
+            remedy="Choose a writable folder with enough disk space.",
         ) from None
 
 

@@ -100,12 +100,12 @@ def frame_times(start: float, end: float, fps: float | Fraction, speed: float = 
             "The speed of a film is a positive ratio.", remedy="1 is real time, 0.1 ten times slower."
         )
     if not end >= start:
-        raise KinetostatError(f"The film ends at {end:g} s, before it begins.", remedy="Let it end after its start.")
+        raise KinetostatError(f"The film ends at {end:g} s, before its start.", remedy="Choose an end after the start.")
     step = speed / float(rate(fps))
     count = int(np.floor((end - start) / step * (1.0 + 1e-12) + 1e-9)) + 1
     if count > MOST_FRAMES:
         raise KinetostatError(
-            f"The film would have {count} frames; {MOST_FRAMES} can be made.",
+            f"The film would have {count} frames; the limit is {MOST_FRAMES}.",
             remedy="Choose a shorter piece, fewer frames per second, or a higher speed.",
         )
     return np.minimum(start + step * np.arange(count), max(end, start))

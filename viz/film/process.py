@@ -73,7 +73,7 @@ def film(
             task, cancelled or (lambda: False), lambda line: progress(line.fraction) if progress is not None else None
         )
     except OSError as error:
-        raise KinetostatError(f"No process can begin for the film: {error.strerror or error}.") from None
+        raise KinetostatError(f"The film process cannot be started: {error.strerror or error}.") from None
     finally:
         process.close()
     if isinstance(found, Left):

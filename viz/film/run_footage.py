@@ -107,8 +107,8 @@ def path_of(run: Run, point: FollowedPoint) -> PointPath:
     """Return the path of a point over the run."""
     if point.frame not in run.mech.frame_names:
         raise ModelError(
-            f"There is no body and no frame '{point.frame}' to trace.",
-            remedy=f"There are: {', '.join(run.mech.frame_names[:12])}.",
+            f"There is no body or frame '{point.frame}' whose path could be drawn.",
+            remedy=f"Choose one of {', '.join(run.mech.frame_names[:12])}.",
         )
     matrices = run.mech.frame(run.q, point.frame, p=dict(run.settings.parameters) or None)
     places = matrices[:, :3, 3] + matrices[:, :3, :3] @ np.asarray(point.point)

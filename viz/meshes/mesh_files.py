@@ -42,7 +42,7 @@ def problem(form: g.MeshFile) -> str:
 
     path = resolve_mesh(form.file, form.origin)
     if path is None:
-        return f"The mesh file '{form.file}' is not found."
+        return f"The mesh file '{form.file}' was not found."
     try:
         load_mesh(path)
     except KinetostatError as error:

@@ -26,7 +26,7 @@ def write_picture_file(picture: Pixels, path: str | Path) -> None:
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise FileError(
-            f"'{suffix or Path(path).name}' is no format of pictures.",
+            f"'{suffix or Path(path).name}' is not a picture format.",
             file=os.fspath(path),
             remedy=f"Use {', '.join(SUFFIXES)}.",
         )

@@ -64,5 +64,5 @@ def write_png(picture: Pixels, path: str | Path) -> None:
         raise FileError(
             f"The picture cannot be written: {error.strerror or error}.",
             file=str(target),
-            remedy="Choose a folder that exists and that you may write to.",
+            remedy="Choose an existing folder with write permission.",
         ) from None

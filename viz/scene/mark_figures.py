@@ -93,7 +93,7 @@ def _words(group: Sequence[Mark], whole: bool, words: Words) -> str:
 def _sentence(mark: Mark, words: Words) -> str:
     text = mark.text
     if mark.form == "screw":
-        text += f", {words(2.0 * np.pi * mark.pitch, 'length')} a turn"
+        text += f", {words(2.0 * np.pi * mark.pitch, 'length')} per turn"
     return f"{text}, {100.0 * mark.share:.2g} % left" if mark.share else text
 
 

@@ -72,7 +72,7 @@ def write_c_code(
                 progress=progress,
             )
 
-    stages = ["Tracing the machine", "Making the reference", "Building and trying the code"]
+    stages = ["Building expression graphs", "Computing the reference", "Building and testing the code"]
     try:
         found = made(1e-3 if step is None else step)
     except UnstableStep as error:

@@ -114,7 +114,7 @@ def identify(
         held_back=held_back,
         p=dict(context.p) or None,
     )
-    context.step(1, 3, "Bodies that can be")
+    context.step(1, 3, "Making bodies physically consistent")
     parts = [*identification_parts(found), *guessed]
     if save:
         from core.files import save as write

@@ -103,7 +103,7 @@ def _over(context: Context, text: str) -> Any:
         name, equals, bounds = (each.strip() for each in part.partition("="))
         if name not in known:
             raise ModelError(
-                f"No coordinate that can run is called '{name}'.",
+                f"There is no coordinate '{name}' that can be varied.",
                 where="option 'over'",
                 remedy=near_misses(name, known),
             )

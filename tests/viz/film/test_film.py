@@ -197,7 +197,7 @@ def test_a_point_off_the_origin_is_traced_where_it_goes(run):
     (path_of,) = made.paths.values()
     pose = run.mech.frame(run.q[37], "crank")
     assert path_of.places[37] == pytest.approx((pose @ [0.1, 0.2, 0.3, 1.0])[:3], abs=1e-12)
-    with pytest.raises(KinetostatError, match="There is no body and no frame 'nose'"):
+    with pytest.raises(KinetostatError, match="There is no body or frame 'nose'"):
         footage(run, paths=[FollowedPoint("nose")])
 
 
