@@ -168,7 +168,7 @@ def test_bad_csv_is_told_with_its_line(text, says):
 
 
 def test_bad_targets_are_refused():
-    with pytest.raises(ModelError, match="one place"):
+    with pytest.raises(ModelError, match="coincide"):
         target(np.zeros((5, 2)))
     with pytest.raises(ModelError, match="no topology"):
         synthesise(target(NINE), "five_bar")

@@ -150,7 +150,7 @@ def test_bounds_act_and_are_named():
         ({"vary": ("k",), "free": ("x.q",), "q0": {"x": 0.1}}, "given already"),
         ({"vary": ("k",), "outputs": ("y.q",)}, "no signal 'y.q'"),
         ({"vary": ("k",), "segments": 40}, "cannot be divided into 40 segments"),
-        ({"vary": ("k", "m2")}, "do not tell|does not|do not show"),
+        ({"vary": ("k", "m2")}, "do not distinguish|not identifiable"),
     ],
 )
 def test_what_is_wrong_is_named(options, message):

@@ -176,7 +176,7 @@ def test_units_in_headings_and_short_names(tmp_path):
     [
         (lambda d: d.pop("joint3.q"), "no position of joint3"),
         (lambda d: [d.pop(f"joint{k}.tau") for k in range(1, 7)], "no force or torque"),
-        (lambda d: d.update(time=d["time"][::-1].copy()), "does not grow at row 2"),
+        (lambda d: d.update(time=d["time"][::-1].copy()), "does not increase at row 2"),
         (lambda d: d["joint2.q"].__setitem__(5, np.nan), "Row 6 contains a value that is not finite"),
         (lambda d: d.update({k: v[:4] for k, v in d.items()}), "has 4 rows"),
     ],
@@ -226,7 +226,7 @@ def test_exciting_motions_keep_limits_and_show_more(criterion, tmp_path):
 
 
 def test_exciting_motions_of_loops_are_refused():
-    with pytest.raises(ks.ModelError, match="open chains"):
+    with pytest.raises(ks.ModelError, match="open chain"):
         ks.excitation(example("four_bar"))
 
 

@@ -276,7 +276,7 @@ def test_a_journal_that_is_removed_while_it_is_opened_is_made_anew(tmp_path, mon
 def test_a_refused_study_leaves_nothing(tmp_path):
     path = tmp_path / "study.h5"
     path.write_bytes(b"nothing of ours")
-    with pytest.raises(ks.FileError, match="no file of a study"):
+    with pytest.raises(ks.FileError, match="not a study file"):
         study(5).resume(str(path))
     assert [each.name for each in tmp_path.iterdir()] == ["study.h5"]
 
@@ -288,7 +288,7 @@ def test_another_declaration_is_refused_with_the_difference(tmp_path):
         study(5).resume(path)
     with pytest.raises(ks.FileError, match="record of more"):
         study(4).record(more="min(z.q)").resume(path)
-    with pytest.raises(ks.FileError, match="a file already"):
+    with pytest.raises(ks.FileError, match="already exists"):
         study(4).run(path)
 
 
@@ -355,7 +355,7 @@ def test_what_cannot_be_meant_is_refused():
         Study(falling()).grid(mm=[1.0]).record(a="max(z.q)").run()
     with pytest.raises(ks.ModelError, match="The study records nothing"):
         Study(falling()).grid(m=[1.0]).run()
-    with pytest.raises(ks.ModelError, match="varies twice"):
+    with pytest.raises(ks.ModelError, match="varied twice"):
         Study(falling()).grid(m=[1.0]).sample(3, m=normal(1.0, 0.1))
     with pytest.raises(ks.KinetostatError, match="'zz.q', in column 5"):
         Study(falling()).grid(m=[1.0]).record(a="max(zz.q)").run()

@@ -87,7 +87,7 @@ def test_a_worker_that_is_lost_while_rows_are_computed_loses_none(cluster):
 def test_a_scheduler_that_is_lost_while_rows_are_computed_leaves_a_file_to_go_on_with(cluster, tmp_path):
     address, processes = cluster
     s, file, killing = fallen(600, 8.0), str(tmp_path / "study.h5"), Killing(processes[0], 20)
-    with pytest.raises(ks.SimulationError, match="cannot be reached any more.*Resume there, or on this computer"):
+    with pytest.raises(ks.SimulationError, match="can no longer be reached.*Resume there, or on this computer"):
         s.run(file, cluster=address, progress=killing)
     kept = StudyResult.load(file)
     assert 20 <= kept.rows.done.sum() < 600

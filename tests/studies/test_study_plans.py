@@ -93,7 +93,7 @@ def test_what_cannot_be_is_refused(change, words):
 def test_names_of_studies_are_told_with_near_misses():
     with pytest.raises(ks.ModelError, match="thrown"):
         Study.named(MODEL, "throwm")
-    with pytest.raises(ks.ModelError, match="asks for none"):
+    with pytest.raises(ks.ModelError, match="has no studies"):
         Study.named(STONE, "thrown")
     wrong = edits.change(MODEL, "studies", "thrown", varied=(ks.VariedRow(quantity="m", values="normal(2)"),))
     with pytest.raises(ks.ModelError, match="study 'thrown', 'm': normal takes 2 numbers"):
