@@ -181,7 +181,7 @@ def synthesise(
     found: list[Linkage] = []
     for name in kinds_of(topology):
         before = best_of(found, count)
-        with_before = lambda now, of=before: tell(replace(now, found=of))  # type: ignore[misc] # noqa: E731
+        with_before = lambda now, of=before: tell(replace(now, found=of))  # noqa: E731
         found += _search_topology(target, name, starts, count, stop, with_before)
         if stop() or exact(found):
             break

@@ -237,7 +237,7 @@ def test_wrong_slopes_are_found_out_and_differences_used(four_bar, monkeypatch):
     monkeypatch.setattr(SweptPoint, "slopes", lambda *given: _spoilt(own(*given)))
     found = design().solve(starts=1)
     assert found.slopes == "by differences"
-    assert "exact slopes differ" in found.reason
+    assert "exact derivatives differ" in found.reason
     assert found.best.value == pytest.approx(right.best.value, rel=1e-6)
 
 

@@ -59,7 +59,7 @@ def test_poses_of_the_coupler_give_the_lengths_back():
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"kind": "function", "coordinate": "crank_pin", "output": "rocker.q"}, "no channel of one number"),
+        ({"kind": "function", "coordinate": "crank_pin", "output": "rocker.q"}, "not a scalar channel"),
         ({"kind": "function", "coordinate": "crank_pin", "output": "rocker_pin.q"}, "Give at least two rows"),
         ({"kind": "motion", "coordinate": "crank_pin", "frame": ""}, "There is no frame ''"),
         ({"kind": "motion", "coordinate": "crank", "frame": "coupler",

@@ -196,7 +196,7 @@ def test_bad_choices_are_named():
         ({"method": "wieghted"}, "no method 'wieghted'"),
         ({"only": ("link9",)}, "belongs to 'link9'"),
         ({"held_back": 1.0}, "cannot be held back"),
-        ({"preparation": ks.Preparation(cutoff=1e4)}, "filter of 10000 Hz"),
+        ({"preparation": ks.Preparation(cutoff=1e4)}, "cut-off of 10000 Hz"),
         ({"columns": {"joint1.q": "angle"}}, "no column 'angle'"),
         ({"columns": {"joint1.q": "joint1.q [furlong]"}}, "'furlong' is no unit"),
         ({"columns": {"elbow.q": "joint1.q"}}, "no signal 'elbow.q'"),
