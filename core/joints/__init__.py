@@ -1,4 +1,5 @@
-"""Kinds of joints, one a file: what documents, recursions, loops, proposals and pictures ask of a joint."""
+"""Joint kinds, one per module: everything that documents, recursions, loops, proposals and drawings need to know of a
+joint."""
 
 from core.joints.continuous import Continuous
 from core.joints.cylindrical import Cylindrical
@@ -52,4 +53,4 @@ JOINT_KINDS: Kinds[JointKind] = Kinds(
     Fixed,
     check=_check,
 )
-"""The family, in the order in which people are offered it."""
+"""All joint kinds, in the order in which the window offers them."""

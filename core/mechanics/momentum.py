@@ -1,4 +1,4 @@
-"""Momentum of all moving bodies: Σ X* I V, each link's own brought to the world's origin and axes."""
+"""Momentum of all moving bodies: Σ X* I V, at the world's origin in world axes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from core.spatial.scalar import Scalar
 
 
 def _added(sum_so_far: Force, inertia: Inertia, V: Motion, X_WL: Pose) -> Force:
-    """Σ + X* I V."""
+    """Return the sum plus X* I V."""
     return sum_so_far + X_WL.force(inertia.act(V))
 
 
 def momentum(tree: Tree, q: Scalars, v: Scalars, run: Runner = inline) -> list[Scalar]:
-    """(6,) [angular, about the world's origin, N·m·s; linear, N·s] in world axes; without rotors (armature)."""
+    """Return the momentum (6,) [angular, about the world's origin, N·m·s; linear, N·s] in world axes; without rotors
+    (armature)."""
     own_q, own_v = coordinates(tree, q, run), speeds(tree, v, run)
     poses = link_poses(tree, q, run)
     velocities: list[Motion] = []

@@ -1,4 +1,5 @@
-"""Deep trees in segments: a mass matrix and rows that grow with the number of links, not with its square.
+"""Division of deep trees into segments, so that the mass matrix and its constraint rows grow with the number of links,
+not with its square.
 
 The mass matrix of a deep tree is nearly full, since each joint carries all that comes behind it. So some links, the
 *stations*, are taken as two bodies of half the inertia each, one of which ends a segment while the other begins the
@@ -26,17 +27,17 @@ from core.spatial.scalar import Scalar, minus, plus, times
 from core.spatial.vector import ZERO, Vector3
 
 DEEP, DEEP_BRANCHED = 48, 24
-"""Speeds from the world to a link from which on it pays to take a tree in segments: of a chain, of one that branches
-at stations."""
+"""Depth of a tree, in speeds from the world, from which segments pay off: for a chain, and for a tree that branches at
+stations."""
 SEGMENT, SEGMENT_BRANCHED = 16, 6
-"""Speeds of a segment from one end to the other: so many, or fewer where the tree branches."""
+"""Number of speeds along a segment, and the smaller number used where the tree branches."""
 BASE = 6
-"""Unknowns of a station."""
+"""Number of unknowns of a station."""
 Numbers = tuple[Scalar, ...]
 
 
 def stations_of(tree: Tree) -> tuple[int, ...]:
-    """Links where segments end; none of a tree that is not deep, or whose joints follow each other."""
+    """Return the links where segments end; none if the tree is not deep or has coupled joints."""
     if tree.coupled:
         return ()
     depths, since, found = [0], [0], []
@@ -53,7 +54,7 @@ def stations_of(tree: Tree) -> tuple[int, ...]:
 
 
 def _solid(inertia: Inertia) -> bool:
-    """True if it resists every motion, whatever parameters are."""
+    """Return True if a body resists every motion, whatever the parameter values."""
     mass, moment, tensor = inertia
     numbers = (mass, *moment, *tensor)
     if not all(isinstance(x, float | int) for x in numbers) or not mass > 0.0:
@@ -66,11 +67,12 @@ def _solid(inertia: Inertia) -> bool:
 
 
 SOLID_FRACTION = 1e-6
-"""Part of the cube of the largest moment of inertia above which a body's three are all there."""
+"""Fraction of the cube of the largest moment of inertia that the determinant must exceed for a body to resist every
+rotation."""
 
 
 class Segments:
-    """A tree with its stations, and the numbering of its unknowns: speeds, then six of each station."""
+    """Tree divided at stations, and the numbering of its unknowns: speeds, then six for each station."""
 
     def __init__(self, tree: Tree, stations: Sequence[int]) -> None:
         self.tree, self.stations = tree, tuple(stations)
@@ -94,12 +96,12 @@ class Segments:
 
     @property
     def count(self) -> int:
-        """Number of unknowns."""
+        """Return the number of unknowns."""
         return self.tree.nv + BASE * len(self.stations)
 
     @property
     def order(self) -> list[int]:
-        """The unknowns, those that carry others first."""
+        """Return the unknowns in order, those that carry others first."""
         found: list[int] = []
         for i, link in enumerate(self.tree.links):
             found += range(link.first_v, link.first_v + link.law.nv)
@@ -108,14 +110,14 @@ class Segments:
         return found
 
     def base(self, station: int) -> range:
-        """Unknowns of a station; none of the world."""
+        """Return the unknowns of a station; none for the world."""
         if station < 0:
             return range(0)
         first = self.tree.nv + BASE * self._number[station]
         return range(first, first + BASE)
 
     def _path(self, link: int) -> list[int]:
-        """A link and those before it in its segment, from the link on."""
+        """Return a link and its predecessors in its segment, from the link on."""
         found, end = [], self.segment[link]
         while link != end:
             found.append(link)
@@ -137,7 +139,7 @@ class Segments:
         return found
 
     def entries(self, q: Scalars, run: Runner = inline) -> list[Scalar]:
-        """Of M, as `masses` says."""
+        """Return the entries of M, in the pattern of `masses`."""
         _, screws, bases = self._screws(q, run)
         found: list[Scalar] = []
         for j, link in enumerate(self.tree.links):
@@ -154,7 +156,7 @@ class Segments:
         return found
 
     def _row_places(self, number: int) -> list[tuple[int, int]]:
-        """Row among the six of a station, and unknown, of each entry of `row_entries`."""
+        """Return row within the six of a station, and unknown, for each entry of `row_entries`."""
         station = self.stations[number]
         own, before = self.base(station), self.base(self.segment[station])
         found = [(row, k) for row in range(6) for k in self._turned(row, own)]
@@ -166,12 +168,13 @@ class Segments:
 
     @staticmethod
     def _turned(row: int, own: range) -> list[int]:
-        """Unknowns of a station that a row takes."""
+        """Return the unknowns of a station that a row involves."""
         return [own[row]] if row < 3 else [own[row], own[(row - 2) % 3], own[(row - 1) % 3]]
 
     def row_entries(self, q: Scalars, run: Runner = inline) -> list[Scalar]:
-        """Of the rows that hold segments together, as `rows` says: with r from the segment's origin to the station,
-        ω' − ω − Σ ω_j and v' + r × ω' − v − Σ v_j are zero, ' marking the station's own."""
+        """Return the entries of the constraint rows that connect segments, in the pattern of `rows`: with r from the
+        segment's origin to the station, ω' − ω − Σ ω_j and v' + r × ω' − v − Σ v_j are zero; ' marks the station's own
+        motion."""
         places, screws, _ = self._screws(q, run)
         found: list[Scalar] = []
         for station in self.stations:
@@ -186,8 +189,8 @@ class Segments:
         return [found[k] for k in self._by_rows]
 
     def _screws(self, q: Scalars, run: Runner) -> tuple[list[Vector3], list[Numbers], list[Numbers]]:
-        """Of each link its place from its segment's origin, of each freedom S and F, of each station half of the matrix
-        of its unknowns; all in world axes."""
+        """Return for each link its position from its segment's origin, for each degree of freedom S and F, for each
+        station half of the matrix of its unknowns; all in world axes."""
         links = self.tree.links
         own = coordinates(self.tree, q, run)
         joints = [run(joint_motion, link.law, link.placement, own[i]) for i, link in enumerate(links)]
@@ -217,7 +220,7 @@ def _half(inertia: Inertia) -> Inertia:
 
 
 def _world_screws(X: Pose, S: tuple[Motion, ...], inertia: Inertia) -> tuple[Numbers, ...]:
-    """Of each freedom S and I S in world axes."""
+    """Return S and I S of each degree of freedom in world axes."""
     rows = []
     for column in S:
         m, f = X.motion(column), X.force(inertia.act(column))
@@ -226,7 +229,7 @@ def _world_screws(X: Pose, S: tuple[Motion, ...], inertia: Inertia) -> tuple[Num
 
 
 def _matrix(X: Pose, inertia: Inertia) -> Numbers:
-    """The lower half of an inertia's matrix in world axes at its own origin, row by row: angular first."""
+    """Return the lower half of an inertia's matrix in world axes at its own origin, row by row, angular first."""
     turned = inertia.moved(Pose(X.rotation, ZERO))
     m, (x, y, z), I = turned
     none: Scalar = 0.0

@@ -1,4 +1,4 @@
-"""What a caller gives as `p=`: values of some parameters by name, or of all in their order."""
+"""Reading of the argument `p=`: values of some parameters by name, or of all in order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Values = Mapping[str, Any] | Sequence[float] | Array | None
 
 
 def parameter_values(names: Sequence[str], own: Array, given: Values) -> Array:
-    """(…, n_p) values of all independent parameters: the model's `own`, replaced by those given.
+    """Return values (…, n_p) of all independent parameters: the model's `own`, overridden by the given ones.
 
     Raises ModelError for an unknown name, a value that is no number, or a wrong count.
     """

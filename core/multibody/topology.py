@@ -1,4 +1,4 @@
-"""Which joints carry the spanning tree, and which close loops.
+"""Topology of a machine: joints that form the spanning tree, and cut joints that close loops.
 
 The graph has the bodies and the world as nodes and the joints as edges. The tree is grown from the world: it prefers
 joints with few freedoms (fixed, coupled, geared and driven joints and those with a rotor inertia or a spring, which
@@ -26,25 +26,25 @@ from core.model.unknown_kinds import refuse_unknown_kinds
 
 @dataclass(frozen=True)
 class Branch:
-    """A joint of the tree, from the body nearer to the root to the body behind it."""
+    """Joint of the tree, from the body nearer to the root to the one farther away."""
 
     joint: Joint
     inner: str
     """Body (or world) nearer to the root."""
     outer: str
-    """Body behind the joint."""
+    """Body farther from the root, moved by the joint."""
     reversed: bool
-    """True when the inner body is on the joint's child side."""
+    """True if the inner body is on the joint's child side."""
 
 
 @dataclass(frozen=True)
 class Loop:
-    """A closed chain: the names of its joints, the cut one last."""
+    """Closed chain: the names of its joints, the cut one last."""
 
     joints: tuple[str, ...]
     cut: str
     number: int = 1
-    """Its place among the loops, from 1."""
+    """Number of the loop, from 1."""
 
     def __str__(self) -> str:
         return f"loop {self.number}: {' '.join(self.joints)}, cut at {self.cut}"
@@ -52,10 +52,10 @@ class Loop:
 
 @dataclass(frozen=True)
 class Topology:
-    """The machine as a tree (parents before children) and cut joints."""
+    """Machine as a tree (parents before children) and cut joints."""
 
     model: Model
-    """With chains expanded."""
+    """Model with its chains expanded to bodies and joints."""
     branches: tuple[Branch, ...]
     cuts: tuple[Joint, ...]
     carriers: dict[str, str]
@@ -63,7 +63,7 @@ class Topology:
 
     @property
     def loops(self) -> tuple[Loop, ...]:
-        """The fundamental loop of every cut joint."""
+        """Return the fundamental loop of every cut joint."""
         return tuple(
             Loop((*self._around(joint), joint.name), joint.name, number) for number, joint in enumerate(self.cuts, 1)
         )
@@ -73,7 +73,7 @@ class Topology:
         return {branch.outer: branch for branch in self.branches}
 
     def path(self, name: str) -> list[str]:
-        """The joints of the tree from a body or frame to the world."""
+        """Return the tree joints from a body or frame to the world."""
         body, path = self.carriers[name], []
         while body in self._behind:
             path.append(self._behind[body].joint.name)
@@ -90,7 +90,7 @@ class Topology:
 
 
 def topology_of(model: Model) -> Topology:
-    """The spanning tree of a model.
+    """Return the spanning tree of a model.
 
     Raises ModelError when the kind of an element is not known, when a joint connects a body to itself, when a coupling
     cannot be in the tree, or when joints of a loop contradict each other in whether they are to be cut.
@@ -143,8 +143,8 @@ def _spanned(
 
 
 def _yielding(topology: Topology, rank: dict[str, tuple[int, int]]) -> set[str]:
-    """Joints to be cut in the place of others that state a rest position: like those, of the same loop and of no other,
-    and without one."""
+    """Return the joints to cut instead of equal ones that state a rest position: of the same kind, in the same single
+    loop, and without a rest position."""
     stated = {joint.name for joint in topology.model.joints if joint.rest}
     loops = topology.loops
     chosen = {joint.name for joint in topology.model.joints if joint.cut != "auto"}
@@ -162,11 +162,11 @@ def _yielding(topology: Topology, rank: dict[str, tuple[int, int]]) -> set[str]:
 
 
 _KEPT, _CUT = -1, 9
-"""Reluctance to use joints in the tree that shall not, and that shall be cut."""
+"""Costs in the spanning tree of joints that should stay out of it, and of joints that should be cut."""
 
 
 def _ranks(model: Model) -> dict[str, tuple[int, int]]:
-    """(reluctance to use in the tree, place in the document) of each joint."""
+    """Return (cost in the tree, position in the document) of each joint."""
     bound = {joint.name for joint in model.joints if joint.mimic is not None}
     bound |= {joint.mimic.leader for joint in model.joints if joint.mimic is not None}
     bound |= {driver.joint for driver in model.drivers if driver.joint}
@@ -194,7 +194,7 @@ def _grow(
     reached: set[str],
     branches: list[Branch],
 ) -> None:
-    """Prim's algorithm from a root; keys are (reluctance, depth, place in the document)."""
+    """Grow the tree from a root by Prim's algorithm; keys are (cost, depth, position in the document)."""
     queue: list[tuple[int, int, int, str, str, bool, Joint]] = []
 
     def offer(body: str, depth: int) -> None:
@@ -216,7 +216,7 @@ def _grow(
 
 
 def _roots(model: Model, carriers: dict[str, str]) -> Iterator[str]:
-    """Bodies from which to grow the machines that float: first those that are nobody's child."""
+    """Iterate over the root bodies of floating machines, first those that are not a child of any joint."""
     children = {carriers[joint.child] for joint in model.joints}
     yield from (body.name for body in model.bodies if body.name not in children)
     yield from (body.name for body in model.bodies)
@@ -231,7 +231,8 @@ def _implicit(body: str, taken: set[str]) -> Joint:
 
 
 def _check_chosen_cuts(topology: Topology) -> None:
-    """No loop is cut at a joint that shall not be cut, and every joint that shall be cut is (if it lies in a loop)."""
+    """Check that no loop is cut at a joint marked as not to be cut, and that every joint marked as cut is cut if it
+    lies in a loop. Raises ModelError."""
     for joint, loop in zip(topology.cuts, topology.loops, strict=True):
         _check_closing(joint)
         if joint.cut == "no":
@@ -283,7 +284,7 @@ def _check_couplings(model: Model, cut: set[str]) -> None:
 
 
 def _check_closing(joint: Joint) -> None:
-    """Raises ModelError if a joint cannot be cut whatever the others are."""
+    """Raise ModelError if a joint can never be cut because of its kind."""
     if not joint.info.closes_loops:
         raise ModelError(
             f"A joint of kind '{joint.kind}' cannot be cut: its kind says only how it moves.",

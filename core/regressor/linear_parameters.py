@@ -1,4 +1,4 @@
-"""The parameters in which inverse dynamics is linear, by name, with their values; and the regressor by them.
+"""Parameters in which inverse dynamics is linear, with names and values, and the regressor for them.
 
     τ = Y(q, v, a) π + τ₀(q, v, a)
 
@@ -29,7 +29,7 @@ from core.traces.regressor import INERTIAL, OF_JOINTS, LinearParameter
 Array = NDArray[np.float64]
 
 KINDS = ("inertia", *OF_JOINTS)
-"""Kinds of parameters, as callers choose them."""
+"""Kinds of linear parameters that callers can select."""
 INERTIA_ONLY = ("inertia",)
 _UNITS = {
     True: {"armature": "kg·m²", "damping": "N·m·s/rad", "friction": "N·m", "stiffness": "N·m/rad"},
@@ -39,7 +39,7 @@ _LETTERS = {"armature": "J", "damping": "d", "friction": "f", "stiffness": "k"}
 
 
 class LinearParameters(NamedTuple):
-    """Parameters of the columns of a regressor, in their order.
+    """Parameters of a regressor's columns, in order.
 
     parameters : kind, owner and part of each; names : "link3.mx", "joint2.damping"; symbols : as in formulas, "m3·c3x";
     units : SI; values (m,) : the model's
@@ -53,7 +53,7 @@ class LinearParameters(NamedTuple):
 
 
 def linear_parameters(compiled: Compiled, kinds: Sequence[str] = INERTIA_ONLY, p: Values = None) -> LinearParameters:
-    """Those of some kinds (`KINDS`), at parameter values (n_p,)."""
+    """Return the parameters of the selected kinds (`KINDS`) at parameter values (n_p,)."""
     wanted = [each for each in traces.linear_parameters(compiled.program.tracer) if each.kind in _known(kinds)]
     names = tuple(f"{each.owner}.{each.part}" for each in wanted)
     return LinearParameters(
@@ -70,7 +70,7 @@ def regressor(
     actuators: Sequence[str] | None = None,
     p: Values = None,
 ) -> Array:
-    """(…, nv, m) Y; see `Mechanism.regressor`."""
+    """Return the regressor Y (…, nv, m); see `Mechanism.regressor`."""
     if compiled.model.expanded.world.gravity.kind == "point":
         raise ModelError(
             "In a point field the pull on a body is not linear in its first moment, so there is no regressor.",
@@ -102,7 +102,8 @@ def _known(kinds: Sequence[str]) -> Collection[str]:
 
 
 def _symbols(wanted: Sequence[LinearParameter]) -> tuple[str, ...]:
-    """With the numbers at the ends of bodies' and joints' names where these tell them apart, else with the names."""
+    """Return symbols with the numbers at the end of bodies' and joints' names where these are unique, otherwise with
+    the names."""
     found = []
     tags = {
         collection: _tags([e.owner for e in wanted if (e.kind == "inertia") is collection])
@@ -123,7 +124,7 @@ def _symbols(wanted: Sequence[LinearParameter]) -> tuple[str, ...]:
 
 
 def _tags(owners: Sequence[str]) -> dict[str, str]:
-    """Owner → "3", or "[forearm]"."""
+    """Return owner → "3", or "[forearm]"."""
     names = dict.fromkeys(owners)
     numbers = {name: found.group() for name in names if (found := re.search(r"\d+$", name))}
     plain = len(numbers) == len(names) == len(set(numbers.values()))

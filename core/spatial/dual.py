@@ -15,11 +15,12 @@ from core.spatial.scalar import Scalar, apply, cos, minus, negated, over, plus, 
 
 
 class Dual:
-    """`value` and its `rate`. A dual number of a lower `level` is a constant to one of a higher."""
+    """Dual number: a `value` and its `rate`. Dual numbers of a lower `level` are constants to those of a higher level.
+    """
 
     __slots__ = ("level", "rate", "value")
     __array_ufunc__ = None
-    """NumPy leaves operations with them to them."""
+    """Makes NumPy leave operations with dual numbers to this class."""
 
     def __init__(self, value: Scalar, rate: Scalar, level: int) -> None:
         self.value, self.rate, self.level = value, rate, level
@@ -55,7 +56,7 @@ class Dual:
         return self
 
     def __pow__(self, exponent: Any) -> Scalar:
-        """Whole and real powers; x² and x³ are products."""
+        """Raise to an integer or real power; x² and x³ are computed as products."""
         if not isinstance(exponent, int | float):
             return apply("exp", times(exponent, apply("log", self)))
         if exponent == 0:
@@ -72,17 +73,17 @@ class Dual:
 
 
 def _made(value: Scalar, rate: Scalar, level: int) -> Scalar:
-    """A dual number; a literal that does not change stays one."""
+    """Return a dual number, or the literal itself where the value is a literal and the rate is zero."""
     return value if type(value) is float and scalar.is_zero(rate) else Dual(value, rate, level)
 
 
 def value_of(x: Scalar, level: int) -> Scalar:
-    """The value of a scalar at a level."""
+    """Return the value of a scalar at a level."""
     return x.value if isinstance(x, Dual) and x.level == level else x
 
 
 def rate_of(x: Scalar, level: int) -> Scalar:
-    """The rate of a scalar at a level; a constant has none."""
+    """Return the rate of a scalar at a level; zero for a constant."""
     return x.rate if isinstance(x, Dual) and x.level == level else 0.0
 
 
@@ -132,13 +133,13 @@ _SLOPES: dict[str, Callable[[Scalar], Scalar]] = {
     "log": lambda x: over(1.0, x),
     "fabs": lambda x: apply("sign", x),
 }
-"""f′ of the functions of one argument."""
+"""Derivatives f′ of the elementary functions of one argument."""
 _STEPS = {"sign", "floor", "ceil", "step", "lt", "le", "gt", "ge", "eq", "ne", "logic_and", "logic_or", "logic_not"}
-"""Functions that are constant between their jumps."""
+"""Piecewise constant functions, whose derivative is zero."""
 
 
 def _function(name: str, *arguments: Scalar) -> Scalar:
-    """An elementary function of dual numbers."""
+    """Evaluate an elementary function of dual numbers."""
     level = _level(*arguments)
     values, rates = [value_of(x, level) for x in arguments], [rate_of(x, level) for x in arguments]
     value = apply(name, *values)
