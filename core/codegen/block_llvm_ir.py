@@ -1,4 +1,4 @@
-"""LLVM IR text of a table of blocks: the blocks, and the loop that follows the table.
+"""LLVM IR of a block table: the blocks, and the loop over its rows.
 
 i64 run(ws, table, rows, places, count, y) executes the rows on the workspace and collects the result;
 i64 block_batch(n, pstride, ws, table, rows, places, count, inputs…, y) does so for n states.
@@ -190,7 +190,8 @@ def _batch(lengths: Sequence[int]) -> str:
 
 
 def module(blocks: Sequence[Block], lengths: Sequence[int], *, checked: bool) -> str:
-    """IR of a table's blocks and of the loops that run them; `checked` as in `core.codegen.llvm_ir.module`."""
+    """Return the IR of a table's blocks and of the loops that run them; `checked` as in
+    `core.codegen.llvm_ir.module`."""
     bodies = [_block(number, block) for number, block in enumerate(blocks)]
     return "\n".join(
         [

@@ -1,4 +1,4 @@
-"""Long recursions as tables of block calls.
+"""Tables of block calls, which represent long recursions.
 
 `Recorder` is a runner (core.mechanics.runner) that does not execute a step but notes it: scalars become slots of a
 workspace, and each distinct step — the same function on the same structure, with the same literal zeros and ones — is
@@ -24,11 +24,11 @@ from core.spatial.vector import Vector3
 
 Array = NDArray[np.float64]
 MOST_VARIANTS = 24
-"""Specialised blocks of one step; further ones are served by a general block."""
+"""Maximum number of specialised blocks per step; a general block serves further operand patterns."""
 
 
 class Slot:
-    """A scalar in the workspace."""
+    """Scalar in the workspace of a table, by its index."""
 
     __slots__ = ("index",)
 
@@ -37,22 +37,23 @@ class Slot:
 
 
 class Block(NamedTuple):
-    """A step traced for one pattern of operands."""
+    """Step of a recursion traced for one pattern of operands."""
 
     function: ca.Function
-    """(operands) → (results), both flat."""
+    """CasADi function (operands) → (results), both flat."""
     runs: tuple[int, ...]
-    """Lengths of the contiguous pieces in which the operands lie in the workspace."""
+    """Lengths of the contiguous pieces of the workspace that hold the operands."""
     step: int
-    """Number of the code that was traced; all variants have the same."""
+    """Number of the traced step; all variants of a step share it."""
 
 
 @dataclass
 class Table:
-    """A recursion: blocks, and the rows (block, starts of operand runs, start of results) that string them together."""
+    """Recorded recursion: blocks, and rows (block, starts of operand pieces, start of results) that call them in
+    order."""
 
     inputs: tuple[int, ...]
-    """Lengths of the arguments, the parameters last; they lie at the beginning of the workspace."""
+    """Lengths of the arguments, parameters last, which are at the beginning of the workspace."""
     blocks: list[Block] = field(default_factory=list)
     rows: list[tuple[int, ...]] = field(default_factory=list)
     constants: dict[int, float] = field(default_factory=dict)
@@ -61,7 +62,7 @@ class Table:
     """Slot of every entry of the result."""
 
     def workspace(self) -> Array:
-        """A workspace with its constants in place."""
+        """Return a new workspace with the constants filled in."""
         return self._template.copy()
 
     @cached_property
@@ -71,16 +72,16 @@ class Table:
         return memory
 
     def words(self) -> NDArray[np.int32]:
-        """The rows, one behind the other."""
+        """Return the rows, concatenated."""
         return np.array([word for row in self.rows for word in row], dtype=np.int32)
 
     def operations(self) -> int:
-        """How many all rows take together."""
+        """Return the total number of operations of all rows."""
         each = [block.function.n_instructions() for block in self.blocks]
         return sum(each[number] for number, *_ in self.rows)
 
     def allocate(self, count: int) -> range:
-        """Fresh slots."""
+        """Allocate new slots."""
         first, self.size = self.size, self.size + count
         return range(first, self.size)
 
@@ -89,7 +90,7 @@ _LEAF = object()
 
 
 def flatten(x: Any, leaves: list[Scalar]) -> Any:
-    """Append the scalars inside nested tuples and dataclasses; returns the structure without them."""
+    """Append the scalars inside nested tuples and dataclasses to `leaves`; returns the structure without them."""
     kind = type(x)
     if kind is Slot or kind is float:
         leaves.append(x)
@@ -109,12 +110,12 @@ def flatten(x: Any, leaves: list[Scalar]) -> Any:
 
 @cache
 def _names(kind: type[Any]) -> tuple[str, ...]:
-    """Of the fields of a dataclass."""
+    """Return the field names of a dataclass."""
     return tuple(each.name for each in fields(kind))
 
 
 def unflatten(structure: Any, leaves: Iterator[Scalar]) -> Any:
-    """The nested tuples with their scalars put back."""
+    """Rebuild nested tuples and dataclasses from their structure and scalars."""
     if structure is _LEAF:
         return next(leaves)
     if structure is Vector3:
@@ -127,7 +128,7 @@ def unflatten(structure: Any, leaves: Iterator[Scalar]) -> Any:
 
 
 class _Variant(NamedTuple):
-    """A block, and what its results look like: structure, and literals (None where a slot goes)."""
+    """Block, and the form of its results: structure and literals (None where a slot goes)."""
 
     number: int
     structure: Any
@@ -135,7 +136,7 @@ class _Variant(NamedTuple):
 
 
 class Recorder:
-    """Notes the steps of a recursion in a table."""
+    """Runner that records the steps of a recursion in a table."""
 
     def __init__(self, lengths: Sequence[int], p: Sequence[ca.SX]) -> None:
         self.table = Table(tuple(lengths))
@@ -169,7 +170,8 @@ class Recorder:
         return self._call(variant, starts)
 
     def _operands(self, leaves: list[Scalar], pattern: Sequence[float | None]) -> list[int]:
-        """Slot of every operand that is not a literal of the pattern; constants and expressions get fresh ones."""
+        """Return the slot of every operand that is not a literal of the pattern; constants and expressions get new
+        slots."""
         result = []
         for leaf, literal in zip(leaves, pattern, strict=True):
             if literal is None:
@@ -212,7 +214,7 @@ class Recorder:
         return unflatten(variant.structure, iter(leaves))
 
     def finish(self, result: Sequence[Scalar]) -> Table:
-        """The table, its result given; expressions in parameters are computed first."""
+        """Return the table for a given result; expressions in parameters are computed first."""
         table = self.table
         constants: dict[float, int] = {}
         for entry in result:
@@ -236,7 +238,7 @@ class Recorder:
 
 
 def _runs(slots: list[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Lengths and starts of the pieces of consecutive slots."""
+    """Return lengths and starts of the pieces of consecutive slots."""
     lengths: list[int] = []
     starts: list[int] = []
     for slot in slots:

@@ -1,4 +1,4 @@
-"""A CasADi trace as a list of instructions on numbered values (each value is assigned once)."""
+"""Traced CasADi functions as lists of instructions on numbered values (each value is assigned once)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import casadi as ca
 
 
 class Instruction(NamedTuple):
-    """value `target` = operation(sources); for inputs and outputs `place` is (argument, entry)."""
+    """Instruction: value `target` = operation(sources); for inputs and outputs `place` is (argument, entry)."""
 
     operation: int
     target: int
@@ -19,7 +19,7 @@ class Instruction(NamedTuple):
 
 
 def instructions_of(function: ca.Function) -> list[Instruction]:
-    """The instructions of an SX function in order, work registers renamed to values."""
+    """Return the instructions of an SX function in order, with work registers renumbered as values."""
     names: dict[int, int] = {}
     result: list[Instruction] = []
     identify, inputs, outputs = function.instruction_id, function.instruction_input, function.instruction_output
@@ -41,5 +41,5 @@ def instructions_of(function: ca.Function) -> list[Instruction]:
 
 
 def _pair(place: Sequence[int]) -> tuple[int, int]:
-    """(argument, entry)."""
+    """Return (argument, entry)."""
     return place[0], place[1]

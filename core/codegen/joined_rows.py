@@ -1,4 +1,4 @@
-"""Rows of a table that follow one another again and again become one block.
+"""Compression of block tables: recurring sequences of rows become one block.
 
 What a long machine consists of, it repeats: a table (`core.codegen.blocks`) calls the same few steps for each of its
 loops or links. Rows are put in an order in which each comes soon after what it takes (`_Graph.near`); sequences that
@@ -23,13 +23,13 @@ from core.codegen.recurring_sequences import Grammar, Piece
 
 Integers = NDArray[np.int64]
 LEAST = 4
-"""Times that a sequence must recur to become a block."""
+"""Minimum number of repetitions for a sequence to become a block."""
 LARGEST = 1200
-"""Instructions of a block: larger ones take longer to compile and gain nothing."""
+"""Maximum number of instructions of a block; larger ones compile longer and gain nothing."""
 
 
 def joined(table: Table) -> Table:
-    """A table that gives the same with fewer rows."""
+    """Return an equivalent table with fewer rows."""
     graph = _Graph(table)
     rows = [graph.rows[k] for k in graph.near()]
     weights = [block.function.n_instructions() for block in table.blocks]
@@ -40,12 +40,12 @@ def joined(table: Table) -> Table:
 class _Row(NamedTuple):
     block: int
     taken: tuple[int, ...]
-    """Slots."""
+    """Slots of the operands."""
     given: range
 
 
 class _Graph:
-    """The rows of a table that do something: copies and repetitions are left out."""
+    """Dependency graph of a table's rows, without copies and duplicates."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
@@ -69,13 +69,13 @@ class _Graph:
         self.outputs = list(map(self.of, table.outputs))
 
     def of(self, slot: int) -> int:
-        """The slot in which its value stands."""
+        """Return the slot that holds the value of a slot."""
         return self.same.get(slot, slot)
 
     def near(self) -> list[int]:
-        """Numbers of the rows in another order: of those that are ready one whose step is taken latest at first, so
-        that each row is followed as far as it can be; rows that take nothing but arguments and constants come when
-        they are needed."""
+        """Return the row numbers in an order that keeps dependent rows close: of the rows that are ready, one of the
+        step that first occurs latest comes next, so that each chain of rows is followed as far as possible; rows with
+        only arguments and constants as operands come just before they are needed."""
         maker = {slot: k for k, row in enumerate(self.rows) for slot in row.given}
         needs = [{maker[slot] for slot in row.taken if slot in maker} for row in self.rows]
         users: list[list[int]] = [[] for _ in needs]
@@ -102,7 +102,7 @@ class _Graph:
 
 
 def _copies(block: Block) -> dict[int, int]:
-    """Result → operand of which it is a copy."""
+    """Return {result: operand} for results that are copies of operands."""
     operands = symbols("x", block.function.numel_in(0))
     places = {x.element_hash(): k for k, x in enumerate(operands)}
     results = ca.vertsplit(block.function(column(operands))) if block.function.numel_out(0) else []
@@ -111,7 +111,8 @@ def _copies(block: Block) -> dict[int, int]:
 
 
 def _passing(rows: Sequence[_Row]) -> Integers:
-    """(rows − 1,) between neighbours: how many numbers are given before and taken behind."""
+    """Return the number of values that pass between each pair of neighbouring rows, (rows − 1,): results of earlier
+    rows used by later ones."""
     made = {slot: k for k, row in enumerate(rows) for slot in row.given}
     last = {slot: k for k, row in enumerate(rows) for slot in row.taken if slot in made}
     change = np.zeros(len(rows) + 1, dtype=np.int64)
@@ -121,20 +122,21 @@ def _passing(rows: Sequence[_Row]) -> Integers:
 
 
 class _Group(NamedTuple):
-    """Segments that do the same."""
+    """Segments of rows that do the same computation."""
 
     steps: tuple[tuple[int, tuple[int, ...]], ...]
-    """(block, operands): numbers of what is taken from elsewhere from 0 on; ~k for the k-th number given within."""
+    """Steps (block, operands): operand numbers from 0 for values from outside the segment, ~k for the k-th value
+    computed within."""
     firsts: list[int]
-    """Where in the order of rows they begin."""
+    """Index of each segment's first row."""
     taken: list[tuple[int, ...]]
-    """Of each segment the slots of what it takes from elsewhere."""
+    """Input slots of each segment."""
     given: list[tuple[int, ...]]
-    """Of each segment the slots of what its rows give."""
+    """Output slots of each segment."""
 
 
 def _groups(rows: list[_Row], grammar: Grammar) -> list[_Group]:
-    """All rows in groups; what recurs too seldom is taken apart."""
+    """Group all rows into segments; sequences that recur too rarely are split again."""
     done: list[_Group] = []
     pieces: list[Piece] = grammar.pieces()
     while pieces:
@@ -159,7 +161,7 @@ def _groups(rows: list[_Row], grammar: Grammar) -> list[_Group]:
 
 
 def _segment(rows: Sequence[_Row]) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
-    """(steps, taken, given) as in `_Group`."""
+    """Return (steps, taken, given) of a segment as in `_Group`."""
     numbers: dict[int, int] = {}
     within: dict[int, int] = {}
     steps = []
@@ -175,7 +177,7 @@ def _segment(rows: Sequence[_Row]) -> tuple[Any, tuple[int, ...], tuple[int, ...
 
 
 class _Code:
-    """What the segments of a group compute."""
+    """Expressions that the segments of a group compute."""
 
     def __init__(self, graph: _Graph, group: _Group) -> None:
         self.group = group
@@ -204,7 +206,7 @@ class _Code:
 
 
 class _Joined:
-    """The table of groups."""
+    """Builder of the compressed table."""
 
     def __init__(self, graph: _Graph, groups: Sequence[_Group]) -> None:
         self.old = graph.table
@@ -219,7 +221,7 @@ class _Joined:
         self.places[:count] = range(count)
 
     def _needed(self) -> NDArray[np.bool_]:
-        """Slots that are taken by what leads to an output."""
+        """Return a mask of the slots that contribute to an output."""
         needed = np.zeros(self.old.size, dtype=bool)
         needed[self.outputs] = True
         before = -1
@@ -230,7 +232,7 @@ class _Joined:
         return needed
 
     def table(self) -> Table:
-        """With its blocks and rows."""
+        """Return the table with its blocks and rows."""
         chosen = []
         for code in self.codes:
             results = np.flatnonzero(self.needed[code.given].any(axis=0))
@@ -254,14 +256,14 @@ class _Joined:
         return self.new
 
     def _place(self, slots: Iterable[int]) -> None:
-        """Constants among these go to slots of their own."""
+        """Assign slots of their own to constants among the given slots."""
         for slot in slots:
             if slot in self.old.constants and self.places[slot] < 0:
                 self.places[slot] = self.new.allocate(1)[0]
                 self.new.constants[int(self.places[slot])] = self.old.constants[slot]
 
     def _block(self, code: _Code, operands: Integers, results: Integers) -> list[list[int]]:
-        """Add the block of a group; where the operands of each of its segments begin."""
+        """Add the block of a group; returns the operand starts of each of its segments."""
         slots = self.places[code.taken[:, operands]]
         order = np.argsort(slots[0], kind="stable") if len(slots) else slots
         slots, operands = slots[:, order], operands[order]

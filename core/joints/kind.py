@@ -225,7 +225,8 @@ class JointKind(ABC):
         return None
 
     def facing(self, X_ab: Pose) -> Scalar | None:
-        """Return a cosine that is positive where the joint's axes point the right way; None if there is no wrong way."""
+        """Return a cosine that is positive where the joint's axes point the right way; None if there is no wrong
+        way."""
         return None
 
 

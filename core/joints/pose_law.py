@@ -147,7 +147,8 @@ def _velocity(law: JointKind, q: Scalars, rates: Scalars, level: int) -> Motion:
 
 
 def _lifted(law: Law, level: int) -> Law:
-    """Return the joint with its symbols wrapped as constant dual numbers, so that they combine with other dual numbers."""
+    """Return the joint with its symbols wrapped as constant dual numbers, so that they combine with other dual
+    numbers."""
 
     def lifted(x: Any) -> Any:
         if isinstance(x, tuple):

@@ -112,7 +112,8 @@ SCREW = 14
 def world_screws(
     X_WL: Pose, S: Columns, inertia: Inertia, coupling: Coupling | None, armature: Scalar
 ) -> tuple[tuple[Scalar, ...], ...]:
-    """Return S and I^c S in world axes at the world's origin, ratio and armature of each degree of freedom of a link."""
+    """Return S and I^c S in world axes at the world's origin, ratio and armature of each degree of freedom of a
+    link."""
     ratio = 1.0 if coupling is None else coupling.ratio
     rows = []
     for column in S:
@@ -146,7 +147,8 @@ def paired(screw: Scalars, momentum: Scalars) -> Scalar:
 
 
 def by_screws(tree: Tree, q: Scalars, run: Runner = inline) -> list[list[Scalar]]:
-    """Return the mass matrix (nv, nv) of a tree without coupled joints from `screws`: one short step per nonzero entry."""
+    """Return the mass matrix (nv, nv) of a tree without coupled joints from `screws`: one short step per nonzero
+    entry."""
     rows = screws(tree, q, run)
     M: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]
     firsts = list(accumulate((link.law.nv for link in tree.links), initial=0))

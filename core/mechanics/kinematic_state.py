@@ -99,7 +99,8 @@ class KinematicState:
         return self.run(acceleration_of, self.poses[place.link], V, A, place.pose.position)
 
     def spatial(self, place: Place, p: Vector3) -> tuple[Motion, Motion]:
-        """Return motion and spatial acceleration (minus gravity) of a frame's link about the world point p, world axes."""
+        """Return motion and spatial acceleration (minus gravity) of a frame's link about the world point p, world
+        axes."""
         if place.link < 0:
             return ZERO, base_acceleration(self.tree.gravity)
         both = self.motions[place.link], self.accelerations[place.link]

@@ -76,7 +76,8 @@ def rate(tree: Tree, q: Scalars, v: Scalars) -> list[Scalar]:
 
 
 def columns_at(law: Any, coupling: Coupling | None, q: Scalars, X_WL: Pose, p: Vector3) -> tuple[Motion, ...]:
-    """Return the columns of J that a link's joint contributes at a world point p: ω = R S_ω, v = R S_v + ω × (p − p_L)."""
+    """Return the columns of J that a link's joint contributes at a world point p: ω = R S_ω, v = R S_v + ω × (p −
+    p_L)."""
     columns = []
     for column in law.subspace(q):
         angular = X_WL.rotation.act(column.angular)

@@ -143,8 +143,8 @@ def _spanned(
 
 
 def _yielding(topology: Topology, rank: dict[str, tuple[int, int]]) -> set[str]:
-    """Return the joints to cut instead of equal ones that state a rest position: of the same kind, in the same single
-    loop, and without a rest position."""
+    """Return the joints to cut in place of cut joints that state a rest position: joints of the same cost in the same
+    loop and no other, without a stated rest position or choice of cut."""
     stated = {joint.name for joint in topology.model.joints if joint.rest}
     loops = topology.loops
     chosen = {joint.name for joint in topology.model.joints if joint.cut != "auto"}

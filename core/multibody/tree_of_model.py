@@ -73,7 +73,8 @@ def offsets(topology: Topology) -> Offsets:
 
 
 def machine_of(topology: Topology, numbers: Numbers, *, merged: bool = True) -> Machine:
-    """Build the machine over the scalars of `numbers`; `merged` joins bodies that fixed joints connect into one link."""
+    """Build the machine over the scalars of `numbers`; `merged` joins bodies that fixed joints connect into one
+    link."""
     builder = _Builder(topology, numbers, merged)
     for branch in topology.branches:
         builder.attach(branch)
@@ -216,7 +217,8 @@ class _Builder:
         )
 
     def leader(self, joint: Joint) -> tuple[str, Coupling | None]:
-        """Return the joint whose coordinates a joint uses, and its coupling to it (chains of couplings are composed)."""
+        """Return the joint whose coordinates a joint uses, and its coupling to it (chains of couplings are
+        composed)."""
         if joint.mimic is None:
             return joint.name, None
         ratio: Scalar = 1.0

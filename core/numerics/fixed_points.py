@@ -1,4 +1,5 @@
-"""Fixed points x = φ(x) with x ≥ 0 of a continuous, mostly smooth φ that need not be a contraction (Broyden's method)."""
+"""Fixed points x = φ(x) with x ≥ 0 of a continuous, mostly smooth φ that need not be a contraction (Broyden's
+method)."""
 
 from __future__ import annotations
 

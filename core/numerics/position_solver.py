@@ -89,7 +89,8 @@ def close_from(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tupl
 
 
 def _fitting(problem: Problem, q: Array, gap: float) -> tuple[Array, float]:
-    """Return the position with its residual, or with half a turn as residual where a joint axis points the wrong way."""
+    """Return the position with its residual, or with half a turn as residual where a joint axis points the wrong
+    way."""
     return (q, gap) if not gap < ACCEPTED_GAP or problem.fits(q) else (q, np.pi)
 
 

@@ -50,7 +50,8 @@ def least(A: Matrix, target: Array, tolerance: float = RANK_TOLERANCE) -> Array:
 
 
 def solver(A: Matrix, tolerance: float = RANK_TOLERANCE) -> Callable[[Array], Array]:
-    """Return a function that solves A x = target in the minimum-norm least-squares sense, for targets (r,) or (r, k)."""
+    """Return a function that solves A x = target in the minimum-norm least-squares sense, for targets (r,) or (r,
+    k)."""
     if (known := eliminated(A)) is not None:
         return known.least
     inverted = np.linalg.pinv(dense(A), rcond=tolerance)

@@ -31,7 +31,8 @@ STATES_PER_COLUMN = 3
 """Minimum number of random states per column, divided by the number of forces."""
 LEAST_STATES = 40
 _LATE = ("mx", "my", "mz", "Iyy")
-"""Parameters that are preferably expressed by others of their body; masses by all others."""
+"""Body parameters that are eliminated first, expressed by the other parameters of their body; masses are eliminated
+before all others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +124,8 @@ def _late(known: LinearParameters, column: int) -> tuple[int, int, int, int]:
 
 
 def _independent(W: Array, order: Sequence[int], tolerance: float) -> list[int]:
-    """Return the sorted indices of columns (of norm one) that are not combinations of those before them in the order."""
+    """Return the sorted indices of columns (of norm one) that are not combinations of those before them in the
+    order."""
     Q = np.zeros((len(W), 0))
     kept = []
     for k in order:

@@ -15,8 +15,8 @@ from core.spatial.scalar import Scalar, apply, cos, minus, negated, over, plus, 
 
 
 class Dual:
-    """Dual number: a `value` and its `rate`. Dual numbers of a lower `level` are constants to those of a higher level.
-    """
+    """Dual number: a `value` and its `rate`. Dual numbers of a lower `level` are constants to those of a higher
+    level."""
 
     __slots__ = ("level", "rate", "value")
     __array_ufunc__ = None

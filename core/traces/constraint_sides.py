@@ -1,4 +1,4 @@
-"""The trace of what sides of constraints exert: of each multiplier a wrench, and the point that it is about.
+"""Symbolic wrenches of constraints: for each multiplier the wrench on each side, and its reference point.
 
 A row's wrench depends on the poses of its frames alone, so what holds in like ways is derived once
 (`core.codegen.like_expressions`).
@@ -27,7 +27,7 @@ Step = Callable[..., tuple[Scalar, ...]]
 
 
 class _Coordinates(dict[int, list[Any]]):
-    """Coordinates of links of a tree as symbols, of those that are asked for."""
+    """Symbols for the coordinates of links, created when first used."""
 
     def __init__(self, tree: Tree) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class _Coordinates(dict[int, list[Any]]):
 
 
 class _Frames:
-    """Frames of sides and coordinates as symbols, in the place of a kinematic state."""
+    """Symbolic frames and coordinates that replace a kinematic state."""
 
     def __init__(self, sides: Sequence[Side], tree: Tree) -> None:
         self.coordinates = _Coordinates(tree)
@@ -48,7 +48,7 @@ class _Frames:
         self._poses = {id(place): _pose(self.symbols[12 * k : 12 * k + 12]) for k, place in enumerate(self.places)}
 
     def frame(self, place: Place) -> Pose:
-        """X_WF."""
+        """Return X_WF."""
         return self._poses[id(place)]
 
 
@@ -58,13 +58,14 @@ def _pose(entries: Sequence[Any]) -> Pose:
 
 
 def constraint_sides(context: TraceContext, x: Mapping[str, list[Any]], _: str, run: Runner = inline) -> list[Scalar]:
-    """Derivative of the rows of every side by the motion [ω; v] of its b against a, at b's origin in world axes, and
-    that origin."""
+    """Return the derivative of each side's rows with respect to the motion [ω; v] of its frame b relative to a, at b's
+    origin in world axes, and that origin."""
     return _sides(context, context.constraints.table, x, run)
 
 
 def cut_sides(context: TraceContext, x: Mapping[str, list[Any]], _: str, run: Runner = inline) -> list[Scalar]:
-    """The same of coordinates of joints that close loops, and of clutches between such."""
+    """Return the derivatives as in `constraint_sides` for the coordinates of cut joints and of clutches between
+    these."""
     return _sides(context, context.cut_coordinates, x, run)
 
 
@@ -93,7 +94,7 @@ def _sides(
 
 
 class _Derived(NamedTuple):
-    """The derivatives of all sides of a constraint: a step of (poses, coordinates of links, parameters, numbers)."""
+    """Derivatives of all sides of a constraint: a step of (poses, coordinates of links, parameters, constants)."""
 
     step: Step
     links: tuple[int, ...]
@@ -113,7 +114,7 @@ def _derived(constraint: KinematicConstraint, frames: _Frames, p: Sequence[Any],
 
 
 def _derivatives(constraint: KinematicConstraint, side: Side, frames: _Frames) -> Iterator[Any]:
-    """R, row by row."""
+    """Return the derivatives R, row by row."""
     motion = symbols("m", 6)
     values = constraint.values(ConstraintState(cast(KinematicState, frames), {id(side): motion}))
     R = ca.jacobian(column(values), column(motion))
@@ -122,7 +123,7 @@ def _derivatives(constraint: KinematicConstraint, side: Side, frames: _Frames) -
 
 
 def _translated(form: Form) -> Step:
-    """A form as a step (`core.mechanics.runner`)."""
+    """Convert a form to a step (`core.mechanics.runner`)."""
     arguments, (derived,) = written_out(form)
     function = ca.Function("f", arguments, [derived], {"cse": True})
 

@@ -1,4 +1,4 @@
-"""The trace of the joints' wrenches."""
+"""Symbolic joint wrenches."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ def wrenches(
     resist: bool = True,
     smooth: bool = False,
 ) -> list[Scalar]:
-    """Parent side on child side of every joint, at b's origin in world axes; of cut joints only what their own springs,
-    dampers, forces and rotors exert, not what closes the loop. u: accelerations; smooth : without dry friction"""
+    """Return the wrench of the parent side on the child side of every joint, at b's origin in world axes; for cut
+    joints only the part of their own springs, dampers, forces and rotors, without constraint forces. u: accelerations;
+    smooth : without dry friction"""
     machine = context.unmerged
     loads = acting(context, x, run, resist=resist, smooth=smooth, unmerged=True)
     external = () if loads is None else loads.external
@@ -51,7 +52,7 @@ def wrenches(
 def _own(
     context: TraceContext, x: Mapping[str, list[Any]], joint: str, run: Runner, resist: bool, smooth: bool
 ) -> Force:
-    """What the elements of a cut joint exert on its child side."""
+    """Return the wrench of a cut joint's own elements on its child side."""
     elements = context.unmerged_elements
     seen = force_state(context, x, run, smooth, elements)
     loads = Exchanged(KinematicState(elements.machine.tree, x["q"], x["v"], run, x["u"]))
@@ -64,10 +65,10 @@ def _own(
 
 
 def _at(force: Force, X_WL: Pose, p: Vector3) -> Force:
-    """A force at a link's origin in its axes, about the world point p in world axes."""
+    """Move a force about the world point p, world axes, to a link's origin and axes."""
     return Pose(X_WL.rotation, X_WL.position - p).force(force)
 
 
 def _opposite_at(force: Force, X_WL: Pose, p: Vector3) -> Force:
-    """The reaction to it."""
+    """Return the reaction to a force, moved to a link's origin and axes."""
     return -_at(force, X_WL, p)

@@ -1,5 +1,5 @@
-"""The trace of what bearings bear: for each speed of a joint whose friction grows with its reaction, the force (N) or
-torque (N·m) of friction for a coefficient of one.
+"""Symbolic bearing loads: for each speed of a joint whose friction grows with its reaction, the friction force (N) or
+torque (N·m) for a friction coefficient of one.
 
 f, n : the joint's reaction on its child side, at b's origin; f has parts along its axis (f_z) and across (f⊥).
 Σ|f⊥| is that of two bearings at the distance d about b, f⊥/2 ± (n⊥ × axis)/d, or |f⊥| where there is one.
@@ -31,8 +31,8 @@ Inputs = Mapping[str, list[Any]]
 
 
 def bearing_loads(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """One number for each entry of `TraceContext.bearings`. u : accelerations; l : multipliers of what holds; c :
-    forces along coordinates of joints that close loops, and of clutches."""
+    """Return one load for each entry of `TraceContext.bearings`. u : accelerations; l : constraint multipliers; c :
+    forces along coordinates of cut joints and clutches."""
     names, machine = list(context.unmerged.joints), context.unmerged
     flat = wrenches(context, x, "", run, smooth=True)
     forces = [_force(flat[6 * i : 6 * i + 6]) for i in range(len(names))]
@@ -57,7 +57,8 @@ def bearing_loads(context: TraceContext, x: Inputs, _: str, run: Runner = inline
 
 
 def _held(context: TraceContext) -> list[tuple[str, list[Any], Any]]:
-    """The letter of what exerts wrenches, their sides with rows, and their trace."""
+    """Return the groups of rows that exert wrenches: letter of their multipliers, their sides with row numbers, and the
+    function of their wrenches."""
     held = [(side, list(range(rows.start, rows.stop))) for _, side, rows in context.constraints.sides()]
     closing = [(side, [i]) for i, coordinate in enumerate(context.cut_coordinates) for side in coordinate.sides]
     return [("l", held, constraint_sides), ("c", closing, cut_sides)]
@@ -66,7 +67,7 @@ def _held(context: TraceContext) -> list[tuple[str, list[Any], Any]]:
 def _send(
     forces: list[Force], pairs: BearingPairs, sides: list[Scalar], factors: list[Any], places: list[Vector3]
 ) -> None:
-    """Add what forces of rows send through joints, at each one's b in world axes."""
+    """Add the wrenches that row forces transmit through joints, at each joint's frame b in world axes."""
     for joint, row, side, sign, moved in zip(*pairs[:5], strict=True):
         own = sides[9 * side : 9 * side + 9]
         force = _force(own[:6])
@@ -85,7 +86,7 @@ def _size(v: Vector3) -> Scalar:
 
 
 def _loads(context: TraceContext, joint: Joint, force: Force, axis: Vector3) -> list[Scalar]:
-    """Of each speed of a joint."""
+    """Return the friction per unit coefficient for each speed of a joint."""
     where, scalar = f"joint '{joint.name}'", context.numbers.scalar
     radius, shoulder = (
         scalar(getattr(joint, field), f"{where}, {field}") for field in ("bearing_radius", "thrust_radius")
@@ -107,7 +108,7 @@ def _loads(context: TraceContext, joint: Joint, force: Force, axis: Vector3) -> 
 
 
 def _across(context: TraceContext, joint: Joint, force: Force, axis: Vector3) -> Scalar:
-    """Σ|f⊥|."""
+    """Return the sum Σ|f⊥| of the bearing forces across an axis."""
     across = force.force - axis.scaled(force.force.dot(axis))
     if joint.bearing_distance is None:
         return _size(across)

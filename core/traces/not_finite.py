@@ -1,4 +1,4 @@
-"""Why a result is not a finite number: which element's formula gives none, which joint moves no mass."""
+"""Diagnosis of a result that is not finite: the element whose formula fails, or the joint that moves no mass."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ Array = NDArray[np.float64]
 
 REMEDY = "Look for roots and logarithms of negative numbers and divisions by zero."
 AHEAD = (0.0, 1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2)
-"""Times (s) after a state at which formulas are tried: a run ends just before the place where one breaks."""
+"""Times (s) after a state at which formulas are also tried, because a simulation stops just before the point of
+failure."""
 
 
 class Machine(Protocol):
-    """What is asked of a compiled model (`core.traces.compiled`)."""
+    """Part of a compiled model's interface that the diagnosis needs (`core.traces.compiled`)."""
 
     model: Model
     coordinates: Coordinates
@@ -40,8 +41,8 @@ class Machine(Protocol):
 
 
 def undefined_formula(machine: Machine, q: Array, v: Array, p: Values, t: float, x: Array | None = None) -> str:
-    """ "force 'name'", "driver 'name'" … of the first element that gives no finite number at (q, v) or just after it;
-    empty if all do."""
+    """Return "force 'name'", "driver 'name'" … of the first element whose value is not finite at (q, v) or just after
+    it; empty if all are finite."""
     for step in AHEAD:
         ahead = machine.coordinates.integrate(q, v, step)
         found = _force(machine, ahead, v, p, t + step, x) or _row(machine, ahead, v, p, t + step)
@@ -77,7 +78,7 @@ def _row(machine: Machine, q: Array, v: Array, p: Values, t: float) -> str:
 def singular(
     machine: Machine, q: Array, p: Values, v: Array | None = None, t: float = 0.0, x: Array | None = None
 ) -> KinetostatError:
-    """The message for forward dynamics without a finite result: which joint, or which number."""
+    """Return the error for forward dynamics without a finite result, which names the joint or the number at fault."""
     states = q.reshape(-1, q.shape[-1])
     bad = ~np.isfinite(states).all(axis=1)
     if bad.any():

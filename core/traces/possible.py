@@ -1,5 +1,5 @@
-"""The gate before forces and motions: a machine with numbers that none can have is refused by element and field, with
-its own values of parameters or with others (`core.model.validation.possible_numbers` says which)."""
+"""Check for physically impossible numbers before dynamics are computed, by element and field, for the model's own
+parameter values or others (rules in `core.model.validation.possible_numbers`)."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ WEIGHED = frozenset(
         *("motion_slopes", "motion_slopes_by_parameters"),
     ]
 )
-"""Functions (`core.traces.registry`) that mean nothing for a machine with impossible masses, friction or limits."""
+"""Functions (`core.traces.registry`) that are meaningless for a machine with impossible masses, friction or limits."""
 
 
 class Gate:
-    """What is refused of one model. Where parameters have other values than its own, only what follows them is looked
-    at again."""
+    """Check of one model for impossible numbers. For other parameter values only the fields that depend on parameters
+    are checked again."""
 
     def __init__(self, model: Model, p_names: tuple[str, ...], own: Array) -> None:
         self._model, self._names, self._own = model, p_names, own
@@ -46,8 +46,8 @@ class Gate:
         """True: nothing is refused, for those who compare identities at random numbers."""
 
     def ask(self, p: Array | None = None) -> None:
-        """Raise SimulationError for impossible numbers, by element and field. p : (…, n_p) values of parameters;
-        default: the model's own."""
+        """Raise SimulationError for impossible numbers, by element and field. p : (…, n_p) parameter values; default:
+        the model's own."""
         if self.is_open:
             return
         if p is None or not p.size or not self._followers or np.array_equal(p, self._own):
@@ -66,14 +66,15 @@ class Gate:
             self._last = p.tobytes()
 
     def surely(self, rows: Array) -> NDArray[np.bool_]:
-        """(n,) with which values of parameters (n, n_p) all that follows them is surely possible, where the rest is."""
+        """Return a mask (n,) of the parameter values (n, n_p) for which all dependent fields are certainly possible,
+        provided that the other fields are."""
         if not self._followers:
             return np.ones(len(rows), dtype=bool)
         return np.asarray(np.array(self._missing(rows.T)).ravel() == 0.0)
 
     @cached_property
     def _of_own(self) -> SimulationError | None:
-        """The message for the model's own numbers."""
+        """Return the error for the model's own numbers; None if they are possible."""
         return refusal(numbered(self._model), self._model, self._model.values())
 
     @cached_property
@@ -83,8 +84,8 @@ class Gate:
 
     @cached_property
     def _missing(self) -> Callable[[Array], Any]:
-        """(n_p, n) values of parameters → (1, n) sums of what margins of what follows them are negative by; NaN where
-        one is not finite."""
+        """Return a function of parameter values (n_p, n) that gives the total of negative margins of the dependent
+        fields (1, n); NaN where one is not finite."""
         p = symbols("p", len(self._names))
         values = environment(self._model.parameters, dict(zip(self._names, p, strict=True)))
 

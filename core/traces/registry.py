@@ -1,4 +1,4 @@
-"""The functions of a machine: a row each says what it takes, the shape of what it gives, and how it is traced."""
+"""Table of a machine's functions: arguments, shape of the result, and symbolic implementation of each."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ Shape = tuple[int, ...]
 
 
 class Traced(NamedTuple):
-    """A function: arguments (letters of `core.codegen.signature`), shape of (context, detail after the colon of its
-    name), and trace of (context, inputs, detail, runner) to a flat result."""
+    """Function of a machine: arguments (letters of `core.codegen.signature`), shape as a function of (context, detail
+    after the colon of its name), and implementation (context, inputs, detail, runner) → flat result."""
 
     arguments: str
     shape: Callable[[TraceContext, str], Shape]
     trace: Callable[..., list[Scalar]]
     loaded: bool = False
-    """True if force elements count: where there are any, it takes their states and time."""
+    """True if the function depends on force elements, and so on their states and time where there are any."""
     checked: bool = False
-    """True if a result that is not finite is a failure."""
+    """True if a result that is not finite is an error."""
     whole: bool = False
-    """True if it is traced in one piece even of long machines: derivatives are taken of it, or it is short."""
+    """True if the function is one graph even for long machines, because it is short or is differentiated."""
     wide: bool = False
-    """True if arrays of states are worth code of their own, which takes as long again to compile."""
+    """True if arrays of states are worth vectorised code, which doubles the time of compilation."""
 
 
 def _positions(context: TraceContext, _: str) -> Shape:
@@ -91,7 +91,7 @@ def _by_parameters(context: TraceContext, _: str) -> Shape:
 
 
 _of = partial(later.function, __package__)
-"""A trace of this package."""
+"""Loads a symbolic function of this package by name."""
 
 FUNCTIONS: dict[str, Traced] = {
     # where all is, and how it moves
@@ -196,11 +196,11 @@ FUNCTIONS: dict[str, Traced] = {
     # for implicit integrators
     "slopes": Traced("qvulxt", _slopes, _of("jacobians.slopes"), whole=True),
 }
-"""Name → function. A name with a detail after a colon, e.g. "jacobian:tool", is that of one frame, sensor or joint."""
+"""Name → function. A name with a detail after a colon, e.g. "jacobian:tool", refers to one frame, sensor or joint."""
 
 
 def signature_of(context: TraceContext, name: str) -> Signature:
-    """Arguments and shape of a function; what a machine lacks is no argument."""
+    """Return arguments and shape of a function; arguments that a machine does not have are left out."""
     kind, _, detail = name.partition(":")
     function = FUNCTIONS[kind]
     arguments = function.arguments + ("xt" if function.loaded and context.elements.forces else "")

@@ -1,4 +1,4 @@
-"""What holds, as expressions over the joints between its frames, and what is derived of these.
+"""Constraint rows as expressions of the joint coordinates between their frames, and their derivatives.
 
 The constraints of a short machine are derived together, since they share much. A long one has many of few forms
 (`core.codegen.like_expressions`): of each form residual, Jacobian and bias are derived once.
@@ -32,8 +32,8 @@ Step = Callable[..., tuple[Scalar, ...]]
 
 
 class _Kind(NamedTuple):
-    """What tells apart rows beside their form: of each its level, whether it is an angle up to whole turns, and whether
-    it holds speeds that no coordinates have as rates."""
+    """Properties of a form's rows: level, True for an angle up to whole turns, and True if the row constrains speeds
+    that are not rates of coordinates."""
 
     levels: tuple[int, ...]
     turns: tuple[bool, ...]
@@ -41,7 +41,8 @@ class _Kind(NamedTuple):
 
 
 class _Derived(NamedTuple):
-    """Steps over (q, v, t, p, constants), those that each takes; and where the entries of G stand."""
+    """Steps over (q, v, t, p, constants) for residual, entries of G, bias and time derivative, and the positions of the
+    entries."""
 
     residual: Step
     entries: Step
@@ -52,12 +53,12 @@ class _Derived(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A constraint: what is derived of its form, and what that works on."""
+    """Constraint of a given form: the derived steps and the indices of its arguments."""
 
     derived: _Derived
     first_row: int
     q: tuple[int, ...]
-    """Entries of q, of v and of the time argument, parameters, numbers."""
+    """Indices in q, in v and in the time argument, parameters, constants."""
     v: tuple[int, ...]
     t: tuple[int, ...]
     p: tuple[Any, ...]
@@ -65,8 +66,8 @@ class _Part(NamedTuple):
 
 
 class RowExpressions:
-    """All constraints of a tree; p : symbols of the parameters, clock_size : length of the time argument, apart:
-    whether they are derived one by one."""
+    """Constraint rows of a tree; p : symbols of the parameters, clock_size : length of the time argument, apart: True
+    to derive each constraint separately."""
 
     def __init__(
         self, tree: Tree, table: Sequence[KinematicConstraint], p: Sequence[Any], clock_size: int, apart: bool
@@ -135,27 +136,27 @@ class RowExpressions:
         return _Part(self._forms[form, kind], self.count, q, v, t, tuple(self._p[k] for k in p), tuple(constants))
 
     def _rates(self, scalars: Sequence[Scalar]) -> list[Scalar]:
-        """Derivatives by time of scalars of q."""
+        """Differentiate scalars of q with respect to time."""
         free = sorted((link for link in self.tree.links if link.coupling is None), key=lambda link: link.q.start)
         rates = [x for link in free for x in link.law.rate(self._q[link.q], self._v[link.v])]
         return _split(along(column(list(scalars)), column(self._q), column(rates)))
 
     def residual(self, x: Mapping[str, list[Any]], run: Runner) -> list[Scalar]:
-        """s − f of every row; zero for rows that hold on higher levels only."""
+        """Return s − f of every row; zero for rows enforced only at speed or acceleration level."""
         return self._every(lambda h: run(h.derived.residual, _of(x, "q", h.q), _of(x, "t", h.t), h.p, h.constants))
 
     def entries(self, x: Mapping[str, list[Any]], run: Runner) -> list[Scalar]:
-        """Entries of G as `pattern` says."""
+        """Return the entries of G in the order of `pattern`."""
         return self._every(lambda h: run(h.derived.entries, _of(x, "q", h.q), h.p, h.constants))
 
     def bias(self, x: Mapping[str, list[Any]], run: Runner) -> list[Scalar]:
-        """Ġ v − f̈ of every row."""
+        """Return Ġ v − f̈ of every row."""
         return self._every(
             lambda h: run(h.derived.bias, _of(x, "q", h.q), _of(x, "v", h.v), _of(x, "t", h.t), h.p, h.constants)
         )
 
     def time(self, x: Mapping[str, list[Any]], run: Runner) -> list[Scalar]:
-        """−ḟ of every row; zero for rows that hold on accelerations only."""
+        """Return −ḟ of every row; zero for rows enforced only at acceleration level."""
         return self._every(lambda h: run(h.derived.time, _of(x, "t", h.t), h.p, h.constants))
 
     def _every(self, evaluate: Callable[[_Part], tuple[Scalar, ...]]) -> list[Scalar]:
@@ -167,7 +168,7 @@ def _of(x: Mapping[str, list[Any]], word: str, places: Sequence[int]) -> tuple[A
 
 
 def _derived(form: Form, kind: _Kind) -> _Derived:
-    """Residual, entries of G, bias and −ḟ of a form."""
+    """Derive residual, entries of G, bias and −ḟ of a form."""
     (q, v, t, p, c), (values, target, rate, second, speeds, q_rate) = written_out(form)
     gaps = ca.vertsplit(values - target)
     residual = column(
@@ -201,7 +202,7 @@ def _split(x: ca.SX) -> list[ca.SX]:
 
 
 def _step(arguments: Sequence[ca.SX], result: ca.SX) -> Step:
-    """A step (`core.mechanics.runner`) of an expression; its arguments come as tuples of scalars."""
+    """Convert an expression to a step (`core.mechanics.runner`) that takes its arguments as tuples of scalars."""
     function = ca.Function("f", list(arguments), [ca.densify(result)], {"cse": True})
 
     def step(*given: Sequence[Scalar]) -> tuple[Scalar, ...]:

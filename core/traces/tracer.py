@@ -1,4 +1,4 @@
-"""The functions of a mechanism as traces: inputs q, v, u, l, x, t and the parameters p; one flat output."""
+"""Builder of a mechanism's symbolic functions: inputs q, v, u, l, x, t and parameters p; one flat output."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from core.traces.trace_context import TraceContext
 
 
 class Trace(NamedTuple):
-    """A traced function: (q, v, u, l, x, t as the signature says, p) → flat result, in one piece or as a table."""
+    """Symbolic function (arguments as in the signature, p) → flat result, as one graph or as a block table."""
 
     name: str
     signature: Signature
@@ -26,10 +26,10 @@ class Trace(NamedTuple):
 
 
 class Tracer(TraceContext):
-    """Traces the functions of one topology."""
+    """Builder of the symbolic functions of one topology."""
 
     def trace(self, name: str) -> Trace:
-        """The trace of a function by name; a frame's Jacobian is "jacobian:<frame>"."""
+        """Build a function by name; a frame's Jacobian is "jacobian:<frame>"."""
         kind, _, detail = name.partition(":")
         signature = self.signature(name)
         sizes = self.sizes
@@ -47,18 +47,18 @@ class Tracer(TraceContext):
         return recorder.finish(self.body(kind, inputs, detail, recorder))
 
     def body(self, kind: str, inputs: Mapping[str, list[Any]], detail: str, run: Runner) -> list[Scalar]:
-        """The flat result of a function for symbols as inputs; detail : what follows the colon in its name."""
+        """Return the flat result of a function for symbolic inputs; detail : text after the colon in its name."""
         try:
             return FUNCTIONS[kind].trace(self, inputs, detail, run)
         except ZeroDivisionError:
             raise self._massless() from None
 
     def signature(self, name: str) -> Signature:
-        """Arguments and shape of a function."""
+        """Return arguments and shape of a function."""
         return signature_of(self, name)
 
     def _massless(self) -> SimulationError:
-        """Which joint moves nothing that has mass."""
+        """Return the error that names the joint that moves no mass."""
         moved: dict[int, bool] = {}
         links = self.tree.links
         for i in range(len(links) - 1, -1, -1):
@@ -74,8 +74,8 @@ class Tracer(TraceContext):
 
 
 def massless(moved: str, free: Iterable[str] = ()) -> SimulationError:
-    """The message for a joint, or one of the bodies without a joint (`free`), that moves nothing. `moved` may be one
-    of its speeds."""
+    """Return the error for a joint, or one of the bodies without a joint (`free`), that moves no mass. `moved` may be
+    one of its speeds."""
     body = next((name for name in free if moved == name or moved.startswith(f"{name}.")), "")
     if body:
         return SimulationError(
