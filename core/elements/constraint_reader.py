@@ -1,4 +1,5 @@
-"""From the document's loops, constraints and drivers to what holds in a trace."""
+"""Reader of the document's loops, constraints and drivers, which become constraint equations of the symbolic
+functions."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from core.model import Driver
 
 
 class ConstraintReader:
-    """Everything that holds, on the machine of `elements`: cut joints first, then constraints and drivers."""
+    """All constraints on the machine of `elements`: cut joints first, then constraints and drivers."""
 
     def __init__(self, elements: Elements, clock: Clock) -> None:
         self.elements, self.clock = elements, clock
@@ -25,11 +26,11 @@ class ConstraintReader:
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """All rows."""
+        """Return all rows."""
         return tuple(row for constraint in self.table for row in constraint.rows)
 
     def sides(self) -> Iterator[tuple[KinematicConstraint, Side, slice]]:
-        """(constraint, side, its rows) of all sides that exert wrenches."""
+        """Iterate over (constraint, side, its rows) of all sides that exert wrenches."""
         start = 0
         for constraint in self.table:
             rows = slice(start, start + len(constraint.rows))

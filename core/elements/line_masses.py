@@ -22,7 +22,7 @@ FRACTION, FROM_A, FROM_B = "fraction", "from_a", "from_b"
 
 
 class Shares(NamedTuple):
-    """How a displacement of the ends moves the mass: p' = (α + β e eᵀ) a' + (γ + δ e eᵀ) b'."""
+    """Coefficients of the mass's displacement by those of the ends: p' = (α + β e eᵀ) a' + (γ + δ e eᵀ) b'."""
 
     on_a: tuple[Scalar, Scalar]
     on_b: tuple[Scalar, Scalar]
@@ -31,7 +31,7 @@ class Shares(NamedTuple):
 
 @dataclass(frozen=True)
 class LineMass:
-    """A mass at a place of the line between two frames."""
+    """Point mass on the line between two frames."""
 
     name: str
     a: Place
@@ -41,7 +41,7 @@ class LineMass:
     place: Scalar
 
     def inertia(self, kinematics: KinematicState, loads: Loads) -> None:
-        """Add what its inertia and weight exert on the ends."""
+        """Add the forces of its inertia and weight on the ends to the loads."""
         run, (a, b) = kinematics.run, (kinematics.frame(self.a).position, kinematics.frame(self.b).position)
         p = run(_points[self.at], self.place, a, b)
         shares = run(_shares[self.at], self.place, a, b)
@@ -56,7 +56,7 @@ class LineMass:
             loads.push(end, point, Force(ZERO, force))
 
     def columns(self, kinematics: KinematicState) -> list[Vector3]:
-        """J_p, one column per speed."""
+        """Return J_p, one column per speed."""
         run, (a, b) = kinematics.run, (kinematics.frame(self.a).position, kinematics.frame(self.b).position)
         shares = run(_shares[self.at], self.place, a, b)
         result: list[Vector3] = [ZERO] * kinematics.tree.nv
@@ -71,7 +71,7 @@ class LineMass:
         return result
 
     def energy(self, kinematics: KinematicState) -> tuple[Scalar, Scalar]:
-        """(kinetic, potential), J."""
+        """Return (kinetic, potential) energy, J."""
         run, (a, b) = kinematics.run, (kinematics.frame(self.a).position, kinematics.frame(self.b).position)
         velocity = self.velocity(kinematics)
         field = kinematics.tree.gravity
@@ -79,7 +79,7 @@ class LineMass:
         return run(kinetic_of, self.mass, velocity), run(_Potential(field.is_point), _flat(field), self.mass, p)
 
     def velocity(self, kinematics: KinematicState) -> Vector3:
-        """ṗ, world axes."""
+        """Return ṗ, world axes."""
         run, (a, b) = kinematics.run, (kinematics.frame(self.a).position, kinematics.frame(self.b).position)
         shares, velocity = run(_shares[self.at], self.place, a, b), ZERO
         for end, share in ((self.a, shares.on_a), (self.b, shares.on_b)):
@@ -87,7 +87,7 @@ class LineMass:
         return velocity
 
     def position(self, kinematics: KinematicState) -> Vector3:
-        """p, world axes."""
+        """Return p, world axes."""
         a, b = kinematics.frame(self.a).position, kinematics.frame(self.b).position
         return kinematics.run(_points[self.at], self.place, a, b)
 
@@ -98,12 +98,12 @@ def _flat(field: Gravity) -> tuple[Vector3, Scalar, Vector3]:
 
 @dataclass(frozen=True)
 class _Potential:
-    """Gravitation's potential energy, of a uniform field or of a point."""
+    """Gravitational potential energy in a uniform field or a point field."""
 
     is_point: bool
 
     def __call__(self, field: tuple[Vector3, Scalar, Vector3], mass: Scalar, p: Vector3) -> Scalar:
-        """−m g · p, or −m μ / r."""
+        """Return −m g · p, or −m μ / r."""
         g, mu, center = field
         if not self.is_point:
             return negated(times(mass, g.dot(p)))
@@ -112,12 +112,12 @@ class _Potential:
 
 
 def kinetic_of(mass: Scalar, v: Vector3) -> Scalar:
-    """½ m v²."""
+    """Return ½ m v²."""
     return times(0.5, times(mass, v.dot(v)))
 
 
 def momentum_of(sum_so_far: tuple[Vector3, Vector3], mass: Scalar, p: Vector3, v: Vector3) -> tuple[Vector3, Vector3]:
-    """(angular about the world's origin, linear)."""
+    """Add a mass's momentum (angular about the world's origin, linear) to the sum."""
     linear = v.scaled(mass)
     return sum_so_far[0] + p.cross(linear), sum_so_far[1] + linear
 
@@ -164,7 +164,7 @@ def _accelerate_fraction(
 def _accelerate_from_a(
     d: Scalar, a: Vector3, b: Vector3, v_a: Vector3, v_b: Vector3, a_a: Vector3, a_b: Vector3
 ) -> Vector3:
-    """ä + d ë, ë = (ü − e L̈ − 2 ė L̇)/L."""
+    """Return ä + d ë, ë = (ü − e L̈ − 2 ė L̇)/L."""
     length, e = _line(a, b)
     speed, change = v_b - v_a, a_b - a_a
     rate = e.dot(speed)
@@ -186,7 +186,7 @@ _accelerations = {FRACTION: _accelerate_fraction, FROM_A: _accelerate_from_a, FR
 
 
 def less_attraction(gravity: tuple[Scalar, Vector3], p: Vector3, acceleration: Vector3) -> Vector3:
-    """a − μ (c − p)/r³."""
+    """Return a − μ (c − p)/r³: the acceleration minus that of the point field."""
     mu, center = gravity
     away = center - p
     r = sqrt(away.dot(away))
@@ -194,10 +194,10 @@ def less_attraction(gravity: tuple[Scalar, Vector3], p: Vector3, acceleration: V
 
 
 def moved(sum_so_far: Vector3, share: tuple[Scalar, Scalar], e: Vector3, v: Vector3) -> Vector3:
-    """Σ + (α + β e eᵀ) v."""
+    """Return Σ + (α + β e eᵀ) v."""
     return sum_so_far + v.scaled(share[0]) + e.scaled(times(share[1], e.dot(v)))
 
 
 def resisting(mass: Scalar, share: tuple[Scalar, Scalar], e: Vector3, acceleration: Vector3) -> Vector3:
-    """−m (α + β e eᵀ) a."""
+    """Return −m (α + β e eᵀ) a."""
     return -moved(ZERO, share, e, acceleration).scaled(mass)

@@ -1,4 +1,4 @@
-"""Traces recorded elsewhere: columns of CSV and SIMNON files over time."""
+"""Recorded signals: columns of CSV and SIMNON files over time."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from core.model.units.compound_units import Compound, compound
 Array = NDArray[np.float64]
 NUMBERS = "Write one number per column, columns apart by semicolons, commas, tabs or blanks."
 LONGEST_LINE = 100_000
-"""Characters; beyond are no tables, but files of something else."""
+"""Maximum number of characters per line; a longer one means that the file is not a table."""
 _TIME = ("time", "t")
 _WITH_UNIT = re.compile(r"(.+?)\s*[\[(]([^\])]*)[\])]$")
 _TIME_WITH_UNIT = re.compile(r"(t|time)_(s|ms|us|min)$", re.I)
 _ENDED_BY_UNIT = re.compile(r".+_(rad|deg|m|cm|mm|rpm)$")
 _TIMES, _COORDINATES = ((0, 0, 1, 0),), ((0, 1, 0, 0), (0, 0, 0, 1))
-"""What times and joint coordinates are, as powers of (kg, m, s, rad)."""
+"""Dimensions of times and joint coordinates, as powers of (kg, m, s, rad)."""
 _NO_UNIT = ("", "-", "1")
 _UNITS = {
     **dict.fromkeys(("sec", "second", "seconds"), "s"),
@@ -40,11 +40,11 @@ _UNITS = {
     "µs": "ms·m/km",
     "revolutions": "rev",
 }
-"""Further spellings of units."""
+"""Alternative spellings of units."""
 
 
 def columns_of(driver: Driver, origin: str) -> tuple[Array, Array]:
-    """(times, values) of a driver's column. Raises FileError naming file, line and column."""
+    """Return (times, values) of a driver's column. Raises FileError naming file, line and column."""
     path, names, numbers = _read(driver, origin)
     time, others = _time_of(names)
     place = _place(driver, names, others)
@@ -61,7 +61,7 @@ def columns_of(driver: Driver, origin: str) -> tuple[Array, Array]:
 
 
 def signals_of(driver: Driver, origin: str) -> tuple[tuple[str, ...], str | None]:
-    """(names of the signals in a driver's file, the one it follows if it is there). Raises FileError."""
+    """Return (names of the signals in a driver's file, the one that the driver follows or None). Raises FileError."""
     _, names, _ = _read(driver, origin)
     others = _time_of(names)[1]
     place = _place(driver, names, others)
@@ -69,7 +69,7 @@ def signals_of(driver: Driver, origin: str) -> tuple[tuple[str, ...], str | None
 
 
 def _read(driver: Driver, origin: str) -> tuple[str, tuple[str, ...], Array]:
-    """Path, names and numbers of a driver's file."""
+    """Return path, column names and numbers of a driver's file."""
     path = beside(driver.file, origin)
     try:
         return path, *table_of(path)
@@ -78,7 +78,7 @@ def _read(driver: Driver, origin: str) -> tuple[str, tuple[str, ...], Array]:
 
 
 def _time_of(names: Sequence[str]) -> tuple[int, list[int]]:
-    """Where the time stands, and where the signals."""
+    """Return the index of the time column, and those of the signals."""
     time = next((k for k, name in enumerate(names) if _is_time(name)), 0)
     return time, [k for k in range(len(names)) if k != time]
 
@@ -88,7 +88,7 @@ def _wanted(driver: Driver) -> str:
 
 
 def _place(driver: Driver, names: Sequence[str], others: Sequence[int]) -> int | None:
-    """The column of a driver: the named one, the only one; None if it is not there."""
+    """Return the column of a driver: the named one, or the only one; None if it is missing."""
     wanted = _wanted(driver)
     called = {k: (names[k], name_and_unit(names[k])[0]) for k in others}
     place = next((k for k in others if {wanted, f"{wanted}.q"} & set(called[k])), None)
@@ -96,15 +96,16 @@ def _place(driver: Driver, names: Sequence[str], others: Sequence[int]) -> int |
 
 
 def table_of(path: str) -> tuple[tuple[str, ...], Array]:
-    """(column names, (n, columns)) of a CSV or SIMNON file. Raises FileError naming the line."""
+    """Return (column names, (n, columns)) of a CSV or SIMNON file. Raises FileError naming the line."""
     status_of(path, SIGNAL)  # raises the message about what is no file
     return _table(path, fingerprint(path, SIGNAL))
 
 
 @lru_cache(maxsize=16)
 def _table(path: str, _content: str) -> tuple[tuple[str, ...], Array]:
-    """(column names, (n, columns)). Comments begin with %, # or, as in SIMNON, one quotation mark; one of them may name
-    the columns: " t q1 q2. Of several lines before the numbers the one that names the time counts, else the first."""
+    """Parse a file into (column names, (n, columns)). Comments begin with %, # or, as in SIMNON, one quotation mark;
+    one of them may name the columns: " t q1 q2. Of several lines before the numbers the one that names the time is
+    used, else the first."""
     heads: list[tuple[str, ...]] = []
     simnon = False
     rows: array[float] = array("d")
@@ -152,7 +153,8 @@ def _table(path: str, _content: str) -> tuple[tuple[str, ...], Array]:
 
 
 def _check_commas(heads: Sequence[tuple[str, ...]], width: int, path: str) -> None:
-    """Rows of twice as many numbers as there are names: their decimal commas separate, too. Raises FileError."""
+    """Refuse rows with twice as many numbers as names, in which decimal commas were read as separators. Raises
+    FileError."""
     counts = {len(head) for head in heads}
     if counts and width not in counts and any(width == 2 * count for count in counts):
         raise FileError(
@@ -163,7 +165,7 @@ def _check_commas(heads: Sequence[tuple[str, ...]], width: int, path: str) -> No
 
 
 def _names(heads: Sequence[tuple[str, ...]], count: int) -> tuple[str, ...]:
-    """The names of so many columns by the lines before the numbers."""
+    """Return the names of a number of columns from the lines before the numbers."""
     fitting = [head for head in heads if len(head) == count]
     timed = [head for head in fitting if any(map(_is_time, head))]
     if not fitting:
@@ -181,25 +183,25 @@ def _is_time(name: str) -> bool:
 
 
 def _is_unit(text: str) -> bool:
-    """True for a cell of a line of units."""
+    """Return True if a cell contains a unit."""
     unit = text.strip("[]() ")
     return unit in _NO_UNIT or _compound(unit) is not None
 
 
 def _is_other_unit(text: str) -> bool:
-    """True for a unit that is not of SI."""
+    """Return True for a known unit that is not SI."""
     found = _compound(text.strip("[]() "))
     return found is not None and found.factor != 1.0
 
 
 def name_and_unit(name: str) -> tuple[str, str]:
-    """(name, unit) of a column "angle [deg]", "angle (deg)" or "t_ms"."""
+    """Split a column name "angle [deg]", "angle (deg)" or "t_ms" into (name, unit)."""
     found = _WITH_UNIT.match(name.strip()) or _TIME_WITH_UNIT.match(name.strip())
     return (found[1], found[2].strip()) if found else (name.strip(), "")
 
 
 def factor_of(unit: str, file: str, column: str) -> float:
-    """SI value of a unit. Raises FileError for what is none."""
+    """Return the SI value of a unit. Raises FileError for an unknown unit."""
     found = _compound("rad" if unit in _NO_UNIT else unit)
     if found is None:
         raise FileError(
@@ -213,7 +215,7 @@ def _compound(unit: str) -> Compound | None:
 
 
 def _scale(name: str, measured: Collection[tuple[int, int, int, int]], file: str) -> float:
-    """By which a driver's column is multiplied to be in SI. Raises FileError for a unit of something else.
+    """Return the factor from a driver's column to SI. Raises FileError for a unit of another dimension.
 
     measured : what it may measure, as powers of (kg, m, s, rad); anything if there are none
     """
@@ -231,14 +233,14 @@ def _scale(name: str, measured: Collection[tuple[int, int, int, int]], file: str
 
 
 def _text(path: str) -> str:
-    """The file as text, of whichever Unicode. Raises FileError."""
+    """Read a file as text in any Unicode encoding. Raises FileError."""
     data = content_of(path, SIGNAL)
     wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     return data.decode("utf-16" if wide else "utf-8-sig", errors="replace")
 
 
 def _numbers(cells: Sequence[str]) -> tuple[list[float], int]:
-    """The numbers of a row, and which column (from 1) holds none; 0: all do."""
+    """Return the numbers of a row, and the first column (from 1) that is not a number; 0 if all are."""
     row: list[float] = []
     for k, cell in enumerate(cells, 1):
         try:
@@ -251,7 +253,8 @@ def _numbers(cells: Sequence[str]) -> tuple[list[float], int]:
 
 
 def _cells(line: str) -> list[str]:
-    """Fields separated by semicolons, tabs (numbers may then have a decimal comma), commas or blanks."""
+    """Split a line into cells separated by semicolons, tabs (numbers may then have a decimal comma), commas or
+    blanks."""
     for mark in (";", "\t", ","):
         if mark in line:
             cells = [cell.strip() for cell in next(csv.reader([line], delimiter=mark), [])]

@@ -1,4 +1,4 @@
-"""What formulas of time and state call by name (`core.model.signals`), as scalars of a trace."""
+"""Values of the names in formulas of time and state (`core.model.signals`), as symbolic scalars."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.spatial.scalar import Scalar
 
 
 class Signals:
-    """Values of names at an instant: time, parameters, sensors and their rates, coordinates and speeds."""
+    """Values of names at a state: time, parameters, sensors and their rates, coordinates and speeds."""
 
     def __init__(
         self,
@@ -26,18 +26,18 @@ class Signals:
         t: Sequence[Scalar] = (0.0,),
         x: Sequence[Scalar] = (),
     ) -> None:
-        """x : states of force elements; without them angles that are measured lie within half a turn."""
+        """Set the state. x : states of force elements; without them measured angles lie within half a turn."""
         self.elements, self.parameters, self.kinematics, self.t, self.x = elements, parameters, kinematics, t, x
         self._known: dict[str, Scalar] = {}
 
     def __call__(self, name: str) -> Scalar:
-        """The value of a name. Raises ExpressionError for one that has none where forces are computed."""
+        """Return the value of a name. Raises ExpressionError if it is unknown when forces are computed."""
         if name not in self._known:
             self._known[name] = self._value(name)
         return self._known[name]
 
     def angle(self, name: str) -> tuple[Scalar, Scalar]:
-        """An angle that counts turns, as measured, and its rate."""
+        """Return an angle that counts turns, as measured, and its rate."""
         sensor, component, _ = self.elements.sensor_named(name)
         if sensor is not None:
             return self._sensor(sensor, component, False), self._sensor(sensor, component, True)

@@ -1,4 +1,5 @@
-"""Kinds from outside are tried before they are taken in: their functions must run over symbols and give what is due."""
+"""Checks of user-defined element kinds before registration: their functions must work with symbols and return the right
+number of scalars."""
 
 from __future__ import annotations
 
@@ -14,12 +15,12 @@ from core.model.units.compound_units import is_si
 
 
 def symbols(*names: str) -> Any:
-    """A named tuple of symbols."""
+    """Return a named tuple of symbols."""
     return named(*names)(*map(ca.SX.sym, names))
 
 
 def told_to_document(kind: type[Any]) -> None:
-    """Raises KindError unless the document is told of a kind under its name."""
+    """Raise KindError unless the kind gives its facts for documents under its own name."""
     try:
         facts = kind.in_document()
     except KeyError:
@@ -29,7 +30,7 @@ def told_to_document(kind: type[Any]) -> None:
 
 
 def usable_names(kind: type[Any], member: str, names: Iterable[str]) -> None:
-    """Raises KindError unless these can be names of a named tuple."""
+    """Raise KindError unless names can be fields of a named tuple."""
     try:
         named(*names)
     except ValueError as error:
@@ -37,7 +38,7 @@ def usable_names(kind: type[Any], member: str, names: Iterable[str]) -> None:
 
 
 def usable_units(kind: type[Any], numbers: Iterable[Quantity]) -> None:
-    """Raises KindError unless each number has a unit of SI, or none."""
+    """Raise KindError unless each number's unit is an SI unit or empty."""
     for number in numbers:
         if not is_si(number.unit):
             raise KindError(
@@ -47,7 +48,7 @@ def usable_units(kind: type[Any], numbers: Iterable[Quantity]) -> None:
 
 
 def tried(kind: type[Any], member: str, count: int, *arguments: Any) -> None:
-    """Raises KindError, which names kind and member, unless a static function gives so many scalars of symbols."""
+    """Raise KindError, which names kind and member, unless a static function of symbols returns `count` scalars."""
     refused = f"The kind '{kind.name}' is refused: its '{member}'"
     try:
         found = getattr(kind, member)(*arguments)

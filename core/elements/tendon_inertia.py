@@ -1,4 +1,4 @@
-"""Mass that moves with the length L of a tendon, a sum of coordinates and of distances between points: ½ m L̇².
+"""Mass that moves with the length L of a tendon, a weighted sum of coordinates and distances: ½ m L̇².
 
 To the mass matrix it adds m Jᵀ J with L̇ = J v, to the forces m Jᵀ L̈. Of a distance L̈ = e · p̈ + (ṗ · ṗ − L̇²)/L.
 """
@@ -19,13 +19,13 @@ from core.spatial.vector import ZERO, Vector3
 
 
 class OfJoint(NamedTuple):
-    """The only coordinate of a link's joint."""
+    """Single coordinate of a link's joint."""
 
     link: int
 
 
 class Distance(NamedTuple):
-    """The distance between two frames' origins."""
+    """Distance between two frames' origins."""
 
     a: Place
     b: Place
@@ -36,14 +36,14 @@ PathPart = OfJoint | Distance
 
 @dataclass(frozen=True)
 class TendonInertia:
-    """The mass of a tendon; parts : what its length is the weighted sum of."""
+    """Mass of a tendon; parts : the weighted terms of its length."""
 
     name: str
     mass: Scalar
     parts: tuple[tuple[Scalar, PathPart], ...]
 
     def inertia(self, kinematics: KinematicState, loads: Loads) -> None:
-        """Add what it exerts: −m L̈ along the length."""
+        """Add the inertia force −m L̈ along the length to the loads."""
         run, second = kinematics.run, 0.0
         for factor, part in self.parts:
             second = run(added, second, factor, _second_rate(part, kinematics))
@@ -58,7 +58,7 @@ class TendonInertia:
                 loads.between(part.a, part.b, p_b, run(pushing, *_line(part, kinematics)[:2], own))
 
     def columns(self, kinematics: KinematicState) -> list[tuple[Scalar]]:
-        """J, one column of one entry per speed."""
+        """Return J, one column of one entry per speed."""
         run, tree = kinematics.run, kinematics.tree
         row: list[Scalar] = [0.0] * tree.nv
         for factor, part in self.parts:
@@ -80,7 +80,7 @@ class TendonInertia:
         return [(entry,) for entry in row]
 
     def energy(self, kinematics: KinematicState) -> tuple[Scalar, Scalar]:
-        """(kinetic ½ m L̇², potential 0), J."""
+        """Return (kinetic ½ m L̇², potential 0), J."""
         run, rate = kinematics.run, 0.0
         for factor, part in self.parts:
             rate = run(added, rate, factor, _rate(part, kinematics))
@@ -88,7 +88,7 @@ class TendonInertia:
 
 
 def _line(part: Distance, kinematics: KinematicState) -> tuple[Vector3, Scalar, Vector3]:
-    """(p_ab, its length, its rate), world axes."""
+    """Return (p_ab, its length, its rate), world axes."""
     run = kinematics.run
     p = run(Vector3.__sub__, kinematics.frame(part.b).position, kinematics.frame(part.a).position)
     v = run(Vector3.__sub__, kinematics.motion(part.b).linear, kinematics.motion(part.a).linear)
@@ -96,14 +96,14 @@ def _line(part: Distance, kinematics: KinematicState) -> tuple[Vector3, Scalar, 
 
 
 def _rate(part: PathPart, kinematics: KinematicState) -> Scalar:
-    """The derivative of what a part adds to the length, by time."""
+    """Return the rate of a part's length."""
     if isinstance(part, OfJoint):
         return kinematics.speeds[part.link][0]
     return kinematics.run(along, *_line(part, kinematics))
 
 
 def _second_rate(part: PathPart, kinematics: KinematicState) -> Scalar:
-    """The second derivative of what a part adds to the length, by time."""
+    """Return the second time derivative of a part's length."""
     run, tree = kinematics.run, kinematics.tree
     if isinstance(part, OfJoint):
         a = [0.0] * tree.nv if kinematics.a is None else kinematics.a
@@ -113,31 +113,31 @@ def _second_rate(part: PathPart, kinematics: KinematicState) -> Scalar:
 
 
 def length_of(p: Vector3) -> Scalar:
-    """|p|."""
+    """Return |p|."""
     return sqrt(plus(p.dot(p), TINY))
 
 
 def along(p: Vector3, length: Scalar, v: Vector3) -> Scalar:
-    """e · v."""
+    """Return e · v."""
     return over(p.dot(v), length)
 
 
 def stretching(p: Vector3, length: Scalar, v: Vector3, change: Vector3) -> Scalar:
-    """e · p̈ + (ṗ · ṗ − L̇²)/L."""
+    """Return the second derivative of a length: e · p̈ + (ṗ · ṗ − L̇²)/L."""
     rate = along(p, length, v)
     return plus(along(p, length, change), over(minus(v.dot(v), times(rate, rate)), length))
 
 
 def resisting(mass: Scalar, second: Scalar) -> Scalar:
-    """−m L̈."""
+    """Return −m L̈."""
     return negated(times(mass, second))
 
 
 def pushing(p: Vector3, length: Scalar, force: Scalar) -> Force:
-    """A force along the line on its end b."""
+    """Return a force along the line on its end b."""
     return Force(ZERO, p.scaled(over(force, length)))
 
 
 def kinetic_of(mass: Scalar, rate: Scalar) -> Scalar:
-    """½ m L̇²."""
+    """Return ½ m L̇²."""
     return times(0.5, times(mass, times(rate, rate)))

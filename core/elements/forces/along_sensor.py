@@ -1,4 +1,4 @@
-"""A law along one component of a sum of relative measures."""
+"""Force law along one component of a sum of relative measures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from core.spatial.vector import Vector3
 
 @dataclass(frozen=True)
 class MeasureForce(AlongOne):
-    """A force along a sensor, or in a joint that closes a loop."""
+    """Force along a sensor, or in a cut joint."""
 
     name = "sensor"
     element: str
@@ -30,17 +30,17 @@ class MeasureForce(AlongOne):
     law: Law
     component: int = 0
     counted: int | None = None
-    """Where the angle as counted over turns is in x."""
+    """Index in x of the angle with counted turns."""
     turns: bool = False
     joint: str = ""
 
     @classmethod
     def read(cls, force: DocumentForce, machine: Resolver) -> ForceElement:
-        """See `ForceElement`."""
+        """Read a force element of the document. Raises ModelError."""
         return along_sensor(force.name, force.sensor, law_of(force, machine), machine, f"force '{force.name}', sensor")
 
     def _sums(self, s: ForceState) -> tuple[list[tuple[Share, Force]], Scalar, Scalar]:
-        """Relative measures with their wrenches, value, rate."""
+        """Return the relative measures with their wrenches, and value and rate of the sum."""
         pairs: list[tuple[Share, Force]] = []
         value, speed = s.run(negated, self.offset), 0.0
         for share in self.shares:
@@ -54,11 +54,11 @@ class MeasureForce(AlongOne):
         return pairs, value, speed
 
     def act(self, s: ForceState, loads: Loads) -> None:
-        """See `ForceElement`."""
+        """Add the element's force to the loads."""
         self._load(s, loads, self._exerted(s))
 
     def pull(self, s: ForceState, loads: Loads, force: Scalar) -> None:
-        """Add a force against the growth of the sum."""
+        """Add a given force, positive against the growth of the sum, to the loads."""
         self._load(s, loads, self._against(s, self._sums(s)[0], force))
 
     def _load(self, s: ForceState, loads: Loads, exerted: Sequence[tuple[Share, Force]]) -> None:
@@ -66,7 +66,7 @@ class MeasureForce(AlongOne):
             loads.between(share.measure.a, share.measure.b, s.kinematics.frame(share.measure.b).position, wrench)
 
     def _exerted(self, s: ForceState) -> list[tuple[Share, Force]]:
-        """The wrench on b of each measure, at b's origin."""
+        """Return the wrench on b of each measure, at b's origin."""
         pairs, value, speed = self._sums(s)
         return self._against(s, pairs, self.force_and_potential(s, value, speed)[0])
 
@@ -74,25 +74,25 @@ class MeasureForce(AlongOne):
         return [(share, s.run(against_growth, wrench, share.sign, force)) for share, wrench in pairs]
 
     def forces_at_ends(self, s: ForceState, force: Scalar) -> list[Vector3]:
-        """Opposite forces on the two frames of each measure, of a force against the growth of the sum."""
+        """Return the opposite forces on the two frames of each measure for a force against the growth of the sum."""
         exerted = self._against(s, self._sums(s)[0], force)
         return [end for _, wrench in exerted for end in (-wrench.force, wrench.force)]
 
     def quantity(self, s: ForceState) -> tuple[Scalar, Scalar]:
-        """(value, rate) of the sum, less its offset."""
+        """Return (value, rate) of the sum minus its offset."""
         return self._sums(s)[1:]
 
     def ends(self) -> tuple[End, ...]:
-        """Both frames of each measure."""
+        """Return both frames of each measure."""
         return tuple(end for share in self.shares for end in (share.measure.a, share.measure.b))
 
     def at_ends(self, s: ForceState) -> list[Vector3]:
-        """Opposite forces on the two frames of each measure."""
+        """Return the opposite forces on the two frames of each measure."""
         return [force for _, wrench in self._exerted(s) for force in (-wrench.force, wrench.force)]
 
 
 def along_sensor(element: str, sensor: str, law: Law, machine: Resolver, where: str) -> MeasureForce:
-    """A law along a sensor of one length or angle. Raises ModelError."""
+    """Return a force law along a sensor of one length or angle. Raises ModelError."""
     info = machine.model.find("sensors", sensor).info
     if not info.geometric or len(info.components) != 1:
         raise ModelError(
