@@ -221,6 +221,6 @@ class _Writer:
             called, count = _CALLS[ins.operation]
             return f"{called}{self.precision.suffix}({', '.join(arguments[:count])})"
         if ins.operation not in _PLAIN:
-            raise NotImplementedError(f"operation {ins.operation} has no C")
+            raise NotImplementedError(f"operation {ins.operation} has no C equivalent")
         safe = [f"({x})" if x.startswith("-") else x for x in arguments]
         return _PLAIN[ins.operation].format(*safe, one=self.one, zero=self.zero)

@@ -238,7 +238,7 @@ def path(
     everything else; keep : what must live as long as the addresses are used; guard : which numbers the function takes
     """
     if len(sizes) > MOST:
-        raise ValueError(f"{len(sizes)} arguments are too many")
+        raise ValueError(f"{len(sizes)} arguments exceed the maximum of {MOST}")
     wanted = [8 * size for size in sizes] + [0] * (MOST - len(sizes))
     checks = np.frombuffer(guard.packed(), dtype=np.uint8)
     bounds = checks.ctypes.data, checks.ctypes.data + checks.size

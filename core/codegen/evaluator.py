@@ -173,9 +173,9 @@ class Evaluator:
         except ValueError:
             leading = ", ".join(str(a.shape[:-1]) for a in arrays)
             raise ModelError(
-                f"The leading axes {leading} of states and parameters do not fit together.",
+                f"The leading axes {leading} of states and parameters do not match.",
                 where=self.name,
-                remedy="Give as many of each, or one.",
+                remedy="Give the same number of each, or a single one.",
             ) from None
 
     def _words(self) -> list[str]:
@@ -192,7 +192,7 @@ class Evaluator:
             raise ModelError(
                 f"{word} has {got}; {size} numbers are needed (one state, or an array of states with {size} columns).",
                 where=self.name,
-                remedy="mech.q_names and mech.v_names list them in order.",
+                remedy="mech.q_names and mech.v_names list the entries in order.",
             )
         return array
 

@@ -226,7 +226,7 @@ class _Writer:
             inner = self.emit(f"select {truths} {down}, {type_} {number_(-1.0)}, {type_} {arguments[0]}")
             return self.emit(f"select {truths} {up}, {type_} {number_(1.0)}, {type_} {inner}")
         else:
-            raise NotImplementedError(f"operation {operation} has no machine code")
+            raise NotImplementedError(f"operation {operation} cannot be compiled to machine code")
         return self.emit(f"uitofp {truths} {truth} to {type_}")
 
 

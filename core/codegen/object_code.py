@@ -119,7 +119,7 @@ def _provide(names: Iterable[str]) -> None:
                 llvm.add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)
                 break
         else:
-            raise OSError(f"the C library has no function {name}")
+            raise OSError(f"the C library does not provide the function {name}")
 
 
 class Library:

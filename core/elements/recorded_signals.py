@@ -50,7 +50,7 @@ def columns_of(driver: Driver, origin: str) -> tuple[Array, Array]:
     place = _place(driver, names, others)
     if place is None:
         raise FileError(
-            f"There is no column '{_wanted(driver)}'.",
+            f"The file has no column '{_wanted(driver)}'.",
             file=path,
             where=f"driver '{driver.name}', column",
             remedy=near_misses(_wanted(driver), [names[k] for k in others]),
@@ -124,7 +124,7 @@ def _table(path: str, _content: str) -> tuple[tuple[str, ...], Array]:
         if comment or wrong:
             if not comment and row:  # a row that begins as one of numbers
                 problem = FileError(
-                    f"'{cells[wrong - 1][:40]}' is no number.",
+                    f"'{cells[wrong - 1][:40]}' is not a number.",
                     file=path,
                     line=number,
                     where=f"column {wrong}",
@@ -132,21 +132,26 @@ def _table(path: str, _content: str) -> tuple[tuple[str, ...], Array]:
                 )
             if (rows or simnon) and not comment:
                 raise problem or FileError(
-                    f"'{cells[0][:40]}' is no number.", file=path, line=number, where="column 1", remedy=NUMBERS
+                    f"'{cells[0][:40]}' is not a number.", file=path, line=number, where="column 1", remedy=NUMBERS
                 )
             if not rows and len(cells) > 1:
                 heads.append(tuple(cells))
                 simnon |= line.lstrip().startswith('"') and comment
             continue
         if rows and len(row) != width:
-            raise FileError(f"{len(row)} numbers stand here, {width} before.", file=path, line=number, remedy=NUMBERS)
+            raise FileError(
+                f"This line has {len(row)} numbers, the lines before have {width}.",
+                file=path,
+                line=number,
+                remedy=NUMBERS,
+            )
         width = len(row)
         rows.extend(row)
     if width < 2:
         raise problem or FileError(
-            "The file holds no columns of numbers over time.",
+            "The file has no columns of numbers over time.",
             file=path,
-            remedy="The first column is the time, the others are signals.",
+            remedy="Put the time in the first column and the signals in the others.",
         )
     _check_commas(heads, width, path)
     return _names(heads, width), np.array(rows).reshape(-1, width)
@@ -158,9 +163,10 @@ def _check_commas(heads: Sequence[tuple[str, ...]], width: int, path: str) -> No
     counts = {len(head) for head in heads}
     if counts and width not in counts and any(width == 2 * count for count in counts):
         raise FileError(
-            f"Rows have {width} numbers between commas, but {width // 2} columns have names: are these decimal commas?",
+            f"Rows have {width} numbers separated by commas, but only {width // 2} columns are named; "
+            "the file probably uses decimal commas.",
             file=path,
-            remedy="Separate columns by semicolons, or write decimal points.",
+            remedy="Separate columns by semicolons, or use decimal points.",
         )
 
 
@@ -205,7 +211,10 @@ def factor_of(unit: str, file: str, column: str) -> float:
     found = _compound("rad" if unit in _NO_UNIT else unit)
     if found is None:
         raise FileError(
-            f"'{unit}' is no unit.", file=file, where=f"column '{column}'", remedy="Write deg, rad/s, N·m, mm …"
+            f"'{unit}' is not a known unit.",
+            file=file,
+            where=f"column '{column}'",
+            remedy="Use a unit such as deg, rad/s, N·m or mm.",
         )
     return found.factor
 
@@ -227,7 +236,10 @@ def _scale(name: str, measured: Collection[tuple[int, int, int, int]], file: str
     if found is not None and measured and found.powers not in measured:
         what = "a time" if measured == _TIMES else "an angle or a length"
         raise FileError(
-            f"'{unit}' is no unit of {what}.", file=file, where=f"column '{name}'", remedy="Choose another column."
+            f"'{unit}' is not a unit of {what}.",
+            file=file,
+            where=f"column '{name}'",
+            remedy="Correct the unit, or choose another column.",
         )
     return factor
 

@@ -69,7 +69,7 @@ class Resolver:
             raise ModelError(
                 f"'{joint}' has {found.info.nq} coordinates, not one.",
                 where=where,
-                remedy="Name a joint with one coordinate.",
+                remedy="Choose a joint with one coordinate.",
             )
         return found
 
@@ -95,15 +95,15 @@ class Resolver:
             current = table.get(current.minus) if current.minus else None
             if current is not None and current.kind != previous.kind:
                 raise ModelError(
-                    f"'{previous.name}' and '{current.name}' measure different things.",
+                    f"Sensors '{previous.name}' and '{current.name}' measure different quantities.",
                     where=f"sensor '{previous.name}', minus",
-                    remedy="Subtract one of the same kind.",
+                    remedy="Subtract a sensor of the same kind.",
                 )
             if current is not None and current.name in seen:
                 raise ModelError(
-                    "The sensors are subtracted from each other in a circle.",
+                    "The subtractions of sensors form a cycle.",
                     where=f"{where}, minus",
-                    remedy="Let one of them stand alone.",
+                    remedy="Remove 'minus' from one of the sensors.",
                 )
             seen += [current.name] if current is not None else []
         return Sensor(sensor.name, sensor.info, tuple(shares), offset)
@@ -117,7 +117,7 @@ class Resolver:
             for field in ("axis", "axis_b")
         ]
         if sensor.info.measure is None:
-            raise ModelError(f"A sensor of kind {sensor.kind} is no measure of poses.", where=where)
+            raise ModelError(f"A sensor of kind {sensor.kind} does not measure a pose.", where=where)
         return RelativeMeasure(sensor.info.measure, self.place(sensor.a), self.place(sensor.b), *axes)
 
     def sensor_named(self, name: str) -> tuple[str | None, int, bool]:
@@ -162,15 +162,19 @@ class Resolver:
         words = [word for word in joint.info.speeds if word] or [""]
         names = dict.fromkeys(joint.info.coordinates)
         if joint.info.nv == 0:
-            raise ModelError(f"'{joint.name}' is fixed.", where=where, remedy="Name a joint that moves.")
+            raise ModelError(
+                f"Joint '{joint.name}' is fixed, so it has no coordinate.",
+                where=where,
+                remedy="Choose a joint that moves.",
+            )
         if joint.info.nv == 1 and coordinate in ("", *names, joint.name):
             return 0
         if coordinate in joint.info.speeds:
             return joint.info.speeds.index(coordinate)
         if joint.info.nq == joint.info.nv and coordinate in names:
             return list(names).index(coordinate)
-        remedy = f"Name one of {', '.join(words)}." if not coordinate else near_misses(coordinate, words)
-        raise ModelError(f"It is not said which coordinate of '{joint.name}' is meant.", where=where, remedy=remedy)
+        remedy = f"Choose one of {', '.join(words)}." if not coordinate else near_misses(coordinate, words)
+        raise ModelError(f"The coordinate of '{joint.name}' is not specified.", where=where, remedy=remedy)
 
     # --------------------------------------------------------------------------------- formulas and states
 

@@ -65,7 +65,9 @@ def measurement(measure: RelativeMeasure, kinematics: KinematicState) -> tuple[M
 def motion_of(sensor: Sensor, kinematics: KinematicState) -> Vector3:
     """Return the part of the motion of b relative to a that a motion sensor measures, in world axes."""
     if sensor.info.motion is None:
-        raise ModelError(f"A sensor of kind {sensor.info.name} measures no motion.", where=f"sensor '{sensor.name}'")
+        raise ModelError(
+            f"A sensor of kind {sensor.info.name} does not measure a motion.", where=f"sensor '{sensor.name}'"
+        )
     X_a, X_b = kinematics.frame(sensor.a), kinematics.frame(sensor.b)
     motion = kinematics.run(relative, X_a, X_b, kinematics.motion(sensor.a), kinematics.motion(sensor.b))
     return sensor.info.motion(motion)

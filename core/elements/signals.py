@@ -62,14 +62,17 @@ class Signals:
             return self._sensor(sensor, component, of_rate)
         found = self.elements.coordinates.get(name)
         if found is None:
-            raise ExpressionError(f"Nothing is called '{name}'.", remedy="Use time, parameters, joints and sensors.")
+            raise ExpressionError(
+                f"There is no quantity '{name}'.",
+                remedy="Use time, parameters, joint coordinates and speeds, and sensors.",
+            )
         return found(self.kinematics)
 
     def _sensor(self, name: str, component: int, of_rate: bool) -> Scalar:
         sensor = self.elements.sensors.get(name)
         if sensor is None or not sensor.info.of_state or (of_rate and not sensor.info.geometric):
             raise ExpressionError(
-                f"The {'rate' if of_rate else 'value'} of sensor '{name}' is known only after the accelerations, so no "
+                f"The {'rate' if of_rate else 'value'} of sensor '{name}' depends on accelerations, so no "
                 "force can depend on it.",
                 remedy="Let the formula use positions, speeds and time.",
             )

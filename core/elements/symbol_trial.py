@@ -24,9 +24,9 @@ def told_to_document(kind: type[Any]) -> None:
     try:
         facts = kind.in_document()
     except KeyError:
-        raise KindError(f"The kind '{kind.name}' is refused: it lacks 'in_document'.") from None
+        raise KindError(f"The kind '{kind.name}' is refused: it does not define 'in_document'.") from None
     if facts.name != kind.name:
-        raise KindError(f"The kind '{kind.name}' is refused: its 'in_document' calls it '{facts.name}'.")
+        raise KindError(f"The kind '{kind.name}' is refused: its 'in_document' returns the name '{facts.name}'.")
 
 
 def usable_names(kind: type[Any], member: str, names: Iterable[str]) -> None:
@@ -42,8 +42,9 @@ def usable_units(kind: type[Any], numbers: Iterable[Quantity]) -> None:
     for number in numbers:
         if not is_si(number.unit):
             raise KindError(
-                f"The kind '{kind.name}' is refused: its 'numbers': '{number.unit}' of '{number.name}' is no SI unit.",
-                remedy="Give it in SI, such as m, N/m, N·m·s/rad, 1/m; leave it empty for a pure number.",
+                f"The kind '{kind.name}' is refused: its 'numbers': '{number.unit}' of '{number.name}' is "
+                "not an SI unit.",
+                remedy="Use an SI unit such as m, N/m, N·m·s/rad or 1/m; leave it empty for a dimensionless number.",
             )
 
 
@@ -56,7 +57,7 @@ def tried(kind: type[Any], member: str, count: int, *arguments: Any) -> None:
         raise KindError(f"{refused} fails ({type(error).__name__}: {error}).") from error
     given = tuple(found) if isinstance(found, tuple | list) else (found,)
     if len(given) != count or not all(map(_is_scalar, given)):
-        raise KindError(f"{refused} gives {found!r}, not {count} scalar{'s' if count != 1 else ''}.")
+        raise KindError(f"{refused} returns {found!r} instead of {count} scalar{'s' if count != 1 else ''}.")
 
 
 def _is_scalar(x: Any) -> bool:

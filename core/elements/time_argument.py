@@ -88,16 +88,16 @@ class Clock:
             )
         if not len(t) or not (np.isfinite(t).all() and np.isfinite(y).all()):
             raise ModelError(
-                "The table has no points, or numbers that are not finite.",
+                "The table is empty or contains numbers that are not finite.",
                 where=f"{where}, values",
-                remedy="Give at least one time and value.",
+                remedy="Enter at least one time with a finite value.",
             )
         if np.any(np.diff(t) <= 0.0):
             at = int(np.argmin(np.diff(t)))
             raise ModelError(
-                f"The times do not grow after {t[at]:.6g} s.",
+                f"The times do not increase after {t[at]:.6g} s.",
                 where=f"{where}, times",
-                remedy="Sort them and remove repeated ones.",
+                remedy="Sort the times and remove duplicates.",
             )
         return t, y
 
@@ -112,7 +112,7 @@ def given_times(t: Any) -> Array:
         except (TypeError, ValueError):
             found = np.array(np.nan)
     if not np.isfinite(found).all():
-        raise ModelError(f"{t!r} is no finite time.", where="t", remedy="Give seconds.")
+        raise ModelError(f"{t!r} is not a finite time.", where="t", remedy="Give a time in seconds.")
     return found
 
 

@@ -247,14 +247,17 @@ def _complete(cls: type[JointKind]) -> None:
             setattr(cls, fact, value)
     cls.nq, cls.nv, cls.constraints = len(cls.coordinates), len(cls.speeds), 6 - len(cls.speeds)
     if not (cls.nq == len(rates) == len(cls.neutral) and cls.nv == len(cls.speed_dimensions) <= 6):
-        raise KindError(f"{cls.__name__}: each coordinate needs a suffix, a dimension and a neutral value.")
+        raise KindError(f"{cls.__name__}: give each coordinate a suffix, a dimension and a neutral value.")
     for member in ("rate", "displacement", "moved", "between"):
         if cls.nq != cls.nv and _inherited(cls, member):
-            raise KindError(f"{cls.__name__}: its speeds are no rates of its coordinates, so state '{member}'.")
+            raise KindError(f"{cls.__name__}: its speeds are not the rates of its coordinates, so define '{member}'.")
         if cls.nq == cls.nv and member != "displacement" and not _inherited(cls, member):
-            raise KindError(f"{cls.__name__}: as many speeds as coordinates are their rates; '{member}' says else.")
+            raise KindError(
+                f"{cls.__name__}: with as many speeds as coordinates, speeds must be the coordinates' rates; "
+                f"remove '{member}'."
+            )
     if _inherited(cls, "read") and not set(cls.uses) <= {"axis"}:
-        raise KindError(f"{cls.__name__}: it uses more than an axis, so state how it is read.")
+        raise KindError(f"{cls.__name__}: it uses more fields than 'axis', so define 'read'.")
 
 
 def _inherited(cls: type[JointKind], member: str) -> bool:

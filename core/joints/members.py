@@ -31,7 +31,7 @@ def between_axes(axis: Sequence[Scalar], second_axis: Sequence[Scalar]) -> tuple
     along = first.dot(second)
     if isinstance(along, float) and abs(along) > 1.0 - TIDY:
         raise ModelError(
-            "The two axes of the joint are parallel.",
+            "The joint's axis and second axis are parallel.",
             where="second_axis",
             remedy="Give a second axis that is not parallel to the first.",
         )

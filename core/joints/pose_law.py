@@ -75,8 +75,8 @@ class PoseLawJoint(JointKind):
     def residual(self, X_ab: Pose) -> list[Scalar]:
         """Raise an error: this kind has no residual, see `closes_loops`."""
         raise ModelError(
-            f"A joint of kind '{self.name}' says only where it stands, so it cannot close a loop.",
-            remedy="Let another joint of the loop be cut.",
+            f"A joint of kind '{self.name}' defines only its pose, so it cannot close a loop.",
+            remedy="Cut the loop at another joint.",
         )
 
     def measure(self, X_ab: Pose) -> Measured:
@@ -85,8 +85,8 @@ class PoseLawJoint(JointKind):
         numbers = [x for part in (*X_ab.rotation, X_ab.position) for x in part]
         if not all(isinstance(x, float) for x in numbers):
             raise ModelError(
-                f"The coordinates of a joint of kind '{self.name}' are found from numbers only.",
-                remedy="Give its kind a 'measure' of its own.",
+                f"The coordinates of a joint of kind '{self.name}' can be measured only for numbers, not for symbols.",
+                remedy="Define 'measure' in the joint kind.",
             )
         q = self._found(X_ab)
         for k in range(self.nq):

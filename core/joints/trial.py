@@ -58,7 +58,7 @@ class _Trial:
         except Exception as error:
             self.refuse(
                 f"its '{member}' fails{where} ({type(error).__name__}: {error}).",
-                "Compute with kinetostat.scalar and kinetostat.spatial, which take numbers and symbols alike.",
+                "Use the functions of kinetostat.scalar and kinetostat.spatial, which work for numbers and symbols.",
             )
 
     def pose(self, q: Array) -> Array:
@@ -67,7 +67,7 @@ class _Trial:
         X = self.asked("pose", lambda: _matrix(self.law.pose(q.tolist())), where)
         R = X[:3, :3]
         if not np.isfinite(X).all() or np.abs(R @ R.T - np.eye(3)).max() > EXACT_TOLERANCE or np.linalg.det(R) < 0.0:
-            self.refuse(f"its pose{where} has no rotation matrix.", "Make it of rotations about axes.")
+            self.refuse(f"its pose{where} contains no valid rotation matrix.", "Compose it of rotations about axes.")
         return X
 
     def neutral(self) -> None:
@@ -76,7 +76,7 @@ class _Trial:
         if np.abs(self.pose(q) - np.eye(4)).max() > EXACT_TOLERANCE:
             self.refuse(
                 f"at its neutral coordinates {_shown(q)} frame b does not coincide with frame a.",
-                "Measure its coordinates from the position in which they do.",
+                "Define the neutral coordinates as those at which the frames coincide.",
             )
 
     def at(self, q: Array, v: Array) -> None:
@@ -85,7 +85,8 @@ class _Trial:
         S = self.columns(q)
         if kind.nv and np.linalg.svd(S, compute_uv=False)[-1] < RANK_TOLERANCE:
             self.refuse(
-                f"its {kind.nv} speeds{where} do not move it in {kind.nv} ways.", "Give each coordinate its own motion."
+                f"its {kind.nv} speeds{where} give zero or linearly dependent motions.",
+                "Give each speed an independent column of 'subspace'.",
             )
         X = self.pose(q)
         ahead, behind = (self.pose(kind.moved(q, step * v)) for step in (TRIAL_STEP, -TRIAL_STEP))
@@ -99,20 +100,23 @@ class _Trial:
         if kind.closes_loops:
             rows = self.asked("residual", lambda: np.array(law.residual(law.pose(q.tolist())), dtype=float), where)
             if len(rows) != kind.constraints:
-                self.refuse(f"its 'residual' has {len(rows)} rows.", f"Give {kind.constraints}, six less its speeds.")
+                self.refuse(
+                    f"its 'residual' has {len(rows)} rows.",
+                    f"Return {kind.constraints}: six minus the number of speeds.",
+                )
             self.compare("residual", rows, np.zeros(len(rows)), where)
 
     def columns(self, q: Array) -> Array:
         """Return the motion subspace (6, nv)."""
         found = self.asked("subspace", lambda: self.law.subspace(q.tolist()), f" at q = {_shown(q)}")
         if len(found) != self.kind.nv:
-            self.refuse(f"its 'subspace' has {len(found)} columns.", f"Give one per speed: {self.kind.nv}.")
+            self.refuse(f"its 'subspace' has {len(found)} columns.", f"Return one per speed: {self.kind.nv}.")
         return np.array([_six(column) for column in found]).reshape(-1, 6).T
 
     def compare(self, member: str, found: Any, expected: Any, where: str) -> None:
         """Refuse a member whose values differ from those derived from the poses."""
         if np.abs(np.asarray(found, dtype=float) - np.asarray(expected)).max(initial=0.0) > DIFFERENCE_TOLERANCE:
-            self.refuse(f"its '{member}'{where} does not fit its poses.", f"Correct '{member}' or 'pose'.")
+            self.refuse(f"its '{member}'{where} contradicts its 'pose'.", f"Correct '{member}' or 'pose'.")
 
 
 def _six(pair: Any) -> Array:

@@ -134,7 +134,7 @@ class Coordinates:
             raise ModelError(
                 f"'{name}' has no coordinates of its own.",
                 where=f"joint '{name}'",
-                remedy="Name a joint of the tree: " + ", ".join(list(self.joints)[:8]) + " …",
+                remedy="Choose a joint of the tree: " + ", ".join(list(self.joints)[:8]) + " …",
             )
         first = self.offsets.q[leader]
         return slice(first, first + self.joints[leader].info.nq)
@@ -216,7 +216,7 @@ class Coordinates:
                 raise ModelError(
                     f"The lower limit of '{coordinate.name}' ({words[0]}) lies above the upper ({words[1]}).",
                     where=f"joint '{coordinate.joint}', limits",
-                    remedy="Swap them.",
+                    remedy="Swap the two limits.",
                 )
 
     def random(self, rng: np.random.Generator) -> Array:

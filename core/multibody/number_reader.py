@@ -39,7 +39,7 @@ class Numbers(evaluation.Numbers):
             return joint.info.read(axis, second, self.scalar(joint.pitch, f"{where}, pitch"))
         except ZeroDivisionError:
             raise ModelError(
-                "An axis of length zero has no direction.",
+                "The axis has length zero, so it has no direction.",
                 where=f"{where}, axis",
                 remedy="Give a direction such as (0, 0, 1).",
             ) from None

@@ -30,7 +30,7 @@ def parameter_values(names: Sequence[str], own: Array, given: Values) -> Array:
     if array.shape[-1:] != (len(names),):
         raise ModelError(
             f"p has shape {array.shape}; {len(names)} values are needed.",
-            remedy="mech.p_names lists them in order; or give some of them by name.",
+            remedy="mech.p_names lists the parameters in order; or pass a dictionary with some of them.",
         )
     return array
 
@@ -44,9 +44,9 @@ def _by_name(names: Sequence[str], own: Array, given: Mapping[str, Any]) -> Arra
         leading = np.broadcast_shapes(*(column.shape for column in columns.values()))
     except ValueError:
         raise ModelError(
-            "The parameters have arrays of different lengths.",
+            "The arrays of parameter values have different lengths.",
             where="p",
-            remedy="Give one value per state, or one for all.",
+            remedy="Give each parameter one value per state, or a single value.",
         ) from None
     values = np.array(np.broadcast_to(own, (*leading, len(own))))
     for name, column in columns.items():
@@ -60,7 +60,9 @@ def _numbers(given: Any, where: str) -> Array:
             raise TypeError
         array = np.ascontiguousarray(given, dtype=float) if np.ndim(given) else np.asarray(given, dtype=float)
     except (TypeError, ValueError):
-        raise ModelError("A number is needed.", where=where, remedy="Give numbers in SI units.") from None
+        raise ModelError(
+            "The parameter value is not a number.", where=where, remedy="Give a finite number in SI units."
+        ) from None
     if not np.isfinite(array).all():
-        raise ModelError("A finite number is needed.", where=where, remedy="Give numbers in SI units.")
+        raise ModelError("The parameter value is not finite.", where=where, remedy="Give a finite number in SI units.")
     return array

@@ -105,7 +105,7 @@ def topology_of(model: Model) -> Topology:
         inner, outer = carriers[joint.parent], carriers[joint.child]
         if inner == outer:
             raise ModelError(
-                f"Both sides of the joint are on '{inner}'.",
+                f"The joint connects '{inner}' with itself.",
                 where=f"joint '{joint.name}'",
                 remedy="Connect two different bodies.",
             )
@@ -238,9 +238,9 @@ def _check_chosen_cuts(topology: Topology) -> None:
         if joint.cut == "no":
             others = ", ".join(f"'{name}'" for name in loop.joints[:-1])
             raise ModelError(
-                "A loop must be cut somewhere, but all its joints say no.",
+                "A loop must be cut at one of its joints, but all of them have cut = no.",
                 where=f"joint '{joint.name}', cut",
-                remedy=f"Let one of {others} or this joint be cut.",
+                remedy=f"Set cut = auto for this joint or for one of {others}.",
             )
     wanted = {branch.joint.name: branch.joint for branch in topology.branches if branch.joint.cut == "yes"}
     for loop in topology.loops:
@@ -248,9 +248,9 @@ def _check_chosen_cuts(topology: Topology) -> None:
             if name in wanted:
                 _check_closing(wanted[name])
                 raise ModelError(
-                    f"The joint cannot be cut: '{loop.cut}', cut already, opens the same loop.",
+                    f"The joint cannot be cut, because its loop is already cut at '{loop.cut}'.",
                     where=f"joint '{name}', cut",
-                    remedy="Cut one joint in each loop; leave the others to the program.",
+                    remedy="Set cut = yes for one joint of each loop only.",
                 )
 
 
@@ -261,23 +261,23 @@ def _check_couplings(model: Model, cut: set[str]) -> None:
         where = f"joint '{name}', mimic"
         if name in cut or leader in cut:
             raise ModelError(
-                "A coupled joint closes a loop, so its coordinate is not free to follow.",
+                "The coupled joint closes a loop, so its coordinate cannot follow a leader.",
                 where=where,
-                remedy="Remove the coupling or another joint of the loop.",
+                remedy="Remove the coupling, or cut the loop at another joint.",
             )
         if leader in kinds and kinds[leader].info.nq != 1:
             raise ModelError(
                 f"The leader '{leader}' has {kinds[leader].info.nq} coordinates, not one.",
                 where=where,
-                remedy="Let it follow a joint with one coordinate.",
+                remedy="Choose a leader with one coordinate.",
             )
         seen = [name]
         while leader in leaders:
             if leader in seen:
                 raise ModelError(
-                    f"The joints follow each other in a circle: {' → '.join([*seen, leader])}.",
+                    f"The couplings of the joints form a cycle: {' → '.join([*seen, leader])}.",
                     where=where,
-                    remedy="Let one of them lead.",
+                    remedy="Remove one of the couplings.",
                 )
             seen.append(leader)
             leader = leaders[leader]
@@ -287,7 +287,8 @@ def _check_closing(joint: Joint) -> None:
     """Raise ModelError if a joint can never be cut because of its kind."""
     if not joint.info.closes_loops:
         raise ModelError(
-            f"A joint of kind '{joint.kind}' cannot be cut: its kind says only how it moves.",
+            f"A joint of kind '{joint.kind}' cannot be cut, because this kind defines no constraint equations.",
             where=f"joint '{joint.name}', cut",
-            remedy="Put a body without mass between it and its child, fixed to the child by a joint that is cut.",
+            remedy="Insert a massless body between the joint and its child, and fix it to the child by a joint "
+            "that is cut.",
         )

@@ -73,9 +73,10 @@ def regressor(
     """Return the regressor Y (…, nv, m); see `Mechanism.regressor`."""
     if compiled.model.expanded.world.gravity.kind == "point":
         raise ModelError(
-            "In a point field the pull on a body is not linear in its first moment, so there is no regressor.",
+            "The regressor is not defined in a point gravity field, where the force on a body is not linear in "
+            "its first moment.",
             where="world, gravity",
-            remedy="Make gravity uniform, or none.",
+            remedy="Set gravity to uniform or none.",
         )
     q, v, a = (
         states_of(x, size, word)
@@ -94,7 +95,7 @@ def _known(kinds: Sequence[str]) -> Collection[str]:
     wrong = next((kind for kind in chosen if kind not in KINDS), None)
     if wrong is not None or not chosen:
         raise ModelError(
-            f"There is no kind of parameters '{wrong}'." if chosen else "No kind of parameters is chosen.",
+            f"There is no parameter kind '{wrong}'." if chosen else "No parameter kind is selected.",
             where="kinds",
             remedy=near_misses(str(wrong), KINDS),
         )

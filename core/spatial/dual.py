@@ -156,7 +156,7 @@ def _function(name: str, *arguments: Scalar) -> Scalar:
         return _made(value, apply("if_else", first, *rates), level)
     if name == "if_else":
         return _made(value, apply("if_else", values[0], *rates[1:]), level)
-    raise TypeError(f"'{name}' has no derivative here.")
+    raise TypeError(f"'{name}' has no derivative rule for dual numbers.")
 
 
 scalar.register_functions(Dual, _function)

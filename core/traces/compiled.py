@@ -230,7 +230,7 @@ class Compiled:
         """Return the tables and recorded signals of drivers at parameter values (n_p,)."""
         row = self.parameter_values(p)
         if row.ndim > 1:
-            raise ModelError("Tables take one set of parameter values, not one per state.", where="p")
+            raise ModelError("Tables need a single set of parameter values, not one per state.", where="p")
         if row.tobytes() not in self._splines:
             values = self.model.values(dict(zip(self.p_names, row.tolist(), strict=True)))
             self._splines[row.tobytes()] = self.program.tracer.clock.splines(values)
@@ -260,7 +260,7 @@ class Compiled:
             if own.shape[-1:] != (self.nx,):
                 raise ModelError(
                     f"x has shape {own.shape}; {self.nx} numbers are needed.",
-                    remedy="mech.x_names lists them in order.",
+                    remedy="mech.x_names lists the entries in order.",
                 )
             speed = self.x_rate(q, v, own, p=p, t=t)
             own, speed = np.broadcast_arrays(own, speed)

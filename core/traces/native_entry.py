@@ -62,4 +62,7 @@ def entry_of(function: str, code: Code, p: Array, failure: str) -> Entry:
         memory = np.concatenate([workspace, np.zeros(max(count, 1))])
         return Entry(code.library.address("run"), memory, result, code, table, rows, places, count)
     reason = failure or "unknown reason"
-    raise SimulationError(f"There is no machine code of {function}: {reason}.", remedy="Report this with the model.")
+    raise SimulationError(
+        f"The function {function} could not be compiled: {reason}.",
+        remedy="Please report this problem together with the model.",
+    )

@@ -86,10 +86,10 @@ def singular(
         return SimulationError(
             "The coordinate is not a finite number.",
             where=f"coordinate '{name}'",
-            remedy="Begin from a finite position.",
+            remedy="Start from finite coordinates.",
         )
     if v is not None and np.ndim(v) == 1 and (culprit := undefined_formula(machine, states[0], v, p, t, x)):
-        return SimulationError("Its formula gives no finite number.", where=culprit, remedy=REMEDY)
+        return SimulationError("The element's formula does not give a finite number.", where=culprit, remedy=REMEDY)
     size = len(machine.coordinates.v_names)
     for M in machine.mass_matrix(q, p).reshape(-1, size, size):
         if not np.isfinite(M).all():
@@ -99,5 +99,5 @@ def singular(
             moved = machine.coordinates.v_names[int(np.argmax(np.abs(vectors[:, 0])))]
             return massless(moved, [joint.name for joint in machine.implicit_joints])
     return SimulationError(
-        "The accelerations are not finite numbers.", remedy="Look for extreme values of speeds, forces or parameters."
+        "The accelerations are not finite numbers.", remedy="Check speeds, forces and parameters for extreme values."
     )

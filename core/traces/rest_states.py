@@ -98,7 +98,7 @@ def _check_held(call: Call, names: list[str], q: Array, v: Array, p: Array, t: f
         raise SimulationError(
             "The forces at the junction are not finite numbers.",
             where=f"junction '{names[0]}'",
-            remedy="Look at the laws of the forces that meet there.",
+            remedy="Check the force laws of the elements at the junction.",
         )
     _, sizes, rows = np.linalg.svd(J)
     if sizes[-1] > UNHELD * sizes[0] and sizes[0] > 0.0:
@@ -109,7 +109,7 @@ def _check_held(call: Call, names: list[str], q: Array, v: Array, p: Array, t: f
     d = d * np.sign(d[int(np.argmax(np.abs(d)))])
     direction = ", ".join(f"{round(float(e), 3) + 0.0:g}" for e in d)
     raise SimulationError(
-        f"Nothing holds the junction in the direction ({direction}).",
+        f"No spring or damper supports the junction in the direction ({direction}).",
         where=f"junction '{names[worst]}'",
-        remedy="Let another spring or damper meet it there, or use a body.",
+        remedy="Attach another spring or damper to the junction, or replace it by a body.",
     )

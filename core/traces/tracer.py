@@ -67,7 +67,7 @@ class Tracer(TraceContext):
             )
             moved[i] = has_mass or any(moved[k] for k in range(i + 1, len(links)) if links[k].parent == i)
         if not links:
-            return SimulationError("Nothing moves.", remedy="Add a body and a joint.")
+            return SimulationError("The machine has no moving bodies.", remedy="Add a body and a joint.")
         culprit = next((links[i].name for i in range(len(links)) if not moved[i]), links[-1].name)
         declared = {joint.name for joint in self.topology.model.joints}
         return massless(culprit, {link.name for link in links} - declared)
@@ -79,13 +79,13 @@ def massless(moved: str, free: Iterable[str] = ()) -> SimulationError:
     body = next((name for name in free if moved == name or moved.startswith(f"{name}.")), "")
     if body:
         return SimulationError(
-            "It moves freely but has no mass or no inertia, so a force on it gives no finite acceleration.",
+            "The body moves freely but has no mass or no inertia, so a force on it gives no finite acceleration.",
             where=f"body '{body}'",
-            remedy="Give it a mass and an inertia (a point mass any: nothing turns it), "
-            "or fix it to a body that has them.",
+            remedy="Give it a mass and an inertia (any value for a point mass, which nothing rotates), "
+            "or fix it to a body that has both.",
         )
     return SimulationError(
         "The joint moves no mass or inertia, so a force on it gives no finite acceleration.",
         where=f"joint '{moved}'",
-        remedy="Give the body behind it a mass and an inertia, or the joint an armature.",
+        remedy="Give the body that it moves a mass and an inertia, or the joint an armature.",
     )

@@ -82,8 +82,8 @@ def geometric(machine: Resolver, name: str, where: str) -> Sensor:
     """Return a sensor whose value can be prescribed. Raises ModelError for others."""
     if not machine.model.find("sensors", name).info.geometric:
         raise ModelError(
-            f"'{name}' does not measure a position or orientation, so it cannot be prescribed.",
+            f"'{name}' does not measure a position or orientation, so its value cannot be prescribed.",
             where=where,
-            remedy="Prescribe a distance, angle, position, orientation or pose.",
+            remedy="Choose a sensor of distance, angle, position, orientation or pose.",
         )
     return machine.sensors[name]

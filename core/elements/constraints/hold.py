@@ -33,9 +33,9 @@ class Hold(ConstraintElement):
         value = machine.numbers.scalar(constraint.value, f"{where}, value")
         if not sensor.info.smooth_at_zero and len(sensor.shares) == 1 and (is_zero(value) and is_zero(sensor.offset)):
             raise ModelError(
-                "A distance of zero has no direction in which to hold it.",
+                "A distance of zero cannot be prescribed, because its direction is undefined.",
                 where=f"{where}, value",
-                remedy="Hold a position sensor instead.",
+                remedy="Use a position sensor instead.",
             )
         components = machine.model.find("sensors", constraint.sensor).info.components
         rows = tuple(Row("constraints", constraint.name, suffix) for suffix in components)

@@ -93,7 +93,7 @@ def _speed(driver: Driver, joint: Joint, level: int, machine: Resolver) -> tuple
         raise ModelError(
             f"'{driver.coordinate}' is a speed of '{joint.name}', not a coordinate.",
             where=f"{where}, motion",
-            remedy="Let the driver give the velocity.",
+            remedy="Set the driver's motion to velocity or acceleration.",
         )
     link = machine.joint_link(joint.name)
     if link is None:

@@ -38,7 +38,7 @@ def component_of(words: Sequence[str], wanted: str, owner: str, where: str) -> i
     if wanted in words:
         return list(words).index(wanted)
     raise ModelError(
-        f"It is not said which coordinate of '{owner}' is moved.",
+        f"The driven coordinate of '{owner}' is not specified.",
         where=f"{where}, coordinate",
-        remedy=f"Name one of {', '.join(words)}.",
+        remedy=f"Choose one of {', '.join(words)}.",
     )

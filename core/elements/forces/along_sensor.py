@@ -96,9 +96,9 @@ def along_sensor(element: str, sensor: str, law: Law, machine: Resolver, where: 
     info = machine.model.find("sensors", sensor).info
     if not info.geometric or len(info.components) != 1:
         raise ModelError(
-            f"The sensor '{sensor}' is no single measure of position.",
+            f"Sensor '{sensor}' does not measure a single length or angle.",
             where=where,
-            remedy="Name a distance, an angle or a distance from a plane.",
+            remedy="Choose a sensor of distance, angle or distance from a plane.",
         )
     found = machine.sensors[sensor]
     return MeasureForce(element, found.shares, found.offset, law, 0, machine.counted(sensor), info.turns)

@@ -33,9 +33,9 @@ class SeriesForce(OnLine):
         for field in force.info.nonzero:
             if is_zero(getattr(law, field)):
                 raise ModelError(
-                    "A spring and a damper in series need both.",
+                    "A spring and damper in series need a positive stiffness and a positive damping.",
                     where=f"force '{force.name}', {field}",
-                    remedy="Give a positive rate, or use a line force.",
+                    remedy="Enter a positive value, or use a line force.",
                 )
         return cls(force.name, machine.end(force.a), machine.end(force.b), law, machine.states[force.name])
 

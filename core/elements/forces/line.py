@@ -101,9 +101,9 @@ def _mass(force: DocumentForce, k: int, machine: Resolver) -> LineMass:
     a, b = machine.end(force.a), machine.end(force.b)
     if isinstance(a, int) or isinstance(b, int):
         raise ModelError(
-            "A line with a mass cannot end at a junction, which has none.",
+            "A line with point masses cannot end at a junction, which is massless.",
             where=where,
-            remedy="Put a body with a mass in place of the junction.",
+            remedy="Replace the junction by a body with a mass.",
         )
     mass, place = (machine.numbers.scalar(value, where) for value in (part.mass, part.place))
     return LineMass(force.name, a, b, mass, part.at, place)

@@ -102,9 +102,9 @@ def _moving(factor: Scalar, along: JointForce | MeasureForce, where: str) -> lis
         return [(factor, OfJoint(along.link))]
     if any(share.measure.of is not distance for share in along.shares):
         raise ModelError(
-            "A mass moves only with distances and with joints of the tree.",
+            "A tendon's mass needs strands that are distances or joints of the tree.",
             where=where,
-            remedy="Let another joint of the loop be cut, or measure a distance.",
+            remedy="Cut the loop at another joint, or use a distance sensor.",
         )
     return [(times(share.sign, factor), Distance(share.measure.a, share.measure.b)) for share in along.shares]
 
