@@ -38,7 +38,7 @@ def submit(job: Job) -> None:
     with _start:
         _jobs.put(job)
         if _worker is None:
-            _worker = threading.Thread(target=_work, name="kinetostat-compiler", daemon=True)
+            _worker = threading.Thread(target=_run_jobs, name="kinetostat-compiler", daemon=True)
             _worker.start()
 
 
@@ -59,7 +59,7 @@ def resume() -> None:
     _allowed.set()
 
 
-def _work() -> None:
+def _run_jobs() -> None:
     global _worker
     _allowed.wait(_patience)
     _allowed.clear()
@@ -77,7 +77,7 @@ def _work() -> None:
 
 
 @atexit.register
-def _stop() -> None:
+def _stop_at_exit() -> None:
     """Wait for the running job (LLVM must not be interrupted) and drop the others."""
     _stopping.set()
     _allowed.set()

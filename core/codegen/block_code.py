@@ -27,10 +27,10 @@ class BlockInterpreter:
     def bind(self, p: Array) -> tuple[list[Array], Array, Callable[[], Any]]:
         """Return input buffers, output buffer and evaluating function for parameters p; see `single_state`."""
         table, memory = self.table, self.table.workspace()
-        views = _views(memory, table.inputs)
+        views = _argument_views(memory, table.inputs)
         views[-1][:] = p
         out = np.zeros(len(table.outputs))
-        blocks = [_bound(block.function) for block in table.blocks]
+        blocks = [_bound_function(block.function) for block in table.blocks]
 
         def call() -> bool:
             for number, *starts, first in table.rows:
@@ -64,7 +64,7 @@ class BlockInterpreter:
         return failures
 
 
-def _bound(function: Any) -> tuple[Array, Array, Callable[[], None]]:
+def _bound_function(function: Any) -> tuple[Array, Array, Callable[[], None]]:
     buffer, trigger = function.buffer()
     operands: Any = np.zeros(function.numel_in(0))
     results: Any = np.zeros(function.numel_out(0))
@@ -79,7 +79,7 @@ def _bound(function: Any) -> tuple[Array, Array, Callable[[], None]]:
     return operands, results, call
 
 
-def _views(memory: Array, lengths: Sequence[int]) -> list[Array]:
+def _argument_views(memory: Array, lengths: Sequence[int]) -> list[Array]:
     views, offset = [], 0
     for length in lengths:
         views.append(memory[offset : offset + length])

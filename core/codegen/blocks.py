@@ -101,7 +101,7 @@ def flatten(x: Any, leaves: list[Scalar]) -> Any:
     if isinstance(x, tuple):
         return (kind, *[flatten(item, leaves) for item in x])
     if hasattr(kind, "__dataclass_fields__"):
-        return (kind, *[flatten(getattr(x, name), leaves) for name in _names(kind)])  # type: ignore[arg-type]
+        return (kind, *[flatten(getattr(x, name), leaves) for name in _field_names(kind)])  # type: ignore[arg-type]
     if x is None:
         return None
     leaves.append(x)
@@ -109,7 +109,7 @@ def flatten(x: Any, leaves: list[Scalar]) -> Any:
 
 
 @cache
-def _names(kind: type[Any]) -> tuple[str, ...]:
+def _field_names(kind: type[Any]) -> tuple[str, ...]:
     """Return the field names of a dataclass."""
     return tuple(each.name for each in fields(kind))
 
@@ -156,7 +156,7 @@ class Recorder:
         family = (step, structure)
         pattern = tuple(x if type(x) is float and x in (0.0, 1.0) else None for x in leaves)
         operands = self._operands(leaves, pattern)
-        runs, starts = _runs(operands)
+        runs, starts = _contiguous_runs(operands)
         variant = self._variants.get((family, pattern, runs))
         if variant is None:
             if self._counts.get(family, 0) >= MOST_VARIANTS:
@@ -165,9 +165,9 @@ class Recorder:
                 runs = (1,) * len(leaves)
                 variant = self._variants.get((family, pattern, runs))
             if variant is None:
-                variant = self._variants[family, pattern, runs] = self._trace(step, structure, pattern, runs)
+                variant = self._variants[family, pattern, runs] = self._trace_step(step, structure, pattern, runs)
                 self._counts[family] = self._counts.get(family, 0) + 1
-        return self._call(variant, starts)
+        return self._call_variant(variant, starts)
 
     def _operands(self, leaves: list[Scalar], pattern: Sequence[float | None]) -> list[int]:
         """Return the slot of every operand that is not a literal of the pattern; constants and expressions get new
@@ -175,10 +175,10 @@ class Recorder:
         result = []
         for leaf, literal in zip(leaves, pattern, strict=True):
             if literal is None:
-                result.append(leaf.index if isinstance(leaf, Slot) else self._fresh(leaf))
+                result.append(leaf.index if isinstance(leaf, Slot) else self._new_slot(leaf))
         return result
 
-    def _fresh(self, leaf: Scalar) -> int:
+    def _new_slot(self, leaf: Scalar) -> int:
         if isinstance(leaf, ca.SX) and (own := self._own.get(leaf.element_hash())) is not None:
             return own
         slot = self.table.allocate(1)[0]
@@ -188,7 +188,9 @@ class Recorder:
             self._derived.append((leaf, slot))
         return slot
 
-    def _trace(self, step: Any, structure: Any, pattern: Sequence[float | None], runs: tuple[int, ...]) -> _Variant:
+    def _trace_step(
+        self, step: Any, structure: Any, pattern: Sequence[float | None], runs: tuple[int, ...]
+    ) -> _Variant:
         operands = symbols("x", sum(runs))
         given = iter(operands)
         arguments = unflatten(structure, iter([next(given) if x is None else x for x in pattern]))
@@ -196,15 +198,15 @@ class Recorder:
         shape = flatten(step(*arguments), leaves)
         literals = tuple(x if type(x) is float else None for x in leaves)
         results = [x for x in leaves if type(x) is not float]
-        self._add([column(operands)], results, runs, step)
+        self._add_block([column(operands)], results, runs, step)
         return _Variant(len(self.table.blocks) - 1, shape, literals)
 
-    def _add(self, operands: list[ca.SX], results: list[Any], runs: tuple[int, ...], step: Any) -> None:
+    def _add_block(self, operands: list[ca.SX], results: list[Any], runs: tuple[int, ...], step: Any) -> None:
         function = ca.Function("b", operands, [column(results)], {"cse": True})
         code = self._steps.setdefault(getattr(step, "__code__", step), len(self._steps))
         self.table.blocks.append(Block(function, runs, code))
 
-    def _call(self, variant: _Variant, starts: tuple[int, ...]) -> Any:
+    def _call_variant(self, variant: _Variant, starts: tuple[int, ...]) -> Any:
         count = sum(literal is None for literal in variant.literals)
         slots = iter(self.table.allocate(count))
         first = self.table.size - count
@@ -222,22 +224,22 @@ class Recorder:
                 table.outputs.append(entry.index)
             elif isinstance(entry, float):
                 if entry not in constants:
-                    constants[entry] = self._fresh(entry)
+                    constants[entry] = self._new_slot(entry)
                 table.outputs.append(constants[entry])
             else:
-                table.outputs.append(self._fresh(entry))
+                table.outputs.append(self._new_slot(entry))
         if self._derived:
             # one block computes all expressions, gathered behind one another, and then each goes to its slot
             values = [value for value, _ in self._derived]
-            self._add([column(self.p)], values, (len(self.p),), "expressions")
-            self._add([column(x := symbols("x", 1))], list(x), (1,), "copy")
+            self._add_block([column(self.p)], values, (len(self.p),), "expressions")
+            self._add_block([column(x := symbols("x", 1))], list(x), (1,), "copy")
             place = table.allocate(len(values))
             copies = [(len(table.blocks) - 1, place[k], slot) for k, (_, slot) in enumerate(self._derived)]
             table.rows[:0] = [(len(table.blocks) - 2, self.inputs[-1][0].index, place[0]), *copies]
         return table
 
 
-def _runs(slots: list[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _contiguous_runs(slots: list[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return lengths and starts of the pieces of consecutive slots."""
     lengths: list[int] = []
     starts: list[int] = []

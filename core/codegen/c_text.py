@@ -152,17 +152,19 @@ class _Writer:
         if len(self.instructions) > LONGEST:
             pieces = [self.instructions[at : at + PIECE] for at in range(0, len(self.instructions), PIECE)]
         if len(pieces) == 1:
-            return self._function(self.name, [*self.head, f"{self.precision.type} y[]"], self._lines(pieces[0], {}))
+            return self._function_text(
+                self.name, [*self.head, f"{self.precision.type} y[]"], self._statements(pieces[0], {})
+            )
         return self._in_pieces(pieces)
 
-    def _function(self, name: str, head: Sequence[str], lines: Sequence[str]) -> str:
+    def _function_text(self, name: str, head: Sequence[str], lines: Sequence[str]) -> str:
         return "\n".join([f"static void {name}({', '.join(head)})", "{", *(f"    {line}" for line in lines), "}", ""])
 
     def _in_pieces(self, pieces: Sequence[Sequence[Instruction]]) -> str:
-        places, size = self._places(pieces)
+        places, size = self._places_of_shared_values(pieces)
         real, texts, calls = self.precision.type, list[str](), list[str]()
         for k, piece in enumerate(pieces):
-            name, lines = f"{self.name}_{k}", self._lines(piece, places)
+            name, lines = f"{self.name}_{k}", self._statements(piece, places)
             body = "\n".join(lines)
             taken = [self.letters[i] for i in self.used if f"{self.letters[i]}[" in body]
             heads = [f"const {real} {letter}[]" for letter in taken]
@@ -171,12 +173,12 @@ class _Writer:
                 if f"{letter}[" in body:
                     heads.append(f"{real} {letter}[]" if f"\n{letter}[" in f"\n{body}" else f"const {real} {letter}[]")
                     passed.append(letter)
-            texts.append(self._function(name, heads, lines))
+            texts.append(self._function_text(name, heads, lines))
             calls.append(f"{name}({', '.join(passed)});")
-        outer = self._function(self.name, [*self.head, f"{real} y[]"], [f"{real} w[{max(size, 1)}];", "", *calls])
+        outer = self._function_text(self.name, [*self.head, f"{real} y[]"], [f"{real} w[{max(size, 1)}];", "", *calls])
         return "\n".join([*texts, outer])
 
-    def _places(self, pieces: Sequence[Sequence[Instruction]]) -> tuple[dict[int, int], int]:
+    def _places_of_shared_values(self, pieces: Sequence[Sequence[Instruction]]) -> tuple[dict[int, int], int]:
         """Return the index in `w` of each value that a later part reads, {value: index}, and the length of `w`."""
         made, last = dict[int, int](), dict[int, int]()
         for k, piece in enumerate(pieces):
@@ -195,7 +197,7 @@ class _Writer:
                 places[value] = free.pop()
         return places, size
 
-    def _lines(self, piece: Sequence[Instruction], places: dict[int, int]) -> list[str]:
+    def _statements(self, piece: Sequence[Instruction], places: dict[int, int]) -> list[str]:
         lines, kept = list[str](), list[str]()
         for value, place in places.items():
             if self.names.get(value, "").startswith("t"):  # made by an earlier piece

@@ -245,7 +245,7 @@ def path(
     record = struct.pack(f"{_FIRST + len(further)}q", len(sizes), *wanted, batch, p.ctypes.data, *bounds, *further)
     own = (record, np.empty(shape).copy, general, p, keep, checks)
     with _once:
-        new, definition = _new(), _definition(bool(further))
+        new, definition = _new_function_type(), _definition(bool(further))
     return new(ctypes.addressof(definition), own, None)
 
 
@@ -256,7 +256,7 @@ def _definition(table: bool) -> _Definition:
 
 
 @cache
-def _new() -> Callable[..., Any]:
+def _new_function_type() -> Callable[..., Any]:
     address = ctypes.cast(ctypes.pythonapi.PyCFunction_NewEx, ctypes.c_void_p).value
     return ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(address or 0)
 
@@ -266,10 +266,12 @@ def _library() -> Library:
     for name in _INTERFACE:
         llvm.add_symbol(name, ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value)
     declarations = [f"declare {text.format(name)}" for name, text in _INTERFACE.items()]
-    return Library("\n".join([*declarations, _RELEASE, _text("call_straight", 0), _text("call_table", _TABLE)]))
+    return Library(
+        "\n".join([*declarations, _RELEASE, _function_ir("call_straight", 0), _function_ir("call_table", _TABLE)])
+    )
 
 
-def _text(name: str, further: int) -> str:
+def _function_ir(name: str, further: int) -> str:
     """Return the IR of the function for machine code with a given number of further arguments."""
     loads = [
         f"  %further{k}_at = getelementptr i64, ptr %record, i64 {_FIRST + k}\n"
@@ -286,12 +288,12 @@ def _text(name: str, further: int) -> str:
         end=MOST + 4,
         further="\n".join(loads),
         cases=" ".join(f"i64 {n}, label %call{n}" for n in range(MOST + 1)),
-        calls="\n".join(_call(n, further) for n in range(MOST + 1)),
+        calls="\n".join(_call_ir(n, further) for n in range(MOST + 1)),
         evaluated=", ".join(f"[%failures{n}, %call{n}]" for n in range(MOST + 1)),
     )
 
 
-def _call(count: int, further: int) -> str:
+def _call_ir(count: int, further: int) -> str:
     """Return the IR that evaluates one state with a given number of arguments."""
     lines = [f"call{count}:"]
     for k in range(count):

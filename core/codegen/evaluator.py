@@ -41,7 +41,7 @@ class Code(Protocol):
         ...
 
 
-def _view(array: Any) -> memoryview:
+def _memory_view(array: Any) -> memoryview:
     return memoryview(array)
 
 
@@ -62,9 +62,9 @@ class Interpreter:
         out = np.zeros(self.function.numel_out(0))
         for i, array in enumerate((*inputs, values)):
             if array.size:
-                buffer.set_arg(i, _view(array))
+                buffer.set_arg(i, _memory_view(array))
         if out.size:
-            buffer.set_res(0, _view(out))
+            buffer.set_res(0, _memory_view(out))
         checked = self.checked
 
         def call(_: Any = (buffer, values)) -> bool:
@@ -90,11 +90,11 @@ class Interpreter:
         return failures
 
 
-def _ignore(states: Sequence[Array], p: Array, out: Array) -> None:
+def _ignore_failures(states: Sequence[Array], p: Array, out: Array) -> None:
     """Accept results that are not finite."""
 
 
-def _flat(array: Array, leading: tuple[int, ...], count: int) -> Array:
+def _flattened(array: Array, leading: tuple[int, ...], count: int) -> Array:
     """Broadcast an array to one row per state, (count, size)."""
     size = array.shape[-1]
     if array.shape[:-1] != leading:
@@ -127,14 +127,14 @@ class Evaluator:
         self.code = code
         self.p = p
         self.size = math.prod(signature.shape)
-        self.failed = _ignore
-        self.call = self._path(code)
+        self.failed = _ignore_failures
+        self.call = self._fast_path(code)
         self._guarded = weakref.WeakSet[Guarded]()
 
     def use(self, code: Code) -> None:
         """Switch to other code."""
         self.code = code
-        self.call = self._path(code)
+        self.call = self._fast_path(code)
         for each in list(self._guarded):
             each.use(code)
 
@@ -151,19 +151,22 @@ class Evaluator:
 
     def general(self, states: Sequence[Any], p: Array | None = None) -> Array:
         """Evaluate any arrays with any parameter values; safe in any thread."""
-        arrays = [self._checked(s, n, word) for s, n, word in zip(states, self.sizes, self._words(), strict=True)]
+        arrays = [
+            self._checked_array(s, n, word)
+            for s, n, word in zip(states, self.sizes, self._argument_names(), strict=True)
+        ]
         values = self.p if p is None else p
-        leading = self._leading([*arrays, values])
+        leading = self._leading_axes([*arrays, values])
         count = math.prod(leading)
-        flat = [_flat(array, leading, count) for array in arrays]
+        flat = [_flattened(array, leading, count) for array in arrays]
         if values.ndim > 1:
-            values = _flat(values, leading, count)
+            values = _flattened(values, leading, count)
         out = np.empty((count, self.size))
         if self.code.batch(flat, values, out):
             self.failed(flat, values, out)
         return out.reshape(*leading, *self.signature.shape)
 
-    def _leading(self, arrays: Sequence[Array]) -> tuple[int, ...]:
+    def _leading_axes(self, arrays: Sequence[Array]) -> tuple[int, ...]:
         """Return the common leading axes of all arrays. Raises ModelError if they do not match."""
         shapes = {a.shape[:-1] for a in arrays} - {()}
         if len(shapes) < 2:
@@ -178,11 +181,11 @@ class Evaluator:
                 remedy="Give the same number of each, or a single one.",
             ) from None
 
-    def _words(self) -> list[str]:
+    def _argument_names(self) -> list[str]:
         torque = "a" if "inverse" in self.name else "tau"
         return [{"u": torque}.get(argument, argument) for argument in self.signature.arguments]
 
-    def _checked(self, state: Any, size: int, word: str) -> Array:
+    def _checked_array(self, state: Any, size: int, word: str) -> Array:
         try:
             array = np.asarray(state, dtype=float)
         except (TypeError, ValueError):
@@ -196,5 +199,5 @@ class Evaluator:
             )
         return array
 
-    def _path(self, code: Code) -> Path:
+    def _fast_path(self, code: Code) -> Path:
         return code.path(self.p, self.signature.shape, lambda *states: self.general(states))

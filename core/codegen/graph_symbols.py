@@ -24,7 +24,7 @@ def as_symbol(x: Scalar) -> ca.SX:
     return x
 
 
-def _binary(operation: int, reflected: str) -> Any:
+def _binary_operator(operation: int, reflected: str) -> Any:
     make, symbol = ca.SX.binary, ca.SX  # the operators of SX resolve overloads first, at ten times the cost
 
     def apply(a: Scalar, b: Scalar) -> Scalar:
@@ -43,10 +43,10 @@ def _negated(a: ca.SX) -> ca.SX:
 scalar.register(
     ca.SX,
     scalar.Arithmetic(
-        _binary(ca.OP_ADD, "__radd__"),
-        _binary(ca.OP_SUB, "__rsub__"),
-        _binary(ca.OP_MUL, "__rmul__"),
-        _binary(ca.OP_DIV, "__rtruediv__"),
+        _binary_operator(ca.OP_ADD, "__radd__"),
+        _binary_operator(ca.OP_SUB, "__rsub__"),
+        _binary_operator(ca.OP_MUL, "__rmul__"),
+        _binary_operator(ca.OP_DIV, "__rtruediv__"),
         _negated,
     ),
 )

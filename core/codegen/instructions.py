@@ -27,19 +27,19 @@ def instructions_of(function: ca.Function) -> list[Instruction]:
         operation = identify(k)
         if operation == ca.OP_OUTPUT:
             source = names[inputs(k)[0]]
-            result.append(Instruction(operation, -1, (source,), _pair(outputs(k))))
+            result.append(Instruction(operation, -1, (source,), _argument_and_entry(outputs(k))))
             continue
         target = len(result)
         if operation == ca.OP_CONST:
             result.append(Instruction(operation, target, constant=function.instruction_constant(k)))
         elif operation == ca.OP_INPUT:
-            result.append(Instruction(operation, target, place=_pair(inputs(k))))
+            result.append(Instruction(operation, target, place=_argument_and_entry(inputs(k))))
         else:
             result.append(Instruction(operation, target, tuple(names[i] for i in inputs(k))))
         names[outputs(k)[0]] = target
     return result
 
 
-def _pair(place: Sequence[int]) -> tuple[int, int]:
+def _argument_and_entry(place: Sequence[int]) -> tuple[int, int]:
     """Return (argument, entry)."""
     return place[0], place[1]

@@ -33,8 +33,8 @@ def joined(table: Table) -> Table:
     graph = _Graph(table)
     rows = [graph.rows[k] for k in graph.near()]
     weights = [block.function.n_instructions() for block in table.blocks]
-    grammar = Grammar([row.block for row in rows], weights, _passing(rows), LEAST, LARGEST)
-    return _Joined(graph, _groups(rows, grammar)).table()
+    grammar = Grammar([row.block for row in rows], weights, _values_passed(rows), LEAST, LARGEST)
+    return _JoinedTable(graph, _grouped_segments(rows, grammar)).table()
 
 
 class _Row(NamedTuple):
@@ -52,7 +52,7 @@ class _Graph:
         self.rows: list[_Row] = []
         self.same: dict[int, int] = {}
         """Slot → the one that has its value."""
-        copies = [_copies(block) for block in table.blocks]
+        copies = [_copied_results(block) for block in table.blocks]
         known: dict[tuple[int, tuple[int, ...]], range] = {}
         for number, *starts, first in table.rows:
             block = table.blocks[number]
@@ -101,7 +101,7 @@ class _Graph:
         return list(order)
 
 
-def _copies(block: Block) -> dict[int, int]:
+def _copied_results(block: Block) -> dict[int, int]:
     """Return {result: operand} for results that are copies of operands."""
     operands = symbols("x", block.function.numel_in(0))
     places = {x.element_hash(): k for k, x in enumerate(operands)}
@@ -110,7 +110,7 @@ def _copies(block: Block) -> dict[int, int]:
     return {k: place for k, place in found.items() if place is not None}
 
 
-def _passing(rows: Sequence[_Row]) -> Integers:
+def _values_passed(rows: Sequence[_Row]) -> Integers:
     """Return the number of values that pass between each pair of neighbouring rows, (rows − 1,): results of earlier
     rows used by later ones."""
     made = {slot: k for k, row in enumerate(rows) for slot in row.given}
@@ -135,7 +135,7 @@ class _Group(NamedTuple):
     """Output slots of each segment."""
 
 
-def _groups(rows: list[_Row], grammar: Grammar) -> list[_Group]:
+def _grouped_segments(rows: list[_Row], grammar: Grammar) -> list[_Group]:
     """Group all rows into segments; sequences that recur too rarely are split again."""
     done: list[_Group] = []
     pieces: list[Piece] = grammar.pieces()
@@ -144,7 +144,7 @@ def _groups(rows: list[_Row], grammar: Grammar) -> list[_Group]:
         letters: dict[Any, int] = {}
         for piece in pieces:
             segment = rows[piece.first : piece.first + grammar.lengths[piece.letter]]
-            steps, taken, given = _segment(segment)
+            steps, taken, given = _segment_steps(segment)
             group = found.setdefault(steps, _Group(steps, [], [], []))
             letters[steps] = piece.letter
             group.firsts.append(piece.first)
@@ -160,7 +160,7 @@ def _groups(rows: list[_Row], grammar: Grammar) -> list[_Group]:
     return done
 
 
-def _segment(rows: Sequence[_Row]) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
+def _segment_steps(rows: Sequence[_Row]) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
     """Return (steps, taken, given) of a segment as in `_Group`."""
     numbers: dict[int, int] = {}
     within: dict[int, int] = {}
@@ -176,7 +176,7 @@ def _segment(rows: Sequence[_Row]) -> tuple[Any, tuple[int, ...], tuple[int, ...
     return tuple(steps), tuple(numbers), tuple(within)
 
 
-class _Code:
+class _GroupCode:
     """Expressions that the segments of a group compute."""
 
     def __init__(self, graph: _Graph, group: _Group) -> None:
@@ -185,13 +185,13 @@ class _Code:
             np.array(each, dtype=np.int64).reshape(len(group.firsts), -1) for each in (group.taken, group.given)
         )
         self.operands = symbols("x", self.taken.shape[1])
-        self.results = self._evaluated(graph)
+        self.results = self._group_results(graph)
         depends = ca.jacobian_sparsity(column(self.results), column(self.operands))
         rows, columns = depends.get_triplet()
         self.depends = np.zeros((len(self.results), len(self.operands)), dtype=bool)
         self.depends[rows, columns] = True
 
-    def _evaluated(self, graph: _Graph) -> list[ca.SX]:
+    def _group_results(self, graph: _Graph) -> list[ca.SX]:
         constants = graph.table.constants
         operands: list[Any] = list(self.operands)
         for k, slots in enumerate(self.taken.T.tolist()):
@@ -205,14 +205,14 @@ class _Code:
         return results
 
 
-class _Joined:
+class _JoinedTable:
     """Builder of the compressed table."""
 
     def __init__(self, graph: _Graph, groups: Sequence[_Group]) -> None:
         self.old = graph.table
-        self.codes = [_Code(graph, group) for group in groups]
+        self.codes = [_GroupCode(graph, group) for group in groups]
         self.outputs = graph.outputs
-        self.needed = self._needed()
+        self.needed = self._needed_slots()
         self.new = Table(self.old.inputs)
         count = sum(self.old.inputs)
         self.new.allocate(count)
@@ -220,7 +220,7 @@ class _Joined:
         """Slot → the new one."""
         self.places[:count] = range(count)
 
-    def _needed(self) -> NDArray[np.bool_]:
+    def _needed_slots(self) -> NDArray[np.bool_]:
         """Return a mask of the slots that contribute to an output."""
         needed = np.zeros(self.old.size, dtype=bool)
         needed[self.outputs] = True
@@ -239,7 +239,9 @@ class _Joined:
             operands = np.flatnonzero(code.depends[results].any(axis=0))
             if len(results):
                 chosen.append((code, operands, results))
-        self._place(chain.from_iterable(code.taken[:, operands].ravel().tolist() for code, operands, _ in chosen))
+        self._place_constants(
+            chain.from_iterable(code.taken[:, operands].ravel().tolist() for code, operands, _ in chosen)
+        )
         calls = sorted(
             (first, n, i) for n, (code, *_) in enumerate(chosen) for i, first in enumerate(code.group.firsts)
         )
@@ -249,20 +251,20 @@ class _Joined:
             slots = self.new.allocate(len(results))
             self.places[code.given[i, results]] = slots
             firsts[n, i] = slots[0]
-        starts = [self._block(code, operands, results) for code, operands, results in chosen]
+        starts = [self._add_block(code, operands, results) for code, operands, results in chosen]
         self.new.rows = [(n, *starts[n][i], firsts[n, i]) for _, n, i in calls]
-        self._place(self.outputs)
+        self._place_constants(self.outputs)
         self.new.outputs = self.places[self.outputs].tolist()
         return self.new
 
-    def _place(self, slots: Iterable[int]) -> None:
+    def _place_constants(self, slots: Iterable[int]) -> None:
         """Assign slots of their own to constants among the given slots."""
         for slot in slots:
             if slot in self.old.constants and self.places[slot] < 0:
                 self.places[slot] = self.new.allocate(1)[0]
                 self.new.constants[int(self.places[slot])] = self.old.constants[slot]
 
-    def _block(self, code: _Code, operands: Integers, results: Integers) -> list[list[int]]:
+    def _add_block(self, code: _GroupCode, operands: Integers, results: Integers) -> list[list[int]]:
         """Add the block of a group; returns the operand starts of each of its segments."""
         slots = self.places[code.taken[:, operands]]
         order = np.argsort(slots[0], kind="stable") if len(slots) else slots

@@ -42,38 +42,38 @@ WIDTH = 4
 ONE, WIDE = Lanes(1, "double", "i1", "f64"), Lanes(WIDTH, f"<{WIDTH} x double>", f"<{WIDTH} x i1>", f"v{WIDTH}f64")
 
 
-def _binary(name: str) -> Callable[..., str]:
+def _binary_operation(name: str) -> Callable[..., str]:
     return lambda t, a, b: f"f{name} {FAST} {t.type} {a}, {b}"
 
 
-def _compare(predicate: str) -> Callable[..., str]:
+def _comparison(predicate: str) -> Callable[..., str]:
     return lambda t, a, b: f"fcmp {predicate} {t.type} {a}, {b}"
 
 
-def _intrinsic(name: str) -> Callable[..., str]:
+def _intrinsic_call(name: str) -> Callable[..., str]:
     return lambda t, *a: f"call {FAST} {t.type} @llvm.{name}.{t.suffix}({', '.join(f'{t.type} {x}' for x in a)})"
 
 
-def _library(name: str) -> Callable[..., str]:
+def _library_call(name: str) -> Callable[..., str]:
     return lambda t, *a: f"call double @{name}({', '.join('double ' + x for x in a)})"
 
 
 _SIMPLE: dict[int, Callable[..., str]] = {
-    ca.OP_ADD: _binary("add"),
-    ca.OP_SUB: _binary("sub"),
-    ca.OP_MUL: _binary("mul"),
-    ca.OP_DIV: _binary("div"),
+    ca.OP_ADD: _binary_operation("add"),
+    ca.OP_SUB: _binary_operation("sub"),
+    ca.OP_MUL: _binary_operation("mul"),
+    ca.OP_DIV: _binary_operation("div"),
     ca.OP_NEG: lambda t, a: f"fneg {FAST} {t.type} {a}",
     ca.OP_SQ: lambda t, a: f"fmul {FAST} {t.type} {a}, {a}",
     ca.OP_TWICE: lambda t, a: f"fadd {FAST} {t.type} {a}, {a}",
     ca.OP_INV: lambda t, a: f"fdiv {FAST} {t.type} {t.number(1.0)}, {a}",
-    ca.OP_SQRT: _intrinsic("sqrt"),
-    ca.OP_FABS: _intrinsic("fabs"),
-    ca.OP_FLOOR: _intrinsic("floor"),
-    ca.OP_CEIL: _intrinsic("ceil"),
-    ca.OP_FMIN: _intrinsic("minnum"),
-    ca.OP_FMAX: _intrinsic("maxnum"),
-    ca.OP_COPYSIGN: _intrinsic("copysign"),
+    ca.OP_SQRT: _intrinsic_call("sqrt"),
+    ca.OP_FABS: _intrinsic_call("fabs"),
+    ca.OP_FLOOR: _intrinsic_call("floor"),
+    ca.OP_CEIL: _intrinsic_call("ceil"),
+    ca.OP_FMIN: _intrinsic_call("minnum"),
+    ca.OP_FMAX: _intrinsic_call("maxnum"),
+    ca.OP_COPYSIGN: _intrinsic_call("copysign"),
 }
 LIBRARY = {
     ca.OP_EXP: ("exp", 1),
@@ -99,12 +99,12 @@ LIBRARY = {
     ca.OP_HYPOT: ("hypot", 2),
 }
 """Operations that are functions of the C library: name and number of arguments."""
-_SIMPLE.update({operation: _library(name) for operation, (name, _) in LIBRARY.items()})
+_SIMPLE.update({operation: _library_call(name) for operation, (name, _) in LIBRARY.items()})
 _CONDITIONS = {
-    ca.OP_LT: _compare("olt"),
-    ca.OP_LE: _compare("ole"),
-    ca.OP_EQ: _compare("oeq"),
-    ca.OP_NE: _compare("une"),
+    ca.OP_LT: _comparison("olt"),
+    ca.OP_LE: _comparison("ole"),
+    ca.OP_EQ: _comparison("oeq"),
+    ca.OP_NE: _comparison("une"),
 }
 
 DECLARATIONS = (
@@ -272,7 +272,7 @@ def module(
         "}",
     ]
     if wide and not checked:
-        more = [_WIDE_DECLARATIONS, *_wide(instructions, sizes, size), wide_batch_entry(sizes, size)]
+        more = [_WIDE_DECLARATIONS, *_wide_function(instructions, sizes, size), wide_batch_entry(sizes, size)]
         return "\n".join([DECLARATIONS, SINCOS, *lines, single_entry(sizes), batch_entry(sizes, size, "narrow"), *more])
     return "\n".join([DECLARATIONS, SINCOS, *lines, single_entry(sizes), batch_entry(sizes, size)])
 
@@ -283,7 +283,7 @@ _WIDE_DECLARATIONS = "\n".join(
 )
 
 
-def _wide(instructions: Sequence[Instruction], sizes: Sequence[int], size: int) -> list[str]:
+def _wide_function(instructions: Sequence[Instruction], sizes: Sequence[int], size: int) -> list[str]:
     """Return `eval_wide`, which evaluates WIDTH consecutive states; they share the parameters."""
     last, type_ = len(sizes) - 1, WIDE.type
 

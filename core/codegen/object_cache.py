@@ -38,15 +38,15 @@ def folder() -> Path | None:
     given = os.environ.get("KINETOSTAT_CACHE")
     if given == "":
         return None
-    return next((real for place in _places(given) if (real := _own(place)) is not None), None)
+    return next((real for place in _candidate_folders(given) if (real := _private_folder(place)) is not None), None)
 
 
-def _places(given: str | None) -> Iterator[Path]:
+def _candidate_folders(given: str | None) -> Iterator[Path]:
     yield Path(given) if given else Path(user_cache_dir("kinetostat", appauthor=False)) / "code"
     yield Path(tempfile.gettempdir()) / f"kinetostat-{_user() if os.name == 'posix' else 'code'}"
 
 
-def _own(place: Path) -> Path | None:
+def _private_folder(place: Path) -> Path | None:
     """Return the folder, created if needed, with links resolved; None if other users can write to it or replace it."""
     try:
         real = Path(os.path.realpath(place))
@@ -94,7 +94,7 @@ def load(name: str) -> bytes | None:
     if place is None:
         return None
     file = place / f"{name}.o"
-    data = _content(file)
+    data = _bytes_of(file)
     head, body = data[:_HASH], data[_HASH:]
     if not body or _digest(name, body) != head:
         return None
@@ -108,7 +108,7 @@ def _digest(name: str, body: bytes) -> bytes:
     return hashlib.sha256(name.encode() + body).digest()
 
 
-def _content(file: Path) -> bytes:
+def _bytes_of(file: Path) -> bytes:
     """Return the bytes of a regular file; empty if it cannot be read."""
     try:
         return content_of(file, OBJECT)
@@ -130,10 +130,10 @@ def store(name: str, body: bytes) -> None:
         except OSError:
             os.unlink(temporary)
             raise
-        _tidy(place, len(body))
+        _check_size(place, len(body))
 
 
-def _tidy(place: Path, written: int) -> None:
+def _check_size(place: Path, written: int) -> None:
     """Check the folder's size after the first file of this process, and whenever as much has been written as it may
     exceed its limit."""
     _unseen[place] = _unseen.get(place, _TOO_LARGE) + written

@@ -98,13 +98,13 @@ def _optimise(module: llvm.ModuleRef, target: llvm.TargetMachine) -> None:
     builder.getModulePassManager().run(module, builder)
 
 
-def _called(ir: str) -> list[str]:
+def _called_library_functions(ir: str) -> list[str]:
     """Return the C library functions that IR calls."""
     names = {"sin", "cos", *(name for name, _ in LIBRARY.values())}
     return [name for name in names if f"call double @{name}(" in ir]
 
 
-def _provide(names: Iterable[str]) -> None:
+def _check_library_functions(names: Iterable[str]) -> None:
     """Check that C library functions exist; a missing one would make LLVM abort the process.
 
     Raises OSError naming one that is nowhere.
@@ -133,7 +133,7 @@ class Library:
         self, ir: str | bytes, needed: Iterable[str] = (), making: Callable[[], object] = int, level: int = FULL
     ) -> None:
         data = object_code(ir, making, level)
-        _provide(_called(ir) if isinstance(ir, str) else needed)
+        _check_library_functions(_called_library_functions(ir) if isinstance(ir, str) else needed)
         with _lock:
             self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target())
             self.engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(data))

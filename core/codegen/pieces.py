@@ -60,12 +60,12 @@ def in_pieces(count: int, operations: int, evaluate: Callable[[int, int], int]) 
     helpers: list[Future[int]] = []
     with contextlib.suppress(RuntimeError):  # when the program ends there are no new threads
         for _ in range(min(together, number) - 1):
-            helpers.append(_helpers(together - 1).submit(share))
+            helpers.append(_thread_pool(together - 1).submit(share))
     found = share()
     return found + sum(helper.result() for helper in helpers if not helper.cancel())
 
 
-def _helpers(count: int) -> ThreadPoolExecutor:
+def _thread_pool(count: int) -> ThreadPoolExecutor:
     """Return the shared thread pool."""
     from concurrent.futures import ThreadPoolExecutor  # arrays of this size are rare: it is not loaded at the start
 
@@ -76,11 +76,11 @@ def _helpers(count: int) -> ThreadPoolExecutor:
         return _pool
 
 
-def _forget() -> None:
+def _drop_pool() -> None:
     """Drop the thread pool in a forked process, which has no such threads."""
     global _pool, _lock
     _pool, _lock = None, threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+    os.register_at_fork(after_in_child=_drop_pool)

@@ -35,10 +35,10 @@ class Grammar:
         self.parts: dict[int, tuple[int, int]] = {}
         """Letter → the two for which it stands."""
         self._word, self._passing = np.array(word, dtype=np.int64), passing
-        while self._replaced():
+        while self._replace_best_pair():
             pass
 
-    def _replaced(self) -> bool:
+    def _replace_best_pair(self) -> bool:
         """Replace the best recurring pair by a new symbol; returns False if there is none."""
         word, new = self._word, len(self.weights)
         weights = np.array(self.weights)

@@ -70,7 +70,7 @@ done:
 """
 
 
-def _horner(name: str, coefficients: Sequence[float]) -> str:
+def _horner_lines(name: str, coefficients: Sequence[float]) -> str:
     """Return lines that evaluate a polynomial in %rr as %name."""
     lines, value, last = [], number(coefficients[-1]), len(coefficients) - 2
     for k, coefficient in enumerate(reversed(coefficients[:-1])):
@@ -82,13 +82,13 @@ def _horner(name: str, coefficients: Sequence[float]) -> str:
     return "\n".join(lines)
 
 
-def _filled() -> str:
-    text = _TEXT.replace("@SINE", _horner("s", _SIN)).replace("@COSINE", _horner("c", _COS))
+def _sincos_ir() -> str:
+    text = _TEXT.replace("@SINE", _horner_lines("s", _SIN)).replace("@COSINE", _horner_lines("c", _COS))
     text = text.replace("@FAR", number(_FAR)).replace("@TWO_OVER_PI", number(0.6366197723675814))
     for k, part in enumerate(_HALF_PI):
         text = text.replace(f"@PART{k}", number(part))
     return text
 
 
-SINCOS = _filled()
+SINCOS = _sincos_ir()
 """LLVM IR of {sin x, cos x} @sincos(double)."""

@@ -21,7 +21,7 @@ class ConstraintReader:
         self.table: tuple[KinematicConstraint, ...] = (
             *(CutJoint.read(name, elements) for name in elements.machine.laws),
             *(CONSTRAINTS[each.kind].read(each, elements) for each in elements.model.constraints),
-            *map(self._driver, elements.model.drivers),
+            *map(self._read_driver, elements.model.drivers),
         )
 
     @property
@@ -38,7 +38,7 @@ class ConstraintReader:
             for side in constraint.sides:
                 yield constraint, side, rows
 
-    def _driver(self, driver: Driver) -> KinematicConstraint:
+    def _read_driver(self, driver: Driver) -> KinematicConstraint:
         from core.elements.drivers import DRIVERS
         from core.elements.drivers.driver_functions import motion_of
 

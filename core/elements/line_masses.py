@@ -76,7 +76,9 @@ class LineMass:
         velocity = self.velocity(kinematics)
         field = kinematics.tree.gravity
         p = run(_points[self.at], self.place, a, b)
-        return run(kinetic_of, self.mass, velocity), run(_Potential(field.is_point), _flat(field), self.mass, p)
+        return run(kinetic_of, self.mass, velocity), run(
+            _Potential(field.is_point), _field_numbers(field), self.mass, p
+        )
 
     def velocity(self, kinematics: KinematicState) -> Vector3:
         """Return ṗ, world axes."""
@@ -92,7 +94,7 @@ class LineMass:
         return kinematics.run(_points[self.at], self.place, a, b)
 
 
-def _flat(field: Gravity) -> tuple[Vector3, Scalar, Vector3]:
+def _field_numbers(field: Gravity) -> tuple[Vector3, Scalar, Vector3]:
     return field.acceleration, field.mu, field.center
 
 
@@ -122,22 +124,22 @@ def momentum_of(sum_so_far: tuple[Vector3, Vector3], mass: Scalar, p: Vector3, v
     return sum_so_far[0] + p.cross(linear), sum_so_far[1] + linear
 
 
-def _line(a: Vector3, b: Vector3) -> tuple[Scalar, Vector3]:
+def _length_and_direction(a: Vector3, b: Vector3) -> tuple[Scalar, Vector3]:
     u = b - a
     length = sqrt(plus(u.dot(u), TINY))
     return length, Vector3(*(over(x, length) for x in u))
 
 
-def _at_fraction(f: Scalar, a: Vector3, b: Vector3) -> Vector3:
+def _position_at_fraction(f: Scalar, a: Vector3, b: Vector3) -> Vector3:
     return a.scaled(minus(1.0, f)) + b.scaled(f)
 
 
-def _from_a(d: Scalar, a: Vector3, b: Vector3) -> Vector3:
-    return a + _line(a, b)[1].scaled(d)
+def _position_from_a(d: Scalar, a: Vector3, b: Vector3) -> Vector3:
+    return a + _length_and_direction(a, b)[1].scaled(d)
 
 
-def _from_b(d: Scalar, a: Vector3, b: Vector3) -> Vector3:
-    return _from_a(d, b, a)
+def _position_from_b(d: Scalar, a: Vector3, b: Vector3) -> Vector3:
+    return _position_from_a(d, b, a)
 
 
 def _share_fraction(f: Scalar, a: Vector3, b: Vector3) -> Shares:
@@ -145,7 +147,7 @@ def _share_fraction(f: Scalar, a: Vector3, b: Vector3) -> Shares:
 
 
 def _share_from_a(d: Scalar, a: Vector3, b: Vector3) -> Shares:
-    length, e = _line(a, b)
+    length, e = _length_and_direction(a, b)
     k = over(d, length)
     return Shares((minus(1.0, k), k), (k, negated(k)), e)
 
@@ -165,7 +167,7 @@ def _accelerate_from_a(
     d: Scalar, a: Vector3, b: Vector3, v_a: Vector3, v_b: Vector3, a_a: Vector3, a_b: Vector3
 ) -> Vector3:
     """Return ä + d ë, ë = (ü − e L̈ − 2 ė L̇)/L."""
-    length, e = _line(a, b)
+    length, e = _length_and_direction(a, b)
     speed, change = v_b - v_a, a_b - a_a
     rate = e.dot(speed)
     turning = (speed - e.scaled(rate)).scaled(over(1.0, length))
@@ -180,7 +182,7 @@ def _accelerate_from_b(
     return _accelerate_from_a(d, b, a, v_b, v_a, a_b, a_a)
 
 
-_points = {FRACTION: _at_fraction, FROM_A: _from_a, FROM_B: _from_b}
+_points = {FRACTION: _position_at_fraction, FROM_A: _position_from_a, FROM_B: _position_from_b}
 _shares = {FRACTION: _share_fraction, FROM_A: _share_from_a, FROM_B: _share_from_b}
 _accelerations = {FRACTION: _accelerate_fraction, FROM_A: _accelerate_from_a, FROM_B: _accelerate_from_b}
 

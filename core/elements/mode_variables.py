@@ -78,29 +78,31 @@ class ModeVariables:
                 return Negative(self.with_modes(operand, force))
             case Binary(operator, left, right):
                 left, right = self.with_modes(left, force), self.with_modes(right, force)
-                held = self._held(Binary("-", node.left, node.right), force) if operator in ORDERED else None
+                held = (
+                    self._shifted_indicator(Binary("-", node.left, node.right), force) if operator in ORDERED else None
+                )
                 return Binary(operator, left, right) if held is None else Binary(operator, held, Number(0.0))
             case Call(function, arguments):
                 inner = Call(function, tuple(self.with_modes(argument, force) for argument in arguments))
-                return self._called(node, inner, force)
+                return self._call_with_modes(node, inner, force)
         return node
 
-    def _called(self, node: Call, inner: Call, force: str) -> Node:
+    def _call_with_modes(self, node: Call, inner: Call, force: str) -> Node:
         """Return a function call with mode variables in its arguments, and in the call itself if it needs one."""
         if node.function in ("sign", "step"):
-            held = self._held(node.arguments[0], force)
+            held = self._shifted_indicator(node.arguments[0], force)
             return inner if held is None else Call(node.function, (held,))
         if node.function == "abs":
-            held = self._held(node.arguments[0], force)
+            held = self._shifted_indicator(node.arguments[0], force)
             return inner if held is None else Binary("*", inner.arguments[0], Call("sign", (held,)))
         if node.function in ("min", "max"):
-            held = self._held(Binary("-", *node.arguments), force)
+            held = self._shifted_indicator(Binary("-", *node.arguments), force)
             if held is not None:
                 one, other = inner.arguments if node.function == "min" else inner.arguments[::-1]
                 return Call("if", (Binary("<", held, Number(0.0)), one, other))
         return inner
 
-    def _held(self, argument: Node, force: str) -> Node | None:
+    def _shifted_indicator(self, argument: Node, force: str) -> Node | None:
         """Return g + 1e300 m for an indicator g with mode variable m; None if it has none. Comparisons inside g stay as
         they are."""
         own, known = OWN if force else frozenset(), argument

@@ -45,30 +45,30 @@ _UNITS = {
 
 def columns_of(driver: Driver, origin: str) -> tuple[Array, Array]:
     """Return (times, values) of a driver's column. Raises FileError naming file, line and column."""
-    path, names, numbers = _read(driver, origin)
-    time, others = _time_of(names)
-    place = _place(driver, names, others)
+    path, names, numbers = _read_file(driver, origin)
+    time, others = _time_and_signal_columns(names)
+    place = _column_of_driver(driver, names, others)
     if place is None:
         raise FileError(
-            f"The file has no column '{_wanted(driver)}'.",
+            f"The file has no column '{_wanted_column(driver)}'.",
             file=path,
             where=f"driver '{driver.name}', column",
-            remedy=near_misses(_wanted(driver), [names[k] for k in others]),
+            remedy=near_misses(_wanted_column(driver), [names[k] for k in others]),
         )
     measured = _COORDINATES if driver.joint else ()
-    times = numbers[:, time] * _scale(names[time], _TIMES, path)
-    return times, numbers[:, place] * _scale(names[place], measured, path)
+    times = numbers[:, time] * _factor_to_si(names[time], _TIMES, path)
+    return times, numbers[:, place] * _factor_to_si(names[place], measured, path)
 
 
 def signals_of(driver: Driver, origin: str) -> tuple[tuple[str, ...], str | None]:
     """Return (names of the signals in a driver's file, the one that the driver follows or None). Raises FileError."""
-    _, names, _ = _read(driver, origin)
-    others = _time_of(names)[1]
-    place = _place(driver, names, others)
+    _, names, _ = _read_file(driver, origin)
+    others = _time_and_signal_columns(names)[1]
+    place = _column_of_driver(driver, names, others)
     return tuple(names[k] for k in others), None if place is None else names[place]
 
 
-def _read(driver: Driver, origin: str) -> tuple[str, tuple[str, ...], Array]:
+def _read_file(driver: Driver, origin: str) -> tuple[str, tuple[str, ...], Array]:
     """Return path, column names and numbers of a driver's file."""
     path = beside(driver.file, origin)
     try:
@@ -77,19 +77,19 @@ def _read(driver: Driver, origin: str) -> tuple[str, tuple[str, ...], Array]:
         raise error.at(where=f"driver '{driver.name}', file") from None
 
 
-def _time_of(names: Sequence[str]) -> tuple[int, list[int]]:
+def _time_and_signal_columns(names: Sequence[str]) -> tuple[int, list[int]]:
     """Return the index of the time column, and those of the signals."""
     time = next((k for k, name in enumerate(names) if _is_time(name)), 0)
     return time, [k for k in range(len(names)) if k != time]
 
 
-def _wanted(driver: Driver) -> str:
+def _wanted_column(driver: Driver) -> str:
     return driver.column or driver.joint or driver.sensor
 
 
-def _place(driver: Driver, names: Sequence[str], others: Sequence[int]) -> int | None:
+def _column_of_driver(driver: Driver, names: Sequence[str], others: Sequence[int]) -> int | None:
     """Return the column of a driver: the named one, or the only one; None if it is missing."""
-    wanted = _wanted(driver)
+    wanted = _wanted_column(driver)
     called = {k: (names[k], name_and_unit(names[k])[0]) for k in others}
     place = next((k for k in others if {wanted, f"{wanted}.q"} & set(called[k])), None)
     return others[0] if place is None and not driver.column and len(others) == 1 else place
@@ -98,11 +98,11 @@ def _place(driver: Driver, names: Sequence[str], others: Sequence[int]) -> int |
 def table_of(path: str) -> tuple[tuple[str, ...], Array]:
     """Return (column names, (n, columns)) of a CSV or SIMNON file. Raises FileError naming the line."""
     status_of(path, SIGNAL)  # raises the message about what is no file
-    return _table(path, fingerprint(path, SIGNAL))
+    return _parsed_table(path, fingerprint(path, SIGNAL))
 
 
 @lru_cache(maxsize=16)
-def _table(path: str, _content: str) -> tuple[tuple[str, ...], Array]:
+def _parsed_table(path: str, _content: str) -> tuple[tuple[str, ...], Array]:
     """Parse a file into (column names, (n, columns)). Comments begin with %, # or, as in SIMNON, one quotation mark;
     one of them may name the columns: " t q1 q2. Of several lines before the numbers the one that names the time is
     used, else the first."""
@@ -111,7 +111,7 @@ def _table(path: str, _content: str) -> tuple[tuple[str, ...], Array]:
     rows: array[float] = array("d")
     width = 0
     problem: FileError | None = None
-    for number, line in enumerate(_text(path).splitlines(), 1):
+    for number, line in enumerate(_text_of_file(path).splitlines(), 1):
         if len(line) > LONGEST_LINE:
             raise FileError(
                 f"This line has more than {LONGEST_LINE} characters.", file=path, line=number, remedy=NUMBERS
@@ -120,7 +120,7 @@ def _table(path: str, _content: str) -> tuple[tuple[str, ...], Array]:
         cells = _cells(line.lstrip().lstrip('%#"').strip() if comment else line.strip())
         if not cells or (comment and rows):
             continue
-        row, wrong = _numbers(cells)
+        row, wrong = _numbers_of_row(cells)
         if comment or wrong:
             if not comment and row:  # a row that begins as one of numbers
                 problem = FileError(
@@ -154,7 +154,7 @@ def _table(path: str, _content: str) -> tuple[tuple[str, ...], Array]:
             remedy="Put the time in the first column and the signals in the others.",
         )
     _check_commas(heads, width, path)
-    return _names(heads, width), np.array(rows).reshape(-1, width)
+    return _column_names(heads, width), np.array(rows).reshape(-1, width)
 
 
 def _check_commas(heads: Sequence[tuple[str, ...]], width: int, path: str) -> None:
@@ -170,7 +170,7 @@ def _check_commas(heads: Sequence[tuple[str, ...]], width: int, path: str) -> No
         )
 
 
-def _names(heads: Sequence[tuple[str, ...]], count: int) -> tuple[str, ...]:
+def _column_names(heads: Sequence[tuple[str, ...]], count: int) -> tuple[str, ...]:
     """Return the names of a number of columns from the lines before the numbers."""
     fitting = [head for head in heads if len(head) == count]
     timed = [head for head in fitting if any(map(_is_time, head))]
@@ -191,12 +191,12 @@ def _is_time(name: str) -> bool:
 def _is_unit(text: str) -> bool:
     """Return True if a cell contains a unit."""
     unit = text.strip("[]() ")
-    return unit in _NO_UNIT or _compound(unit) is not None
+    return unit in _NO_UNIT or _compound_unit(unit) is not None
 
 
 def _is_other_unit(text: str) -> bool:
     """Return True for a known unit that is not SI."""
-    found = _compound(text.strip("[]() "))
+    found = _compound_unit(text.strip("[]() "))
     return found is not None and found.factor != 1.0
 
 
@@ -208,7 +208,7 @@ def name_and_unit(name: str) -> tuple[str, str]:
 
 def factor_of(unit: str, file: str, column: str) -> float:
     """Return the SI value of a unit. Raises FileError for an unknown unit."""
-    found = _compound("rad" if unit in _NO_UNIT else unit)
+    found = _compound_unit("rad" if unit in _NO_UNIT else unit)
     if found is None:
         raise FileError(
             f"'{unit}' is not a known unit.",
@@ -219,11 +219,11 @@ def factor_of(unit: str, file: str, column: str) -> float:
     return found.factor
 
 
-def _compound(unit: str) -> Compound | None:
+def _compound_unit(unit: str) -> Compound | None:
     return compound(_UNITS.get(unit.lower(), unit).replace("²", "^2"))
 
 
-def _scale(name: str, measured: Collection[tuple[int, int, int, int]], file: str) -> float:
+def _factor_to_si(name: str, measured: Collection[tuple[int, int, int, int]], file: str) -> float:
     """Return the factor from a driver's column to SI. Raises FileError for a unit of another dimension.
 
     measured : what it may measure, as powers of (kg, m, s, rad); anything if there are none
@@ -232,7 +232,7 @@ def _scale(name: str, measured: Collection[tuple[int, int, int, int]], file: str
     ended = _ENDED_BY_UNIT.match(name)
     if not unit and ended and measured != _TIMES:
         unit = ended[1]
-    factor, found = factor_of(unit, file, name), _compound(unit)
+    factor, found = factor_of(unit, file, name), _compound_unit(unit)
     if found is not None and measured and found.powers not in measured:
         what = "a time" if measured == _TIMES else "an angle or a length"
         raise FileError(
@@ -244,14 +244,14 @@ def _scale(name: str, measured: Collection[tuple[int, int, int, int]], file: str
     return factor
 
 
-def _text(path: str) -> str:
+def _text_of_file(path: str) -> str:
     """Read a file as text in any Unicode encoding. Raises FileError."""
     data = content_of(path, SIGNAL)
     wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     return data.decode("utf-16" if wide else "utf-8-sig", errors="replace")
 
 
-def _numbers(cells: Sequence[str]) -> tuple[list[float], int]:
+def _numbers_of_row(cells: Sequence[str]) -> tuple[list[float], int]:
     """Return the numbers of a row, and the first column (from 1) that is not a number; 0 if all are."""
     row: list[float] = []
     for k, cell in enumerate(cells, 1):

@@ -78,9 +78,9 @@ class Resolver:
     @cached_property
     def sensors(self) -> dict[str, Sensor]:
         """Return all sensors that measure motion."""
-        return {s.name: self._sensor(s) for s in self.model.sensors if s.info.of_frames}
+        return {s.name: self._sensor_from_document(s) for s in self.model.sensors if s.info.of_frames}
 
-    def _sensor(self, sensor: DocumentSensor) -> Sensor:
+    def _sensor_from_document(self, sensor: DocumentSensor) -> Sensor:
         where = f"sensor '{sensor.name}'"
         if not sensor.info.geometric:
             a, b, resolve = map(self.place, (sensor.a, sensor.b, sensor.resolve))
@@ -89,7 +89,7 @@ class Resolver:
         current: DocumentSensor | None = sensor
         table = {s.name: s for s in self.model.sensors}
         while current is not None:
-            shares.append(Share(sign, self._measure(current)))
+            shares.append(Share(sign, self._relative_measure(current)))
             offset = offset + sign * self.numbers.scalar(current.offset, f"{where}, offset")
             sign, previous = -sign, current
             current = table.get(current.minus) if current.minus else None
@@ -108,7 +108,7 @@ class Resolver:
             seen += [current.name] if current is not None else []
         return Sensor(sensor.name, sensor.info, tuple(shares), offset)
 
-    def _measure(self, sensor: DocumentSensor) -> RelativeMeasure:
+    def _relative_measure(self, sensor: DocumentSensor) -> RelativeMeasure:
         where = f"sensor '{sensor.name}'"
         axes = [
             normalised(self.numbers.vector(getattr(sensor, field), f"{where}, {field}"))
@@ -222,10 +222,10 @@ def _measured_value(measure: RelativeMeasure, k: int) -> Reader:
 def _measured_rate(measure: RelativeMeasure, k: int) -> Reader:
     def read(kinematics: KinematicState) -> Any:
         measured, motion = measurement(measure, kinematics)
-        return kinematics.run(_power, measured.wrenches[k], motion)
+        return kinematics.run(_power_of_wrench, measured.wrenches[k], motion)
 
     return read
 
 
-def _power(wrench: Any, motion: Any) -> Any:
+def _power_of_wrench(wrench: Any, motion: Any) -> Any:
     return motion.dot(wrench)

@@ -40,7 +40,7 @@ class Signals:
         """Return an angle that counts turns, as measured, and its rate."""
         sensor, component, _ = self.elements.sensor_named(name)
         if sensor is not None:
-            return self._sensor(sensor, component, False), self._sensor(sensor, component, True)
+            return self._sensor_value(sensor, component, False), self._sensor_value(sensor, component, True)
         each = self.elements.turn_counters[name][1]
         measured, motion = measurement(self.elements.measure_of_joint(each.joint), self.kinematics)
         return measured.values[each.k], self.kinematics.run(rate, measured.wrenches[each.k], motion)
@@ -59,7 +59,7 @@ class Signals:
             return self.kinematics.run(next_to, state, self.angle(plain)[0])
         sensor, component, of_rate = self.elements.sensor_named(name)
         if sensor is not None:
-            return self._sensor(sensor, component, of_rate)
+            return self._sensor_value(sensor, component, of_rate)
         found = self.elements.coordinates.get(name)
         if found is None:
             raise ExpressionError(
@@ -68,7 +68,7 @@ class Signals:
             )
         return found(self.kinematics)
 
-    def _sensor(self, name: str, component: int, of_rate: bool) -> Scalar:
+    def _sensor_value(self, name: str, component: int, of_rate: bool) -> Scalar:
         sensor = self.elements.sensors.get(name)
         if sensor is None or not sensor.info.of_state or (of_rate and not sensor.info.geometric):
             raise ExpressionError(

@@ -46,7 +46,7 @@ class TendonInertia:
         """Add the inertia force −m L̈ along the length to the loads."""
         run, second = kinematics.run, 0.0
         for factor, part in self.parts:
-            second = run(added, second, factor, _second_rate(part, kinematics))
+            second = run(added, second, factor, _length_acceleration(part, kinematics))
         force = run(resisting, self.mass, second)
         for factor, part in self.parts:
             own = run(times, factor, force)
@@ -55,7 +55,7 @@ class TendonInertia:
                 loads.drive(link.first_v, link.coupling, own)
             else:
                 p_b = kinematics.frame(part.b).position
-                loads.between(part.a, part.b, p_b, run(pushing, *_line(part, kinematics)[:2], own))
+                loads.between(part.a, part.b, p_b, run(pushing, *_line_state(part, kinematics)[:2], own))
 
     def columns(self, kinematics: KinematicState) -> list[tuple[Scalar]]:
         """Return J, one column of one entry per speed."""
@@ -67,7 +67,7 @@ class TendonInertia:
                 ratio = 1.0 if link.coupling is None else link.coupling.ratio
                 row[link.first_v] = run(added, row[link.first_v], ratio, factor)
                 continue
-            p, length = _line(part, kinematics)[:2]
+            p, length = _line_state(part, kinematics)[:2]
             for end, sign in ((part.b, 1.0), (part.a, -1.0)):
                 if end.link < 0:
                     continue
@@ -83,11 +83,11 @@ class TendonInertia:
         """Return (kinetic ½ m L̇², potential 0), J."""
         run, rate = kinematics.run, 0.0
         for factor, part in self.parts:
-            rate = run(added, rate, factor, _rate(part, kinematics))
+            rate = run(added, rate, factor, _length_rate(part, kinematics))
         return run(kinetic_of, self.mass, rate), 0.0
 
 
-def _line(part: Distance, kinematics: KinematicState) -> tuple[Vector3, Scalar, Vector3]:
+def _line_state(part: Distance, kinematics: KinematicState) -> tuple[Vector3, Scalar, Vector3]:
     """Return (p_ab, its length, its rate), world axes."""
     run = kinematics.run
     p = run(Vector3.__sub__, kinematics.frame(part.b).position, kinematics.frame(part.a).position)
@@ -95,21 +95,21 @@ def _line(part: Distance, kinematics: KinematicState) -> tuple[Vector3, Scalar, 
     return p, run(length_of, p), v
 
 
-def _rate(part: PathPart, kinematics: KinematicState) -> Scalar:
+def _length_rate(part: PathPart, kinematics: KinematicState) -> Scalar:
     """Return the rate of a part's length."""
     if isinstance(part, OfJoint):
         return kinematics.speeds[part.link][0]
-    return kinematics.run(along, *_line(part, kinematics))
+    return kinematics.run(along, *_line_state(part, kinematics))
 
 
-def _second_rate(part: PathPart, kinematics: KinematicState) -> Scalar:
+def _length_acceleration(part: PathPart, kinematics: KinematicState) -> Scalar:
     """Return the second time derivative of a part's length."""
     run, tree = kinematics.run, kinematics.tree
     if isinstance(part, OfJoint):
         a = [0.0] * tree.nv if kinematics.a is None else kinematics.a
         return speeds(tree, a, run)[part.link][0]
     change = run(Vector3.__sub__, kinematics.acceleration(part.b), kinematics.acceleration(part.a))
-    return run(stretching, *_line(part, kinematics), change)
+    return run(stretching, *_line_state(part, kinematics), change)
 
 
 def length_of(p: Vector3) -> Scalar:

@@ -33,36 +33,40 @@ def turn_counters(model: Model, machine: Machine) -> tuple[TurnCounter, ...]:
     strands = [strand for force in model.forces if force.info.along == STRANDS for strand in force.strands]
     called = called_by_forces(model) | {strand.joint or strand.sensor for strand in strands}
     found = [
-        TurnCounter(component(joint.name, suffix), joint.name, k, "", _rest(joint, k), f"joint '{joint.name}', rest")
+        TurnCounter(
+            component(joint.name, suffix), joint.name, k, "", _rest_value(joint, k), f"joint '{joint.name}', rest"
+        )
         for joint in machine.members
         if joint.name in machine.laws
         for k, suffix in enumerate(joint.info.coordinates)
-        if _winds(model, joint, k, called)
+        if _needs_counter(model, joint, k, called)
     ]
     for sensor in model.sensors:
         along = [force for force in model.forces if force.info.along == SENSOR and force.sensor == sensor.name]
-        if sensor.info.turns and (sensor.name in called or any(map(_elastic, along))):
+        if sensor.info.turns and (sensor.name in called or any(map(_has_elastic_law, along))):
             base = along[0].rest if along else 0.0
             where = f"force '{along[0].name}', rest" if along else f"sensor '{sensor.name}'"
             found.append(TurnCounter(sensor.name, "", 0, sensor.name, base, where))
     return tuple(found)
 
 
-def _winds(model: Model, joint: Joint, k: int, called: set[str]) -> bool:
+def _needs_counter(model: Model, joint: Joint, k: int, called: set[str]) -> bool:
     """Return True if a cut joint's angle affects forces; a screw needs no counter, as its advance gives the turns."""
     info = joint.info
     if info.nq > info.nv or not info.is_wound(k):
         return False
     name = component(joint.name, info.coordinates[k])
-    within = any(force.info.along == JOINT and force.joint == joint.name and _elastic(force) for force in model.forces)
+    within = any(
+        force.info.along == JOINT and force.joint == joint.name and _has_elastic_law(force) for force in model.forces
+    )
     return joint.stiffness != 0.0 or within or name in called or f"{name}.q" in called
 
 
-def _elastic(force: Force) -> bool:
+def _has_elastic_law(force: Force) -> bool:
     return force.stiffness != 0.0 or isinstance(force.law, str)
 
 
-def _rest(joint: Joint, k: int) -> Value:
+def _rest_value(joint: Joint, k: int) -> Value:
     return joint.rest[k] if joint.rest else 0.0
 
 

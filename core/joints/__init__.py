@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 
-def _check(kind: type[JointKind]) -> None:
+def _check_joint_kind(kind: type[JointKind]) -> None:
     from core.joints.trial import check_joint_kind  # only what people add needs NumPy here
 
     check_joint_kind(kind)
@@ -51,6 +51,6 @@ JOINT_KINDS: Kinds[JointKind] = Kinds(
     Spherical,
     Free,
     Fixed,
-    check=_check,
+    check=_check_joint_kind,
 )
 """All joint kinds, in the order in which the window offers them."""

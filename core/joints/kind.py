@@ -148,7 +148,7 @@ class JointKind(ABC):
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
         if {"coordinates", "coordinate_dimensions"} <= vars(cls).keys():
-            _complete(cls)
+            _set_derived_facts(cls)
 
     @classmethod
     def is_hinge(cls) -> bool:
@@ -238,7 +238,7 @@ class SteadyKind(JointKind):
         return ZERO_MOTION
 
 
-def _complete(cls: type[JointKind]) -> None:
+def _set_derived_facts(cls: type[JointKind]) -> None:
     """Set the facts that follow from the coordinates. Raises KindError where facts or members are inconsistent."""
     rates = tuple(RATES[dimension] for dimension in cls.coordinate_dimensions)
     derived = {"speeds": cls.coordinates, "speed_dimensions": rates, "neutral": (0.0,) * len(rates)}
@@ -249,18 +249,18 @@ def _complete(cls: type[JointKind]) -> None:
     if not (cls.nq == len(rates) == len(cls.neutral) and cls.nv == len(cls.speed_dimensions) <= 6):
         raise KindError(f"{cls.__name__}: give each coordinate a suffix, a dimension and a neutral value.")
     for member in ("rate", "displacement", "moved", "between"):
-        if cls.nq != cls.nv and _inherited(cls, member):
+        if cls.nq != cls.nv and _keeps_default(cls, member):
             raise KindError(f"{cls.__name__}: its speeds are not the rates of its coordinates, so define '{member}'.")
-        if cls.nq == cls.nv and member != "displacement" and not _inherited(cls, member):
+        if cls.nq == cls.nv and member != "displacement" and not _keeps_default(cls, member):
             raise KindError(
                 f"{cls.__name__}: with as many speeds as coordinates, speeds must be the coordinates' rates; "
                 f"remove '{member}'."
             )
-    if _inherited(cls, "read") and not set(cls.uses) <= {"axis"}:
+    if _keeps_default(cls, "read") and not set(cls.uses) <= {"axis"}:
         raise KindError(f"{cls.__name__}: it uses more fields than 'axis', so define 'read'.")
 
 
-def _inherited(cls: type[JointKind], member: str) -> bool:
+def _keeps_default(cls: type[JointKind], member: str) -> bool:
     """Return True if a kind keeps the default of a member."""
     own, base = (getattr(owner, member) for owner in (cls, JointKind))
     return getattr(own, "__func__", own) is getattr(base, "__func__", base)

@@ -69,7 +69,7 @@ class PoseLawJoint(JointKind):
     def bias(self, q: Scalars, v: Scalars) -> Motion:
         """Return the rate of Σ S_k v_k along the motion at constant speeds."""
         moving = [Dual(x, rate, 1) for x, rate in zip(q, self.rate(q, v), strict=True)]
-        V = _velocity(_lifted(self, 1), moving, self.rate(moving, v), 2)
+        V = _velocity(_with_constant_duals(self, 1), moving, self.rate(moving, v), 2)
         return Motion(*(Vector3(*(rate_of(x, 1) for x in part)) for part in V))
 
     def residual(self, X_ab: Pose) -> list[Scalar]:
@@ -88,7 +88,7 @@ class PoseLawJoint(JointKind):
                 f"The coordinates of a joint of kind '{self.name}' can be measured only for numbers, not for symbols.",
                 remedy="Define 'measure' in the joint kind.",
             )
-        q = self._found(X_ab)
+        q = self._closest_coordinates(X_ab)
         for k in range(self.nq):
             if self.is_wound(k):
                 q[k] = math.remainder(q[k], 2.0 * math.pi)
@@ -100,30 +100,30 @@ class PoseLawJoint(JointKind):
             tuple(Force(Vector3(*map(float, W[:3])), Vector3(*map(float, W[3:]))) for W in wrenches),
         )
 
-    def _found(self, X_ab: Pose) -> Array:
+    def _closest_coordinates(self, X_ab: Pose) -> Array:
         """Return coordinates (nq,) at which the joint fits a pose, or fits best."""
         best, least = np.array(self.neutral, dtype=float), math.inf
         for start in STARTS if self.nq else ():
-            q = self._nearest(X_ab, start)
-            miss = float(np.linalg.norm(self._apart(X_ab, q)))
+            q = self._gauss_newton(X_ab, start)
+            miss = float(np.linalg.norm(self._motion_to_pose(X_ab, q)))
             if miss < least:
                 best, least = q, miss
             if least < FITTING_TOLERANCE:
                 break
         return best
 
-    def _nearest(self, X_ab: Pose, start: float) -> Array:
+    def _gauss_newton(self, X_ab: Pose, start: float) -> Array:
         q = self.moved(np.array(self.neutral, dtype=float), np.full(self.nv, start))
         for _ in range(MOST_ROUNDS):
             S = np.array([[*S.angular, *S.linear] for S in self.subspace(q.tolist())], dtype=float).T
-            step = np.linalg.lstsq(S, self._apart(X_ab, q), rcond=None)[0]
+            step = np.linalg.lstsq(S, self._motion_to_pose(X_ab, q), rcond=None)[0]
             longest = np.abs(step).max()
             q = self.moved(q, step * min(1.0, LONGEST_STEP / max(longest, LONGEST_STEP)))
             if longest < MEASURED_TOLERANCE:
                 break
         return q
 
-    def _apart(self, X_ab: Pose, q: Array) -> Array:
+    def _motion_to_pose(self, X_ab: Pose, q: Array) -> Array:
         """Return the motion (6,) from b at q to the measured pose, to first order, in b's axes."""
         R, p = self.pose(q.tolist()).inverse() @ X_ab
         turn = np.array([R.z.y - R.y.z, R.x.z - R.z.x, R.y.x - R.x.y]) * 0.5
@@ -137,7 +137,7 @@ def _velocity(law: JointKind, q: Scalars, rates: Scalars, level: int) -> Motion:
     """Return [Rᵀ Ṙ; Rᵀ ṗ] of a joint's pose for rates of its coordinates."""
     if len(q) == 0:
         return ZERO_MOTION
-    X = _lifted(law, level).pose([Dual(x, rate, level) for x, rate in zip(q, rates, strict=True)])
+    X = _with_constant_duals(law, level).pose([Dual(x, rate, level) for x, rate in zip(q, rates, strict=True)])
     R = Rotation(*(Vector3(*(value_of(x, level) for x in row)) for row in X.rotation))
     R_rate = Rotation(*(Vector3(*(rate_of(x, level) for x in row)) for row in X.rotation))
     x, y, z = R.columns()
@@ -146,7 +146,7 @@ def _velocity(law: JointKind, q: Scalars, rates: Scalars, level: int) -> Motion:
     return Motion(Vector3(z.dot(y_rate), x.dot(z_rate), y.dot(x_rate)), R.act_back(p_rate))
 
 
-def _lifted(law: Law, level: int) -> Law:
+def _with_constant_duals(law: Law, level: int) -> Law:
     """Return the joint with its symbols wrapped as constant dual numbers, so that they combine with other dual
     numbers."""
 

@@ -63,7 +63,7 @@ class _Trial:
 
     def pose(self, q: Array) -> Array:
         """Return the pose matrix (4, 4), checked."""
-        where = f" at q = {_shown(q)}"
+        where = f" at q = {_text_of_coordinates(q)}"
         X = self.asked("pose", lambda: _matrix(self.law.pose(q.tolist())), where)
         R = X[:3, :3]
         if not np.isfinite(X).all() or np.abs(R @ R.T - np.eye(3)).max() > EXACT_TOLERANCE or np.linalg.det(R) < 0.0:
@@ -75,13 +75,13 @@ class _Trial:
         q = np.array(self.kind.neutral, dtype=float)
         if np.abs(self.pose(q) - np.eye(4)).max() > EXACT_TOLERANCE:
             self.refuse(
-                f"at its neutral coordinates {_shown(q)} frame b does not coincide with frame a.",
+                f"at its neutral coordinates {_text_of_coordinates(q)} frame b does not coincide with frame a.",
                 "Define the neutral coordinates as those at which the frames coincide.",
             )
 
     def at(self, q: Array, v: Array) -> None:
         """Check the members at a state (q, v)."""
-        kind, law, where = self.kind, self.law, f" at q = {_shown(q)}"
+        kind, law, where = self.kind, self.law, f" at q = {_text_of_coordinates(q)}"
         S = self.columns(q)
         if kind.nv and np.linalg.svd(S, compute_uv=False)[-1] < RANK_TOLERANCE:
             self.refuse(
@@ -93,7 +93,7 @@ class _Trial:
         rate = np.linalg.inv(X) @ (ahead - behind) / (2.0 * TRIAL_STEP)
         self.compare("subspace", S @ v, [rate[2, 1], rate[0, 2], rate[1, 0], *rate[:3, 3]], where)
         ahead, behind = (self.columns(kind.moved(q, step * v)) for step in (TRIAL_STEP, -TRIAL_STEP))
-        bias = self.asked("bias", lambda: _six(law.bias(q.tolist(), v.tolist())), where)
+        bias = self.asked("bias", lambda: _six_components(law.bias(q.tolist(), v.tolist())), where)
         self.compare("bias", bias, (ahead - behind) @ v / (2.0 * TRIAL_STEP), where)
         found = self.asked("measure", lambda: np.array(law.measure(law.pose(q.tolist())).values, dtype=float), where)
         self.compare("measure", kind.between(found, q), np.zeros(kind.nv), where)
@@ -108,10 +108,10 @@ class _Trial:
 
     def columns(self, q: Array) -> Array:
         """Return the motion subspace (6, nv)."""
-        found = self.asked("subspace", lambda: self.law.subspace(q.tolist()), f" at q = {_shown(q)}")
+        found = self.asked("subspace", lambda: self.law.subspace(q.tolist()), f" at q = {_text_of_coordinates(q)}")
         if len(found) != self.kind.nv:
             self.refuse(f"its 'subspace' has {len(found)} columns.", f"Return one per speed: {self.kind.nv}.")
-        return np.array([_six(column) for column in found]).reshape(-1, 6).T
+        return np.array([_six_components(column) for column in found]).reshape(-1, 6).T
 
     def compare(self, member: str, found: Any, expected: Any, where: str) -> None:
         """Refuse a member whose values differ from those derived from the poses."""
@@ -119,7 +119,7 @@ class _Trial:
             self.refuse(f"its '{member}'{where} contradicts its 'pose'.", f"Correct '{member}' or 'pose'.")
 
 
-def _six(pair: Any) -> Array:
+def _six_components(pair: Any) -> Array:
     return np.array([x for part in pair for x in part], dtype=float)
 
 
@@ -129,5 +129,5 @@ def _matrix(X: Pose) -> Array:
     return out
 
 
-def _shown(q: Array) -> str:
+def _text_of_coordinates(q: Array) -> str:
     return ", ".join(f"{x:.3g}" for x in q)

@@ -87,7 +87,7 @@ def passed_on(
     U, D, u = inward
     inertia, force = handle
     if U:
-        W = _times_inverse(U, D)
+        W = _columns_times_inverse(U, D)
         for k in range(len(U)):
             inertia = inertia.without(U[k], W[k])
         if is_zero(armature):  # I^a S = 0 in exact arithmetic: literal zeros make the trace shorter
@@ -98,7 +98,7 @@ def passed_on(
     return Handle(parent.inertia + inertia.moved(X), parent.force + X.force(force))
 
 
-def _times_inverse(U: tuple[Force, ...], D: Factors) -> tuple[Force, ...]:
+def _columns_times_inverse(U: tuple[Force, ...], D: Factors) -> tuple[Force, ...]:
     """Return the columns of U D⁻¹."""
     rows = zip(*((*column.moment, *column.force) for column in U), strict=True)
     solved = [solve(D, row) for row in rows]

@@ -74,17 +74,17 @@ def crba(tree: Tree, q: Scalars, run: Runner = inline) -> list[list[Scalar]]:
             continue
         # the block of joint i, then F on its path to the ground
         F = run(momenta, composite[i], S)
-        _enter(tree, M, i, i, run(stiffened, run(products, S, F), link.armature), run)
+        _write_block(tree, M, i, i, run(stiffened, run(products, S, F), link.armature), run)
         j = i
         while tree.links[j].parent >= 0:
             F = run(lifted, joints[j][0], F)
             j = tree.links[j].parent
             if tree.links[j].law.nv:
-                _enter(tree, M, j, i, run(products, joints[j][1], F), run)
+                _write_block(tree, M, j, i, run(products, joints[j][1], F), run)
     return M
 
 
-def _enter(tree: Tree, M: list[list[Scalar]], j: int, i: int, block: Any, run: Runner) -> None:
+def _write_block(tree: Tree, M: list[list[Scalar]], j: int, i: int, block: Any, run: Runner) -> None:
     """Write the block of joints (j, i) and its transpose into M; coupled joints add to their leaders' entries."""
     row, column = tree.links[j], tree.links[i]
     for r, entries in enumerate(block, row.first_v):

@@ -125,7 +125,7 @@ class KinematicState:
         return self._motions[id(place)][1]
 
 
-class _Between(KinematicState):
+class _RelativeState(KinematicState):
     """Poses of the links between two links and their nearest common ancestor, in the ancestor's axes."""
 
     def __init__(self, tree: Tree, q: Scalars, ends: tuple[int, int], run: Runner) -> None:
@@ -151,4 +151,4 @@ class _Between(KinematicState):
 def between(tree: Tree, q: Scalars, one: int, other: int, run: Runner = inline) -> KinematicState:
     """Return a kinematic state with only the poses between two links (−1: world), in axes of their nearest common
     ancestor; the relative pose of the two does not depend on the ancestor's motion."""
-    return _Between(tree, q, (one, other), run)
+    return _RelativeState(tree, q, (one, other), run)

@@ -14,7 +14,7 @@ from core.spatial.pose import Pose
 from core.spatial.scalar import Scalar
 
 
-def _added(sum_so_far: Force, inertia: Inertia, V: Motion, X_WL: Pose) -> Force:
+def _momentum_added(sum_so_far: Force, inertia: Inertia, V: Motion, X_WL: Pose) -> Force:
     """Return the sum plus X* I V."""
     return sum_so_far + X_WL.force(inertia.act(V))
 
@@ -29,5 +29,5 @@ def momentum(tree: Tree, q: Scalars, v: Scalars, run: Runner = inline) -> list[S
     for i, link in enumerate(tree.links):
         V_parent = AT_REST if link.parent < 0 else velocities[link.parent]
         velocities.append(run(moving, link.law, link.placement, own_q[i], own_v[i], V_parent))
-        result = run(_added, result, link.inertia, velocities[i], poses[i])
+        result = run(_momentum_added, result, link.inertia, velocities[i], poses[i])
     return [*result.moment, *result.force]

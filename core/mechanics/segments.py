@@ -46,14 +46,14 @@ def stations_of(tree: Tree) -> tuple[int, ...]:
         depths.append(depths[link.parent + 1] + link.law.nv)
         since.append(since[link.parent + 1] + link.law.nv)
         long = since[-1] >= (SEGMENT if carried[i] == 1 else SEGMENT_BRANCHED)
-        if long and carried[i] and _solid(link.inertia):
+        if long and carried[i] and _resists_every_motion(link.inertia):
             since[-1] = 0
             found.append(i)
     branched = any(carried[i] > 1 for i in found)
     return tuple(found) if max(depths) >= (DEEP_BRANCHED if branched else DEEP) else ()
 
 
-def _solid(inertia: Inertia) -> bool:
+def _resists_every_motion(inertia: Inertia) -> bool:
     """Return True if a body resists every motion, whatever the parameter values."""
     mass, moment, tensor = inertia
     numbers = (mass, *moment, *tensor)
@@ -87,7 +87,7 @@ class Segments:
         for link in tree.links:
             self._firsts.append(first)
             first += link.law.nv
-        self.masses = [(max(i, j), min(i, j)) for i, j in self._pairs()]
+        self.masses = [(max(i, j), min(i, j)) for i, j in self._coupled_pairs()]
         """Rows and columns of entries of M that may differ from zero, one half of it."""
         places = [(BASE * k + row, at) for k in range(len(self.stations)) for row, at in self._row_places(k)]
         self._by_rows = sorted(range(len(places)), key=lambda k: places[k][0])
@@ -116,7 +116,7 @@ class Segments:
         first = self.tree.nv + BASE * self._number[station]
         return range(first, first + BASE)
 
-    def _path(self, link: int) -> list[int]:
+    def _path_in_segment(self, link: int) -> list[int]:
         """Return a link and its predecessors in its segment, from the link on."""
         found, end = [], self.segment[link]
         while link != end:
@@ -124,13 +124,13 @@ class Segments:
             link = self.tree.links[link].parent
         return found
 
-    def _pairs(self) -> list[tuple[int, int]]:
+    def _coupled_pairs(self) -> list[tuple[int, int]]:
         found: list[tuple[int, int]] = []
         for j, link in enumerate(self.tree.links):
             for c in range(link.law.nv):
                 at = link.first_v + c
                 found += [(at, k) for k in self.base(self.segment[j])]
-                for i in self._path(j):
+                for i in self._path_in_segment(j):
                     carrier = self.tree.links[i]
                     found += [(at, carrier.first_v + r) for r in range(carrier.law.nv if i != j else c + 1)]
         for station in self.stations:
@@ -146,7 +146,7 @@ class Segments:
             for c in range(link.law.nv):
                 S_j = screws[self._firsts[j] + c]
                 found += S_j[6:] if self.segment[j] >= 0 else ()
-                for i in self._path(j):
+                for i in self._path_in_segment(j):
                     carrier = self.tree.links[i]
                     for r in range(carrier.law.nv if i != j else c + 1):
                         entry = run(paired, screws[self._firsts[i] + r][:6], S_j[6:])
@@ -159,15 +159,15 @@ class Segments:
         """Return row within the six of a station, and unknown, for each entry of `row_entries`."""
         station = self.stations[number]
         own, before = self.base(station), self.base(self.segment[station])
-        found = [(row, k) for row in range(6) for k in self._turned(row, own)]
+        found = [(row, k) for row in range(6) for k in self._involved_unknowns(row, own)]
         found += [(row, before[row]) for row in range(6) if before]
-        for i in self._path(station):
+        for i in self._path_in_segment(station):
             link = self.tree.links[i]
             found += [(row, link.first_v + c) for c in range(link.law.nv) for row in range(6)]
         return found
 
     @staticmethod
-    def _turned(row: int, own: range) -> list[int]:
+    def _involved_unknowns(row: int, own: range) -> list[int]:
         """Return the unknowns of a station that a row involves."""
         return [own[row]] if row < 3 else [own[row], own[(row - 2) % 3], own[(row - 1) % 3]]
 
@@ -183,7 +183,7 @@ class Segments:
             for k in range(3):  # r × ω along axis k: r_(k+1) ω_(k+2) − r_(k+2) ω_(k+1)
                 found += [1.0, run(minus, 0.0, r[(k + 2) % 3]), r[(k + 1) % 3]]
             found += [-1.0] * (6 if self.segment[station] >= 0 else 0)
-            for i in self._path(station):
+            for i in self._path_in_segment(station):
                 for c in range(self.tree.links[i].law.nv):
                     found += [run(minus, 0.0, x) for x in screws[self._firsts[i] + c][:6]]
         return [found[k] for k in self._by_rows]
@@ -211,7 +211,11 @@ class Segments:
                 before = Pose(before.rotation, ZERO)
             poses.append(run(Pose.__matmul__, before, X) if link.parent >= 0 else X)
             rows += run(_world_screws, poses[i], S, composite[i])
-        return [pose.position for pose in poses], rows, [run(_matrix, poses[i], bases[i]) for i in self.stations]
+        return (
+            [pose.position for pose in poses],
+            rows,
+            [run(_inertia_matrix, poses[i], bases[i]) for i in self.stations],
+        )
 
 
 def _half(inertia: Inertia) -> Inertia:
@@ -228,7 +232,7 @@ def _world_screws(X: Pose, S: tuple[Motion, ...], inertia: Inertia) -> tuple[Num
     return tuple(rows)
 
 
-def _matrix(X: Pose, inertia: Inertia) -> Numbers:
+def _inertia_matrix(X: Pose, inertia: Inertia) -> Numbers:
     """Return the lower half of an inertia's matrix in world axes at its own origin, row by row, angular first."""
     turned = inertia.moved(Pose(X.rotation, ZERO))
     m, (x, y, z), I = turned

@@ -45,7 +45,7 @@ class Coordinates:
         self.joints: dict[str, Joint] = {name: declared[name] for name in self.offsets.q}
         """Joints with entries of their own, in the order of q."""
         self.followers = {j.name: j for j in topology.model.joints if j.mimic is not None}
-        self.table = tuple(c for joint in self.joints.values() for c in self._coordinates(joint))
+        self.table = tuple(c for joint in self.joints.values() for c in self._coordinates_of_joint(joint))
         self.v_names = tuple(component(j.name, suffix) for j in self.joints.values() for suffix in j.info.speeds)
         self.place_of_speed = {name: k for k, name in enumerate(self.v_names)}
         """Name of a speed → its place in v."""
@@ -54,7 +54,7 @@ class Coordinates:
         self.lower = np.array([-np.inf if c.lower is None else c.lower for c in self.table])
         self.upper = np.array([np.inf if c.upper is None else c.upper for c in self.table])
         self.index = {c.name: c.index for c in self.table}
-        self._turning = self._on_manifolds()
+        self._turning = self._joints_on_manifolds()
         plain_q, plain_v = np.ones(self.offsets.nq, dtype=bool), np.ones(self.offsets.nv, dtype=bool)
         for _, at, speeds in self._turning:
             plain_q[at] = plain_v[speeds] = False
@@ -67,7 +67,7 @@ class Coordinates:
         )
         """First entries of quaternions in q."""
 
-    def _on_manifolds(self) -> list[tuple[type[JointKind], Places, Places]]:
+    def _joints_on_manifolds(self) -> list[tuple[type[JointKind], Places, Places]]:
         """Return the joint kinds with more coordinates than speeds, and the indices of their joints: (k, nq) in q, (k,
         nv) in v."""
         kinds: dict[type[JointKind], list[str]] = {}
@@ -83,17 +83,17 @@ class Coordinates:
             for kind, names in kinds.items()
         ]
 
-    def _coordinates(self, joint: Joint) -> list[Coordinate]:
+    def _coordinates_of_joint(self, joint: Joint) -> list[Coordinate]:
         first = self.offsets.q[joint.name]
         result = []
         for k, (suffix, dimension) in enumerate(
             zip(joint.info.coordinates, joint.info.coordinate_dimensions, strict=True)
         ):
-            lower, upper = self._bounds(joint, k)
+            lower, upper = self._narrowed_bounds(joint, k)
             result.append(Coordinate(component(joint.name, suffix), joint.name, first + k, dimension, lower, upper))
         return result
 
-    def _bounds(self, joint: Joint, k: int) -> tuple[float | None, float | None]:
+    def _narrowed_bounds(self, joint: Joint, k: int) -> tuple[float | None, float | None]:
         """Return the limits of coordinate k, narrowed by the limits of coupled joints as long as a range remains."""
         lower, upper = self.own_bounds(joint, k)
         for name, follower in self.followers.items():

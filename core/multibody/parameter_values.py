@@ -25,8 +25,8 @@ def parameter_values(names: Sequence[str], own: Array, given: Values) -> Array:
     if given is None:
         return own.copy()
     if isinstance(given, Mapping):
-        return _by_name(names, own, given)
-    array = _numbers(given, "p")
+        return _values_by_name(names, own, given)
+    array = _finite_numbers(given, "p")
     if array.shape[-1:] != (len(names),):
         raise ModelError(
             f"p has shape {array.shape}; {len(names)} values are needed.",
@@ -35,11 +35,11 @@ def parameter_values(names: Sequence[str], own: Array, given: Values) -> Array:
     return array
 
 
-def _by_name(names: Sequence[str], own: Array, given: Mapping[str, Any]) -> Array:
+def _values_by_name(names: Sequence[str], own: Array, given: Mapping[str, Any]) -> Array:
     for name in given:
         if name not in names:
             raise ModelError(f"There is no independent parameter '{name}'.", remedy=near_misses(str(name), names))
-    columns = {name: _numbers(value, f"parameter '{name}'") for name, value in given.items()}
+    columns = {name: _finite_numbers(value, f"parameter '{name}'") for name, value in given.items()}
     try:
         leading = np.broadcast_shapes(*(column.shape for column in columns.values()))
     except ValueError:
@@ -54,7 +54,7 @@ def _by_name(names: Sequence[str], own: Array, given: Mapping[str, Any]) -> Arra
     return values
 
 
-def _numbers(given: Any, where: str) -> Array:
+def _finite_numbers(given: Any, where: str) -> Array:
     try:
         if given is None:
             raise TypeError

@@ -65,22 +65,23 @@ class Topology:
     def loops(self) -> tuple[Loop, ...]:
         """Return the fundamental loop of every cut joint."""
         return tuple(
-            Loop((*self._around(joint), joint.name), joint.name, number) for number, joint in enumerate(self.cuts, 1)
+            Loop((*self._joints_around_loop(joint), joint.name), joint.name, number)
+            for number, joint in enumerate(self.cuts, 1)
         )
 
     @cached_property
-    def _behind(self) -> dict[str, Branch]:
+    def _branches_by_outer_body(self) -> dict[str, Branch]:
         return {branch.outer: branch for branch in self.branches}
 
     def path(self, name: str) -> list[str]:
         """Return the tree joints from a body or frame to the world."""
         body, path = self.carriers[name], []
-        while body in self._behind:
-            path.append(self._behind[body].joint.name)
-            body = self._behind[body].inner
+        while body in self._branches_by_outer_body:
+            path.append(self._branches_by_outer_body[body].joint.name)
+            body = self._branches_by_outer_body[body].inner
         return path
 
-    def _around(self, cut: Joint) -> Iterator[str]:
+    def _joints_around_loop(self, cut: Joint) -> Iterator[str]:
         left, right = self.path(cut.parent), self.path(cut.child)
         while left and right and left[-1] == right[-1]:
             left.pop()
@@ -100,7 +101,7 @@ def topology_of(model: Model) -> Topology:
     names = (WORLD, *(body.name for body in plain.bodies), *(frame.name for frame in plain.frames))
     carriers = {name: plain.carrier(name).name for name in names}
     edges: dict[str, list[tuple[Joint, str, bool]]] = {name: [] for name in (WORLD, *(b.name for b in plain.bodies))}
-    rank = _ranks(plain)
+    rank = _tree_costs(plain)
     for joint in plain.joints:
         inner, outer = carriers[joint.parent], carriers[joint.child]
         if inner == outer:
@@ -111,18 +112,18 @@ def topology_of(model: Model) -> Topology:
             )
         edges[inner].append((joint, outer, False))
         edges[outer].append((joint, inner, True))
-    topology = _spanned(plain, carriers, edges, rank)
-    if yielding := _yielding(topology, rank):
+    topology = _spanning_tree(plain, carriers, edges, rank)
+    if yielding := _cuts_without_rest_position(topology, rank):
         others = {
             name: (1 + reluctance if name in yielding else reluctance, at) for name, (reluctance, at) in rank.items()
         }
-        topology = _spanned(plain, carriers, edges, others)
+        topology = _spanning_tree(plain, carriers, edges, others)
     _check_couplings(plain, {joint.name for joint in topology.cuts})
     _check_chosen_cuts(topology)
     return topology
 
 
-def _spanned(
+def _spanning_tree(
     plain: Model,
     carriers: dict[str, str],
     edges: dict[str, list[tuple[Joint, str, bool]]],
@@ -130,19 +131,19 @@ def _spanned(
 ) -> Topology:
     branches: list[Branch] = []
     reached = {WORLD}
-    _grow(WORLD, edges, rank, reached, branches)
+    _grow_tree(WORLD, edges, rank, reached, branches)
     taken = {joint.name for joint in plain.joints}
-    for root in _roots(plain, carriers):
+    for root in _floating_roots(plain, carriers):
         if root not in reached:
-            branches.append(Branch(_implicit(root, taken), WORLD, root, False))
+            branches.append(Branch(_implicit_free_joint(root, taken), WORLD, root, False))
             reached.add(root)
-            _grow(root, edges, rank, reached, branches)
+            _grow_tree(root, edges, rank, reached, branches)
     used = {branch.joint.name for branch in branches}
     cuts = tuple(joint for joint in plain.joints if joint.name not in used)
     return Topology(plain, tuple(branches), cuts, carriers)
 
 
-def _yielding(topology: Topology, rank: dict[str, tuple[int, int]]) -> set[str]:
+def _cuts_without_rest_position(topology: Topology, rank: dict[str, tuple[int, int]]) -> set[str]:
     """Return the joints to cut in place of cut joints that state a rest position: joints of the same cost in the same
     loop and no other, without a stated rest position or choice of cut."""
     stated = {joint.name for joint in topology.model.joints if joint.rest}
@@ -165,7 +166,7 @@ _KEPT, _CUT = -1, 9
 """Costs in the spanning tree of joints that should stay out of it, and of joints that should be cut."""
 
 
-def _ranks(model: Model) -> dict[str, tuple[int, int]]:
+def _tree_costs(model: Model) -> dict[str, tuple[int, int]]:
     """Return (cost in the tree, position in the document) of each joint."""
     bound = {joint.name for joint in model.joints if joint.mimic is not None}
     bound |= {joint.mimic.leader for joint in model.joints if joint.mimic is not None}
@@ -187,7 +188,7 @@ def _ranks(model: Model) -> dict[str, tuple[int, int]]:
     }
 
 
-def _grow(
+def _grow_tree(
     root: str,
     edges: dict[str, list[tuple[Joint, str, bool]]],
     rank: dict[str, tuple[int, int]],
@@ -215,14 +216,14 @@ def _grow(
         offer(outer, depth + 1)
 
 
-def _roots(model: Model, carriers: dict[str, str]) -> Iterator[str]:
+def _floating_roots(model: Model, carriers: dict[str, str]) -> Iterator[str]:
     """Iterate over the root bodies of floating machines, first those that are not a child of any joint."""
     children = {carriers[joint.child] for joint in model.joints}
     yield from (body.name for body in model.bodies if body.name not in children)
     yield from (body.name for body in model.bodies)
 
 
-def _implicit(body: str, taken: set[str]) -> Joint:
+def _implicit_free_joint(body: str, taken: set[str]) -> Joint:
     name = body if body not in taken else f"{body}_free"
     while name in taken:
         name += "_"

@@ -110,7 +110,7 @@ class _Builder:
         if name not in self._known:
             pose = IDENTITY
             for frame in reversed(self.topology.model.placement(name).frames):
-                pose = _composed(self.numbers.pose(frame.pose, f"frame '{frame.name}', pose"), pose)
+                pose = _composed_pose(self.numbers.pose(frame.pose, f"frame '{frame.name}', pose"), pose)
             self._known[name] = pose
         return self._known[name]
 
@@ -125,8 +125,8 @@ class _Builder:
         """Return the joint law, and canonical frames a and b in the bodies that carry them."""
         law, R_ac = self.numbers.law(joint)
         turn = Pose(R_ac, ZERO)
-        a = _composed(self.on_body(joint.parent), self.own_frame(joint, "a"), turn)
-        b = _composed(self.on_body(joint.child), self.own_frame(joint, "b"), turn)
+        a = _composed_pose(self.on_body(joint.parent), self.own_frame(joint, "a"), turn)
+        b = _composed_pose(self.on_body(joint.child), self.own_frame(joint, "b"), turn)
         return law, a, b
 
     def attach(self, branch: Branch) -> None:
@@ -134,12 +134,12 @@ class _Builder:
         law, a, b = self.sides(branch.joint)
         fixed_side, moving_side = (b, a) if branch.reversed else (a, b)
         inner = self.places[branch.inner]
-        placement = _composed(inner.pose, fixed_side)
-        body_in_side = _composed(moving_side.inverse())
+        placement = _composed_pose(inner.pose, fixed_side)
+        body_in_side = _composed_pose(moving_side.inverse())
         if branch.reversed:
             law = Reversed(law)
         if self.merged and not law.nv:
-            place = Place(inner.link, _composed(placement, law.pose(()), body_in_side))
+            place = Place(inner.link, _composed_pose(placement, law.pose(()), body_in_side))
         else:
             place = Place(len(self.branches), body_in_side)
             self.carried[branch.joint.name] = place.link
@@ -147,7 +147,7 @@ class _Builder:
             self.bodies[place.link] = []
         self.places[branch.outer] = place
         inertia = self.numbers.inertia(self.topology.model.body(branch.outer))
-        self.bodies[place.link].append(_moved(inertia, place.pose))
+        self.bodies[place.link].append(_moved_inertia(inertia, place.pose))
 
     def machine(self) -> Machine:
         """Return the machine, once every branch is attached."""
@@ -177,21 +177,21 @@ class _Builder:
     def frame(self, name: str) -> Place:
         """Return the place of a body or frame."""
         place = self.places[self.topology.carriers[name]]
-        return Place(place.link, _composed(place.pose, self.on_body(name)))
+        return Place(place.link, _composed_pose(place.pose, self.on_body(name)))
 
     def joint_frames(self, joint: Joint) -> tuple[Place, Place]:
         """Return frames a and b as the document gives them."""
         sides = []
         for name, side in ((joint.parent, "a"), (joint.child, "b")):
             place = self.frame(name)
-            sides.append(Place(place.link, _composed(place.pose, self.own_frame(joint, side))))
+            sides.append(Place(place.link, _composed_pose(place.pose, self.own_frame(joint, side))))
         return sides[0], sides[1]
 
     def cut(self, joint: Joint) -> tuple[Any, Place, Place]:
         """Return the law and canonical frames of a joint that closes a loop."""
         law, a, b = self.sides(joint)
         inner, outer = (self.places[self.topology.carriers[name]] for name in (joint.parent, joint.child))
-        return law, Place(inner.link, _composed(inner.pose, a)), Place(outer.link, _composed(outer.pose, b))
+        return law, Place(inner.link, _composed_pose(inner.pose, a)), Place(outer.link, _composed_pose(outer.pose, b))
 
     def link(self, index: int) -> Link:
         """Return the link of a branch."""
@@ -233,7 +233,7 @@ class _Builder:
         return joint.name, Coupling(ratio, offset)
 
 
-def _composed(*poses: Pose) -> Pose:
+def _composed_pose(*poses: Pose) -> Pose:
     """Return X₁ X₂ …, skipping identities, with literal entries tidied."""
     result = IDENTITY
     for pose in poses:
@@ -243,7 +243,7 @@ def _composed(*poses: Pose) -> Pose:
     return result if result is IDENTITY else Pose(result.rotation.tidied(), result.position)
 
 
-def _moved(inertia: Inertia, pose: Pose) -> Inertia:
+def _moved_inertia(inertia: Inertia, pose: Pose) -> Inertia:
     return inertia if pose.is_identity() else inertia.moved(pose)
 
 

@@ -47,10 +47,10 @@ def bounded(A: Array, c: Array, low: Array, high: Array) -> Held:
     n = len(c)
     epsilon = REGULARISATION * (float(np.trace(A)) / max(n, 1) + 1e-300)
     side, fewest, tries = np.zeros(n), n + 1, TRIES
-    found = _at(A, c, low, high, side, epsilon, 0)
+    found = _solve_at_bounds(A, c, low, high, side, epsilon, 0)
     for _ in range(50 + 20 * n):
-        found = _at(A, c, low, high, side, epsilon, 0)
-        bad = _infeasible(A, c, low, high, found, epsilon)
+        found = _solve_at_bounds(A, c, low, high, side, epsilon, 0)
+        bad = _infeasible_rows(A, c, low, high, found, epsilon)
         count = int(bad.sum())
         if count == 0:
             break
@@ -59,7 +59,7 @@ def bounded(A: Array, c: Array, low: Array, high: Array) -> Held:
         turned = bad if tries > 0 else np.arange(n) == np.flatnonzero(bad)[0]
         beyond = np.where(found.forces > high, 1.0, -1.0)
         side = np.where(turned, np.where(side != 0.0, 0.0, beyond), side)
-    return _at(A, c, low, high, side, epsilon, POLISHES)
+    return _solve_at_bounds(A, c, low, high, side, epsilon, POLISHES)
 
 
 def least_squares(
@@ -69,7 +69,7 @@ def least_squares(
     multipliers (Hestenes and Powell); A and b should be of order 1."""
     x, left = np.zeros(len(h)), np.zeros(len(b))
     for _ in range(MULTIPLIERS):
-        problem = _Balls(np.diag(h) + weight**2 * A.T @ A, weight**2 * A.T @ (left - b), low, high, shares)
+        problem = _BoundedProblem(np.diag(h) + weight**2 * A.T @ A, weight**2 * A.T @ (left - b), low, high, shares)
         found, well = problem.solved(np.zeros(len(h)), x, 0.0)
         x = found if well else problem.solved(np.zeros(len(h)), problem.inside(0.0), 0.0)[0]
         left = left + (A @ x - b)
@@ -101,7 +101,7 @@ def resolved(
     while True:
         low, high = (np.where(broken, moving, still) for still, moving in zip(rest, sliding, strict=True))
         found = bounded(A, c, low, high) if (shares == 1).all() else in_balls(A, c, low, high, shares)
-        rates, sizes = sizes_of(found.rates, shares), sizes_of(_sizes(A, c, found.forces), shares)
+        rates, sizes = sizes_of(found.rates, shares), sizes_of(_rounding_scale(A, c, found.forces), shares)
         more = ~broken & (rates > MOVES * sizes)
         if not more.any():
             return found, broken
@@ -112,7 +112,7 @@ def in_balls(A: Array, c: Array, low: Array, high: Array, shares: NDArray[np.int
     """Solve for bounded forces where the norms of some groups of rows are bounded."""
     n = len(c)
     epsilon = REGULARISATION * (float(np.trace(A)) / max(n, 1) + 1e-300)
-    problem = _Balls(A, c, low, high, shares)
+    problem = _BoundedProblem(A, c, low, high, shares)
     forces, well = problem.solved(np.zeros(n), np.zeros(n), epsilon)
     if not well:
         forces = problem.solved(np.zeros(n), problem.inside(epsilon), epsilon)[0]
@@ -121,7 +121,7 @@ def in_balls(A: Array, c: Array, low: Array, high: Array, shares: NDArray[np.int
     return Held(forces, A @ forces + c, problem.sides(forces))
 
 
-class _Balls:
+class _BoundedProblem:
     """Quadratic problem with forces bounded by intervals and balls."""
 
     def __init__(self, A: Array, c: Array, low: Array, high: Array, shares: NDArray[np.int64]) -> None:
@@ -137,7 +137,7 @@ class _Balls:
             steps[block] = 1.0 / np.linalg.norm(B[block, block])
         best, least = x, np.inf
         for _ in range(ROUNDS):
-            end, slope = self._within(x - steps * (B @ x + d))
+            end, slope = self._project_onto_bounds(x - steps * (B @ x + d))
             sizes = sizes_of(np.abs(B) @ np.abs(x) + np.abs(d), self._shares)
             gap = float(np.max(np.abs(x - end) / (steps * np.maximum(sizes, 1e-300)), initial=0.0))
             if gap < least:
@@ -194,7 +194,7 @@ class _Balls:
                 side[block] = float(np.linalg.norm(x[block]) >= self._high[block.start] * (1.0 - 1e-12))
         return side
 
-    def _within(self, x: Array) -> tuple[Array, Array]:
+    def _project_onto_bounds(self, x: Array) -> tuple[Array, Array]:
         """Project forces onto the bounds: the nearest admissible forces (n,) and their derivatives (n, n)."""
         end, slope = np.clip(x, self._low, self._high), np.diag(((x > self._low) & (x < self._high)).astype(float))
         for block in self._blocks:
@@ -208,12 +208,12 @@ class _Balls:
         return end, slope
 
 
-def _sizes(A: Array, c: Array, forces: Array) -> Array:
+def _rounding_scale(A: Array, c: Array, forces: Array) -> Array:
     """Return Σ |A_ij λ_j| + |c_i| (n,), the scale of the rounding error of γ̇_i."""
     return np.asarray(np.abs(A) @ np.abs(forces) + np.abs(c))
 
 
-def _at(A: Array, c: Array, low: Array, high: Array, side: Array, epsilon: float, polishes: int) -> Held:
+def _solve_at_bounds(A: Array, c: Array, low: Array, high: Array, side: Array, epsilon: float, polishes: int) -> Held:
     """Solve for λ and γ̇ with the rows of nonzero side at their bounds, and the others at rest."""
     inside = (side == 0.0) & (np.diag(A) > 0.0)  # what no force moves carries none
     forces = np.where(side > 0.0, high, np.where(side < 0.0, low, 0.0))
@@ -225,10 +225,10 @@ def _at(A: Array, c: Array, low: Array, high: Array, side: Array, epsilon: float
     return Held(forces, rates, side)
 
 
-def _infeasible(A: Array, c: Array, low: Array, high: Array, found: Held, epsilon: float) -> NDArray[np.bool_]:
+def _infeasible_rows(A: Array, c: Array, low: Array, high: Array, found: Held, epsilon: float) -> NDArray[np.bool_]:
     """Mask (n,) of rows beyond a bound, or at a bound with a rate of the wrong sign."""
     forces, rates, side = found
-    moves = MOVES * _sizes(A, c, forces)
+    moves = MOVES * _rounding_scale(A, c, forces)
     own = np.diag(A)
     hair = np.where(own > 0.0, moves / np.where(own > 0.0, own, 1.0), 0.0)
     felt = rates + epsilon * forces

@@ -179,7 +179,7 @@ def less_filled(order: Sequence[int], together: Iterable[Sequence[int]]) -> Sequ
     none. together: unknowns that share an equation. The unknown eliminated first comes last."""
     places = {k: place for place, k in enumerate(order)}
     equations = [[places[k] for k in each] for each in together]
-    now = _filled(len(order), equations)
+    now = _fill_in_count(len(order), equations)
     if now <= FULL * len(order):
         return order
     joined: list[list[int]] = [[] for _ in order]
@@ -188,12 +188,12 @@ def less_filled(order: Sequence[int], together: Iterable[Sequence[int]]) -> Sequ
             joined[k].append(number)
     found = [front.group for front in fronts(joined, [1] * len(order))][::-1]
     again = {k: place for place, k in enumerate(found)}
-    if 2 * _filled(len(order), [[again[k] for k in each] for each in equations]) > now:
+    if 2 * _fill_in_count(len(order), [[again[k] for k in each] for each in equations]) > now:
         return order
     return [order[k] for k in found]
 
 
-def _filled(count: int, equations: Sequence[Sequence[int]]) -> int:
+def _fill_in_count(count: int, equations: Sequence[Sequence[int]]) -> int:
     """Return the number of entries of the factor L."""
     pairs = (pair for each in equations for pair in combinations(each, 2))
     return sum(depths_of(elimination_tree(count, pairs))) + count

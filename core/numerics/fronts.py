@@ -81,8 +81,8 @@ class Fronts:
 
     def __init__(self, G: Sparse) -> None:
         self.matrix = G
-        self._largest = _bounds(G)
-        self._fronts = _eliminated(G, RANK_TOLERANCE * self._largest[0])
+        self._largest = _singular_value_bounds(G)
+        self._fronts = _factorised_fronts(G, RANK_TOLERANCE * self._largest[0])
         self.kept = np.concatenate([np.zeros(0, dtype=np.int64), *(front.kept for front in self._fronts)])
         """Independent rows, in the order of elimination."""
 
@@ -95,7 +95,7 @@ class Fronts:
     def clear(self) -> bool:
         """Return True if every tolerance between `RANK_TOLERANCE` and `REGULAR_FRACTION` of the largest singular value
         gives the same rank."""
-        return _smallest(self.matrix[self.kept]) > MARGIN * REGULAR_FRACTION * self._largest[1]
+        return _smallest_singular_value(self.matrix[self.kept]) > MARGIN * REGULAR_FRACTION * self._largest[1]
 
     @cached_property
     def motions(self) -> Array:
@@ -118,7 +118,7 @@ class Fronts:
             whole[front.height - front.free :, len(columns) :] = np.eye(front.free)
             whole, columns = front.back(whole), np.concatenate([columns, new])
             result[np.ix_(front.own, columns)] = whole[: len(front.own)]
-            for child, below in self._of_children(front, whole):
+            for child, below in self._split_by_children(front, whole):
                 moving = np.abs(below).max(axis=0, initial=0.0) > NOTHING
                 handed[child] = below[:, moving], columns[moving]
         return result
@@ -163,9 +163,9 @@ class Fronts:
             y = _solve_triangle(front.triangle, left[front.kept], transposed=True)
             pivots.append(y)
             left[front.others] -= front.beside[:, len(front.dependent) :].T @ y
-        return self._back(pivots, left.shape[1]).reshape(self.matrix.shape[1], *target.shape[1:])
+        return self._times_Q(pivots, left.shape[1]).reshape(self.matrix.shape[1], *target.shape[1:])
 
-    def _back(self, pivots: list[Array], count: int) -> Array:
+    def _times_Q(self, pivots: list[Array], count: int) -> Array:
         """Multiply coefficients of the kept rows by Q, front by front: (c, count)."""
         result = np.zeros((self.matrix.shape[1], count))
         handed: dict[int, Array] = {}
@@ -177,10 +177,10 @@ class Fronts:
                 whole[len(front.kept) : len(front.kept) + front.handed_on] = handed.pop(at)
             whole = front.back(whole)
             result[front.own] = whole[: len(front.own)]
-            handed.update(self._of_children(front, whole))
+            handed.update(self._split_by_children(front, whole))
         return result
 
-    def _of_children(self, front: _Front, whole: Array) -> list[tuple[int, Array]]:
+    def _split_by_children(self, front: _Front, whole: Array) -> list[tuple[int, Array]]:
         """Split the unknowns of a front by the child that handed them on."""
         result, first = [], len(front.own)
         for child in front.children:
@@ -211,7 +211,7 @@ def clear_fronts(G: Sparse) -> Fronts | None:
     return found if found.clear else None
 
 
-def _bounds(G: Sparse) -> tuple[float, float]:
+def _singular_value_bounds(G: Sparse) -> tuple[float, float]:
     """Return lower and upper bounds of the largest singular value of a matrix."""
     if not G.nnz:
         return 0.0, 0.0
@@ -220,7 +220,7 @@ def _bounds(G: Sparse) -> tuple[float, float]:
     return longest, float(np.sqrt(np.max(absolute.sum(axis=0)) * np.max(absolute.sum(axis=1))))
 
 
-def _smallest(rows: Sparse) -> float:
+def _smallest_singular_value(rows: Sparse) -> float:
     """Estimate the smallest singular value of a matrix by inverse iteration, from above; 0 if rows are dependent."""
     from scipy.sparse.linalg import splu
 
@@ -241,7 +241,7 @@ def _smallest(rows: Sparse) -> float:
     return 1.0 / float(np.sqrt(growth))
 
 
-class _Planned(NamedTuple):
+class _SymbolicFront(NamedTuple):
     """Symbolic part of a front, independent of numbers."""
 
     own: Integers
@@ -256,13 +256,17 @@ class _Planned(NamedTuple):
     """Columns of this front to which the remaining columns of each child go."""
 
 
-def _planned(G: Sparse) -> list[_Planned]:
+def _symbolic_fronts(G: Sparse) -> list[_SymbolicFront]:
     """Return the symbolic fronts of a sparse matrix, in order of elimination."""
-    return _plan(G.shape[1], G.indptr.dtype.str, G.indptr.tobytes(), G.indices.dtype.str, G.indices.tobytes())
+    return _symbolic_fronts_of_pattern(
+        G.shape[1], G.indptr.dtype.str, G.indptr.tobytes(), G.indices.dtype.str, G.indices.tobytes()
+    )
 
 
 @lru_cache(maxsize=PLANS)
-def _plan(count: int, pointer: str, begins_: bytes, index: str, columns_: bytes) -> list[_Planned]:
+def _symbolic_fronts_of_pattern(
+    count: int, pointer: str, begins_: bytes, index: str, columns_: bytes
+) -> list[_SymbolicFront]:
     """Return the symbolic fronts of a sparsity pattern, cached; count: number of columns."""
     begins, columns = np.frombuffer(begins_, pointer), np.frombuffer(columns_, index)
     groups: dict[bytes, list[int]] = {}
@@ -284,7 +288,7 @@ def _plan(count: int, pointer: str, begins_: bytes, index: str, columns_: bytes)
     sorted_entries = np.argsort(owners[columns], kind="stable")
     bounds = np.searchsorted(owners[columns][sorted_entries], np.arange(len(ordered) + 1))
     place = np.zeros(len(begins) - 1, dtype=np.int64)
-    result: list[_Planned] = []
+    result: list[_SymbolicFront] = []
     for k, front in enumerate(ordered):
         pivots = members[front.group]
         others = np.concatenate([pivots[:0], *(members[group] for group in front.others)])
@@ -293,14 +297,14 @@ def _plan(count: int, pointer: str, begins_: bytes, index: str, columns_: bytes)
         own = np.array(front.unknowns, dtype=np.int64)
         lifted = tuple(place[result[child].others] for child in children[k])
         coming = entries, local[columns[entries]], place[rows[entries]]
-        result.append(_Planned(own, tuple(children[k]), pivots, others, *coming, lifted))
+        result.append(_SymbolicFront(own, tuple(children[k]), pivots, others, *coming, lifted))
     return result
 
 
-def _eliminated(G: Sparse, least: float) -> list[_Front]:
+def _factorised_fronts(G: Sparse, least: float) -> list[_Front]:
     """Factorise all fronts in order; least: pivot size below which a row counts as dependent."""
     result: list[_Front] = []
-    for plan in _planned(G):
+    for plan in _symbolic_fronts(G):
         below = [result[child].remainder for child in plan.children]
         first = len(plan.own)
         A = np.zeros((first + sum(map(len, below)), len(plan.pivots) + len(plan.others)), order="F")
@@ -308,11 +312,11 @@ def _eliminated(G: Sparse, least: float) -> list[_Front]:
         for remainder, lifted in zip(below, plan.lifted, strict=True):
             A[first : first + len(remainder), lifted] = remainder
             first += len(remainder)
-        result.append(_front(A, plan, least))
+        result.append(_factorised_front(A, plan, least))
     return result
 
 
-def _front(A: Array, plan: _Planned, least: float) -> _Front:
+def _factorised_front(A: Array, plan: _SymbolicFront, least: float) -> _Front:
     """Factorise one front A, whose rows are unknowns and whose columns are pivots, then others."""
     from scipy.linalg.lapack import dgeqp3, dgeqrf, dormqr
 

@@ -49,7 +49,7 @@ KICKS = (0.03, 0.1, 0.3, 0.3, 0.6, 0.6, 1.0, 1.0, 1.5, 1.5, 2.0, 3.0)
 """Sizes (rad or m) of the random displacements from which the solver starts again."""
 
 
-def _always(q: Array) -> bool:
+def _always_true(q: Array) -> bool:
     return True
 
 
@@ -64,13 +64,13 @@ class Problem(NamedTuple):
     """Displaces q on the manifold: (q, step) → q."""
     room: Callable[[Array], tuple[Array, Array]]
     """Smallest and largest step (nv,) that the joint limits allow at q."""
-    fits: Callable[[Array], bool] = _always
+    fits: Callable[[Array], bool] = _always_true
     """True if a solved position is a valid assembly (no joint axis points the wrong way)."""
 
 
 def close_from(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
     """Solve as `close`; from a local minimum try a homotopy, then random starts farther and farther from q."""
-    best, gap = _fitting(problem, *close(problem, q, weights, fixed))
+    best, gap = _with_assembly_check(problem, *close(problem, q, weights, fixed))
     if gap < ACCEPTED_GAP:
         return best, gap
     tries: list[Callable[[], tuple[Array, float]]] = [lambda: gradually(problem, q, weights, fixed)]
@@ -80,7 +80,7 @@ def close_from(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tupl
         start = problem.move(q, np.clip(kick, *problem.room(q)))
         tries.append(partial(close, problem, start, weights, fixed))
     for attempt in tries:
-        trial, trial_gap = _fitting(problem, *attempt())
+        trial, trial_gap = _with_assembly_check(problem, *attempt())
         if trial_gap < gap:
             best, gap = trial, trial_gap
         if gap < ACCEPTED_GAP:
@@ -88,7 +88,7 @@ def close_from(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tupl
     return best, gap
 
 
-def _fitting(problem: Problem, q: Array, gap: float) -> tuple[Array, float]:
+def _with_assembly_check(problem: Problem, q: Array, gap: float) -> tuple[Array, float]:
     """Return the position with its residual, or with half a turn as residual where a joint axis points the wrong
     way."""
     return (q, gap) if not gap < ACCEPTED_GAP or problem.fits(q) else (q, np.pi)
@@ -103,7 +103,7 @@ def gradually(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple
     while done < 1.0 and stage >= SHORTEST_STAGE:
         goal = min(1.0, done + stage)
         left = (1.0 - goal) * start
-        shifted = problem._replace(residual=partial(_shifted, problem.residual, left))
+        shifted = problem._replace(residual=partial(_shifted_residual, problem.residual, left))
         trial, gap = close(shifted, q, weights, fixed)
         if gap < 1e-6:
             q, done, stage = trial, goal, 2.0 * stage
@@ -112,7 +112,7 @@ def gradually(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple
     return close(problem, q, weights, fixed)
 
 
-def _shifted(residual: Callable[[Array], Array], left: Array, q: Array) -> Array:
+def _shifted_residual(residual: Callable[[Array], Array], left: Array, q: Array) -> Array:
     return residual(q) - left
 
 
@@ -122,10 +122,10 @@ def close(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[Arr
     weights : (nv,) how unwilling a coordinate is to move; fixed : (nv,) True where it must not
     """
     with np.errstate(over="ignore", invalid="ignore"):  # sizes whose squares are no numbers do not close
-        return _closing(problem, q, weights, fixed)
+        return _solve_closing(problem, q, weights, fixed)
 
 
-def _closing(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
+def _solve_closing(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
     r = problem.residual(q)
     radius = FIRST_RADIUS
     before = np.inf
@@ -174,9 +174,9 @@ def _bounded_step(
     for _ in range(len(weights)):
         target = -(r + G[:, ~free] @ step[~free])
         if isinstance(G, np.ndarray):
-            y = _trusted(G[:, free] / weights[free], target, radius)
+            y = _trust_region_step(G[:, free] / weights[free], target, radius)
         else:
-            y = _trusted_sparse(scaled(G[:, free], columns=1.0 / weights[free]), target, radius)
+            y = _trust_region_step_sparse(scaled(G[:, free], columns=1.0 / weights[free]), target, radius)
         step[free] = y / weights[free]
         outside = free & ((step < low - 1e-15) | (step > high + 1e-15))
         if not outside.any():
@@ -189,7 +189,7 @@ def _bounded_step(
     return step, float(np.linalg.norm(weights * step))
 
 
-def _trusted(C: Array, target: Array, radius: float) -> Array:
+def _trust_region_step(C: Array, target: Array, radius: float) -> Array:
     """Return the shortest y that minimises |C y − target| within |y| ≤ radius, by the eigenvalues of C Cᵀ (redundant
     rows have none): y = Cᵀ V (S + μ)⁻¹ Vᵀ target, μ from Hebden's iteration on 1/|y|."""
     if not C.shape[1]:
@@ -217,7 +217,7 @@ def _trusted(C: Array, target: Array, radius: float) -> Array:
     return np.asarray(C.T @ (V @ (b / (s + mu))))
 
 
-def _trusted_sparse(C: Matrix, target: Array, radius: float) -> Array:
+def _trust_region_step_sparse(C: Matrix, target: Array, radius: float) -> Array:
     """Return the trust-region step for a sparse C: y = Cᵀ (C Cᵀ + μ)⁻¹ target, with μ from Newton's iteration on 1/|y|
     (Moré, Sorensen 1983), bounded below so that redundant rows do not matter."""
     from scipy.sparse import eye_array

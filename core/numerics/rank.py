@@ -32,7 +32,7 @@ def rank(A: Matrix) -> int:
     if (known := eliminated(A)) is not None:
         return known.rank
     A = dense(A)
-    return _count(np.linalg.svd(A[saying(A)], compute_uv=False))
+    return _count_nonzero(np.linalg.svd(A[saying(A)], compute_uv=False))
 
 
 def null_space(A: Matrix, tolerance: float = RANK_TOLERANCE) -> Array:
@@ -41,7 +41,7 @@ def null_space(A: Matrix, tolerance: float = RANK_TOLERANCE) -> Array:
         return known.motions
     A = dense(A)
     _, sigma, right = np.linalg.svd(A[saying(A)])
-    return np.asarray(right[_count(sigma, tolerance) :].T)
+    return np.asarray(right[_count_nonzero(sigma, tolerance) :].T)
 
 
 def least(A: Matrix, target: Array, tolerance: float = RANK_TOLERANCE) -> Array:
@@ -119,5 +119,5 @@ def coupled(A: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
     return groups
 
 
-def _count(sigma: NDArray[np.floating[Any]], tolerance: float = RANK_TOLERANCE) -> int:
+def _count_nonzero(sigma: NDArray[np.floating[Any]], tolerance: float = RANK_TOLERANCE) -> int:
     return int(np.count_nonzero(sigma > tolerance * np.max(sigma, initial=0.0)))

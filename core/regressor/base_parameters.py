@@ -93,8 +93,8 @@ def combinations_of(W: Array, known: LinearParameters, tolerance: float = INDEPE
         scaled = np.asarray(np.linalg.qr(scaled, mode="r"))  # columns with the same products
     sigma = np.linalg.svd(scaled, compute_uv=False) if scaled.size else np.zeros(0)
     places = np.flatnonzero(seen)
-    order = sorted(range(len(places)), key=lambda k: _late(known, int(places[k])))
-    kept = _independent(scaled, order, tolerance)
+    order = sorted(range(len(places)), key=lambda k: _elimination_rank(known, int(places[k])))
+    kept = _independent_columns(scaled, order, tolerance)
     if scaled.size:
         _, R, pivots = scipy.linalg.qr(scaled, mode="economic", pivoting=True)
         diagonal = np.abs(np.diag(R))
@@ -109,21 +109,21 @@ def combinations_of(W: Array, known: LinearParameters, tolerance: float = INDEPE
         matrix[:, places] = beta * scale[seen] / scale[seen][kept][:, None]
         legible[:, places] = np.where(np.abs(beta) > WRITTEN_FRACTION, matrix[:, places], 0.0)
     columns = tuple(int(places[k]) for k in kept)
-    names = tuple(_formula(row, known.symbols, column) for row, column in zip(legible, columns, strict=True))
+    names = tuple(_combination_text(row, known.symbols, column) for row, column in zip(legible, columns, strict=True))
     hidden = tuple(name for name, shows in zip(known.names, seen, strict=True) if not shows)
     every = np.zeros(W.shape[1])
     every[: len(sigma)] = sigma
     return BaseParameters(names, matrix, columns, matrix @ known.values, every, known, hidden)
 
 
-def _late(known: LinearParameters, column: int) -> tuple[int, int, int, int]:
+def _elimination_rank(known: LinearParameters, column: int) -> tuple[int, int, int, int]:
     each = known.parameters[column]
     late = _LATE.index(each.part) + 1 if each.part in _LATE else 0
     first = next(k for k, other in enumerate(known.parameters) if (other.kind, other.owner) == (each.kind, each.owner))
     return int(each.part == "m"), first, late, column
 
 
-def _independent(W: Array, order: Sequence[int], tolerance: float) -> list[int]:
+def _independent_columns(W: Array, order: Sequence[int], tolerance: float) -> list[int]:
     """Return the sorted indices of columns (of norm one) that are not combinations of those before them in the
     order."""
     Q = np.zeros((len(W), 0))
@@ -138,7 +138,7 @@ def _independent(W: Array, order: Sequence[int], tolerance: float) -> list[int]:
     return sorted(kept)
 
 
-def _formula(row: Array, symbols: Sequence[str], first: int) -> str:
+def _combination_text(row: Array, symbols: Sequence[str], first: int) -> str:
     """Write a combination with four digits, its own parameter first."""
     text = symbols[first]
     for k in map(int, np.flatnonzero(row)):

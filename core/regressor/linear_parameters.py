@@ -54,10 +54,14 @@ class LinearParameters(NamedTuple):
 
 def linear_parameters(compiled: Compiled, kinds: Sequence[str] = INERTIA_ONLY, p: Values = None) -> LinearParameters:
     """Return the parameters of the selected kinds (`KINDS`) at parameter values (n_p,)."""
-    wanted = [each for each in traces.linear_parameters(compiled.program.tracer) if each.kind in _known(kinds)]
+    wanted = [each for each in traces.linear_parameters(compiled.program.tracer) if each.kind in _checked_kinds(kinds)]
     names = tuple(f"{each.owner}.{each.part}" for each in wanted)
     return LinearParameters(
-        tuple(wanted), names, _symbols(wanted), _units(compiled, wanted), _values(compiled, wanted, p)
+        tuple(wanted),
+        names,
+        _parameter_symbols(wanted),
+        _parameter_units(compiled, wanted),
+        _parameter_values(compiled, wanted, p),
     )
 
 
@@ -82,7 +86,7 @@ def regressor(
         states_of(x, size, word)
         for x, size, word in ((q, compiled.nq, "q"), (v, compiled.nv, "v"), (a, compiled.nv, "a"))
     )
-    chosen = _known(kinds)
+    chosen = _checked_kinds(kinds)
     every = traces.linear_parameters(compiled.program.tracer)
     Y = compiled.call("regressor", q, v, a, p=p)[..., [k for k, each in enumerate(every) if each.kind in chosen]]
     if actuators is None and not compiled.constrained:
@@ -90,7 +94,7 @@ def regressor(
     return at_actuators_each(compiled, q, Y, actuators, p)
 
 
-def _known(kinds: Sequence[str]) -> Collection[str]:
+def _checked_kinds(kinds: Sequence[str]) -> Collection[str]:
     chosen = (kinds,) if isinstance(kinds, str) else tuple(kinds)
     wrong = next((kind for kind in chosen if kind not in KINDS), None)
     if wrong is not None or not chosen:
@@ -102,12 +106,12 @@ def _known(kinds: Sequence[str]) -> Collection[str]:
     return chosen
 
 
-def _symbols(wanted: Sequence[LinearParameter]) -> tuple[str, ...]:
+def _parameter_symbols(wanted: Sequence[LinearParameter]) -> tuple[str, ...]:
     """Return symbols with the numbers at the end of bodies' and joints' names where these are unique, otherwise with
     the names."""
     found = []
     tags = {
-        collection: _tags([e.owner for e in wanted if (e.kind == "inertia") is collection])
+        collection: _owner_tags([e.owner for e in wanted if (e.kind == "inertia") is collection])
         for collection in (True, False)
     }
     for each in wanted:
@@ -124,7 +128,7 @@ def _symbols(wanted: Sequence[LinearParameter]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _tags(owners: Sequence[str]) -> dict[str, str]:
+def _owner_tags(owners: Sequence[str]) -> dict[str, str]:
     """Return owner → "3", or "[forearm]"."""
     names = dict.fromkeys(owners)
     numbers = {name: found.group() for name in names if (found := re.search(r"\d+$", name))}
@@ -132,7 +136,7 @@ def _tags(owners: Sequence[str]) -> dict[str, str]:
     return numbers if plain else {name: f"[{name}]" for name in names}
 
 
-def _units(compiled: Compiled, wanted: Sequence[LinearParameter]) -> tuple[str, ...]:
+def _parameter_units(compiled: Compiled, wanted: Sequence[LinearParameter]) -> tuple[str, ...]:
     inertial = {"m": "kg", **dict.fromkeys(INERTIAL[1:4], "kg·m"), **dict.fromkeys(INERTIAL[4:], "kg·m²")}
     members = {joint.name: joint for joint in compiled.program.tracer.machine.members}
 
@@ -142,7 +146,7 @@ def _units(compiled: Compiled, wanted: Sequence[LinearParameter]) -> tuple[str, 
     return tuple(inertial[e.part] if e.kind == "inertia" else _UNITS[turns(e.owner)][e.kind] for e in wanted)
 
 
-def _values(compiled: Compiled, wanted: Sequence[LinearParameter], p: Values) -> Array:
+def _parameter_values(compiled: Compiled, wanted: Sequence[LinearParameter], p: Values) -> Array:
     row = compiled.parameter_values(p)
     values = compiled.model.values(dict(zip(compiled.p_names, row.tolist(), strict=True)))
     numbers = Numbers(values, compiled.model.origin)
@@ -158,11 +162,11 @@ def _values(compiled: Compiled, wanted: Sequence[LinearParameter], p: Values) ->
             parts = (mass, *h, I.xx, I.xy, I.yy, I.xz, I.yz, I.zz)
             found.append(parts[INERTIAL.index(each.part)])
         else:
-            found.append(_of_joint(members[each.owner], each.kind, numbers))
+            found.append(_joint_parameter(members[each.owner], each.kind, numbers))
     return np.array(found, dtype=float)
 
 
-def _of_joint(joint: Joint, kind: str, numbers: Numbers) -> Any:
+def _joint_parameter(joint: Joint, kind: str, numbers: Numbers) -> Any:
     if kind == "friction" and is_controlled(joint, numbers.values):
         return 0.0  # a brake is an element of its own
     return numbers.scalar(getattr(joint, kind), f"joint '{joint.name}', {kind}")

@@ -96,11 +96,11 @@ class Inertia(NamedTuple):
         p = X_AB.position
         # I_A = R I Rᵀ − [p]×[h]× − [h]×[p]× − m [p]×²  (h = m c in A's axes, from B's origin)
         tensor = self.tensor.rotated(X_AB.rotation)
-        tensor = tensor + _mixed(p, h) + _scaled(minus_cross_squared(p), self.mass)
+        tensor = tensor + _mixed_cross_product(p, h) + _scaled_symmetric(minus_cross_squared(p), self.mass)
         return Inertia(self.mass, h + p.scaled(self.mass), tensor)
 
 
-def _mixed(p: Vector3, h: Vector3) -> Symmetric3:
+def _mixed_cross_product(p: Vector3, h: Vector3) -> Symmetric3:
     """Return −[p]×[h]× − [h]×[p]× = 2 (p·h) 1 − p hᵀ − h pᵀ."""
     xx, yy, zz = (times(2.0, times(a, b)) for a, b in zip(p, h, strict=True))
     return Symmetric3(
@@ -113,7 +113,7 @@ def _mixed(p: Vector3, h: Vector3) -> Symmetric3:
     )
 
 
-def _scaled(s: Symmetric3, factor: Scalar) -> Symmetric3:
+def _scaled_symmetric(s: Symmetric3, factor: Scalar) -> Symmetric3:
     return Symmetric3(*(times(factor, entry) for entry in s))
 
 
@@ -122,14 +122,14 @@ ZERO = Inertia(0.0, ZERO3, ZERO_SYMMETRIC)
 
 def about_center(mass: Scalar, center: Vector3, tensor: Symmetric3) -> Inertia:
     """Return the spatial inertia from mass, centre of mass c, and the tensor about c: I = I_c − m [c]×² (Steiner)."""
-    return Inertia(mass, center.scaled(mass), tensor + _scaled(minus_cross_squared(center), mass))
+    return Inertia(mass, center.scaled(mass), tensor + _scaled_symmetric(minus_cross_squared(center), mass))
 
 
 def split(inertia: Inertia) -> tuple[Scalar, Vector3, Symmetric3]:
     """Return mass, centre of mass c and tensor about c of a spatial inertia, the inverse of `about_center`: I_c = I + m
     [c]×² (c = 0 for a body without mass)."""
     c = ZERO3 if is_zero(inertia.mass) else center(inertia)
-    return inertia.mass, c, inertia.tensor - _scaled(minus_cross_squared(c), inertia.mass)
+    return inertia.mass, c, inertia.tensor - _scaled_symmetric(minus_cross_squared(c), inertia.mass)
 
 
 class ArticulatedInertia(NamedTuple):

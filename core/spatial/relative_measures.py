@@ -35,11 +35,11 @@ def _length(p: Vector3) -> Scalar:
     return sqrt(plus(p.dot(p), TINY))
 
 
-def _pull(force: Vector3) -> Force:
+def _pure_force(force: Vector3) -> Force:
     return Force(ZERO, force)
 
 
-def _turn(moment: Vector3) -> Force:
+def _pure_moment(moment: Vector3) -> Force:
     return Force(moment, ZERO)
 
 
@@ -47,19 +47,19 @@ def distance(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Measured:
     """Distance |p_ab| between the origins (m)."""
     p = X_b.position - X_a.position
     length = _length(p)
-    return Measured((length,), (_pull(p.over(length)),))
+    return Measured((length,), (_pure_force(p.over(length)),))
 
 
 def square_distance(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Measured:
     """Squared distance |p_ab|² between the origins (m²)."""
     p = X_b.position - X_a.position
-    return Measured((p.dot(p),), (_pull(p.scaled(2.0)),))
+    return Measured((p.dot(p),), (_pure_force(p.scaled(2.0)),))
 
 
 def point_plane(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Measured:
     """Distance n_a · p_ab of b's origin from the plane through a with normal n_a."""
     n = X_a.rotation.act(axis)
-    return Measured((n.dot(X_b.position - X_a.position),), (_pull(n),))
+    return Measured((n.dot(X_b.position - X_a.position),), (_pure_force(n),))
 
 
 def plane_point(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Measured:
@@ -72,25 +72,25 @@ def plane_point(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Measure
 def plane_plane(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Measured:
     """Cosine n_a · n_b between two plane normals; its rate is (n_b × n_a) · ω."""
     n_a, n_b = X_a.rotation.act(axis), X_b.rotation.act(axis_b)
-    return Measured((n_a.dot(n_b),), (_turn(n_b.cross(n_a)),))
+    return Measured((n_a.dot(n_b),), (_pure_moment(n_b.cross(n_a)),))
 
 
 def angle(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Measured:
     """Angle of b about a's axis (rad)."""
     value, g = twist(X_a.rotation.transposed() @ X_b.rotation, axis)
-    return Measured((value,), (_turn(X_a.rotation.act(g)),))
+    return Measured((value,), (_pure_moment(X_a.rotation.act(g)),))
 
 
 def position(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Measured:
     """Position p_ab in a's axes (m)."""
     values = X_a.rotation.act_back(X_b.position - X_a.position)
-    return Measured(tuple(values), tuple(_pull(X_a.rotation.act(e)) for e in (X, Y, Z)))
+    return Measured(tuple(values), tuple(_pure_force(X_a.rotation.act(e)) for e in (X, Y, Z)))
 
 
 def orientation(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Measured:
     """Rotation vector of R_ab, in a's axes (equal to that in b's)."""
     phi = Vector3(*rotation_vector(quaternion_of(X_a.rotation.transposed() @ X_b.rotation)))
-    return Measured(tuple(phi), tuple(_turn(X_a.rotation.act(row)) for row in inverse_left(phi)))
+    return Measured(tuple(phi), tuple(_pure_moment(X_a.rotation.act(row)) for row in inverse_left(phi)))
 
 
 def pose(X_a: Pose, X_b: Pose, axis: Vector3, axis_b: Vector3) -> Measured:

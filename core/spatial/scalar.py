@@ -58,14 +58,14 @@ def _function(module: ModuleType, name: str) -> Any:
     if name == "step":
         return lambda x: apply("ge", x, 0.0)
     if module.__name__ == "casadi" and name == "logic_not":
-        return _not_of_graph
+        return _logical_not_of_graph
     if module.__name__ == "numpy" and name in _TRUTHS and name != "if_else":
         truth = getattr(module, _RENAMED["numpy", name])
         return lambda *arguments: 1.0 * truth(*arguments)
     return getattr(module, _RENAMED.get((module.__name__, name), name))
 
 
-def _not_of_graph(x: Any) -> Any:
+def _logical_not_of_graph(x: Any) -> Any:
     """Logical not of a CasADi expression. CasADi simplifies a double negation to its argument, which need not be 0 or
     1."""
     casadi = sys.modules["casadi"]
@@ -101,11 +101,11 @@ _TRUTHS: dict[str, Callable[..., Any]] = {
 """Comparisons and logical functions of Python numbers; 1.0 is true, 0.0 is false."""
 
 
-def _truth(name: str) -> Callable[..., float]:
+def _truth_function(name: str) -> Callable[..., float]:
     return lambda *arguments: float(_TRUTHS[name](*arguments))
 
 
-_PYTHON.update({name: _truth(name) for name in _TRUTHS}, step=lambda x: float(x >= 0.0))
+_PYTHON.update({name: _truth_function(name) for name in _TRUTHS}, step=lambda x: float(x >= 0.0))
 
 _functions: dict[type, Callable[..., Scalar]] = {}
 
@@ -172,7 +172,7 @@ def register(kind: type, arithmetic: Arithmetic) -> None:
     _arithmetic[kind] = arithmetic
 
 
-def _of(a: Scalar, b: Scalar) -> Arithmetic:
+def _arithmetic_of(a: Scalar, b: Scalar) -> Arithmetic:
     return _arithmetic.get(type(a)) or _arithmetic.get(type(b)) or _PLAIN
 
 
@@ -185,7 +185,7 @@ def plus(a: Scalar, b: Scalar) -> Scalar:
             return a + b if b else a
     elif type(b) is float and b == 0.0:
         return a
-    return _of(a, b).plus(a, b)
+    return _arithmetic_of(a, b).plus(a, b)
 
 
 def minus(a: Scalar, b: Scalar) -> Scalar:
@@ -197,14 +197,14 @@ def minus(a: Scalar, b: Scalar) -> Scalar:
             return a - b
     elif type(a) is float and a == 0.0:
         return negated(b)
-    return _of(a, b).minus(a, b)
+    return _arithmetic_of(a, b).minus(a, b)
 
 
 def negated(a: Scalar) -> Scalar:
     """Return −a; a literal zero stays positive."""
     if type(a) is float:
         return -a if a else 0.0
-    return _of(a, a).negated(a)
+    return _arithmetic_of(a, a).negated(a)
 
 
 def times(a: Scalar, b: Scalar) -> Scalar:
@@ -216,14 +216,14 @@ def times(a: Scalar, b: Scalar) -> Scalar:
     elif type(b) is float:
         literal, other = b, a
     else:
-        return _of(a, b).times(a, b)
+        return _arithmetic_of(a, b).times(a, b)
     if literal == 0.0:
         return 0.0
     if literal == 1.0:
         return other
     if literal == -1.0:
         return negated(other)
-    return _of(a, b).times(a, b)
+    return _arithmetic_of(a, b).times(a, b)
 
 
 def over(a: Scalar, b: Scalar) -> Scalar:
@@ -234,7 +234,7 @@ def over(a: Scalar, b: Scalar) -> Scalar:
         raise ZeroDivisionError
     if is_zero(a):
         return 0.0
-    return _of(a, b).over(a, b)
+    return _arithmetic_of(a, b).over(a, b)
 
 
 def side(x: Scalar) -> Scalar:

@@ -182,11 +182,11 @@ class Compiled:
         if p is None:
             evaluator = self._passed.get(function) or self.evaluator(function)
         else:
-            evaluator = self._evaluators.get(function) or self._made(function)
+            evaluator = self._evaluators.get(function) or self._unchecked_evaluator(function)
             if function in WEIGHED:
                 self.gate.ask(self.parameter_values(p))
         if len(states) < len(evaluator.sizes):
-            states = (*states, *self._further(evaluator, states, p, t, x))
+            states = (*states, *self._further_arguments(evaluator, states, p, t, x))
         return evaluator.call(*states) if p is None else evaluator.general(states, self.parameter_values(p))
 
     def joint_poses(self, q: Any, p: Values = None) -> dict[str, tuple[Array, Array]]:
@@ -250,7 +250,7 @@ class Compiled:
         x = np.asarray(x, dtype=float)
         return self.call("states", q, v, np.concatenate([x, np.zeros_like(x)], axis=-1), p=p, t=t)
 
-    def _further(self, evaluator: Evaluator, states: tuple[Any, ...], p: Values, t: Any, x: Any) -> list[Any]:
+    def _further_arguments(self, evaluator: Evaluator, states: tuple[Any, ...], p: Values, t: Any, x: Any) -> list[Any]:
         """Return the arguments after q, v, u: states of force elements with their rates, time."""
         missing = evaluator.signature.arguments[len(states) :]
         result: list[Any] = []
@@ -274,7 +274,7 @@ class Compiled:
     def compile(self, *functions: str, wait: bool = True) -> None:
         """Compile functions (e.g. "forward_dynamics"; default: those used so far) and wait for their machine code."""
         for function in functions:
-            self._made(function)
+            self._unchecked_evaluator(function)
         if wait:
             self.program.wait(functions)
 
@@ -290,17 +290,17 @@ class Compiled:
         if evaluator is None:
             if function in WEIGHED:
                 self.gate.ask()
-            evaluator = self._passed[function] = self._made(function)
+            evaluator = self._passed[function] = self._unchecked_evaluator(function)
         return evaluator
 
-    def _made(self, function: str) -> Evaluator:
+    def _unchecked_evaluator(self, function: str) -> Evaluator:
         """Return a function by name, without checking the model's numbers."""
         evaluator = self._evaluators.get(function)
         if evaluator is None:
             evaluator = self.program.evaluator(function, self._p)
             signature = evaluator.signature
             if signature.checked:
-                evaluator.failed = lambda states, p, out: self._failed(signature, states, p, out)
+                evaluator.failed = lambda states, p, out: self._raise_not_finite(signature, states, p, out)
             self._evaluators[function] = evaluator
         return evaluator
 
@@ -312,9 +312,9 @@ class Compiled:
         from core.traces.native_entry import entry_of
 
         self.compile(function)
-        return entry_of(function, self._made(function).code, p, self.program.failures.get(function, ""))
+        return entry_of(function, self._unchecked_evaluator(function).code, p, self.program.failures.get(function, ""))
 
-    def _failed(self, signature: Signature, states: Sequence[Array], p: Array, out: Array) -> None:
+    def _raise_not_finite(self, signature: Signature, states: Sequence[Array], p: Array, out: Array) -> None:
         """Raise the error that explains a result that is not finite."""
         from core.traces.not_finite import singular
 

@@ -60,27 +60,27 @@ def _pose(entries: Sequence[Any]) -> Pose:
 def constraint_sides(context: TraceContext, x: Mapping[str, list[Any]], _: str, run: Runner = inline) -> list[Scalar]:
     """Return the derivative of each side's rows with respect to the motion [ω; v] of its frame b relative to a, at b's
     origin in world axes, and that origin."""
-    return _sides(context, context.constraints.table, x, run)
+    return _side_wrenches(context, context.constraints.table, x, run)
 
 
 def cut_sides(context: TraceContext, x: Mapping[str, list[Any]], _: str, run: Runner = inline) -> list[Scalar]:
     """Return the derivatives as in `constraint_sides` for the coordinates of cut joints and of clutches between
     these."""
-    return _sides(context, context.cut_coordinates, x, run)
+    return _side_wrenches(context, context.cut_coordinates, x, run)
 
 
-def _sides(
+def _side_wrenches(
     context: TraceContext, table: Sequence[KinematicConstraint], x: Mapping[str, list[Any]], run: Runner
 ) -> list[Scalar]:
     kinematics = context.standing(x["q"], run)
     known: dict[Form, Step] = {}
-    alike: dict[Hashable, _Derived] = {}
+    alike: dict[Hashable, _SideDerivatives] = {}
     result: list[Scalar] = []
     for constraint in table:
         if not constraint.sides:
             continue
         frames = _Frames(constraint.sides, context.tree)
-        derived = alike.get(constraint.alike) or _derived(constraint, frames, context.p, known)
+        derived = alike.get(constraint.alike) or _side_derivatives(constraint, frames, context.p, known)
         if constraint.alike is not None:
             alike[constraint.alike] = derived
         poses = tuple(kinematics.frame(place) for place in frames.places)
@@ -93,7 +93,7 @@ def _sides(
     return result
 
 
-class _Derived(NamedTuple):
+class _SideDerivatives(NamedTuple):
     """Derivatives of all sides of a constraint: a step of (poses, coordinates of links, parameters, constants)."""
 
     step: Step
@@ -102,15 +102,17 @@ class _Derived(NamedTuple):
     constants: tuple[float, ...]
 
 
-def _derived(constraint: KinematicConstraint, frames: _Frames, p: Sequence[Any], known: dict[Form, Step]) -> _Derived:
+def _side_derivatives(
+    constraint: KinematicConstraint, frames: _Frames, p: Sequence[Any], known: dict[Form, Step]
+) -> _SideDerivatives:
     derived = column([entry for side in constraint.sides for entry in _derivatives(constraint, side, frames)])
     within = {symbol.element_hash() for symbol in ca.symvar(derived)}
     used = tuple(symbol for symbol in p if symbol.element_hash() in within)
     coordinates = [x for own in frames.coordinates.values() for x in own]
     form, constants = form_of([column(frames.symbols), column(coordinates), column(list(used))], [derived])
     if form not in known:
-        known[form] = _translated(form)
-    return _Derived(known[form], tuple(frames.coordinates), used, tuple(constants))
+        known[form] = _step_of_form(form)
+    return _SideDerivatives(known[form], tuple(frames.coordinates), used, tuple(constants))
 
 
 def _derivatives(constraint: KinematicConstraint, side: Side, frames: _Frames) -> Iterator[Any]:
@@ -122,7 +124,7 @@ def _derivatives(constraint: KinematicConstraint, side: Side, frames: _Frames) -
     yield from ca.vertsplit(ca.vec(ca.densify(R).T))
 
 
-def _translated(form: Form) -> Step:
+def _step_of_form(form: Form) -> Step:
     """Convert a form to a step (`core.mechanics.runner`)."""
     arguments, (derived,) = written_out(form)
     function = ca.Function("f", arguments, [derived], {"cse": True})

@@ -65,7 +65,7 @@ class Derivatives:
         self._program = program
         self._by = column([program.tracer.p[k] for k in parameters])
         self._inputs: dict[str, list[Any]] = {}
-        self._code = self._traced()
+        self._code = self._build_code()
 
     def __call__(self, values: Mapping[str, Any], multipliers: Array, p: Array) -> Equations:
         """Evaluate at one state: q, v, u (accelerations), t (time argument) and x (states of force elements)."""
@@ -76,7 +76,7 @@ class Derivatives:
         """Evaluate at many states (n, …) and one set of parameters; each derivative has the states as first axis."""
         return Equations(*self._code([*(values[name] for name in (*self._inputs, "x")), multipliers], p))
 
-    def _body(self, name: str) -> Any:
+    def _symbolic_column(self, name: str) -> Any:
         """Return a symbolic function as a column, over this object's symbols."""
         tracer = self._program.tracer
         for argument in tracer.signature(name).arguments:
@@ -84,39 +84,43 @@ class Derivatives:
                 self._inputs.setdefault(argument, symbols(argument, tracer.sizes[argument]))
         return ca.densify(column(tracer.body(name, {**self._inputs, "x": self._states}, "", inline)))
 
-    def _traced(self) -> FlatCode:
+    def _build_code(self) -> FlatCode:
         tracer = self._program.tracer
         nv, nx = tracer.tree.nv, tracer.nx
         x = symbols("x", nx)
         self._states = [*x, *[0.0] * nx]
-        x_rate = self._body("states") if nx else ca.SX.zeros(0)
+        x_rate = self._symbolic_column("states") if nx else ca.SX.zeros(0)
         self._states = [*x, *ca.vertsplit(x_rate)]  # forces may depend on ẋ, which follows from the rest
-        forces, rate = self._body("inverse_dynamics"), self._body("rate")
+        forces, rate = self._symbolic_column("inverse_dynamics"), self._symbolic_column("rate")
         q, v, a = (column(self._inputs[name]) for name in "qvu")
         rows = tracer.signature("constraint_residual").shape[0]
         multipliers = ca.SX.sym("lambda", rows)
         N = ca.sparsify(ca.jacobian(rate, v))
         g = gaps = positions = ca.SX.zeros(rows)
         if rows:
-            positions = self._body("constraint_residual")
+            positions = self._symbolic_column("constraint_residual")
             G = speed_jacobian(tracer, self._inputs["q"])
             forces = forces - G.T @ multipliers
             gaps = G @ v
-            g = G @ a + self._body("constraint_bias")
+            g = G @ a + self._symbolic_column("constraint_bias")
         # q̇ = N v, δq = N ξ: N ξ̇ = (∂q̇/∂q N − Ṅ) ξ + N δv
         N_rate = ca.jtimes(ca.vec(N), q, rate).reshape(N.shape)
         turn = ca.solve(N.T @ N, N.T @ (ca.jacobian(rate, q) @ N - N_rate)) if nv else ca.SX.zeros(0, 0)
         own = column(list(x))
         slopes = ((forces, (q, v, own)), (g, (q, v)), (gaps, (q,)))
-        outputs = [_slope(f, by, q, N) for f, arguments in slopes for by in arguments]
-        outputs += [turn, *(_slope(x_rate, by, q, N) for by in (q, v, own)), self._follow(own, q, N)]
-        outputs += self._sums(own, x_rate, q, N)
+        outputs = [_derivative(f, by, q, N) for f, arguments in slopes for by in arguments]
+        outputs += [
+            turn,
+            *(_derivative(x_rate, by, q, N) for by in (q, v, own)),
+            self._junction_displacements(own, q, N),
+        ]
+        outputs += self._junction_derivatives(own, x_rate, q, N)
         outputs += [ca.jacobian(each, self._by) for each in (forces, g, gaps, positions, x_rate)]
-        outputs += [self._sums_by_parameters(x_rate, own)]
+        outputs += [self._junction_parameter_derivatives(x_rate, own)]
         arguments = [*(column(list(given)) for given in self._inputs.values()), own, multipliers, column(tracer.p)]
         return FlatCode(arguments, outputs, later=True)
 
-    def _sums(self, x: Any, x_rate: Any, q: Any, N: Any) -> list[Any]:
+    def _junction_derivatives(self, x: Any, x_rate: Any, q: Any, N: Any) -> list[Any]:
         """Return ∂f/∂q N, ∂f/∂x, ∂f/∂w of the forces f on junctions, where w are the junctions' speeds."""
         tracer = self._program.tracer
         count = 3 * len(tracer.elements.junctions)
@@ -127,7 +131,7 @@ class Derivatives:
         slopes = (ca.jacobian(f, q) @ N, ca.jacobian(f, x), ca.jacobian(f, w))
         return [ca.densify(ca.substitute(each, w, x_rate[:count])) for each in slopes]
 
-    def _sums_by_parameters(self, x_rate: Any, x: Any) -> Any:
+    def _junction_parameter_derivatives(self, x_rate: Any, x: Any) -> Any:
         """Return ∂f/∂p of the forces f on junctions."""
         tracer = self._program.tracer
         count = 3 * len(tracer.elements.junctions)
@@ -137,17 +141,17 @@ class Derivatives:
         f = forces(tracer, {**self._inputs, "x": ca.vertsplit(x)}, w)
         return ca.densify(ca.substitute(ca.jacobian(f, self._by), w, x_rate[:count]))
 
-    def _follow(self, x: Any, q: Any, N: Any) -> Any:
+    def _junction_displacements(self, x: Any, q: Any, N: Any) -> Any:
         """Return −(∂f/∂x)⁻¹ ∂f/∂q N of the forces f on junctions."""
         tracer = self._program.tracer
         count = 3 * len(tracer.elements.junctions)
         if not count:
             return ca.SX.zeros(0, tracer.tree.nv)
-        f = self._body("balance")[:count]
+        f = self._symbolic_column("balance")[:count]
         return -ca.solve(ca.densify(ca.jacobian(f, x[:count])), ca.densify(ca.jacobian(f, q) @ N))
 
 
-def _slope(f: Any, by: Any, q: Any, N: Any) -> Any:
+def _derivative(f: Any, by: Any, q: Any, N: Any) -> Any:
     """Return ∂f/∂by; for q along displacements, δq = N ξ."""
     return ca.jacobian(f, by) @ N if by is q else ca.jacobian(f, by)
 

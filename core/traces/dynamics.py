@@ -74,7 +74,7 @@ def acting(
     return loads if loads.acts else None
 
 
-def _masses(context: TraceContext, x: Inputs, run: Runner) -> list[list[Scalar]]:
+def _mass_matrix_rows(context: TraceContext, x: Inputs, run: Runner) -> list[list[Scalar]]:
     algorithm = crba if context.tree.coupled or not context.deep else by_screws
     M = algorithm(context.tree, x["q"], run)
     if context.elements.added_inertia:
@@ -84,14 +84,14 @@ def _masses(context: TraceContext, x: Inputs, run: Runner) -> list[list[Scalar]]
 
 def mass_matrix(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return M, row by row."""
-    return [entry for row in _masses(context, x, run) for entry in row]
+    return [entry for row in _mass_matrix_rows(context, x, run) for entry in row]
 
 
 def mass_entries(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return the nonzero entries of M on and below its diagonal; for a deep tree those of its segments."""
     if context.segments is not None:
         return context.segments.entries(x["q"], run)
-    M = _masses(context, x, run)
+    M = _mass_matrix_rows(context, x, run)
     return [M[i][j] for i, j in zip(*context.mass_pattern, strict=True)]
 
 
@@ -141,14 +141,14 @@ def forward(
     remaining = run(_differences, tuple(x["u"]), tuple(h))
     M = mass_matrix(context, x, "", run)
     rows = tuple(tuple(M[i : i + tree.nv]) for i in range(0, len(M), tree.nv))
-    return list(run(_solved, rows, remaining))
+    return list(run(_solve, rows, remaining))
 
 
 def _differences(a: Scalars, b: Scalars) -> tuple[Scalar, ...]:
     return tuple(minus(x, y) for x, y in zip(a, b, strict=True))
 
 
-def _solved(M: Sequence[Scalars], b: Scalars) -> tuple[Scalar, ...]:
+def _solve(M: Sequence[Scalars], b: Scalars) -> tuple[Scalar, ...]:
     return solve(factorise(M), b)
 
 

@@ -40,16 +40,16 @@ def wrenches(
     for name, (_a, b) in machine.joints.items():
         link = machine.carried.get(name)
         if link is None:
-            F = _own(context, x, name, run, resist, smooth)
+            F = _wrench_of_own_elements(context, x, name, run, resist, smooth)
             result += [*F.moment, *F.force]
             continue
         p_b = b.pose.position if b.link < 0 else run(Pose.point, poses[b.link], b.pose.position)
-        F = run(_opposite_at if turned[name] else _at, forces[link], poses[link], p_b)
+        F = run(_reaction_at_link if turned[name] else _moved_to_link, forces[link], poses[link], p_b)
         result += [*F.moment, *F.force]
     return result
 
 
-def _own(
+def _wrench_of_own_elements(
     context: TraceContext, x: Mapping[str, list[Any]], joint: str, run: Runner, resist: bool, smooth: bool
 ) -> Force:
     """Return the wrench of a cut joint's own elements on its child side."""
@@ -64,11 +64,11 @@ def _own(
     return loads.on_b
 
 
-def _at(force: Force, X_WL: Pose, p: Vector3) -> Force:
+def _moved_to_link(force: Force, X_WL: Pose, p: Vector3) -> Force:
     """Move a force about the world point p, world axes, to a link's origin and axes."""
     return Pose(X_WL.rotation, X_WL.position - p).force(force)
 
 
-def _opposite_at(force: Force, X_WL: Pose, p: Vector3) -> Force:
+def _reaction_at_link(force: Force, X_WL: Pose, p: Vector3) -> Force:
     """Return the reaction to a force, moved to a link's origin and axes."""
-    return -_at(force, X_WL, p)
+    return -_moved_to_link(force, X_WL, p)

@@ -35,7 +35,7 @@ ROUNDS = 4
 """Newton iterations where a force law is nonlinear in the rate."""
 
 
-def _sums(context: TraceContext, s: ForceState) -> ca.SX:
+def _junction_forces(context: TraceContext, s: ForceState) -> ca.SX:
     """Return f: the total force on every junction, world axes."""
     totals: list[Scalar] = [0.0] * (3 * len(context.elements.junctions))
     for element in context.elements.named_forces:
@@ -69,7 +69,7 @@ class Balance:
         """Where those of force elements are in x."""
         nothing = [0.0] * (context.nx - self.count)
         self.s = force_state(context, {**x, "x": [*x["x"][: context.nx], *self.w, *nothing]})
-        self.f = _sums(context, self.s)
+        self.f = _junction_forces(context, self.s)
         self.state_rates = column(_state_rates(context, self.s))
         self.of_w = column(self.w)
 
@@ -104,7 +104,7 @@ class Balance:
         w = ca.SX.zeros(self.count)
         for _ in range(ROUNDS if nonlinear else 1):
             value, slope = (ca.substitute(each, self.of_w, w) for each in (R, J))
-            w = w - ca.solve(_supported(slope), value)
+            w = w - ca.solve(_regularised(slope), value)
         return w
 
 
@@ -114,7 +114,7 @@ def forces(context: TraceContext, x: Inputs, w: Any) -> ca.SX:
     return ca.substitute(balance.f, balance.of_w, w)
 
 
-def _supported(J: ca.SX) -> ca.SX:
+def _regularised(J: ca.SX) -> ca.SX:
     n = J.shape[0]
     size = ca.sum1(ca.sum2(ca.fabs(J))) + 1e-30
     return J - SUPPORT * size * ca.SX.eye(n)
@@ -125,11 +125,11 @@ def states(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> li
     balance = Balance(context, x) if context.elements.junctions else None
     if balance is None:
         s = force_state(context, x)
-        return [*map(as_symbol, _state_rates(context, s)), *_turning(context, x)]
+        return [*map(as_symbol, _state_rates(context, s)), *_counted_angle_rates(context, x)]
     w, own = balance.speeds(), []
     if balance.states:
         own = ca.vertsplit(ca.densify(ca.substitute(balance.state_rates, balance.of_w, w)))
-    return [*ca.vertsplit(ca.densify(w)), *own, *_turning(context, x)]
+    return [*ca.vertsplit(ca.densify(w)), *own, *_counted_angle_rates(context, x)]
 
 
 def _state_rates(context: TraceContext, s: ForceState) -> list[Scalar]:
@@ -137,7 +137,7 @@ def _state_rates(context: TraceContext, s: ForceState) -> list[Scalar]:
     return [rate for element in context.elements.named_forces for rate in element.x_rate(s)]
 
 
-def _turning(context: TraceContext, x: Inputs) -> list[Scalar]:
+def _counted_angle_rates(context: TraceContext, x: Inputs) -> list[Scalar]:
     """Return the rates of the angles that count turns."""
     if not context.elements.turn_counters:
         return []
@@ -152,7 +152,7 @@ def settle(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> li
     J, P = balance.equations()[1:]
     w = balance.speeds()
     f, J, P = (ca.substitute(each, balance.of_w, w) for each in (balance.f, J, P))
-    step = -ca.solve(_supported(J), P @ f)
+    step = -ca.solve(_regularised(J), P @ f)
     result = ca.vertsplit(ca.densify(step))
     if balance.states:
         along = ca.jacobian(balance.state_rates, balance.of_w)
@@ -185,6 +185,6 @@ def at_rest(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> l
     """Return f, then ∂f/∂r row by row, for junctions at rest and force elements at their initial states."""
     count = 3 * len(context.elements.junctions)
     states = stretched(context, x, "")
-    f = _sums(context, force_state(context, {**x, "x": [*states, *[0.0] * context.nx]}))
+    f = _junction_forces(context, force_state(context, {**x, "x": [*states, *[0.0] * context.nx]}))
     K = ca.jacobian(f, column(list(x["x"][:count])))
     return [*ca.vertsplit(ca.densify(f)), *ca.vertsplit(ca.vec(ca.densify(K).T))]

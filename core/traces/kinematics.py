@@ -35,10 +35,10 @@ def matrix_of(pose: Pose) -> list[Scalar]:
 def poses(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return the pose matrices of all frames except the world."""
     links = context.standing(x["q"], run).poses
-    return _matrices(list(context.machine.frames.values())[1:], links, run)
+    return _pose_matrices(list(context.machine.frames.values())[1:], links, run)
 
 
-def _matrices(places: Sequence[Place], links: Sequence[Pose], run: Runner) -> list[Scalar]:
+def _pose_matrices(places: Sequence[Place], links: Sequence[Pose], run: Runner) -> list[Scalar]:
     result: list[Scalar] = []
     for place in places:
         result += matrix_of(place.pose if place.link < 0 else run(Pose.__matmul__, links[place.link], place.pose))
@@ -48,7 +48,7 @@ def _matrices(places: Sequence[Place], links: Sequence[Pose], run: Runner) -> li
 def joint_poses(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
     """Return the pose matrices of frames a and b of all joints."""
     links = context.standing(x["q"], run).poses
-    return _matrices([place for sides in context.machine.joints.values() for place in sides], links, run)
+    return _pose_matrices([place for sides in context.machine.joints.values() for place in sides], links, run)
 
 
 def jacobian(context: TraceContext, x: Inputs, frame: str, run: Runner = inline) -> list[Scalar]:
@@ -82,15 +82,15 @@ def center(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> li
     sums = kinematics.mass_center(context.tree, links, context.machine.ground, run)
     state = context.standing(x["q"], run)
     for mass in context.elements.line_masses:
-        sums = run(_with_mass, tuple(sums), mass.mass, mass.position(state))
-    return list(run(_divided, tuple(sums)))
+        sums = run(_add_mass, tuple(sums), mass.mass, mass.position(state))
+    return list(run(_center_from_sums, tuple(sums)))
 
 
-def _with_mass(sums: Scalars, mass: Scalar, p: Vector3) -> tuple[Scalar, ...]:
+def _add_mass(sums: Scalars, mass: Scalar, p: Vector3) -> tuple[Scalar, ...]:
     return tuple(plus(total, more) for total, more in zip(sums, (mass, *p.scaled(mass)), strict=True))
 
 
-def _divided(sums: Scalars) -> tuple[Scalar, ...]:
+def _center_from_sums(sums: Scalars) -> tuple[Scalar, ...]:
     return tuple(over(component, sums[0]) for component in sums[1:])
 
 

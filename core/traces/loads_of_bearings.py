@@ -42,21 +42,21 @@ def bearing_loads(context: TraceContext, x: Inputs, _: str, run: Runner = inline
         for name, pair in machine.joints.items()
     }
     index = {name: i for i, name in enumerate(names)}
-    for letter, sides, trace in _held(context):
+    for letter, sides, trace in _constraint_groups(context):
         if x.get(letter):
             pairs = bearing_pairs(context.topology, index, sides)
             places = [frames[name][1].position for name in names]
-            _send(forces, pairs, trace(context, {"q": x["q"]}, "", run), x[letter], places)
+            _add_transmitted_wrenches(forces, pairs, trace(context, {"q": x["q"]}, "", run), x[letter], places)
     result: list[Scalar] = []
     for joint, k in context.bearings:
         if k == 0:
             axis = frames[joint.name][0].rotation.act(context.numbers.law(joint)[1].columns()[2])
-            loads = _loads(context, joint, forces[index[joint.name]], axis)
+            loads = _friction_loads(context, joint, forces[index[joint.name]], axis)
         result.append(loads[k])
     return result
 
 
-def _held(context: TraceContext) -> list[tuple[str, list[Any], Any]]:
+def _constraint_groups(context: TraceContext) -> list[tuple[str, list[Any], Any]]:
     """Return the groups of rows that exert wrenches: letter of their multipliers, their sides with row numbers, and the
     function of their wrenches."""
     held = [(side, list(range(rows.start, rows.stop))) for _, side, rows in context.constraints.sides()]
@@ -64,7 +64,7 @@ def _held(context: TraceContext) -> list[tuple[str, list[Any], Any]]:
     return [("l", held, constraint_sides), ("c", closing, cut_sides)]
 
 
-def _send(
+def _add_transmitted_wrenches(
     forces: list[Force], pairs: BearingPairs, sides: list[Scalar], factors: list[Any], places: list[Vector3]
 ) -> None:
     """Add the wrenches that row forces transmit through joints, at each joint's frame b in world axes."""
@@ -81,11 +81,11 @@ def _force(entries: list[Scalar]) -> Force:
     return Force(Vector3(*entries[:3]), Vector3(*entries[3:]))
 
 
-def _size(v: Vector3) -> Scalar:
+def _norm(v: Vector3) -> Scalar:
     return sqrt(plus(v.dot(v), NOTHING))
 
 
-def _loads(context: TraceContext, joint: Joint, force: Force, axis: Vector3) -> list[Scalar]:
+def _friction_loads(context: TraceContext, joint: Joint, force: Force, axis: Vector3) -> list[Scalar]:
     """Return the friction per unit coefficient for each speed of a joint."""
     where, scalar = f"joint '{joint.name}'", context.numbers.scalar
     radius, shoulder = (
@@ -94,25 +94,25 @@ def _loads(context: TraceContext, joint: Joint, force: Force, axis: Vector3) -> 
     along = force.force.dot(axis)
     match joint.info.bearing:
         case "pin":
-            across = times(radius, _across(context, joint, force, axis))
-            normal = across if is_zero(shoulder) else plus(across, times(shoulder, _size(Vector3(along, 0.0, 0.0))))
+            across = times(radius, _force_across_axis(context, joint, force, axis))
+            normal = across if is_zero(shoulder) else plus(across, times(shoulder, _norm(Vector3(along, 0.0, 0.0))))
             return [normal]
         case "guide":
-            normal = _across(context, joint, force, axis)
+            normal = _force_across_axis(context, joint, force, axis)
         case "plane":
-            normal = _size(Vector3(along, 0.0, 0.0))
+            normal = _norm(Vector3(along, 0.0, 0.0))
         case _:
-            normal = _size(force.force)
+            normal = _norm(force.force)
     turns = [dimension == "angular_velocity" for dimension in joint.info.speed_dimensions]
     return [times(radius, normal) if turn else normal for turn in turns]
 
 
-def _across(context: TraceContext, joint: Joint, force: Force, axis: Vector3) -> Scalar:
+def _force_across_axis(context: TraceContext, joint: Joint, force: Force, axis: Vector3) -> Scalar:
     """Return the sum Σ|f⊥| of the bearing forces across an axis."""
     across = force.force - axis.scaled(force.force.dot(axis))
     if joint.bearing_distance is None:
-        return _size(across)
+        return _norm(across)
     distance = context.numbers.scalar(joint.bearing_distance, f"joint '{joint.name}', bearing_distance")
     pair = force.moment.cross(axis).scaled(over(1.0, distance))
     half = across.scaled(0.5)
-    return plus(_size(half + pair), _size(half - pair))
+    return plus(_norm(half + pair), _norm(half - pair))

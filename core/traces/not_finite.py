@@ -45,13 +45,15 @@ def undefined_formula(machine: Machine, q: Array, v: Array, p: Values, t: float,
     it; empty if all are finite."""
     for step in AHEAD:
         ahead = machine.coordinates.integrate(q, v, step)
-        found = _force(machine, ahead, v, p, t + step, x) or _row(machine, ahead, v, p, t + step)
+        found = _undefined_force(machine, ahead, v, p, t + step, x) or _undefined_constraint(
+            machine, ahead, v, p, t + step
+        )
         if found:
             return found
     return ""
 
 
-def _force(machine: Machine, q: Array, v: Array, p: Values, t: float, x: Array | None) -> str:
+def _undefined_force(machine: Machine, q: Array, v: Array, p: Values, t: float, x: Array | None) -> str:
     if not machine.model.expanded.forces:
         return ""
     shown, at = machine.call("forces", q, v, p=p, t=t, x=x), 0
@@ -63,7 +65,7 @@ def _force(machine: Machine, q: Array, v: Array, p: Values, t: float, x: Array |
     return ""
 
 
-def _row(machine: Machine, q: Array, v: Array, p: Values, t: float) -> str:
+def _undefined_constraint(machine: Machine, q: Array, v: Array, p: Values, t: float) -> str:
     if not machine.rows:
         return ""
     residual, bias = machine.call("constraint_residual", q, p=p, t=t), machine.call("constraint_bias", q, v, p=p, t=t)

@@ -50,16 +50,16 @@ class Gate:
         the model's own."""
         if self.is_open:
             return
-        if p is None or not p.size or not self._followers or np.array_equal(p, self._own):
-            if (error := self._of_own) is not None:
+        if p is None or not p.size or not self._elements_with_parameters or np.array_equal(p, self._own):
+            if (error := self._own_error) is not None:
                 raise SimulationError(error.what, where=error.where, remedy=error.remedy)
             return
         if p.ndim == 1 and p.tobytes() == self._last:
             return
         rows = p.reshape(-1, p.shape[-1])
-        for row in rows[~self.surely(rows)] if self._of_own is None else rows:
+        for row in rows[~self.surely(rows)] if self._own_error is None else rows:
             values = self._model.values(dict(zip(self._names, row.tolist(), strict=True)))
-            elements = self._followers if self._of_own is None else tuple(numbered(self._model))
+            elements = self._elements_with_parameters if self._own_error is None else tuple(numbered(self._model))
             if (error := refusal(elements, self._model, values)) is not None:
                 raise error
         if p.ndim == 1:
@@ -68,22 +68,22 @@ class Gate:
     def surely(self, rows: Array) -> NDArray[np.bool_]:
         """Return a mask (n,) of the parameter values (n, n_p) for which all dependent fields are certainly possible,
         provided that the other fields are."""
-        if not self._followers:
+        if not self._elements_with_parameters:
             return np.ones(len(rows), dtype=bool)
-        return np.asarray(np.array(self._missing(rows.T)).ravel() == 0.0)
+        return np.asarray(np.array(self._negative_margins(rows.T)).ravel() == 0.0)
 
     @cached_property
-    def _of_own(self) -> SimulationError | None:
+    def _own_error(self) -> SimulationError | None:
         """Return the error for the model's own numbers; None if they are possible."""
         return refusal(numbered(self._model), self._model, self._model.values())
 
     @cached_property
-    def _followers(self) -> tuple[Placed, ...]:
+    def _elements_with_parameters(self) -> tuple[Placed, ...]:
         known = set(self._model.values())
         return tuple(each for each in numbered(self._model) if follows_parameters(each[1], known))
 
     @cached_property
-    def _missing(self) -> Callable[[Array], Any]:
+    def _negative_margins(self) -> Callable[[Array], Any]:
         """Return a function of parameter values (n_p, n) that gives the total of negative margins of the dependent
         fields (1, n); NaN where one is not finite."""
         p = symbols("p", len(self._names))
@@ -94,7 +94,7 @@ class Gate:
                 return None
             return value_of(value, values)
 
-        found = column([each for _, element in self._followers for each in margins(element, read)])
+        found = column([each for _, element in self._elements_with_parameters for each in margins(element, read)])
         missing = ca.sum1(found - ca.fabs(found))
         function: Callable[[Array], Any] = ca.Function("missing", [column(list(p))], [missing])
         return function

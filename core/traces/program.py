@@ -78,12 +78,12 @@ class Program:
         """Return G (rows, nv) in CSR format from its nonzero entries."""
         import scipy.sparse
 
-        columns, begins = self._compressed
+        columns, begins = self._row_structure
         shape = len(self.constraint_rows), self.tracer.tree.nv
         return scipy.sparse.csr_array((entries, columns, begins), shape=shape)
 
     @cached_property
-    def _compressed(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def _row_structure(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Return the column indices of the entries of G, and the start of each row among them."""
         rows, columns = self.tracer.row_expressions.pattern
         begins = np.searchsorted(rows, np.arange(len(self.constraint_rows) + 1))
@@ -199,8 +199,8 @@ def program_of(model: Model) -> Program:
 def structure(model: Model) -> Any:
     """Return a hashable value of everything that a model's code depends on."""
     plain = model.expanded
-    bodies = tuple(_body(body) for body in plain.bodies)
-    joints = tuple(_joint(joint, bool(plain.forces)) for joint in plain.joints)
+    bodies = tuple(_body_structure(body) for body in plain.bodies)
+    joints = tuple(_joint_structure(joint, bool(plain.forces)) for joint in plain.joints)
     frames = tuple(dataclasses.replace(frame, description="") for frame in plain.frames)
     parameters = tuple((p.name, None if p.independent else p.value) for p in plain.parameters)
     others = tuple(
@@ -212,12 +212,12 @@ def structure(model: Model) -> Any:
     return plain.world.gravity, parameters, bodies, frames, joints, others, contents, own_kinds_of(plain)
 
 
-def _body(body: Body) -> Any:
+def _body_structure(body: Body) -> Any:
     shapes = () if body.density is None else body.shapes
     return body.name, body.mass, body.center_of_mass, body.inertia, body.density, shapes
 
 
-def _joint(joint: Joint, forces: bool) -> Any:
+def _joint_structure(joint: Joint, forces: bool) -> Any:
     """Return a joint's fields that its code depends on. The rest position is only a starting value, unless a spring or
     force refers to it."""
     if joint.stiffness == 0.0 and not forces and all(isinstance(value, float) for value in joint.rest):

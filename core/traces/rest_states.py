@@ -87,11 +87,11 @@ def _junctions_at_rest(
         else:
             break
         x, f, K = trial, f_trial, K_trial
-    _check_held(call, list(context.elements.junctions), q, v, p, t, x)
+    _check_supported(call, list(context.elements.junctions), q, v, p, t, x)
     return x
 
 
-def _check_held(call: Call, names: list[str], q: Array, v: Array, p: Array, t: float, x: Array) -> None:
+def _check_supported(call: Call, names: list[str], q: Array, v: Array, p: Array, t: float, x: Array) -> None:
     x = np.asarray(call("stretched", q, v, np.concatenate([x, np.zeros_like(x)]), p=p, t=t))
     J = call("junctions", q, v, np.concatenate([x, np.zeros_like(x)]), p=p, t=t)
     if not np.isfinite(J).all():

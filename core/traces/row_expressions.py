@@ -31,7 +31,7 @@ from core.spatial.scalar import Scalar
 Step = Callable[..., tuple[Scalar, ...]]
 
 
-class _Kind(NamedTuple):
+class _RowKind(NamedTuple):
     """Properties of a form's rows: level, True for an angle up to whole turns, and True if the row constrains speeds
     that are not rates of coordinates."""
 
@@ -40,7 +40,7 @@ class _Kind(NamedTuple):
     of_speeds: tuple[bool, ...]
 
 
-class _Derived(NamedTuple):
+class _DerivedSteps(NamedTuple):
     """Steps over (q, v, t, p, constants) for residual, entries of G, bias and time derivative, and the positions of the
     entries."""
 
@@ -52,10 +52,10 @@ class _Derived(NamedTuple):
     columns: tuple[int, ...]
 
 
-class _Part(NamedTuple):
+class _ConstraintPart(NamedTuple):
     """Constraint of a given form: the derived steps and the indices of its arguments."""
 
-    derived: _Derived
+    derived: _DerivedSteps
     first_row: int
     q: tuple[int, ...]
     """Indices in q, in v and in the time argument, parameters, constants."""
@@ -84,13 +84,13 @@ class RowExpressions:
         self._owners = {("q", k): link for link in free for k in range(link.q.start, link.q.stop)}
         self._owners |= {("v", k): link for link in free for k in range(link.v.start, link.v.stop)}
         self._state = KinematicState(tree, self._q)
-        self._forms: dict[tuple[Form, _Kind], _Derived] = {}
-        self._parts: list[_Part] = []
+        self._forms: dict[tuple[Form, _RowKind], _DerivedSteps] = {}
+        self._parts: list[_ConstraintPart] = []
         self.count = 0
         """Number of rows."""
         for some in [[each] for each in table] if apart else [table]:
             if count := sum(len(each.rows) for each in some):
-                self._parts.append(self._read(some))
+                self._parts.append(self._constraint_part(some))
                 self.count += count
         self.pattern = Pattern(
             np.array([part.first_row + row for part in self._parts for row in part.derived.rows], dtype=np.int64),
@@ -98,7 +98,7 @@ class RowExpressions:
         )
         """Of G, in the order of `entries`."""
 
-    def _read(self, some: Sequence[KinematicConstraint]) -> _Part:
+    def _constraint_part(self, some: Sequence[KinematicConstraint]) -> _ConstraintPart:
         values: list[Any] = []
         targets: list[Target] = []
         speeds: list[Any] = []
@@ -110,9 +110,9 @@ class RowExpressions:
             state = ConstraintState(kinematics)
             values += constraint.values(state)
             targets += constraint.targets(self._t or (0.0,))
-            own = constraint.speeds(state, self._v, self._rates)
+            own = constraint.speeds(state, self._v, self._time_derivatives)
             speeds += [None] * len(constraint.rows) if own is None else own
-        kind = _Kind(
+        kind = _RowKind(
             tuple(row.level for each in some for row in each.rows),
             tuple(each.turns for each in some for _ in each.rows),
             tuple(speed is not None for speed in speeds),
@@ -132,10 +132,12 @@ class RowExpressions:
         ]
         form, constants = form_of(arguments, [ca.densify(each) for each in (*results, column(rates))])
         if (form, kind) not in self._forms:
-            self._forms[form, kind] = _derived(form, kind)
-        return _Part(self._forms[form, kind], self.count, q, v, t, tuple(self._p[k] for k in p), tuple(constants))
+            self._forms[form, kind] = _derived_steps(form, kind)
+        return _ConstraintPart(
+            self._forms[form, kind], self.count, q, v, t, tuple(self._p[k] for k in p), tuple(constants)
+        )
 
-    def _rates(self, scalars: Sequence[Scalar]) -> list[Scalar]:
+    def _time_derivatives(self, scalars: Sequence[Scalar]) -> list[Scalar]:
         """Differentiate scalars of q with respect to time."""
         free = sorted((link for link in self.tree.links if link.coupling is None), key=lambda link: link.q.start)
         rates = [x for link in free for x in link.law.rate(self._q[link.q], self._v[link.v])]
@@ -143,31 +145,40 @@ class RowExpressions:
 
     def residual(self, x: Mapping[str, list[Any]], run: Runner) -> list[Scalar]:
         """Return s − f of every row; zero for rows enforced only at speed or acceleration level."""
-        return self._every(lambda h: run(h.derived.residual, _of(x, "q", h.q), _of(x, "t", h.t), h.p, h.constants))
+        return self._rows_of_all_parts(
+            lambda h: run(h.derived.residual, _entries_of(x, "q", h.q), _entries_of(x, "t", h.t), h.p, h.constants)
+        )
 
     def entries(self, x: Mapping[str, list[Any]], run: Runner) -> list[Scalar]:
         """Return the entries of G in the order of `pattern`."""
-        return self._every(lambda h: run(h.derived.entries, _of(x, "q", h.q), h.p, h.constants))
+        return self._rows_of_all_parts(lambda h: run(h.derived.entries, _entries_of(x, "q", h.q), h.p, h.constants))
 
     def bias(self, x: Mapping[str, list[Any]], run: Runner) -> list[Scalar]:
         """Return Ġ v − f̈ of every row."""
-        return self._every(
-            lambda h: run(h.derived.bias, _of(x, "q", h.q), _of(x, "v", h.v), _of(x, "t", h.t), h.p, h.constants)
+        return self._rows_of_all_parts(
+            lambda h: run(
+                h.derived.bias,
+                _entries_of(x, "q", h.q),
+                _entries_of(x, "v", h.v),
+                _entries_of(x, "t", h.t),
+                h.p,
+                h.constants,
+            )
         )
 
     def time(self, x: Mapping[str, list[Any]], run: Runner) -> list[Scalar]:
         """Return −ḟ of every row; zero for rows enforced only at acceleration level."""
-        return self._every(lambda h: run(h.derived.time, _of(x, "t", h.t), h.p, h.constants))
+        return self._rows_of_all_parts(lambda h: run(h.derived.time, _entries_of(x, "t", h.t), h.p, h.constants))
 
-    def _every(self, evaluate: Callable[[_Part], tuple[Scalar, ...]]) -> list[Scalar]:
+    def _rows_of_all_parts(self, evaluate: Callable[[_ConstraintPart], tuple[Scalar, ...]]) -> list[Scalar]:
         return [entry for part in self._parts for entry in evaluate(part)]
 
 
-def _of(x: Mapping[str, list[Any]], word: str, places: Sequence[int]) -> tuple[Any, ...]:
+def _entries_of(x: Mapping[str, list[Any]], word: str, places: Sequence[int]) -> tuple[Any, ...]:
     return tuple(x[word][k] for k in places)
 
 
-def _derived(form: Form, kind: _Kind) -> _Derived:
+def _derived_steps(form: Form, kind: _RowKind) -> _DerivedSteps:
     """Derive residual, entries of G, bias and −ḟ of a form."""
     (q, v, t, p, c), (values, target, rate, second, speeds, q_rate) = written_out(form)
     gaps = ca.vertsplit(values - target)
@@ -187,11 +198,11 @@ def _derived(form: Form, kind: _Kind) -> _Derived:
     opposite = column(
         [0.0 if level == ACCELERATION else -r for level, r in zip(kind.levels, _split(rate), strict=True)]
     )
-    return _Derived(
-        _step([q, t, p, c], residual),
-        _step([q, p, c], column(transposed.nonzeros())),
-        _step([q, v, t, p, c], bias),
-        _step([t, p, c], opposite),
+    return _DerivedSteps(
+        _step_of([q, t, p, c], residual),
+        _step_of([q, p, c], column(transposed.nonzeros())),
+        _step_of([q, v, t, p, c], bias),
+        _step_of([t, p, c], opposite),
         tuple(rows),
         tuple(columns),
     )
@@ -201,7 +212,7 @@ def _split(x: ca.SX) -> list[ca.SX]:
     return ca.vertsplit(x) if x.numel() else []
 
 
-def _step(arguments: Sequence[ca.SX], result: ca.SX) -> Step:
+def _step_of(arguments: Sequence[ca.SX], result: ca.SX) -> Step:
     """Convert an expression to a step (`core.mechanics.runner`) that takes its arguments as tuples of scalars."""
     function = ca.Function("f", list(arguments), [ca.densify(result)], {"cse": True})
 

@@ -34,14 +34,14 @@ class Tracer(TraceContext):
         signature = self.signature(name)
         sizes = self.sizes
         if self.long and not FUNCTIONS[kind].whole:
-            return Trace(name, signature, self._record(signature, kind, detail, sizes))
+            return Trace(name, signature, self._record_table(signature, kind, detail, sizes))
         inputs = self.inputs(signature.arguments)
         result = self.body(kind, inputs, detail, inline)
         sources = [*(inputs[argument] for argument in signature.arguments), self.p]
         function = ca.Function("f", [column(list(source)) for source in sources], [column(result)], {"cse": True})
         return Trace(name, signature, function)
 
-    def _record(self, signature: Signature, kind: str, detail: str, sizes: Mapping[str, int]) -> Table:
+    def _record_table(self, signature: Signature, kind: str, detail: str, sizes: Mapping[str, int]) -> Table:
         recorder = Recorder([*(sizes[argument] for argument in signature.arguments), len(self.p)], self.p)
         inputs = dict(zip(signature.arguments, recorder.inputs, strict=False))
         return recorder.finish(self.body(kind, inputs, detail, recorder))
@@ -51,13 +51,13 @@ class Tracer(TraceContext):
         try:
             return FUNCTIONS[kind].trace(self, inputs, detail, run)
         except ZeroDivisionError:
-            raise self._massless() from None
+            raise self._massless_error() from None
 
     def signature(self, name: str) -> Signature:
         """Return arguments and shape of a function."""
         return signature_of(self, name)
 
-    def _massless(self) -> SimulationError:
+    def _massless_error(self) -> SimulationError:
         """Return the error that names the joint that moves no mass."""
         moved: dict[int, bool] = {}
         links = self.tree.links

@@ -87,13 +87,13 @@ class RowCoordinate(KinematicConstraint):
         if self.of_speed:
             side = self.sides[0]
             motion = state.shifts.get(id(side))
-            return [0.0] if motion is None else [self._along(ConstraintState(state.kinematics), motion)]
+            return [0.0] if motion is None else [self._speed_along(ConstraintState(state.kinematics), motion)]
         total: Scalar = 0.0
         for factor, part in self.parts:
             total = plus(total, times(factor, part.value(state)))
         return [total]
 
-    def _along(self, state: ConstraintState, motion: Sequence[Scalar]) -> Scalar:
+    def _speed_along(self, state: ConstraintState, motion: Sequence[Scalar]) -> Scalar:
         """Return the speed that a motion [ω; v] of b relative to a produces, at b's origin in the axes of all
         frames."""
         part = self.parts[0][1]
@@ -117,19 +117,19 @@ class RowCoordinate(KinematicConstraint):
 def row_coordinates(machine: Resolver) -> tuple[RowCoordinate, ...]:
     """Return the coordinates of all cut joints (speeds where joints have a quaternion), then those of clutches."""
     cuts = (machine.machine.member(name) for name in machine.machine.laws)
-    of_joints = (row for joint in cuts for row in _of_joint(joint, machine))
-    clutches = (_slip(force, machine) for force in machine.model.forces if force.is_clutch)
+    of_joints = (row for joint in cuts for row in _coordinates_of_joint(joint, machine))
+    clutches = (_slip_coordinate(force, machine) for force in machine.model.forces if force.is_clutch)
     return (*of_joints, *clutches)
 
 
-def _of_joint(joint: Joint, machine: Resolver) -> Iterator[RowCoordinate]:
+def _coordinates_of_joint(joint: Joint, machine: Resolver) -> Iterator[RowCoordinate]:
     by_speeds = joint.info.nq != joint.info.nv
     for k, word in enumerate(joint.info.speeds if by_speeds else joint.info.coordinates):
         row = Row("joints", joint.name, word, VELOCITY if by_speeds else POSITION)
         yield RowCoordinate(joint.name, k, ((1.0, Coordinate.read(joint, k, machine)),), (row,), by_speeds)
 
 
-def _slip(force: Force, machine: Resolver) -> RowCoordinate:
+def _slip_coordinate(force: Force, machine: Resolver) -> RowCoordinate:
     """Return the slip q_joint − ratio · q_leader of a clutch."""
     joint, leader = (Coordinate.read(machine.machine.member(name), 0, machine) for name in (force.joint, force.leader))
     ratio = machine.numbers.scalar(force.ratio, f"force '{force.name}', ratio")

@@ -39,14 +39,14 @@ def _rotation_residual(sensor: Sensor, sides: Sequence[Side], value: Scalar, sta
         own, other = (own @ R, other) if sign > 0.0 else (own, other @ R)
     wanted = plus(value, sensor.offset)
     if not is_zero(wanted):
-        other = other @ _by_vector(wanted)
+        other = other @ _rotation_by_equal_components(wanted)
     R = other.transposed() @ own
     trace = plus(plus(plus(1.0, R.x.x), R.y.y), R.z.z)  # 4 cos²(φ/2)
     rows = [over(component, sqrt(plus(trace, 1e-12))) for component in axial(R)]
     return rows if sensor.count == len(rows) else [*rows, *plain_sum(sensor, sides, value, state)[len(rows) :]]
 
 
-def _by_vector(component: Scalar) -> Rotation:
+def _rotation_by_equal_components(component: Scalar) -> Rotation:
     """Return the rotation whose rotation vector has three equal components."""
     third = 3.0**-0.5
     return about(Vector3(third, third, third), times(component, 3.0**0.5))

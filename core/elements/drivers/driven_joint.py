@@ -31,7 +31,7 @@ class DrivenJoint(DriverElement):
         where, level = f"driver '{driver.name}'", MOTIONS.index(driver.motion)
         joint = machine.machine.member(driver.joint)
         if joint.info.nq > joint.info.nv and driver.coordinate in joint.info.speeds:
-            link, k = _speed(driver, joint, level, machine)
+            link, k = _driven_speed(driver, joint, level, machine)
             return DrivenSpeed(link, k, motion, (Row("drivers", driver.name, driver.coordinate, level),))
         words = tuple(word for word in joint.info.coordinates if word not in ("qx", "qy", "qz", "qw"))
         if not words:
@@ -86,7 +86,7 @@ class DrivenSpeed(DriverElement):
         return [v[state.kinematics.tree.links[self.link].first_v + self.k]]
 
 
-def _speed(driver: Driver, joint: Joint, level: int, machine: Resolver) -> tuple[int, int]:
+def _driven_speed(driver: Driver, joint: Joint, level: int, machine: Resolver) -> tuple[int, int]:
     """Return (link, index) of the speed that a driver prescribes."""
     where = f"driver '{driver.name}'"
     if level == POSITION:

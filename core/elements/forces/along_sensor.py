@@ -39,7 +39,7 @@ class MeasureForce(AlongOne):
         """Read a force element of the document. Raises ModelError."""
         return along_sensor(force.name, force.sensor, law_of(force, machine), machine, f"force '{force.name}', sensor")
 
-    def _sums(self, s: ForceState) -> tuple[list[tuple[Share, Force]], Scalar, Scalar]:
+    def _measures_and_sum(self, s: ForceState) -> tuple[list[tuple[Share, Force]], Scalar, Scalar]:
         """Return the relative measures with their wrenches, and value and rate of the sum."""
         pairs: list[tuple[Share, Force]] = []
         value, speed = s.run(negated, self.offset), 0.0
@@ -55,32 +55,34 @@ class MeasureForce(AlongOne):
 
     def act(self, s: ForceState, loads: Loads) -> None:
         """Add the element's force to the loads."""
-        self._load(s, loads, self._exerted(s))
+        self._add_wrenches(s, loads, self._wrenches_on_b(s))
 
     def pull(self, s: ForceState, loads: Loads, force: Scalar) -> None:
         """Add a given force, positive against the growth of the sum, to the loads."""
-        self._load(s, loads, self._against(s, self._sums(s)[0], force))
+        self._add_wrenches(s, loads, self._wrenches_against_growth(s, self._measures_and_sum(s)[0], force))
 
-    def _load(self, s: ForceState, loads: Loads, exerted: Sequence[tuple[Share, Force]]) -> None:
+    def _add_wrenches(self, s: ForceState, loads: Loads, exerted: Sequence[tuple[Share, Force]]) -> None:
         for share, wrench in exerted:
             loads.between(share.measure.a, share.measure.b, s.kinematics.frame(share.measure.b).position, wrench)
 
-    def _exerted(self, s: ForceState) -> list[tuple[Share, Force]]:
+    def _wrenches_on_b(self, s: ForceState) -> list[tuple[Share, Force]]:
         """Return the wrench on b of each measure, at b's origin."""
-        pairs, value, speed = self._sums(s)
-        return self._against(s, pairs, self.force_and_potential(s, value, speed)[0])
+        pairs, value, speed = self._measures_and_sum(s)
+        return self._wrenches_against_growth(s, pairs, self.force_and_potential(s, value, speed)[0])
 
-    def _against(self, s: ForceState, pairs: Sequence[tuple[Share, Force]], force: Scalar) -> list[tuple[Share, Force]]:
+    def _wrenches_against_growth(
+        self, s: ForceState, pairs: Sequence[tuple[Share, Force]], force: Scalar
+    ) -> list[tuple[Share, Force]]:
         return [(share, s.run(against_growth, wrench, share.sign, force)) for share, wrench in pairs]
 
     def forces_at_ends(self, s: ForceState, force: Scalar) -> list[Vector3]:
         """Return the opposite forces on the two frames of each measure for a force against the growth of the sum."""
-        exerted = self._against(s, self._sums(s)[0], force)
+        exerted = self._wrenches_against_growth(s, self._measures_and_sum(s)[0], force)
         return [end for _, wrench in exerted for end in (-wrench.force, wrench.force)]
 
     def quantity(self, s: ForceState) -> tuple[Scalar, Scalar]:
         """Return (value, rate) of the sum minus its offset."""
-        return self._sums(s)[1:]
+        return self._measures_and_sum(s)[1:]
 
     def ends(self) -> tuple[End, ...]:
         """Return both frames of each measure."""
@@ -88,7 +90,7 @@ class MeasureForce(AlongOne):
 
     def at_ends(self, s: ForceState) -> list[Vector3]:
         """Return the opposite forces on the two frames of each measure."""
-        return [force for _, wrench in self._exerted(s) for force in (-wrench.force, wrench.force)]
+        return [force for _, wrench in self._wrenches_on_b(s) for force in (-wrench.force, wrench.force)]
 
 
 def along_sensor(element: str, sensor: str, law: Law, machine: Resolver, where: str) -> MeasureForce:

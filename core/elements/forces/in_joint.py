@@ -95,7 +95,7 @@ class CutJointForce(AlongOne):
         value = s.run(displacement, self.measure.axis, measured.values, self.rest)[self.k]
         return wrench, value, s.run(rate, wrench, motion)
 
-    def _on_b(self, s: ForceState) -> Force:
+    def _wrench_on_b(self, s: ForceState) -> Force:
         wrench, value, speed = self._coordinate(s)
         force, _ = self.force_and_potential(s, value, speed)
         return s.run(against_growth, wrench, 1.0, force)
@@ -103,7 +103,7 @@ class CutJointForce(AlongOne):
     def act(self, s: ForceState, loads: Loads) -> None:
         """Add the element's force to the loads."""
         a, b = self.measure.a, self.measure.b
-        loads.between(a, b, s.kinematics.frame(b).position, self._on_b(s))
+        loads.between(a, b, s.kinematics.frame(b).position, self._wrench_on_b(s))
 
     def pull(self, s: ForceState, loads: Loads, force: Scalar) -> None:
         """Add a given force, positive against the growth of the coordinate, to the loads."""
@@ -121,7 +121,7 @@ class CutJointForce(AlongOne):
 
     def at_ends(self, s: ForceState) -> tuple[Vector3, Vector3]:
         """Return the opposite forces on the joint's frames."""
-        on_b = self._on_b(s).force
+        on_b = self._wrench_on_b(s).force
         return -on_b, on_b
 
 
@@ -196,23 +196,23 @@ def passive(machine: Resolver) -> list[ForceElement]:
     result: list[ForceElement] = []
     for joint in machine.machine.members:
         if joint.name in machine.machine.laws:
-            result += _closing(joint, machine)
+            result += _cut_joint_forces(joint, machine)
         elif joint.name in machine.machine.carried and machine.is_controlled(joint):
             law = Law(friction=machine.friction(joint))
             alone = [k for k in range(joint.info.nv) if not any(k in ball for ball in joint.info.balls)]
             result += [at_joint(joint.name, joint, k, law, machine) for k in alone]
-            result += _balls(joint, law.friction, machine)
+            result += _vector_frictions(joint, law.friction, machine)
     return result
 
 
-def _balls(joint: Joint, friction: DryFriction, machine: Resolver) -> Iterator[BallFriction]:
+def _vector_frictions(joint: Joint, friction: DryFriction, machine: Resolver) -> Iterator[BallFriction]:
     """Iterate over the friction of coordinates that share a friction vector."""
     for ball in joint.info.balls:
         parts = tuple(at_joint(joint.name, joint, k, Law(), machine) for k in ball)
         yield BallFriction(joint.name, parts, friction, joint.name)  # type: ignore[arg-type]
 
 
-def _closing(joint: Joint, machine: Resolver) -> Iterator[ForceElement]:
+def _cut_joint_forces(joint: Joint, machine: Resolver) -> Iterator[ForceElement]:
     """Iterate over damping, friction and springs of a cut joint."""
     where = f"joint '{joint.name}'"
     stiffness, damping = (
@@ -232,7 +232,7 @@ def _closing(joint: Joint, machine: Resolver) -> Iterator[ForceElement]:
             law = Law(stiffness, 0.0, damping, 0.0, own)
             yield CutJointForce(joint.name, machine.measure_of_joint(joint.name), k, law, rest, joint.name)
     if friction.acts:
-        yield from _balls(joint, friction, machine)
+        yield from _vector_frictions(joint, friction, machine)
 
 
 KIND = JointForce

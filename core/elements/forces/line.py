@@ -93,10 +93,10 @@ class LineForce(OnLine):
     @classmethod
     def masses(cls, force: DocumentForce, machine: Resolver) -> tuple[LineMass, ...]:
         """Return the point masses of the document's element, in its order."""
-        return tuple(_mass(force, k, machine) for k in range(len(force.masses)))
+        return tuple(_line_mass(force, k, machine) for k in range(len(force.masses)))
 
 
-def _mass(force: DocumentForce, k: int, machine: Resolver) -> LineMass:
+def _line_mass(force: DocumentForce, k: int, machine: Resolver) -> LineMass:
     part, where = force.masses[k], f"force '{force.name}', masses[{k}]"
     a, b = machine.end(force.a), machine.end(force.b)
     if isinstance(a, int) or isinstance(b, int):

@@ -89,18 +89,18 @@ class LineLaw(OnLine):
         tried(cls, "state_rate", len(state), length, rate, state, numbers)
         tried(cls, "rest_state", len(state), length, state, numbers)
 
-    def _states(self, x: Scalars) -> Any:
+    def _named_states(self, x: Scalars) -> Any:
         return named(*self.state_names)(*x[self.state : self.state + len(self.state_names)])
 
     def force_and_potential(self, s: ForceState, value: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
         """Return (F, potential) of the law."""
-        state = self._states(s.x)
+        state = self._named_states(s.x)
         force = s.run(type(self).force, value, speed, state, self.given)
         return force, s.run(type(self).energy, value, state, self.given)
 
     def x_rate(self, s: ForceState) -> Scalars:
         """Return the rates of the states."""
-        rates: Scalars = s.run(_Together(type(self).state_rate), *self.quantity(s), self._states(s.x), self.given)
+        rates: Scalars = s.run(_AsTuple(type(self).state_rate), *self.quantity(s), self._named_states(s.x), self.given)
         return rates
 
     def x_rest(self, s: ForceState) -> Scalars:
@@ -110,7 +110,7 @@ class LineLaw(OnLine):
 
 
 @dataclass(frozen=True)
-class _Together:
+class _AsTuple:
     """Function whose result is converted to a tuple, as symbolic functions need."""
 
     function: Callable[..., Sequence[Scalar]]

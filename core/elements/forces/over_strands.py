@@ -39,7 +39,7 @@ class Tendon(AlongOne):
     @classmethod
     def read(cls, force: DocumentForce, machine: Resolver) -> ForceElement:
         """Read a force element of the document. Raises ModelError."""
-        return cls(force.name, _parts(force, machine), law_of(force, machine))
+        return cls(force.name, _weighted_parts(force, machine), law_of(force, machine))
 
     @classmethod
     def inertias(cls, force: DocumentForce, machine: Resolver) -> tuple[TendonInertia, ...]:
@@ -49,8 +49,8 @@ class Tendon(AlongOne):
         if is_zero(mass):
             return ()
         parts: list[tuple[Scalar, PathPart]] = []
-        for factor, along in _parts(force, machine):
-            parts += _moving(factor, along, where)
+        for factor, along in _weighted_parts(force, machine):
+            parts += _moving_parts(factor, along, where)
         return (TendonInertia(force.name, mass, tuple(parts)),)
 
     def quantity(self, s: ForceState) -> tuple[Scalar, Scalar]:
@@ -82,7 +82,7 @@ class Tendon(AlongOne):
         ]
 
 
-def _parts(force: DocumentForce, machine: Resolver) -> tuple[WeightedPart, ...]:
+def _weighted_parts(force: DocumentForce, machine: Resolver) -> tuple[WeightedPart, ...]:
     found = []
     for number, strand in enumerate(force.strands):
         where = f"force '{force.name}', strands[{number}]"
@@ -96,7 +96,7 @@ def _parts(force: DocumentForce, machine: Resolver) -> tuple[WeightedPart, ...]:
     return tuple(found)
 
 
-def _moving(factor: Scalar, along: JointForce | MeasureForce, where: str) -> list[tuple[Scalar, PathPart]]:
+def _moving_parts(factor: Scalar, along: JointForce | MeasureForce, where: str) -> list[tuple[Scalar, PathPart]]:
     """Return a strand's contributions to the length with which a mass moves. Raises ModelError."""
     if isinstance(along, JointForce):
         return [(factor, OfJoint(along.link))]
