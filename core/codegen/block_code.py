@@ -107,8 +107,8 @@ class BlockCode:
         )
 
     def table_arguments(self) -> tuple[int, int, int, int]:
-        """Return the table as `run` takes it: address of the words, number of rows, address of the places, number of
-        places."""
+        """Return the table as the compiled function `run` takes it: address of the rows, number of rows, address of the
+        result slots, number of results."""
         return self.words.ctypes.data, len(self.table.rows), self.places.ctypes.data, len(self.places)
 
     def path(self, p: Array, shape: Sequence[int], general: Path, guard: Guard = FREE) -> Path:

@@ -72,7 +72,7 @@ class Table:
         return memory
 
     def words(self) -> NDArray[np.int32]:
-        """Return the rows, concatenated."""
+        """Return all rows as one flat integer array, as the compiled loop reads them."""
         return np.array([word for row in self.rows for word in row], dtype=np.int32)
 
     def operations(self) -> int:
@@ -141,7 +141,7 @@ class Recorder:
     def __init__(self, lengths: Sequence[int], p: Sequence[ca.SX]) -> None:
         self.table = Table(tuple(lengths))
         self.inputs = [[Slot(k) for k in self.table.allocate(length)] for length in lengths]
-        """Arguments of the function as slots, the parameters last."""
+        """Slots of the function's arguments, parameters last."""
         self.p = list(p)
         self._derived: list[tuple[ca.SX, int]] = []
         self._own = {x.element_hash(): slot.index for x, slot in zip(self.p, self.inputs[-1], strict=True)}

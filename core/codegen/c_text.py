@@ -138,7 +138,7 @@ class _Writer:
         self.instructions = instructions
         self.one, self.zero = precision.number(1.0), precision.number(0.0)
         self.names: dict[int, str] = {}
-        """Of values, where they are read."""
+        """C expression of each value where it is read."""
 
     @property
     def head(self) -> list[str]:

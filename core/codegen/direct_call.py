@@ -231,7 +231,7 @@ def path(
     keep: Any,
     guard: Guard = FREE,
 ) -> Path:
-    """Return a function for single states, given as arrays of these sizes.
+    """Return a Python function that calls machine code for single states, given as arrays of these sizes.
 
     batch : address of a function of (1, 0, further…, arguments…, p, result), which gives the number of failures;
     further : none, or what `block_batch` takes before the arguments; shape : of the result; general : the path for

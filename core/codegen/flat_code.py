@@ -38,7 +38,7 @@ class FlatCode:
         self.shapes = [each.shape for each in matrices]
         flat = ca.vertcat(*(ca.vec(ca.densify(each).T) for each in matrices))
         self._shared: Callable[[], Interpreter] | None = None
-        """Makes what the interpreter takes for many states."""
+        """Creates the interpreter with common subexpressions eliminated, for many states."""
         self._states = 0
         function = ca.Function("f", inputs, [flat])
         if function.n_instructions() <= MOST_UNSHARED:

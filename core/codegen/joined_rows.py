@@ -51,7 +51,7 @@ class _Graph:
         self.table = table
         self.rows: list[_Row] = []
         self.same: dict[int, int] = {}
-        """Slot → the one that has its value."""
+        """Slot → slot that holds the same value."""
         copies = [_copied_results(block) for block in table.blocks]
         known: dict[tuple[int, tuple[int, ...]], range] = {}
         for number, *starts, first in table.rows:
@@ -217,7 +217,7 @@ class _JoinedTable:
         count = sum(self.old.inputs)
         self.new.allocate(count)
         self.places = np.full(self.old.size, -1, dtype=np.int64)
-        """Slot → the new one."""
+        """Old slot → new slot."""
         self.places[:count] = range(count)
 
     def _needed_slots(self) -> NDArray[np.bool_]:

@@ -31,7 +31,7 @@ class Form(NamedTuple):
 
 
 def form_of(arguments: Sequence[ca.SX], results: Sequence[ca.SX]) -> tuple[Form, list[float]]:
-    """Return the form of dense columns over symbols, and their constant operands."""
+    """Return the form of symbolic column vectors, and the values of their constants."""
     listed = instructions_of(ca.Function("f", list(arguments), list(results), {"cse": True}))
     fixed = {
         source

@@ -33,7 +33,7 @@ class Grammar:
         self.least, self.largest = least, largest
         self.weights, self.lengths = list(weights), [1] * len(weights)
         self.parts: dict[int, tuple[int, int]] = {}
-        """Letter → the two for which it stands."""
+        """Symbol → pair that it stands for."""
         self._word, self._passing = np.array(word, dtype=np.int64), passing
         while self._replace_best_pair():
             pass

@@ -28,7 +28,7 @@ def path(
     general: Path,
     guard: Guard = FREE,
 ) -> Path:
-    """Return a function of arrays with the lengths of the buffers.
+    """Return a function that evaluates one state, given as arrays with the lengths of the input buffers.
 
     run : evaluates the buffers `inputs` into `out`, true on failure; general : the path for everything else; guard :
     which numbers the function takes

@@ -58,9 +58,9 @@ class ModeVariables:
         formulas of forces, by the forces' names."""
         self.constant = frozenset(constant)
         self.numbers: dict[Node, int] = {}
-        """Event indicator → its mode variable."""
+        """Event indicator → index of its mode variable."""
         self.beyond: set[Node] = set()
-        """Event indicators that have none, because there are more than `MOST`."""
+        """Event indicators without a mode variable, because there are more than `MOST`."""
         for node in nodes:
             self.with_modes(node)
         for force, law in (laws or {}).items():

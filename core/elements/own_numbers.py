@@ -1,4 +1,4 @@
-"""Numbers that an element sets for its kind, as passed to the functions of the kind."""
+"""User-defined numbers of an element, as passed to the functions of its kind."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class RelativeMeasure(NamedTuple):
 
 
 class Share(NamedTuple):
-    """Relative measure with a sign."""
+    """Relative measure with its sign in a sensor's sum."""
 
     sign: float
     measure: RelativeMeasure

@@ -53,7 +53,7 @@ def splines_of(tables: Sequence[tuple[Array, Array]], modes: int = 0) -> Splines
 
 @dataclass(frozen=True)
 class Clock:
-    """Recorded drivers of a model, and the layout of the time argument."""
+    """Layout of the time argument: the drivers with tables or files, and the number of mode variables."""
 
     drivers: tuple[Driver, ...]
     """Drivers with tables or files, in the order of their signals."""

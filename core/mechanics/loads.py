@@ -71,7 +71,8 @@ def passive_forces(tree: Tree, q: Scalars, v: Scalars, run: Runner = inline) -> 
 
 
 def carried_rotor(law: Any, armature: Scalar, v: Scalars) -> tuple[Scalar, ...]:
-    """Return armature times the acceleration that a joint has in addition to v̇ (`JointKind.carried`)."""
+    """Return the rotor inertia times the acceleration that the rotation of the joint's axes adds to v̇
+    (`JointKind.carried`)."""
     return tuple(times(armature, x) for x in law.carried(v))
 
 

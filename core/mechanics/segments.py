@@ -72,13 +72,14 @@ rotation."""
 
 
 class Segments:
-    """Tree divided at stations, and the numbering of its unknowns: speeds, then six for each station."""
+    """Kinematic tree cut into segments at stations, and the numbering of the unknowns: the speeds, then six motion
+    components of each station."""
 
     def __init__(self, tree: Tree, stations: Sequence[int]) -> None:
         self.tree, self.stations = tree, tuple(stations)
         self._number = {station: k for k, station in enumerate(self.stations)}
         self.segment = [-1] * len(tree.links)
-        """Of each link the station at which its segment begins; −1: the world."""
+        """Station at which each link's segment begins; −1: the world."""
         for i, link in enumerate(tree.links):
             if link.parent >= 0:
                 self.segment[i] = link.parent if link.parent in self._number else self.segment[link.parent]
@@ -88,11 +89,11 @@ class Segments:
             self._firsts.append(first)
             first += link.law.nv
         self.masses = [(max(i, j), min(i, j)) for i, j in self._coupled_pairs()]
-        """Rows and columns of entries of M that may differ from zero, one half of it."""
+        """Rows and columns of the nonzero entries of M, lower half."""
         places = [(BASE * k + row, at) for k in range(len(self.stations)) for row, at in self._row_places(k)]
         self._by_rows = sorted(range(len(places)), key=lambda k: places[k][0])
         self.rows = [places[k] for k in self._by_rows]
-        """Rows and unknowns of the entries of what holds segments together."""
+        """Rows and unknowns of the entries of the constraint rows that connect segments."""
 
     @property
     def count(self) -> int:
@@ -110,7 +111,7 @@ class Segments:
         return found
 
     def base(self, station: int) -> range:
-        """Return the unknowns of a station; none for the world."""
+        """Return the indices of a station's six unknowns; empty for the world."""
         if station < 0:
             return range(0)
         first = self.tree.nv + BASE * self._number[station]

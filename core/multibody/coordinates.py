@@ -48,9 +48,9 @@ class Coordinates:
         self.table = tuple(c for joint in self.joints.values() for c in self._coordinates_of_joint(joint))
         self.v_names = tuple(component(j.name, suffix) for j in self.joints.values() for suffix in j.info.speeds)
         self.place_of_speed = {name: k for k, name in enumerate(self.v_names)}
-        """Name of a speed → its place in v."""
+        """Name of a speed → its index in v."""
         self.speed_dimensions = tuple(d for j in self.joints.values() for d in j.info.speed_dimensions)
-        """Of each speed: "angular_velocity" or "velocity"."""
+        """Dimension of each speed: "angular_velocity" or "velocity"."""
         self.lower = np.array([-np.inf if c.lower is None else c.lower for c in self.table])
         self.upper = np.array([np.inf if c.upper is None else c.upper for c in self.table])
         self.index = {c.name: c.index for c in self.table}
@@ -59,17 +59,17 @@ class Coordinates:
         for _, at, speeds in self._turning:
             plain_q[at] = plain_v[speeds] = False
         self._plain_q, self._plain_v = np.flatnonzero(plain_q), np.flatnonzero(plain_v)
-        """Where the coordinates whose rates are speeds are in q, and their speeds in v."""
+        """Indices in q of the coordinates whose rates are speeds, and indices of these speeds in v."""
         self.quaternions = tuple(
             self.offsets.q[name] + joint.info.quaternion
             for name, joint in self.joints.items()
             if joint.info.quaternion is not None
         )
-        """First entries of quaternions in q."""
+        """Index in q of each quaternion's first component."""
 
     def _joints_on_manifolds(self) -> list[tuple[type[JointKind], Places, Places]]:
-        """Return the joint kinds with more coordinates than speeds, and the indices of their joints: (k, nq) in q, (k,
-        nv) in v."""
+        """Return each joint kind with more coordinates than speeds, and its joints' indices: (k, nq) in q, (k, nv) in
+        v."""
         kinds: dict[type[JointKind], list[str]] = {}
         for name, joint in self.joints.items():
             if joint.info.nq > joint.info.nv:

@@ -107,8 +107,8 @@ def _checked_kinds(kinds: Sequence[str]) -> Collection[str]:
 
 
 def _parameter_symbols(wanted: Sequence[LinearParameter]) -> tuple[str, ...]:
-    """Return symbols with the numbers at the end of bodies' and joints' names where these are unique, otherwise with
-    the names."""
+    """Return short symbols of the parameters, indexed by the number at the end of a body's or joint's name where it is
+    unique, otherwise by the name."""
     found = []
     tags = {
         collection: _owner_tags([e.owner for e in wanted if (e.kind == "inertia") is collection])
@@ -129,7 +129,7 @@ def _parameter_symbols(wanted: Sequence[LinearParameter]) -> tuple[str, ...]:
 
 
 def _owner_tags(owners: Sequence[str]) -> dict[str, str]:
-    """Return owner → "3", or "[forearm]"."""
+    """Return the index of each body or joint in symbols: "3", or "[forearm]"."""
     names = dict.fromkeys(owners)
     numbers = {name: found.group() for name in names if (found := re.search(r"\d+$", name))}
     plain = len(numbers) == len(names) == len(set(numbers.values()))

@@ -53,7 +53,7 @@ class Compiled:
         self.program = program_of(model)
         self._evaluators: dict[str, Evaluator] = {}
         self._passed: dict[str, Evaluator] = {}
-        """Those that the model's own numbers may be asked of."""
+        """Evaluators for which the model's own numbers have been checked."""
         self._splines: dict[bytes, Splines] = {}
         values = model.values()
         context = self.program.tracer
@@ -69,13 +69,14 @@ class Compiled:
         self.nx = len(self.x_names)
         """Number of first-order states of force elements."""
         self.rows: tuple[Row, ...] = self.program.constraint_rows
-        """Whose every row of `constraint_residual` is; what is wrong with constraints and drivers is said at once."""
+        """Owner of each row of `constraint_residual`; reading them here reports errors in constraints and drivers at
+        once."""
         self.constrained = bool(self.rows)
         """True if there are loops, constraints or drivers."""
         self.lasting = np.array([row.collection != "drivers" for row in self.rows], dtype=bool)
-        """Which rows joints and constraints hold: drivers are what actuators do."""
+        """Mask of the rows of joints and constraints, without drivers, which are actuation."""
         self.plain = not (self.nx or context.clock.size or self.constrained)
-        """True if neither time nor states nor anything constrained counts."""
+        """True if the machine has no constraints, no states of force elements and no dependence on time."""
         self.by_mass_matrix = self.constrained or bool(
             (self.tree.coupled or self.elements.added_inertia) and self.nv > MANY
         )

@@ -66,7 +66,7 @@ class Balance:
         self.w = symbols("w", self.count)
         self.r = column(list(x["x"][: self.count]))
         self.states = range(self.count, context.nx - len(context.elements.turn_counters))
-        """Where those of force elements are in x."""
+        """Indices in x of the internal states of force elements."""
         nothing = [0.0] * (context.nx - self.count)
         self.s = force_state(context, {**x, "x": [*x["x"][: context.nx], *self.w, *nothing]})
         self.f = _junction_forces(context, self.s)

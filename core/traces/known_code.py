@@ -1,4 +1,4 @@
-"""Cache of code derived from a program's functions, kept as long as the program."""
+"""Cache of compiled code derived from a program's functions."""
 
 from __future__ import annotations
 

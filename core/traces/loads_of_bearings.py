@@ -108,7 +108,7 @@ def _friction_loads(context: TraceContext, joint: Joint, force: Force, axis: Vec
 
 
 def _force_across_axis(context: TraceContext, joint: Joint, force: Force, axis: Vector3) -> Scalar:
-    """Return the sum Σ|f⊥| of the bearing forces across an axis."""
+    """Return the sum Σ|f⊥| of the bearing forces normal to the joint's axis."""
     across = force.force - axis.scaled(force.force.dot(axis))
     if joint.bearing_distance is None:
         return _norm(across)

@@ -43,7 +43,7 @@ class Gate:
         self._model, self._names, self._own = model, p_names, own
         self._last = b""
         self.is_open = False
-        """True: nothing is refused, for those who compare identities at random numbers."""
+        """True to accept all numbers, for comparisons of identities at random values."""
 
     def ask(self, p: Array | None = None) -> None:
         """Raise SimulationError for impossible numbers, by element and field. p : (…, n_p) parameter values; default:

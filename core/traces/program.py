@@ -46,13 +46,13 @@ class Program:
         self._codes: dict[str, Code] = {}
         self._lock = threading.RLock()
         self._traces: dict[str, Trace] = {}
-        """Traces that wait to be compiled."""
+        """Symbolic functions that wait for compilation."""
         self._waiting: dict[str, threading.Event] = {}
         self._evaluators: dict[str, weakref.WeakSet[Evaluator]] = {}
         self.failures: dict[str, str] = {}
-        """Functions that stay interpreted, and why."""
+        """Functions that could not be compiled, with the reason."""
         self.compile_times: dict[str, float] = {}
-        """Seconds from a trace to callable machine code."""
+        """Compilation time of each function, s."""
 
         self.frame_names = tuple(self.tracer.frame_names)
         self.frame_index = {name: i for i, name in enumerate(self.frame_names)}

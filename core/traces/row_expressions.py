@@ -96,7 +96,7 @@ class RowExpressions:
             np.array([part.first_row + row for part in self._parts for row in part.derived.rows], dtype=np.int64),
             np.array([part.v[k] for part in self._parts for k in part.derived.columns], dtype=np.int64),
         )
-        """Of G, in the order of `entries`."""
+        """Pattern of G, in the order of `entries`."""
 
     def _constraint_part(self, some: Sequence[KinematicConstraint]) -> _ConstraintPart:
         values: list[Any] = []
