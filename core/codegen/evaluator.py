@@ -103,7 +103,7 @@ def _flattened(array: Array, leading: tuple[int, ...], count: int) -> Array:
 
 
 class Guarded:
-    """Evaluator of single states that pass a guard; see `Evaluator.guarded`."""
+    """Fast function for the states that pass a guard; all other states go to a second function."""
 
     def __init__(self, evaluator: Evaluator, guard: Guard, otherwise: Path) -> None:
         self._p, self._shape, self._guard, self._otherwise = evaluator.p, evaluator.signature.shape, guard, otherwise

@@ -41,5 +41,5 @@ def instructions_of(function: ca.Function) -> list[Instruction]:
 
 
 def _argument_and_entry(place: Sequence[int]) -> tuple[int, int]:
-    """Return (argument, entry)."""
+    """Split the place of an input or output into (argument, entry)."""
     return place[0], place[1]

@@ -123,7 +123,7 @@ def _check_library_functions(names: Iterable[str]) -> None:
 
 
 class Library:
-    """Loaded object code.
+    """Object code loaded into memory, whose functions can be called.
 
     ir : text, or bitcode that has been optimised and calls the functions `needed` of the C library; making : called
     before object code is made that was not kept; level : see `object_code`

@@ -20,7 +20,7 @@ def symbols(*names: str) -> Any:
 
 
 def told_to_document(kind: type[Any]) -> None:
-    """Raise KindError unless the kind gives its facts for documents under its own name."""
+    """Raise KindError unless the kind describes itself for documents under its own name."""
     try:
         facts = kind.in_document()
     except KeyError:

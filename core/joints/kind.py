@@ -1,4 +1,4 @@
-"""Interface of a joint kind: its facts, motion, constraints, measured coordinates and elementary joints.
+"""Interface of a joint kind: description, motion, constraints, measured coordinates and elementary joints.
 
 Frame b moves relative to frame a. The frames are *canonical*: the joint's axis is z (`read` gives the rotation that
 makes it so), and a kind's instance holds only the numbers that remain. Everything is over abstract scalars.

@@ -39,7 +39,7 @@ STARTS = (0.0, 1.0, -1.0, 2.0, -2.0, 4.0, -4.0, 6.0, -6.0)
 
 @dataclass(frozen=True)
 class PoseLawJoint(JointKind):
-    """Joint kind that defines only its facts and its `pose`; everything else is derived.
+    """Joint kind that defines only its description and its `pose`; everything else is derived.
 
     The motion subspace is the exact derivative of the pose, the bias its second: `pose` is read over dual numbers. So
     it is written with the functions of `core.spatial`, which take numbers and symbols alike, and asks no coordinate

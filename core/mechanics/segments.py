@@ -140,7 +140,7 @@ class Segments:
         return found
 
     def entries(self, q: Scalars, run: Runner = inline) -> list[Scalar]:
-        """Return the entries of M, in the pattern of `masses`."""
+        """Return the nonzero entries of M, at the rows and columns in `masses`."""
         _, screws, bases = self._screws(q, run)
         found: list[Scalar] = []
         for j, link in enumerate(self.tree.links):

@@ -43,7 +43,8 @@ class Held(NamedTuple):
 
 
 def bounded(A: Array, c: Array, low: Array, high: Array) -> Held:
-    """Solve for forces bounded one by one, with A (n, n) symmetric positive semidefinite and c (n,)."""
+    """Solve for constraint forces with a lower and an upper bound each; A (n, n) is symmetric positive semidefinite, c
+    (n,)."""
     n = len(c)
     epsilon = REGULARISATION * (float(np.trace(A)) / max(n, 1) + 1e-300)
     side, fewest, tries = np.zeros(n), n + 1, TRIES

@@ -33,8 +33,8 @@ OF_JOINTS = ("armature", "damping", "friction", "stiffness")
 
 
 class LinearParameter(NamedTuple):
-    """Parameter in which τ is linear. kind : "inertia" or one of `OF_JOINTS`; owner : the body or joint; part : of
-    `INERTIAL`, or the kind again."""
+    """Parameter in which τ is linear. kind : "inertia" or one of `OF_JOINTS`; owner : the body or joint; part : one of
+    `INERTIAL`, or equal to kind."""
 
     kind: str
     owner: str

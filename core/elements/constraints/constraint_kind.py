@@ -43,7 +43,7 @@ class ConstraintElement(KinematicConstraint):
 
     @classmethod
     def in_document(cls) -> ConstraintKind:
-        """Return the facts of the kind for documents: a row of `core.model.constraints`, or those of a user-defined
+        """Return the kind's description for documents: a row of `core.model.constraints`, or that of a user-defined
         kind."""
         return CONSTRAINT_KINDS[cls.name]
 

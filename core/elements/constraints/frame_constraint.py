@@ -60,7 +60,7 @@ class FrameConstraint(ConstraintElement):
 
     @classmethod
     def in_document(cls) -> ConstraintKind:
-        """Return the facts of the kind for documents."""
+        """Return the kind's description for documents."""
         return ConstraintKind(cls.name, cls.title, ("a", "b", "settings"), ("b",), cls.numbers)
 
     @classmethod

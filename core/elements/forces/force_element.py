@@ -42,7 +42,7 @@ class ForceElement(ABC):
 
     @classmethod
     def in_document(cls) -> ForceKind:
-        """Return the facts of the kind for documents: a row of `core.model.forces`, or those of a user-defined kind."""
+        """Return the kind's description for documents: a row of `core.model.forces`, or that of a user-defined kind."""
         return FORCE_KINDS[cls.name]
 
     @classmethod
@@ -88,7 +88,7 @@ class ForceElement(ABC):
 
     @abstractmethod
     def at_ends(self, s: ForceState) -> Sequence[Vector3]:
-        """Return the force on each of these points, world axes."""
+        """Return the force on each end point of `ends`, world axes."""
 
     def x_rate(self, s: ForceState) -> Scalars:
         """Return the rates of the element's states."""

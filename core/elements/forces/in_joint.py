@@ -67,7 +67,7 @@ class JointForce(AlongOne):
         return ()
 
     def at_ends(self, s: ForceState) -> tuple[Vector3, ...]:
-        """Return no forces."""
+        """Return no end forces, as the element acts on a speed."""
         return ()
 
 
@@ -116,7 +116,7 @@ class CutJointForce(AlongOne):
         return self._coordinate(s)[1:]
 
     def ends(self) -> tuple[End, ...]:
-        """Return the joint's frames."""
+        """Return the joint's two frames, on which the element acts."""
         return self.measure.a, self.measure.b
 
     def at_ends(self, s: ForceState) -> tuple[Vector3, Vector3]:
@@ -168,7 +168,7 @@ class BallFriction(ForceElement):
         return ()
 
     def at_ends(self, s: ForceState) -> tuple[Vector3, ...]:
-        """Return no forces."""
+        """Return no end forces, as the element acts in the joint."""
         return ()
 
 

@@ -55,7 +55,7 @@ class OnLine(AlongOne):
         return line.length, line.rate
 
     def on_b(self, s: ForceState) -> Force:
-        """Return the wrench on b, at b."""
+        """Return the wrench that the line exerts on b, about b's origin."""
         line = self.line(s)
         return s.run(pull_on_b, line.direction, self.force_and_potential(s, line.length, line.rate)[0])
 

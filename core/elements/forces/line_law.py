@@ -72,7 +72,7 @@ class LineLaw(OnLine):
 
     @classmethod
     def in_document(cls) -> ForceKind:
-        """Return the facts of the kind for documents."""
+        """Return the kind's description for documents."""
         return ForceKind(cls.name, cls.title, ("a", "b", "settings"), LINE, numbers=cls.numbers)
 
     @classmethod
