@@ -1,4 +1,4 @@
-"""What to say where a run that takes constraints for independent of each other meets some that are not."""
+"""Error message for a run that assumes independent constraints and meets dependent ones."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from core.simulation.toggle_positions import element_name
 Array = NDArray[np.float64]
 
 SHARES = 0.1
-"""Part of the largest weight in a dependence from which on a row is named."""
+"""Share of the largest coefficient of a linear dependence above which a row is named."""
 SHOWN = 3
-"""Elements that are named."""
+"""Largest number of elements named in the message."""
 
 
 def dependent_error(mech: Mechanism, q: Array, p: Array, t: float) -> SimulationError:
-    """The message for rows of G (rows, nv) at q (nq,) that depend on each other: loops, constraints, drivers by name.
+    """Return the error for linearly dependent rows of G (rows, nv) at q (nq,); it names the loops, constraints and
+    drivers involved.
 
     Combinations of rows with a singular value below REGULAR_FRACTION of the largest count as dependences, the least one
     in any case.

@@ -1,4 +1,4 @@
-"""Drivers whose position jumps: no machine follows them, whatever the method."""
+"""Check for drivers whose prescribed position jumps: no machine can follow them, whatever the integration method."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from core.model.parameters import environment
 from core.simulation.setup import Array, Settings
 
 MOST = 4096
-"""Times at most at which a driver is looked at."""
+"""Largest number of times at which a driver is sampled."""
 MOST_INTERVALS = 512
-"""Of those at whose ends the position bends more than elsewhere."""
+"""Largest number of intervals examined more closely, those where the position bends most."""
 HALVINGS = 60
 LEAST_JUMP = 1e-6
 """Smallest change of position (rad or m) that counts as a jump."""
 JUMPING = {"step", "sign", "floor", "ceil", "if", *COMPARISONS}
-"""Functions and comparisons that may jump."""
+"""Functions and comparisons that may be discontinuous."""
 
 
 def refuse_jumps(mech: Mechanism, chosen: Settings) -> None:
-    """Raises SimulationError for the first driver of position that jumps during the run, with the time."""
+    """Raise SimulationError for the first position driver that jumps during the run; the message gives the time."""
     model = mech.model.expanded
     for driver in model.drivers:
         if driver.motion != "position" or not isinstance(driver.function, str):
@@ -52,7 +52,7 @@ def _may_jump(node: Node) -> bool:
 
 
 def _first_jump(node: Node, known: Mapping[str, Any], chosen: Settings) -> tuple[float, float] | None:
-    """(time, by how much) of the first jump; None if there is none."""
+    """Return (time, size) of the first jump of a driver's function; None if there is none."""
     count = int(np.clip(chosen.duration / chosen.output, 64, MOST))
     times = chosen.start + np.linspace(0.0, chosen.duration, count + 1)
 

@@ -1,4 +1,4 @@
-"""Why a run ended before its time, in the words of who built the machine.
+"""Error messages that explain why a run ended early, in terms of the user's machine.
 
 What is most particular is asked first (`REASONS`): friction without an answer, rows that depend on each other, steps
 that are too long, a formula that breaks, drivers that contradict each other, a loop that closes no further. What none
@@ -32,17 +32,17 @@ from core.simulation.toggle_positions import RACING_SPEED, racing, toggle_positi
 from core.traces.not_finite import REMEDY, undefined_formula
 
 AT_BORDER = 1e-6
-"""Size of an indicator at which its formula is about to jump."""
+"""Magnitude of an event indicator below which its formula is about to jump."""
 CHATTERING_REMEDY = (
     "A switching law needs a hysteresis, a delay or a slope to end: tanh(x/0.001) in place of sign(x); or choose a "
     "method with fixed steps, which goes over it."
 )
 BROKEN = (NOT_FINITE, STEP_UNDERFLOW, DRIFTED)
-"""What a formula without a value, or a loop at its end, leads to."""
+"""Outcomes caused by a formula without a finite value, or by a loop in a toggle position."""
 
 
 class Stand(NamedTuple):
-    """Where a run ended.
+    """State of a run at the moment it ended early.
 
     run : what there is of it, None: it is not kept; pieces : the last of them
     dependent : whether Cholesky's method met rows that depend on each other
@@ -62,18 +62,18 @@ class Stand(NamedTuple):
 
     @property
     def at(self) -> str:
-        """How its message begins."""
+        """Return the opening words of the message, with the time."""
         return f"At t = {self.state.time:.6g} s "
 
     @property
     def parts(self) -> tuple[Array, Array, Array]:
-        """q, v and x."""
+        """Return q, v and x."""
         q, v, x = np.split(self.state.y, [self.mech.nq, self.mech.nq + self.mech.nv])
         return q, v, x
 
 
 def early_end(stand: Stand, happened: int) -> SimulationError:
-    """The message."""
+    """Return the error that explains why a run ended early."""
     for reason in REASONS:
         error = reason(stand, happened)
         if error is not None:
@@ -86,7 +86,7 @@ def early_end(stand: Stand, happened: int) -> SimulationError:
 
 
 def locked(stand: Stand, _: int) -> SimulationError | None:
-    """Friction by a joint's reaction that has no answer."""
+    """Return the error for reaction-dependent friction that has no solution (jamming); None if that is not the cause."""
     if not stand.equations.locks:
         return None
     error = no_answer(stand.equations.joint_modes)
@@ -95,12 +95,14 @@ def locked(stand: Stand, _: int) -> SimulationError | None:
 
 
 def dependent(stand: Stand, _: int) -> SimulationError | None:
-    """Rows that Cholesky's method cannot solve."""
+    """Return the error for constraint rows that Cholesky's method cannot solve because they depend on each other; None
+    if that is not the cause."""
     return dependent_error(stand.mech, stand.parts[0], stand.p, stand.state.time) if stand.dependent else None
 
 
 def unstable(stand: Stand, happened: int) -> SimulationError | None:
-    """Fixed steps with which the numerical solution itself grows without bound."""
+    """Return the error for fixed time steps with which the numerical solution itself diverges; None if that is not the
+    cause."""
     if happened not in (NOT_FINITE, DRIFTED) or stand.chosen.rule.adaptive:
         return None
     begun = racing_since(stand)
@@ -115,7 +117,7 @@ def unstable(stand: Stand, happened: int) -> SimulationError | None:
 
 
 def racing_since(stand: Stand) -> float | None:
-    """s: when speeds have passed all bounds; None: they have not."""
+    """Return the time, s, at which speeds exceeded all bounds; None if they did not."""
     if stand.run is None:
         speeds = np.abs(stand.parts[1])
         return stand.state.time if np.isfinite(speeds).all() and speeds.max(initial=0.0) > RACING_SPEED else None
@@ -127,7 +129,8 @@ def racing_since(stand: Stand) -> float | None:
 
 
 def broken_formula(stand: Stand, happened: int) -> SimulationError | None:
-    """The force, constraint or driver whose formula broke at the last good state or just after it."""
+    """Return the error that names the force, constraint or driver whose formula has no finite value at the last good
+    state or just after it; None if there is none."""
     mech, y, t = stand.mech, stand.state.y, stand.state.time
     if happened not in BROKEN or not np.isfinite(y).all():
         return None
@@ -140,7 +143,8 @@ def broken_formula(stand: Stand, happened: int) -> SimulationError | None:
 
 
 def chattering(stand: Stand, happened: int) -> SimulationError | None:
-    """An indicator, of formulas of the machine or of joint forces, that is about to change its sign again and again."""
+    """Return the error for an event indicator, of the machine's formulas or of joint forces, that changes sign again
+    and again; None if there is none."""
     if happened not in (STEP_UNDERFLOW, TOO_MANY) or not stand.state.events.size:
         return None
     sizes = np.abs(stand.state.events[[LOW, HIGH, VALUE]]).min(axis=0)
@@ -154,12 +158,12 @@ def chattering(stand: Stand, happened: int) -> SimulationError | None:
 
 
 def contradicting(stand: Stand, _: int) -> SimulationError | None:
-    """Drivers that contradict each other."""
+    """Return the error for drivers that contradict each other; None if they do not."""
     return contradicted(stand.mech, stand.p, stand.state.time, stand.state.y) if stand.watched else None
 
 
 def contradicted(mech: Mechanism, p: Array, t: float, y: Array) -> SimulationError | None:
-    """The message for drivers that contradict each other at a state."""
+    """Return the error for drivers that contradict each other at the state y; None if they do not."""
     q, v = y[: mech.nq], y[mech.nq : mech.nq + mech.nv]
     found = contradiction(mech.compiled, q, v, p, t) if np.isfinite(y).all() else None
     if found is None:
@@ -171,7 +175,7 @@ def contradicted(mech: Mechanism, p: Array, t: float, y: Array) -> SimulationErr
 
 
 def racing_driver(stand: Stand, _: int) -> SimulationError | None:
-    """A driver that asks for a speed beyond all bounds."""
+    """Return the error for a driver that prescribes an unbounded speed; None if there is none."""
     runaway = racing(stand.mech, stand.p, stand.state.time)
     if runaway is None:
         return None
@@ -180,7 +184,7 @@ def racing_driver(stand: Stand, _: int) -> SimulationError | None:
 
 
 def closed_no_further(stand: Stand, happened: int) -> SimulationError | None:
-    """Loops at their end; it names the driver that goes on."""
+    """Return the error for loops in a toggle position, naming the driver that moves on; None if all loops close."""
     if happened not in BROKEN:
         return None
     states = (stand.state.y, *(piece.q[-1] for piece in reversed(stand.pieces) if len(piece.time)))
@@ -201,7 +205,7 @@ def closed_no_further(stand: Stand, happened: int) -> SimulationError | None:
 
 
 def wrong_friction(stand: Stand, happened: int) -> SimulationError | None:
-    """Formulas of friction that have no meaning."""
+    """Return the error for friction formulas with invalid values; None if all are valid."""
     if happened != WRONG_FRICTION:
         return None
     rows, (q, v, x) = stand.equations.joint_modes.rows, (part[None, :] for part in stand.parts)
@@ -222,7 +226,7 @@ REASONS: tuple[Callable[[Stand, int], SimulationError | None], ...] = (
 
 
 def by_outcome(stand: Stand, happened: int) -> SimulationError:
-    """The message where nothing but what happened to the step is known."""
+    """Return a generic error based only on the outcome code of the step."""
     if happened == NOT_FINITE:
         what, where, remedy = "the accelerations are no finite numbers.", component(stand), singularity(stand)
     elif happened == STEP_UNDERFLOW:
@@ -239,13 +243,13 @@ def by_outcome(stand: Stand, happened: int) -> SimulationError:
 
 
 def stiff_remedy(stand: Stand) -> str:
-    """What helps a run whose machine proved stiff for the method that was chosen."""
+    """Return the remedy for a machine that proved stiff for the chosen method."""
     held = stand.state.stability != 0.0 and stand.state.stiff_steps in (TOLD, STIFF_EVIDENCE)
     return f" Steps are held short by stability, not by accuracy: use {STIFF_METHOD}." if held else ""
 
 
 def component(stand: Stand) -> str:
-    """The coordinate or speed that failed worst."""
+    """Return the name of the coordinate or speed with the largest error."""
     mech = stand.mech
     names = [f"coordinate '{name}'" for name in mech.q_names]
     names += [f"speed '{name}'" for name in mech.v_names]
@@ -257,7 +261,7 @@ def component(stand: Stand) -> str:
 
 
 def singularity(stand: Stand) -> str:
-    """Why the accelerations are not finite, as the mechanism says it at the last good state."""
+    """Explain why the accelerations are not finite, as the mechanism reports it at the last good state."""
     last = next((piece for piece in reversed(stand.pieces) if len(piece.time)), None)
     if last is not None and np.isfinite(last.tau[-1]).all():
         try:

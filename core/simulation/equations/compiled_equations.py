@@ -1,4 +1,4 @@
-"""The equations of motion of one run: which functions of the mechanism, compiled, and the memory they work in."""
+"""The compiled equations of motion of one run: the mechanism's functions in machine code and the memory they work in."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 NOTHING = nullcontext()
 OF_ROWS = ("cut_values", "cut_entries", "cut_drift", "friction_levels", "bearing_loads")
-"""Functions that only rows with modes ask."""
+"""Functions needed only by contact rows."""
 
 
 _known: WeakKeyDictionary[Tracer, dict[str, tuple[int, int]]] = WeakKeyDictionary()
 
 
 def _places(compiled: Compiled, function: str) -> tuple[int, int]:
-    """Where x and time begin among the arguments of a function; −1 where it does not take them."""
+    """Return the indices at which x and time begin among the arguments of a function; −1 if it does not take them."""
     if function.startswith("torque"):
         return -1, -1
     known = _known.setdefault(compiled.program.tracer, {})
@@ -58,8 +58,8 @@ NO_STRUCTURE = Structure([], [], [])
 
 
 class _Reduced(NamedTuple):
-    """The equations in independent speeds, the closed forms that they are made of, and rows that are left to iteration;
-    what there is to say of them."""
+    """Equations in independent speeds with their analytic loop closures, the rows left to iteration, and a note about
+    them."""
 
     entry: Entry | None = None
     forms: ClosedForms | None = None
@@ -68,13 +68,13 @@ class _Reduced(NamedTuple):
 
     @property
     def structure(self) -> Structure:
-        """What of them may differ from zero."""
+        """Return the sparsity pattern of the reduced equations."""
         return NO_STRUCTURE if self.forms is None else self.forms.structure
 
 
 def _reduced(compiled: Compiled, p: Array, y: Array, wanted: bool | None) -> _Reduced:
-    """Nothing where loops have no closed form, where none is wanted, and where a run need not use it (None) and would
-    have to wait for its code."""
+    """Prepare the reduced equations; empty if loops have no analytic closure, if none is wanted, or if its code is not
+    ready and the run need not use it (`wanted` None)."""
     forms = None if wanted is False else closed_forms_of(compiled.program)
     if forms is None or not forms.usable:
         return _Reduced()
@@ -87,7 +87,8 @@ def _reduced(compiled: Compiled, p: Array, y: Array, wanted: bool | None) -> _Re
 
 
 def _unready(forms: ClosedForms) -> str:
-    """Why a run that does not wait closes loops by iteration; nothing where closed forms are there."""
+    """Explain why a run that does not wait closes loops by iteration; empty if the code of the analytic loop closure is
+    ready."""
     seconds = forms.awaited()
     if forms.failure:
         return f"Loops were closed by iteration: closed forms of them have no machine code ({forms.failure})."
@@ -100,7 +101,7 @@ def _unready(forms: ClosedForms) -> str:
 
 
 def _wanted(compiled: Compiled, slopes: bool) -> Mapping[str, bool]:
-    """Functions of the mechanism, and whether the machine needs them."""
+    """Map each function of the mechanism to True if the machine needs it."""
     program, matrix = compiled.program, compiled.by_mass_matrix
     rows = bool(program.constraint_rows)
     slopes = slopes and not program.tracer.long and compiled.nv > 0
@@ -121,7 +122,7 @@ def _wanted(compiled: Compiled, slopes: bool) -> Mapping[str, bool]:
 
 
 def _function(entry: Entry, states: int, time: int) -> Function:
-    """An entry as the loops see it."""
+    """Wrap an entry as the record that machine code calls."""
     from core.simulation.equations.system import Function
 
     return Function(
@@ -138,7 +139,7 @@ def _function(entry: Entry, states: int, time: int) -> Function:
 
 
 class CompiledEquations:
-    """The compiled equations of one run; keeps the memory they work in.
+    """Compiled equations of one run; owns the memory they work in.
 
     y : (n,) where the run begins; closed_forms: whether loops may use them, None: if they need not be waited for;
     slopes: whether the exact Jacobian is needed (long machines have none)
@@ -193,7 +194,7 @@ class CompiledEquations:
         """True if states lie on a manifold: loops closed, quaternions of length one."""
 
     def _arrange(self, compiled: Compiled, p: Array, y: Array, u: Array, reduced: _Reduced) -> None:
-        """The functions' memory, and the addresses of what works on it."""
+        """Allocate the functions' memory and store the addresses that machine code uses."""
         from core.simulation.equations import elimination_places
         from core.simulation.equations.constrained import VECTORS
         from core.simulation.equations.system import System
@@ -279,12 +280,12 @@ class CompiledEquations:
 
     @property
     def records(self) -> tuple[Record, ...]:
-        """What they work in, but for rows with modes."""
+        """Return the records the equations work in, without those of contact rows."""
         return self.system, *self._factors, *self._functions.values()
 
     def hold_by_cholesky(self) -> None:
-        """From now on hold rows by Cholesky's method, which takes for granted that none is redundant; nothing changes
-        where closed forms leave none to iteration, or some of which they find by themselves what is redundant."""
+        """Solve constraint rows by Cholesky's method from now on, which assumes that none is redundant. No effect if
+        analytic loop closure leaves no rows to iteration or detects redundant rows itself."""
         if not self.system.rows or self.system.independent:
             return
         from core.simulation.equations.row_products import products_of
@@ -294,11 +295,12 @@ class CompiledEquations:
         self._factors += (products, factors)
 
     def closed_forms_fit(self, q: Array, p: Array) -> bool:
-        """Whether closed forms, if they may be used, close the machine at q with parameters p."""
+        """Return True if analytic loop closure may be used and closes the machine at q with parameters p."""
         return self._forms is not None and self._forms.usable and self._forms.fit(q, p)
 
     def renew_mode_rows(self, compiled: Compiled, q: Array, p: Array) -> JointModes | None:
-        """The rows with modes as other numbers have them, in the same memory; None where they are others."""
+        """Update the contact rows for new parameter values, in the same memory; returns None if the set of rows has
+        changed."""
         modes, rows = joint_modes(compiled, p), self.mode_rows
         kinds = [(row.owner, row.k, row.shares, row.controlled) for row in modes.rows]
         if rows is None or kinds != [(row.owner, row.k, row.shares, row.controlled) for row in self.joint_modes.rows]:
@@ -314,12 +316,12 @@ class CompiledEquations:
 
     @property
     def differentiable(self) -> bool:
-        """Whether there are traced derivatives."""
+        """Return True if analytic derivatives of the equations are available."""
         return "slopes" in self.entries
 
     @property
     def jacobian(self) -> int:
-        """Address of the entry that gives ∂f/∂y, from traced derivatives where there are any."""
+        """Return the address of the function for ∂f/∂y: analytic where available, otherwise by differences."""
         from core.simulation.equations import entry_points, held_rows
 
         if not self.differentiable:
@@ -329,12 +331,12 @@ class CompiledEquations:
 
     @property
     def locks(self) -> bool:
-        """Whether no friction was in balance with the reaction that it makes, where the run is."""
+        """Return True if reaction-dependent friction has no equilibrium (jams) at the present state."""
         return self.mode_rows is not None and self.mode_rows.unsettled == 1
 
     @property
     def mode_notes(self) -> tuple[str, ...]:
-        """What a person must know of the modes of joints until now."""
+        """Return notes for the user about contact states so far."""
         if self.mode_rows is None:
             return ()
         from core.simulation.equations.joint_mode_rows import mode_notes
@@ -342,13 +344,13 @@ class CompiledEquations:
         return mode_notes(self.joint_modes, self.mode_rows)
 
     def release(self) -> None:
-        """Mode variables free from now on."""
+        """Free all mode variables from now on."""
         for array in self._mode_memory:
             array[:] = 0.0
         self.system.reduced_at = np.nan
 
     def released(self) -> AbstractContextManager[None]:
-        """Mode variables free, for evaluations beside the steps."""
+        """Context manager that frees mode variables, for evaluations outside the integrator's steps."""
         return self._set_aside() if self._mode_memory else NOTHING
 
     @contextmanager
@@ -365,7 +367,7 @@ _independent: WeakKeyDictionary[ClosedForms, Elimination] = WeakKeyDictionary()
 
 
 def _eliminated(forms: ClosedForms | None) -> Elimination:
-    """How the mass matrix of independent speeds is eliminated."""
+    """Return the elimination scheme of the mass matrix of independent speeds."""
     from core.numerics.elimination import Pattern
     from core.simulation.equations.elimination_places import NOTHING, elimination_of
 
@@ -382,7 +384,8 @@ _eliminations: WeakKeyDictionary[Tracer, dict[bool, Elimination]] = WeakKeyDicti
 
 
 def eliminated(compiled: Compiled, p: Array, q: Array) -> Elimination:
-    """How masses and constraints of a machine are eliminated; with room for M + ρ Gᵀ G where M may be singular."""
+    """Return the elimination scheme of a machine's mass matrix and constraints, with space for M + ρ Gᵀ G where M may
+    be singular."""
     from core.numerics.elimination import Pattern
     from core.simulation.equations.elimination_places import elimination_of
 
@@ -403,7 +406,8 @@ def eliminated(compiled: Compiled, p: Array, q: Array) -> Elimination:
 
 
 def _addresses(compiled: Compiled, independent: int) -> tuple[int, int, int, int]:
-    """Of the entries: derivative, derivative without closed forms, projection, projection without them."""
+    """Return the addresses of the functions: derivative, derivative without analytic loop closure, projection,
+    projection without it."""
     from core.simulation.equations import entry_points as entries
 
     if not compiled.by_mass_matrix:

@@ -1,4 +1,4 @@
-"""Machines with loops, constraints and drivers: accelerations, and states brought back onto the manifold.
+"""Machines with loops, constraints and drivers: accelerations, and projection of states onto the constraint manifold.
 
 The equations of `core.constraints.multipliers` in machine code. With M = Lᵀ L and w = L v the constraints read Y w = b,
 Y = G L⁻¹. Rows of Y that others do not make redundant are found by QR of Yᵀ (`core.simulation.equations.sparse_rows`),
@@ -63,30 +63,30 @@ from core.simulation.stepping.outcome import DRIFTED, FINE, NOT_FINITE
 
 PROJECTIONS = 12
 BRANCH_JUMP_ERROR = 1e-4
-"""Error of a position before projection, as a part of 1 + |q| (m, rad), from which on it might be closed on another
+"""Position error before projection, relative to 1 + |q| (m, rad), above which the loop might be closed on another
 branch."""
 VECTORS = 6
-"""Vectors of `System.room`, of `System.span` numbers each; the last two: the square of each row, and the largest that
-it has had."""
+"""Number of work vectors in `System.room`, each of `System.span` numbers; the last two hold the squared norm of each
+row and its largest value so far."""
 
 
 @merged
 def vector_place(place: int, index: int) -> Any:
-    """Address of a vector of the room."""
+    """Return the address of a work vector."""
     s = load_system(place)
     return address_of(s.room) + 8 * index * s.span
 
 
 @inserted
 def vector(place: int, index: int) -> Any:
-    """A vector of the room, long enough for q, the unknowns or the rows; a view."""
+    """Return a view of a work vector, long enough for q, the unknowns or the rows."""
     return view(vector_place(place, index), load_system(place).span)
 
 
 @native
 def factor_mass(place: int, q: Any) -> Any:
-    """L of M at q; false if M is not positive definite, and the constraints do not make up. Evaluates G, too, if
-    anything is held."""
+    """Factor M at q; returns false if M is not positive definite and the constraints do not compensate for it. Also
+    evaluates G if there are constraints."""
     s, sparse, well = load_system(place), load_sparse(load_system(place).sparse), True
     s.factored_rank = -1
     put(s.mass_entries, AT_Q, q)
@@ -105,7 +105,7 @@ def factor_mass(place: int, q: Any) -> Any:
 
 @native
 def factor_supported(place: int) -> Any:
-    """L of M + ρ Gᵀ G, where both were evaluated."""
+    """Factor M + ρ Gᵀ G after both matrices were evaluated."""
     s = load_system(place)
     sparse = load_sparse(s.sparse)
     M, diagonal = result(s.mass_entries, len(sparse.masses)), vector(place, 3)
@@ -129,7 +129,7 @@ def factor_supported(place: int) -> Any:
 
 @merged
 def evaluate_rows(place: int, q: Any) -> None:
-    """G, and what holds segments together, at q."""
+    """Evaluate G and the rows that join segments at q."""
     s = load_system(place)
     if s.rows > 0:
         put(s.constraint_entries, AT_Q, q)
@@ -141,8 +141,8 @@ def evaluate_rows(place: int, q: Any) -> None:
 
 @native
 def factor_rows(place: int) -> Any:
-    """Q and R of Yᵀ, or the factor of Y Yᵀ, from what `evaluate_rows` found; the rank, −1 if rows depend on others that
-    must not. Needs the factor of M."""
+    """Factor the evaluated rows: Q and R of Yᵀ, or the Cholesky factor of Y Yᵀ. Returns the rank, −1 if rows are
+    dependent where that is not allowed. Needs the factor of M."""
     s = load_system(place)
     sparse, squares, sizes, largest = load_sparse(s.sparse), vector(place, VECTORS - 2), vector(place, VECTORS - 1), 0.0
     G = result(s.constraint_entries, sparse.entries[s.rows])
@@ -169,8 +169,8 @@ def factor_rows(place: int) -> Any:
 
 @native
 def are_factored(place: int, q: Any) -> Any:
-    """Whether masses and rows were factored last at q: a step ends where the next one begins, and what holds rows with
-    modes is found from several forces at one state."""
+    """Return true if masses and rows were last factored at this q, which saves work between consecutive steps and when
+    contact forces are tried at one state."""
     s = load_system(place)
     if s.factored_rank < 0 or s.crossing != 0:
         return False
@@ -182,7 +182,7 @@ def are_factored(place: int, q: Any) -> Any:
 
 @native
 def keep_factors(place: int, q: Any, rank: int) -> None:
-    """Masses and rows are factored at q."""
+    """Record that masses and rows are factored at q, with this rank."""
     s = load_system(place)
     if s.crossing == 0:
         for i in range(s.nq):
@@ -192,8 +192,8 @@ def keep_factors(place: int, q: Any, rank: int) -> None:
 
 @native
 def meet(place: int, wanted: Any, w: Any, stage: int, begun: bool) -> None:
-    """The least change of w (n,), zero unless `begun`, with which Y w = wanted (rows,); rows that do not hold on the
-    level `stage` (position, speed, acceleration) keep what they have."""
+    """Compute the smallest change of w (n,), zero unless `begun`, such that Y w = wanted (rows,); rows that do not act
+    at the level `stage` (position, speed, acceleration) keep their value."""
     s = load_system(place)
     if s.products != 0:
         hold_by_products(s.products, wanted, s.rows, w, s.levels, stage, begun)
@@ -203,7 +203,8 @@ def meet(place: int, wanted: Any, w: Any, stage: int, begun: bool) -> None:
 
 @native
 def weights(place: int, w: Any, out: Any) -> None:
-    """λ into out (rows,): Yᵀ λ is the part of w (n,) in the rows; zero for redundant rows."""
+    """Compute the multipliers λ into out (rows,) such that Yᵀ λ is the component of w (n,) in the row space; zero for
+    redundant rows."""
     s = load_system(place)
     if s.products != 0:
         weights_by_products(s.products, w, out)
@@ -213,7 +214,7 @@ def weights(place: int, w: Any, out: Any) -> None:
 
 @native
 def by_matrix(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
-    """Accelerations of a machine with loops, into a; false if they are not finite."""
+    """Compute the accelerations of a machine with loops into a; returns false if they are not finite."""
     s = load_system(place)
     s.crossing = 0
     rank = solved(place, q, v, u, a)
@@ -235,8 +236,8 @@ def by_matrix(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
 
 @native
 def across(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
-    """Accelerations at a pose where rows become dependent and the motion is regular, from poses before and behind:
-    (4 A(ε) − A(2ε))/3 of their means A. False where there are none, or the rows are no better."""
+    """Interpolate accelerations at a pose where rows become dependent but the motion is regular, from poses on both
+    sides: (4 A(ε) − A(2ε))/3 of their means A. Returns false if there are none or the rows are no better there."""
     s = load_system(place)
     n, largest = s.nv, 0.0
     for k in range(n):
@@ -267,7 +268,7 @@ def across(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
 
 @native
 def solved(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
-    """Accelerations from the constraints as they are at q, into a; their rank, −1 if they are not finite."""
+    """Compute accelerations from the constraints at q into a; returns their rank, −1 if the result is not finite."""
     s, w, known = load_system(place), vector(place, 1), are_factored(place, q)
     rank, well = s.factored_rank if known else 0, known or factor_mass(place, q)
     put_all(place, s.bias_smooth, q, v)
@@ -298,7 +299,7 @@ def solved(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
 
 @native
 def gap(place: int, q: Any, wanted: Any) -> Any:
-    """The largest residual at q; the residuals' negatives into `wanted`."""
+    """Return the largest constraint residual at q; writes the negative residuals into `wanted`."""
     s = load_system(place)
     put(s.constraint_residual, AT_Q, q)
     put_rest(place, s.constraint_residual)
@@ -313,8 +314,8 @@ def gap(place: int, q: Any, wanted: Any) -> Any:
 
 @native
 def close(place: int, q: Any, count: int, tolerance: float) -> Any:
-    """q ← the nearest position at which the loops close, by so many steps of Newton's method (0: until the gap is below
-    the tolerance, or no smaller any more): (gap, rank)."""
+    """Move q to the nearest position at which loops close, with `count` Newton steps (0: until the residual is below
+    the tolerance or stops decreasing). Returns (residual, rank)."""
     s = load_system(place)
     wanted, w, step, change = vector(place, 0), vector(place, 1), vector(place, 2), vector(place, 3)
     known = are_factored(place, q)
@@ -347,7 +348,7 @@ def close(place: int, q: Any, count: int, tolerance: float) -> Any:
 
 @native
 def least_change(place: int, wanted: Any, w: Any, stage: int) -> None:
-    """The least unknowns w (n,) in the metric of M with G w = wanted (rows,)."""
+    """Compute the smallest unknowns w (n,) in the metric of M with G w = wanted (rows,)."""
     s = load_system(place)
     for i in range(len(load_sparse(s.sparse).unknowns)):
         w[i] = 0.0
@@ -357,7 +358,8 @@ def least_change(place: int, wanted: Any, w: Any, stage: int) -> None:
 
 @native
 def remove_normal(place: int, v: Any, stage: int, moving: bool) -> None:
-    """v ← the nearest v (nv,) with G v = 0, or if `moving` with G v = ḟ of drivers, in rows of the level `stage`."""
+    """Project v (nv,) to the nearest speeds with G v = 0, or with G v = ḟ of drivers if `moving`, in rows of the level
+    `stage`."""
     s = load_system(place)
     sparse, wanted, w = load_sparse(s.sparse), vector(place, 0), vector(place, 1)
     G = result(s.constraint_entries, sparse.entries[s.rows])
@@ -379,7 +381,7 @@ def remove_normal(place: int, v: Any, stage: int, moving: bool) -> None:
 
 @native
 def settle(place: int, q: Any, v: Any, x: Any) -> None:
-    """Junctions to where the forces at them are in balance."""
+    """Move massless junctions to force equilibrium."""
     s = load_system(place)
     if s.settle == 0:
         return
@@ -399,7 +401,7 @@ def settle(place: int, q: Any, v: Any, x: Any) -> None:
 
 @native
 def project_free(place: int, t: float, y: Any) -> None:
-    """Where nothing is held: quaternions at length one, junctions in balance."""
+    """Normalise quaternions and balance massless junctions of a machine without constraints."""
     s = load_system(place)
     normalise(place, y[: s.nq])
     tick(place, t)
@@ -408,7 +410,7 @@ def project_free(place: int, t: float, y: Any) -> None:
 
 @native
 def jumps_branch(place: int, q: Any, error: Any) -> Any:
-    """Whether a step went so far that its position is too uncertain to be projected."""
+    """Return true if the position error of a step is too large for an unambiguous projection."""
     s = load_system(place)
     largest = 0.0
     for i in range(min(s.nq, len(error))):
@@ -418,11 +420,11 @@ def jumps_branch(place: int, q: Any, error: Any) -> Any:
 
 @native
 def project(place: int, t: float, y: Any, error: Any) -> Any:
-    """y on the manifold: quaternions at length one, loops closed, drivers followed, speeds consistent, all by the least
-    change in the metric of M; junctions in balance. Of an error vector (n,) what projection takes away is taken off, so
-    that the choice of the step sees what remains (Eich, SIAM J. Numer. Anal. 30, 1993); positions with quaternions keep
-    theirs. A large error of position stays large: where drivers leave nothing free, steps would grow beyond all bounds.
-    Returns FINE, NOT_FINITE or DRIFTED."""
+    """Project y onto the constraint manifold: unit quaternions, closed loops, drivers followed, consistent speeds, all
+    by the smallest change in the metric of M; massless junctions in balance. The part removed by projection is
+    subtracted from the error vector (n,), so that step size control sees only the remainder (Eich, SIAM J. Numer. Anal.
+    30, 1993), except for positions with quaternions. Large position errors stay large: where drivers leave no mobility,
+    steps would otherwise grow without bound. Returns FINE, NOT_FINITE or DRIFTED."""
     s = load_system(place)
     q, v = y[: s.nq], y[s.nq : s.nq + s.nv]
     normalise(place, q)

@@ -1,4 +1,4 @@
-"""ẏ of a machine with rows that have modes (`core.simulation.equations.mode_rows`).
+"""Derivative ẏ of a machine with contact rows: friction, stops and limits (`core.simulation.equations.mode_rows`).
 
 The equations of motion are those of the machine without modes, for other joint forces: u + Σ W_kᵀ λ_k. They are
 linear in forces, so that the response of a row, what a unit of its force changes, is a difference of two evaluations,
@@ -55,14 +55,14 @@ from core.simulation.machine_code.language import address_of, call_entry, native
 from core.simulation.stepping.outcome import FINE, NOT_FINITE
 
 STEP = 1e-6
-"""Relative change of a state by which central differences are taken."""
+"""Relative increment of a state in central differences."""
 LEAST = 1e-8
-"""rad/s or m/s: the least change of a speed."""
+"""rad/s or m/s: smallest increment of a speed."""
 
 
 @native
 def weight_of(rows: int, k: int) -> float:
-    """A force of the size of what acts along a row, N·m or N."""
+    """Return the typical magnitude of the force along a row, N·m or N."""
     r = load_rows(rows)
     static = max(r.static_onward[k], r.static_backward[k])
     return max(static if static > 0.0 else 1.0, abs(r.carried[k]))
@@ -70,7 +70,8 @@ def weight_of(rows: int, k: int) -> float:
 
 @native
 def response(place: int, t: float, y: Any, k: int, base: Any, column: Any) -> Any:
-    """What a unit of row k's force changes of the accelerations (nv,), `base` (n,) being ẏ without it."""
+    """Compute the change of accelerations (nv,) per unit force of row k into column; `base` (n,) is ẏ without that
+    force."""
     s = load_system(place)
     r, other = load_rows(s.mode_rows), scratch(len(y))
     for i in range(s.nv):
@@ -85,8 +86,8 @@ def response(place: int, t: float, y: Any, k: int, base: Any, column: Any) -> An
 
 @native
 def responses(place: int, t: float, y: Any, base: Any, chosen: Any, columns: Any, A: Any, n: int) -> Any:
-    """Responses of chosen rows (n,) to their forces, (n nv,) one after another, and A (n n,); symmetric but for
-    rounding. What loops alone decide counts as zero."""
+    """Compute the acceleration responses of the chosen rows (n,) to their forces, (n nv,) one after another, and the
+    response matrix A (n n,), symmetrised. Responses of rows locked by loops count as zero."""
     s = load_system(place)
     r, nv, happened = load_rows(s.mode_rows), s.nv, FINE
     for j in range(n):
@@ -108,7 +109,7 @@ def responses(place: int, t: float, y: Any, base: Any, chosen: Any, columns: Any
 
 @native
 def act(place: int, t: float, y: Any) -> int:
-    """All forces that the state determines into `System.u`; the number of rows whose forces it does not."""
+    """Sum all forces determined by the state into `System.u`; returns the number of rows with unknown forces."""
     s = load_system(place)
     r, held = load_rows(s.mode_rows), 0
     command(place, t, y)
@@ -131,8 +132,7 @@ def act(place: int, t: float, y: Any) -> int:
 
 @native
 def keep_forces(rows: int) -> None:
-    """Forces of rows are those of a step, if they stay as they are while modes do: all move, apart from their stops,
-    with friction that depends on nothing, or with none."""
+    """Mark the row forces as constant for this step if all rows slide and their friction is constant or zero."""
     r = load_rows(rows)
     r.steady = 0
     if r.bearing_loads != 0 or r.levels != 0:
@@ -149,7 +149,7 @@ def keep_forces(rows: int) -> None:
 
 @native
 def returning(rows: int, k: int) -> float:
-    """−γ̇ of a held row by which what rounding has moved decays."""
+    """Return the value of −γ̇ of an active row that makes its rounding drift decay."""
     r = load_rows(rows)
     if r.mode[k] != HELD:
         return 0.0
@@ -159,7 +159,7 @@ def returning(rows: int, k: int) -> float:
 
 @native
 def is_a_speed(place: int, k: int) -> Any:
-    """Whether γ of a row is one of the speeds of a machine without loops, or a multiple of it."""
+    """Return true if the speed γ of a row is one of the speeds of a machine without loops, or a multiple of it."""
     s = load_system(place)
     r = load_rows(s.mode_rows)
     return s.rows == 0 and r.begins[k + 1] == r.begins[k] + 1
@@ -167,7 +167,7 @@ def is_a_speed(place: int, k: int) -> Any:
 
 @native
 def keep_at_rest(A: Any, c: Any, lam: Any, n: int) -> None:
-    """λ (n,) with A λ = −c."""
+    """Solve A λ = −c for λ (n,)."""
     side, g = scratch(n), scratch(n)
     for i in range(n):
         lam[i] = side[i] = 0.0
@@ -179,8 +179,8 @@ def keep_at_rest(A: Any, c: Any, lam: Any, n: int) -> None:
 
 @native
 def hold(place: int, t: float, y: Any, turning: Any, out: Any, n: int) -> Any:
-    """Add to ẏ, made without them, what the forces of n rows change: of those that are held, and of balls that begin to
-    slide, whose force until now is opposite to their speed. turning (count,): ḋ of theirs"""
+    """Add to ẏ the effect of n unknown row forces: those of active rows, and those of friction disks that begin to
+    slide, whose force until now is opposite to their speed. turning (count,): rates ḋ of their sliding directions."""
     s = load_system(place)
     rows, nq, nv = s.mode_rows, s.nq, s.nv
     r = load_rows(rows)
@@ -217,8 +217,8 @@ def hold(place: int, t: float, y: Any, turning: Any, out: Any, n: int) -> Any:
 
 @native
 def moved(place: int, t: float, y: Any, turning: Any, out: Any) -> Any:
-    """ẏ into out (n,), rows as their modes say, friction by reactions as loads of bearings are known; ḋ of balls that
-    begin to slide is `turning` (count,)."""
+    """Compute ẏ into out (n,) for the present contact states and the present estimates of bearing loads; `turning`
+    (count,) holds the rates ḋ of the sliding directions of friction disks that begin to slide."""
     held = act(place, t, y)
     happened = call_entry(load_rows(load_system(place).mode_rows).inner, place, t, address_of(y), address_of(out))
     return hold(place, t, y, turning, out, held) if happened == FINE and held > 0 else happened
@@ -226,7 +226,7 @@ def moved(place: int, t: float, y: Any, turning: Any, out: Any) -> Any:
 
 @native
 def moved_by_rows(place: int, t: float, y: Any, out: Any) -> Any:
-    """The same, with the ḋ that balls have."""
+    """Compute ẏ into out (n,) as `moved` does, with the rates ḋ of sliding directions determined first."""
     rows, n = load_system(place).mode_rows, len(y)
     turning = scratch(load_rows(rows).count)
     for k in range(len(turning)):
@@ -247,7 +247,7 @@ def moved_by_rows(place: int, t: float, y: Any, out: Any) -> Any:
 
 @native
 def with_modes(place: int, t: float, y: Any, out: Any) -> Any:
-    """ẏ into out (n,), rows as their modes say."""
+    """Compute ẏ into out (n,) for the present contact states, with bearing loads iterated to consistency."""
     s = load_system(place)
     rows = s.mode_rows
     r, happened = load_rows(rows), moved_by_rows(place, t, y, out)
@@ -274,7 +274,7 @@ def with_modes(place: int, t: float, y: Any, out: Any) -> Any:
 
 @entry
 def modal_derivative(place: int, t: float, y: int, out: int) -> int:
-    """ẏ into out (n,), of a machine with rows that have modes."""
+    """Compute ẏ into out (n,) of a machine with contact rows."""
     s = load_system(place)
     n = s.nq + s.nv + s.nx
     happened: int = with_modes(place, t, view(y, n), view(out, n))
@@ -283,7 +283,7 @@ def modal_derivative(place: int, t: float, y: int, out: int) -> int:
 
 @native
 def is_bent(place: int) -> Any:
-    """Whether forces of rows, or the command of a motor, are more than constants."""
+    """Return true if row forces or motor commands are not constant."""
     s = load_system(place)
     r = load_rows(s.mode_rows)
     for i in range(s.nv):
@@ -298,7 +298,8 @@ def is_bent(place: int) -> Any:
 
 @native
 def slowest_ball(place: int) -> float:
-    """The speed of the slowest ball that slides, within which its friction turns around; infinite: there is none."""
+    """Return the speed of the slowest sliding friction disk, which sets how fast its friction can turn; infinite if
+    there is none."""
     s = load_system(place)
     r, slowest = load_rows(s.mode_rows), np.inf
     for k in range(r.count):
@@ -309,7 +310,8 @@ def slowest_ball(place: int) -> float:
 
 @native
 def central(place: int, t: float, state: Any, J: Any) -> int:
-    """∂f/∂y at a state into J (n n,), row by row, by central differences: what holds rows moves with the state."""
+    """Compute ∂f/∂y at a state into J (n n,), row by row, by central differences, with the forces of active rows
+    following the state."""
     n, s = len(state), load_system(place)
     f, g, slowest = scratch(n), scratch(n), slowest_ball(place)
     for j in range(n):
@@ -331,7 +333,7 @@ def central(place: int, t: float, state: Any, J: Any) -> int:
 
 @entry
 def modal_jacobian(place: int, t: float, y: int, out: int) -> int:
-    """∂f/∂y into out (n n,), row by row: from the traced derivatives while all rows just slide."""
+    """Compute ∂f/∂y into out (n n,), row by row; from symbolic derivatives while all rows slide."""
     s = load_system(place)
     n = s.nq + s.nv + s.nx
     state, J, f = view(y, n), view(out, n * n), scratch(n)

@@ -1,4 +1,4 @@
-"""Joint forces that a person gives: numbers, or formulas of time, coordinates, speeds and parameters."""
+"""User-defined joint forces: numbers, or formulas of time, coordinates, speeds and parameters."""
 
 from __future__ import annotations
 
@@ -31,14 +31,15 @@ Array = NDArray[np.float64]
 
 @runtime_checkable
 class Law(Protocol):
-    """Joint forces from elsewhere (a controller in a torque file), over the names of `names_of` and parameters."""
+    """Protocol for joint forces from an external source (a controller in a torque file), given the names of `names_of`
+    and the parameters."""
 
     def forces(self, mech: Mechanism, known: Mapping[str, Any]) -> Mapping[str, Any]:
-        """speed → force."""
+        """Map speed names to forces."""
         ...
 
     def plain(self) -> dict[str, str]:
-        """What it says, as texts, to be kept with a run."""
+        """Return the law as texts, to be stored with a run."""
         ...
 
 
@@ -46,7 +47,7 @@ Torque = Mapping[str, float | str] | Sequence[float] | Array | Law | None
 
 
 def names_of(mech: Mechanism, t: Any, q: Sequence[Any], v: Sequence[Any]) -> dict[str, Any]:
-    """What a formula may call by name (`core.model.signals`): t (or time), sensors and their rates, coordinates
+    """Return the names that a formula may use (`core.model.signals`): t (or time), sensors and their rates, coordinates
     `joint` and `joint.q`, speeds `joint.v`."""
     known: dict[str, Any] = {**_sensed(mech, q, v), "t": t, "time": t}
     plain = dict(zip(mech.q_names, q, strict=True))
@@ -57,7 +58,7 @@ def names_of(mech: Mechanism, t: Any, q: Sequence[Any], v: Sequence[Any]) -> dic
 
 
 def _sensed(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> dict[str, Any]:
-    """Sensors of positions and velocities, and the rates of those of positions."""
+    """Return sensors of position and velocity, and the rates of position sensors."""
     tracer = mech.compiled.program.tracer
     kinematics, found = KinematicState(tracer.tree, list(q), list(v)), {}
     for name, sensor in tracer.elements.sensors.items():
@@ -71,7 +72,7 @@ def _sensed(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> dict[str, An
 
 
 def _measured(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> dict[str, Any]:
-    """Coordinates and speeds of joints that close a loop, or follow another."""
+    """Return coordinates and speeds of joints that close a loop or follow another joint."""
     tracer = mech.compiled.program.tracer
     own = {*mech.q_names, *mech.v_names}
     kinematics = KinematicState(tracer.tree, list(q), list(v))
@@ -83,7 +84,7 @@ def _measured(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> dict[str, 
 
 
 def _in_order(mech: Mechanism, torque: Any) -> Array:
-    """(nv,) joint forces given without names, or a ModelError."""
+    """Return (nv,) joint forces given in order without names; raises ModelError if they do not fit."""
     if callable(torque):
         raise ModelError(
             "Joint forces cannot be a Python function: the run is compiled.",
@@ -104,7 +105,7 @@ def _in_order(mech: Mechanism, torque: Any) -> Array:
 
 
 def constant(mech: Mechanism, torque: Torque) -> Array | None:
-    """(nv,) if the forces are numbers, else None.
+    """Return the joint forces as an array (nv,) if they are all numbers, else None.
 
     Raises ModelError for a wrong size or an unknown name.
     """
@@ -143,7 +144,7 @@ def _finite(name: str, value: Any) -> float:
 
 
 def degree_in_time(torque: Torque) -> float:
-    """The degree of joint forces as polynomials of time; infinite: they may be none."""
+    """Return the polynomial degree in time of the joint forces; infinite if they are not polynomials."""
     if torque is None:
         return 0.0
     if isinstance(torque, Law):
@@ -153,7 +154,7 @@ def degree_in_time(torque: Torque) -> float:
 
 
 def mode_variables_of(mech: Mechanism, torque: Torque) -> ModeVariables:
-    """Mode variables of the formulas of joint forces."""
+    """Return the mode variables (sides of comparisons and switches) in the joint force formulas."""
     texts = [value for value in torque.values() if isinstance(value, str)] if isinstance(torque, Mapping) else []
     values = environment(mech.model.expanded.parameters, _values(mech)) if texts else {}
     return ModeVariables(map(parse, texts), values)
@@ -164,7 +165,7 @@ def _values(mech: Mechanism) -> dict[str, float]:
 
 
 def compiled(mech: Mechanism, torque: Mapping[str, float | str] | Law, p: Array) -> native_entry.Entry:
-    """Machine code of the formulas: (t, q, v, modes, p) → (nv,).
+    """Compile the formulas to machine code: (t, q, v, modes, p) → (nv,).
 
     Raises ExpressionError naming the joint and what its formula lacks.
     """
@@ -173,19 +174,19 @@ def compiled(mech: Mechanism, torque: Mapping[str, float | str] | Law, p: Array)
 
 
 def slopes(mech: Mechanism, torque: Mapping[str, float | str] | Law, p: Array) -> native_entry.Entry:
-    """Machine code of their derivatives: (t, q, v, modes, p) → (nq + nv, nv), by q and v."""
+    """Compile the derivatives of the formulas to machine code: (t, q, v, modes, p) → (nq + nv, nv), by q and v."""
     inputs, forces, _ = traced(mech, torque)
     return _entry(inputs, ca.vec(ca.densify(ca.jacobian(forces, ca.vertcat(*inputs[1:3])))), p)
 
 
 def event_indicators(mech: Mechanism, torque: Mapping[str, float | str] | Law, p: Array) -> native_entry.Entry:
-    """Machine code of their event indicators: (t, q, v, modes, p) → (indicators,)."""
+    """Compile the event indicators of the formulas to machine code: (t, q, v, modes, p) → (indicators,)."""
     inputs, _, indicators = traced(mech, torque)
     return _entry(inputs, indicators, p)
 
 
 def traced(mech: Mechanism, torque: Mapping[str, float | str] | Law) -> tuple[list[Any], Any, Any]:
-    """((t, q, v, modes, p), forces, event indicators) as symbols."""
+    """Return ((t, q, v, modes, p), forces, event indicators) as symbolic expressions."""
     modes = mode_variables_of(mech, torque)
     t, q, v, m, parameters = (
         symbols(name, n)
@@ -209,7 +210,7 @@ def traced(mech: Mechanism, torque: Mapping[str, float | str] | Law) -> tuple[li
 
 
 def _entry(inputs: list[Any], result: Any, p: Array) -> native_entry.Entry:
-    """Machine code of a result over these inputs, the parameters last."""
+    """Compile a symbolic result over these inputs to machine code; the parameters come last."""
     function = ca.Function("f", inputs, [result], {"cse": True})
     sizes = tuple(int(x.numel()) for x in inputs)
     library = Library(llvm_ir.module(instructions_of(function), sizes, int(result.numel()), checked=False))

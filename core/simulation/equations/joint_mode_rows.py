@@ -1,4 +1,4 @@
-"""The memory of a run's rows with modes (`core.simulation.equations.mode_rows`), made from the joints' own numbers."""
+"""Builds a run's contact rows (`core.simulation.equations.mode_rows`) from the friction, stop and limit data of joints."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from core.traces.compiled import Compiled
 Array = NDArray[np.float64]
 
 LITTLE = 1e-30
-"""N or N·m: loads of bearings to begin with; with none at all joints would be free."""
+"""N or N·m: initial bearing loads; with zero loads joints would start without friction."""
 
 
 def mode_rows(
@@ -36,8 +36,9 @@ def mode_rows(
     p: Array,
     degree: float,
 ) -> ModeRows:
-    """The rows as machine code takes them. u (nv,): constant joint forces; functions: addresses by name; inner: of the
-    entry without modes; q (nq,): where the run begins; degree: of joint forces as polynomials of time."""
+    """Build the contact rows for machine code. u (nv,): constant joint forces; functions: addresses by name; inner:
+    entry point of the equations without contact rows; q (nq,): initial coordinates; degree: polynomial degree in time
+    of the joint forces."""
     rows, nv = modes.rows, compiled.nv
     count = len(rows)
 
@@ -117,7 +118,7 @@ def mode_rows(
 
 
 def _begun(count: int) -> dict[str, Any]:
-    """What rows have come to before a run begins."""
+    """Return the initial values of the rows' state arrays."""
     return {
         "bounces": np.zeros(count, dtype=np.int64),
         "clipped": np.zeros(count, dtype=np.int64),
@@ -131,12 +132,13 @@ def _begun(count: int) -> dict[str, Any]:
 
 
 def _linear(compiled: Compiled, modes: JointModes, degree: float) -> bool:
-    """Whether what rows carry is linear in time where nothing moves: friction by reactions makes curves of lines."""
+    """Return True if row loads are linear in time while nothing moves; reaction-dependent friction makes them
+    nonlinear."""
     return degree <= 1 and not compiled.program.tracer.clock.timed and not modes.bearings
 
 
 def depends_on_size(modes: JointModes) -> bool:
-    """Whether stops are made for the size of the machine."""
+    """Return True if a stop's stiffness is derived from the inertia of the machine."""
     sizes = modes.size, 2.0 * modes.size
     return any(
         len({(dissipation(row, size), stiffness_per_inertia(row, size)) for size in sizes}) > 1 for row in modes.rows
@@ -144,7 +146,7 @@ def depends_on_size(modes: JointModes) -> bool:
 
 
 def _bearings(compiled: Compiled, rows: tuple[JointRow, ...]) -> dict[str, Any]:
-    """What belongs to friction by reactions."""
+    """Return the arrays for friction that depends on joint reactions."""
     loads = len(compiled.program.tracer.bearings) if any(row.bearing != NOWHERE for row in rows) else 0
     return {
         "bearing": np.array([row.bearing for row in rows], dtype=np.int64),
@@ -158,7 +160,7 @@ def _bearings(compiled: Compiled, rows: tuple[JointRow, ...]) -> dict[str, Any]:
 
 
 def _largest(compiled: Compiled, modes: JointModes, q: Array, p: Array) -> Array:
-    """1/inertia along rows before loops take of it: rows that they never let move are known as such."""
+    """Return 1/inertia along each row of the unconstrained machine, used to recognise rows that loops lock."""
     if not compiled.constrained:
         return np.zeros(len(modes.rows))
     W = rows_at(compiled, replace(modes, rows=tuple(replace(row, controlled=NOWHERE) for row in modes.rows)), q, p).W
@@ -166,7 +168,7 @@ def _largest(compiled: Compiled, modes: JointModes, q: Array, p: Array) -> Array
 
 
 def _cut(compiled: Compiled, row: JointRow) -> int:
-    """Which coordinate of joints that close loops it is; nowhere: of the tree."""
+    """Return the index of a row's coordinate among those of loop-closing joints; −1 for a joint of the tree."""
     if row.at_v != NOWHERE:
         return NOWHERE
     table = compiled.program.tracer.cut_coordinates
@@ -175,13 +177,13 @@ def _cut(compiled: Compiled, row: JointRow) -> int:
 
 
 def _first(compiled: Compiled) -> Any:
-    """Where entries of each coordinate of joints that close loops begin."""
+    """Return the offsets of the Jacobian entries of each coordinate of loop-closing joints."""
     expressions = compiled.program.tracer.cut_expressions
     return np.searchsorted(expressions.pattern.rows, np.arange(expressions.count)).astype(np.int64)
 
 
 def _entries(compiled: Compiled, rows: tuple[JointRow, ...]) -> tuple[Any, Any, Array]:
-    """Where the entries of W begin, their speeds, and those that are constant."""
+    """Return the offsets of each row's entries of W, their columns, and the values of constant entries."""
     begins, columns, entries = [0], list[int](), list[float]()
     pattern = compiled.program.tracer.cut_expressions.pattern if any(row.at_v == NOWHERE for row in rows) else None
     for row in rows:
@@ -202,12 +204,12 @@ CAUSES = (
     "a speed limit is reached and left",
     "an effort limit is reached and left",
 )
-"""Why a mode changes again and again, in the order of margins."""
+"""Reasons for a contact state that changes again and again, in the order of event margins."""
 
 
 def mode_notes(modes: JointModes, rows: ModeRows) -> tuple[str, ...]:
-    """What stops without a stiffness of their own got when they were met, and from what; what changed without end, or
-    was found only nearly."""
+    """Return notes on stops with derived stiffness, on contact states that kept changing at one instant, and on forces
+    found only approximately."""
     notes = []
     for k, row in enumerate(modes.rows):
         if row.rigid or row.stiffness > 0.0 or rows.stiffness[k] <= 0.0:
