@@ -1,4 +1,4 @@
-"""Writes LLVM's text for views of memory: fields of records, elements, rows and slices of arrays, loops that count."""
+"""Generates LLVM IR for memory views: record fields, array elements, rows, slices, and counted loops."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from core.simulation.machine_code.value_types import (
 
 
 class ArrayWriter(Writer):
-    """A writer that knows arrays and records. What does not fit raises TypeError."""
+    """IR writer with support for arrays and records. Raises TypeError for unsupported operations."""
 
     # ---------------------------------------------------------------------------- records
 
     def number_of(self, record: Value, name: str) -> tuple[Scalar, str]:
-        """Type and address of a field that can be assigned to."""
+        """Return type and address of an assignable record field."""
         field = _field(record, name)
         if field.fixed:
             raise TypeError(f"{field.name} of {record.type} is fixed")
         return SCALARS[field.number], self._word(record, field.offset)
 
     def of_field(self, record: Value, name: str) -> Value:
-        """The value of a field. Addresses and lengths of arrays never change while machine code runs."""
+        """Return the value of a record field. Addresses and lengths of arrays are constant while machine code runs."""
         field = _field(record, name)
         number, place = SCALARS[field.number], self._word(record, field.offset)
         if not field.dimensions:
@@ -50,16 +50,16 @@ class ArrayWriter(Writer):
     # ---------------------------------------------------------------------------- arrays
 
     def view(self, kind: ArrayType, place: str, lengths: Sequence[Value]) -> Value:
-        """The array that begins at an address."""
+        """Return the array that begins at an address."""
         return self.structure(kind, [Value(POINTER, place), *lengths])
 
     def length(self, view: Value) -> Value:
-        """`len(view)`."""
+        """Return the value of `len(view)`."""
         _array(view)
         return self.part(view, 1, INT)
 
     def element(self, view: Value, indices: Sequence[Value]) -> tuple[Scalar, str]:
-        """Type and address of a number of an array; of the first of a row if fewer indices are given."""
+        """Return type and address of an array element; of the first element of a row if fewer indices are given."""
         kind = _array(view)
         if not 0 < len(indices) <= kind.dimensions:
             raise TypeError(f"{kind} has no element with {len(indices)} indices")
@@ -72,7 +72,7 @@ class ArrayWriter(Writer):
         return kind.number, self.result(POINTER, f"getelementptr inbounds {kind.number.llvm}, {first}, {offset}").text
 
     def item(self, view: Value, indices: Sequence[Value]) -> Value:
-        """An element, or a row."""
+        """Return an element, or a row."""
         number, place = self.element(view, indices)
         left = _array(view).dimensions - len(indices)
         if left == 0:
@@ -81,7 +81,7 @@ class ArrayWriter(Writer):
         return self.view(ArrayType(number, left), place, lengths)
 
     def slice(self, view: Value, first: Value | None, end: Value | None) -> Value:
-        """`view[first:end]`, cut off at the array's end; neither is negative."""
+        """Return `view[first:end]`, clipped to the array's end; neither bound may be negative."""
         kind, length = _array(view), self.length(view)
 
         def within(given: Value) -> Value:
@@ -97,7 +97,7 @@ class ArrayWriter(Writer):
 
     @contextlib.contextmanager
     def count(self, first: Value, end: Value, step: Value) -> Iterator[tuple[Value, tuple[str, str]]]:
-        """Inside, the body of `for k in range(first, end, step)` is written.
+        """Context in which the body of `for k in range(first, end, step)` is written.
 
         Gives k, which the body may change without effect on the next turn, and the labels that `continue` and `break`
         jump to.

@@ -1,4 +1,4 @@
-"""`python -m core.simulation.machine_code.making [ENTRY …]`: make the intermediate code of entries.
+"""Command `python -m core.simulation.machine_code.making [ENTRY …]`: compile entry points to bitcode.
 
 Without names: of all that are missing, damaged, or made from other texts or by another LLVM. Needs NumPy and llvmlite,
 nothing else of what the program needs: it runs where the program is built. Each line of its output names an entry that
@@ -33,21 +33,21 @@ from core.simulation.machine_code.intermediate import (
 
 IDLE, ALONE = "--idle", "--alone"
 OBJECT = "object code of "
-"""What begins the lines that name an entry whose object code is ready."""
+"""Prefix of output lines that name an entry point whose object code is ready."""
 SHARE = 4
-"""Entries that are worth a process of their own."""
+"""Smallest number of entry points for which a further process pays off."""
 FIRST = ("equations.entry_points.tree", "methods.runge_kutta", "equations.entry_points.free", "stepping.step_loop")
-"""What begins the names of entries that most first runs need."""
+"""Name prefixes of the entry points that most first runs need."""
 _ROOM = __package__.rpartition(".")[0]
 
 
 def in_order(names: Iterable[str]) -> list[str]:
-    """Entries in the order in which they are made ahead: what most first runs need comes first."""
+    """Sort entry points for ahead-of-time compilation: those that most first runs need come first."""
     return sorted(names, key=lambda name: not name.startswith(FIRST))
 
 
 def outdated() -> list[str]:
-    """The entries whose code is not what would be made now."""
+    """Return the entry points whose stored bitcode is outdated."""
     return [name for name in entries() if not _is_current(name)]
 
 
@@ -59,7 +59,7 @@ def _is_current(name: str) -> bool:
 
 
 def without_object_code(names: Iterable[str]) -> list[str]:
-    """Those entries whose object code for this computer is not kept; none where it is not made ahead."""
+    """Return those entry points without cached object code for this computer; empty if object code is not cached here."""
     from core.codegen import object_cache, object_code
 
     if object_code.plain() or object_cache.folder() is None:
@@ -68,12 +68,12 @@ def without_object_code(names: Iterable[str]) -> list[str]:
 
 
 def count_of_missing() -> int:
-    """How many pieces a process with `--idle` would make."""
+    """Return the number of items that a process with `--idle` would compile."""
     return len(outdated()) + len(without_object_code(entries()))
 
 
 def make(name: str) -> None:
-    """Make the code of an entry, if nobody else has made it meanwhile.
+    """Compile an entry point to bitcode, unless another process has done so meanwhile.
 
     Raises LanguageError for a text that cannot be translated, OSError if the code cannot be kept.
     """
@@ -100,7 +100,7 @@ def _kept(name: str) -> Code | None:
 
 
 def make_all(names: Sequence[str]) -> None:
-    """Make entries, by as many processes as there are processors and it is worth.
+    """Compile entry points in parallel, with up to one process per processor.
 
     Raises OSError with the last words of a process that fails.
     """
@@ -132,7 +132,7 @@ def _pass_on(child: Child) -> None:
 
 
 def _work_idly() -> None:
-    """Give way to others, and end with whoever began this process."""
+    """Lower the priority of this process, and exit when its parent does."""
     with contextlib.suppress(OSError, AttributeError):
         os.nice(10)
 
@@ -154,7 +154,7 @@ def _make_idly(names: Sequence[str]) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The command; gives its exit code."""
+    """Run the command and return its exit code."""
     from core.simulation.machine_code.translation import LanguageError
 
     given = [each for each in arguments if each not in (IDLE, ALONE)]

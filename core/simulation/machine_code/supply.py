@@ -1,4 +1,4 @@
-"""Machine code of entries for whoever calls them, made when it is first asked for.
+"""Provides the machine code of entry points on demand, compiling what is missing.
 
 An installed package brings intermediate code with it. In a checkout it is made by processes of their own: one makes the
 entry that is waited for; another, at low priority, all others meanwhile, or from the start of the window on.
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from core.codegen.object_code import Library
 
 LONGEST = 300.0
-"""s that making an entry may take; a few are usual."""
+"""s: time limit for compiling an entry point, which usually takes a few seconds."""
 BY_NAME = ("pow", "sqrt", "ceil", "rint", "memcpy", "memmove", "memset")
-"""Functions of the C library that object code calls where intermediate code has operations."""
+"""C library functions that object code calls for operations of the bitcode."""
 WHERE = "integrators"
 
 Report = Callable[[str], None]
@@ -37,8 +37,7 @@ _listener: ContextVar[tuple[Report, set[str]] | None] = ContextVar("listener", d
 
 @contextlib.contextmanager
 def telling(report: Report) -> Iterator[None]:
-    """Inside, whatever waits for machine code of the integrators that is not there yet reports it first, once for each
-    reason."""
+    """Context in which waiting for missing machine code of the integrators is reported, once for each reason."""
     before = _listener.set((report, set()))
     try:
         yield
@@ -54,15 +53,15 @@ def _report(words: str) -> None:
 
 
 class Loaded(NamedTuple):
-    """The machine code of an entry."""
+    """Loaded machine code of an entry point."""
 
     library: Library
     is_final: bool
-    """False: code that was made in a hurry, and that `AHEAD` makes better."""
+    """False: code compiled without full optimisation, to be replaced by that of `AHEAD`."""
 
 
 def loaded(name: str) -> Loaded:
-    """The machine code of an entry, from the cache or made now, in a hurry.
+    """Load the machine code of an entry point from the cache, or compile it now with little optimisation.
 
     Raises SimulationError with the remedy if it cannot be made.
     """
@@ -88,7 +87,7 @@ def _report_object_code() -> None:
 
 
 def _current(name: str) -> Code:
-    """The code of an entry, made now if it is missing or its texts have changed."""
+    """Return up-to-date bitcode of an entry point, compiling it if it is missing or outdated."""
     try:
         return read(name)
     except Unfit as reason:
@@ -110,7 +109,7 @@ def _current(name: str) -> Code:
 
 
 def _made_here(name: str) -> Code:
-    """The code of an entry, made in this process and kept nowhere."""
+    """Compile an entry point in this process without storing its bitcode."""
     from core.simulation.machine_code.compiler import compiled
     from core.simulation.machine_code.translation import LanguageError
 
@@ -133,7 +132,7 @@ def _failure(name: str, reason: str) -> SimulationError:
 
 
 def make(*names: str) -> None:
-    """Make the code of these entries, without names of all that are not up to date, in a process of its own.
+    """Compile these entry points, or all outdated ones if none is named, in a subprocess.
 
     Raises SimulationError.
     """
@@ -147,7 +146,7 @@ def make(*names: str) -> None:
 
 
 class MakingAhead:
-    """A process of low priority that makes all entries that are not up to date, then their object code."""
+    """Low-priority background process that compiles all outdated entry points and then their object code."""
 
     def __init__(self) -> None:
         self._once = threading.Lock()
@@ -158,20 +157,20 @@ class MakingAhead:
 
     @property
     def busy(self) -> bool:
-        """True while it works."""
+        """Return True while it runs."""
         return self._process is not None and self._process.runs
 
     @property
     def ready(self) -> int:
-        """How many pieces it has made."""
+        """Return the number of items compiled so far."""
         return len(self._lines)
 
     def has_made(self, name: str) -> bool:
-        """Whether it has made the object code of an entry."""
+        """Return True if it has compiled the object code of an entry point."""
         return making.OBJECT + name in self._lines
 
     def start(self, changed: Callable[[], object] = int) -> None:
-        """Begin, unless it has begun or nothing is to be made.
+        """Start the process, unless it was started before or there is nothing to compile.
 
         changed : called in a thread of its own whenever a piece is ready, and at the end
         """
@@ -197,4 +196,4 @@ class MakingAhead:
 
 
 AHEAD = MakingAhead()
-"""The one of this program."""
+"""The program's single background compilation."""

@@ -1,4 +1,4 @@
-"""Translates a function of the language into LLVM's text, for given types of its arguments.
+"""Translates a function of the Python subset into LLVM IR, for given argument types.
 
 The text is written once from top to bottom; where a name turns out to need a wider type than it had so far (a sum that
 begins as 0), it is written again with what is known by then. Types of results follow from those of arguments.
@@ -40,28 +40,28 @@ VECTOR, ROWS = ArrayType(FLOAT, 1), ArrayType(FLOAT, 2)
 
 
 class Signature(Protocol):
-    """What a call needs to know of a translated function."""
+    """Interface of a translated function as its callers need it."""
 
     @property
     def name(self) -> str:
-        """Its name in LLVM's text."""
+        """Return its name in LLVM IR."""
 
     @property
     def arguments(self) -> tuple[Type, ...]:
-        """Types of its arguments."""
+        """Return the types of its arguments."""
 
     @property
     def result(self) -> Type:
-        """Type of its result."""
+        """Return the type of its result."""
 
 
 class LanguageError(Exception):
-    """A text that cannot be translated: file, line and reason."""
+    """Error for source that cannot be translated, with file, line and reason."""
 
 
 @cache
 def parsed(function: Callable[..., Any]) -> ast.FunctionDef:
-    """The syntax tree of a function, with the line numbers of its file."""
+    """Return the syntax tree of a function, with the line numbers of its file."""
     lines, first = inspect.getsourcelines(function)
     tree = ast.parse(textwrap.dedent("".join(lines)))
     ast.increment_lineno(tree, first - 1)
@@ -71,13 +71,13 @@ def parsed(function: Callable[..., Any]) -> ast.FunctionDef:
 
 
 def declared(function: Callable[..., Any], name: str) -> Scalar | None:
-    """The type that an annotation names; None: it follows from what is given (`Any`)."""
+    """Return the type that an annotation names; None: it is inferred from the argument (`Any`)."""
     hint = function.__annotations__.get(name, "Any")
     return SCALARS.get(None if hint is None else getattr(hint, "__name__", hint))
 
 
 class Translation:
-    """One function for one set of argument types.
+    """Translation of one function for one set of argument types.
 
     call : gives the signature of a marked function for types of arguments
     """
@@ -130,7 +130,7 @@ class Translation:
         self.out.write("ret void")
 
     def text(self, name: str, attributes: str) -> str:
-        """The definition in LLVM's language."""
+        """Return the function's definition in LLVM IR."""
         assert self.result is not None
         given = ", ".join(f"{kind.llvm} %a{k}" for k, kind in enumerate(self.arguments))
         lines = [f'define internal {self.result.llvm} @"{name}"({given}) {attributes} {{', "entry:"]
@@ -200,11 +200,11 @@ class Translation:
         self.out.store(self.out.converted(value, kind), place)
 
     def _put(self, kind: Type, place: str, value: Value) -> None:
-        """Into a number of an array or of a record."""
+        """Store a value in an array element or record field."""
         self.out.store(self.out.converted(value, kind), place)
 
     def _fill(self, view: Value, value: Value) -> None:
-        """A number into all of an array of one dimension."""
+        """Set all elements of a one-dimensional array to a number."""
         if not isinstance(view.type, ArrayType) or view.type.dimensions != 1 or not isinstance(value.type, Scalar):
             raise TypeError(f"{value.type} cannot be put into {view.type}")
         number = self.out.converted(value, view.type.number)
@@ -276,14 +276,14 @@ class Translation:
             self._turn(name, self.out.item(values, [k]), labels, statement.body)
 
     def _turn(self, name: str, value: Value, labels: tuple[str, str], body: Sequence[ast.stmt]) -> None:
-        """The body of a loop for one value."""
+        """Write the loop body for one value of the loop variable."""
         self._assign_name(name, value)
         self._loops.append(labels)
         self._block(body)
         self._loops.pop()
 
     def _listed(self, elements: Sequence[ast.expr]) -> Value:
-        """An array of the numbers of a tuple, for the time of the function."""
+        """Store a tuple's numbers in a temporary array that lives until the function returns."""
         values = [self.value(element) for element in elements]
         number: Type | None = None
         for value in values:
@@ -299,7 +299,7 @@ class Translation:
     # ---------------------------------------------------------------------------- places
 
     def _place(self, target: ast.expr) -> tuple[Type, str]:
-        """Type and address of a number that can be assigned to."""
+        """Return type and address of an assignment target."""
         if isinstance(target, ast.Subscript):
             return self.out.element(self.value(target.value), self._indices(target))
         if isinstance(target, ast.Attribute):
@@ -313,7 +313,7 @@ class Translation:
     # ---------------------------------------------------------------------------- expressions
 
     def value(self, node: ast.expr) -> Value:
-        """The value of an expression."""
+        """Translate an expression and return its value."""
         before, self._node = self._node, node
         handler = _EXPRESSIONS.get(type(node))
         if handler is None:
@@ -323,11 +323,11 @@ class Translation:
         return found
 
     def condition(self, node: ast.expr) -> Value:
-        """The truth of an expression."""
+        """Translate an expression and return its truth value."""
         return self.out.truth(self.value(node))
 
     def _constant_of(self, node: ast.expr) -> Any:
-        """The Python object that a global name, or an attribute of one, means. Raises LookupError."""
+        """Return the Python object that a global name, or an attribute of one, refers to. Raises LookupError."""
         if isinstance(node, ast.Name) and node.id not in self._locals:
             for space in (self.function.__globals__, vars(builtins)):
                 if node.id in space:
@@ -381,7 +381,7 @@ class Translation:
         return self._slice(owner, last)
 
     def _slice(self, view: Value, node: ast.Slice) -> Value:
-        """Like Python's, with ends within the array; none of them is negative."""
+        """Translate a slice; its bounds are clipped to the array and may not be negative."""
         ends = [None if end is None else self.out.converted(self.value(end), INT) for end in (node.lower, node.upper)]
         return self.out.slice(view, *ends)
 
@@ -416,7 +416,7 @@ class Translation:
         return self._all_or_any([link(k) for k in range(len(node.ops))], stop_at=False)
 
     def _is_among(self, node: ast.Compare) -> Value:
-        """`x in (A, B)`"""
+        """Translate `x in (A, B)`."""
         values = node.comparators[0]
         if not isinstance(values, ast.Tuple):
             raise TypeError("`in` asks for a tuple")
@@ -431,7 +431,7 @@ class Translation:
         return self._all_or_any(parts, stop_at=isinstance(node.op, ast.Or))
 
     def _all_or_any(self, parts: Sequence[Callable[[], Value]], stop_at: bool) -> Value:
-        """Conditions one after another, up to the first that is as given."""
+        """Translate `and`/`or`: evaluate conditions until the first whose value is `stop_at`."""
         if len(parts) == 1:
             return parts[0]()
         out = self.out
@@ -499,7 +499,7 @@ class Translation:
         return self._extreme(ast.Gt(), values)
 
     def _extreme(self, better: ast.cmpop, values: Sequence[Value]) -> Value:
-        """The first of the best, as Python's `min` and `max` have it."""
+        """Return the first of the best values, as Python's `min` and `max` do."""
         common = values[0].type
         for value in values[1:]:
             common = joined(common, value.type)
@@ -528,7 +528,7 @@ class Translation:
         return self.out.view(kind, place.text, [self.out.converted(length, INT) for length in lengths])
 
     def _by_address(self, types: Sequence[Type], address: Value, *given: Value) -> Value:
-        """A call of C code that gives a whole number."""
+        """Call a C function at an address that returns an integer."""
         function = self.out.result(POINTER, f"inttoptr {self.out.converted(address, INT)} to ptr")
         values = [self.out.converted(value, kind) for value, kind in zip(given, types, strict=True)]
         return self.out.result(INT, f"call i64 {function.text}({', '.join(map(str, values))})")

@@ -1,5 +1,5 @@
-"""Adams methods of variable order and step: predict, evaluate, correct, evaluate (Hairer, Nørsett, Wanner, Solving
-ODE I, III.5; Shampine and Gordon, Computer Solution of ODEs, for the choice of order).
+"""Adams methods of variable order and step size in PECE mode (Hairer, Nørsett, Wanner, Solving ODE I, III.5; order
+control after Shampine and Gordon, Computer Solution of ODEs).
 
 The past is kept as Newton differences Φ_j(n) = Π_{i<j} (t_n − t_{n−1−i}) · f[t_n, …, t_{n−j}]. The weights h g_j,
 integrals of Newton's products, are taken by Gauss quadrature, which is exact for them.
@@ -47,27 +47,27 @@ if TYPE_CHECKING:
 
 MOST_ORDER = 12
 DIFFERENCES = MOST_ORDER + 2
-"""Φ_0 … Φ_13."""
+"""Number of modified divided differences, Φ_0 … Φ_13."""
 NEXT, WRONG, ROOM, REACHED = DIFFERENCES, *range(2 * DIFFERENCES, 2 * DIFFERENCES + 3)
 ROWS = 2 * DIFFERENCES + 3
-"""Rows of `StepState.k`: Φ(n); Φ(n + 1); error; room; the end of the step that was taken, wherever it is cut."""
+"""Rows of `StepState.k`: Φ(n); Φ(n + 1); error; workspace; the end of the full step, wherever it is cut."""
 
 
 class AdamsState(StepState):
-    """What is known of the past."""
+    """State of an Adams method, with the history of past steps."""
 
     order: int = 0
-    """Of the next step; 0: nothing is known."""
+    """Order of the next step; 0: no history."""
     used: int = 0
-    """Order of the step that samples are taken from; NOTHING: there is none to go on from."""
+    """Order of the step that samples are taken from; NOTHING: there is no step to continue from."""
     highest: int
-    """Order at most."""
+    """Highest allowed order."""
     raised: int = 0
-    """1 while the order is being raised, as at the beginning."""
+    """1 while the order is being raised, as in the starting phase."""
     delay: int = 0
-    """Steps since the order changed."""
+    """Number of steps since the order changed."""
     past: Floats
-    """Times of the steps before, newest first, s."""
+    """Times of the past steps, newest first, s."""
 
 
 NOTHING = -2
@@ -75,7 +75,7 @@ load_adams = loader(AdamsState)
 
 
 def coefficients() -> tuple[Any, Any, Any]:
-    """(Gauss nodes and weights on 0 … 1, constants γ*_j of equal steps, nothing)."""
+    """Return (Gauss nodes and weights on [0, 1], constants γ*_j of equal steps, empty array)."""
     nodes, weights = np.polynomial.legendre.leggauss(MOST_ORDER // 2 + 2)
     star = np.zeros(MOST_ORDER + 3)
     star[0] = 1.0
@@ -86,7 +86,8 @@ def coefficients() -> tuple[Any, Any, Any]:
 
 @native
 def products(state: int, h: float, count: int, out: Any) -> None:
-    """∫ Π_{i<j} (s − t_{n−i}) / (t_{n+1} − t_{n−i}) ds from t_n to t_{n+1} = t_n + h, of j = 0 … count − 1: h g_j."""
+    """Compute the coefficients h g_j = ∫ Π_{i<j} (s − t_{n−i}) / (t_{n+1} − t_{n−i}) ds from t_n to t_{n+1} = t_n + h,
+    for j = 0 … count − 1."""
     w = load_adams(state)
     for j in range(count):
         out[j] = 0.0
@@ -100,7 +101,8 @@ def products(state: int, h: float, count: int, out: Any) -> None:
 
 @native
 def predict(state: int, h: float, order: int, g: Any) -> None:
-    """y_{n+1} from `order` differences into w.new; Φ*_j(n) = β_j Φ_j(n) into the rows of the next differences."""
+    """Predict y_{n+1} from `order` differences into w.new, and store Φ*_j(n) = β_j Φ_j(n) in the rows of the next
+    differences."""
     w = load_adams(state)
     n = len(w.y)
     copy(w.y, w.new)
@@ -119,7 +121,7 @@ def predict(state: int, h: float, order: int, g: Any) -> None:
 
 @native
 def differences(state: int, f: Any, order: int, out: Any) -> Any:
-    """Φ_order(n + 1) into out, with f in place of f_{n+1}: f − Σ_{j<order} Φ*_j(n)."""
+    """Compute Φ_order(n + 1) = f − Σ_{j<order} Φ*_j(n) into out, with f in place of f_{n+1}."""
     w = load_adams(state)
     for i in range(len(f)):
         x = f[i]
@@ -130,7 +132,7 @@ def differences(state: int, f: Any, order: int, out: Any) -> Any:
 
 @native
 def error_with(state: int, f: Any, order: int, weight: float) -> Any:
-    """Size of weight · Φ_order(n + 1)."""
+    """Return the scaled norm of weight · Φ_order(n + 1)."""
     w = load_adams(state)
     differences(state, f, order, w.k[ROOM])
     return abs(weight) * scaled_norm(state, w.k[ROOM], w.y, w.new)
@@ -138,7 +140,7 @@ def error_with(state: int, f: Any, order: int, weight: float) -> Any:
 
 @native
 def chosen_order(state: int, f: Any, order: int, g: Any, error: float) -> Any:
-    """Whether the order should go down: −1, or 0."""
+    """Return −1 if the order should be lowered, otherwise 0."""
     if order > 2:
         lower = error_with(state, f, order - 1, g[order - 1] - g[order - 2])
         lowest = error_with(state, f, order - 2, g[order - 2] - g[order - 3])
@@ -150,7 +152,8 @@ def chosen_order(state: int, f: Any, order: int, g: Any, error: float) -> Any:
 
 @native
 def attempt(state: int, t: float, h: float, order: int, g: Any, f: Any) -> Any:
-    """Predict, evaluate, correct, project: (what happened, size of the error). f: the evaluation at the prediction."""
+    """Try one step: predict, evaluate, correct, project. Returns (outcome, error norm); f receives the evaluation at
+    the prediction."""
     w = load_adams(state)
     products(state, h, order + 2, g)
     predict(state, h, order, g)
@@ -170,7 +173,7 @@ def attempt(state: int, t: float, h: float, order: int, g: Any, f: Any) -> Any:
 
 @native
 def shift(state: int, t: float, f: Any, order: int) -> None:
-    """Φ(n + 1) from Φ*(n) and f_{n+1}; the times move on."""
+    """Update Φ(n + 1) from Φ*(n) and f_{n+1}, and shift the times of past steps."""
     w = load_adams(state)
     n = len(f)
     # Φ_0 = f, Φ_{j+1}(n+1) = Φ_j(n+1) − Φ*_j(n)
@@ -187,7 +190,7 @@ def shift(state: int, t: float, f: Any, order: int) -> None:
 
 @native
 def renew(state: int, h: float, order: int, g: Any, error: float, down: int) -> None:
-    """Order and length of the next step (Shampine and Gordon, chapter 7)."""
+    """Choose order and size of the next step (Shampine and Gordon, chapter 7)."""
     w = load_adams(state)
     raised = 0  # 1: as at the beginning; 2: because the next order promises less error
     n = len(w.y)
@@ -223,7 +226,7 @@ def renew(state: int, h: float, order: int, g: Any, error: float, down: int) -> 
 
 @native
 def start(state: int, t: float) -> Any:
-    """Order one, the first difference."""
+    """Start with order one and the first difference."""
     w = load_adams(state)
     if not derivative(state, t, w.y, w.k[0]):
         copy(w.k[0], w.failed)
@@ -238,7 +241,7 @@ def start(state: int, t: float) -> Any:
 
 @native
 def multistep(state: int, g: Any, f: Any) -> Any:
-    """One accepted step from w.y to w.new, on the manifold."""
+    """Take one accepted step from w.y to w.new, projected onto the constraint manifold."""
     w = load_adams(state)
     t, end = w.time, w.end
     failures, happened = 0, FINE
@@ -279,7 +282,7 @@ def multistep(state: int, g: Any, f: Any) -> Any:
 
 @entry
 def step_entry(state: int, t: float, first: int, second: int) -> int:
-    """One step."""
+    """Take one step."""
     w = load_adams(state)
     g, f = scratch(DIFFERENCES + 1), scratch(len(w.y))
     g[:] = 0.0
@@ -296,7 +299,8 @@ def step_entry(state: int, t: float, first: int, second: int) -> int:
 
 @entry
 def within_entry(state: int, theta: float, out: int, second: int) -> int:
-    """The point at t + θ h: the polynomial through the derivatives, integrated back from the step's end."""
+    """Evaluate the state at t + θ h: the polynomial through the derivatives, integrated backward from the end of the
+    step."""
     w = load_adams(state)
     point, h, count = view(out, len(w.y)), w.taken, w.used + 1
     g = scratch(DIFFERENCES + 1)
@@ -318,7 +322,7 @@ def within_entry(state: int, theta: float, out: int, second: int) -> int:
 
 @entry
 def take_back(state: int, t: float, first: int, second: int) -> int:
-    """The step taken has not been: order and times are those before it."""
+    """Undo the step taken: restore the order and past times before it."""
     w = load_adams(state)
     if w.order > 0:
         for j in range(len(w.past) - 1):
@@ -330,7 +334,7 @@ def take_back(state: int, t: float, first: int, second: int) -> int:
 
 @entry
 def forget(state: int, t: float, first: int, second: int) -> int:
-    """Begin anew, with order one."""
+    """Restart with order one."""
     w = load_adams(state)
     if w.order > 0:
         w.order, w.step = 0, 0.0
@@ -338,7 +342,7 @@ def forget(state: int, t: float, first: int, second: int) -> int:
 
 
 def begin(method: str, n: int, equations: CompiledEquations) -> partial[AdamsState]:
-    """What a run of n numbers begins with."""
+    """Return the constructor of the method's initial state for a run with n states."""
     A, rows, P = coefficients()
     return partial(
         AdamsState,

@@ -1,5 +1,5 @@
-"""Radau IIA of orders 5, 9 and 13, for stiff machines (Hairer and Wanner, Solving ODE II, IV.8; orders chosen as in
-their RADAU, J. Comput. Appl. Math. 111, 1999).
+"""Radau IIA methods of orders 5, 9 and 13 for stiff machines (Hairer and Wanner, Solving ODE II, IV.8; order control as
+in their RADAU, J. Comput. Appl. Math. 111, 1999).
 
 The s stages Z_i = y(t + c_i h) − y solve Z = h A F(Z), F_i = f(t + c_i h, y + Z_i); the last is the end of the step.
 
@@ -52,40 +52,40 @@ _places: Any = 1 + MOST_STAGES * np.arange(6)
 Z, W, F, DW, Q, RIGHT = _places
 SECOND, WRONG, ROOM, CHANGE, SCALE, ROWS = _places[-1] + np.arange(1, 7)
 """Rows of `StepState.k`: f (0), stages Z, W, F (derivatives of the stages, then ΔZ), ΔW, polynomial, right-hand side,
-its second part, error, room, a derivative, reciprocals of what the tolerances allow.
-NumPy integers, as in `core.simulation.equations.system`."""
+its second part, error, workspace, a derivative, reciprocals of the tolerances. NumPy integers, as in
+`core.simulation.equations.system`."""
 DIVERGED = -1
 
 INCREMENT_FRACTION = 1e-8
-"""Relative change of a state for differences."""
+"""Relative increment of a state in finite differences."""
 SLOW_RATE = 1e-3
-"""Rate of convergence above which the next step gets a new Jacobian."""
+"""Convergence rate above which the next step gets a new Jacobian."""
 GOAL_RATE = 0.2
-"""Rate of convergence aimed at: steps are lengthened and shortened for it. It grows with the third power of the step
-where stiff directions turn."""
+"""Target convergence rate, for which step sizes are adjusted. The rate grows with the third power of the step where
+stiff directions rotate."""
 SHORTER = 0.7
-"""A step that was accepted is followed by no shorter one for the sake of convergence."""
+"""Lower bound of the step factor for the sake of convergence: an accepted step is not followed by a shorter one."""
 ROUNDING = 1e-3
-"""Part of its tolerance below which a change is nothing but rounding, as that of a machine at rest: its rate says
-nothing."""
+"""Share of its tolerance below which a change is rounding error, as for a machine at rest, and its rate is meaningless.
+"""
 SAFETY, SMALLEST, LARGEST, KEPT, FORESEEN = 0.9, 0.2, 8.0, 1.2, 3.0
-"""KEPT: a step that would grow by less keeps its length, and with it its factors. FORESEEN: how many times longer than
-the step before one may be for the middle to be foreseen."""
+"""KEPT: a step that would grow by less keeps its length and its factors. FORESEEN: largest ratio to the previous step
+at which the middle of the step is extrapolated."""
 
 UP, DOWN, STEADY = 1.5, 1.5, 5
-"""An order is raised where convergence would allow steps so many times longer than the error does, lowered where the
-error would allow steps so many times longer than convergence does; after more than STEADY steps with it."""
+"""The order is raised where convergence allows steps larger by the factor UP than the error does, lowered where the
+error allows steps larger by the factor DOWN than convergence does; after more than STEADY steps with the same order."""
 
 
 @native
 def block(s: int) -> Any:
-    """First row of the coefficients of s stages."""
+    """Return the first table row of the coefficients for s stages."""
     return BLOCK * ((s - 3) // 2)
 
 
 @native
 def mix(state: int, M: Any, source: int, target: int) -> None:
-    """Rows of k times a matrix, into others."""
+    """Multiply a block of rows of k by a matrix, into another block."""
     w = load_radau(state)
     s = w.stage
     first, n = block(s), len(w.y)
@@ -101,7 +101,8 @@ def mix(state: int, M: Any, source: int, target: int) -> None:
 
 @native
 def ahead(state: int, theta: float, out: Any) -> None:
-    """The polynomial of the step before, less the state at its end, at θ of its length after that end."""
+    """Extrapolate the previous step's polynomial to θ of its length after its end, as the difference from the state
+    there."""
     w = load_radau(state)
     power, beyond = 1.0, 1.0 + theta
     for j in range(len(out)):
@@ -114,7 +115,7 @@ def ahead(state: int, theta: float, out: Any) -> None:
 
 @native
 def differences(state: int, t: float, point: Any) -> Any:
-    """∂f/∂y by differences, on switching surfaces."""
+    """Compute ∂f/∂y by finite differences on switching surfaces."""
     w = load_radau(state)
     n, J = len(point), w.square
     f, g = w.k[WRONG], w.k[RIGHT]
@@ -135,7 +136,7 @@ def differences(state: int, t: float, point: Any) -> Any:
 
 @native
 def jacobian(state: int, t: float, point: Any) -> Any:
-    """∂f/∂y at a point into its place."""
+    """Compute ∂f/∂y at a point into the state's Jacobian."""
     w = load_radau(state)
     w.jacobians += 1
     if w.sliding > 0:
@@ -146,8 +147,8 @@ def jacobian(state: int, t: float, point: Any) -> Any:
 
 @native
 def renew(state: int, t: float, h: float) -> Any:
-    """The Jacobian in the middle of the step, where that can be foreseen: stiff directions that turn are then nowhere
-    far from it, and Newton's method converges several times faster."""
+    """Compute the Jacobian at the middle of the step if it can be extrapolated: rotating stiff directions then stay
+    close to it, and Newton's method converges several times faster."""
     w = load_radau(state)
     before, middle = w.last_step, w.k[ROOM]
     if before > 0.0 and h <= FORESEEN * before:
@@ -161,7 +162,7 @@ def renew(state: int, t: float, h: float) -> Any:
 
 @native
 def prepare(state: int, t: float, h: float) -> Any:
-    """Jacobian and factors, where the old ones do not fit any more."""
+    """Update the Jacobian and its factors where the old ones no longer apply."""
     w = load_radau(state)
     if w.renewed == 0:
         if not renew(state, t, h):
@@ -177,7 +178,7 @@ def prepare(state: int, t: float, h: float) -> Any:
 
 @native
 def guess(state: int, h: float) -> None:
-    """Z from the polynomial of the step before, W = T⁻¹ Z."""
+    """Extrapolate starting values Z from the previous step's polynomial, and W = T⁻¹ Z."""
     w = load_radau(state)
     before, s = w.last_step, w.stage
     for i in range(s):
@@ -191,7 +192,7 @@ def guess(state: int, h: float) -> None:
 
 @native
 def newton_change(state: int, h: float) -> None:
-    """ΔW: right-hand sides T⁻¹ F − Λ W / h, then the systems are solved."""
+    """Compute the Newton increment ΔW: form the right-hand sides T⁻¹ F − Λ W / h and solve the systems."""
     w = load_radau(state)
     n, k, s = len(w.y), w.k, w.stage
     c, first = w.halved, block(s)
@@ -224,7 +225,7 @@ def newton_change(state: int, h: float) -> None:
 
 @native
 def scaled(state: int, x: Any) -> Any:
-    """Sum of squares of x in units of what the tolerances allow at the beginning of the step."""
+    """Return the sum of squares of x, scaled by the tolerances at the beginning of the step."""
     w = load_radau(state)
     scale, total = w.k[SCALE], 0.0
     for j in range(len(scale)):
@@ -235,7 +236,7 @@ def scaled(state: int, x: Any) -> Any:
 
 @native
 def evaluate_stages(state: int, t: float, h: float) -> Any:
-    """Derivatives at the stages; false if they are not finite."""
+    """Compute the derivatives at the stages; returns false if they are not finite."""
     w = load_radau(state)
     k, s = w.k, w.stage
     nodes = w.A[block(s) + MOST_STAGES]
@@ -249,13 +250,13 @@ def evaluate_stages(state: int, t: float, h: float) -> Any:
 
 @native
 def most_rounds(s: int) -> Any:
-    """Iterations at most, more for more stages."""
+    """Return the largest number of iterations for s stages."""
     return 7 + 5 * (s - 3) // 2
 
 
 @native
 def newton(state: int, t: float, h: float, tolerance: float) -> Any:
-    """The stages Z; (what happened, rate of convergence)."""
+    """Iterate to the stages Z; returns (outcome, convergence rate)."""
     w = load_radau(state)
     k, n, s = w.k, len(w.y), w.stage
     most, before, rate = most_rounds(s), 0.0, 0.0
@@ -287,7 +288,7 @@ def newton(state: int, t: float, h: float, tolerance: float) -> Any:
 
 @native
 def estimate(state: int, h: float) -> None:
-    """The error (μ/h − J)⁻¹ (f + Σ e_i Z_i / h) into its row (IV.8.19)."""
+    """Compute the error estimate (μ/h − J)⁻¹ (f + Σ e_i Z_i / h) (IV.8.19)."""
     w = load_radau(state)
     k, s = w.k, w.stage
     first = block(s)
@@ -301,7 +302,7 @@ def estimate(state: int, h: float) -> None:
 
 @native
 def filtered(state: int, h: float, f: Any) -> None:
-    """(μ/h − J)⁻¹ (f + second part) into the row of the error."""
+    """Compute (μ/h − J)⁻¹ (f + second part) into the error row."""
     w = load_radau(state)
     k, n = w.k, len(w.y)
     for j in range(n):
@@ -312,7 +313,7 @@ def filtered(state: int, h: float, f: Any) -> None:
 
 @native
 def damp(state: int, t: float, h: float) -> None:
-    """The error estimated anew from where it leads, if it is large: stiff parts fade (IV.8.20)."""
+    """Recompute a large error estimate at the shifted state, which damps its stiff components (IV.8.20)."""
     w = load_radau(state)
     k = w.k
     for j in range(len(w.y)):
@@ -323,7 +324,7 @@ def damp(state: int, t: float, h: float) -> None:
 
 @native
 def error_of(state: int, t: float, h: float, tried: bool) -> Any:
-    """(what happened, size of the error) of the stages found; their end, on the manifold, into w.new."""
+    """Compute the end of the step, projected onto the constraint manifold, into w.new; returns (outcome, error norm)."""
     w = load_radau(state)
     k = w.k
     last_stage(state)
@@ -337,7 +338,7 @@ def error_of(state: int, t: float, h: float, tried: bool) -> Any:
 
 @native
 def accept(state: int, h: float, error: float, rate: float, rejected: bool) -> None:
-    """Note the step and its polynomial, and choose the next (IV.8, predictive control of Gustafsson)."""
+    """Record the step and its polynomial, and choose the next step size (IV.8, Gustafsson's predictive controller)."""
     w = load_radau(state)
     s = w.stage
     most, power, present = most_rounds(s), -1.0 / (s + 1.0), w.present == 1
@@ -369,8 +370,9 @@ def accept(state: int, h: float, error: float, rate: float, rejected: bool) -> N
 
 @native
 def choose_order(state: int, allowed: float, converging: float, present: bool) -> None:
-    """More stages where the error alone shortens steps, fewer where convergence does. Arguments: by how much the error
-    and the convergence of Newton's method would let the step grow; whether with a Jacobian made for the step."""
+    """Raise the number of stages where only the error limits steps, lower it where convergence does. Arguments: step
+    factors allowed by the error and by the convergence of Newton's method; whether the Jacobian was made for this step.
+    """
     w = load_radau(state)
     s = w.stage
     change = 0
@@ -386,7 +388,7 @@ def choose_order(state: int, allowed: float, converging: float, present: bool) -
 
 @native
 def shrink(state: int, h: float, factor: float) -> Any:
-    """A step was refused; false if there may be no more."""
+    """Reduce the size of a rejected step; returns false if no further rejection is allowed."""
     w = load_radau(state)
     w.rejected += 1
     w.step = h * factor
@@ -395,8 +397,8 @@ def shrink(state: int, h: float, factor: float) -> Any:
 
 @native
 def shorter(state: int, happened: int, error: float, refusals: int) -> Any:
-    """Part of a step that was refused for its error to try next. Where several are, something is rough, and high orders
-    are of no use."""
+    """Return the factor by which a step rejected for its error is shortened. After several rejections the solution is
+    taken as not smooth, so that high orders are useless."""
     w = load_radau(state)
     factor = 0.5 if happened != FINE else SMALLEST
     if happened == FINE and error < np.inf:
@@ -408,7 +410,7 @@ def shorter(state: int, happened: int, error: float, refusals: int) -> Any:
 
 @native
 def last_stage(state: int) -> None:
-    """Where the last stage stands, into w.new."""
+    """Copy the last stage, the end of the step, into w.new."""
     w = load_radau(state)
     for j in range(len(w.y)):
         w.new[j] = w.y[j] + w.k[Z + w.stage - 1, j]
@@ -416,8 +418,8 @@ def last_stage(state: int) -> None:
 
 @native
 def with_new_jacobian(state: int, rate: float) -> float:
-    """By what the step is multiplied where Newton's iteration failed. The Jacobian is made anew: an old one may be to
-    blame; if it was new, the step is too long."""
+    """Return the step factor after Newton's iteration failed, and request a new Jacobian; if that was already new, the
+    step is shortened."""
     w = load_radau(state)
     w.renewed = 0
     if w.present == 0:
@@ -427,7 +429,7 @@ def with_new_jacobian(state: int, rate: float) -> float:
 
 @native
 def implicit_step(state: int, tolerance: float) -> Any:
-    """One accepted step from w.y to w.new, on the manifold."""
+    """Take one accepted step from w.y to w.new, projected onto the constraint manifold."""
     w = load_radau(state)
     t, end = w.time, w.end
     rejected, refusals, happened = w.accepted == 0, 0, FINE
@@ -465,7 +467,7 @@ def implicit_step(state: int, tolerance: float) -> Any:
 
 @entry
 def step_entry(state: int, t: float, first: int, second: int) -> int:
-    """One step."""
+    """Take one step."""
     w = load_radau(state)
     if w.fresh == 0:
         if not derivative(state, t, w.y, w.k[0]):
@@ -481,7 +483,7 @@ def step_entry(state: int, t: float, first: int, second: int) -> int:
 
 @entry
 def within_entry(state: int, theta: float, out: int, second: int) -> int:
-    """The point at t + θ h on the collocation polynomial, brought onto the manifold."""
+    """Evaluate the state at t + θ h from the collocation polynomial, projected onto the constraint manifold."""
     w = load_radau(state)
     point = view(out, len(w.y))
     for j in range(len(w.y)):
@@ -494,8 +496,8 @@ def within_entry(state: int, theta: float, out: int, second: int) -> int:
 
 
 def begin(method: str, n: int, equations: CompiledEquations) -> partial[RadauState]:
-    """What a run of n numbers begins with. The Jacobian is exact where the machine's traces can be differentiated,
-    otherwise by differences."""
+    """Return the constructor of the method's initial state for a run with n states. The Jacobian is exact if the
+    machine's functions can be differentiated, otherwise by finite differences."""
     exact, pairs, fewest = equations.differentiable, MOST_STAGES // 2, radau_tables.STAGES[0]
     A, rows, P = radau_tables.tables()
     return partial(

@@ -1,4 +1,4 @@
-"""Explicit Runge–Kutta methods as data: coefficients, error estimators, continuous extensions.
+"""Butcher tableaux of explicit Runge–Kutta methods: coefficients, error estimators, continuous extensions.
 
 The embedded pairs are those of SciPy's solvers: Bogacki and Shampine 3(2), Dormand and Prince 5(4) with Shampine's
 extension, and 8(5,3) of Hairer, Nørsett and Wanner (Solving ODE I, II.5, II.10), whose extension is brought into the
@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Tableau:
-    """s stages to step, S ≥ s stages in all (those after s only for values within the step).
+    """Tableau with s stages for a step and S ≥ s stages in all, the additional ones for values within the step.
 
     A (S, S), c (S,) : stage i is f(t + c_i h, y + h Σ A_ij k_j)
     b (S,) : y_new = y + h Σ b_i k_i; with `last_is_new`, stage s − 1 is f at the new point
@@ -42,7 +42,7 @@ class Tableau:
 
 @cache
 def tableau(method: str) -> Tableau:
-    """Coefficients of a Runge–Kutta method of the table."""
+    """Return the tableau of a Runge–Kutta method by name."""
     if method == "rk4":
         A = np.zeros((4, 4))
         A[1, 0] = A[2, 1] = 0.5
@@ -81,7 +81,7 @@ def _fixed(A: Array, b: list[float], c: list[float]) -> Tableau:
 
 
 def _eighth(pair: Pair) -> Tableau:
-    """13 stages to step, 3 more for values within it."""
+    """Build the tableau of order 8: 13 stages for a step, 3 more for values within it."""
     stages, extra = 13, 3
     A = np.zeros((stages + extra, stages + extra))
     _fill(A, (*pair.A, pair.B, *pair.A_extra))
@@ -93,7 +93,7 @@ def _eighth(pair: Pair) -> Tableau:
 
 
 def _polynomials(b: Array, D: Array) -> Array:
-    """Powers of θ in the nested form y + θ(F₀ + (1 − θ)(F₁ + θ(F₂ + (1 − θ)(F₃ + …)))), for each stage.
+    """Expand the nested form y + θ(F₀ + (1 − θ)(F₁ + θ(F₂ + (1 − θ)(F₃ + …)))) into powers of θ, for each stage.
 
     F₀ = Δy, F₁ = h f₀ − Δy, F₂ = 2 Δy − h (f₀ + f₁), F₃… = h D k with f₁ = k₁₂ (Hairer II.6, contd8).
     """
