@@ -86,7 +86,8 @@ def early_end(stand: Stand, happened: int) -> SimulationError:
 
 
 def locked(stand: Stand, _: int) -> SimulationError | None:
-    """Return the error for reaction-dependent friction that has no solution (jamming); None if that is not the cause."""
+    """Return the error for reaction-dependent friction that has no solution (jamming); None if that is not the
+    cause."""
     if not stand.equations.locks:
         return None
     error = no_answer(stand.equations.joint_modes)

@@ -273,7 +273,8 @@ class Live:
         return (min(found)[1], float(min(found)[0])) if found else None
 
     def _grows(self, pulled: Array, modes: Mapping[str, str]) -> Array:
-        """Return the change (rows,) of the reaction forces of active rows when joint forces grow by those of the pull."""
+        """Return the change (rows,) of the reaction forces of active rows when joint forces grow by those of the
+        pull."""
         assert self._things is not None
         held = [
             i

@@ -1,4 +1,4 @@
-"""From a model and a person's run settings to what the compiled loops take."""
+"""Converts a model and the user's run settings to the input of the compiled loops."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ from core.simulation.start_speeds import start_speeds
 
 Array = NDArray[np.float64]
 Values = Mapping[str, Any] | Sequence[Any] | Array | None
-"""By name, or all in order; numbers, or texts with a unit."""
+"""Values by name, or all in order; numbers, or texts with a unit."""
 
 SAMPLES = 1000
-"""Samples of a run with a variable step unless `output` says otherwise, and it is long."""
+"""Default number of samples of a short run with variable step size."""
 LONGEST_OUTPUT = 0.02
-"""Seconds between two samples of a long run with a variable step: motions that people follow keep their form."""
+"""Default sample spacing, s, of a long run with variable step size, fine enough to show human-scale motion."""
 MOST_SAMPLES = 20_000
-"""Samples unless `output` says otherwise: of longer runs samples lie further apart, several fixed steps between two."""
+"""Default limit of the number of samples: in longer runs several fixed steps lie between two samples."""
 START_GAP = 1e-6
-"""Residual (m, rad) of a position that is closed: runs begin there also beyond limits, which do not act."""
+"""Largest residual (m, rad) of a closed initial position, also for one beyond joint limits, which are ignored here."""
 MOST_CLOSINGS = 100
-"""Gauss–Newton steps that may close loops after each step."""
+"""Largest number of Gauss–Newton iterations that close loops after each step."""
 SHORTEST = 1e-15
-"""Seconds: less than that nothing lasts that runs resolve."""
+"""s: shortest duration that a run can resolve."""
 FINEST = 4.0
-"""A step must be longer by this factor than the gap between the times that numbers can tell apart."""
+"""Smallest ratio of a step to the spacing of floating-point times."""
 TIGHTEST = 2.3e-16
-"""Relative tolerance below which numbers do not resolve what is asked."""
+"""Smallest relative tolerance that floating-point numbers can satisfy."""
 MOST_NUMBERS = 2_000_000_000
-"""Numbers a run may hold (16 GB, on the disk)."""
+"""Largest amount of numbers in a run (16 GB on disk)."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a run was made; plain data, kept with it.
+    """Settings of a run; plain data, stored with it.
 
     method, step (s, None: chosen), rtol, atol, output (s between samples), start, duration (s), p : parameter values,
     torque : joint forces as given
@@ -62,21 +62,21 @@ class Settings:
     torque: Any
     max_steps: int
     closing: float | None = None
-    """How loops without a closed form are closed after each step, see `simulate`."""
+    """Method of closing loops without analytic closure after each step, see `simulate`."""
     factorisation: str = AUTOMATIC_FACTORS
-    """How the equations of such loops are solved, one of `FACTORISATIONS`."""
+    """Solver for the equations of such loops, one of `FACTORISATIONS`."""
 
     @property
     def rule(self) -> Method:
-        """The method; that of a recorded signal is no integrator."""
+        """Return the integration method, or the placeholder for recorded signals."""
         return RECORDED if self.method == RECORDED.id else METHODS[self.method]
 
     def values_of(self, names: Sequence[str]) -> Array:
-        """(n,) values of parameters."""
+        """Return the values (n,) of parameters."""
         return np.array([self.parameters[name] for name in names], dtype=float)
 
     def times(self) -> Array:
-        """(n,) times of the samples: multiples of `output`, and the end."""
+        """Return the times (n,) of the samples: multiples of `output`, and the end."""
         count = max(1, math.ceil(self.duration / self.output - 1e-9))
         times: Array = np.arange(count + 1, dtype=float) * self.output
         times[-1] = self.duration
@@ -99,7 +99,7 @@ def settings(
     closing: float | None = None,
     factorisation: str = AUTOMATIC_FACTORS,
 ) -> Settings:
-    """Checked settings. Raises ModelError naming the one that is wrong."""
+    """Return checked settings. Raises ModelError that names the invalid one."""
     if method not in METHODS:
         raise ModelError(f"There is no method '{method}'.", where="method", remedy=f"Use one of {', '.join(METHODS)}.")
     positive = {"duration": duration, "step": step, "rtol": rtol, "atol": atol, "output": output}
@@ -141,7 +141,7 @@ def settings(
 
 
 def _refuse_unresolved(duration: float, step: float | None, rtol: float, output: float | None, start: float) -> None:
-    """Raise ModelError for times and tolerances finer than numbers are."""
+    """Raise ModelError for times and tolerances too fine for floating-point numbers."""
     if rtol < TIGHTEST:
         text = f"A relative tolerance of {rtol:g} is finer than numbers are ({TIGHTEST:g})."
         raise ModelError(text, where="rtol", remedy="Give 1e-13 or more.")
@@ -161,7 +161,7 @@ def _refuse_unresolved(duration: float, step: float | None, rtol: float, output:
 def _steps_and_samples(
     adaptive: bool, duration: float, step: float | None, output: float | None
 ) -> tuple[float | None, float]:
-    """Step and time between samples as they are taken: fixed steps are equal parts of that time."""
+    """Return the actual step and sample spacing: fixed steps divide the sample spacing evenly."""
     if adaptive:
         if output is None:
             output = max(min(duration / SAMPLES, LONGEST_OUTPUT), duration / MOST_SAMPLES)
@@ -175,7 +175,8 @@ def _steps_and_samples(
 
 
 def checked_closing(closing: Any) -> float | None:
-    """What closes loops: None, a whole number of steps, or a tolerance. Raises ModelError."""
+    """Return a valid setting for closing loops: None, a whole number of iterations, or a tolerance. Raises
+    ModelError."""
     if closing is None:
         return None
     if _is_number(closing) and (0.0 < closing < 1.0 or (1 <= closing <= MOST_CLOSINGS and closing == int(closing))):
@@ -188,7 +189,7 @@ def checked_closing(closing: Any) -> float | None:
 
 
 def plain_torque(torque: Any) -> Any:
-    """Joint forces as plain data."""
+    """Return joint forces as plain data."""
     if torque is None or isinstance(torque, Mapping):
         return None if torque is None else dict(torque)
     from core.simulation.equations.joint_forces import Law
@@ -201,8 +202,8 @@ def _is_number(value: Any) -> bool:
 
 
 def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.0, x0: Values = None) -> Array:
-    """(nq + nv + nx,) the state to begin with at time t: loops closed, drivers followed, quaternions unit, speeds
-    consistent; force elements at rest unless x0 (nx,) is given.
+    """Return the initial state (nq + nv + nx,) at time t: loops closed, drivers followed, unit quaternions, consistent
+    speeds; force elements at rest unless x0 (nx,) is given.
 
     Raises AssemblyError if the loops do not close, SimulationError for numbers that are not finite and those
     that no machine has (`core.model.validation.possible_numbers`).
@@ -242,7 +243,7 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.
 
 
 def _states(mech: Mechanism, q: Array, v: Array, p: Array | None, t: float, x0: Values) -> Array:
-    """(nx,) states of force elements to begin with."""
+    """Return the initial states (nx,) of force elements."""
     if isinstance(x0, Mapping):
         x = mech.x_rest(q, p=p, t=t, v=v)
         for name, value in x0.items():

@@ -1,4 +1,4 @@
-"""Running a machine: pieces of the compiled loop, one after another, until the end."""
+"""Runs a simulation: calls the compiled loop piece by piece until the end."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ from core.simulation.stepping.step_state import TOLD
 from core.simulation.switch_notes import switch_notes
 
 PIECE = 0.05
-"""Seconds of work between two looks at progress and cancel."""
+"""Seconds of computation between checks for progress and cancellation."""
 FIRST_PIECE = 64
-"""Samples of the first piece."""
+"""Number of samples in the first piece."""
 FIRST_STEPS = 500
-"""Steps of the first piece at most: what is slow or has few samples can be stopped soon, too."""
+"""Largest number of steps in the first piece, so that slow runs and runs with few samples can be cancelled early."""
 LEAST_STEPS = 50
 STEPS = 20_000
-"""Steps of any piece at most."""
+"""Largest number of steps in a piece."""
 MOST_LOST = 4
-"""Sentences about what was left out of a file, in the notes of a run."""
+"""Largest number of notes on content ignored in the model file."""
 
 if TYPE_CHECKING:
     from core.simulation.equations.mode_rows import ModeRows
@@ -58,14 +58,14 @@ if TYPE_CHECKING:
 
 
 class Recorder(Protocol):
-    """Something that keeps pieces as they come."""
+    """Protocol for objects that store pieces as they are computed."""
 
     def append(self, piece: Run) -> None:
-        """Keep the samples of a piece."""
+        """Store the samples of a piece."""
         ...
 
     def finish(self, run: Run) -> None:
-        """The run is over."""
+        """Finish storing at the end of the run."""
         ...
 
 
@@ -94,7 +94,7 @@ def simulate(
     factorisation: str = AUTOMATIC_FACTORS,
     watch: Callable[[Run], None] | None = None,
 ) -> Run:
-    """Let a machine move.
+    """Simulate the motion of a machine.
 
     duration, step, output : s; step: length of fixed steps (default 1 ms), longest of variable ones; output: between
     samples
@@ -155,24 +155,24 @@ def _never() -> bool:
 
 
 BOOLE = np.array([7.0, 32.0, 12.0, 32.0, 7.0]) / 90.0
-"""Weights of values at the quarters of a step."""
+"""Weights of Boole's rule for values at the quarters of a step."""
 LOOKS = 5
-"""At how many samples of a piece it is asked whether friction locks."""
+"""Number of samples per piece at which jamming by friction is checked."""
 Samples = tuple[Any, ...]
-"""What a run holds, from its times on."""
+"""Arrays of a run, from its times on."""
 UNKNOWN = Statistics()
-"""Of a piece of a run."""
+"""Statistics of a piece."""
 NUMBER = 8
-"""Bytes of a number."""
+"""Size of a number in bytes."""
 KEPT = (
     *("time", "end", "longest", "shortest", "limit"),
     *("accepted", "rejected", "calls", "sample", "budget", "most"),
 )
-"""What a run keeps of its state when its method changes."""
+"""State variables of a run that are kept when its method changes."""
 
 
 class Job:
-    """A run in the making, from y = (q, v, x) on."""
+    """A run in progress, from y = (q, v, x) on."""
 
     def __init__(
         self, mech: Mechanism, chosen: Settings, y: Array, torque: Torque, closed_forms: bool | None = None
@@ -199,7 +199,7 @@ class Job:
         """Whether drivers must be watched, because several of them move the same."""
 
     def _begin(self, chosen: Settings, y: Array) -> None:
-        """Equations and memory of a method that begins at y."""
+        """Set up equations and memory for a method that begins at y."""
         mech, rule = self.mech, chosen.rule
         self.p = chosen.values_of(mech.p_names)
         self.equations = CompiledEquations(
@@ -215,13 +215,13 @@ class Job:
         self._first = self.state.words.copy()
 
     def _make_room(self, count: int) -> None:
-        """For so many samples of a piece."""
+        """Allocate memory for the samples of a piece."""
         self._room, self._sampled = np.empty((count, len(self.state.y))), np.empty((2, count, self.mech.nv))
         self._room_at, at = place_of(self._room), place_of(self._sampled)
         self._sampled_at = at, self._forces_at, at + NUMBER * count * self.mech.nv
 
     def begin_anew(self, y: Array, time: float) -> None:
-        """From another state on, with the method that was found to suit the machine."""
+        """Restart from another state, with the method already found to suit the machine."""
         self.state.words[:] = self._first
         self.state.time = time
         self.state.y[:] = self.state.new[:] = y
@@ -235,7 +235,7 @@ class Job:
             begin_entry(self.state.place)
 
     def _meet_stiffness(self) -> None:
-        """The machine proved stiff: go on with the stiff method, if it may be chosen; note what was found."""
+        """React to stiffness of the machine: switch to the stiff method, if the settings allow it, and add a note."""
         before, forces = self.state, self.equations.u
         log, rows = self.begun.log, self.equations.mode_rows
         since = f"The machine is stiff: from t = {before.time:.6g} s on "
@@ -256,7 +256,7 @@ class Job:
         self.notes += (f"{since}it was integrated with {METHODS[STIFF_METHOD].title} ({STIFF_METHOD}).",)
 
     def _go_on_with(self, log: ModeLog, rows: ModeRows | None) -> None:
-        """What rows with modes have come to until the method changed."""
+        """Carry over the contact states and energy sums from before a change of method."""
         now, other = self.begun.log, self.equations.mode_rows
         assert now is not None
         assert other is not None
@@ -266,7 +266,7 @@ class Job:
             getattr(other, name)[:] = getattr(rows, name)
 
     def work(self, recorder: Recorder | None, progress: Callable[[float], None], cancelled: Callable[[], bool]) -> Run:
-        """All pieces; the run, or SimulationError."""
+        """Compute all pieces and return the run; raises SimulationError."""
         total, size, done = len(self.state.times), FIRST_PIECE, 0
         error: SimulationError | None = None
         ended = ""
@@ -295,7 +295,7 @@ class Job:
         return run
 
     def _tell_locking(self, piece: Run) -> None:
-        """Say once where friction by a joint's reaction grows quicker than it does."""
+        """Add a note, once, on where reaction-dependent friction jams."""
         modes = self.equations.joint_modes
         if not modes.bearings or not len(piece.time) or any(LOCKING in note for note in self.notes):
             return
@@ -306,7 +306,7 @@ class Job:
                 return
 
     def keep(self, piece: Run) -> SimulationError | None:
-        """Add a piece to the run; the message if there is no room for it."""
+        """Append a piece to the run; returns the error if there is no space for it."""
         try:
             if self.grown is None:
                 self.grown = GrowingRun(piece)
@@ -321,26 +321,26 @@ class Job:
 
     @property
     def so_far(self) -> Run:
-        """What was kept until now."""
+        """Return the run up to now."""
         assert self.grown is not None
         return self.grown.run
 
     def finished(self, recorder: Recorder | None, ended: str) -> Run:
-        """What there is so far, also in the file."""
+        """Return the run up to now, and complete its file."""
         run = self.run(ended)
         if recorder is not None:
             recorder.finish(run)
         return run
 
     def piece(self, first: int, count: int) -> tuple[Run, int]:
-        """The next samples, and what happened (0: nothing)."""
+        """Compute the next samples; returns them and the outcome code (0: normal)."""
         began = time.perf_counter()
         samples, happened = self._advanced(first, count)
         self.lasted = time.perf_counter() - began
         return Run(self.mech, self.chosen, *samples), 0 if happened == PAUSED else happened
 
     def _timed(self, call: Callable[..., int], *arguments: int) -> int:
-        """What machine code of the integration gives; the time that it takes is added up."""
+        """Call machine code of the integration and add up its computing time."""
         began, used = time.perf_counter(), time.thread_time()
         given = call(*arguments)
         self.cpu += time.thread_time() - used
@@ -348,7 +348,7 @@ class Job:
         return given
 
     def _advanced(self, first: int, count: int) -> tuple[Samples, int]:
-        """What a piece holds, and what happened."""
+        """Return the arrays of a piece and the outcome code."""
         mech, state = self.mech, self.state
         if count > len(self._room):
             self._make_room(count)
@@ -378,7 +378,8 @@ class Job:
         return (times, q, v, a, tau, UNKNOWN, x), happened
 
     def _logged(self, happened: int) -> tuple[Samples, int]:
-        """What rows with modes did since the last piece, with both sides of changes, and what happened."""
+        """Return the samples since the last piece from the log of contact rows, with both sides of contact changes, and
+        the outcome code."""
         log = self.begun.log
         assert log is not None
         rows = log.rows[: log.used].copy()
@@ -392,7 +393,7 @@ class Job:
         return (time, q, v, a, tau, UNKNOWN, x, modes), happened
 
     def run(self, ended: str) -> Run:
-        """What there is so far."""
+        """Return the run up to now, with its statistics."""
         state = self.state
         steps = state.accepted
         statistics = Statistics(
@@ -413,14 +414,14 @@ class Job:
         return self.grown.settled(statistics)
 
     def all_notes(self) -> tuple[str, ...]:
-        """What a reader should know of how the run came about."""
+        """Return all notes on how the run was computed."""
         lost = self.mech.model.left_out
         more = f" And {len(lost) - MOST_LOST} more." if len(lost) > MOST_LOST else ""
         read = f"Not in this run, as its file was read without it: {' '.join(lost[:MOST_LOST])}{more}"
         return *((read,) if lost else ()), *self.notes, *self.equations.mode_notes
 
     def error(self, happened: int) -> SimulationError:
-        """The message for a run that ended before its time."""
+        """Return the error for a run that ended early."""
         stand = Stand(
             self.mech,
             self.chosen,
@@ -436,12 +437,12 @@ class Job:
         return early_end(stand, happened)
 
     def wrong_friction(self, piece: Run) -> SimulationError | None:
-        """The message for samples at which formulas of friction have no meaning."""
+        """Return the error for samples at which friction formulas have invalid values; None if all are valid."""
         rows = self.equations.joint_modes.rows
         return meaningless(self.mech.compiled, rows, piece.time, piece.q, piece.v, piece.x, self.p)
 
     def agreeing(self, piece: Run) -> tuple[Run, SimulationError | None]:
-        """The samples of a piece in which drivers agree, and the message if they end before the piece does."""
+        """Return the samples up to the first at which drivers contradict each other, and the error if there is one."""
         for k, t in enumerate(piece.time):
             error = contradicted(self.mech, self.p, float(t), np.concatenate([piece.q[k], piece.v[k]]))
             if error is not None:

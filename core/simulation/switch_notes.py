@@ -1,4 +1,4 @@
-"""Notes of a run on switches in formulas that it does not stop at."""
+"""Notes on discontinuities in formulas at which a run does not stop a step."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ JUMPS = (
 
 
 def switch_notes(mech: Mechanism, torque: Torque, chosen: Settings) -> tuple[str, ...]:
-    """What a run with these settings passes over: all switches with fixed steps; else those that have no event
-    indicator, by the element whose formula it is."""
+    """Return notes on the discontinuities that a run with these settings does not locate: all of them with fixed steps,
+    otherwise those without an event indicator, by element."""
     formulas = _formulas(mech, torque)
     if not formulas:
         return ()
@@ -38,7 +38,7 @@ def switch_notes(mech: Mechanism, torque: Torque, chosen: Settings) -> tuple[str
 
 
 def _formulas(mech: Mechanism, torque: Torque) -> list[tuple[str, str]]:
-    """(element, formula) of forces, friction, drivers and joint forces."""
+    """Return (element, formula) of forces, friction, drivers and joint forces."""
     model = mech.compiled.elements.model
     drivers = [(driver.name, driver.function) for driver in model.drivers if isinstance(driver.function, str)]
     forces = list(torque.items()) if isinstance(torque, Mapping) else []
@@ -46,7 +46,7 @@ def _formulas(mech: Mechanism, torque: Torque) -> list[tuple[str, str]]:
 
 
 def _variables(texts: Iterable[str], constant: Collection[str]) -> ModeVariables:
-    """Event indicators of formulas, each of an element of its own."""
+    """Return the event indicators of formulas, each of a separate element."""
     return ModeVariables((), constant, {str(k): parse(text) for k, text in enumerate(texts)})
 
 

@@ -221,7 +221,8 @@ def fix_narrow(low: Any, high: Any, g: Any, step: Any, D: Any, n: int) -> None:
 
 @native
 def barrier(low: Any, high: Any, shares: Any, x: Any, slope: Any, D: Any, n: int) -> None:
-    """Compute the gradient of the logarithmic barrier −Σ ln(distance to bounds) into slope and add its curvature to D."""
+    """Compute the gradient of the logarithmic barrier −Σ ln(distance to bounds) into slope and add its curvature to
+    D."""
     for first in range(n):
         count = int(shares[first])
         if count > 1:

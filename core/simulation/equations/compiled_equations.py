@@ -1,4 +1,5 @@
-"""The compiled equations of motion of one run: the mechanism's functions in machine code and the memory they work in."""
+"""The compiled equations of motion of one run: the mechanism's functions in machine code and the memory they work
+in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Builds a run's contact rows (`core.simulation.equations.mode_rows`) from the friction, stop and limit data of joints."""
+"""Builds a run's contact rows (`core.simulation.equations.mode_rows`) from the friction, stop and limit data of
+joints."""
 
 from __future__ import annotations
 

@@ -59,7 +59,8 @@ def _is_current(name: str) -> bool:
 
 
 def without_object_code(names: Iterable[str]) -> list[str]:
-    """Return those entry points without cached object code for this computer; empty if object code is not cached here."""
+    """Return those entry points without cached object code for this computer; empty if object code is not cached
+    here."""
     from core.codegen import object_cache, object_code
 
     if object_code.plain() or object_cache.folder() is None:

@@ -33,7 +33,8 @@ AnyRecord = TypeVar("AnyRecord", bound="Record")
 
 
 class Form(NamedTuple):
-    """Memory layout given by a field's annotation; independent of NumPy's own array type hints, which vary by version."""
+    """Memory layout given by a field's annotation; independent of NumPy's own array type hints, which vary by
+    version."""
 
     number: type[Any]
     """NumPy type int64, float64 or complex128."""

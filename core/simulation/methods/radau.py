@@ -324,7 +324,8 @@ def damp(state: int, t: float, h: float) -> None:
 
 @native
 def error_of(state: int, t: float, h: float, tried: bool) -> Any:
-    """Compute the end of the step, projected onto the constraint manifold, into w.new; returns (outcome, error norm)."""
+    """Compute the end of the step, projected onto the constraint manifold, into w.new; returns (outcome, error
+    norm)."""
     w = load_radau(state)
     k = w.k
     last_stage(state)

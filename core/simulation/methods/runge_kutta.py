@@ -57,7 +57,8 @@ BETA = 0.04
 
 @merged
 def add_rows(k: Any, weights: Any, count: int, h: float, y: Any, out: Any) -> None:
-    """Compute out ← y + h Σ_m weights_m k_m over the first rows of k, with four independent sums at a time for speed."""
+    """Compute out ← y + h Σ_m weights_m k_m over the first rows of k, with four independent sums at a time for
+    speed."""
     n = len(out)
     whole = n - n % 4
     for j in range(0, whole, 4):

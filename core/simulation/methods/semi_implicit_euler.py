@@ -1,4 +1,5 @@
-"""Semi-implicit Euler method: v ← v + h a(q, v), then q ← q + h N(q) v (symplectic if forces do not depend on speeds)."""
+"""Semi-implicit Euler method: v ← v + h a(q, v), then q ← q + h N(q) v (symplectic if forces do not depend on
+speeds)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Channels of sensors, force elements, constraints, drivers and junctions."""
+"""Channels of sensors, force elements, constraints, drivers and massless junctions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 
 class Channel(NamedTuple):
-    """How a channel is computed, what its columns measure, and their suffixes; one column: ()."""
+    """Function that computes a channel, the dimensions of its columns, and their suffixes; (): one column."""
 
     compute: Callable[[], Array]
     dimensions: tuple[str, ...]
@@ -29,14 +29,14 @@ class Channel(NamedTuple):
 
 
 class ElementChannels:
-    """By name: sensor, sensor.rate, sensor.x, sensor.x.rate; force.force, .length, .rate, .power (of a force and torque
-    element .force and .torque (n, 3) in world axes, .power); driver.force and constraint.force along the growth of what
-    they hold; junction.position and .velocity (n, 3)."""
+    """Channels by name: sensor, sensor.rate, sensor.x, sensor.x.rate; force.force, .length, .rate, .power (for a force
+    and torque element .force and .torque (n, 3) in world axes, .power); driver.force and constraint.force, positive
+    along growth of the constrained quantity; junction.position and .velocity (n, 3)."""
 
     def __init__(
         self, mech: Mechanism, p: Any, samples: Any, of_modes: Callable[[], RowForces | None] = lambda: None
     ) -> None:
-        """of_modes : what friction, stops and limits exert; None: nothing that was kept"""
+        """Set up the channels. of_modes: friction, stop and limit forces; None: none were recorded."""
         self.mech, self.p, self.samples = mech, p, samples
         self.model = mech.model.expanded
         self._kept: dict[str, Any] = {}
@@ -46,17 +46,17 @@ class ElementChannels:
         )
 
     def begin_again(self) -> None:
-        """What was computed holds no more."""
+        """Clear the cache."""
         self._kept.clear()
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All of them."""
+        """Return the names of all channels of elements."""
         return tuple(self.table)
 
     @property
     def states(self) -> dict[str, Any]:
-        """Time and states of force elements, as functions of a mechanism take them."""
+        """Return time and states of force elements as keyword arguments for functions of a mechanism."""
         x = self.samples.x
         return {"t": self.samples.time, "x": x if len(x) == len(self.samples.time) else None}
 
@@ -115,11 +115,11 @@ class ElementChannels:
         return np.asarray(np.sum(self.samples.tau[:, joint] * self.samples.v[:, joint], axis=1))
 
     def reactions(self) -> dict[str, Array]:
-        """Wrenches in all joints."""
+        """Return the reaction wrenches in all joints."""
         return self._cached("reactions", lambda: self._exerted(reactions.reactions))
 
     def _exerted(self, forces: Callable[..., Any]) -> Any:
-        """Reactions or forces of constraints, of the motion that is computed once for both."""
+        """Compute reactions or constraint forces from the motion, which is computed once for both."""
         s, compiled = self.samples, self.mech.compiled
         rows = self._cached("rows", self._of_modes)
         smooth, closing = rows is not None, None if rows is None else rows.closing
@@ -147,7 +147,8 @@ class ElementChannels:
                 at += count
 
     def _length(self, number: int, at: int) -> Callable[[], Array]:
-        """What a force acts along; an angle that is measured goes on over whole turns. Its rate is the next channel."""
+        """Return the length or angle that a force acts along; a measured angle continues over whole turns. Its rate is
+        the next column."""
 
         def compute() -> Array:
             element = self.mech.compiled.elements.named_forces[number]

@@ -1,4 +1,4 @@
-"""Where the energy of a machine goes, J since the run began.
+"""Energy balance of a machine, J since the beginning of the run.
 
 energy.friction : lost by dry friction in joints; energy.stops: lost in their stops, impacts too
 energy.in_stops : stored in stops now, a part of energy.potential
@@ -29,12 +29,13 @@ LEDGER = (
 
 
 def sums_up(text: str) -> bool:
-    """Whether a channel, or a formula of channels, has sums since the run began, so that no part of it tells it."""
+    """Return True if a channel or formula contains sums since the beginning of the run, so that it needs the whole
+    run."""
     return any(name in text for name in LEDGER)
 
 
 def account(channels: Any, channel: str) -> Array:
-    """(n,) one of `LEDGER`."""
+    """Return one of the energies of `LEDGER`, (n,)."""
     modes = channels.modes
     match channel.partition(".")[2]:
         case "friction":
@@ -57,19 +58,19 @@ def account(channels: Any, channel: str) -> Array:
 
 
 def _lost(channels: Any) -> Array:
-    """(n,) W that dampers and force elements take."""
+    """Return the power (n,), W, dissipated or absorbed by dampers and force elements."""
     s, states = channels.samples, channels.elements.states
     power = channels.mech.compiled.call("lost_power", s.q, s.v, p=channels.p, t=s.time, x=states["x"])
     return np.reshape(power, len(s.time))
 
 
 def _given(channels: Any) -> Array:
-    """(n,) W of joint forces."""
+    """Return the power (n,), W, of joint forces."""
     return np.asarray(np.sum(channels.samples.tau * channels.samples.v, axis=1))
 
 
 def _driving(channels: Any) -> Array:
-    """(n,) W of drivers."""
+    """Return the power (n,), W, of drivers."""
     count, model = len(channels.samples.time), channels.mech.model.expanded
     power = np.zeros(count)
     for driver in model.drivers:

@@ -1,4 +1,4 @@
-"""A trace recorded elsewhere as a run of a machine: played, plotted and saved like any other."""
+"""Turns a recorded trace into a run of a machine, which can be played, plotted and saved like any other."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ TIME = ("t", "time")
 
 
 RECORDED_TOLERANCE = 1e-2
-"""How far (rad, m) recorded coordinates may be from a closed position: instruments measure with errors."""
+"""Largest distance (rad, m) of recorded coordinates from a closed position, to allow for measuring errors."""
 UNWILLING = 1e3
-"""Weight of recorded coordinates beside others."""
+"""Weight of recorded coordinates relative to others when loops are closed."""
 
 
 def run_of(
@@ -34,7 +34,7 @@ def run_of(
     aliases: Mapping[str, str],
     title: str,
 ) -> Run:
-    """The run whose coordinates follow the columns; others stay at rest, or follow from what holds the machine.
+    """Return the run whose coordinates follow the columns; others stay at rest, or follow from constraints.
 
     names, numbers : column names, (n, columns); aliases : column name → coordinate, beside the coordinates' own names
     and `joint.q`. Speeds and accelerations are those of cubic splines through the columns, of others those that follow.
@@ -93,7 +93,7 @@ def run_of(
 
 
 def _closed(mech: Mechanism, before: Array, recorded: Mapping[str, float], p: Mapping[str, float], t: float) -> Array:
-    """The closed position with recorded coordinates, or the nearest to them."""
+    """Return the closed position with the recorded coordinates, or the one nearest to them."""
     try:
         return mech.move(before, recorded, p, t=t, exact=True)
     except AssemblyError:
@@ -104,7 +104,7 @@ def _closed(mech: Mechanism, before: Array, recorded: Mapping[str, float], p: Ma
 
 
 def _rates(mech: Mechanism, time: Array, q: Array) -> tuple[Array, Array]:
-    """(n, nv) speeds and accelerations of cubic splines through positions (n, nq)."""
+    """Return speeds and accelerations (n, nv) of cubic splines through positions (n, nq)."""
     from scipy.interpolate import CubicSpline
 
     spline = CubicSpline(time, q)
@@ -118,8 +118,8 @@ def _rates(mech: Mechanism, time: Array, q: Array) -> tuple[Array, Array]:
 def _following(
     mech: Mechanism, p: Mapping[str, float], time: Array, q: Array, v: Array, a: Array, recorded: Sequence[str]
 ) -> tuple[Array, Array]:
-    """(n, nv) consistent speeds and accelerations: those recorded (names of speeds) are kept, others follow; where
-    splines through several that depend on each other do not agree, the nearest."""
+    """Return consistent speeds and accelerations (n, nv): recorded speeds are kept and others follow; where dependent
+    recorded speeds disagree, the nearest consistent ones are taken."""
     at = [mech.v_names.index(name) for name in recorded]
     for k, t in enumerate(map(float, time)):
         moving, speeding = (dict(zip(recorded, map(float, x[k, at]), strict=True)) for x in (v, a))

@@ -1,5 +1,5 @@
-"""Whole runs in HDF5 files: `time`, `q`, `v`, `a`, `tau`, `modes` and `events` of joints with friction, stops and
-limits, the model as text, settings, statistics, and the channels asked for under `channels`.
+"""HDF5 files of complete runs: `time`, `q`, `v`, `a`, `tau`, `modes` and `events` of joints with friction, stops and
+limits, the model as text, settings, statistics, and requested channels under `channels`.
 
 While a run goes on the file is in HDF5's mode for one writer and many readers, so that it can be read at any time, also
 after the program was killed: its data then lies in many small pieces. Once a long run is over each lies in one, which
@@ -41,18 +41,18 @@ VERSION = 1
 STATES = ("time", "q", "v", "a", "tau", "x", "modes")
 EVENTS = "events"
 LONGEST_WORD = 16
-"""Letters of a mode's name."""
+"""Largest length of a contact state's name, in characters."""
 CHUNK = 256
-"""Samples of one block of a file."""
+"""Number of samples in one block of a file."""
 WHOLE = (".h5", ".hdf5")
-"""Suffixes of whole runs."""
+"""File suffixes of complete runs."""
 ROOM = 1 << 16
-"""Bytes for which there must be room when a file begins."""
+"""Free disk space, in bytes, required when a file is begun."""
 INCOMPLETE = "the file was not finished"
 
 
 class RunFile:
-    """A file that grows with its run."""
+    """HDF5 file that grows with its run."""
 
     def __init__(self, path: str, mech: Mechanism, settings: Settings, channels: Sequence[str] = ()) -> None:
         self.path, self.mech, self.settings, self.channels = path, mech, settings, tuple(channels)
@@ -66,7 +66,7 @@ class RunFile:
         prove(path)
 
     def append(self, piece: Run) -> None:
-        """Add the samples of a piece; they are on disk when this returns.
+        """Append the samples of a piece; they are on disk on return.
 
         Raises FileError if they cannot be written.
         """
@@ -88,8 +88,8 @@ class RunFile:
             raise _unwritable(self.path, error) from None
 
     def _abandon(self) -> None:
-        """Close a file that cannot be written any more. What HDF5 still wants to write goes nowhere: it would try again
-        when the program ends, and crash it."""
+        """Close a file that can no longer be written. Pending HDF5 writes are discarded, since they would be retried at
+        exit and crash the program."""
         try:
             nowhere = os.open(os.devnull, os.O_RDWR)
             os.dup2(nowhere, self.file.id.get_vfd_handle())
@@ -123,7 +123,7 @@ class RunFile:
         file.swmr_mode = True
 
     def finish(self, run: Run) -> None:
-        """Close the file, with the statistics of the run."""
+        """Write the run's statistics and close the file."""
         import h5py
 
         try:
@@ -141,7 +141,7 @@ class RunFile:
                 self._join()
 
     def _join(self) -> None:
-        """Bring the pieces of each array together. Raises FileError, and the file is then untouched."""
+        """Join the pieces of each array. Raises FileError and then leaves the file unchanged."""
         import h5py
 
         def write(stream: BinaryIO) -> None:
@@ -158,22 +158,22 @@ class RunFile:
 
 
 def kept(channel: str) -> str:
-    """Where in a file a channel is kept. (A slash in a formula would open a group.)"""
+    """Return the path of a channel within the file, with slashes replaced, as these would create groups."""
     return f"channels/{channel.replace('/', '∕')}"
 
 
 def type_of(values: Any) -> str:
-    """How numbers are kept, and words."""
+    """Return the HDF5 type for numbers or words."""
     return "f8" if values.dtype.kind != "U" else f"S{LONGEST_WORD}"
 
 
 def writable(values: Any) -> Any:
-    """Numbers as they are, words as bytes."""
+    """Return numbers unchanged and words as bytes."""
     return np.char.encode(values, "utf-8") if values.dtype.kind == "U" else values
 
 
 def write_events(file: Any, run: Run) -> None:
-    """What happened into the file, for who reads it elsewhere: time (s), joint, what."""
+    """Write the run's events (time in s, joint, what) for other programs."""
     import h5py
 
     if not run.modes.size:
@@ -184,7 +184,7 @@ def write_events(file: Any, run: Run) -> None:
 
 
 def described(file: Any, mech: Mechanism, settings: Settings) -> None:
-    """Model and settings into the file."""
+    """Write model and settings into the file."""
     file.attrs["format"], file.attrs["version"] = FORMAT, VERSION
     file.attrs["origin"] = mech.model.origin
     file.attrs["settings"] = json.dumps(dataclasses.asdict(settings))
@@ -194,7 +194,7 @@ def described(file: Any, mech: Mechanism, settings: Settings) -> None:
 
 
 def _unwritable(path: str, error: OSError | RuntimeError) -> FileError:
-    """The message; HDF5 tells the number of the system's error only in words."""
+    """Return the error for a failed write; HDF5 gives the system's error number only in its text."""
     found = re.search(r"errno = (\d+)", str(error))
     number = int(found[1]) if found else getattr(error, "errno", None)
     reason = os.strerror(number) if number else str(error)[:200]
@@ -204,7 +204,7 @@ def _unwritable(path: str, error: OSError | RuntimeError) -> FileError:
 
 
 def load(path: str) -> Run:
-    """The run of an HDF5 file."""
+    """Read the run from an HDF5 file."""
     from core.simulation.run.run import Run, Statistics
 
     size = status_of(path, RUN).st_size
@@ -239,12 +239,12 @@ def load(path: str) -> Run:
 
 
 def holds_hdf5(path: str) -> bool:
-    """Whether the file begins as one of HDF5 does; False if it cannot be read."""
+    """Return True if the file has an HDF5 signature; False also if it cannot be read."""
     return beginning_of(path, len(SIGNATURE)) == SIGNATURE
 
 
 def _readable(path: str) -> Any:
-    """The open file; one whose writer was killed, or still writes, as if it had been closed."""
+    """Open the file for reading, repairing in memory the header of one that was never closed."""
     import h5py
 
     from core.simulation.run import unfinished_file
@@ -256,7 +256,7 @@ def _readable(path: str) -> Any:
 
 
 def prove(path: str) -> None:
-    """See that a run can be saved there, before it is made. Raises FileError."""
+    """Check before the simulation that a run can be saved at this path. Raises FileError."""
     if Path(path).suffix.lower() not in (*WHOLE, *TABLES):
         raise FileError(
             "The suffix says no format of runs.", file=path, remedy="Use .h5 (whole runs), .csv, or .sim (SIMNON)."
@@ -271,7 +271,7 @@ def prove(path: str) -> None:
 
 
 def save(run: Run, path: str, channels: Sequence[str], progress: Callable[[float], object]) -> None:
-    """Write a run whole or not at all, piece by piece; the suffix of the path says how. Raises FileError."""
+    """Write a run atomically, piece by piece; the suffix of the path selects the format. Raises FileError."""
     prove(path)
     suffix = Path(path).suffix.lower()
     if suffix not in WHOLE:
@@ -295,7 +295,7 @@ def save(run: Run, path: str, channels: Sequence[str], progress: Callable[[float
 
 
 def fill(file: Any, arrays: Mapping[str, Any], progress: Callable[[float], object]) -> None:
-    """Put arrays, or data of another file, into an open one, each in one piece."""
+    """Copy arrays, or data of another file, into an open file, each as one contiguous dataset."""
     total, done = sum(int(np.prod(rows.shape)) for rows in arrays.values()), 0
     for name, rows in arrays.items():
         data = file.create_dataset(name, rows.shape, rows.dtype if rows.dtype.kind == "S" else type_of(rows))

@@ -1,4 +1,4 @@
-"""Runs as tables of numbers: CSV and SIMNON, written piece by piece."""
+"""Writes runs as tables of numbers, CSV and SIMNON, piece by piece."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 CSV = ".csv"
 SUFFIXES = (CSV, ".sim", ".t")
-"""Of files of tables."""
+"""File suffixes of tables."""
 
 
 def write_table(
     stream: BinaryIO, run: Run, suffix: str, channels: Sequence[str], progress: Callable[[float], object]
 ) -> None:
-    """Write time and channels into an open file; the suffix says how."""
+    """Write time and channels into an open file; the suffix selects the format."""
     rows = 0
     for text in (csv if suffix == CSV else _simnon)(run, channels):
         stream.write(text.encode())
@@ -28,7 +28,7 @@ def write_table(
 
 
 def csv(run: Run, channels: Sequence[str]) -> Iterator[str]:
-    """Time and channels with commas between them, a line of names first; SI units. Piece by piece."""
+    """Yield time and channels as CSV text in SI units, with a header line, piece by piece."""
     columns = [("time", run.time), *run.table(channels)]
     yield ",".join(f'"{name}"' if any(c in name for c in ',"') else name for name, _ in columns) + "\n"
     yield from _rows([values for _, values in columns], ",")
@@ -49,7 +49,7 @@ def _simnon(run: Run, channels: Sequence[str]) -> Iterator[str]:
 
 
 def _rows(columns: Sequence[Array], separator: str) -> Iterator[str]:
-    """Numbers that read back exactly, and words."""
+    """Yield lines of numbers, with digits enough for exact reading, and of words."""
     for first in range(0, len(columns[0]), BLOCK):
         lists = (values[first : first + BLOCK].tolist() for values in columns)
         yield "\n".join(separator.join(map(_written, row)) for row in zip(*lists, strict=True)) + "\n"

@@ -1,4 +1,5 @@
-"""What a run file may hold: numbers of its own, no more than it has bytes for, that fit the machine."""
+"""Checks of the numbers in a run file: stored in the file itself, no larger than the file can hold, and consistent with
+the machine."""
 
 from __future__ import annotations
 
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
     from core.simulation.setup import Settings
 
 UNPACKED = 256_000_000
-"""Bytes that compressed numbers may unpack to beyond those of the file."""
+"""Largest number of bytes that compressed data may exceed the file size by."""
 
 
 def stored(file: Any, name: str, size: int) -> Any:
-    """The data of a name in an open HDF5 file of so many bytes. Raises ValueError where they are elsewhere (links and
-    views into other files are not followed), or more than the file can hold."""
+    """Return a dataset of an open HDF5 file of the given size in bytes. Raises ValueError for links to other files,
+    which are not followed, and for data larger than the file can hold."""
     import h5py
 
     if not isinstance(file.get(name, getlink=True), h5py.HardLink):
@@ -38,8 +39,8 @@ def stored(file: Any, name: str, size: int) -> Any:
 
 
 def numbers(file: Any, path: str, name: str, size: int, count: int) -> NDArray[np.float64]:
-    """The first rows of stored numbers: many are not read, but mapped as they lie in the file. Raises ValueError if
-    they are none."""
+    """Return the first rows of a dataset; large ones are memory-mapped instead of read. Raises ValueError if it holds
+    no numbers."""
     data = stored(file, name, size)
     if data.dtype.kind not in "fi":
         raise ValueError(f"'{name}' holds no numbers")
@@ -53,7 +54,7 @@ def numbers(file: Any, path: str, name: str, size: int, count: int) -> NDArray[n
 
 
 def model_text(file: Any, size: int) -> str:
-    """The stored model. Raises ValueError if it is no text of bearable size."""
+    """Return the stored model. Raises ValueError if it is not a text of reasonable size."""
     data = stored(file, "model", size)
     found = data[()] if data.shape == () else None
     if not isinstance(found, bytes) or len(found) > MODEL.most:
@@ -62,7 +63,7 @@ def model_text(file: Any, size: int) -> str:
 
 
 def check(mech: Mechanism, settings: Settings, arrays: Mapping[str, NDArray[np.float64]]) -> None:
-    """Raises ValueError where samples or settings are not those of the machine."""
+    """Raise ValueError if samples or settings do not match the machine."""
     widths = {"q": mech.nq, "v": mech.nv, "a": mech.nv, "tau": mech.nv}
     for name, width in widths.items():
         if arrays[name].shape[1:] != (width,):
@@ -80,7 +81,7 @@ def check(mech: Mechanism, settings: Settings, arrays: Mapping[str, NDArray[np.f
 
 
 def _grow(times: NDArray[np.float64]) -> bool:
-    """Whether times are finite, and none lies before the one before it."""
+    """Return True if times are finite and do not decrease."""
     parts = (times[max(first - 1, 0) : first + BLOCK] for first in range(0, len(times), BLOCK))
     return all(np.isfinite(part).all() and bool(np.all(np.diff(part) >= 0.0)) for part in parts)
 

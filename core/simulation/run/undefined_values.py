@@ -1,4 +1,4 @@
-"""Formulas over a run that give no finite number at any time: where they break, in words."""
+"""Explains formulas over a run that have no finite value at any time."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from core.simulation.run.run import Run
 
 
 def undefined_words(run: Run, name: str) -> str:
-    """Why a channel or formula of a run has no finite number: the first time, the innermost part that has none there,
-    and what that part is made of."""
+    """Explain why a channel or formula of a run has no finite value: the first time, the innermost undefined part, and
+    the values of its operands."""
     time = f"t = {float(run.time[0]):.4g} s"
     said = f"'{name}' gives no finite number at any time of the run"
     try:
@@ -28,7 +28,7 @@ def undefined_words(run: Run, name: str) -> str:
 
 
 def _innermost(run: Run, node: Node) -> Node | None:
-    """The part without a finite number all of whose own parts have one; None if there is none."""
+    """Return the innermost part without a finite value, all of whose operands have one; None if there is none."""
     for part in _parts(node):
         found = _innermost(run, part)
         if found is not None:

@@ -1,4 +1,4 @@
-"""Work of powers between the samples of a run, whatever the time between them.
+"""Integrates power to work between the samples of a run, accurately for any sample spacing.
 
 The motion between two samples is of fifth degree in time where positions, speeds and accelerations are known at both
 (cubic where coordinates are quaternions), and brought to what holds there: what drivers move is then where their
@@ -24,21 +24,21 @@ Array = NDArray[np.float64]
 
 POINTS = 0.5 + 0.5 * np.array([-(0.6**0.5), 0.0, 0.6**0.5])
 WEIGHTS = np.array([5.0, 8.0, 5.0]) / 18.0
-"""Parts of a step at which powers are looked at, and their weights."""
+"""Nodes within a step at which power is evaluated, and their weights."""
 SETTLED_FRACTION = 1e-9
-"""Part of the work done and taken by which halving steps may change it."""
+"""Convergence tolerance: relative change of the work when steps are halved."""
 MOST_PARTS = 8
-"""Of a step."""
+"""Largest number of parts of a step."""
 AT_ONCE = 1000
-"""Steps that are looked at together: for each there is a matrix of what holds at each of its points."""
+"""Number of steps processed at once: each needs a constraint matrix at each of its nodes."""
 CLOSED_GAP = 1e-10
-"""Gap (m, rad; m/s, rad/s) that a position and speeds between samples may have."""
+"""Largest gap (m, rad; m/s, rad/s) of a position and speeds between samples."""
 CLOSINGS = 4
-"""Newton steps to close one."""
+"""Number of Newton iterations to close a position."""
 
 
 class _Place(NamedTuple):
-    """Where between samples: steps (k,), their lengths (k, 1), s, and parts (k, 1) of them."""
+    """Times between samples: steps (k,), their lengths (k, 1), s, and fractions (k, 1) of them."""
 
     steps: NDArray[np.intp]
     h: Array
@@ -46,11 +46,11 @@ class _Place(NamedTuple):
 
 
 Power = Callable[[Any], Array]
-"""(n,) W of `core.simulation.run.channels.Channels` of states."""
+"""Function of `core.simulation.run.channels.Channels` of states that returns a power (n,), W."""
 
 
 def work(channels: Any, power: Power) -> Array:
-    """(n,) J since the first sample."""
+    """Return the work (n,) of a power since the first sample, J."""
     time = channels.samples.time
     energy = np.zeros(len(time))
     steps = np.flatnonzero(np.diff(time) > 0.0)
@@ -64,7 +64,7 @@ def work(channels: Any, power: Power) -> Array:
 
 
 def _settled(ends: _Ends, steps: NDArray[np.intp]) -> Array:
-    """(k,) J of steps, of parts so short that shorter ones change nothing."""
+    """Return the work (k,) in steps, J, refined until halving the parts no longer changes it."""
     parts = 1
     work = ends.work(steps, parts)
     while parts < MOST_PARTS:
@@ -78,7 +78,7 @@ def _settled(ends: _Ends, steps: NDArray[np.intp]) -> Array:
 
 
 class _Ends:
-    """What is known at samples."""
+    """Values at the samples, from which those between samples are interpolated."""
 
     def __init__(self, channels: Any, power: Power) -> None:
         self.kind, self.mech, self.p, self.power = type(channels), channels.mech, channels.p, power
@@ -94,7 +94,7 @@ class _Ends:
         self.rows = None if rows is None else [(each, _slopes(s.time, each)) for each in rows]
 
     def work(self, steps: NDArray[np.intp], parts: int) -> Array:
-        """(k,) J in each of the steps, in so many parts of each."""
+        """Return the work (k,) in each of the steps, J, with the given number of parts."""
         points = np.concatenate([(k + POINTS) / parts for k in range(parts)])
         weights = np.tile(WEIGHTS, parts) / parts
         h = np.diff(self.samples.time)[steps]
@@ -102,7 +102,7 @@ class _Ends:
         return np.asarray(h * (power.reshape(len(steps), -1) @ weights))
 
     def _power(self, steps: NDArray[np.intp], h: Array, at: Array) -> Array:
-        """(k,) W at a part of each step."""
+        """Return the power (k,), W, at a fraction of each step."""
         s = self.samples
         time = s.time[steps] + at * h
         place = _Place(steps, h[:, None], at[:, None])
@@ -123,7 +123,7 @@ class _Ends:
         return _quintic((s.q, s.v, s.a), place)
 
     def _held(self, q: Array, v: Array, time: Array) -> tuple[Array, Array]:
-        """Positions and speeds brought to what holds."""
+        """Project positions and speeds onto the constraints."""
         compiled, p = self.mech.compiled, self.p
         chosen = compiled.levels == 0
         if not self.plain:
@@ -145,7 +145,8 @@ class _Ends:
 
 
 def _slopes(time: Array, y: Array) -> Array:
-    """(n, m) rates of the cubic spline through samples, from one jump (samples of the same time) to the next."""
+    """Return the rates (n, m) of the cubic spline through the samples, separately between jumps (two samples at the
+    same time)."""
     from scipy.interpolate import CubicSpline
 
     rates = np.zeros(y.shape)
@@ -158,7 +159,7 @@ def _slopes(time: Array, y: Array) -> Array:
 
 
 def _cubic(y: Array, rate: Array, place: _Place) -> Array:
-    """(k, m) cubic in time."""
+    """Interpolate values (k, m) cubically in time."""
     steps, h, at = place
     growth = y[steps + 1] - y[steps]
     turn = at * (1.0 - at) * h * ((1.0 - at) * rate[steps] - at * rate[steps + 1])
@@ -166,7 +167,8 @@ def _cubic(y: Array, rate: Array, place: _Place) -> Array:
 
 
 def _quintic(known: tuple[Array, Array, Array], place: _Place) -> tuple[Array, Array]:
-    """(k, m) positions and speeds of fifth degree in time. known : positions, speeds and accelerations at samples"""
+    """Interpolate positions and speeds (k, m) with quintic polynomials in time. known: positions, speeds and
+    accelerations at samples."""
     (y, v, a), (steps, h, s) = known, place
     begin, growth = y[steps], y[steps + 1] - y[steps]
     v0, v1, a0, a1 = v[steps] * h, v[steps + 1] * h, a[steps] * h * h, a[steps + 1] * h * h
