@@ -1,4 +1,4 @@
-"""Sign changes of event indicators inside a step, on the continuous extension.
+"""Detection of sign changes of event indicators within a step, on its continuous extension.
 
 1. All indicators are evaluated at the ends of `PARTS` parts of the step. Below, d is an indicator times the side on
    which it is, so that it is positive until the indicator changes its sign.
@@ -22,23 +22,23 @@ from core.simulation.stepping.sliding_modes import HIGH, LOW, VALUE, looked
 from core.simulation.stepping.step_state import load_state
 
 PARTS = 4
-"""Parts of a step at whose ends indicators are evaluated."""
+"""Number of parts of a step at whose ends indicators are evaluated."""
 PROBE_FRACTION = 1e-3
-"""Distance from an end of the step, as a part of the step, over which is seen how fast d falls towards the inside."""
+"""Distance from an end of the step, as a share of the step, over which the inward slope of d is measured."""
 AT_BEGIN, AT_END, ROWS = PARTS + 1, PARTS + 2, PARTS + 3
-"""Rows of the table behind those of ends of parts: next to the begin and to the end of the step; how many there are."""
+"""Additional rows of the table: next to the beginning and the end of the step; number of rows."""
 MARGIN = 2.0
-"""How much steeper d may be than it looks."""
+"""Safety factor on the steepest observed slope of d."""
 GOLDEN = 0.6180339887498949
 NARROWEST_FRACTION = 1e-9
-"""Part of a step within which a minimum is not sought further."""
+"""Share of a step below which the search for a minimum stops."""
 NEVER = 2.0
-"""The place of a sign change that is not there."""
+"""Value of θ for no sign change."""
 
 
 @native
 def indicators_within(state: int, theta: float, out: Any) -> None:
-    """All indicators at t + θ h of the step taken, without projection."""
+    """Compute all indicators at t + θ h of the step taken, without projection."""
     w = load_state(state)
     projected = w.projected
     w.projected = 0
@@ -49,8 +49,8 @@ def indicators_within(state: int, theta: float, out: Any) -> None:
 
 @native
 def survey(state: int, table: Any) -> None:
-    """All indicators at the ends of the parts of the step taken, and next to its ends, into table (ROWS count,), row by
-    row."""
+    """Tabulate all indicators at the part boundaries of the step taken and next to its ends, into table (ROWS count,),
+    row by row."""
     w = load_state(state)
     count = w.events.shape[1]
     looked(state, w.time, w.y, table[:count])
@@ -62,7 +62,7 @@ def survey(state: int, table: Any) -> None:
 
 @native
 def distance(state: int, k: int, side: float, theta: float) -> float:
-    """d of indicator k at θ."""
+    """Return d, the signed value of indicator k on its side, at θ."""
     g = load_state(state).events[VALUE]
     indicators_within(state, theta, g)
     return side * g[k]
@@ -70,7 +70,7 @@ def distance(state: int, k: int, side: float, theta: float) -> float:
 
 @native
 def root(state: int, k: int, low: float, high: float, below: float, above: float) -> float:
-    """θ at which indicator k changes its sign, on the far side."""
+    """Return θ at which indicator k changes its sign, just after the root."""
     w = load_state(state)
     g, ends = w.events[VALUE], scratch(ENDS)
     bracket(ends, low, high, below, above)
@@ -87,8 +87,8 @@ def root(state: int, k: int, low: float, high: float, below: float, above: float
 
 @native
 def lowest(state: int, k: int, side: float, low: float, high: float, slope: float, depth: float) -> float:
-    """θ between low and high at which d is below −depth, NEVER if it stays above around its minimum there; slope: the
-    steepest change of d seen, in units of d a step."""
+    """Return θ between low and high at which d is below −depth, NEVER if its minimum there is not that low; slope: the
+    steepest change of d seen per step."""
     first, second = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
     at_first = distance(state, k, side, first)
     at_second = distance(state, k, side, second)
@@ -112,7 +112,7 @@ def lowest(state: int, k: int, side: float, low: float, high: float, slope: floa
 
 @native
 def size_of(state: int, k: int, table: Any) -> float:
-    """The largest size of indicator k at the ends of parts."""
+    """Return the largest magnitude of indicator k at the part boundaries."""
     count, size = load_state(state).events.shape[1], 0.0
     for part in range(PARTS + 1):
         size = max(size, abs(table[part * count + k]))
@@ -121,7 +121,7 @@ def size_of(state: int, k: int, table: Any) -> float:
 
 @native
 def dip(state: int, k: int, side: float, part: int, table: Any) -> float:
-    """θ at which d, positive at both ends of a part, is negative in it or next to it; NEVER if it is not."""
+    """Return θ at which d, positive at both ends of a part, is negative in it or next to it; NEVER if there is none."""
     w = load_state(state)
     count = w.events.shape[1]
     a, b = side * table[part * count + k], side * table[(part + 1) * count + k]
@@ -146,8 +146,8 @@ def dip(state: int, k: int, side: float, part: int, table: Any) -> float:
 
 @native
 def first_turn(state: int, k: int, side: float, table: Any) -> float:
-    """The first θ at which indicator k has left its side, NEVER if it stays there. What is on the other side from the
-    beginning on, and not only by rounding there, turns at the beginning."""
+    """Return the first θ at which indicator k has left its side, NEVER if it stays. An indicator that is on the other
+    side from the beginning by more than rounding error changes at the beginning."""
     count = load_state(state).events.shape[1]
     for part in range(PARTS):
         low, high = table[part * count + k], table[(part + 1) * count + k]
@@ -163,7 +163,7 @@ def first_turn(state: int, k: int, side: float, table: Any) -> float:
 
 @native
 def before_others(state: int, sides: Any, k: int, theta: float, table: Any) -> Any:
-    """(j, θ) of an indicator that has left its side by the time that k does; (−1, θ) if there is none."""
+    """Return (j, θ) of an indicator that has left its side by the time that k does; (−1, θ) if there is none."""
     w = load_state(state)
     count, g = w.events.shape[1], w.events[VALUE]
     part = min(int(theta * PARTS), PARTS - 1)
@@ -181,8 +181,8 @@ def before_others(state: int, sides: Any, k: int, theta: float, table: Any) -> A
 
 @native
 def earliest_turn(state: int, sides: Any) -> Any:
-    """(k, θ) of the first sign change in the step taken, with each indicator on the given side at its beginning (0: it
-    is not looked at); (−1, NEVER) if there is none. LOW and HIGH of `events` then say how fast k changes."""
+    """Return (k, θ) of the first sign change in the step taken, given the side of each indicator at its beginning (0:
+    ignored); (−1, NEVER) if there is none. LOW and HIGH of `events` then give how fast k changes."""
     w = load_state(state)
     count = w.events.shape[1]
     table = scratch(ROWS * count)

@@ -1,5 +1,5 @@
-"""Sliding on a switching surface g = 0 (Filippov; Hairer, Nørsett and Wanner, Solving ODE I, II.6): friction that
-sticks, a relay that keeps its border.
+"""Sliding motion on a switching surface g = 0 (Filippov; Hairer, Nørsett and Wanner, Solving ODE I, II.6), as for
+sticking friction or a relay that holds its threshold.
 
 1. On both sides of the surface the forces drive back to it. `side` evaluates f₋ and f₊ with the mode variable at −1
    and at +1.
@@ -37,17 +37,17 @@ from core.simulation.stepping.outcome import NOT_FINITE
 from core.simulation.stepping.step_state import copy, load_state
 
 MODE, LOW, HIGH, VALUE, SHARE, ROWS = range(6)
-"""Rows of `StepState.events`: mode variables, ±1 or SLIDES; indicators at the ends of a part of a step, and within
-it; α."""
+"""Rows of `StepState.events`: mode variables, ±1 or SLIDES; indicators at the ends of a part of a step, and within it;
+α."""
 SLIDES = 2.0
-"""As a mode: the machine slides on the surface."""
+"""Value of a mode variable while the machine slides on its surface."""
 DIFFERENCE_FRACTION = 1e-6
-"""Part of a step over which rates of indicators are differences."""
+"""Share of a step used as the increment for rates of indicators."""
 
 
 @native
 def indicators(place: int, t: float, y: Any, out: Any) -> None:
-    """All indicators at a state into out."""
+    """Compute all indicators at a state into out."""
     s = load_system(place)
     last = s.nq + s.nv
     tick(place, t)
@@ -67,7 +67,7 @@ def indicators(place: int, t: float, y: Any, out: Any) -> None:
 
 @native
 def set_modes(place: int, modes: Any) -> None:
-    """Mode variables as given (count,): ±1, 0: free."""
+    """Set the mode variables (count,): ±1, 0: free."""
     s = load_system(place)
     first = len(s.now) - s.modes
     for k in range(s.modes):
@@ -83,7 +83,7 @@ def set_modes(place: int, modes: Any) -> None:
 
 @native
 def free_modes(state: int) -> None:
-    """Free modes between steps: samples of the last one lie before its event."""
+    """Free the mode variables between steps: samples of the last step lie before its event."""
     w = load_state(state)
     none = scratch(w.events.shape[1])
     for k in range(len(none)):
@@ -93,7 +93,7 @@ def free_modes(state: int) -> None:
 
 @native
 def changes(state: int, t: float, y: Any, f: Any, out: Any) -> None:
-    """Rates of all indicators along f, by central differences."""
+    """Compute the rates of all indicators along f by central differences."""
     w = load_state(state)
     n, place = len(y), w.system
     h = DIFFERENCE_FRACTION * w.step if w.step > 0.0 else DIFFERENCE_FRACTION * DIFFERENCE_FRACTION
@@ -110,7 +110,7 @@ def changes(state: int, t: float, y: Any, f: Any, out: Any) -> None:
 
 @native
 def side(state: int, t: float, y: Any, which: int, out: Any) -> Any:
-    """f with the modes of all surfaces at −1, but mode `which` at +1 (−1: none)."""
+    """Compute f with the modes of all sliding surfaces at −1, but mode `which` at +1 (−1: none)."""
     w = load_state(state)
     modes = scratch(w.events.shape[1])
     for k in range(len(modes)):
@@ -122,7 +122,7 @@ def side(state: int, t: float, y: Any, which: int, out: Any) -> Any:
 
 @native
 def slide(state: int, t: float, y: Any, out: Any) -> Any:
-    """ẏ into out, on the surfaces; α into its row."""
+    """Compute ẏ for sliding on the surfaces into out, and α into its row."""
     w = load_state(state)
     n, count, along = len(w.y), w.events.shape[1], scratch(w.events.shape[1])
     rows, surfaces = scratch(n * count), 0
@@ -167,7 +167,7 @@ def slide(state: int, t: float, y: Any, out: Any) -> Any:
 
 @entry
 def sliding_entry(state: int, t: float, first: int, second: int) -> int:
-    """ẏ into `second` (n,) at the state `first` (n,), on the surfaces."""
+    """Compute ẏ for sliding on the surfaces into `second` (n,) at the state `first` (n,)."""
     n = len(load_state(state).y)
     happened: int = slide(state, t, view(first, n), view(second, n))
     return happened
@@ -175,7 +175,7 @@ def sliding_entry(state: int, t: float, first: int, second: int) -> int:
 
 @native
 def looked(state: int, t: float, y: Any, out: Any) -> None:
-    """All indicators into out; of surfaces on which the machine slides how far α is from 0 and 1."""
+    """Compute the indicators to be watched into out: for sliding surfaces the distance of α from 0 and 1."""
     w = load_state(state)
     indicators(w.system, t, y, out)
     if w.sliding > 0:
@@ -187,7 +187,7 @@ def looked(state: int, t: float, y: Any, out: Any) -> None:
 
 @native
 def leave(state: int, k: int) -> None:
-    """Mode k to its other side; of a surface that is left to that where α went."""
+    """Switch mode k to its other side; when leaving a sliding surface, to the side indicated by α."""
     w = load_state(state)
     if w.events[MODE, k] == SLIDES:
         w.events[MODE, k] = 1.0 if w.events[SHARE, k] > 0.5 else -1.0
