@@ -55,7 +55,7 @@ class Slices:
         y fulfils what holds the machine. Raises SimulationError when the motion cannot go on.
         """
         began, job = time.perf_counter(), self._job
-        kept = self._last if u is None and self._goes_on(y, start, h) else None
+        kept = self._last if u is None and self._continues(y, start, h) else None
         if kept is None:
             job.begin_anew(y, start)
             free = start + self._duration, self._chosen.step or self._duration
@@ -67,7 +67,7 @@ class Slices:
         state.sample, state.part, state.most = done, 0, before[0] + before[1] + self._chosen.max_steps
         state.times[:] = start, start + h
         self._last = None
-        pieces = [] if kept is None else [_tail(kept)]
+        pieces = [] if kept is None else [_last_sample(kept)]
         while done < 2:
             piece, happened = job.piece(done, 2 - done)
             error = None
@@ -83,10 +83,10 @@ class Slices:
         steps, rejected, calls = state.accepted - before[0], state.rejected - before[1], state.calls - before[2]
         seconds, cpu = time.perf_counter() - began, job.cpu - used
         costs = Statistics(steps, rejected, calls, seconds=seconds, cpu=cpu, notes=job.all_notes())
-        self._last = _joined(pieces, costs)
+        self._last = _joined_runs(pieces, costs)
         return self._last
 
-    def _goes_on(self, y: Array, start: float, h: float) -> bool:
+    def _continues(self, y: Array, start: float, h: float) -> bool:
         """Return True if the state was not changed since the previous slice, so that the integrator may continue."""
         last = self._last
         if last is None or last.time[-1] != start or start + h > self._job.state.end:
@@ -97,11 +97,11 @@ class Slices:
 ARRAYS = ("time", "q", "v", "a", "tau", "x", "modes")
 
 
-def _tail(run: Run) -> Run:
+def _last_sample(run: Run) -> Run:
     """Return a run that holds the last sample only."""
     return replace(run, **{name: getattr(run, name)[-1:] for name in ARRAYS})
 
 
-def _joined(pieces: list[Run], statistics: Statistics) -> Run:
+def _joined_runs(pieces: list[Run], statistics: Statistics) -> Run:
     arrays: dict[str, Any] = {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in ARRAYS}
     return replace(pieces[0], statistics=statistics, **arrays)

@@ -40,7 +40,7 @@ def refuse_jumps(mech: Mechanism, chosen: Settings) -> None:
         known = {name: known[name] for name in names(node) if name not in ("t", "time")}
         found = _first_jump(node, known, chosen)
         if found is not None:
-            raise _told(mech, driver, *found)
+            raise _jump_error(mech, driver, *found)
 
 
 def _may_jump(node: Node) -> bool:
@@ -82,7 +82,7 @@ def _first_jump(node: Node, known: Mapping[str, Any], chosen: Settings) -> tuple
     return None
 
 
-def _told(mech: Mechanism, driver: Driver, t: float, by: float) -> SimulationError:
+def _jump_error(mech: Mechanism, driver: Driver, t: float, by: float) -> SimulationError:
     row = next(row for row in mech.compiled.rows if row.collection == "drivers" and row.element == driver.name)
     error = SimulationError(
         f"At t = {t:.6g} s its position jumps by {amount_text(by, unit(mech.compiled, row))}.",

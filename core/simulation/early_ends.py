@@ -79,13 +79,13 @@ def early_end(stand: Stand, happened: int) -> SimulationError:
         if error is not None:
             break
     else:
-        error = by_outcome(stand, happened)
+        error = generic_error(stand, happened)
     if error.time is None:
         error.time = stand.state.time
     return error
 
 
-def locked(stand: Stand, _: int) -> SimulationError | None:
+def jamming_friction(stand: Stand, _: int) -> SimulationError | None:
     """Return the error for reaction-dependent friction that has no solution (jamming); None if that is not the
     cause."""
     if not stand.equations.locks:
@@ -101,12 +101,12 @@ def dependent(stand: Stand, _: int) -> SimulationError | None:
     return dependent_error(stand.mech, stand.parts[0], stand.p, stand.state.time) if stand.dependent else None
 
 
-def unstable(stand: Stand, happened: int) -> SimulationError | None:
+def unstable_steps(stand: Stand, happened: int) -> SimulationError | None:
     """Return the error for fixed time steps with which the numerical solution itself diverges; None if that is not the
     cause."""
     if happened not in (NOT_FINITE, DRIFTED) or stand.chosen.rule.adaptive:
         return None
-    begun = racing_since(stand)
+    begun = divergence_time(stand)
     if begun is None:
         return None
     step = f"{stand.chosen.step:.6g} s" if stand.chosen.step else "this length"
@@ -117,7 +117,7 @@ def unstable(stand: Stand, happened: int) -> SimulationError | None:
     return error
 
 
-def racing_since(stand: Stand) -> float | None:
+def divergence_time(stand: Stand) -> float | None:
     """Return the time, s, at which speeds exceeded all bounds; None if they did not."""
     if stand.run is None:
         speeds = np.abs(stand.parts[1])
@@ -129,7 +129,7 @@ def racing_since(stand: Stand) -> float | None:
     return None
 
 
-def broken_formula(stand: Stand, happened: int) -> SimulationError | None:
+def undefined_formula_error(stand: Stand, happened: int) -> SimulationError | None:
     """Return the error that names the force, constraint or driver whose formula has no finite value at the last good
     state or just after it; None if there is none."""
     mech, y, t = stand.mech, stand.state.y, stand.state.time
@@ -143,7 +143,7 @@ def broken_formula(stand: Stand, happened: int) -> SimulationError | None:
     return SimulationError(stand.at + "its formula gives no finite number.", where=culprit, remedy=REMEDY)
 
 
-def chattering(stand: Stand, happened: int) -> SimulationError | None:
+def chattering_formula(stand: Stand, happened: int) -> SimulationError | None:
     """Return the error for an event indicator, of the machine's formulas or of joint forces, that changes sign again
     and again; None if there is none."""
     if happened not in (STEP_UNDERFLOW, TOO_MANY) or not stand.state.events.size:
@@ -158,7 +158,7 @@ def chattering(stand: Stand, happened: int) -> SimulationError | None:
     return SimulationError(what, where="formula", remedy=CHATTERING_REMEDY)
 
 
-def contradicting(stand: Stand, _: int) -> SimulationError | None:
+def contradicting_drivers(stand: Stand, _: int) -> SimulationError | None:
     """Return the error for drivers that contradict each other; None if they do not."""
     return contradicted(stand.mech, stand.p, stand.state.time, stand.state.y) if stand.watched else None
 
@@ -184,7 +184,7 @@ def racing_driver(stand: Stand, _: int) -> SimulationError | None:
     return SimulationError(f"{stand.at}it asks for a speed of {runaway[1]}.", where=runaway[0], remedy=remedy)
 
 
-def closed_no_further(stand: Stand, happened: int) -> SimulationError | None:
+def loop_at_toggle(stand: Stand, happened: int) -> SimulationError | None:
     """Return the error for loops in a toggle position, naming the driver that moves on; None if all loops close."""
     if happened not in BROKEN:
         return None
@@ -214,31 +214,35 @@ def wrong_friction(stand: Stand, happened: int) -> SimulationError | None:
 
 
 REASONS: tuple[Callable[[Stand, int], SimulationError | None], ...] = (
-    locked,
+    jamming_friction,
     dependent,
-    unstable,
-    broken_formula,
-    chattering,
-    contradicting,
+    unstable_steps,
+    undefined_formula_error,
+    chattering_formula,
+    contradicting_drivers,
     racing_driver,
-    closed_no_further,
+    loop_at_toggle,
     wrong_friction,
 )
 
 
-def by_outcome(stand: Stand, happened: int) -> SimulationError:
+def generic_error(stand: Stand, happened: int) -> SimulationError:
     """Return a generic error based only on the outcome code of the step."""
     if happened == NOT_FINITE:
-        what, where, remedy = "the accelerations are no finite numbers.", component(stand), singularity(stand)
+        what, where, remedy = (
+            "the accelerations are no finite numbers.",
+            worst_component(stand),
+            singularity_reason(stand),
+        )
     elif happened == STEP_UNDERFLOW:
-        what, where = "the step became too small.", component(stand)
+        what, where = "the step became too small.", worst_component(stand)
         remedy = "Look for a stiff spring, a jump in a force, or a tolerance too tight." + stiff_remedy(stand)
     elif happened == DRIFTED:
         rows = dict.fromkeys(f"{row.collection.rstrip('s')} '{row.element}'" for row in stand.mech.compiled.rows)
         what, where = "the machine does not close any more.", ", ".join(rows)
         remedy = "It may have reached a dead point: begin elsewhere, or use smaller steps."
     else:
-        what, where = f"the limit of {stand.chosen.max_steps} steps was reached.", component(stand)
+        what, where = f"the limit of {stand.chosen.max_steps} steps was reached.", worst_component(stand)
         remedy = "Raise max_steps, or loosen the tolerances." + stiff_remedy(stand)
     return SimulationError(stand.at + what, where=where, remedy=remedy)
 
@@ -249,7 +253,7 @@ def stiff_remedy(stand: Stand) -> str:
     return f" Steps are held short by stability, not by accuracy: use {STIFF_METHOD}." if held else ""
 
 
-def component(stand: Stand) -> str:
+def worst_component(stand: Stand) -> str:
     """Return the name of the coordinate or speed with the largest error."""
     mech = stand.mech
     names = [f"coordinate '{name}'" for name in mech.q_names]
@@ -261,7 +265,7 @@ def component(stand: Stand) -> str:
     return names[int(np.argmax(np.abs(stand.state.failed)))] if names else ""
 
 
-def singularity(stand: Stand) -> str:
+def singularity_reason(stand: Stand) -> str:
     """Explain why the accelerations are not finite, as the mechanism reports it at the last good state."""
     last = next((piece for piece in reversed(stand.pieces) if len(piece.time)), None)
     if last is not None and np.isfinite(last.tau[-1]).all():

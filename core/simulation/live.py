@@ -99,8 +99,8 @@ class Live:
         self._p = mech.parameter_values(self.parameters)
         self._torque = torque
         self._given = constant(mech, torque)
-        self._formulas = None if self._given is not None else _formulas(mech, torque, self._p)  # type: ignore[arg-type]
-        self._strength = STIFFNESS * _mass(mech)
+        self._formulas = None if self._given is not None else _compiled_formulas(mech, torque, self._p)  # type: ignore[arg-type]
+        self._strength = STIFFNESS * _total_mass(mech)
         self._settings: dict[str, Any] = {
             "method": method,
             "step": step,
@@ -167,16 +167,16 @@ class Live:
         """
         count = max(1, round(duration / SLICE))
         for _ in range(count):
-            self._slice(duration / count)
+            self._advance_slice(duration / count)
 
-    def _slice(self, h: float) -> None:
+    def _advance_slice(self, h: float) -> None:
         y = np.concatenate([self.q, self.v, self.x])
         if self.damping > 0.0 or self.pull is not None:
             tau = self._forces(h)
-            self._forced = self._forced or self._slices(y, h, np.zeros(self.mech.nv))
+            self._forced = self._forced or self._prepared_slices(y, h, np.zeros(self.mech.nv))
             run = self._forced.go(y, self.time, h, tau)
         else:
-            self._free = self._free or self._slices(y, h, self._torque)
+            self._free = self._free or self._prepared_slices(y, h, self._torque)
             run = self._free.go(y, self.time, h)
         if self.damping > 0.0:
             self._dampings.add(self.damping)
@@ -184,7 +184,7 @@ class Live:
         self._rows.append(run)
         self.q, self.v, self.x, self.time = run.q[-1], run.v[-1], run.x[-1], float(run.time[-1])
 
-    def _slices(self, y: Array, h: float, torque: Torque) -> Slices:
+    def _prepared_slices(self, y: Array, h: float, torque: Torque) -> Slices:
         return Slices(self.mech, y, h, torque=torque, start=self.time, max_steps=MOST_STEPS, **self._settings)
 
     def _forces(self, h: float) -> Array:
@@ -255,7 +255,7 @@ class Live:
             return None
         last = self._rows[-1]
         rows = ModeChannels(self.mech, self._p, last).rows
-        grows = self._grows(self._point_jacobian().T @ self.pull.force, modes)
+        grows = self._reaction_growth(self._point_jacobian().T @ self.pull.force, modes)
         found = []
         for name, k, thing in sticks:
             if thing.force != FRICTION:
@@ -272,7 +272,7 @@ class Live:
             found.append((now * (1.0 + further / rate), name.removesuffix(".friction")))
         return (min(found)[1], float(min(found)[0])) if found else None
 
-    def _grows(self, pulled: Array, modes: Mapping[str, str]) -> Array:
+    def _reaction_growth(self, pulled: Array, modes: Mapping[str, str]) -> Array:
         """Return the change (rows,) of the reaction forces of active rows when joint forces grow by those of the
         pull."""
         assert self._things is not None
@@ -307,12 +307,12 @@ class Live:
         if not self._rows:
             return None
         first = self._rows[0]
-        kept = gone_on(self._rows)
+        kept = with_new_samples(self._rows)
         arrays: dict[str, Any] = {
             name: np.concatenate([getattr(run, name)[begin:] for run, begin in kept])
             for name in ("time", "q", "v", "a", "tau", "x")
         }
-        arrays["modes"] = counted_on(kept)
+        arrays["modes"] = accumulated_modes(kept)
         steps = sum(run.statistics.steps for run in self._rows)
         evaluations = sum(run.statistics.evaluations for run in self._rows)
         settings = dataclasses.replace(
@@ -326,7 +326,7 @@ class Live:
         return dataclasses.replace(first, settings=settings, statistics=done, **arrays)
 
 
-def gone_on(slices: Sequence[Run]) -> list[tuple[Run, int]]:
+def with_new_samples(slices: Sequence[Run]) -> list[tuple[Run, int]]:
     """Return each slice with the index of its first new sample: a slice begins where the previous one ended, but a pull
     may have changed contact states at once."""
     found = [(slices[0], 0)]
@@ -335,7 +335,7 @@ def gone_on(slices: Sequence[Run]) -> list[tuple[Run, int]]:
     return found
 
 
-def counted_on(kept: Sequence[tuple[Run, int]]) -> Array:
+def accumulated_modes(kept: Sequence[tuple[Run, int]]) -> Array:
     """Join the mode columns (n, m) of slices, with sums accumulated from one slice to the next."""
     parts, total = list[Array](), np.zeros(0)
     if not kept[0][0].modes.size:
@@ -349,7 +349,7 @@ def counted_on(kept: Sequence[tuple[Run, int]]) -> Array:
     return np.concatenate(parts)
 
 
-def _mass(mech: Mechanism) -> float:
+def _total_mass(mech: Mechanism) -> float:
     """Return the mass of all bodies, kg; 1 for a machine that has inertias but no mass."""
     values = mech.model.values()
     from core.model.parameters import value_of
@@ -358,7 +358,7 @@ def _mass(mech: Mechanism) -> float:
     return total if math.isfinite(total) and total > 0.0 else 1.0
 
 
-def _formulas(mech: Mechanism, torque: Mapping[str, float | str], p: Array) -> Any:
+def _compiled_formulas(mech: Mechanism, torque: Mapping[str, float | str], p: Array) -> Any:
     """Compile joint forces of which some are formulas: (t, q, v) → (nv,)."""
     t, q, v = ca.SX.sym("t"), ca.SX.sym("q", mech.nq), ca.SX.sym("v", mech.nv)
     given = dict(zip(mech.p_names, map(float, p), strict=True))

@@ -119,7 +119,7 @@ def settings(
         raise ModelError(f"{start!r} is not a finite number.", where="start", remedy="Give seconds.")
     closing, factorisation = checked_closing(closing), checked_factorisation(factorisation)
     _refuse_unresolved(duration, step, rtol, output, start)
-    step, output = _steps_and_samples(METHODS[method].adaptive, duration, step, output)
+    step, output = _step_and_sample_spacing(METHODS[method].adaptive, duration, step, output)
     if duration / output * (mech.nq + 3 * mech.nv) > MOST_NUMBERS:
         raise ModelError("The run would hold too many samples.", where="output", remedy="Give a longer `output`.")
     p = mech.parameter_values(parameters)
@@ -158,7 +158,7 @@ def _refuse_unresolved(duration: float, step: float | None, rtol: float, output:
             )
 
 
-def _steps_and_samples(
+def _step_and_sample_spacing(
     adaptive: bool, duration: float, step: float | None, output: float | None
 ) -> tuple[float | None, float]:
     """Return the actual step and sample spacing: fixed steps divide the sample spacing evenly."""
@@ -239,10 +239,10 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.
     if mech.constrained:
         closed = float(np.max(np.abs(mech.constraint_residual(q, p=given, t=t)), initial=0.0)) < START_GAP
         q, v = mech.assemble(q, v if named is None else named, p=given, t=t, limits=not closed)
-    return np.concatenate([q, v, _states(mech, q, v, given, t, x0)])
+    return np.concatenate([q, v, _initial_force_states(mech, q, v, given, t, x0)])
 
 
-def _states(mech: Mechanism, q: Array, v: Array, p: Array | None, t: float, x0: Values) -> Array:
+def _initial_force_states(mech: Mechanism, q: Array, v: Array, p: Array | None, t: float, x0: Values) -> Array:
     """Return the initial states (nx,) of force elements."""
     if isinstance(x0, Mapping):
         x = mech.x_rest(q, p=p, t=t, v=v)

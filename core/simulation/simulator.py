@@ -137,20 +137,20 @@ def simulate(
         from core.simulation.run.run_file import RunFile
 
         recorder = RunFile(file, mech, chosen, channels)
-    job.watch = watch or _ignore
+    job.watch = watch or _no_progress
     try:
-        return job.work(recorder, progress or _ignore, cancelled or _never)
+        return job.work(recorder, progress or _no_progress, cancelled or _never_cancelled)
     except KeyboardInterrupt as stop:
         if job.grown is not None:
             stop.run = job.finished(recorder, CANCELLED)  # type: ignore[attr-defined]
         raise
 
 
-def _ignore(_: object) -> None:
+def _no_progress(_: object) -> None:
     pass
 
 
-def _never() -> bool:
+def _never_cancelled() -> bool:
     return False
 
 
@@ -190,7 +190,7 @@ class Job:
         """Whether Cholesky's method met rows that depend on each other when a piece ended."""
         self.seconds = self.cpu = self.lasted = 0.0
         """Of the integration on the clock, and of the processor; of the last piece on the clock."""
-        self.watch: Callable[[Run], None] = _ignore
+        self.watch: Callable[[Run], None] = _no_progress
         ends = list(accumulate((0, 1, mech.nq, mech.nv, mech.nx, mech.nv, mech.nv)))
         self._columns: list[Any] = [(slice(None), slice(*each)) for each in pairwise((*ends, None))]
         self._columns[0] = slice(None), 0
@@ -211,10 +211,10 @@ class Job:
         self.state = self.begun.state
         self._advance = (advance_adaptive if rule.adaptive else advance_fixed).call
         self._times_at, self._forces_at = place_of(self.state.times), place_of(self.equations.u)
-        self._make_room(min(FIRST_PIECE, len(self.state.times)))
+        self._allocate_samples(min(FIRST_PIECE, len(self.state.times)))
         self._first = self.state.words.copy()
 
-    def _make_room(self, count: int) -> None:
+    def _allocate_samples(self, count: int) -> None:
         """Allocate memory for the samples of a piece."""
         self._room, self._sampled = np.empty((count, len(self.state.y))), np.empty((2, count, self.mech.nv))
         self._room_at, at = place_of(self._room), place_of(self._sampled)
@@ -234,7 +234,7 @@ class Job:
             self.state.pending = BEGINS
             begin_entry(self.state.place)
 
-    def _meet_stiffness(self) -> None:
+    def _handle_stiffness(self) -> None:
         """React to stiffness of the machine: switch to the stiff method, if the settings allow it, and add a note."""
         before, forces = self.state, self.equations.u
         log, rows = self.begun.log, self.equations.mode_rows
@@ -252,10 +252,10 @@ class Job:
         if not np.array_equal(self.state.times, before.times):
             self.state.times[:] = before.times
         if log is not None:
-            self._go_on_with(log, rows)
+            self._carry_over(log, rows)
         self.notes += (f"{since}it was integrated with {METHODS[STIFF_METHOD].title} ({STIFF_METHOD}).",)
 
-    def _go_on_with(self, log: ModeLog, rows: ModeRows | None) -> None:
+    def _carry_over(self, log: ModeLog, rows: ModeRows | None) -> None:
         """Carry over the contact states and energy sums from before a change of method."""
         now, other = self.begun.log, self.equations.mode_rows
         assert now is not None
@@ -278,7 +278,7 @@ class Job:
             error = self.keep(piece) or error or self.wrong_friction(piece)
             if recorder is not None:
                 recorder.append(piece)
-            self._tell_locking(piece)
+            self._note_jamming(piece)
             self.watch(self.so_far)
             progress(done / total)
             if error is None and happened:
@@ -294,7 +294,7 @@ class Job:
             raise error
         return run
 
-    def _tell_locking(self, piece: Run) -> None:
+    def _note_jamming(self, piece: Run) -> None:
         """Add a note, once, on where reaction-dependent friction jams."""
         modes = self.equations.joint_modes
         if not modes.bearings or not len(piece.time) or any(LOCKING in note for note in self.notes):
@@ -335,11 +335,11 @@ class Job:
     def piece(self, first: int, count: int) -> tuple[Run, int]:
         """Compute the next samples; returns them and the outcome code (0: normal)."""
         began = time.perf_counter()
-        samples, happened = self._advanced(first, count)
+        samples, happened = self._advance_piece(first, count)
         self.lasted = time.perf_counter() - began
         return Run(self.mech, self.chosen, *samples), 0 if happened == PAUSED else happened
 
-    def _timed(self, call: Callable[..., int], *arguments: int) -> int:
+    def _timed_call(self, call: Callable[..., int], *arguments: int) -> int:
         """Call machine code of the integration and add up its computing time."""
         began, used = time.perf_counter(), time.thread_time()
         given = call(*arguments)
@@ -347,13 +347,13 @@ class Job:
         self.seconds += time.perf_counter() - began
         return given
 
-    def _advanced(self, first: int, count: int) -> tuple[Samples, int]:
+    def _advance_piece(self, first: int, count: int) -> tuple[Samples, int]:
         """Return the arrays of a piece and the outcome code."""
         mech, state = self.mech, self.state
         if count > len(self._room):
-            self._make_room(count)
+            self._allocate_samples(count)
         state.budget = min(self.budget, STEPS)
-        happened = self._timed(self._advance, state.place, self._room_at, count)
+        happened = self._timed_call(self._advance, state.place, self._room_at, count)
         self._dependent = self.equations.system.dependent == 1
         if self.begun.log is not None:
             return self._logged(happened)
@@ -362,7 +362,7 @@ class Job:
         times_at = self._times_at + NUMBER * first
         with self.equations.released():
             place = self.equations.system.place
-            bad = self._timed(sampled_accelerations.call, place, made, times_at, self._room_at, *self._sampled_at)
+            bad = self._timed_call(sampled_accelerations.call, place, made, times_at, self._room_at, *self._sampled_at)
         a, tau = self._sampled[:, :made].copy()
         last = mech.nq + mech.nv
         if len(state.slid) and made:  # on switching surfaces accelerations are those of the steps
@@ -372,7 +372,7 @@ class Job:
         if bad and happened in (FINE, PAUSED, STIFF):
             state.time, happened = times[-1], NOT_FINITE
         if happened == STIFF:
-            self._meet_stiffness()
+            self._handle_stiffness()
             happened = PAUSED
         q, v, x = out[:, : mech.nq].copy(), out[:, mech.nq : last].copy(), out[:, last:].copy()
         return (times, q, v, a, tau, UNKNOWN, x), happened
@@ -388,7 +388,7 @@ class Job:
         if log.broken and happened in (FINE, PAUSED, STIFF):
             self.state.time, happened = time[-1], NOT_FINITE
         if happened == STIFF:
-            self._meet_stiffness()
+            self._handle_stiffness()
             happened = PAUSED
         return (time, q, v, a, tau, UNKNOWN, x, modes), happened
 

@@ -28,13 +28,13 @@ def start_speeds(mech: Mechanism, p: Array | None = None, q: Array | None = None
         where = f"joint '{joint.name}', start_speed"
         prescribed[joint.name] = [numbers.scalar(value, where) for value in joint.start_speed]
     for name in prescribed:
-        if _in_tree(name, mech):
+        if _is_in_tree(name, mech):
             v[mech.joint_v(name)] = prescribed[name]
     cut = [name for name in prescribed if cut_coordinates.closes_loop(mech.compiled, name)]
-    return _with_cut(mech, v, prescribed, cut, p, mech.rest(p) if q is None else q) if cut else v
+    return _with_cut_joints(mech, v, prescribed, cut, p, mech.rest(p) if q is None else q) if cut else v
 
 
-def _with_cut(
+def _with_cut_joints(
     mech: Mechanism, v: Array, prescribed: dict[str, list[float]], cut: list[str], p: Array | None, q: Array
 ) -> Array:
     """Return the smallest speeds that keep loops closed and give joints, including loop-closing ones, their prescribed
@@ -42,7 +42,7 @@ def _with_cut(
     one = np.eye(mech.nv)
     states = np.repeat(np.asarray(q, dtype=float)[None], mech.nv, axis=0)
     measured = [cut_coordinates.motion(mech.compiled, name, states, one, np.zeros_like(one), p).v.T for name in cut]
-    tree = [one[mech.joint_v(name)] for name in prescribed if name not in cut and _in_tree(name, mech)]
+    tree = [one[mech.joint_v(name)] for name in prescribed if name not in cut and _is_in_tree(name, mech)]
     G = mech.constraint_jacobian(q, p=p)
     rows = np.concatenate([G, *measured, *tree])
     wanted = [
@@ -53,5 +53,5 @@ def _with_cut(
     return np.linalg.lstsq(rows, np.concatenate(wanted), rcond=RANK_TOLERANCE)[0]
 
 
-def _in_tree(joint: str, mech: Mechanism) -> bool:
+def _is_in_tree(joint: str, mech: Mechanism) -> bool:
     return joint in mech.v_names or any(name.startswith(f"{joint}.") for name in mech.v_names)

@@ -24,20 +24,20 @@ JUMPS = (
 def switch_notes(mech: Mechanism, torque: Torque, chosen: Settings) -> tuple[str, ...]:
     """Return notes on the discontinuities that a run with these settings does not locate: all of them with fixed steps,
     otherwise those without an event indicator, by element."""
-    formulas = _formulas(mech, torque)
+    formulas = _element_formulas(mech, torque)
     if not formulas:
         return ()
     constant = frozenset(mech.compiled.elements.numbers.values)
     if not chosen.rule.adaptive:
-        return _note([name for name, text in formulas if _variables([text], constant).numbers], FIXED_STEPS)
-    notes = _note([name for name, text in formulas if unlocated(parse(text), constant)], JUMPS)
-    variables = _variables([text for _, text in formulas], constant)
+        return _notes_on([name for name, text in formulas if _event_indicators([text], constant).numbers], FIXED_STEPS)
+    notes = _notes_on([name for name, text in formulas if unlocated(parse(text), constant)], JUMPS)
+    variables = _event_indicators([text for _, text in formulas], constant)
     if count := len(variables.beyond):
         notes += (f"Formulas switch in {MOST + count} places; the run stops at {MOST} of them alone.",)
     return notes
 
 
-def _formulas(mech: Mechanism, torque: Torque) -> list[tuple[str, str]]:
+def _element_formulas(mech: Mechanism, torque: Torque) -> list[tuple[str, str]]:
     """Return (element, formula) of forces, friction, drivers and joint forces."""
     model = mech.compiled.elements.model
     drivers = [(driver.name, driver.function) for driver in model.drivers if isinstance(driver.function, str)]
@@ -45,11 +45,11 @@ def _formulas(mech: Mechanism, torque: Torque) -> list[tuple[str, str]]:
     return [*formulas_by_element(model), *drivers, *((name, text) for name, text in forces if isinstance(text, str))]
 
 
-def _variables(texts: Iterable[str], constant: Collection[str]) -> ModeVariables:
+def _event_indicators(texts: Iterable[str], constant: Collection[str]) -> ModeVariables:
     """Return the event indicators of formulas, each of a separate element."""
     return ModeVariables((), constant, {str(k): parse(text) for k, text in enumerate(texts)})
 
 
-def _note(names: Iterable[str], words: str) -> tuple[str, ...]:
+def _notes_on(names: Iterable[str], words: str) -> tuple[str, ...]:
     quoted = ", ".join(f"'{name}'" for name in dict.fromkeys(names))
     return (words.format(quoted),) if quoted else ()

@@ -59,7 +59,7 @@ def toggle_position(mech: Mechanism, q: Array, p: Array, t: float) -> TogglePosi
     share = np.abs(left[driven, lost[0]]) if len(lost) else np.ones(len(driven))
     taking = [rows[i].element for i, x in zip(driven, share, strict=True) if x > TAKING_FRACTION * np.max(share)]
     where = element_name(mech, rows[worst].collection, rows[worst].element)
-    return TogglePosition(where, _pose(mech, q), tuple(dict.fromkeys(taking)))
+    return TogglePosition(where, _pose_text(mech, q), tuple(dict.fromkeys(taking)))
 
 
 def racing(mech: Mechanism, p: Array, t: float) -> tuple[str, str] | None:
@@ -80,14 +80,14 @@ def element_name(mech: Mechanism, collection: str, element: str) -> str:
     return f"{collection.rstrip('s')} '{element}'"
 
 
-def _pose(mech: Mechanism, q: Array) -> str:
+def _pose_text(mech: Mechanism, q: Array) -> str:
     """Return the values of the first independent coordinates as text."""
     independent = [name for step in mech.solution_order if step.kind == "independent" for name in step.joints]
     chosen = [c for name in independent for c in mech.coordinates if c.joint == name] or list(mech.coordinates)
-    return ", ".join(f"{c.name} = {_amount(c.dimension, float(q[c.index]))}" for c in chosen[:SHOWN])
+    return ", ".join(f"{c.name} = {_amount_text(c.dimension, float(q[c.index]))}" for c in chosen[:SHOWN])
 
 
-def _amount(dimension: str, x: float) -> str:
+def _amount_text(dimension: str, x: float) -> str:
     """Return a coordinate as text, angles in both degrees and radians."""
     if dimension == "angle":
         return f"{x:.5g} rad ({math.degrees(x):.4g}°)"

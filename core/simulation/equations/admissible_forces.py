@@ -108,7 +108,7 @@ def sum_of_sizes(A: Any, c: Any, lam: Any, i: int, n: int) -> float:
 
 
 @native
-def sweep(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, n: int) -> None:
+def sweep_sides(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, n: int) -> None:
     """Estimate by projected Gauss–Seidel sweeps at which bound each row is."""
     epsilon = shift(A, n)
     for _ in range(SWEEPS):
@@ -122,7 +122,7 @@ def sweep(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, n: int) -> N
 
 
 @native
-def found_at(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, g: Any, polishes: int, n: int) -> None:
+def solve_for_sides(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, g: Any, polishes: int, n: int) -> None:
     """Compute λ and γ̇ for given sides: each row at its bound, or inside with γ̇ = 0."""
     for i in range(n):
         lam[i] = high[i] if side[i] > 0.0 else low[i] if side[i] < 0.0 else 0.0
@@ -133,19 +133,21 @@ def found_at(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, g: Any, p
 
 
 @native
-def mark(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, g: Any, epsilon: float, bad: Any, n: int) -> int:
+def mark_infeasible(
+    A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, g: Any, epsilon: float, bad: Any, n: int
+) -> int:
     """Mark infeasible rows (1, others 0) in bad (n,) and return their number."""
     count = 0
     for i in range(n):
         rate, moves = g[i] + epsilon * lam[i], MOVES * sum_of_sizes(A, c, lam, i, n)
         force = moves / A[i * n + i] if A[i * n + i] > 0.0 else 0.0
-        bad[i] = 1.0 if infeasible(low[i], high[i], lam[i], side[i], rate, force, moves) else 0.0
+        bad[i] = 1.0 if is_infeasible(low[i], high[i], lam[i], side[i], rate, force, moves) else 0.0
         count += int(bad[i])
     return count
 
 
 @native
-def turn(high: Any, lam: Any, side: Any, bad: Any, single: bool, n: int) -> None:
+def switch_sides(high: Any, lam: Any, side: Any, bad: Any, single: bool, n: int) -> None:
     """Move infeasible rows to the violated bound, or back inside; only the first of them if `single`."""
     for i in range(n):
         if bad[i] > 0.0:
@@ -155,14 +157,14 @@ def turn(high: Any, lam: Any, side: Any, bad: Any, single: bool, n: int) -> None
 
 
 @native
-def pivoted(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, g: Any, exactly: bool, n: int) -> Any:
+def solve_by_pivoting(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, g: Any, exactly: bool, n: int) -> Any:
     """Compute λ and γ̇ by pivoting from the given sides, with A + ε I or exactly with A. Returns False if the iteration
     limit was reached."""
     bad, fewest, tries = scratch(n), n + 1, TRIES
     epsilon = 0.0 if exactly else shift(A, n)
     for _ in range(50 + 20 * n):
-        found_at(A, c, low, high, lam, side, g, POLISHES if exactly else 0, n)
-        count = mark(A, c, low, high, lam, side, g, epsilon, bad, n)
+        solve_for_sides(A, c, low, high, lam, side, g, POLISHES if exactly else 0, n)
+        count = mark_infeasible(A, c, low, high, lam, side, g, epsilon, bad, n)
         if count == 0:
             return True
         if count < fewest:
@@ -172,9 +174,9 @@ def pivoted(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, g: Any, ex
         if tries == 0 and not exactly:
             for i in range(n):
                 lam[i] = min(max(lam[i], low[i]), high[i])
-            sweep(A, c, low, high, lam, side, n)
+            sweep_sides(A, c, low, high, lam, side, n)
         else:
-            turn(high, lam, side, bad, tries < 0, n)
+            switch_sides(high, lam, side, bad, tries < 0, n)
     return False
 
 
@@ -185,18 +187,18 @@ def bounded(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, g: Any, n:
     chosen = scratch(n)
     for i in range(n):
         side[i] = 0.0
-    well = pivoted(A, c, low, high, lam, side, g, False, n)
+    well = solve_by_pivoting(A, c, low, high, lam, side, g, False, n)
     for i in range(n):
         chosen[i] = side[i]
-    if not pivoted(A, c, low, high, lam, side, g, True, n):  # forces that are not unique: as ε chose
+    if not solve_by_pivoting(A, c, low, high, lam, side, g, True, n):  # forces that are not unique: as ε chose
         for i in range(n):
             side[i] = chosen[i]
-        found_at(A, c, low, high, lam, side, g, POLISHES, n)
+        solve_for_sides(A, c, low, high, lam, side, g, POLISHES, n)
     return well
 
 
 @native
-def infeasible(low: float, high: float, lam: float, side: float, g: float, force: float, rate: float) -> Any:
+def is_infeasible(low: float, high: float, lam: float, side: float, g: float, force: float, rate: float) -> Any:
     """Return True if a row is beyond a bound, or is kept at a bound that should release it."""
     if side == 0.0:
         return lam < low - force or lam > high + force

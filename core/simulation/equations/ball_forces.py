@@ -43,14 +43,14 @@ def in_balls(A: Any, c: Any, low: Any, high: Any, shares: Any, lam: Any, side: A
     center, epsilon = scratch(n), shift(A, n)
     for i in range(n):
         lam[i] = center[i] = 0.0
-    well = solved(A, c, low, high, shares, center, epsilon, lam, n)
+    well = solve_by_newton(A, c, low, high, shares, center, epsilon, lam, n)
     if not well:
-        inside(A, c, low, high, shares, epsilon, lam, n)
-        well = solved(A, c, low, high, shares, center, epsilon, lam, n)
+        follow_central_path(A, c, low, high, shares, epsilon, lam, n)
+        well = solve_by_newton(A, c, low, high, shares, center, epsilon, lam, n)
     for _ in range(POLISHES):
         for i in range(n):
             center[i] = lam[i]
-        solved(A, c, low, high, shares, center, epsilon, lam, n)
+        solve_by_newton(A, c, low, high, shares, center, epsilon, lam, n)
     motion(A, c, lam, g, n)
     for i in range(n):
         count = int(shares[i])
@@ -63,7 +63,7 @@ def in_balls(A: Any, c: Any, low: Any, high: Any, shares: Any, lam: Any, side: A
 
 
 @native
-def step_of(A: Any, epsilon: float, first: int, count: int, n: int) -> float:
+def gradient_step(A: Any, epsilon: float, first: int, count: int, n: int) -> float:
     """Return the step size 1/‖A + ε I‖ for a group of rows bounded together."""
     total = 0.0
     for i in range(first, first + count):
@@ -73,7 +73,9 @@ def step_of(A: Any, epsilon: float, first: int, count: int, n: int) -> float:
 
 
 @native
-def solved(A: Any, c: Any, low: Any, high: Any, shares: Any, center: Any, epsilon: float, lam: Any, n: int) -> Any:
+def solve_by_newton(
+    A: Any, c: Any, low: Any, high: Any, shares: Any, center: Any, epsilon: float, lam: Any, n: int
+) -> Any:
     """Solve for λ with A + ε I and c − ε center by Newton's method, starting at λ. Returns False if it did not
     converge."""
     d, rate, D, x, best, least = scratch(n), scratch(n), scratch(n * n), scratch(n), scratch(n), np.inf
@@ -85,14 +87,14 @@ def solved(A: Any, c: Any, low: Any, high: Any, shares: Any, center: Any, epsilo
         motion(A, d, lam, rate, n)
         for i in range(n):
             rate[i] += epsilon * lam[i]
-        gap = residual(A, d, low, high, shares, epsilon, lam, rate, x, slope, n)
+        gap = projection_residual(A, d, low, high, shares, epsilon, lam, rate, x, slope, n)
         if gap < least:
             least = gap
             for i in range(n):
                 best[i] = lam[i]
         if gap <= EXACT * n:
             break
-        newton(A, shares, epsilon, slope, D, n)
+        newton_matrix(A, shares, epsilon, slope, D, n)
         eliminate(D, x, n)
         for i in range(n):
             lam[i] += x[i]
@@ -102,7 +104,7 @@ def solved(A: Any, c: Any, low: Any, high: Any, shares: Any, center: Any, epsilo
 
 
 @native
-def residual(
+def projection_residual(
     A: Any,
     d: Any,
     low: Any,
@@ -124,11 +126,11 @@ def residual(
         count = int(shares[first])
         if count == 0:
             continue
-        rho, size, away = step_of(A, epsilon, first, count, n), 0.0, 0.0
+        rho, size, away = gradient_step(A, epsilon, first, count, n), 0.0, 0.0
         for i in range(first, first + count):
             x[i] = lam[i] - rho * rate[i]
             size += (sum_of_sizes(A, d, lam, i, n) + epsilon * abs(lam[i])) ** 2
-        nearest(low, high, x, slope, first, count, n)
+        project_to_bounds(low, high, x, slope, first, count, n)
         for i in range(first, first + count):
             x[i] -= lam[i]
             away += x[i] * x[i]
@@ -137,7 +139,7 @@ def residual(
 
 
 @native
-def nearest(low: Any, high: Any, x: Any, slope: Any, first: int, count: int, n: int) -> None:
+def project_to_bounds(low: Any, high: Any, x: Any, slope: Any, first: int, count: int, n: int) -> None:
     """Project the forces in x of a group of rows onto their admissible set and compute the derivative of the
     projection."""
     size = length_of(x, first, count)
@@ -155,13 +157,13 @@ def nearest(low: Any, high: Any, x: Any, slope: Any, first: int, count: int, n: 
 
 
 @native
-def newton(A: Any, shares: Any, epsilon: float, slope: Any, D: Any, n: int) -> None:
+def newton_matrix(A: Any, shares: Any, epsilon: float, slope: Any, D: Any, n: int) -> None:
     """Assemble the Newton matrix I − ∂P (I − ρ (A + ε I)) into D."""
     rho = scratch(n)
     for first in range(n):
         count = int(shares[first])
         for i in range(first, first + count):
-            rho[i] = step_of(A, epsilon, first, count, n)
+            rho[i] = gradient_step(A, epsilon, first, count, n)
     for i in range(n):
         for j in range(n):
             total = (1.0 if i == j else 0.0) - slope[i * n + j]
@@ -172,7 +174,7 @@ def newton(A: Any, shares: Any, epsilon: float, slope: Any, D: Any, n: int) -> N
 
 
 @native
-def inside(A: Any, c: Any, low: Any, high: Any, shares: Any, epsilon: float, lam: Any, n: int) -> None:
+def follow_central_path(A: Any, c: Any, low: Any, high: Any, shares: Any, epsilon: float, lam: Any, n: int) -> None:
     """Approach the solution along the central path of the logarithmic barrier of friction disks and intervals."""
     worth, slope, D, step, g = 1e-300, scratch(n), scratch(n * n), scratch(n), scratch(n)
     for i in range(n):
@@ -192,10 +194,10 @@ def inside(A: Any, c: Any, low: Any, high: Any, shares: Any, epsilon: float, lam
                 slope[i] = 0.0
                 for j in range(n):
                     D[i * n + j] = weight * (A[i * n + j] + (epsilon if i == j else 0.0))
-            barrier(low, high, shares, lam, slope, D, n)
+            barrier_terms(low, high, shares, lam, slope, D, n)
             for i in range(n):
                 g[i] = step[i] = -weight * (g[i] + epsilon * lam[i]) - slope[i]
-            fix_narrow(low, high, g, step, D, n)
+            fix_tight_rows(low, high, g, step, D, n)
             eliminate(D, step, n)
             decrement = 0.0
             for i in range(n):
@@ -209,7 +211,7 @@ def inside(A: Any, c: Any, low: Any, high: Any, shares: Any, epsilon: float, lam
 
 
 @native
-def fix_narrow(low: Any, high: Any, g: Any, step: Any, D: Any, n: int) -> None:
+def fix_tight_rows(low: Any, high: Any, g: Any, step: Any, D: Any, n: int) -> None:
     """Exclude rows whose bounds coincide from the step."""
     for i in range(n):
         if not high[i] - low[i] > 0.0:
@@ -220,7 +222,7 @@ def fix_narrow(low: Any, high: Any, g: Any, step: Any, D: Any, n: int) -> None:
 
 
 @native
-def barrier(low: Any, high: Any, shares: Any, x: Any, slope: Any, D: Any, n: int) -> None:
+def barrier_terms(low: Any, high: Any, shares: Any, x: Any, slope: Any, D: Any, n: int) -> None:
     """Compute the gradient of the logarithmic barrier −Σ ln(distance to bounds) into slope and add its curvature to
     D."""
     for first in range(n):

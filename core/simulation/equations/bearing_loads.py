@@ -56,7 +56,7 @@ def bear(place: int, y: Any, a: Any, fresh: Any) -> Any:
 
 
 @native
-def begin_inverse(rows: int) -> None:
+def reset_inverse(rows: int) -> None:
     """Reset Broyden's inverse to its initial value."""
     r = load_rows(rows)
     n = len(r.loads)
@@ -78,7 +78,7 @@ def gap_of(rows: int, fresh: Any) -> float:
 
 
 @native
-def learn(rows: int, fresh: Any) -> None:
+def update_inverse(rows: int, fresh: Any) -> None:
     """Apply Broyden's first update of the inverse from the last step and its effect (Mathematics of Computation 19,
     1965)."""
     r = load_rows(rows)
@@ -93,7 +93,7 @@ def learn(rows: int, fresh: Any) -> None:
         across += r.stepped[i] * moved[i]
         size += r.stepped[i] * r.stepped[i]
     if not abs(across) > 1e-12 * size:
-        begin_inverse(rows)
+        reset_inverse(rows)
         return
     for i in range(n):
         for j in range(n):
@@ -106,9 +106,9 @@ def approach(rows: int, fresh: Any, turn: int) -> Any:
     r = load_rows(rows)
     n, moves = len(r.loads), False
     if turn > 0 and turn % ANEW != 0:
-        learn(rows, fresh)
+        update_inverse(rows, fresh)
     elif turn > 0:
-        begin_inverse(rows)
+        reset_inverse(rows)
     if gap_of(rows, fresh) <= SETTLED:
         return True
     for i in range(n):
@@ -120,7 +120,7 @@ def approach(rows: int, fresh: Any, turn: int) -> Any:
         r.stepped[i] = max(r.loads[i] + step, 0.0) - r.loads[i]
         moves = moves or r.stepped[i] != 0.0
     if not moves:  # nothing is less than nothing
-        begin_inverse(rows)
+        reset_inverse(rows)
         for i in range(n):
             r.stepped[i] = max(fresh[i], 0.0) - r.loads[i]
     for i in range(n):

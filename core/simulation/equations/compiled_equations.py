@@ -37,17 +37,17 @@ OF_ROWS = ("cut_values", "cut_entries", "cut_drift", "friction_levels", "bearing
 _known: WeakKeyDictionary[Tracer, dict[str, tuple[int, int]]] = WeakKeyDictionary()
 
 
-def _places(compiled: Compiled, function: str) -> tuple[int, int]:
+def _state_and_time_indices(compiled: Compiled, function: str) -> tuple[int, int]:
     """Return the indices at which x and time begin among the arguments of a function; −1 if it does not take them."""
     if function.startswith("torque"):
         return -1, -1
     known = _known.setdefault(compiled.program.tracer, {})
     if function not in known:
-        known[function] = _found(compiled.program.tracer, function)
+        known[function] = _argument_indices(compiled.program.tracer, function)
     return known[function]
 
 
-def _found(tracer: Tracer, function: str) -> tuple[int, int]:
+def _argument_indices(tracer: Tracer, function: str) -> tuple[int, int]:
     # the reduced equations take what the bias takes
     arguments = tracer.signature("bias_smooth" if function == "reduced" else function).arguments
     starts = np.cumsum([0, *(tracer.sizes[word] for word in arguments)])
@@ -73,13 +73,13 @@ class _Reduced(NamedTuple):
         return NO_STRUCTURE if self.forms is None else self.forms.structure
 
 
-def _reduced(compiled: Compiled, p: Array, y: Array, wanted: bool | None) -> _Reduced:
+def _reduced_equations(compiled: Compiled, p: Array, y: Array, wanted: bool | None) -> _Reduced:
     """Prepare the reduced equations; empty if loops have no analytic closure, if none is wanted, or if its code is not
     ready and the run need not use it (`wanted` None)."""
     forms = None if wanted is False else closed_forms_of(compiled.program)
     if forms is None or not forms.usable:
         return _Reduced()
-    if wanted is None and (note := _unready(forms)):
+    if wanted is None and (note := _reason_for_iteration(forms)):
         return _Reduced(note=note)
     if not forms.fit(y[: compiled.nq], p):
         return _Reduced()
@@ -87,7 +87,7 @@ def _reduced(compiled: Compiled, p: Array, y: Array, wanted: bool | None) -> _Re
     return _Reduced(entry, forms, forms.kept_rows)
 
 
-def _unready(forms: ClosedForms) -> str:
+def _reason_for_iteration(forms: ClosedForms) -> str:
     """Explain why a run that does not wait closes loops by iteration; empty if the code of the analytic loop closure is
     ready."""
     seconds = forms.awaited()
@@ -101,7 +101,7 @@ def _unready(forms: ClosedForms) -> str:
     return ""
 
 
-def _wanted(compiled: Compiled, slopes: bool) -> Mapping[str, bool]:
+def _functions_needed(compiled: Compiled, slopes: bool) -> Mapping[str, bool]:
     """Map each function of the mechanism to True if the machine needs it."""
     program, matrix = compiled.program, compiled.by_mass_matrix
     rows = bool(program.constraint_rows)
@@ -122,7 +122,7 @@ def _wanted(compiled: Compiled, slopes: bool) -> Mapping[str, bool]:
     }
 
 
-def _function(entry: Entry, states: int, time: int) -> Function:
+def _function_record(entry: Entry, states: int, time: int) -> Function:
     """Wrap an entry as the record that machine code calls."""
     from core.simulation.equations.system import Function
 
@@ -157,7 +157,7 @@ class CompiledEquations:
         events: bool = False,
     ) -> None:
         compiled = mech.compiled
-        wanted = _wanted(compiled, slopes)
+        wanted = _functions_needed(compiled, slopes)
         self.joint_modes = joint_modes(compiled, p)
         """Rows of joints with friction, stops and limits."""
         self.modes = len(compiled.elements.mode_variables.numbers)
@@ -184,7 +184,7 @@ class CompiledEquations:
             self.entries["torque"] = joint_forces.compiled(mech, torque, p)
             if wanted["slopes"]:
                 self.entries["torque_slopes"] = joint_forces.slopes(mech, torque, p)
-        reduced = _reduced(compiled, p, y, closed_forms)
+        reduced = _reduced_equations(compiled, p, y, closed_forms)
         if reduced.entry is not None:
             self.entries["reduced"] = reduced.entry
         self.notes = (reduced.note,) if reduced.note else ()
@@ -203,8 +203,11 @@ class CompiledEquations:
         columns, independent = reduced.structure.columns, len(reduced.structure.columns)
         program = compiled.program
         rows = len(program.constraint_rows)
-        functions = {name: _function(entry, *_places(compiled, name)) for name, entry in self.entries.items()}
-        derivative, full, self.project, full_project = _addresses(compiled, independent)
+        functions = {
+            name: _function_record(entry, *_state_and_time_indices(compiled, name))
+            for name, entry in self.entries.items()
+        }
+        derivative, full, self.project, full_project = _entry_addresses(compiled, independent)
         rows_of_modes = self._mode_rows(compiled, u, functions, derivative, y[: compiled.nq], p)
         if rows_of_modes is not None:
             from core.simulation.equations import held_rows
@@ -218,7 +221,7 @@ class CompiledEquations:
         factors = elimination_places.factors_of(elimination)
         levels = np.concatenate([program.levels, np.zeros(max(elimination.rows - rows, 0), dtype=np.int64)])
         span = max(compiled.nq, len(factors.unknowns), len(levels), 1)
-        masses = elimination_places.factors_of(_eliminated(reduced.forms))
+        masses = elimination_places.factors_of(_reduced_elimination(reduced.forms))
         self._elimination = elimination
         points, times, cubics = compiled.splines(p)[:3]
         self.system = System(
@@ -352,10 +355,10 @@ class CompiledEquations:
 
     def released(self) -> AbstractContextManager[None]:
         """Context manager that frees mode variables, for evaluations outside the integrator's steps."""
-        return self._set_aside() if self._mode_memory else NOTHING
+        return self._free_modes() if self._mode_memory else NOTHING
 
     @contextmanager
-    def _set_aside(self) -> Iterator[None]:
+    def _free_modes(self) -> Iterator[None]:
         held = [(array, array.copy()) for array in self._mode_memory]
         self.release()
         yield
@@ -367,7 +370,7 @@ class CompiledEquations:
 _independent: WeakKeyDictionary[ClosedForms, Elimination] = WeakKeyDictionary()
 
 
-def _eliminated(forms: ClosedForms | None) -> Elimination:
+def _reduced_elimination(forms: ClosedForms | None) -> Elimination:
     """Return the elimination scheme of the mass matrix of independent speeds."""
     from core.numerics.elimination import Pattern
     from core.simulation.equations.elimination_places import NOTHING, elimination_of
@@ -406,7 +409,7 @@ def eliminated(compiled: Compiled, p: Array, q: Array) -> Elimination:
     return known[supported]
 
 
-def _addresses(compiled: Compiled, independent: int) -> tuple[int, int, int, int]:
+def _entry_addresses(compiled: Compiled, independent: int) -> tuple[int, int, int, int]:
     """Return the addresses of the functions: derivative, derivative without analytic loop closure, projection,
     projection without it."""
     from core.simulation.equations import entry_points as entries

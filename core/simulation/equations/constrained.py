@@ -11,17 +11,17 @@ Accelerations (`by_matrix`), M a + h = u + Gᵀ λ with G a = −(Ġ v − f̈):
 2. Q and R of Yᵀ (`factor_rows`); the least change of w that meets Y w = −(Ġ v − f̈) (`meet`). Where a person says that
    no row is redundant, by Cholesky's method instead (`core.simulation.equations.row_products`).
 3. a = L⁻¹ w. The multipliers are needed nowhere.
-Factors are kept for what is asked next at the same q (`are_factored`): other speeds, other forces.
+Factors are kept for what is asked next at the same q (`factors_are_current`): other speeds, other forces.
 Next to poses where rows become dependent that are not so elsewhere (two branches meet: a parallelogram in line), the
 last row is little but rounding. Where the motion is regular there, accelerations are taken from a little before and
-behind (`across`), and projection leaves what that row would hold as it was integrated.
+behind (`accelerations_across`), and projection leaves what that row would hold as it was integrated.
 
 Projection of a state that steps have carried off the manifold (`project`):
 1. q by Newton's method, G δq = −r with the least δq in the metric of M, until the residuals r are below
-   `System.closed_gap`, or `System.closings` times (`close`); M is factored once.
+   `System.closed_gap`, or `System.closings` times (`close_position`); M is factored once.
 2. v by the least change with G v = ḟ; what is normal to the manifold in an error estimate is taken off likewise
-   (`remove_normal`).
-3. States of junctions by Newton steps to where forces balance (`settle`).
+   (`project_speeds`).
+3. States of junctions by Newton steps to where forces balance (`settle_junctions`).
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ row and its largest value so far."""
 
 
 @merged
-def vector_place(place: int, index: int) -> Any:
+def work_vector_place(place: int, index: int) -> Any:
     """Return the address of a work vector."""
     s = load_system(place)
     return address_of(s.room) + 8 * index * s.span
@@ -80,7 +80,7 @@ def vector_place(place: int, index: int) -> Any:
 @inserted
 def vector(place: int, index: int) -> Any:
     """Return a view of a work vector, long enough for q, the unknowns or the rows."""
-    return view(vector_place(place, index), load_system(place).span)
+    return view(work_vector_place(place, index), load_system(place).span)
 
 
 @native
@@ -100,11 +100,11 @@ def factor_mass(place: int, q: Any) -> Any:
     if well:
         gather(s.sparse, M)
         well = factorise(s.sparse, diagonal)
-    return well or (sparse.supported == 1 and factor_supported(place))
+    return well or (sparse.supported == 1 and factor_augmented_mass(place))
 
 
 @native
-def factor_supported(place: int) -> Any:
+def factor_augmented_mass(place: int) -> Any:
     """Factor M + ρ Gᵀ G after both matrices were evaluated."""
     s = load_system(place)
     sparse = load_sparse(s.sparse)
@@ -168,7 +168,7 @@ def factor_rows(place: int) -> Any:
 
 
 @native
-def are_factored(place: int, q: Any) -> Any:
+def factors_are_current(place: int, q: Any) -> Any:
     """Return true if masses and rows were last factored at this q, which saves work between consecutive steps and when
     contact forces are tried at one state."""
     s = load_system(place)
@@ -181,7 +181,7 @@ def are_factored(place: int, q: Any) -> Any:
 
 
 @native
-def keep_factors(place: int, q: Any, rank: int) -> None:
+def note_factored_pose(place: int, q: Any, rank: int) -> None:
     """Record that masses and rows are factored at q, with this rank."""
     s = load_system(place)
     if s.crossing == 0:
@@ -217,16 +217,16 @@ def by_matrix(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
     """Compute the accelerations of a machine with loops into a; returns false if they are not finite."""
     s = load_system(place)
     s.crossing = 0
-    rank = solved(place, q, v, u, a)
+    rank = constrained_accelerations(place, q, v, u, a)
     if rank < 0:
         return False
     singular = rank < s.largest_rank or s.least_sine < SINGULAR_SINE**2
     s.largest_rank = max(s.largest_rank, rank)
     if singular and s.rows > 0 and s.constraint_time == 0:
         own = scratch(s.nv)
-        if across(place, q, v, u, own):
+        if accelerations_across(place, q, v, u, own):
             s.crossing = 1
-        if solved(place, q, v, u, a) < 0:  # what was evaluated last is at q again
+        if constrained_accelerations(place, q, v, u, a) < 0:  # what was evaluated last is at q again
             return False
         if s.crossing == 1:
             for k in range(s.nv):
@@ -235,7 +235,7 @@ def by_matrix(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
 
 
 @native
-def across(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
+def accelerations_across(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
     """Interpolate accelerations at a pose where rows become dependent but the motion is regular, from poses on both
     sides: (4 A(ε) − A(2ε))/3 of their means A. Returns false if there are none or the rows are no better there."""
     s = load_system(place)
@@ -254,11 +254,11 @@ def across(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
         normalise(place, point)
         for k in range(n):
             speed[k] = v[k]
-        gaps, rank = close(place, point, 0, CLOSED_GAP)
+        gaps, rank = close_position(place, point, 0, CLOSED_GAP)
         if not gaps < OPEN_GAP or rank < s.largest_rank or s.least_sine < 4.0 * SINGULAR_SINE**2:
             return False
-        remove_normal(place, speed, SPEED, False)
-        if solved(place, point, speed, u, own) < 0:
+        project_speeds(place, speed, SPEED, False)
+        if constrained_accelerations(place, point, speed, u, own) < 0:
             return False
         weight = 2.0 / 3.0 if part < 2 else -1.0 / 6.0
         for k in range(n):
@@ -267,9 +267,9 @@ def across(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
 
 
 @native
-def solved(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
+def constrained_accelerations(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
     """Compute accelerations from the constraints at q into a; returns their rank, −1 if the result is not finite."""
-    s, w, known = load_system(place), vector(place, 1), are_factored(place, q)
+    s, w, known = load_system(place), vector(place, 1), factors_are_current(place, q)
     rank, well = s.factored_rank if known else 0, known or factor_mass(place, q)
     put_all(place, s.bias_smooth, q, v)
     if not (well and evaluate(s.bias_smooth)):
@@ -293,12 +293,12 @@ def solved(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
         meet(place, wanted, w, ACCELERATION, True)
     solve(s.sparse, w)
     collect(s.sparse, w, a)
-    keep_factors(place, q, rank)
+    note_factored_pose(place, q, rank)
     return rank
 
 
 @native
-def gap(place: int, q: Any, wanted: Any) -> Any:
+def largest_gap(place: int, q: Any, wanted: Any) -> Any:
     """Return the largest constraint residual at q; writes the negative residuals into `wanted`."""
     s = load_system(place)
     put(s.constraint_residual, AT_Q, q)
@@ -313,19 +313,19 @@ def gap(place: int, q: Any, wanted: Any) -> Any:
 
 
 @native
-def close(place: int, q: Any, count: int, tolerance: float) -> Any:
+def close_position(place: int, q: Any, count: int, tolerance: float) -> Any:
     """Move q to the nearest position at which loops close, with `count` Newton steps (0: until the residual is below
     the tolerance or stops decreasing). Returns (residual, rank)."""
     s = load_system(place)
     wanted, w, step, change = vector(place, 0), vector(place, 1), vector(place, 2), vector(place, 3)
-    known = are_factored(place, q)
+    known = factors_are_current(place, q)
     if not (known or factor_mass(place, q)):
         return np.nan, 0
     rank = s.factored_rank if known else factor_rows(place)
     if rank < 0:
         return np.nan, 0
-    keep_factors(place, q, rank)
-    largest, before = gap(place, q, wanted), np.inf
+    note_factored_pose(place, q, rank)
+    largest, before = largest_gap(place, q, wanted), np.inf
     for _ in range(count if count > 0 else PROJECTIONS):
         if count == 0 and (largest < tolerance or not largest < before):
             break
@@ -342,7 +342,7 @@ def close(place: int, q: Any, count: int, tolerance: float) -> Any:
         rank = factor_rows(place)
         if rank < 0:
             return np.nan, 0
-        largest = gap(place, q, wanted)
+        largest = largest_gap(place, q, wanted)
     return largest, rank
 
 
@@ -357,7 +357,7 @@ def least_change(place: int, wanted: Any, w: Any, stage: int) -> None:
 
 
 @native
-def remove_normal(place: int, v: Any, stage: int, moving: bool) -> None:
+def project_speeds(place: int, v: Any, stage: int, moving: bool) -> None:
     """Project v (nv,) to the nearest speeds with G v = 0, or with G v = ḟ of drivers if `moving`, in rows of the level
     `stage`."""
     s = load_system(place)
@@ -380,7 +380,7 @@ def remove_normal(place: int, v: Any, stage: int, moving: bool) -> None:
 
 
 @native
-def settle(place: int, q: Any, v: Any, x: Any) -> None:
+def settle_junctions(place: int, q: Any, v: Any, x: Any) -> None:
     """Move massless junctions to force equilibrium."""
     s = load_system(place)
     if s.settle == 0:
@@ -405,11 +405,11 @@ def project_free(place: int, t: float, y: Any) -> None:
     s = load_system(place)
     normalise(place, y[: s.nq])
     tick(place, t)
-    settle(place, y[: s.nq], y[s.nq : s.nq + s.nv], y[s.nq + s.nv :])
+    settle_junctions(place, y[: s.nq], y[s.nq : s.nq + s.nv], y[s.nq + s.nv :])
 
 
 @native
-def jumps_branch(place: int, q: Any, error: Any) -> Any:
+def may_jump_branch(place: int, q: Any, error: Any) -> Any:
     """Return true if the position error of a step is too large for an unambiguous projection."""
     s = load_system(place)
     largest = 0.0
@@ -429,15 +429,15 @@ def project(place: int, t: float, y: Any, error: Any) -> Any:
     q, v = y[: s.nq], y[s.nq : s.nq + s.nv]
     normalise(place, q)
     tick(place, t)
-    if jumps_branch(place, q, error):
+    if may_jump_branch(place, q, error):
         return DRIFTED
-    largest, _ = close(place, q, s.closings, s.closed_gap)
+    largest, _ = close_position(place, q, s.closings, s.closed_gap)
     if not np.isfinite(largest):
         return NOT_FINITE
     if len(error) > 0 and len(s.quaternions) == 0:
-        remove_normal(place, error[: s.nq], POSITION, False)
-    remove_normal(place, v, SPEED, s.constraint_time != 0)
+        project_speeds(place, error[: s.nq], POSITION, False)
+    project_speeds(place, v, SPEED, s.constraint_time != 0)
     if len(error) > 0:
-        remove_normal(place, error[s.nq : s.nq + s.nv], SPEED, False)
-    settle(place, q, v, y[s.nq + s.nv :])
+        project_speeds(place, error[s.nq : s.nq + s.nv], SPEED, False)
+    settle_junctions(place, q, v, y[s.nq + s.nv :])
     return FINE if largest < OPEN_GAP else DRIFTED

@@ -166,10 +166,10 @@ def elimination_of(
         "entries": entries,
         "columns": rows.columns,
     }
-    return _placed(fixed, lines, groups, parents, supported > 0)
+    return _completed_layout(fixed, lines, groups, parents, supported > 0)
 
 
-def _placed(
+def _completed_layout(
     fixed: dict[str, Any],
     lines: Sequence[Sequence[int]],
     groups: Sequence[object],
@@ -198,7 +198,7 @@ def _placed(
     ordered = fronts(
         [*copies.reached, *([k for pair in pairs for k in pair] for pairs in copies.glued)], [*map(len, members)]
     )
-    arrays, room = _fronts(ordered, members, reached, copies)
+    arrays, room = _front_arrays(ordered, members, reached, copies)
     groups_arrays = {
         "blocks": np.cumsum([0, *map(len, members[: len(numbers)])]),
         "members": [row for each in members[: len(numbers)] for row in each],
@@ -211,10 +211,10 @@ def _placed(
         name: np.array(value, dtype=np.int64).reshape(-1)
         for name, value in {**fixed, **groups_arrays, **arrays}.items()
     }
-    return Elimination(_with_room(places, room, np.sqrt(copies.counts), supported), rows)
+    return Elimination(_with_work_arrays(places, room, np.sqrt(copies.counts), supported), rows)
 
 
-def _with_room(places: dict[str, Integers], room: int, scales: NDArray[np.float64], supported: bool) -> Sparse:
+def _with_work_arrays(places: dict[str, Integers], room: int, scales: NDArray[np.float64], supported: bool) -> Sparse:
     """Allocate the numerical arrays. room: size of `matrices`; scales: (n,) square roots of the numbers of copies."""
     count, tallest = len(places["pivots"]), int(np.max(np.diff(places["blocks"]), initial=1))
     return Sparse(
@@ -235,7 +235,7 @@ def _with_room(places: dict[str, Integers], room: int, scales: NDArray[np.float6
     )
 
 
-def _fronts(
+def _front_arrays(
     ordered: Sequence[Front], members: Sequence[Sequence[int]], reached: Sequence[Sequence[int]], copies: Copies
 ) -> tuple[dict[str, Any], int]:
     """Return the index arrays of the fronts and the total size of their matrices."""

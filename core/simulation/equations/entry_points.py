@@ -18,7 +18,7 @@ from core.simulation.stepping.outcome import FINE, NOT_FINITE, UNSUITABLE
 
 
 @merged
-def length(place: int) -> int:
+def state_length(place: int) -> int:
     """Return the number of states, the length of y."""
     s = load_system(place)
     total: int = s.nq + s.nv + s.nx
@@ -28,21 +28,21 @@ def length(place: int) -> int:
 @entry
 def tree_derivative(place: int, t: float, y: int, out: int) -> int:
     """Compute ẏ of an open kinematic tree into out (n,)."""
-    n = length(place)
+    n = state_length(place)
     return FINE if by_recursion(place, t, view(y, n), view(out, n)) else NOT_FINITE
 
 
 @entry
 def full_derivative(place: int, t: float, y: int, out: int) -> int:
     """Compute ẏ into out (n,), with the mass matrix and all constraints."""
-    n = length(place)
+    n = state_length(place)
     return FINE if by_mass_matrix(place, t, view(y, n), view(out, n)) else NOT_FINITE
 
 
 @entry
 def reduced_derivative(place: int, t: float, y: int, out: int) -> int:
     """Compute ẏ into out (n,), by analytic loop closure where possible."""
-    n = length(place)
+    n = state_length(place)
     happened: int = by_closed_forms(place, t, view(y, n), view(out, n))
     return call_entry(load_system(place).full, place, t, y, out) if happened == UNSUITABLE else happened
 
@@ -50,7 +50,7 @@ def reduced_derivative(place: int, t: float, y: int, out: int) -> int:
 @entry
 def free_project(place: int, t: float, y: int, error: int) -> int:
     """Normalise quaternions and balance massless junctions of a machine without constraints."""
-    project_free(place, t, view(y, length(place)))
+    project_free(place, t, view(y, state_length(place)))
     return FINE
 
 
@@ -58,7 +58,7 @@ def free_project(place: int, t: float, y: int, error: int) -> int:
 def full_project(place: int, t: float, y: int, error: int) -> int:
     """Project y onto the constraint manifold; the component normal to it is removed from the error (n,), if one is
     given."""
-    n = length(place)
+    n = state_length(place)
     result: int = project(place, t, view(y, n), view(error, n if error != 0 else 0))
     return result
 
@@ -66,7 +66,7 @@ def full_project(place: int, t: float, y: int, error: int) -> int:
 @entry
 def reduced_project(place: int, t: float, y: int, error: int) -> int:
     """Project y onto the constraint manifold, by analytic loop closure where possible."""
-    n = length(place)
+    n = state_length(place)
     happened: int = project_by_closed_forms(place, t, view(y, n), view(error, n if error != 0 else 0))
     return call_entry(load_system(place).full_project, place, t, y, error) if happened == UNSUITABLE else happened
 
@@ -99,7 +99,7 @@ def exact_jacobian(place: int, t: float, y: int, out: int) -> int:
     if call_entry(s.full, place, t, y, address_of(f)) != FINE:
         return NOT_FINITE
     if s.by_matrix and s.crossing == 1:  # accelerations are not those of the constraints at y
-        return differences(place, t, view(y, n), view(out, n * n))
+        return fill_differences(place, t, view(y, n), view(out, n * n))
     return FINE if slopes(place, t, view(y, n), f, view(out, n * n)) else NOT_FINITE
 
 
@@ -108,7 +108,7 @@ INCREMENT_FRACTION = 1e-8
 
 
 @native
-def differences(place: int, t: float, state: Any, J: Any) -> int:
+def fill_differences(place: int, t: float, state: Any, J: Any) -> int:
     """Compute ∂f/∂y at a state into J (n n,), row by row, by finite differences."""
     s = load_system(place)
     n = len(state)
@@ -132,8 +132,8 @@ def differences(place: int, t: float, state: Any, J: Any) -> int:
 def differenced_jacobian(place: int, t: float, y: int, out: int) -> int:
     """Compute ∂f/∂y into out (n n,), row by row, by finite differences; for large machines without a symbolic
     expression graph."""
-    n = length(place)
-    happened: int = differences(place, t, view(y, n), view(out, n * n))
+    n = state_length(place)
+    happened: int = fill_differences(place, t, view(y, n), view(out, n * n))
     return happened
 
 

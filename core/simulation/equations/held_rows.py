@@ -148,7 +148,7 @@ def keep_forces(rows: int) -> None:
 
 
 @native
-def returning(rows: int, k: int) -> float:
+def returning_rate(rows: int, k: int) -> float:
     """Return the value of −γ̇ of an active row that makes its rounding drift decay."""
     r = load_rows(rows)
     if r.mode[k] != HELD:
@@ -166,7 +166,7 @@ def is_a_speed(place: int, k: int) -> Any:
 
 
 @native
-def keep_at_rest(A: Any, c: Any, lam: Any, n: int) -> None:
+def solve_for_rest(A: Any, c: Any, lam: Any, n: int) -> None:
     """Solve A λ = −c for λ (n,)."""
     side, g = scratch(n), scratch(n)
     for i in range(n):
@@ -178,7 +178,7 @@ def keep_at_rest(A: Any, c: Any, lam: Any, n: int) -> None:
 
 
 @native
-def hold(place: int, t: float, y: Any, turning: Any, out: Any, n: int) -> Any:
+def add_row_forces(place: int, t: float, y: Any, turning: Any, out: Any, n: int) -> Any:
     """Add to ẏ the effect of n unknown row forces: those of active rows, and those of friction disks that begin to
     slide, whose force until now is opposite to their speed. turning (count,): rates ḋ of their sliding directions."""
     s = load_system(place)
@@ -193,11 +193,11 @@ def hold(place: int, t: float, y: Any, turning: Any, out: Any, n: int) -> Any:
     happened = responses(place, t, y, out, chosen, columns, A, n)
     for i in range(n):
         k = int(chosen[i])
-        c[i] = along(rows, k, out[nq : nq + nv]) + r.bias[k] + returning(rows, k)
+        c[i] = along(rows, k, out[nq : nq + nv]) + r.bias[k] + returning_rate(rows, k)
     if begins_any(rows):
         slide_off(rows, turning, chosen, A, c, lam, n)
     else:
-        keep_at_rest(A, c, lam, n)
+        solve_for_rest(A, c, lam, n)
     for i in range(n):
         k = int(chosen[i])
         r.force[k] += lam[i]
@@ -211,7 +211,7 @@ def hold(place: int, t: float, y: Any, turning: Any, out: Any, n: int) -> Any:
         k = int(chosen[i])
         if is_held(r.mode[k]) and is_a_speed(place, k):
             first = r.begins[k]
-            out[nq + r.columns[first]] = -returning(rows, k) / r.W[first]
+            out[nq + r.columns[first]] = -returning_rate(rows, k) / r.W[first]
     return happened
 
 
@@ -221,11 +221,11 @@ def moved(place: int, t: float, y: Any, turning: Any, out: Any) -> Any:
     (count,) holds the rates ḋ of the sliding directions of friction disks that begin to slide."""
     held = act(place, t, y)
     happened = call_entry(load_rows(load_system(place).mode_rows).inner, place, t, address_of(y), address_of(out))
-    return hold(place, t, y, turning, out, held) if happened == FINE and held > 0 else happened
+    return add_row_forces(place, t, y, turning, out, held) if happened == FINE and held > 0 else happened
 
 
 @native
-def moved_by_rows(place: int, t: float, y: Any, out: Any) -> Any:
+def derivative_by_rows(place: int, t: float, y: Any, out: Any) -> Any:
     """Compute ẏ into out (n,) as `moved` does, with the rates ḋ of sliding directions determined first."""
     rows, n = load_system(place).mode_rows, len(y)
     turning = scratch(load_rows(rows).count)
@@ -250,7 +250,7 @@ def with_modes(place: int, t: float, y: Any, out: Any) -> Any:
     """Compute ẏ into out (n,) for the present contact states, with bearing loads iterated to consistency."""
     s = load_system(place)
     rows = s.mode_rows
-    r, happened = load_rows(rows), moved_by_rows(place, t, y, out)
+    r, happened = load_rows(rows), derivative_by_rows(place, t, y, out)
     if r.bearing_loads == 0 or happened != FINE:
         return happened
     fresh, a, gap = scratch(len(r.loads)), out[s.nq : s.nq + s.nv], np.inf
@@ -265,7 +265,7 @@ def with_modes(place: int, t: float, y: Any, out: Any) -> Any:
         gap = gap_of(rows, fresh)
         if approach(rows, fresh, turn):
             break
-        happened = moved_by_rows(place, t, y, out)
+        happened = derivative_by_rows(place, t, y, out)
         if happened != FINE:
             return happened
     r.unsettled = 0 if gap <= WELL else 1
@@ -282,7 +282,7 @@ def modal_derivative(place: int, t: float, y: int, out: int) -> int:
 
 
 @native
-def is_bent(place: int) -> Any:
+def has_varying_forces(place: int) -> Any:
     """Return true if row forces or motor commands are not constant."""
     s = load_system(place)
     r = load_rows(s.mode_rows)
@@ -297,7 +297,7 @@ def is_bent(place: int) -> Any:
 
 
 @native
-def slowest_ball(place: int) -> float:
+def slowest_disk_speed(place: int) -> float:
     """Return the speed of the slowest sliding friction disk, which sets how fast its friction can turn; infinite if
     there is none."""
     s = load_system(place)
@@ -309,11 +309,11 @@ def slowest_ball(place: int) -> float:
 
 
 @native
-def central(place: int, t: float, state: Any, J: Any) -> int:
+def central_differences(place: int, t: float, state: Any, J: Any) -> int:
     """Compute ∂f/∂y at a state into J (n n,), row by row, by central differences, with the forces of active rows
     following the state."""
     n, s = len(state), load_system(place)
-    f, g, slowest = scratch(n), scratch(n), slowest_ball(place)
+    f, g, slowest = scratch(n), scratch(n), slowest_disk_speed(place)
     for j in range(n):
         kept = state[j]
         step = STEP * max(abs(kept), 1.0)
@@ -338,10 +338,10 @@ def modal_jacobian(place: int, t: float, y: int, out: int) -> int:
     n = s.nq + s.nv + s.nx
     state, J, f = view(y, n), view(out, n * n), scratch(n)
     act(place, t, state)
-    if is_bent(place):
-        return central(place, t, state, J)
+    if has_varying_forces(place):
+        return central_differences(place, t, state, J)
     if call_entry(s.full, place, t, y, address_of(f)) != FINE:
         return NOT_FINITE
     if s.by_matrix and s.crossing == 1:
-        return central(place, t, state, J)
+        return central_differences(place, t, state, J)
     return FINE if slopes(place, t, state, f, J) else NOT_FINITE

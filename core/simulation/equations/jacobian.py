@@ -52,7 +52,7 @@ def multipliers(place: int, u: Any, out: Any) -> None:
 
 
 @native
-def traced(place: int, t: float, y: Any, a: Any) -> None:
+def evaluate_slopes(place: int, t: float, y: Any, a: Any) -> None:
     """Evaluate the symbolic derivatives."""
     s = load_system(place)
     nq, nv = s.nq, s.nv
@@ -71,7 +71,7 @@ def traced(place: int, t: float, y: Any, a: Any) -> None:
 
 
 @native
-def met_columns(place: int, by_y: Any, X: Any) -> None:
+def solve_columns(place: int, by_y: Any, X: Any) -> None:
     """Solve M δa = Gᵀ δλ + column, G δa = −δg for each column of X (nv, n), overwritten by δa."""
     s = load_system(place)
     nv, m, n = s.nv, s.rows, s.nq + s.nv + s.nx
@@ -100,7 +100,7 @@ def slopes(place: int, t: float, y: Any, f: Any, J: Any) -> Any:
     a = f[nq : nq + nv]
     if not s.by_matrix and not factor_mass(place, y[:nq]):
         return False
-    traced(place, t, y, a)
+    evaluate_slopes(place, t, y, a)
     tall, forced = n + m, s.torque_slopes != 0
     by_y, by_u = result(s.slopes, n * tall), result(s.slopes, 0)
     if forced:
@@ -117,7 +117,7 @@ def slopes(place: int, t: float, y: Any, f: Any, J: Any) -> Any:
                 J[(nq + i) * n + j] += by_u[j * nv + i]
         for i in range(s.nx):
             J[(nq + nv + i) * n + j] = column[nq + nv + m + i]
-    met_columns(place, by_y, J[nq * n :])
+    solve_columns(place, by_y, J[nq * n :])
     for i in range(n * n):
         total += J[i] * 0.0
     return total == 0.0

@@ -49,15 +49,15 @@ Torque = Mapping[str, float | str] | Sequence[float] | Array | Law | None
 def names_of(mech: Mechanism, t: Any, q: Sequence[Any], v: Sequence[Any]) -> dict[str, Any]:
     """Return the names that a formula may use (`core.model.signals`): t (or time), sensors and their rates, coordinates
     `joint` and `joint.q`, speeds `joint.v`."""
-    known: dict[str, Any] = {**_sensed(mech, q, v), "t": t, "time": t}
+    known: dict[str, Any] = {**_sensor_values(mech, q, v), "t": t, "time": t}
     plain = dict(zip(mech.q_names, q, strict=True))
     known.update({f"{name}.q": value for name, value in plain.items()})
     known.update({f"{name}.v": value for name, value in zip(mech.v_names, v, strict=True)})
-    measured = {name: read for name, read in _measured(mech, q, v).items() if name not in plain}
+    measured = {name: read for name, read in _dependent_values(mech, q, v).items() if name not in plain}
     return {**measured, **plain, **known}
 
 
-def _sensed(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> dict[str, Any]:
+def _sensor_values(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> dict[str, Any]:
     """Return sensors of position and velocity, and the rates of position sensors."""
     tracer = mech.compiled.program.tracer
     kinematics, found = KinematicState(tracer.tree, list(q), list(v)), {}
@@ -71,7 +71,7 @@ def _sensed(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> dict[str, An
     return found
 
 
-def _measured(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> dict[str, Any]:
+def _dependent_values(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> dict[str, Any]:
     """Return coordinates and speeds of joints that close a loop or follow another joint."""
     tracer = mech.compiled.program.tracer
     own = {*mech.q_names, *mech.v_names}
@@ -83,7 +83,7 @@ def _measured(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> dict[str, 
     }
 
 
-def _in_order(mech: Mechanism, torque: Any) -> Array:
+def _ordered_forces(mech: Mechanism, torque: Any) -> Array:
     """Return (nv,) joint forces given in order without names; raises ModelError if they do not fit."""
     if callable(torque):
         raise ModelError(
@@ -114,22 +114,22 @@ def constant(mech: Mechanism, torque: Torque) -> Array | None:
     if isinstance(torque, Law):
         return None
     if not isinstance(torque, Mapping):
-        return _in_order(mech, torque)
+        return _ordered_forces(mech, torque)
     for name in torque:
         if name not in mech.v_names:
             raise unknown_name(mech.compiled, "v", str(name), "torque")
     if any(isinstance(value, str) for value in torque.values()):
         for name, value in torque.items():
             if not isinstance(value, str):
-                _finite(name, value)
+                _finite_force(name, value)
         return None
     result = np.zeros(mech.nv)
     for name, value in torque.items():
-        result[mech.v_names.index(name)] = _finite(name, value)
+        result[mech.v_names.index(name)] = _finite_force(name, value)
     return result
 
 
-def _finite(name: str, value: Any) -> float:
+def _finite_force(name: str, value: Any) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -156,11 +156,11 @@ def degree_in_time(torque: Torque) -> float:
 def mode_variables_of(mech: Mechanism, torque: Torque) -> ModeVariables:
     """Return the mode variables (sides of comparisons and switches) in the joint force formulas."""
     texts = [value for value in torque.values() if isinstance(value, str)] if isinstance(torque, Mapping) else []
-    values = environment(mech.model.expanded.parameters, _values(mech)) if texts else {}
+    values = environment(mech.model.expanded.parameters, _parameter_values(mech)) if texts else {}
     return ModeVariables(map(parse, texts), values)
 
 
-def _values(mech: Mechanism) -> dict[str, float]:
+def _parameter_values(mech: Mechanism) -> dict[str, float]:
     return dict(zip(mech.p_names, map(float, mech.parameter_values()), strict=True))
 
 
@@ -170,19 +170,19 @@ def compiled(mech: Mechanism, torque: Mapping[str, float | str] | Law, p: Array)
     Raises ExpressionError naming the joint and what its formula lacks.
     """
     inputs, forces, _ = traced(mech, torque)
-    return _entry(inputs, forces, p)
+    return _compiled_entry(inputs, forces, p)
 
 
 def slopes(mech: Mechanism, torque: Mapping[str, float | str] | Law, p: Array) -> native_entry.Entry:
     """Compile the derivatives of the formulas to machine code: (t, q, v, modes, p) → (nq + nv, nv), by q and v."""
     inputs, forces, _ = traced(mech, torque)
-    return _entry(inputs, ca.vec(ca.densify(ca.jacobian(forces, ca.vertcat(*inputs[1:3])))), p)
+    return _compiled_entry(inputs, ca.vec(ca.densify(ca.jacobian(forces, ca.vertcat(*inputs[1:3])))), p)
 
 
 def event_indicators(mech: Mechanism, torque: Mapping[str, float | str] | Law, p: Array) -> native_entry.Entry:
     """Compile the event indicators of the formulas to machine code: (t, q, v, modes, p) → (indicators,)."""
     inputs, _, indicators = traced(mech, torque)
-    return _entry(inputs, indicators, p)
+    return _compiled_entry(inputs, indicators, p)
 
 
 def traced(mech: Mechanism, torque: Mapping[str, float | str] | Law) -> tuple[list[Any], Any, Any]:
@@ -209,7 +209,7 @@ def traced(mech: Mechanism, torque: Mapping[str, float | str] | Law) -> tuple[li
     return inputs, ca.densify(column(forces)), ca.densify(column(indicators))
 
 
-def _entry(inputs: list[Any], result: Any, p: Array) -> native_entry.Entry:
+def _compiled_entry(inputs: list[Any], result: Any, p: Array) -> native_entry.Entry:
     """Compile a symbolic result over these inputs to machine code; the parameters come last."""
     function = ca.Function("f", inputs, [result], {"cse": True})
     sizes = tuple(int(x.numel()) for x in inputs)

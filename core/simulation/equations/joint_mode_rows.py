@@ -62,14 +62,14 @@ def mode_rows(
         bearing_loads=functions.get("bearing_loads", 0),
         cut_rows=len(compiled.program.tracer.cut_coordinates),
         balls=int(any(row.shares != 1 for row in rows)),
-        linear=int(_linear(compiled, modes, degree)),
+        linear=int(_is_linear_in_time(compiled, modes, degree)),
         shares=np.array([row.shares for row in rows], dtype=np.int64),
         leader=np.array([k for k, row in enumerate(rows) for _ in range(row.shares)], dtype=np.int64),
         aim=nothing.copy(),
         zone=nothing.copy(),
         controlled=np.array([row.controlled for row in rows], dtype=np.int64),
         free=np.zeros(count, dtype=np.int64),
-        **_bearings(compiled, rows),
+        **_bearing_arrays(compiled, rows),
         own=modes.own,
         wanted=u.copy(),
         given=u.copy(),
@@ -80,7 +80,7 @@ def mode_rows(
         at_q=np.array([row.at_q for row in rows], dtype=np.int64),
         ratio=numbers("ratio"),
         offset=numbers("offset"),
-        **dict(zip(("begins", "columns", "W"), _entries(compiled, rows), strict=True)),
+        **dict(zip(("begins", "columns", "W"), _row_entries(compiled, rows), strict=True)),
         value=nothing.copy(),
         rate=nothing.copy(),
         bias=nothing.copy(),
@@ -88,8 +88,8 @@ def mode_rows(
         turns=np.array([row.turns for row in rows], dtype=np.int64),
         measured=np.array([row.measured for row in rows], dtype=np.int64),
         cuts=len(compiled.program.tracer.cut_coordinates) if modes.own < count else 0,
-        first=_first(compiled) if modes.own < count else np.zeros(0, dtype=np.int64),
-        cut=np.array([_cut(compiled, row) for row in rows], dtype=np.int64),
+        first=_cut_offsets(compiled) if modes.own < count else np.zeros(0, dtype=np.int64),
+        cut=np.array([_cut_index(compiled, row) for row in rows], dtype=np.int64),
         static_onward=numbers("static"),
         static_backward=numbers("backward_static"),
         kinetic_onward=numbers("kinetic"),
@@ -113,12 +113,12 @@ def mode_rows(
         force=nothing.copy(),
         carried=nothing.copy(),
         weight=np.where(static > 0.0, static, 1.0),
-        largest=_largest(compiled, modes, q, p),
-        **_begun(count),
+        largest=_free_responses(compiled, modes, q, p),
+        **_initial_arrays(count),
     )
 
 
-def _begun(count: int) -> dict[str, Any]:
+def _initial_arrays(count: int) -> dict[str, Any]:
     """Return the initial values of the rows' state arrays."""
     return {
         "bounces": np.zeros(count, dtype=np.int64),
@@ -132,7 +132,7 @@ def _begun(count: int) -> dict[str, Any]:
     }
 
 
-def _linear(compiled: Compiled, modes: JointModes, degree: float) -> bool:
+def _is_linear_in_time(compiled: Compiled, modes: JointModes, degree: float) -> bool:
     """Return True if row loads are linear in time while nothing moves; reaction-dependent friction makes them
     nonlinear."""
     return degree <= 1 and not compiled.program.tracer.clock.timed and not modes.bearings
@@ -146,7 +146,7 @@ def depends_on_size(modes: JointModes) -> bool:
     )
 
 
-def _bearings(compiled: Compiled, rows: tuple[JointRow, ...]) -> dict[str, Any]:
+def _bearing_arrays(compiled: Compiled, rows: tuple[JointRow, ...]) -> dict[str, Any]:
     """Return the arrays for friction that depends on joint reactions."""
     loads = len(compiled.program.tracer.bearings) if any(row.bearing != NOWHERE for row in rows) else 0
     return {
@@ -160,7 +160,7 @@ def _bearings(compiled: Compiled, rows: tuple[JointRow, ...]) -> dict[str, Any]:
     }
 
 
-def _largest(compiled: Compiled, modes: JointModes, q: Array, p: Array) -> Array:
+def _free_responses(compiled: Compiled, modes: JointModes, q: Array, p: Array) -> Array:
     """Return 1/inertia along each row of the unconstrained machine, used to recognise rows that loops lock."""
     if not compiled.constrained:
         return np.zeros(len(modes.rows))
@@ -168,7 +168,7 @@ def _largest(compiled: Compiled, modes: JointModes, q: Array, p: Array) -> Array
     return compliances_of_tree(compiled, W, q, p)
 
 
-def _cut(compiled: Compiled, row: JointRow) -> int:
+def _cut_index(compiled: Compiled, row: JointRow) -> int:
     """Return the index of a row's coordinate among those of loop-closing joints; −1 for a joint of the tree."""
     if row.at_v != NOWHERE:
         return NOWHERE
@@ -177,13 +177,13 @@ def _cut(compiled: Compiled, row: JointRow) -> int:
     return same[0]
 
 
-def _first(compiled: Compiled) -> Any:
+def _cut_offsets(compiled: Compiled) -> Any:
     """Return the offsets of the Jacobian entries of each coordinate of loop-closing joints."""
     expressions = compiled.program.tracer.cut_expressions
     return np.searchsorted(expressions.pattern.rows, np.arange(expressions.count)).astype(np.int64)
 
 
-def _entries(compiled: Compiled, rows: tuple[JointRow, ...]) -> tuple[Any, Any, Array]:
+def _row_entries(compiled: Compiled, rows: tuple[JointRow, ...]) -> tuple[Any, Any, Array]:
     """Return the offsets of each row's entries of W, their columns, and the values of constant entries."""
     begins, columns, entries = [0], list[int](), list[float]()
     pattern = compiled.program.tracer.cut_expressions.pattern if any(row.at_v == NOWHERE for row in rows) else None
@@ -192,7 +192,7 @@ def _entries(compiled: Compiled, rows: tuple[JointRow, ...]) -> tuple[Any, Any, 
             columns.append(row.at_v)
             entries.append(row.ratio)
         else:
-            own = pattern.columns[pattern.rows == _cut(compiled, row)].tolist()
+            own = pattern.columns[pattern.rows == _cut_index(compiled, row)].tolist()
             columns += own
             entries += [0.0] * len(own)
         begins.append(len(columns))

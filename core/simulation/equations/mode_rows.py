@@ -243,13 +243,13 @@ def refresh(place: int, q: Any, v: Any) -> None:
         if r.at_q[k] >= 0:
             r.value[k] = r.ratio[k] * q[r.at_q[k]] + r.offset[k]
     if r.own < r.count:
-        refresh_cut(place, q, v)
+        refresh_cut_rows(place, q, v)
     for k in range(r.count):
         r.rate[k] = along(s.mode_rows, k, v)
 
 
 @native
-def refresh_cut(place: int, q: Any, v: Any) -> None:
+def refresh_cut_rows(place: int, q: Any, v: Any) -> None:
     """Update coordinates, Jacobian and biases, but not speeds, of rows of loop-closing joints."""
     s = load_system(place)
     r = load_rows(s.mode_rows)
@@ -334,14 +334,14 @@ def adjust(place: int, t: float, y: Any) -> int:
             r.static_onward[k] = max(static, r.kinetic_onward[k])
             r.static_backward[k] = max(at_rest, r.kinetic_backward[k])
             if r.bearing[k] >= 0:
-                load_bearing(s.mode_rows, k)
+                add_bearing_friction(s.mode_rows, k)
             if r.shares[k] != 1:  # a vector has no backward
                 r.kinetic_backward[k], r.static_backward[k] = r.kinetic_onward[k], r.static_onward[k]
     return wrong
 
 
 @native
-def load_bearing(rows: int, k: int) -> None:
+def add_bearing_friction(rows: int, k: int) -> None:
     """Add reaction-dependent friction to a row's friction."""
     r = load_rows(rows)
     load = r.loads[r.bearing[k]]
@@ -450,7 +450,7 @@ def take_aim(rows: int, k: int, x: Any, sense: float) -> None:
 
 
 @native
-def rubbing_in_ball(rows: int, k: int) -> float:
+def disk_friction(rows: int, k: int) -> float:
     """Return the friction along one row of a friction disk that slides or is saturated. A direction that would reverse
     within the step is kept, so that the step can end where the speed does."""
     r = load_rows(rows)
@@ -474,7 +474,7 @@ def rubbing(rows: int, k: int) -> float:
     if abs(mode) == MOVING and r.free[k] == 1:
         return 0.0
     if r.shares[k] != 1:
-        return rubbing_in_ball(rows, k)
+        return disk_friction(rows, k)
     if mode == SATURATED:
         return r.static_backward[k]
     if mode == -SATURATED:

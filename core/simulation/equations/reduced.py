@@ -49,7 +49,7 @@ rounding."""
 
 
 @native
-def known(place: int, t: float, q: Any, v: Any) -> Any:
+def is_evaluated(place: int, t: float, q: Any, v: Any) -> Any:
     """Return true if the reduced equations were last evaluated at this state or at one projected to it: a step ends
     with its last stage and projection, where the next step begins."""
     s = load_system(place)
@@ -73,7 +73,7 @@ def known(place: int, t: float, q: Any, v: Any) -> Any:
 def reduce(place: int, t: float, q: Any, v: Any) -> Any:
     """Evaluate the reduced equations; returns GOOD, DOUBLE or NONE."""
     s = load_system(place)
-    if known(place, t, q, v):
+    if is_evaluated(place, t, q, v):
         return GOOD
     s.reduced_at = np.nan
     put_all(place, s.reduced, q, v)
@@ -115,7 +115,7 @@ def solve(place: int, t: float, u: Any, a: Any) -> Any:
             return False
         solve_transposed(s.masses, own)
         if len(s.kept) > 0:
-            hold(place, t, own)
+            add_remaining_rows(place, t, own)
         solve_factored(s.masses, own)
     for k in range(nv):  # b + Φ a_i
         a[k] = r[b + k]
@@ -127,7 +127,7 @@ def solve(place: int, t: float, u: Any, a: Any) -> Any:
 
 
 @native
-def hold(place: int, t: float, own: Any) -> None:
+def add_remaining_rows(place: int, t: float, own: Any) -> None:
     """Add the forces of the constraint rows without analytic closure; `own` and the result are L a_i, where Lᵀ L is the
     reduced mass matrix."""
     s = load_system(place)
@@ -153,7 +153,7 @@ def hold(place: int, t: float, own: Any) -> None:
         target, square = -drift[s.kept[j]] - sparse_dot(line, columns, b), 0.0
         for k in range(len(line)):
             whole[columns[k]] += line[k]
-        moving = along(place, whole, dot(line, line), spans, row)
+        moving = row_in_independent_speeds(place, whole, dot(line, line), spans, row)
         for k in range(len(line)):
             whole[columns[k]] = 0.0
         if not moving:  # met already, whatever moves
@@ -176,7 +176,7 @@ def hold(place: int, t: float, own: Any) -> None:
 
 
 @native
-def along(place: int, line: Any, square: float, spans: Any, row: Any) -> Any:
+def row_in_independent_speeds(place: int, line: Any, square: float, spans: Any, row: Any) -> Any:
     """Express a constraint row (nv,) in independent speeds, into `row` (n,); returns false if only rounding error
     remains. square: its squared norm; spans: entries of Φ."""
     s = load_system(place)
@@ -210,7 +210,7 @@ def sparse_dot(entries: Any, columns: Any, b: Any) -> Any:
 
 
 @native
-def across(place: int, t: float, q: Any, v: Any, u: Any, a: Any) -> Any:
+def accelerations_across(place: int, t: float, q: Any, v: Any, u: Any, a: Any) -> Any:
     """Interpolate accelerations at a pose where two branches meet from poses on both sides: (4 A(ε) − A(2ε))/3 of their
     means A."""
     s = load_system(place)
@@ -248,7 +248,7 @@ def derivative(place: int, t: float, y: Any, out: Any) -> Any:
     how = reduce(place, t, q, v)
     if how == GOOD and solve(place, t, u, out[nq:last]):
         return FINE if finish(place, result(s.reduced, last), out) else NOT_FINITE
-    if how == DOUBLE and across(place, t, q, v, u, out[nq:last]):
+    if how == DOUBLE and accelerations_across(place, t, q, v, u, out[nq:last]):
         return FINE if finish(place, y, out) else NOT_FINITE
     return UNSUITABLE
 

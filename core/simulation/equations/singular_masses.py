@@ -62,7 +62,7 @@ def _least_inertias(compiled: Compiled, p: Array, q: Array) -> list[float]:
     """Return the smallest eigenvalue of each moving link's own inertia about its joint."""
     context = compiled.program.tracer
     if context not in _traced:
-        _traced[context] = _own(context)
+        _traced[context] = _own_inertia(context)
     own = _traced[context]
     asked = p.tobytes() if own.still else p.tobytes() + q.tobytes()
     kept = _found.get(compiled)
@@ -70,18 +70,18 @@ def _least_inertias(compiled: Compiled, p: Array, q: Array) -> list[float]:
         return kept[1]
     values, at, least = np.ravel(own.function(q, p)), 0, []
     for nv in (link.law.nv for link in context.tree.links if link.law.nv):
-        least.append(_least(values[at : at + nv * nv].reshape(nv, nv)))
+        least.append(_smallest_eigenvalue(values[at : at + nv * nv].reshape(nv, nv)))
         at += nv * nv
     _found[compiled] = asked, least
     return least
 
 
-def _least(block: Array) -> float:
+def _smallest_eigenvalue(block: Array) -> float:
     """Return the smallest eigenvalue of a symmetric matrix."""
     return float(block[0, 0] if len(block) == 1 else np.linalg.eigvalsh(block)[0])
 
 
-def _own(context: TraceContext) -> _OwnInertia:
+def _own_inertia(context: TraceContext) -> _OwnInertia:
     q = symbols("q", context.tree.nq)
     own = coordinates(context.tree, q)
     result: list[Scalar] = []

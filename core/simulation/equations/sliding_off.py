@@ -46,7 +46,7 @@ def begins_any(rows: int) -> Any:
 
 
 @native
-def limit(rows: int, chosen: Any, low: Any, high: Any, shares: Any) -> None:
+def set_force_bounds(rows: int, chosen: Any, low: Any, high: Any, shares: Any) -> None:
     """Set the force bounds of the chosen rows: a common friction bound for rows of a friction disk, no bounds for
     others."""
     r = load_rows(rows)
@@ -60,7 +60,7 @@ def limit(rows: int, chosen: Any, low: Any, high: Any, shares: Any) -> None:
 
 
 @native
-def fill(A: Any, more: Any, D: Any, n: int) -> None:
+def add_diagonal(A: Any, more: Any, D: Any, n: int) -> None:
     """Compute D ← A + diag(more)."""
     for i in range(n):
         for j in range(n):
@@ -68,7 +68,7 @@ def fill(A: Any, more: Any, D: Any, n: int) -> None:
 
 
 @native
-def gaps(shares: Any, high: Any, x: Any, out: Any) -> bool:
+def radius_gaps(shares: Any, high: Any, x: Any, out: Any) -> bool:
     """Compute 1/|λ| − 1/F of all friction disks for the forces x, into out (disks,); returns true if all forces have
     the magnitude F."""
     b, well = 0, True
@@ -95,16 +95,16 @@ def slow_down(A: Any, c: Any, shares: Any, high: Any, g: Any, lam: Any, n: int) 
             more[j] += length_of(g, i, int(shares[i])) / high[i] if shares[i] > 1.0 else 0.0
         b += 1 if shares[i] > 1.0 else 0
     for _ in range(ROUNDS):
-        if gaps(shares, high, x, change):
-            return agrees(shares, x, lam)
+        if radius_gaps(shares, high, x, change):
+            return accept_if_aligned(shares, x, lam)
         column = 0
         for first in range(n):
             if shares[first] > 1.0:
                 for i in range(n):
                     turned[i] = x[i] if first <= i < first + int(shares[first]) else 0.0
-                fill(A, more, D, n)
+                add_diagonal(A, more, D, n)
                 eliminate(D, turned, n)
-                slopes(shares, x, turned, column, b, M)
+                radius_slopes(shares, x, turned, column, b, M)
                 column += 1
         eliminate(M, change, b)
         column = 0
@@ -114,13 +114,13 @@ def slow_down(A: Any, c: Any, shares: Any, high: Any, g: Any, lam: Any, n: int) 
             column += 1 if shares[i] > 1.0 else 0
         for i in range(n):
             x[i] = epsilon * x[i] - c[i]
-        fill(A, more, D, n)
+        add_diagonal(A, more, D, n)
         eliminate(D, x, n)
     return False
 
 
 @native
-def slopes(shares: Any, x: Any, turned: Any, column: int, count: int, out: Any) -> None:
+def radius_slopes(shares: Any, x: Any, turned: Any, column: int, count: int, out: Any) -> None:
     """Compute the derivative of 1/|λ| of all friction disks by one multiplier, into a column of out (count count,);
     turned (n,): −∂λ by that multiplier."""
     row = 0
@@ -134,7 +134,7 @@ def slopes(shares: Any, x: Any, turned: Any, column: int, count: int, out: Any) 
 
 
 @native
-def agrees(shares: Any, x: Any, lam: Any) -> bool:
+def accept_if_aligned(shares: Any, x: Any, lam: Any) -> bool:
     """Return true if no friction force in x points against the one in lam, and then copy x to lam."""
     for i in range(len(shares)):
         if shares[i] > 1.0:
@@ -159,7 +159,7 @@ def slide_off(rows: int, turning: Any, chosen: Any, A: Any, c: Any, lam: Any, n:
         c[j] -= length(rows, r.leader[int(chosen[j])], r.rate) * turning[int(chosen[j])]
         for i in range(n):
             c[i] -= A[i * n + j] * known[j]
-    limit(rows, chosen, low, high, shares)
+    set_force_bounds(rows, chosen, low, high, shares)
     in_balls(A, c, low, high, shares, lam, side, g, n)
     for i in range(n):
         inside = inside or (shares[i] > 1.0 and side[i] == 0.0)

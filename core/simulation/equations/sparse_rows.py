@@ -81,7 +81,7 @@ def glue(at: int, size: float) -> None:
 
 
 @merged
-def reflect(A: Any, tall: int, width: int, column: int, row: int, height: int, remainders: Any) -> Any:
+def reflect_rows(A: Any, tall: int, width: int, column: int, row: int, height: int, remainders: Any) -> Any:
     """Apply a Householder reflection to the rows from `row` on, which zeroes a column below `row`, also to the columns
     after it; returns the reflection's factor and stores its vector (1, …) below `row`. remainders (width,): squared
     column norms from `row` on; on return those of later columns count from the next row on."""
@@ -112,7 +112,7 @@ def reflect(A: Any, tall: int, width: int, column: int, row: int, height: int, r
 
 
 @merged
-def squared(A: Any, first: int, last: int) -> Any:
+def sum_of_squares(A: Any, first: int, last: int) -> Any:
     """Return the sum of squares of A[first:last]."""
     total = 0.0
     for i in range(first, last):
@@ -121,7 +121,7 @@ def squared(A: Any, first: int, last: int) -> Any:
 
 
 @merged
-def swap(at: int, f: int, one: int, other: int) -> None:
+def swap_columns(at: int, f: int, one: int, other: int) -> None:
     """Swap two columns of a front."""
     e = load_sparse(at)
     first, tall = e.column_begins[f], e.talls[f]
@@ -133,7 +133,7 @@ def swap(at: int, f: int, one: int, other: int) -> None:
 
 
 @merged
-def orthogonalise(A: Any, tall: int, width: int, column: int, height: int, remainders: Any) -> Any:
+def orthogonalise_columns(A: Any, tall: int, width: int, column: int, height: int, remainders: Any) -> Any:
     """Orthogonalise the later columns of a last front against one column (modified Gram–Schmidt), storing R with unit
     diagonal below them; returns 1/|column|²."""
     at, triangle = column * tall, tall - width
@@ -162,7 +162,7 @@ def eliminate(at: int, f: int, levels: Any, least: float, part: float, sizes: An
     A, first, smallest = view(address_of(e.matrices) + 8 * e.matrix_begins[f], tall * width), e.column_begins[f], 1.0
     remainders = view(address_of(e.remainders) + 8 * first, width)
     for c in range(width):
-        remainders[c] = squared(A, c * tall, c * tall + height)
+        remainders[c] = sum_of_squares(A, c * tall, c * tall + height)
     for step in range(e.pivots[f]):
         best, pivot = -1.0, step
         for c in range(step, e.pivots[f]):
@@ -173,28 +173,28 @@ def eliminate(at: int, f: int, levels: Any, least: float, part: float, sizes: An
             break
         smallest = min(smallest, best / whole)
         if pivot != step:
-            swap(at, f, step, pivot)
+            swap_columns(at, f, step, pivot)
         if last:
-            e.reflections[first + step] = orthogonalise(A, tall, width, step, height, remainders)
+            e.reflections[first + step] = orthogonalise_columns(A, tall, width, step, height, remainders)
         else:
-            e.reflections[first + step] = reflect(A, tall, width, step, step, height, remainders)
+            e.reflections[first + step] = reflect_rows(A, tall, width, step, step, height, remainders)
             A[step * tall + step] = 1.0 / A[step * tall + step]
         rank += 1
     e.ranks[f] = rank
     if not last:
-        hand_on(at, f)
+        pass_remainder(at, f)
     return smallest
 
 
 @merged
-def remainder(at: int, f: int) -> Any:
+def remaining_unknowns(at: int, f: int) -> Any:
     """Return the number of unknowns passed on to the next front; its columns are reflected first if they are fewer."""
     e = load_sparse(at)
     return min(e.heights[f] - e.ranks[f], e.widths[f] - e.pivots[f])
 
 
 @merged
-def reduced(at: int, f: int) -> Any:
+def reflected_columns(at: int, f: int) -> Any:
     """Return the number of columns after the pivots that are reflected, so that no more unknowns than columns are
     passed on."""
     e = load_sparse(at)
@@ -202,16 +202,16 @@ def reduced(at: int, f: int) -> Any:
 
 
 @merged
-def hand_on(at: int, f: int) -> None:
+def pass_remainder(at: int, f: int) -> None:
     """Copy the remainder of a front to the next front."""
     e = load_sparse(at)
     tall, width, rank, first, following = e.talls[f], e.widths[f], e.ranks[f], e.column_begins[f], e.nexts[f]
     A = view(address_of(e.matrices) + 8 * e.matrix_begins[f], tall * width)
-    triangular, remainders = reduced(at, f), view(address_of(e.remainders) + 8 * first, width)
+    triangular, remainders = reflected_columns(at, f), view(address_of(e.remainders) + 8 * first, width)
     for c in range(triangular):
         column = e.pivots[f] + c
-        e.reflections[first + column] = reflect(A, tall, width, column, rank + c, e.heights[f], remainders)
-    left, base = remainder(at, f), e.heights[following]
+        e.reflections[first + column] = reflect_rows(A, tall, width, column, rank + c, e.heights[f], remainders)
+    left, base = remaining_unknowns(at, f), e.heights[following]
     for c in range(e.pivots[f], width):
         to = e.matrix_begins[following] + e.lifts[first + c] * e.talls[following] + base
         for r in range(min(left, c - e.pivots[f] + 1) if triangular > 0 else left):
@@ -234,7 +234,7 @@ def factor(at: int, levels: Any, least: float, part: float, sizes: Any) -> Any:
 
 
 @merged
-def turn(at: int, f: int, column: int, row: int) -> None:
+def apply_reflection(at: int, f: int, column: int, row: int) -> None:
     """Apply the reflection of a column to the vector of a front."""
     e = load_sparse(at)
     turned = e.reflections[e.column_begins[f] + column]
@@ -251,7 +251,7 @@ def turn(at: int, f: int, column: int, row: int) -> None:
 
 
 @merged
-def bring_in(at: int, f: int, w: Any) -> None:
+def gather_components(at: int, f: int, w: Any) -> None:
     """Compute a front's part of Qᵀ w, after those of earlier fronts. In a last front the components along its pivots
     are stored where R is in its columns."""
     e = load_sparse(at)
@@ -266,16 +266,16 @@ def bring_in(at: int, f: int, w: Any) -> None:
             e.vectors[z + e.triangles[f] + k] = part
         return
     for k in range(rank):
-        turn(at, f, k, k)
-    for c in range(reduced(at, f)):
-        turn(at, f, e.pivots[f] + c, rank + c)
+        apply_reflection(at, f, k, k)
+    for c in range(reflected_columns(at, f)):
+        apply_reflection(at, f, e.pivots[f] + c, rank + c)
     to = e.vector_begins[e.nexts[f]] + e.bases[f]
-    for r in range(remainder(at, f)):
+    for r in range(remaining_unknowns(at, f)):
         e.vectors[to + r] = e.vectors[z + rank + r]
 
 
 @merged
-def give_back(at: int, f: int, w: Any) -> None:
+def scatter_changes(at: int, f: int, w: Any) -> None:
     """Add Q times the changes along a front's pivots to w, after those of later fronts."""
     e = load_sparse(at)
     z, first, rank, height = e.vector_begins[f], e.own_begins[f], e.ranks[f], e.heights[f]
@@ -288,21 +288,21 @@ def give_back(at: int, f: int, w: Any) -> None:
             for r in range(height):
                 e.vectors[z + r] += x * e.matrices[A + r]
     else:
-        left, back = remainder(at, f), e.vector_begins[e.nexts[f]] + e.bases[f]
+        left, back = remaining_unknowns(at, f), e.vector_begins[e.nexts[f]] + e.bases[f]
         for r in range(left):
             e.vectors[z + rank + r] = e.vectors[back + r]
         for r in range(rank + left, height):
             e.vectors[z + r] = 0.0
-        for c in range(reduced(at, f) - 1, -1, -1):
-            turn(at, f, e.pivots[f] + c, rank + c)
+        for c in range(reflected_columns(at, f) - 1, -1, -1):
+            apply_reflection(at, f, e.pivots[f] + c, rank + c)
         for k in range(rank - 1, -1, -1):
-            turn(at, f, k, k)
+            apply_reflection(at, f, k, k)
     for i in range(e.own_begins[f + 1] - first):
         w[e.own[first + i]] += e.vectors[z + i] * e.shares[first + i]
 
 
 @merged
-def change(at: int, f: int, wanted: Any, levels: Any, stage: int, begun: bool) -> None:
+def replace_components(at: int, f: int, wanted: Any, levels: Any, stage: int, begun: bool) -> None:
     """Replace the components of Qᵀ w along a front's pivots (all zero unless `begun`) by the changes that make Y w
     equal `wanted`, and subtract their effect from `wanted` of later rows."""
     e = load_sparse(at)
@@ -331,10 +331,10 @@ def hold_rows(at: int, wanted: Any, held: int, w: Any, levels: Any, stage: int, 
         wanted[row] = 0.0
     for f in range(len(e.pivots)):
         if begun:
-            bring_in(at, f, w)
-        change(at, f, wanted, levels, stage, begun)
+            gather_components(at, f, w)
+        replace_components(at, f, wanted, levels, stage, begun)
     for f in range(len(e.pivots) - 1, -1, -1):
-        give_back(at, f, w)
+        scatter_changes(at, f, w)
 
 
 @native
@@ -345,7 +345,7 @@ def weights_of(at: int, w: Any, out: Any) -> None:
     for row in range(len(out)):
         out[row] = 0.0
     for f in range(len(e.pivots)):
-        bring_in(at, f, w)
+        gather_components(at, f, w)
     for f in range(len(e.pivots) - 1, -1, -1):
         z, first, tall = e.vector_begins[f] + e.triangles[f], e.column_begins[f], e.talls[f]
         for k in range(e.ranks[f] - 1, -1, -1):

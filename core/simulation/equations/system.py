@@ -123,7 +123,8 @@ class System(Functions):
     factored_rank: int = -1
     """Rank of the rows at that pose; −1: never factored, or no longer valid."""
     crossing: int = 0
-    """1 while a pose with dependent rows is being crossed (`core.simulation.equations.constrained.across`)."""
+    """1 while a pose with dependent rows is being crossed
+    (`core.simulation.equations.constrained.accelerations_across`)."""
     sparse: Fixed
     """Address of the factors of masses and rows (`core.simulation.equations.elimination_places.Sparse`)."""
     independent: Fixed

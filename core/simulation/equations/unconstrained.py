@@ -35,7 +35,7 @@ def begin(place: int, t: float, y: Any) -> Any:
 
 
 @merged
-def forces_place(place: int, t: float, y: Any) -> Any:
+def joint_forces_place(place: int, t: float, y: Any) -> Any:
     """Return the address of the joint forces u, evaluated first if they vary."""
     s = load_system(place)
     if s.torque == 0:
@@ -49,7 +49,7 @@ def forces_place(place: int, t: float, y: Any) -> Any:
 @inserted
 def joint_forces(place: int, t: float, y: Any) -> Any:
     """Return a view of the joint forces u (nv,)."""
-    return view(forces_place(place, t, y), load_system(place).nv)
+    return view(joint_forces_place(place, t, y), load_system(place).nv)
 
 
 @merged

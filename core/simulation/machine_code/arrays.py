@@ -27,24 +27,24 @@ class ArrayWriter(Writer):
 
     def number_of(self, record: Value, name: str) -> tuple[Scalar, str]:
         """Return type and address of an assignable record field."""
-        field = _field(record, name)
+        field = _declared_field(record, name)
         if field.fixed:
             raise TypeError(f"{field.name} of {record.type} is fixed")
-        return SCALARS[field.number], self._word(record, field.offset)
+        return SCALARS[field.number], self._record_word(record, field.offset)
 
     def of_field(self, record: Value, name: str) -> Value:
         """Return the value of a record field. Addresses and lengths of arrays are constant while machine code runs."""
-        field = _field(record, name)
-        number, place = SCALARS[field.number], self._word(record, field.offset)
+        field = _declared_field(record, name)
+        number, place = SCALARS[field.number], self._record_word(record, field.offset)
         if not field.dimensions:
             return self.load(number, place, field.fixed)
         first = self.load(POINTER, place, fixed=True)
-        words = [self._word(record, field.offset + 1 + k) for k in range(field.dimensions)]
+        words = [self._record_word(record, field.offset + 1 + k) for k in range(field.dimensions)]
         return self.view(
             ArrayType(number, field.dimensions), first.text, [self.load(INT, word, True) for word in words]
         )
 
-    def _word(self, record: Value, offset: int) -> str:
+    def _record_word(self, record: Value, offset: int) -> str:
         return self.result(POINTER, f"getelementptr inbounds i64, {record}, i64 {offset}").text
 
     # ---------------------------------------------------------------------------- arrays
@@ -55,12 +55,12 @@ class ArrayWriter(Writer):
 
     def length(self, view: Value) -> Value:
         """Return the value of `len(view)`."""
-        _array(view)
+        _array_type(view)
         return self.part(view, 1, INT)
 
     def element(self, view: Value, indices: Sequence[Value]) -> tuple[Scalar, str]:
         """Return type and address of an array element; of the first element of a row if fewer indices are given."""
-        kind = _array(view)
+        kind = _array_type(view)
         if not 0 < len(indices) <= kind.dimensions:
             raise TypeError(f"{kind} has no element with {len(indices)} indices")
         offset = indices[0]
@@ -74,7 +74,7 @@ class ArrayWriter(Writer):
     def item(self, view: Value, indices: Sequence[Value]) -> Value:
         """Return an element, or a row."""
         number, place = self.element(view, indices)
-        left = _array(view).dimensions - len(indices)
+        left = _array_type(view).dimensions - len(indices)
         if left == 0:
             return self.load(number, place)
         lengths = [self.part(view, 1 + len(indices) + k, INT) for k in range(left)]
@@ -82,7 +82,7 @@ class ArrayWriter(Writer):
 
     def slice(self, view: Value, first: Value | None, end: Value | None) -> Value:
         """Return `view[first:end]`, clipped to the array's end; neither bound may be negative."""
-        kind, length = _array(view), self.length(view)
+        kind, length = _array_type(view), self.length(view)
 
         def within(given: Value) -> Value:
             return self.choice(self.comparison(ast.Lt(), given, length), given, length)
@@ -120,7 +120,7 @@ class ArrayWriter(Writer):
         self.begin(behind)
 
 
-def _field(record: Value, name: str) -> Field:
+def _declared_field(record: Value, name: str) -> Field:
     if not isinstance(record.type, RecordType):
         raise TypeError(f"{record.type} has no fields")
     for field in record.type.kind.fields:
@@ -129,7 +129,7 @@ def _field(record: Value, name: str) -> Field:
     raise TypeError(f"{record.type} declares no '{name}'")
 
 
-def _array(view: Value) -> ArrayType:
+def _array_type(view: Value) -> ArrayType:
     if not isinstance(view.type, ArrayType):
         raise TypeError(f"{view.type} is no array")
     return view.type

@@ -90,7 +90,7 @@ def compiled(entry: Compilable) -> tuple[bytes, list[str]]:
     """Return (bitcode, names of the C library functions it may call) of an entry point. Raises LanguageError."""
     module = llvm.parse_assembly(text_of(entry))
     module.verify()
-    _optimise(module)
+    _optimise_module(module)
     for k, each in enumerate(module.functions):
         if not each.is_declaration and each.name != "entry":
             each.name = f"f{k}"
@@ -99,7 +99,7 @@ def compiled(entry: Compilable) -> tuple[bytes, list[str]]:
     return module.as_bitcode(), [name for name in needed if not name.startswith("llvm.")]
 
 
-def _optimise(module: llvm.ModuleRef) -> None:
+def _optimise_module(module: llvm.ModuleRef) -> None:
     """Run all optimisation passes except vectorisation: loops here are only a few iterations long, and vectorised they
     would take three times as long and compile more slowly."""
     llvm.initialize_native_target()

@@ -47,10 +47,10 @@ class Entry:
         its address.
         """
         if not self._is_final:
-            self._load()
+            self._load_code()
         return self._address
 
-    def _load(self) -> None:
+    def _load_code(self) -> None:
         from core.simulation.machine_code import supply
 
         with _once:

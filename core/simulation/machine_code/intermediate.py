@@ -108,13 +108,13 @@ def stored(name: str) -> Code:
     reason: Unfit | None = None
     for place in places():
         try:
-            return _stored_in(place, name)
+            return _read_stored(place, name)
         except Unfit as error:
             reason = reason or error
     raise reason or Unfit("is missing")
 
 
-def _stored_in(place: Path, name: str) -> Code:
+def _read_stored(place: Path, name: str) -> Code:
     try:
         data = (place / f"{name}.bc").read_bytes()
     except OSError:
@@ -138,7 +138,7 @@ def read(name: str) -> Code:
     reason: Unfit | None = None
     for place in places():
         try:
-            code = _stored_in(place, name)
+            code = _read_stored(place, name)
             if is_of_these_texts(name, code):
                 return code
             raise Unfit("was made from another text")
@@ -184,7 +184,7 @@ def sources_of(module: str) -> str:
     """Return a hash of a module of `core.simulation`, of the modules that it imports, and of the compiler; empty in an
     installation without sources. The hash is the same before and after installation."""
     texts: set[Path] = set()
-    ahead = [*_files(f".simulation.{module}", ())]
+    ahead = [*_module_files(f".simulation.{module}", ())]
     if not ahead:
         return ""
     ahead += [Path(__file__).with_name(f"{each}.py") for each in _COMPILER]
@@ -192,23 +192,23 @@ def sources_of(module: str) -> str:
         path = ahead.pop()
         if path not in texts:
             texts.add(path)
-            ahead += _imported(path)
-    return hashlib.sha256(b"\0".join(_normal_text(path) for path in sorted(texts))).hexdigest()
+            ahead += _imported_files(path)
+    return hashlib.sha256(b"\0".join(_normalised_source(path) for path in sorted(texts))).hexdigest()
 
 
 @cache
-def _normal_text(path: Path) -> bytes:
+def _normalised_source(path: Path) -> bytes:
     return _INSTALLED.sub(b"", path.read_bytes().replace(b"\r\n", b"\n"))
 
 
 @cache
-def _imported(path: Path) -> tuple[Path, ...]:
+def _imported_files(path: Path) -> tuple[Path, ...]:
     """Return the source files that a file imports from the hashed rooms."""
     found = _IMPORTED.findall(path.read_text(encoding="utf-8"))
-    return tuple(file for module, names in found for file in _files(module, re.findall(r"\w+", names)))
+    return tuple(file for module, names in found for file in _module_files(module, re.findall(r"\w+", names)))
 
 
-def _files(module: str, names: Sequence[str]) -> list[Path]:
+def _module_files(module: str, names: Sequence[str]) -> list[Path]:
     """Return the source file of a module such as ".simulation.stepping.step_loop"; for a package, the files of those
     imported names that are modules."""
     path = _PLACE.joinpath(*module.split("."))
@@ -218,7 +218,7 @@ def _files(module: str, names: Sequence[str]) -> list[Path]:
 
 def forget_texts() -> None:
     """Clear the cache of source hashes, since the sources may have changed."""
-    for function in (sources_of, _imported, _normal_text):
+    for function in (sources_of, _imported_files, _normalised_source):
         function.cache_clear()
 
 

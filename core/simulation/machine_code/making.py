@@ -48,10 +48,10 @@ def in_order(names: Iterable[str]) -> list[str]:
 
 def outdated() -> list[str]:
     """Return the entry points whose stored bitcode is outdated."""
-    return [name for name in entries() if not _is_current(name)]
+    return [name for name in entries() if not _is_up_to_date(name)]
 
 
-def _is_current(name: str) -> bool:
+def _is_up_to_date(name: str) -> bool:
     try:
         return read(name).llvmlite == llvmlite_version()
     except Unfit:
@@ -65,7 +65,7 @@ def without_object_code(names: Iterable[str]) -> list[str]:
 
     if object_code.plain() or object_cache.folder() is None:
         return []
-    return [name for name in names if (code := _kept(name)) is None or not object_code.kept(code.bitcode)]
+    return [name for name in names if (code := _stored_code(name)) is None or not object_code.kept(code.bitcode)]
 
 
 def count_of_missing() -> int:
@@ -81,12 +81,12 @@ def make(name: str) -> None:
     from core.simulation.machine_code.compiler import compiled, text_of
 
     with making(name):
-        if _is_current(name):
+        if _is_up_to_date(name):
             return
         module, _, function = name.rpartition(".")
         entry = getattr(import_module(f"{_ROOM}.{module}"), function)
         text = hashlib.sha256(text_of(entry).encode()).hexdigest()
-        before = _kept(name)
+        before = _stored_code(name)
         if before is not None and before.text == text and before.llvmlite == llvmlite_version():
             write(name, before._replace(sources=sources_of(module)))
             return
@@ -94,7 +94,7 @@ def make(name: str) -> None:
         write(name, Code(bitcode, needed, sources_of(module), text, list(llvm.llvm_version_info), llvmlite_version()))
 
 
-def _kept(name: str) -> Code | None:
+def _stored_code(name: str) -> Code | None:
     with contextlib.suppress(Unfit):
         return stored(name)
     return None
@@ -107,10 +107,10 @@ def make_all(names: Sequence[str]) -> None:
     """
     processes = min(os.cpu_count() or 1, len(names) // SHARE)
     if processes < 2:
-        _make_alone(names)
+        _make_in_process(names)
         return
     children = [Child(__spec__.name, ALONE, *names[k::processes], listens=False) for k in range(processes)]
-    readers = [threading.Thread(target=_pass_on, args=(each,)) for each in children]
+    readers = [threading.Thread(target=_print_output, args=(each,)) for each in children]
     for reader in readers:
         reader.start()
     for reader in readers:
@@ -120,35 +120,35 @@ def make_all(names: Sequence[str]) -> None:
             raise OSError(child.last_words or child.ended())
 
 
-def _make_alone(names: Iterable[str]) -> None:
+def _make_in_process(names: Iterable[str]) -> None:
     for name in names:
         make(name)
         print(name, flush=True)
 
 
-def _pass_on(child: Child) -> None:
+def _print_output(child: Child) -> None:
     assert child.process.stdout is not None
     for line in child.process.stdout:
         print(line.decode("utf-8", "replace").strip(), flush=True)
 
 
-def _work_idly() -> None:
+def _lower_priority() -> None:
     """Lower the priority of this process, and exit when its parent does."""
     with contextlib.suppress(OSError, AttributeError):
         os.nice(10)
 
-    def wait_for_the_end() -> None:
+    def exit_with_parent() -> None:
         while os.read(sys.stdin.fileno(), 1024):  # not by the stream: Python's own end would wait for it, and abort
             pass
         os._exit(0)
 
-    threading.Thread(target=wait_for_the_end, daemon=True).start()
+    threading.Thread(target=exit_with_parent, daemon=True).start()
 
 
-def _make_idly(names: Sequence[str]) -> None:
+def _make_at_low_priority(names: Sequence[str]) -> None:
     from core.codegen.object_code import object_code
 
-    _make_alone(names)
+    _make_in_process(names)
     for name in without_object_code(in_order(entries())):
         object_code(stored(name).bitcode)
         print(f"{OBJECT}{name}", flush=True)
@@ -162,10 +162,10 @@ def main(arguments: Sequence[str]) -> int:
     names = in_order(given if given or ALONE in arguments else outdated())
     try:
         if IDLE in arguments:
-            _work_idly()
-            _make_idly(names)
+            _lower_priority()
+            _make_at_low_priority(names)
         elif ALONE in arguments:
-            _make_alone(names)
+            _make_in_process(names)
         else:
             make_all(names)
     except (LanguageError, OSError) as error:

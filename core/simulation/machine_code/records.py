@@ -83,7 +83,7 @@ def array_at(address: int, shape: tuple[int, ...], number: type[Any]) -> NDArray
     return np.ndarray(shape, number, memoryview((ctypes.c_char * size).from_address(int(address))))
 
 
-def _declared(kind: type[Any]) -> tuple[Field, ...]:
+def _declared_fields(kind: type[Any]) -> tuple[Field, ...]:
     made: list[Field] = []
     offset, before = 0, {field.name: field.default for field in getattr(kind, "fields", ())}
     for name, hint in get_type_hints(kind, include_extras=True).items():
@@ -97,12 +97,12 @@ def _declared(kind: type[Any]) -> tuple[Field, ...]:
     return tuple(made)
 
 
-def _packing(field: Field) -> str:
+def _struct_format(field: Field) -> str:
     """Return the `struct` format of a field."""
     return "q" * (1 + field.dimensions) if field.dimensions or field.number is np.int64 else "d"
 
 
-def _property(field: Field) -> property:
+def _memory_property(field: Field) -> property:
     at = field.offset
     if field.number is np.int64:
         return property(lambda record: record._whole[at], lambda record, value: record._whole.__setitem__(at, value))
@@ -135,7 +135,7 @@ class Record:
                 words += place_of(value), *value.shape
             else:
                 words.append(value)
-        self._bind(np.frombuffer(bytearray(self._packed.pack(*words)), dtype=np.int64))
+        self._bind_arrays(np.frombuffer(bytearray(self._packed.pack(*words)), dtype=np.int64))
 
     def with_own(self: AnyRecord, *names: str) -> AnyRecord:
         """Return a copy of the record with copies of the named arrays; other arrays are shared."""
@@ -147,26 +147,26 @@ class Record:
             if array.size:
                 own = other.__dict__[name] = array.copy()
                 words[self._offsets[name]] = place_of(own)
-        other._bind(words)
+        other._bind_arrays(words)
         return other
 
     def __init_subclass__(cls) -> None:
         """Create properties that access the same memory as machine code."""
-        cls.fields = _declared(cls)
+        cls.fields = _declared_fields(cls)
         cls._names = frozenset(field.name for field in cls.fields)
         cls._defaults = {field.name: field.default for field in cls.fields if field.default is not None}
         cls._words = sum(1 + field.dimensions for field in cls.fields)
         cls._offsets = {field.name: field.offset for field in cls.fields}
-        cls._packed = struct.Struct("=" + "".join(map(_packing, cls.fields)))
+        cls._packed = struct.Struct("=" + "".join(map(_struct_format, cls.fields)))
         for field in cls.fields:
             if not field.dimensions:
-                setattr(cls, field.name, _property(field))
+                setattr(cls, field.name, _memory_property(field))
 
     @classmethod
-    def _size(cls) -> int:
+    def _size_in_words(cls) -> int:
         return cls._words
 
-    def _bind(self, words: NDArray[np.int64]) -> None:
+    def _bind_arrays(self, words: NDArray[np.int64]) -> None:
         self.words, self._whole, self._floats = words, words.data, words.view(np.float64).data
         self.place = int(words.ctypes.data)
         """Where machine code finds the record."""
@@ -175,7 +175,7 @@ class Record:
     def at(cls: type[AnyRecord], place: int) -> AnyRecord:
         """Return the record at an address."""
         record = cls.__new__(cls)
-        record._bind(array_at(place, (cls._size(),), np.int64))
+        record._bind_arrays(array_at(place, (cls._size_in_words(),), np.int64))
         for field in cls.fields:
             if field.dimensions:
                 address, *shape = record.words[field.offset : field.offset + 1 + field.dimensions].tolist()

@@ -45,7 +45,7 @@ def telling(report: Report) -> Iterator[None]:
         _listener.reset(before)
 
 
-def _report(words: str) -> None:
+def _report_once(words: str) -> None:
     listener = _listener.get()
     if listener is not None and words not in listener[1]:
         listener[1].add(words)
@@ -65,11 +65,11 @@ def loaded(name: str) -> Loaded:
 
     Raises SimulationError with the remedy if it cannot be made.
     """
-    code = _current(name)
+    code = _current_code(name)
     try:
         return _loaded(code)
     except RuntimeError:  # LLVM cannot read it
-        return _loaded(_made_here(name))
+        return _loaded(_compiled_in_process(name))
 
 
 def _loaded(code: Code) -> Loaded:
@@ -83,20 +83,20 @@ def _loaded(code: Code) -> Loaded:
 
 
 def _report_object_code() -> None:
-    _report("Making machine code of the integrators: once on this computer …")
+    _report_once("Making machine code of the integrators: once on this computer …")
 
 
-def _current(name: str) -> Code:
+def _current_code(name: str) -> Code:
     """Return up-to-date bitcode of an entry point, compiling it if it is missing or outdated."""
     try:
         return read(name)
     except Unfit as reason:
-        _report(f"Compiling the integrators, whose code {reason}: some seconds …")
+        _report_once(f"Compiling the integrators, whose code {reason}: some seconds …")
     forget_texts()
     try:
         writable_place()
     except OSError:  # nothing can be kept
-        return _made_here(name)
+        return _compiled_in_process(name)
     AHEAD.start()
     if getattr(sys, "frozen", False):
         making.make(name)
@@ -108,7 +108,7 @@ def _current(name: str) -> Code:
         raise SimulationError(f"The code of '{name}' {reason}, although it was made just now.", where=WHERE) from None
 
 
-def _made_here(name: str) -> Code:
+def _compiled_in_process(name: str) -> Code:
     """Compile an entry point in this process without storing its bitcode."""
     from core.simulation.machine_code.compiler import compiled
     from core.simulation.machine_code.translation import LanguageError
@@ -118,11 +118,11 @@ def _made_here(name: str) -> Code:
     try:
         bitcode, needed = compiled(getattr(import_module(f"{room}.{module}"), function))
     except (LanguageError, OSError) as error:
-        raise _failure(name, str(error)) from error
+        raise _compilation_error(name, str(error)) from error
     return Code(bitcode, needed, "", "", list(llvm.llvm_version_info), "")
 
 
-def _failure(name: str, reason: str) -> SimulationError:
+def _compilation_error(name: str, reason: str) -> SimulationError:
     return SimulationError(
         f"The code of '{name}' could not be made: {reason}",
         where=WHERE,
@@ -139,9 +139,9 @@ def make(*names: str) -> None:
     try:
         done = finished(python(making.__name__, *names), own=environment(), limit=LONGEST)
     except TimeoutError:
-        raise _failure(" ".join(names), f"it was not ready after {LONGEST:.0f} s") from None
+        raise _compilation_error(" ".join(names), f"it was not ready after {LONGEST:.0f} s") from None
     if done.code != 0:
-        raise _failure(" ".join(names), done.last_words or "no reason given")
+        raise _compilation_error(" ".join(names), done.last_words or "no reason given")
     forget_texts()
 
 
@@ -184,9 +184,9 @@ class MakingAhead:
                 writable_place()
                 self._process = Child(making.__name__, making.IDLE)
                 atexit.register(self._process.end)
-                threading.Thread(target=self._follow, args=(self._process, changed), daemon=True).start()
+                threading.Thread(target=self._follow_output, args=(self._process, changed), daemon=True).start()
 
-    def _follow(self, child: Child, changed: Callable[[], object]) -> None:
+    def _follow_output(self, child: Child, changed: Callable[[], object]) -> None:
         assert child.process.stdout is not None
         for line in child.process.stdout:
             self._lines.append(line.decode("utf-8", "replace").strip())

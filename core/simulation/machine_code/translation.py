@@ -98,9 +98,9 @@ class Translation:
         self._node: ast.AST = self.definition
         for name, kind in zip(self._names, self.arguments, strict=True):
             self._types[name] = kind
-        self._write()
+        self._translate_body()
 
-    def _write(self) -> None:
+    def _translate_body(self) -> None:
         while True:
             known = (dict(self._types), self.result)
             self._begin()
@@ -172,9 +172,9 @@ class Translation:
             now = self._local(target.id)
             self._assign_name(target.id, self.out.operation(statement.op, now, self.value(statement.value)))
             return
-        kind, place = self._place(target)
+        kind, place = self._assignment_target(target)
         value = self.value(statement.value)
-        self._put(kind, place, self.out.operation(statement.op, self.out.load(kind, place), value))
+        self._store(kind, place, self.out.operation(statement.op, self.out.load(kind, place), value))
 
     def _assign(self, target: ast.expr, value: Value) -> None:
         if isinstance(target, ast.Name):
@@ -186,9 +186,9 @@ class Translation:
             for each, part in zip(target.elts, parts, strict=True):
                 self._assign(each, part)
         elif isinstance(target, ast.Subscript) and _has_slice(target):
-            self._fill(self.value(target), value)
+            self._fill_array(self.value(target), value)
         else:
-            self._put(*self._place(target), value)
+            self._store(*self._assignment_target(target), value)
 
     def _assign_name(self, name: str, value: Value) -> None:
         kind = self._types[name] = joined(self._types.get(name), value.type)
@@ -199,11 +199,11 @@ class Translation:
             place = self._places[name] = self.out.variable(kind, name)
         self.out.store(self.out.converted(value, kind), place)
 
-    def _put(self, kind: Type, place: str, value: Value) -> None:
+    def _store(self, kind: Type, place: str, value: Value) -> None:
         """Store a value in an array element or record field."""
         self.out.store(self.out.converted(value, kind), place)
 
-    def _fill(self, view: Value, value: Value) -> None:
+    def _fill_array(self, view: Value, value: Value) -> None:
         """Set all elements of a one-dimensional array to a number."""
         if not isinstance(view.type, ArrayType) or view.type.dimensions != 1 or not isinstance(value.type, Scalar):
             raise TypeError(f"{value.type} cannot be put into {view.type}")
@@ -269,20 +269,20 @@ class Translation:
             given = [self.out.converted(self.value(argument), INT) for argument in over.args]
             first, end = (constant(0), given[0]) if len(given) == 1 else (given[0], given[1])
             with self.out.count(first, end, given[2] if len(given) > 2 else one) as (k, labels):
-                self._turn(name, k, labels, statement.body)
+                self._loop_body(name, k, labels, statement.body)
             return
-        values = self._listed(over.elts) if isinstance(over, ast.Tuple) else self.value(over)
+        values = self._temporary_array(over.elts) if isinstance(over, ast.Tuple) else self.value(over)
         with self.out.count(constant(0), self.out.length(values), one) as (k, labels):
-            self._turn(name, self.out.item(values, [k]), labels, statement.body)
+            self._loop_body(name, self.out.item(values, [k]), labels, statement.body)
 
-    def _turn(self, name: str, value: Value, labels: tuple[str, str], body: Sequence[ast.stmt]) -> None:
+    def _loop_body(self, name: str, value: Value, labels: tuple[str, str], body: Sequence[ast.stmt]) -> None:
         """Write the loop body for one value of the loop variable."""
         self._assign_name(name, value)
         self._loops.append(labels)
         self._block(body)
         self._loops.pop()
 
-    def _listed(self, elements: Sequence[ast.expr]) -> Value:
+    def _temporary_array(self, elements: Sequence[ast.expr]) -> Value:
         """Store a tuple's numbers in a temporary array that lives until the function returns."""
         values = [self.value(element) for element in elements]
         number: Type | None = None
@@ -298,7 +298,7 @@ class Translation:
 
     # ---------------------------------------------------------------------------- places
 
-    def _place(self, target: ast.expr) -> tuple[Type, str]:
+    def _assignment_target(self, target: ast.expr) -> tuple[Type, str]:
         """Return type and address of an assignment target."""
         if isinstance(target, ast.Subscript):
             return self.out.element(self.value(target.value), self._indices(target))
@@ -403,7 +403,7 @@ class Translation:
 
     def _compare(self, node: ast.Compare) -> Value:
         if isinstance(node.ops[0], ast.In | ast.NotIn):
-            return self._is_among(node)
+            return self._membership_test(node)
         values = [self.value(node.left)]
 
         def link(k: int) -> Callable[[], Value]:
@@ -415,7 +415,7 @@ class Translation:
 
         return self._all_or_any([link(k) for k in range(len(node.ops))], stop_at=False)
 
-    def _is_among(self, node: ast.Compare) -> Value:
+    def _membership_test(self, node: ast.Compare) -> Value:
         """Translate `x in (A, B)`."""
         values = node.comparators[0]
         if not isinstance(values, ast.Tuple):
@@ -472,13 +472,13 @@ class Translation:
             place = self.out.converted(given[0], INT)
             return self.out.result(RecordType(language.loaders[function]), f"inttoptr {place} to ptr")
         if function in language.marks:
-            return self._marked(function, given)
+            return self._call_decorated(function, given)
         meaning = _CALLS.get(function)
         if meaning is None:
             raise TypeError(f"{ast.unparse(node.func)} is not part of the language")
         return meaning(self, *given)
 
-    def _marked(self, function: Callable[..., Any], given: Sequence[Value]) -> Value:
+    def _call_decorated(self, function: Callable[..., Any], given: Sequence[Value]) -> Value:
         names = [argument.arg for argument in parsed(function).args.args]
         if len(names) != len(given):
             raise TypeError(f"{function.__name__} takes {len(names)} arguments")

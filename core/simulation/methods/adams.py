@@ -7,11 +7,12 @@ integrals of Newton's products, are taken by Gauss quadrature, which is exact fo
 1. Predict with order k: y* = y_n + h Σ_{j<k} g_j Φ*_j(n), where Φ*_j(n) = β_j Φ_j(n) are the differences in terms of
    the new step.
 2. Evaluate f at y*; the next difference is Φ_k(n+1) = f − Σ_{j<k} Φ*_j(n).
-3. Correct: y_{n+1} = y* + h g_k Φ_k(n+1), of order k + 1, projected onto the manifold. The change by the last order,
-   h (g_k − g_{k−1}) Φ_k(n+1), estimates the error.
-4. Accepted: evaluate f at y_{n+1}, and all differences move on by one point (`shift`).
+3. Correct: y_{n+1} = y* + h g_k Φ_k(n+1), of order k + 1, projected onto the manifold. The change by the last order, h
+   (g_k − g_{k−1}) Φ_k(n+1), estimates the error.
+4. Accepted: evaluate f at y_{n+1}, and all differences move on by one point (`shift_history`).
 5. The order goes down where lower orders would have had no larger error, up after more than k steps where the next
-   difference promises a smaller one; at the beginning it goes up with every step while the step doubles (`renew`).
+   difference promises a smaller one; at the beginning it goes up with every step while the step doubles
+   (`choose_next_step`).
 6. Steps are doubled, kept, or shortened to 0.5 … 0.9: equal ones make good differences. Refused steps are halved; after
    three refusals the order is one.
 7. Values within a step integrate the polynomial through the derivatives back from its end.
@@ -85,7 +86,7 @@ def coefficients() -> tuple[Any, Any, Any]:
 
 
 @native
-def products(state: int, h: float, count: int, out: Any) -> None:
+def step_integrals(state: int, h: float, count: int, out: Any) -> None:
     """Compute the coefficients h g_j = ∫ Π_{i<j} (s − t_{n−i}) / (t_{n+1} − t_{n−i}) ds from t_n to t_{n+1} = t_n + h,
     for j = 0 … count − 1."""
     w = load_adams(state)
@@ -120,7 +121,7 @@ def predict(state: int, h: float, order: int, g: Any) -> None:
 
 
 @native
-def differences(state: int, f: Any, order: int, out: Any) -> Any:
+def corrector_difference(state: int, f: Any, order: int, out: Any) -> Any:
     """Compute Φ_order(n + 1) = f − Σ_{j<order} Φ*_j(n) into out, with f in place of f_{n+1}."""
     w = load_adams(state)
     for i in range(len(f)):
@@ -131,35 +132,35 @@ def differences(state: int, f: Any, order: int, out: Any) -> Any:
 
 
 @native
-def error_with(state: int, f: Any, order: int, weight: float) -> Any:
+def error_at_order(state: int, f: Any, order: int, weight: float) -> Any:
     """Return the scaled norm of weight · Φ_order(n + 1)."""
     w = load_adams(state)
-    differences(state, f, order, w.k[ROOM])
+    corrector_difference(state, f, order, w.k[ROOM])
     return abs(weight) * scaled_norm(state, w.k[ROOM], w.y, w.new)
 
 
 @native
-def chosen_order(state: int, f: Any, order: int, g: Any, error: float) -> Any:
+def order_change(state: int, f: Any, order: int, g: Any, error: float) -> Any:
     """Return −1 if the order should be lowered, otherwise 0."""
     if order > 2:
-        lower = error_with(state, f, order - 1, g[order - 1] - g[order - 2])
-        lowest = error_with(state, f, order - 2, g[order - 2] - g[order - 3])
+        lower = error_at_order(state, f, order - 1, g[order - 1] - g[order - 2])
+        lowest = error_at_order(state, f, order - 2, g[order - 2] - g[order - 3])
         return -1 if max(lower, lowest) <= error else 0
     if order == 2:
-        return -1 if error_with(state, f, 1, g[1] - g[0]) <= 0.5 * error else 0
+        return -1 if error_at_order(state, f, 1, g[1] - g[0]) <= 0.5 * error else 0
     return 0
 
 
 @native
-def attempt(state: int, t: float, h: float, order: int, g: Any, f: Any) -> Any:
+def try_step(state: int, t: float, h: float, order: int, g: Any, f: Any) -> Any:
     """Try one step: predict, evaluate, correct, project. Returns (outcome, error norm); f receives the evaluation at
     the prediction."""
     w = load_adams(state)
-    products(state, h, order + 2, g)
+    step_integrals(state, h, order + 2, g)
     predict(state, h, order, g)
     if not derivative(state, t + h, w.new, f):
         return NOT_FINITE, np.inf
-    differences(state, f, order, w.k[ROOM])
+    corrector_difference(state, f, order, w.k[ROOM])
     # the corrector, and its last order as the error
     for i in range(len(w.y)):
         w.new[i] += g[order] * w.k[ROOM, i]
@@ -172,7 +173,7 @@ def attempt(state: int, t: float, h: float, order: int, g: Any, f: Any) -> Any:
 
 
 @native
-def shift(state: int, t: float, f: Any, order: int) -> None:
+def shift_history(state: int, t: float, f: Any, order: int) -> None:
     """Update Φ(n + 1) from Φ*(n) and f_{n+1}, and shift the times of past steps."""
     w = load_adams(state)
     n = len(f)
@@ -189,7 +190,7 @@ def shift(state: int, t: float, f: Any, order: int) -> None:
 
 
 @native
-def renew(state: int, h: float, order: int, g: Any, error: float, down: int) -> None:
+def choose_next_step(state: int, h: float, order: int, g: Any, error: float, down: int) -> None:
     """Choose order and size of the next step (Shampine and Gordon, chapter 7)."""
     w = load_adams(state)
     raised = 0  # 1: as at the beginning; 2: because the next order promises less error
@@ -225,7 +226,7 @@ def renew(state: int, h: float, order: int, g: Any, error: float, down: int) -> 
 
 
 @native
-def start(state: int, t: float) -> Any:
+def start_history(state: int, t: float) -> Any:
     """Start with order one and the first difference."""
     w = load_adams(state)
     if not derivative(state, t, w.y, w.k[0]):
@@ -240,7 +241,7 @@ def start(state: int, t: float) -> Any:
 
 
 @native
-def multistep(state: int, g: Any, f: Any) -> Any:
+def accepted_step(state: int, g: Any, f: Any) -> Any:
     """Take one accepted step from w.y to w.new, projected onto the constraint manifold."""
     w = load_adams(state)
     t, end = w.time, w.end
@@ -251,8 +252,8 @@ def multistep(state: int, g: Any, f: Any) -> Any:
             h = end - t
         if too_small(t, h):
             return STEP_UNDERFLOW if happened == FINE else happened
-        happened, error = attempt(state, t, h, order, g, f)
-        down = chosen_order(state, f, order, g, error) if happened == FINE else 0
+        happened, error = try_step(state, t, h, order, g, f)
+        down = order_change(state, f, order, g, error) if happened == FINE else 0
         if error <= 1.0:
             break
         failures += 1
@@ -270,13 +271,13 @@ def multistep(state: int, g: Any, f: Any) -> Any:
     if not derivative(state, t + h, w.new, f):
         copy(f, w.failed)
         return NOT_FINITE
-    shift(state, t + h, f, order)
+    shift_history(state, t + h, f, order)
     copy(w.new, w.k[REACHED])
     w.taken = h
     w.accepted += 1
     w.delay += 1
     w.used = order
-    renew(state, h, order, g, error, down)
+    choose_next_step(state, h, order, g, error, down)
     return FINE
 
 
@@ -288,12 +289,12 @@ def step_entry(state: int, t: float, first: int, second: int) -> int:
     g[:] = 0.0
     happened: int = FINE
     if w.order == 0:
-        happened = start(state, t)
+        happened = start_history(state, t)
     else:
         for j in range(w.used + 2):
             copy(w.k[NEXT + j], w.k[j])
     if happened == FINE:
-        happened = multistep(state, g, f)
+        happened = accepted_step(state, g, f)
     return happened
 
 

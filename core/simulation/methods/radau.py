@@ -3,17 +3,17 @@ in their RADAU, J. Comput. Appl. Math. 111, 1999).
 
 The s stages Z_i = y(t + c_i h) − y solve Z = h A F(Z), F_i = f(t + c_i h, y + Z_i); the last is the end of the step.
 
-1. `prepare`: the Jacobian J is kept as long as iterations converge fast with it; otherwise it is taken anew, in the
-   middle of the step. With A⁻¹ = T Λ T⁻¹, Λ of a real μ and (s − 1)/2 pairs α ± iβ, the matrix of Newton's method falls
-   into μ/h − J and the complex (α − iβ)/h − J, which are factored when J or h has changed
+1. `prepare_factors`: the Jacobian J is kept as long as iterations converge fast with it; otherwise it is taken anew, in
+   the middle of the step. With A⁻¹ = T Λ T⁻¹, Λ of a real μ and (s − 1)/2 pairs α ± iβ, the matrix of Newton's method
+   falls into μ/h − J and the complex (α − iβ)/h − J, which are factored when J or h has changed
    (`core.simulation.methods.stage_systems`).
-2. `guess`: the stages on the collocation polynomial of the step before, continued.
-3. `newton`: simplified Newton iterations on W = T⁻¹ Z: (Λ/h − J) ΔW = T⁻¹ F − Λ W/h, then Z = T W. With θ the ratio of
-   two changes of Z, the iteration ends where θ/(1 − θ) |ΔZ| is small enough, and is given up where it would not get
-   there in the rounds that are left.
+2. `guess_stages`: the stages on the collocation polynomial of the step before, continued.
+3. `iterate_stages`: simplified Newton iterations on W = T⁻¹ Z: (Λ/h − J) ΔW = T⁻¹ F − Λ W/h, then Z = T W. With θ the
+   ratio of two changes of Z, the iteration ends where θ/(1 − θ) |ΔZ| is small enough, and is given up where it would
+   not get there in the rounds that are left.
 4. `error_of`: (μ/h − J)⁻¹ (f + Σ e_i Z_i/h), that the stiff components cannot blow up (IV.8.19); after a refusal once
    more with f where the first estimate leads (IV.8.20). The end of the step is projected onto the manifold.
-5. `accept`: the next step from the errors of the last two (Gustafsson's predictive control), shorter where the
+5. `accept_step`: the next step from the errors of the last two (Gustafsson's predictive control), shorter where the
    iteration took many rounds; one that would grow little keeps its length, and with it the factors.
 6. `choose_order`: more stages where the error alone limits steps, fewer where convergence does.
 7. Values within a step are those of its collocation polynomial.
@@ -78,17 +78,17 @@ error allows steps larger by the factor DOWN than convergence does; after more t
 
 
 @native
-def block(s: int) -> Any:
+def table_row(s: int) -> Any:
     """Return the first table row of the coefficients for s stages."""
     return BLOCK * ((s - 3) // 2)
 
 
 @native
-def mix(state: int, M: Any, source: int, target: int) -> None:
+def mix_rows(state: int, M: Any, source: int, target: int) -> None:
     """Multiply a block of rows of k by a matrix, into another block."""
     w = load_radau(state)
     s = w.stage
-    first, n = block(s), len(w.y)
+    first, n = table_row(s), len(w.y)
     for i in range(s):
         out = w.k[target + i]
         for j in range(n):
@@ -100,7 +100,7 @@ def mix(state: int, M: Any, source: int, target: int) -> None:
 
 
 @native
-def ahead(state: int, theta: float, out: Any) -> None:
+def extrapolate(state: int, theta: float, out: Any) -> None:
     """Extrapolate the previous step's polynomial to θ of its length after its end, as the difference from the state
     there."""
     w = load_radau(state)
@@ -114,7 +114,7 @@ def ahead(state: int, theta: float, out: Any) -> None:
 
 
 @native
-def differences(state: int, t: float, point: Any) -> Any:
+def differenced_jacobian(state: int, t: float, point: Any) -> Any:
     """Compute ∂f/∂y by finite differences on switching surfaces."""
     w = load_radau(state)
     n, J = len(point), w.square
@@ -135,59 +135,59 @@ def differences(state: int, t: float, point: Any) -> Any:
 
 
 @native
-def jacobian(state: int, t: float, point: Any) -> Any:
+def update_jacobian(state: int, t: float, point: Any) -> Any:
     """Compute ∂f/∂y at a point into the state's Jacobian."""
     w = load_radau(state)
     w.jacobians += 1
     if w.sliding > 0:
-        return differences(state, t, point)
+        return differenced_jacobian(state, t, point)
     w.calls += w.cost
     return call_entry(w.jacobian, w.system, t, address_of(point), address_of(w.square)) == FINE
 
 
 @native
-def renew(state: int, t: float, h: float) -> Any:
+def foresee_jacobian(state: int, t: float, h: float) -> Any:
     """Compute the Jacobian at the middle of the step if it can be extrapolated: rotating stiff directions then stay
     close to it, and Newton's method converges several times faster."""
     w = load_radau(state)
     before, middle = w.last_step, w.k[ROOM]
     if before > 0.0 and h <= FORESEEN * before:
-        ahead(state, 0.5 * h / before, middle)
+        extrapolate(state, 0.5 * h / before, middle)
         for j in range(len(w.y)):
             middle[j] += w.y[j]
-        if jacobian(state, t + 0.5 * h, middle):
+        if update_jacobian(state, t + 0.5 * h, middle):
             return True
-    return jacobian(state, t, w.y)
+    return update_jacobian(state, t, w.y)
 
 
 @native
-def prepare(state: int, t: float, h: float) -> Any:
+def prepare_factors(state: int, t: float, h: float) -> Any:
     """Update the Jacobian and its factors where the old ones no longer apply."""
     w = load_radau(state)
     if w.renewed == 0:
-        if not renew(state, t, h):
+        if not foresee_jacobian(state, t, h):
             return NOT_FINITE
         w.renewed, w.present, w.factored = 1, 1, 0.0
     if w.factored != h:
         s = w.stage
         w.factored = h
-        if not factorise(state, h, w.rows[block(s) + MOST_STAGES], (s - 1) // 2):
+        if not factorise(state, h, w.rows[table_row(s) + MOST_STAGES], (s - 1) // 2):
             return DIVERGED
     return FINE
 
 
 @native
-def guess(state: int, h: float) -> None:
+def guess_stages(state: int, h: float) -> None:
     """Extrapolate starting values Z from the previous step's polynomial, and W = T⁻¹ Z."""
     w = load_radau(state)
     before, s = w.last_step, w.stage
     for i in range(s):
         if before > 0.0:
-            ahead(state, w.A[block(s) + MOST_STAGES, i] * h / before, w.k[Z + i])
+            extrapolate(state, w.A[table_row(s) + MOST_STAGES, i] * h / before, w.k[Z + i])
         else:
             for j in range(len(w.y)):
                 w.k[Z + i, j] = 0.0
-    mix(state, w.rows, Z, W)
+    mix_rows(state, w.rows, Z, W)
 
 
 @native
@@ -195,7 +195,7 @@ def newton_change(state: int, h: float) -> None:
     """Compute the Newton increment ΔW: form the right-hand sides T⁻¹ F − Λ W / h and solve the systems."""
     w = load_radau(state)
     n, k, s = len(w.y), w.k, w.stage
-    c, first = w.halved, block(s)
+    c, first = w.halved, table_row(s)
     spectrum = w.rows[first + MOST_STAGES]
     J = w.square[:n]
     right, found = w.complexes[MOST_STAGES // 2 * n], w.complexes[MOST_STAGES // 2 * n + 1]
@@ -224,7 +224,7 @@ def newton_change(state: int, h: float) -> None:
 
 
 @native
-def scaled(state: int, x: Any) -> Any:
+def scaled_square(state: int, x: Any) -> Any:
     """Return the sum of squares of x, scaled by the tolerances at the beginning of the step."""
     w = load_radau(state)
     scale, total = w.k[SCALE], 0.0
@@ -239,7 +239,7 @@ def evaluate_stages(state: int, t: float, h: float) -> Any:
     """Compute the derivatives at the stages; returns false if they are not finite."""
     w = load_radau(state)
     k, s = w.k, w.stage
-    nodes = w.A[block(s) + MOST_STAGES]
+    nodes = w.A[table_row(s) + MOST_STAGES]
     for i in range(s):
         for j in range(len(w.y)):
             k[ROOM, j] = w.y[j] + k[Z + i, j]
@@ -249,26 +249,26 @@ def evaluate_stages(state: int, t: float, h: float) -> Any:
 
 
 @native
-def most_rounds(s: int) -> Any:
+def iteration_limit(s: int) -> Any:
     """Return the largest number of iterations for s stages."""
     return 7 + 5 * (s - 3) // 2
 
 
 @native
-def newton(state: int, t: float, h: float, tolerance: float) -> Any:
+def iterate_stages(state: int, t: float, h: float, tolerance: float) -> Any:
     """Iterate to the stages Z; returns (outcome, convergence rate)."""
     w = load_radau(state)
     k, n, s = w.k, len(w.y), w.stage
-    most, before, rate = most_rounds(s), 0.0, 0.0
+    most, before, rate = iteration_limit(s), 0.0, 0.0
     for turn in range(most):
         w.rounds = turn + 1
         if not evaluate_stages(state, t, h):  # with fixed modes formulas may have no value beyond the event
             return NOT_FINITE if w.modes_fixed == 1 else DIVERGED, rate
         newton_change(state, h)
-        mix(state, w.A, DW, F)
+        mix_rows(state, w.A, DW, F)
         size = 0.0
         for i in range(s):
-            size += scaled(state, k[F + i])
+            size += scaled_square(state, k[F + i])
         size = np.sqrt(size / (s * n))
         if not size < np.inf:
             return DIVERGED, rate
@@ -287,39 +287,39 @@ def newton(state: int, t: float, h: float, tolerance: float) -> Any:
 
 
 @native
-def estimate(state: int, h: float) -> None:
+def estimate_error(state: int, h: float) -> None:
     """Compute the error estimate (μ/h − J)⁻¹ (f + Σ e_i Z_i / h) (IV.8.19)."""
     w = load_radau(state)
     k, s = w.k, w.stage
-    first = block(s)
+    first = table_row(s)
     for j in range(len(w.y)):
         x = 0.0
         for i in range(s):
             x += w.A[first + MOST_STAGES + 1, i] * k[Z + i, j]
         k[SECOND, j] = x / h
-    filtered(state, h, k[0])
+    filter_error(state, h, k[0])
 
 
 @native
-def filtered(state: int, h: float, f: Any) -> None:
+def filter_error(state: int, h: float, f: Any) -> None:
     """Compute (μ/h − J)⁻¹ (f + second part) into the error row."""
     w = load_radau(state)
     k, n = w.k, len(w.y)
     for j in range(n):
         k[RIGHT, j] = f[j] + k[SECOND, j]
-    real = w.rows[block(w.stage) + MOST_STAGES, 0] / h
+    real = w.rows[table_row(w.stage) + MOST_STAGES, 0] / h
     solve(w.square[:n], w.halved, real, w.square[n:], w.pivots[0], k[RIGHT], k[WRONG])
 
 
 @native
-def damp(state: int, t: float, h: float) -> None:
+def damp_error(state: int, t: float, h: float) -> None:
     """Recompute a large error estimate at the shifted state, which damps its stiff components (IV.8.20)."""
     w = load_radau(state)
     k = w.k
     for j in range(len(w.y)):
         k[ROOM, j] = w.y[j] + k[WRONG, j]
     if derivative(state, t, k[ROOM], k[CHANGE]):
-        filtered(state, h, k[CHANGE])
+        filter_error(state, h, k[CHANGE])
 
 
 @native
@@ -328,21 +328,21 @@ def error_of(state: int, t: float, h: float, tried: bool) -> Any:
     norm)."""
     w = load_radau(state)
     k = w.k
-    last_stage(state)
-    estimate(state, h)
+    copy_last_stage(state)
+    estimate_error(state, h)
     if tried and scaled_norm(state, k[WRONG], w.y, w.new) > 1.0:
-        damp(state, t, h)
+        damp_error(state, t, h)
     happened = project(state, t + h, w.new, k[WRONG])
     note_failure(state, k[WRONG], w.new)
     return happened, scaled_norm(state, k[WRONG], w.y, w.new)
 
 
 @native
-def accept(state: int, h: float, error: float, rate: float, rejected: bool) -> None:
+def accept_step(state: int, h: float, error: float, rate: float, rejected: bool) -> None:
     """Record the step and its polynomial, and choose the next step size (IV.8, Gustafsson's predictive controller)."""
     w = load_radau(state)
     s = w.stage
-    most, power, present = most_rounds(s), -1.0 / (s + 1.0), w.present == 1
+    most, power, present = iteration_limit(s), -1.0 / (s + 1.0), w.present == 1
     error = max(error, 1e-10)
     allowed = error**power
     converging = np.cbrt(GOAL_RATE / rate) if rate > 0.0 else LARGEST
@@ -363,7 +363,7 @@ def accept(state: int, h: float, error: float, rate: float, rejected: bool) -> N
     w.step, w.taken = h * factor, h
     w.accepted += 1
     w.degree = s
-    mix(state, w.P, Z, Q)
+    mix_rows(state, w.P, Z, Q)
     w.same += 1
     if not rejected and w.same > STEADY:
         choose_order(state, allowed, converging, present)
@@ -388,7 +388,7 @@ def choose_order(state: int, allowed: float, converging: float, present: bool) -
 
 
 @native
-def shrink(state: int, h: float, factor: float) -> Any:
+def shrink_step(state: int, h: float, factor: float) -> Any:
     """Reduce the size of a rejected step; returns false if no further rejection is allowed."""
     w = load_radau(state)
     w.rejected += 1
@@ -397,7 +397,7 @@ def shrink(state: int, h: float, factor: float) -> Any:
 
 
 @native
-def shorter(state: int, happened: int, error: float, refusals: int) -> Any:
+def shortening_factor(state: int, happened: int, error: float, refusals: int) -> Any:
     """Return the factor by which a step rejected for its error is shortened. After several rejections the solution is
     taken as not smooth, so that high orders are useless."""
     w = load_radau(state)
@@ -410,7 +410,7 @@ def shorter(state: int, happened: int, error: float, refusals: int) -> Any:
 
 
 @native
-def last_stage(state: int) -> None:
+def copy_last_stage(state: int) -> None:
     """Copy the last stage, the end of the step, into w.new."""
     w = load_radau(state)
     for j in range(len(w.y)):
@@ -418,7 +418,7 @@ def last_stage(state: int) -> None:
 
 
 @native
-def with_new_jacobian(state: int, rate: float) -> float:
+def retry_factor(state: int, rate: float) -> float:
     """Return the step factor after Newton's iteration failed, and request a new Jacobian; if that was already new, the
     step is shortened."""
     w = load_radau(state)
@@ -442,25 +442,25 @@ def implicit_step(state: int, tolerance: float) -> Any:
             h = end - t
         if too_small(t, h):
             return STEP_UNDERFLOW if happened in (FINE, DIVERGED) else happened
-        happened = prepare(state, t, h)
+        happened = prepare_factors(state, t, h)
         rate = 0.0
         if happened == FINE:
-            guess(state, h)
-            happened, rate = newton(state, t, h, tolerance)
+            guess_stages(state, h)
+            happened, rate = iterate_stages(state, t, h, tolerance)
         if happened == FINE:
             happened, error = error_of(state, t, h, rejected)
             if happened == FINE and error <= 1.0:
-                accept(state, h, error, rate, rejected)
+                accept_step(state, h, error, rate, rejected)
                 return FINE
             refusals += 1
-            factor = shorter(state, happened, error, refusals)
+            factor = shortening_factor(state, happened, error, refusals)
         else:
-            factor = with_new_jacobian(state, rate)
+            factor = retry_factor(state, rate)
         rejected = True
-        if not shrink(state, h, factor):
+        if not shrink_step(state, h, factor):
             return TOO_MANY
         if happened != FINE:
-            last_stage(state)
+            copy_last_stage(state)
         if refused(state, t, h, NOT_FINITE if happened == NOT_FINITE else FINE):
             w.step, w.renewed, w.last_step = h, 0, 0.0
             return SWITCHED

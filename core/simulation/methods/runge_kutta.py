@@ -81,7 +81,7 @@ def add_rows(k: Any, weights: Any, count: int, h: float, y: Any, out: Any) -> No
 
 
 @native
-def stages(state: int, first: int, last: int, t: float, h: float, point: Any) -> Any:
+def evaluate_stages(state: int, first: int, last: int, t: float, h: float, point: Any) -> Any:
     """Compute stages first … last − 1 into w.k; `point` receives the state of the last one."""
     w = load_state(state)
     for i in range(first, last):
@@ -103,7 +103,7 @@ def error_of(state: int, h: float, e: Any, e_low: Any) -> None:
 
 
 @native
-def weighed(state: int, e: Any, e_low: Any) -> Any:
+def error_norm(state: int, e: Any, e_low: Any) -> Any:
     """Return the error norm relative to the tolerances (Hairer II.10.1 if there are two estimates)."""
     w = load_state(state)
     high = scaled_norm(state, e, w.y, w.new)
@@ -115,7 +115,7 @@ def weighed(state: int, e: Any, e_low: Any) -> Any:
 
 
 @native
-def accept(state: int, h: float, error: float, rejected: int) -> None:
+def accept_step(state: int, h: float, error: float, rejected: int) -> None:
     """Record an accepted step and choose the next step size."""
     w = load_state(state)
     power = 1.0 / w.error_power
@@ -153,7 +153,7 @@ def watch_stiffness(state: int, h: float, point: Any, other: Any) -> None:
 
 
 @native
-def embedded_step(state: int, e: Any, e_low: Any) -> Any:
+def accepted_step(state: int, e: Any, e_low: Any) -> Any:
     """Take one accepted step from w.y to w.new, projected onto the constraint manifold."""
     w = load_state(state)
     t, end = w.time, w.end
@@ -164,15 +164,15 @@ def embedded_step(state: int, e: Any, e_low: Any) -> Any:
             h = end - t
         if too_small(t, h):  # whatever refused the longer ones is the reason
             return STEP_UNDERFLOW if happened == FINE else happened
-        happened = FINE if stages(state, 1, w.stages, t, h, w.new) else NOT_FINITE
+        happened = FINE if evaluate_stages(state, 1, w.stages, t, h, w.new) else NOT_FINITE
         error = np.inf
         if happened == FINE:
             error_of(state, h, e, e_low)
             happened = project(state, t + h, w.new, e)
         if happened == FINE:
-            error = weighed(state, e, e_low)
+            error = error_norm(state, e, e_low)
         if error <= 1.0:
-            accept(state, h, error, rejected)
+            accept_step(state, h, error, rejected)
             watch_stiffness(state, h, e, e_low)
             return FINE
         rejected = 1
@@ -200,26 +200,27 @@ def step_entry(state: int, t: float, first: int, second: int) -> int:
         w.fresh = 1
     if w.step <= 0.0:
         w.step = first_step(state, t, w.k[0], float(w.error_power), e, e_low)
-    happened: int = embedded_step(state, e, e_low)
+    happened: int = accepted_step(state, e, e_low)
     if happened != FINE:
         return happened
-    # the continuous extension, where a sample or the search for events needs it; `overlooked` makes it with fixed modes
+    # the continuous extension, where a sample or the search for events needs it; `sign_change_inside` makes it with
+    fixed modes
     if w.extend_of != 0 and (w.times[w.sample] < t + w.taken or w.modes_fixed == 1 or w.plain_step != 0):
-        happened = extend(state, t)
+        happened = extend_step(state, t)
     return happened
 
 
 @native
-def extend(state: int, t: float) -> int:
+def extend_step(state: int, t: float) -> int:
     """Compute the additional stages of the continuous extension for the step taken."""
     w = load_state(state)
-    return FINE if stages(state, w.stages, len(w.A), t, w.taken, scratch(len(w.y))) else NOT_FINITE
+    return FINE if evaluate_stages(state, w.stages, len(w.A), t, w.taken, scratch(len(w.y))) else NOT_FINITE
 
 
 @entry
 def extend_entry(state: int, t: float, first: int, second: int) -> int:
-    """Entry point of `extend`."""
-    return extend(state, t)
+    """Entry point of `extend_step`."""
+    return extend_step(state, t)
 
 
 @entry

@@ -47,15 +47,15 @@ def tableau(method: str) -> Tableau:
         A = np.zeros((4, 4))
         A[1, 0] = A[2, 1] = 0.5
         A[3, 2] = 1.0
-        return _fixed(A, [1 / 6, 1 / 3, 1 / 3, 1 / 6], [0.0, 0.5, 0.5, 1.0])
+        return _fixed_step_tableau(A, [1 / 6, 1 / 3, 1 / 3, 1 / 6], [0.0, 0.5, 0.5, 1.0])
     if method in ("euler", "semi_implicit_euler"):
-        return _fixed(np.zeros((1, 1)), [1.0], [0.0])
+        return _fixed_step_tableau(np.zeros((1, 1)), [1.0], [0.0])
     if method == "rk853":
-        return _eighth(HAIRER)
+        return _order_8_tableau(HAIRER)
     pair = {"rk32": BOGACKI_SHAMPINE, "rk54": DORMAND_PRINCE}[method]
     s = len(pair.B) + 1  # the last stage is the first of the next step
     A = np.zeros((s, s))
-    _fill(A, (*pair.A, pair.B))
+    _fill_lower_triangle(A, (*pair.A, pair.B))
     none = np.zeros(s)
     return Tableau(
         A,
@@ -69,30 +69,30 @@ def tableau(method: str) -> Tableau:
     )
 
 
-def _fill(A: Array, rows: Sequence[Sequence[float]]) -> None:
+def _fill_lower_triangle(A: Array, rows: Sequence[Sequence[float]]) -> None:
     """Write rows into the lower triangle of A."""
     for target, row in zip(A, rows, strict=False):
         target[: len(row)] = row
 
 
-def _fixed(A: Array, b: list[float], c: list[float]) -> Tableau:
+def _fixed_step_tableau(A: Array, b: list[float], c: list[float]) -> Tableau:
     none = np.zeros(len(b))
     return Tableau(A, np.array(b), np.array(c), none, none, np.zeros((len(b), 1)), len(b), len(b))
 
 
-def _eighth(pair: Pair) -> Tableau:
+def _order_8_tableau(pair: Pair) -> Tableau:
     """Build the tableau of order 8: 13 stages for a step, 3 more for values within it."""
     stages, extra = 13, 3
     A = np.zeros((stages + extra, stages + extra))
-    _fill(A, (*pair.A, pair.B, *pair.A_extra))
+    _fill_lower_triangle(A, (*pair.A, pair.B, *pair.A_extra))
     b, e, e_low = (np.zeros(stages + extra) for _ in range(3))
     b[:12] = pair.B
     e[:stages], e_low[:stages] = pair.E, pair.E_low
     c = np.concatenate([pair.C, [1.0], pair.C_extra])
-    return Tableau(A, b, c, e, e_low, _polynomials(b, np.array(pair.D)), stages, pair.error_order)
+    return Tableau(A, b, c, e, e_low, _dense_output_polynomials(b, np.array(pair.D)), stages, pair.error_order)
 
 
-def _polynomials(b: Array, D: Array) -> Array:
+def _dense_output_polynomials(b: Array, D: Array) -> Array:
     """Expand the nested form y + θ(F₀ + (1 − θ)(F₁ + θ(F₂ + (1 − θ)(F₃ + …)))) into powers of θ, for each stage.
 
     F₀ = Δy, F₁ = h f₀ − Δy, F₂ = 2 Δy − h (f₀ + f₁), F₃… = h D k with f₁ = k₁₂ (Hairer II.6, contd8).

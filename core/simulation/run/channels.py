@@ -114,7 +114,7 @@ class Channels:
         self.modes = ModeChannels(mech, p, samples)
         self.elements = ElementChannels(mech, self.p, samples, self.modes.row_forces)
         self.elements.table.update(self.modes.table)
-        self._moving = [name for name in mech.joint_names if self._freedom(name)]
+        self._moving = [name for name in mech.joint_names if self._degrees_of_freedom(name)]
 
     def begin_again(self, p: Array, modes: JointModes) -> None:
         """Clear the cache for new samples of the machine with other parameter values. modes: contact rows of its
@@ -125,7 +125,7 @@ class Channels:
         self._cut.clear()
         self.elements.begin_again()
 
-    def _freedom(self, joint: str) -> int:
+    def _degrees_of_freedom(self, joint: str) -> int:
         try:
             v = self.mech.joint_v(joint)
         except (ModelError, KeyError):  # a cut or fixed joint has none of its own
@@ -175,10 +175,10 @@ class Channels:
     def dimension(self, channel: str) -> str:
         """Return the dimension of a channel, of one of its components, or of a formula; "none" if columns differ or if
         the unit of a formula has no name."""
-        if (found := self._dimensions(channel)) is not None:
+        if (found := self._column_dimensions(channel)) is not None:
             return common(found)
         owner, _, part = channel.rpartition(".")
-        found = self._dimensions(owner) if owner in self.names else None
+        found = self._column_dimensions(owner) if owner in self.names else None
         if found is None:
             return self.measured(channel).kind
         columns = dict(zip(suffixes(self, owner), found, strict=False))
@@ -196,16 +196,16 @@ class Channels:
         if name in self.mech.q_names:
             return of_name(self.dimension(f"{name}.q"))
         owner = name.rpartition(".")[0]
-        if self._dimensions(name) is not None or owner in self.names:
+        if self._column_dimensions(name) is not None or owner in self.names:
             return of_name(self.dimension(name))
-        return of_name(self._parameters.get(name, "none"))
+        return of_name(self._parameter_dimensions.get(name, "none"))
 
     @cached_property
-    def _parameters(self) -> dict[str, str]:
+    def _parameter_dimensions(self) -> dict[str, str]:
         """Return the dimension of each parameter."""
         return {each.name: each.dimension for each in self.mech.model.expanded.parameters}
 
-    def _dimensions(self, channel: str) -> tuple[str, ...] | None:
+    def _column_dimensions(self, channel: str) -> tuple[str, ...] | None:
         """Return the dimensions of a channel's columns; None if there is no such channel."""
         if channel in _WHOLE_DIMENSIONS:
             return _WHOLE_DIMENSIONS[channel]
@@ -213,20 +213,20 @@ class Channels:
             return self.elements.table[channel].dimensions
         owner, _, what = channel.rpartition(".")
         if what in JOINT and owner in self.mech.joint_names:
-            return self._of_coordinates(owner, what)
+            return self._coordinate_dimensions(owner, what)
         if what in FRAME and owner in self.mech.frame_names:
             return _FRAME_DIMENSIONS[what]
         columns = self.mech.q_names if what == "q" else self.mech.v_names
         if what in JOINT[:4] and owner in columns:
             joint = owner.rpartition(".")[0]
-            return (self._of_coordinates(joint, what)[columns.index(owner) - self._first(joint, what)],)
+            return (self._coordinate_dimensions(joint, what)[columns.index(owner) - self._first_index(joint, what)],)
         return None
 
-    def _first(self, joint: str, what: str) -> int:
+    def _first_index(self, joint: str, what: str) -> int:
         """Return the index of a joint's first coordinate or speed."""
         return int((self.mech.joint_q(joint) if what == "q" else self.mech.joint_v(joint)).start)
 
-    def _of_coordinates(self, joint: str, what: str) -> tuple[str, ...]:
+    def _coordinate_dimensions(self, joint: str, what: str) -> tuple[str, ...]:
         """Return the dimensions of a joint's coordinates, speeds, accelerations, forces or reaction."""
         if what == "reaction":
             return ("torque",) * 3 + ("force",) * 3
@@ -267,8 +267,8 @@ class Channels:
             return self[channel]
         if channel in LEDGER:  # sums over all the run
             return self._whole(channel)
-        if self._is_long and self._has(channel):
-            return self._of_many(channel)
+        if self._is_long and self._is_channel(channel):
+            return self._long_channel(channel)
         if channel in WHOLE:
             return self._whole(channel)
         if channel in self.elements.table:
@@ -291,7 +291,7 @@ class Channels:
                 return np.asarray(getattr(self.samples, label))[:, columns.index(owner)]
         return self._component(owner, what) if owner in self.names else None
 
-    def _of_many(self, channel: str) -> Array:
+    def _long_channel(self, channel: str) -> Array:
         """Return a channel of a long run: stored columns directly, others computed block by block."""
         owner, _, what = channel.rpartition(".")
         as_it_lies = what in STORED or (what == "tau" and not self.mech.model.expanded.drivers)
@@ -303,7 +303,7 @@ class Channels:
             self._kept[channel] = in_blocks(self.samples, lambda part: Channels(self.mech, given, part)[channel])
         return self._kept[channel]
 
-    def _has(self, channel: str) -> bool:
+    def _is_channel(self, channel: str) -> bool:
         """Return True for the name of a whole channel, not of a component."""
         owner, _, what = channel.rpartition(".")
         of_joint = what in JOINT and owner in self.mech.joint_names
@@ -313,7 +313,7 @@ class Channels:
     def _component(self, channel: str, suffix: str) -> Array | None:
         """Return one column of a channel with several, such as "tool.position.x"; None if there is no such column."""
         values = self[channel]
-        suffixes = self.components(channel, _width(values)) if values.ndim > 1 else ()
+        suffixes = self.components(channel, _column_count(values)) if values.ndim > 1 else ()
         flat = values.reshape(len(values), -1)
         if suffix in suffixes:
             return flat[:, suffixes.index(suffix)]
@@ -328,14 +328,14 @@ class Channels:
         if channel in LEDGER:
             return energy_ledger.account(self, channel)
         if kind == "energy":
-            return self._energy(part)
+            return self._energy_channel(part)
         if kind == "momentum":
             both = self.mech.compiled.call("momentum", q, v, p=self.p)
             return both[:, 3:] if part == "linear" else both[:, :3]
         gaps = self.mech.constraint_residual(q, p=self.p, t=self.samples.time)
         return np.max(np.abs(gaps), axis=1, initial=0.0)
 
-    def _energy(self, part: str) -> Array:
+    def _energy_channel(self, part: str) -> Array:
         """Return an energy (n,), J; the energy in stops is that recorded in the run, since derived stiffnesses depend
         on its motion."""
         q, v, states = self.samples.q, self.samples.v, self.elements.states
@@ -349,8 +349,8 @@ class Channels:
         if what == "reaction":
             return self.elements.reactions()[joint]
         if cut_coordinates.closes_loop(self.mech.compiled, joint):
-            return self._of_cut(joint, what)
-        if not self._freedom(joint):
+            return self._cut_joint_channel(joint, what)
+        if not self._degrees_of_freedom(joint):
             raise ModelError(
                 "The joint has no coordinates of its own: it is fixed.",
                 where=f"joint '{joint}'",
@@ -367,20 +367,20 @@ class Channels:
             )
         else:
             values = self.mech.following(joint, self.p)[0] * getattr(self.samples, what)[:, self.mech.joint_v(joint)]
-            values = values + self._of_drivers(joint, values.shape) if what == "tau" else values
+            values = values + self._driver_forces(joint, values.shape) if what == "tau" else values
         return values[:, 0] if values.shape[1] == 1 else values
 
-    def _of_cut(self, joint: str, what: str) -> Array:
+    def _cut_joint_channel(self, joint: str, what: str) -> Array:
         """Return motion or force of a loop-closing joint, which only drivers can actuate."""
         if joint not in self._cut:
             s = self.samples
             moving = cut_coordinates.motion(self.mech.compiled, joint, s.q, s.v, s.a, self.p)
             self._cut[joint] = moving._replace(q=cut_coordinates.steady(self.mech.compiled, joint, s.time, moving))
         moving = self._cut[joint]
-        values = self._of_drivers(joint, moving.v.shape) if what == "tau" else np.asarray(getattr(moving, what))
+        values = self._driver_forces(joint, moving.v.shape) if what == "tau" else np.asarray(getattr(moving, what))
         return values[:, 0] if values.shape[1] == 1 else values
 
-    def _of_drivers(self, joint: str, shape: tuple[int, ...]) -> Array:
+    def _driver_forces(self, joint: str, shape: tuple[int, ...]) -> Array:
         """Return the forces (n, nv) of the drivers that move a joint, or a joint that follows it: those of its
         motor."""
         forces, model = np.zeros(shape), self.mech.model.expanded
@@ -424,7 +424,7 @@ class Channels:
                 raise self._unknown(name)
             if column is not None:
                 columns[name] = self._plain(name, column)
-        return _evaluated(node, columns, values, len(self.samples.time))
+        return _formula_at_samples(node, columns, values, len(self.samples.time))
 
     def _plain(self, name: str, column: Array) -> Array:
         if name in self.modes.of_words:
@@ -434,7 +434,7 @@ class Channels:
                 remedy="Ask for it alone, or use the force beside it.",
             )
         if column.ndim != 1:
-            first = self.components(name, _width(column))[0]
+            first = self.components(name, _column_count(column))[0]
             raise ExpressionError(
                 f"'{name}' has several components.",
                 where="channel",
@@ -445,7 +445,7 @@ class Channels:
     def _unknown(self, name: str) -> ModelError:
         owner, _, part = name.rpartition(".")
         if owner in self.names and (values := self[owner]).ndim > 1:
-            suffixes = ", ".join(self.components(owner, _width(values)))
+            suffixes = ", ".join(self.components(owner, _column_count(values)))
             return ModelError(f"'{owner}' has no component '{part}'.", remedy=f"It has {suffixes}.")
         close = likely_meant(name, ("t", *self.names, *self.mech.model.values()))
         hint = f"Did you mean {', '.join(close)}?" if close else "`run.channels` lists them."
@@ -477,11 +477,11 @@ def suffixes(channels: Channels, channel: str) -> tuple[str, ...]:
     return channels.components(channel, count) if count > 1 else ()
 
 
-def _width(column: Array) -> int:
+def _column_count(column: Array) -> int:
     return int(column.reshape(len(column), -1).shape[1])
 
 
-def _evaluated(node: Node, columns: dict[str, Array], values: dict[str, Any], count: int) -> Array:
+def _formula_at_samples(node: Node, columns: dict[str, Array], values: dict[str, Any], count: int) -> Array:
     """Evaluate the formula at all samples: one expression graph, mapped over them."""
     symbols = {name: ca.SX.sym("x") for name in columns}
     result = ca.densify(as_symbol(evaluate(node, {**values, **symbols})))
@@ -489,10 +489,10 @@ def _evaluated(node: Node, columns: dict[str, Array], values: dict[str, Any], co
         return np.full(count, float(ca.evalf(result)))
     function: Callable[..., Any] = ca.Function("f", list(symbols.values()), [result])
 
-    def of(rows: slice) -> Array:
+    def values_of_rows(rows: slice) -> Array:
         return np.array(function(*(ca.DM(column[rows]).T for column in columns.values())), dtype=float).reshape(-1)
 
-    return gathered(of(slice(first, first + BLOCK)) for first in range(0, max(count, 1), BLOCK))
+    return gathered(values_of_rows(slice(first, first + BLOCK)) for first in range(0, max(count, 1), BLOCK))
 
 
 def quaternions(rotations: Array) -> Array:

@@ -45,31 +45,33 @@ def account(channels: Any, channel: str) -> Array:
         case "in_stops":
             return modes.total(STORED)
         case "dampers":
-            return work(channels, _lost)
+            return work(channels, _dissipated_power)
         case "motors":
             kept = modes.motor_work
-            return work(channels, _given) if kept is None else kept
+            return work(channels, _joint_force_power) if kept is None else kept
         case "drivers":
-            return work(channels, _driving) if channels.mech.model.expanded.drivers else 0.0 * channels.samples.time
+            return (
+                work(channels, _driver_power) if channels.mech.model.expanded.drivers else 0.0 * channels.samples.time
+            )
         case _:
             plus, minus = ("total", "friction", "stops", "dampers"), ("motors", "drivers")
             left = sum((channels[f"energy.{name}"] for name in plus), np.zeros(len(channels.samples.time)))
             return np.asarray(left - sum(channels[f"energy.{name}"] for name in minus))
 
 
-def _lost(channels: Any) -> Array:
+def _dissipated_power(channels: Any) -> Array:
     """Return the power (n,), W, dissipated or absorbed by dampers and force elements."""
     s, states = channels.samples, channels.elements.states
     power = channels.mech.compiled.call("lost_power", s.q, s.v, p=channels.p, t=s.time, x=states["x"])
     return np.reshape(power, len(s.time))
 
 
-def _given(channels: Any) -> Array:
+def _joint_force_power(channels: Any) -> Array:
     """Return the power (n,), W, of joint forces."""
     return np.asarray(np.sum(channels.samples.tau * channels.samples.v, axis=1))
 
 
-def _driving(channels: Any) -> Array:
+def _driver_power(channels: Any) -> Array:
     """Return the power (n,), W, of drivers."""
     count, model = len(channels.samples.time), channels.mech.model.expanded
     power = np.zeros(count)

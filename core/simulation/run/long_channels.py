@@ -33,10 +33,10 @@ class Samples:
 
 def in_blocks(samples: Any, compute: Callable[[Samples], Array]) -> Array:
     """Compute a quantity (n, …) of all samples block by block."""
-    return gathered(_computed(samples, compute))
+    return gathered(_computed_blocks(samples, compute))
 
 
-def _computed(samples: Any, compute: Callable[[Samples], Array]) -> Iterator[Array]:
+def _computed_blocks(samples: Any, compute: Callable[[Samples], Array]) -> Iterator[Array]:
     last: Array | None = None
     for first in range(0, len(samples.time), BLOCK):
         rows = slice(first if last is None else first - 1, first + BLOCK)

@@ -133,7 +133,7 @@ def _effort_codes(rows: Array) -> Array:
     return np.select([rows[:, CLIPPED] > 0.0, rows[:, CLIPPED] < 0.0], [1, 2], 0)
 
 
-def things_of(row: JointRow) -> Iterator[Thing]:
+def contact_elements_of(row: JointRow) -> Iterator[Thing]:
     """Yield friction, stop and limits that act along a row."""
     if row.rubs and row.shares != 1:
         if row.shares:
@@ -177,7 +177,7 @@ class ModeChannels:
     @cached_property
     def things(self) -> dict[str, tuple[int, Thing]]:
         """Return (row, friction, stop or limit) by name."""
-        return {thing.name: (k, thing) for k, row in enumerate(self.rows) for thing in things_of(row)}
+        return {thing.name: (k, thing) for k, row in enumerate(self.rows) for thing in contact_elements_of(row)}
 
     def codes(self, thing: str) -> Array:
         """Return the index (n,) of the contact state of a friction, stop or limit."""
@@ -206,37 +206,37 @@ class ModeChannels:
     @cached_property
     def table(self) -> dict[str, Channel]:
         """Return the numerical channels by name."""
-        return dict(self._channels())
+        return dict(self._number_channels())
 
     @cached_property
     def of_words(self) -> dict[str, tuple[str, ...]]:
         """Return the channels of words, with the words that each may take."""
         return {f"{name}.mode": thing.words for name, (_, thing) in self.things.items()}
 
-    def _channels(self) -> Iterator[tuple[str, Channel]]:
+    def _number_channels(self) -> Iterator[tuple[str, Channel]]:
         for name, (k, thing) in self.things.items():
             force = dual(self.rows[k].dimension)
             if thing.width > 1:
                 suffixes = tuple(row.name.removeprefix(f"{row.owner}.") for row in self.rows[k : k + thing.width])
-                yield f"{name}.force", Channel(self._vector(k, thing), (force,) * thing.width, suffixes)
+                yield f"{name}.force", Channel(self._force_vector(k, thing), (force,) * thing.width, suffixes)
             else:
-                yield f"{name}.force", Channel(self._column(k, thing.force), (force,))
+                yield f"{name}.force", Channel(self._recorded_column(k, thing.force), (force,))
             if thing.force == FRICTION:
-                yield f"{name}.loss", Channel(self._lost(k, thing.width), ("energy",))
+                yield f"{name}.loss", Channel(self._friction_loss(k, thing.width), ("energy",))
             elif thing.force == STOP_FORCE:
-                yield f"{name}.loss", Channel(self._loss(k), ("energy",))
-                yield f"{name}.stored", Channel(self._column(k, STORED), ("energy",))
+                yield f"{name}.loss", Channel(self._stop_loss(k), ("energy",))
+                yield f"{name}.stored", Channel(self._recorded_column(k, STORED), ("energy",))
 
-    def _column(self, k: int, column: int) -> Callable[[], Array]:
+    def _recorded_column(self, k: int, column: int) -> Callable[[], Array]:
         return lambda: self.of(k)[:, column]
 
-    def _vector(self, k: int, thing: Thing) -> Callable[[], Array]:
+    def _force_vector(self, k: int, thing: Thing) -> Callable[[], Array]:
         return lambda: np.stack([self.of(i)[:, thing.force] for i in range(k, k + thing.width)], axis=1)
 
-    def _lost(self, k: int, count: int) -> Callable[[], Array]:
+    def _friction_loss(self, k: int, count: int) -> Callable[[], Array]:
         return lambda: np.sum([self.of(i)[:, FRICTION_LOSS] for i in range(k, k + count)], axis=0)
 
-    def _loss(self, k: int) -> Callable[[], Array]:
+    def _stop_loss(self, k: int) -> Callable[[], Array]:
         return lambda: self.of(k)[:, STOP_WORK] - self.of(k)[:, STORED]
 
     def total(self, column: int) -> Array:
@@ -257,7 +257,7 @@ class ModeChannels:
         joint = np.zeros(s.v.shape)
         closing = np.zeros((len(joint), len(compiled.program.tracer.cut_coordinates)))
         cut = [row for row in self.rows if row.at_v == NOWHERE]
-        W = dict(zip([row.name for row in cut], self._cut_entries(cut), strict=True)) if cut else {}
+        W = dict(zip([row.name for row in cut], self._cut_row_entries(cut), strict=True)) if cut else {}
         for k, row in enumerate(self.rows):
             kept = self.of(k)
             force = kept[:, FRICTION] + kept[:, STOP_FORCE] + kept[:, WITHHELD]
@@ -268,7 +268,7 @@ class ModeChannels:
                 closing[:, cut_number(compiled, row)] += force
         return RowForces(joint, closing)
 
-    def _cut_entries(self, rows: Sequence[JointRow]) -> list[Array]:
+    def _cut_row_entries(self, rows: Sequence[JointRow]) -> list[Array]:
         """Return W (n, nv) of rows of loop-closing joints."""
         compiled, q = self.mech.compiled, self.samples.q
         entries = compiled.call("cut_entries", q, p=self._p)
@@ -293,12 +293,12 @@ def events_of(channels: ModeChannels) -> tuple[Event, ...]:
         Event(float(time[i + 1]), row.together or row.name, what)
         for k, row in enumerate(channels.rows)
         if row.shares
-        for i, what in _happened(channels.of(k)[:, : RESTS + 1], row)
+        for i, what in _events_of_row(channels.of(k)[:, : RESTS + 1], row)
     ]
     return tuple(sorted(found))
 
 
-def _happened(rows: Array, row: JointRow) -> Iterator[tuple[int, str]]:
+def _events_of_row(rows: Array, row: JointRow) -> Iterator[tuple[int, str]]:
     """Yield (sample before, event) of one row."""
     for i in np.flatnonzero((rows[1:] != rows[:-1]).any(axis=1)):
         before, after = rows[i], rows[i + 1]

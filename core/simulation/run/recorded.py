@@ -63,7 +63,7 @@ def run_of(
     if mech.constrained:
         for k in range(len(q)):
             values = {name: numbers[k, c] for c, name in places.items()}
-            q[k] = _closed(mech, q[max(k - 1, 0)], values, dict(p), float(time[k]))
+            q[k] = _closed_position(mech, q[max(k - 1, 0)], values, dict(p), float(time[k]))
             far = np.abs(q[k, [mech.q_names.index(name) for name in places.values()]] - numbers[k, list(places)])
             if np.max(far) > RECORDED_TOLERANCE:
                 raise FileError(
@@ -72,10 +72,10 @@ def run_of(
                     where=f"column '{names[list(places)[int(np.argmax(far))]]}'",
                     remedy="Play it on the machine, and with the parameter values, that it was recorded of.",
                 )
-    v, a = _rates(mech, time, q)
+    v, a = _spline_rates(mech, time, q)
     if mech.constrained:
         recorded = [name for name in places.values() if name in mech.v_names]
-        v, a = _following(mech, p, time, q, v, a, recorded)
+        v, a = _consistent_motion(mech, p, time, q, v, a, recorded)
     tau = joint_forces(mech.compiled, q, v, a, None, dict(p), True, time)
     settings = Settings(
         method=RECORDED.id,
@@ -92,7 +92,9 @@ def run_of(
     return Run(mech, settings, time, q, v, a, np.asarray(tau), Statistics())
 
 
-def _closed(mech: Mechanism, before: Array, recorded: Mapping[str, float], p: Mapping[str, float], t: float) -> Array:
+def _closed_position(
+    mech: Mechanism, before: Array, recorded: Mapping[str, float], p: Mapping[str, float], t: float
+) -> Array:
     """Return the closed position with the recorded coordinates, or the one nearest to them."""
     try:
         return mech.move(before, recorded, p, t=t, exact=True)
@@ -103,7 +105,7 @@ def _closed(mech: Mechanism, before: Array, recorded: Mapping[str, float], p: Ma
         return np.asarray(mech.assemble(q, p=p, t=t, weights=dict.fromkeys(joints, UNWILLING)))
 
 
-def _rates(mech: Mechanism, time: Array, q: Array) -> tuple[Array, Array]:
+def _spline_rates(mech: Mechanism, time: Array, q: Array) -> tuple[Array, Array]:
     """Return speeds and accelerations (n, nv) of cubic splines through positions (n, nq)."""
     from scipy.interpolate import CubicSpline
 
@@ -115,7 +117,7 @@ def _rates(mech: Mechanism, time: Array, q: Array) -> tuple[Array, Array]:
     return v, CubicSpline(time, v)(time, 1)
 
 
-def _following(
+def _consistent_motion(
     mech: Mechanism, p: Mapping[str, float], time: Array, q: Array, v: Array, a: Array, recorded: Sequence[str]
 ) -> tuple[Array, Array]:
     """Return consistent speeds and accelerations (n, nv): recorded speeds are kept and others follow; where dependent

@@ -74,7 +74,7 @@ class RunFile:
         arrays |= {kept(name): piece[name] for name in self.channels}
         try:
             if self.file is None:
-                self._open(arrays)
+                self._create_file(arrays)
             for name, values in arrays.items():
                 data = self.file[name]
                 first = len(data)
@@ -84,10 +84,10 @@ class RunFile:
                     first += len(rows)
                 data.flush()
         except (OSError, RuntimeError) as error:
-            self._abandon()
-            raise _unwritable(self.path, error) from None
+            self._discard_pending_writes()
+            raise _write_error(self.path, error) from None
 
-    def _abandon(self) -> None:
+    def _discard_pending_writes(self) -> None:
         """Close a file that can no longer be written. Pending HDF5 writes are discarded, since they would be retried at
         exit and crash the program."""
         try:
@@ -98,7 +98,7 @@ class RunFile:
         except (OSError, RuntimeError, AttributeError, NotImplementedError, ValueError):
             return
 
-    def _open(self, arrays: dict[str, Any]) -> None:
+    def _create_file(self, arrays: dict[str, Any]) -> None:
         import h5py
 
         try:
@@ -108,13 +108,13 @@ class RunFile:
             Path(self.path).unlink(missing_ok=True)
             raise
         self.file = file = h5py.File(self.path, "w", libver="latest")
-        described(file, self.mech, self.settings)
+        write_description(file, self.mech, self.settings)
         for name, values in arrays.items():
             rest = values.shape[1:]
             file.create_dataset(
                 name,
                 (0, *rest),
-                type_of(values),
+                storage_type(values),
                 chunks=(CHUNK, *(max(n, 1) for n in rest)),
                 maxshape=(None, *rest),
                 fletcher32=True,
@@ -134,19 +134,19 @@ class RunFile:
             with open(self.path, "r+b") as content:
                 seal(content)
         except (OSError, RuntimeError) as error:
-            self._abandon()
-            raise _unwritable(self.path, error) from None
+            self._discard_pending_writes()
+            raise _write_error(self.path, error) from None
         if Path(self.path).stat().st_size > IN_MEMORY:
             with contextlib.suppress(FileError, OSError):  # no room for both: what there is can be read as well
-                self._join()
+                self._join_pieces()
 
-    def _join(self) -> None:
+    def _join_pieces(self) -> None:
         """Join the pieces of each array. Raises FileError and then leaves the file unchanged."""
         import h5py
 
         def write(stream: BinaryIO) -> None:
             with h5py.File(self.path, "r") as pieces, h5py.File(stream, "w", libver="v110") as file:
-                described(file, self.mech, self.settings)
+                write_description(file, self.mech, self.settings)
                 file.attrs["statistics"] = pieces.attrs["statistics"]
                 if EVENTS in pieces:
                     pieces.copy(EVENTS, file)
@@ -162,7 +162,7 @@ def kept(channel: str) -> str:
     return f"channels/{channel.replace('/', '∕')}"
 
 
-def type_of(values: Any) -> str:
+def storage_type(values: Any) -> str:
     """Return the HDF5 type for numbers or words."""
     return "f8" if values.dtype.kind != "U" else f"S{LONGEST_WORD}"
 
@@ -183,7 +183,7 @@ def write_events(file: Any, run: Run) -> None:
     file.create_dataset(EVENTS, data=np.array([tuple(event) for event in run.events], dtype=kind))
 
 
-def described(file: Any, mech: Mechanism, settings: Settings) -> None:
+def write_description(file: Any, mech: Mechanism, settings: Settings) -> None:
     """Write model and settings into the file."""
     file.attrs["format"], file.attrs["version"] = FORMAT, VERSION
     file.attrs["origin"] = mech.model.origin
@@ -193,7 +193,7 @@ def described(file: Any, mech: Mechanism, settings: Settings) -> None:
     file.create_dataset("model", data=np.bytes_(dumps(mech.model).encode()))
 
 
-def _unwritable(path: str, error: OSError | RuntimeError) -> FileError:
+def _write_error(path: str, error: OSError | RuntimeError) -> FileError:
     """Return the error for a failed write; HDF5 gives the system's error number only in its text."""
     found = re.search(r"errno = (\d+)", str(error))
     number = int(found[1]) if found else getattr(error, "errno", None)
@@ -213,7 +213,7 @@ def load(path: str) -> Run:
         raise FileError("This is no HDF5 file, so it holds no whole run.", file=path, remedy=remedy)
     try:
         is_whole(path)
-        with _readable(path) as file:
+        with _opened_for_reading(path) as file:
             if file.attrs.get("format") != FORMAT:
                 raise FileError("This is no run of this program.", file=path, remedy="Open a file written by run.save.")
             if int(file.attrs["version"]) > VERSION:
@@ -243,7 +243,7 @@ def holds_hdf5(path: str) -> bool:
     return beginning_of(path, len(SIGNATURE)) == SIGNATURE
 
 
-def _readable(path: str) -> Any:
+def _opened_for_reading(path: str) -> Any:
     """Open the file for reading, repairing in memory the header of one that was never closed."""
     import h5py
 
@@ -285,7 +285,7 @@ def save(run: Run, path: str, channels: Sequence[str], progress: Callable[[float
         import h5py
 
         with h5py.File(stream, "w", libver="v110") as file:
-            described(file, run.mech, run.settings)
+            write_description(file, run.mech, run.settings)
             file.attrs["statistics"] = json.dumps(run.summary())
             write_events(file, run)
             fill(file, arrays, progress)
@@ -298,7 +298,7 @@ def fill(file: Any, arrays: Mapping[str, Any], progress: Callable[[float], objec
     """Copy arrays, or data of another file, into an open file, each as one contiguous dataset."""
     total, done = sum(int(np.prod(rows.shape)) for rows in arrays.values()), 0
     for name, rows in arrays.items():
-        data = file.create_dataset(name, rows.shape, rows.dtype if rows.dtype.kind == "S" else type_of(rows))
+        data = file.create_dataset(name, rows.shape, rows.dtype if rows.dtype.kind == "S" else storage_type(rows))
         for first in range(0, len(rows), BLOCK):
             part = writable(np.asarray(rows[first : first + BLOCK]))
             data[first : first + len(part)] = part

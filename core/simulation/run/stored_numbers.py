@@ -69,7 +69,7 @@ def check(mech: Mechanism, settings: Settings, arrays: Mapping[str, NDArray[np.f
         if arrays[name].shape[1:] != (width,):
             raise ValueError(f"'{name}' has rows of {arrays[name].shape[1:]} numbers, the machine has {width}")
     time = arrays["time"]
-    if time.ndim != 1 or not len(time) or not _grow(time):
+    if time.ndim != 1 or not len(time) or not _are_increasing(time):
         raise ValueError("its times do not grow")
     if settings.method not in METHODS and settings.method != RECORDED.id:
         raise ValueError(f"its method '{str(settings.method)[:40]}' is not known")
@@ -80,7 +80,7 @@ def check(mech: Mechanism, settings: Settings, arrays: Mapping[str, NDArray[np.f
         raise ValueError("its settings are no numbers")
 
 
-def _grow(times: NDArray[np.float64]) -> bool:
+def _are_increasing(times: NDArray[np.float64]) -> bool:
     """Return True if times are finite and do not decrease."""
     parts = (times[max(first - 1, 0) : first + BLOCK] for first in range(0, len(times), BLOCK))
     return all(np.isfinite(part).all() and bool(np.all(np.diff(part) >= 0.0)) for part in parts)

@@ -17,26 +17,26 @@ def undefined_words(run: Run, name: str) -> str:
     time = f"t = {float(run.time[0]):.4g} s"
     said = f"'{name}' gives no finite number at any time of the run"
     try:
-        broken = _innermost(run, parse(name))
+        broken = _innermost_undefined(run, parse(name))
     except KinetostatError:
         broken = None
     if broken is None:
         return f"{said}, from {time} on."
-    inside = [f"{each} = {_first(run, each):.4g}" for each in sorted(names(broken)) if each != text_of(broken)]
+    inside = [f"{each} = {_first_value(run, each):.4g}" for each in sorted(names(broken)) if each != text_of(broken)]
     given = f", with {', '.join(inside)}" if inside else ""
     return f"{said}: at {time} already {text_of(broken)} has none{given}."
 
 
-def _innermost(run: Run, node: Node) -> Node | None:
+def _innermost_undefined(run: Run, node: Node) -> Node | None:
     """Return the innermost part without a finite value, all of whose operands have one; None if there is none."""
-    for part in _parts(node):
-        found = _innermost(run, part)
+    for part in _operands(node):
+        found = _innermost_undefined(run, part)
         if found is not None:
             return found
-    return None if np.isfinite(_first(run, text_of(node))) else node
+    return None if np.isfinite(_first_value(run, text_of(node))) else node
 
 
-def _parts(node: Node) -> tuple[Node, ...]:
+def _operands(node: Node) -> tuple[Node, ...]:
     match node:
         case Negative(operand):
             return (operand,)
@@ -48,5 +48,5 @@ def _parts(node: Node) -> tuple[Node, ...]:
             return ()
 
 
-def _first(run: Run, formula: str) -> float:
+def _first_value(run: Run, formula: str) -> float:
     return float(np.ravel(run[formula])[0])

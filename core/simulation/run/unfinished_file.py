@@ -27,18 +27,18 @@ def opened(path: str) -> Iterator[Any]:
     """Open the file as an `h5py.File`. Raises OSError if it cannot be read."""
     import h5py
 
-    with _Closed(path) as content:
-        content.mend()
+    with _RepairedFile(path) as content:
+        content.replace_superblock()
         with h5py.File(content, "r") as file:
             yield file
 
 
-class _Closed(io.FileIO):
+class _RepairedFile(io.FileIO):
     """File that is read with a replaced superblock."""
 
     _head = b""
 
-    def mend(self) -> None:
+    def replace_superblock(self) -> None:
         """Replace the superblock by the one that a closing writer would have left. Raises OSError."""
         head, size = self.read(LENGTH), self.seek(0, io.SEEK_END)
         self._head = closed(head or b"", size)
@@ -74,23 +74,23 @@ def checksum(data: bytes) -> int:
     for k, block in enumerate(blocks):
         x, y, z = struct.unpack("<III", block.ljust(12, b"\0"))
         a, b, c = (a + x) & _MASK, (b + y) & _MASK, (c + z) & _MASK
-        a, b, c = _mixed(a, b, c) if k < len(blocks) - 1 else _ended(a, b, c)
+        a, b, c = _mix_words(a, b, c) if k < len(blocks) - 1 else _final_mix(a, b, c)
     return c
 
 
-def _turned(x: int, bits: int) -> int:
+def _rotated(x: int, bits: int) -> int:
     return (x << bits | x >> 32 - bits) & _MASK
 
 
-def _mixed(a: int, b: int, c: int) -> tuple[int, int, int]:
+def _mix_words(a: int, b: int, c: int) -> tuple[int, int, int]:
     for bits in (4, 6, 8, 16, 19, 4):
-        a = (a - c & _MASK) ^ _turned(c, bits)
+        a = (a - c & _MASK) ^ _rotated(c, bits)
         a, b, c = b, c + b & _MASK, a
     return a, b, c
 
 
-def _ended(a: int, b: int, c: int) -> tuple[int, int, int]:
+def _final_mix(a: int, b: int, c: int) -> tuple[int, int, int]:
     for bits in (14, 11, 25, 16, 4, 14, 24):
-        c = (c ^ b) - _turned(b, bits) & _MASK
+        c = (c ^ b) - _rotated(b, bits) & _MASK
         a, b, c = b, c, a
     return c, a, b

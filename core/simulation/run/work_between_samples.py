@@ -37,7 +37,7 @@ CLOSINGS = 4
 """Number of Newton iterations to close a position."""
 
 
-class _Place(NamedTuple):
+class _Instants(NamedTuple):
     """Times between samples: steps (k,), their lengths (k, 1), s, and fractions (k, 1) of them."""
 
     steps: NDArray[np.intp]
@@ -56,14 +56,14 @@ def work(channels: Any, power: Power) -> Array:
     steps = np.flatnonzero(np.diff(time) > 0.0)
     if not len(steps):
         return energy
-    ends = _Ends(channels, power)
+    ends = _SampleValues(channels, power)
     for first in range(0, len(steps), AT_ONCE):
         chosen = steps[first : first + AT_ONCE]
-        energy[chosen + 1] = _settled(ends, chosen)
+        energy[chosen + 1] = _converged_work(ends, chosen)
     return np.cumsum(energy)
 
 
-def _settled(ends: _Ends, steps: NDArray[np.intp]) -> Array:
+def _converged_work(ends: _SampleValues, steps: NDArray[np.intp]) -> Array:
     """Return the work (k,) in steps, J, refined until halving the parts no longer changes it."""
     parts = 1
     work = ends.work(steps, parts)
@@ -77,7 +77,7 @@ def _settled(ends: _Ends, steps: NDArray[np.intp]) -> Array:
     return work
 
 
-class _Ends:
+class _SampleValues:
     """Values at the samples, from which those between samples are interpolated."""
 
     def __init__(self, channels: Any, power: Power) -> None:
@@ -89,40 +89,40 @@ class _Ends:
         self.x = None if kept is None or not self.mech.nx else np.asarray(kept)
         if self.x is not None:
             self.x_rates = np.asarray(self.mech.x_rate(s.q, s.v, self.x, p=self.p, t=s.time))
-        self.tau = s.tau, _slopes(s.time, s.tau)
+        self.tau = s.tau, _spline_rates(s.time, s.tau)
         rows = channels.modes.row_forces()
-        self.rows = None if rows is None else [(each, _slopes(s.time, each)) for each in rows]
+        self.rows = None if rows is None else [(each, _spline_rates(s.time, each)) for each in rows]
 
     def work(self, steps: NDArray[np.intp], parts: int) -> Array:
         """Return the work (k,) in each of the steps, J, with the given number of parts."""
         points = np.concatenate([(k + POINTS) / parts for k in range(parts)])
         weights = np.tile(WEIGHTS, parts) / parts
         h = np.diff(self.samples.time)[steps]
-        power = self._power(np.repeat(steps, len(points)), np.repeat(h, len(points)), np.tile(points, len(steps)))
+        power = self._power_at(np.repeat(steps, len(points)), np.repeat(h, len(points)), np.tile(points, len(steps)))
         return np.asarray(h * (power.reshape(len(steps), -1) @ weights))
 
-    def _power(self, steps: NDArray[np.intp], h: Array, at: Array) -> Array:
+    def _power_at(self, steps: NDArray[np.intp], h: Array, at: Array) -> Array:
         """Return the power (k,), W, at a fraction of each step."""
         s = self.samples
         time = s.time[steps] + at * h
-        place = _Place(steps, h[:, None], at[:, None])
-        q, v = self._held(*self._motion(place), time)
-        tau, x = _cubic(*self.tau, place), s.x[:0]
+        place = _Instants(steps, h[:, None], at[:, None])
+        q, v = self._projected(*self._interpolated_motion(place), time)
+        tau, x = _cubic_values(*self.tau, place), s.x[:0]
         if self.x is not None:
-            x = _cubic(self.x, self.x_rates, place)
+            x = _cubic_values(self.x, self.x_rates, place)
         states: Any = SimpleNamespace(time=time, q=q, v=v, a=s.a[steps], tau=tau, x=x, modes=s.modes[:0])
-        rows = None if self.rows is None else RowForces(*(_cubic(*each, place) for each in self.rows))
+        rows = None if self.rows is None else RowForces(*(_cubic_values(*each, place) for each in self.rows))
         found = self.kind(self.mech, self.mech.parameter_values() if self.p is None else self.p, states)
         found.elements = ElementChannels(self.mech, self.p, states, lambda: rows)
         return self.power(found)
 
-    def _motion(self, place: _Place) -> tuple[Array, Array]:
+    def _interpolated_motion(self, place: _Instants) -> tuple[Array, Array]:
         s = self.samples
         if not self.plain:
-            return _cubic(s.q, self.rates, place), _cubic(s.v, s.a, place)
-        return _quintic((s.q, s.v, s.a), place)
+            return _cubic_values(s.q, self.rates, place), _cubic_values(s.v, s.a, place)
+        return _quintic_motion((s.q, s.v, s.a), place)
 
-    def _held(self, q: Array, v: Array, time: Array) -> tuple[Array, Array]:
+    def _projected(self, q: Array, v: Array, time: Array) -> tuple[Array, Array]:
         """Project positions and speeds onto the constraints."""
         compiled, p = self.mech.compiled, self.p
         chosen = compiled.levels == 0
@@ -144,7 +144,7 @@ class _Ends:
         return q, v
 
 
-def _slopes(time: Array, y: Array) -> Array:
+def _spline_rates(time: Array, y: Array) -> Array:
     """Return the rates (n, m) of the cubic spline through the samples, separately between jumps (two samples at the
     same time)."""
     from scipy.interpolate import CubicSpline
@@ -158,7 +158,7 @@ def _slopes(time: Array, y: Array) -> Array:
     return rates
 
 
-def _cubic(y: Array, rate: Array, place: _Place) -> Array:
+def _cubic_values(y: Array, rate: Array, place: _Instants) -> Array:
     """Interpolate values (k, m) cubically in time."""
     steps, h, at = place
     growth = y[steps + 1] - y[steps]
@@ -166,7 +166,7 @@ def _cubic(y: Array, rate: Array, place: _Place) -> Array:
     return np.asarray(y[steps] + at * at * (3.0 - 2.0 * at) * growth + turn)
 
 
-def _quintic(known: tuple[Array, Array, Array], place: _Place) -> tuple[Array, Array]:
+def _quintic_motion(known: tuple[Array, Array, Array], place: _Instants) -> tuple[Array, Array]:
     """Interpolate positions and speeds (k, m) with quintic polynomials in time. known: positions, speeds and
     accelerations at samples."""
     (y, v, a), (steps, h, s) = known, place

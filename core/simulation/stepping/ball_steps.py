@@ -85,7 +85,7 @@ def goes_too_far(state: int) -> bool:
 
 
 @native
-def responses_of_ball(state: int, k: int, A: Any, base: Any) -> None:
+def disk_responses(state: int, k: int, A: Any, base: Any) -> None:
     """Compute the response matrix A (n n,) of the n rows of a friction disk (k: its first), and ẏ (n,) with all forces
     except those of active rows."""
     w = load_state(state)
@@ -100,13 +100,13 @@ def responses_of_ball(state: int, k: int, A: Any, base: Any) -> None:
 
 
 @native
-def turning_of(state: int, k: int) -> float:
+def turning_bound(state: int, k: int) -> float:
     """Return an upper bound (Gershgorin) of A F for a sliding friction disk (k: its first row), m/s² or rad/s²."""
     w = load_state(state)
     s = load_system(w.system)
     r, n, size, turning = load_rows(s.mode_rows), load_rows(s.mode_rows).shares[k], 0.0, 0.0
     A, base = scratch(n * n), scratch(len(w.y))
-    responses_of_ball(state, k, A, base)
+    disk_responses(state, k, A, base)
     for i in range(n):
         size += r.force[k + i] ** 2
         row = 0.0
@@ -126,13 +126,13 @@ def steady(state: int, k: int) -> None:
     speed = length(rows, k, load_rows(rows).rate)
     if speed == 0.0 or speed > NEARLY_RESTING * STOPPING * w.atol:
         return
-    turning = turning_of(state, k) / speed
+    turning = turning_bound(state, k) / speed
     if turning > 0.0:
         w.step = min(w.step, (STEADY * w.stability if w.stability > 0.0 else STEADY_STEP) / turning)
 
 
 @native
-def could_stop(rows: int, k: int, h: float) -> Any:
+def may_stop_within(rows: int, k: int, h: float) -> Any:
     """Return true if friction alone can roughly cancel the velocity of a friction disk (k: its first row) within a time
     h."""
     r, most_quickly = load_rows(rows), 0.0
@@ -149,11 +149,11 @@ def stops_within(state: int, k: int, h: float) -> Any:
     w = load_state(state)
     s = load_system(w.system)
     r, n, size = load_rows(s.mode_rows), load_rows(s.mode_rows).shares[k], 0.0
-    if not could_stop(s.mode_rows, k, h):
+    if not may_stop_within(s.mode_rows, k, h):
         return False
     level = sliding(r.static_onward[k], r.kinetic_onward[k], r.stribeck[k], 0.0)
     A, base, c, lam, side, g = scratch(n * n), scratch(len(w.y)), scratch(n), scratch(n), scratch(n), scratch(n)
-    responses_of_ball(state, k, A, base)
+    disk_responses(state, k, A, base)
     for i in range(n):
         c[i] = along(s.mode_rows, k + i, base[s.nq : s.nq + s.nv]) + r.bias[k + i] + r.rate[k + i] / h
         for j in range(n):
@@ -191,8 +191,8 @@ def steady_part(state: int, h: float, stopping: Any) -> float:
     for k in range(r.count):
         if r.shares[k] > 1 and r.mode[k] == MOVING and r.free[k] == 0 and r.zone[k] == 0.0 and stopping[k] == 0.0:
             speed = length(rows, k, r.rate)
-            if speed > 0.0 and could_stop(rows, k, h):
-                turning = turning_of(state, k) / speed
+            if speed > 0.0 and may_stop_within(rows, k, h):
+                turning = turning_bound(state, k) / speed
                 part = STEADY_PART / turning if turning > 0.0 else h
                 h = part if part < 0.99 * h else h  # no sliver before the end
     return h

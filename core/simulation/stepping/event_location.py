@@ -1,20 +1,22 @@
 """Event location: steps end where an event indicator g (`core.elements.mode_variables`) changes its sign.
 
 1. Steps are taken with free modes, as if nothing jumped. Most events are then found by the error estimate: the method
-   asks `refused_entry` about a step that it refuses. `overlooked` looks into every accepted step: error estimates see
-   little of a jump near the ends of a step, and nothing of a force between two stages.
-2. If an indicator changes its sign in that step, it is taken once more with every mode variable fixed at
-   the side of the step's beginning (`fix_modes`): the equations are smooth then, and so are the indicators.
-3. The first sign change is sought on the continuous extension (`core.simulation.stepping.sign_changes`;
-   Hairer, Nørsett and Wanner, Solving ODE I, II.6, discontinuities by dense output).
-4. The step is cut a trifle behind the root (`stop`), so that the indicator has its new sign at the end.
+   asks `refused_entry` about a step that it refuses. `sign_change_inside` looks into every accepted step: error
+   estimates see little of a jump near the ends of a step, and nothing of a force between two stages.
+2. If an indicator changes its sign in that step, it is taken once more with every mode variable fixed at the side of
+   the step's beginning (`fix_modes`): the equations are smooth then, and so are the indicators.
+3. The first sign change is sought on the continuous extension (`core.simulation.stepping.sign_changes`; Hairer, Nørsett
+   and Wanner, Solving ODE I, II.6, discontinuities by dense output).
+4. The step is cut a trifle behind the root (`end_at_event`), so that the indicator has its new sign at the end.
 5. Its mode variable turns over and stays fixed for one step more, which so finds out whether the motion is driven back;
-   if not, all modes are free again (`conclude`). Methods that look back begin anew behind an event.
+   if not, all modes are free again (`finish_step`). Methods that look back begin anew behind an event.
 6. An event in the first 1e-10 s of a step turns its mode over and takes the step again, for several may happen at once;
    one that goes on turning there (a relay, a friction that sticks) makes the machine slide on the surface g = 0
-   (`turn_over`, `core.simulation.stepping.sliding_modes`). What does not end even so is stepped over with free modes.
+   (`handle_event_at_begin`, `core.simulation.stepping.sliding_modes`). What does not end even so is stepped over with
+   free modes.
 
 Fixed steps go over events with free modes.
+
 """
 
 from __future__ import annotations
@@ -82,7 +84,7 @@ def fix_modes(state: int, t: float) -> None:
 
 
 @native
-def passed(state: int, t: float) -> Any:
+def signs_differ(state: int, t: float) -> Any:
     """Return true if an indicator has different signs at the two ends of the step taken."""
     w = load_state(state)
     place, before, after = w.system, w.events[LOW], w.events[HIGH]
@@ -95,22 +97,22 @@ def passed(state: int, t: float) -> Any:
 
 
 @native
-def foreseen(state: int, t: float) -> Any:
+def sign_change_foreseen(state: int, t: float) -> Any:
     """Return true if an indicator would change sign under the rates at the beginning of the step: restoring forces
     toward a surface g = 0 hide the change at its end."""
     w = load_state(state)
     for j in range(len(w.y)):
         w.new[j] = w.y[j] + w.taken * w.k[0, j]
-    return passed(state, t)
+    return signs_differ(state, t)
 
 
 @native
-def overlooked(state: int, t: float) -> Any:
+def sign_change_inside(state: int, t: float) -> Any:
     """Return true if an indicator changes its sign within the accepted step."""
     w = load_state(state)
     if w.plain_steps > 0:
         return False
-    if passed(state, t):
+    if signs_differ(state, t):
         return True
     sides, at_begin = scratch(w.events.shape[1]), w.events[LOW]
     for k in range(len(sides)):
@@ -134,7 +136,7 @@ def refused_entry(state: int, t: float, happened: int, second: int) -> int:
         return 0
     if w.modes_fixed == 1:
         return 1 if happened == NOT_FINITE else 0
-    return 1 if passed(state, t) or foreseen(state, t) else 0
+    return 1 if signs_differ(state, t) or sign_change_foreseen(state, t) else 0
 
 
 @native
@@ -145,7 +147,7 @@ def implicit(state: int) -> Any:
 
 
 @native
-def cut(state: int, theta: float, h: float) -> Any:
+def cut_step(state: int, theta: float, h: float) -> Any:
     """Compute the state at θ of the step taken, of length h, into w.failed; returns (outcome, new step length)."""
     w = load_state(state)
     if implicit(state):
@@ -156,14 +158,14 @@ def cut(state: int, theta: float, h: float) -> Any:
 
 
 @native
-def stop(state: int, k: int, theta: float) -> Any:
+def end_at_event(state: int, k: int, theta: float) -> Any:
     """End the step taken at θ or slightly later, where indicator k has its new sign; returns (outcome, length)."""
     w = load_state(state)
     h, t, g = w.taken, w.time, w.events[VALUE]
     slope = abs(w.events[HIGH, k] - w.events[LOW, k]) * PARTS
     happened, length, overshoot = FINE, 0.0, EVENT_OVERSHOOT
     for _ in range(TRIES):
-        happened, length = cut(state, theta, h)
+        happened, length = cut_step(state, theta, h)
         if happened != FINE:
             break
         looked(state, t + length, w.failed, g)
@@ -183,7 +185,7 @@ def stop(state: int, k: int, theta: float) -> Any:
 
 
 @native
-def turn_over(state: int, k: int) -> None:
+def handle_event_at_begin(state: int, k: int) -> None:
     """Handle an event at the very beginning of the step, which is then repeated; several events may coincide. An
     indicator that keeps switching slides on its surface; if that does not help, mode variables are freed."""
     w = load_state(state)
@@ -201,7 +203,7 @@ def turn_over(state: int, k: int) -> None:
 
 
 @native
-def conclude(state: int, k: int) -> None:
+def finish_step(state: int, k: int) -> None:
     """Finish a step with fixed modes that ended at an event of indicator k (−1: none): its mode is fixed on the other
     side for the next step, which shows whether the motion is driven back."""
     w = load_state(state)
@@ -229,7 +231,7 @@ def step_entry(state: int, t: float, first: int, second: int) -> int:
             begin_anew(state)
             release(state, 1)
             continue
-        if happened == FINE and w.modes_fixed == 0 and overlooked(state, t):
+        if happened == FINE and w.modes_fixed == 0 and sign_change_inside(state, t):
             take_back(state)
             fix_modes(state, t)
             continue
@@ -237,11 +239,11 @@ def step_entry(state: int, t: float, first: int, second: int) -> int:
         if happened == FINE and w.modes_fixed == 1:
             k, theta = earliest_turn(state, w.events[MODE])
             if k >= 0 and theta * length <= CHATTER_STEP * max(abs(t), 1.0):
-                turn_over(state, k)
+                handle_event_at_begin(state, k)
                 continue
             if k >= 0:
-                happened, length = stop(state, k, theta)
-            conclude(state, k)
+                happened, length = end_at_event(state, k, theta)
+            finish_step(state, k)
         w.plain_steps = max(w.plain_steps - 1, 0)
         w.reach = t + length
         return happened

@@ -26,7 +26,7 @@ MOST_PARTS, MOST_STEADY = 1000, 100
 
 
 @native
-def idle(rows: int) -> Any:
+def all_rows_free(rows: int) -> Any:
     """Return true if no row exerts a force or can begin to: all move freely between their stops."""
     r = load_rows(rows)
     for k in range(r.count):
@@ -36,7 +36,7 @@ def idle(rows: int) -> Any:
 
 
 @native
-def plain(state: int, t: float, h: float) -> Any:
+def plain_step(state: int, t: float, h: float) -> Any:
     """Take a fixed step from w.y on, without event detection."""
     w = load_state(state)
     w.time, w.taken = t, h
@@ -50,24 +50,24 @@ def plain(state: int, t: float, h: float) -> Any:
 
 
 @native
-def stepped(state: int, t: float, begun: Any, h: float, m: int, room: Any) -> float:
+def margin_after_step(state: int, t: float, begun: Any, h: float, m: int, room: Any) -> float:
     """Take a fixed step of length h from `begun` (n,) on, which ends in w.y, and return event margin m there."""
     w = load_state(state)
     copy(begun, w.y)
-    plain(state, t, h)
+    plain_step(state, t, h)
     margins(w.system, t + h, w.y, room)
     return room[m]
 
 
 @native
-def fixed_root(state: int, t: float, begun: Any, h: float, m: int, room: Any) -> float:
+def step_to_root(state: int, t: float, begun: Any, h: float, m: int, room: Any) -> float:
     """Return the length of the fixed step that ends where margin m reaches zero, by the Illinois method; 0 if the
     margin is negative from the beginning."""
     low, soon, ends = 0.0, SOON, scratch(ENDS)
-    above, below = stepped(state, t, begun, h, m, room), 0.0
+    above, below = margin_after_step(state, t, begun, h, m, room), 0.0
     while not below > 0.0 and soon < 1.0:
         low = soon * h
-        below = stepped(state, t, begun, low, m, room)
+        below = margin_after_step(state, t, begun, low, m, room)
         soon *= 10.0
     if not below > 0.0:
         return 0.0
@@ -76,7 +76,7 @@ def fixed_root(state: int, t: float, begun: Any, h: float, m: int, room: Any) ->
         if ends[RIGHT] - ends[LEFT] < 1e-13 * h or ends[AT_RIGHT] == 0.0:
             break
         length = between(ends)
-        x = stepped(state, t, begun, length, m, room)
+        x = margin_after_step(state, t, begun, length, m, room)
         if x == 0.0:
             return length
         narrow(ends, length, x)
@@ -90,7 +90,7 @@ def first_root(state: int, t: float, begun: Any, h: float, passed: int, ended: A
     which, shortest, room = -1, h, scratch(len(ended))
     for m in range(len(ended)):
         if ended[m] < 0.0 and m != passed and passed != ALL:
-            length = fixed_root(state, t, begun, h, m, room)
+            length = step_to_root(state, t, begun, h, m, room)
             if which < 0 or length < shortest:
                 which, shortest = m, length
     return which, shortest
@@ -126,7 +126,7 @@ def coordinates_within(state: int, begun: Any, h: float, x: float, out: Any) -> 
 
 
 @native
-def measure_part(state: int, t: float, begun: Any, h: float, room: Any) -> None:
+def measure_powers(state: int, t: float, begun: Any, h: float, room: Any) -> None:
     """Compute the powers at the quarters of a part of a fixed step from `begun` (n,) to w.y: coordinates are cubic in
     time, joint forces linear, and friction formulas evaluated there."""
     w = load_state(state)
@@ -165,7 +165,7 @@ def measure_part(state: int, t: float, begun: Any, h: float, room: Any) -> None:
 
 
 @native
-def measure_given(state: int, t: float, begun: Any, h: float) -> None:
+def measure_joint_powers(state: int, t: float, begun: Any, h: float) -> None:
     """Compute the powers of joint forces at the quarters of a part of a fixed step in which no row exerts a force."""
     w = load_state(state)
     s, g = load_system(w.system), load_log(w.log)
@@ -210,7 +210,7 @@ def modal_parts(state: int, t: float, first: int, second: int) -> int:
         if r.balls == 1:
             mark_stopping(state, part, stopping)
             part = steady_part(state, part, stopping) if steady_parts < MOST_STEADY else part
-        happened: int = plain(state, t + done, part)
+        happened: int = plain_step(state, t + done, part)
         if happened != FINE:
             return happened
         margins(w.system, t + done + part, w.y, room)
@@ -223,10 +223,10 @@ def modal_parts(state: int, t: float, first: int, second: int) -> int:
             rounds, parts, passed = 0, 0, which if passed == -1 else ALL
             continue
         if which < 0:
-            if idle(rows):
-                measure_given(state, t + done, begun, part)
+            if all_rows_free(rows):
+                measure_joint_powers(state, t + done, begun, part)
             else:
-                measure_part(state, t + done, begun, part, other)
+                measure_powers(state, t + done, begun, part, other)
             if part < h - done:
                 done += part
                 steady_parts += 1
@@ -237,8 +237,8 @@ def modal_parts(state: int, t: float, first: int, second: int) -> int:
             break
         copy(begun, w.y)
         if shortest > least_time(t):
-            plain(state, t + done, shortest)
-            measure_part(state, t + done, begun, shortest, other)
+            plain_step(state, t + done, shortest)
+            measure_powers(state, t + done, begun, shortest, other)
             rounds, parts = 0, parts + 1
             done += shortest
         else:

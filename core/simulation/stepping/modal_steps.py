@@ -49,7 +49,7 @@ DECAY, GENTLY = 10.0, 0.05
 
 
 @native
-def longest(state: int) -> float:
+def longest_step(state: int) -> float:
     """Return a step size, s, small enough to detect when active rows release, for methods that choose each step;
     sliding friction disks also shorten the next step (`steady`)."""
     w = load_state(state)
@@ -70,7 +70,7 @@ def decay(h: float) -> float:
 
 
 @native
-def show_inertia(state: int) -> None:
+def measure_responses(state: int) -> None:
     """Measure the responses of rows that have none recorded, so that dead points can be recognised."""
     w = load_state(state)
     place = w.system
@@ -113,7 +113,7 @@ def begin_modes(state: int) -> None:
         if abs(r.stop[k]) == PRESSED:
             side = 1 if r.stop[k] > 0 else -1
             r.stop[k] = side * (PRESSED if normal(s.mode_rows, k, side) >= 0.0 else LEAVING)
-    show_inertia(state)
+    measure_responses(state)
     command(w.system, w.time, w.y)
     for k in range(r.count):
         r.clipped[k] = 0
@@ -142,7 +142,7 @@ def ready(state: int) -> None:
         begin_modes(state)
         change(state, w.y, LOOK_AGAIN)
         begin_log(state)
-    elif which != LOOK_AGAIN or others_hold_no_more(state):
+    elif which != LOOK_AGAIN or recheck_changes_modes(state):
         known = keep_before(state)
         change(state, w.y, which)
         keep_after(state, known)
@@ -155,7 +155,7 @@ def ready(state: int) -> None:
 
 
 @native
-def others_hold_no_more(state: int) -> bool:
+def recheck_changes_modes(state: int) -> bool:
     """Return True if checking saturated rows would change a contact state; state and contact states are left
     unchanged."""
     w = load_state(state)
@@ -261,7 +261,7 @@ def modal_step(state: int, t: float, first: int, second: int) -> int:
             return WRONG_FRICTION
         keep_events(state, kept)
         stretch(state)
-        limit, w.limit = w.limit, longest(state)
+        limit, w.limit = w.limit, longest_step(state)
         w.step = min(w.step, w.limit)
         r.decay = decay(w.step)
         keep_forces(rows)

@@ -84,7 +84,7 @@ def limit_speed(rows: int, k: int) -> None:
 
 
 @native
-def at_its_limit(rows: int, k: int) -> Any:
+def is_at_speed_limit(rows: int, k: int) -> Any:
     """Return true if the row's speed agrees with its state at a speed limit, or if it is in another state."""
     r = load_rows(rows)
     if abs(r.mode[k]) != AT_SPEED and abs(r.mode[k]) != OVERRUN:
@@ -95,7 +95,7 @@ def at_its_limit(rows: int, k: int) -> Any:
 
 
 @native
-def released(rows: int, k: int, ended: bool) -> Any:
+def release_brake(rows: int, k: int, ended: bool) -> Any:
     """Return true if a brake or clutch whose friction has vanished releases its row; also updates the row's `free`
     flag."""
     r = load_rows(rows)
@@ -109,7 +109,7 @@ def released(rows: int, k: int, ended: bool) -> Any:
 
 
 @native
-def still_below(state: int, k: int, which: int) -> float:
+def rest_threshold(state: int, k: int, which: int) -> float:
     """Return the speed below which row k is at rest. For a row that was at rest and not struck, this includes the
     integration error allowed by the tolerances."""
     w = load_state(state)
@@ -120,7 +120,7 @@ def still_below(state: int, k: int, which: int) -> float:
 
 
 @native
-def ball_rests(state: int, k: int, which: int) -> int:
+def mark_disk_rows(state: int, k: int, which: int) -> int:
     """Mark the rows of a friction disk (k: the first) as sticking if possible, else as sliding; returns the number of
     sticking rows."""
     w = load_state(state)
@@ -132,12 +132,12 @@ def ball_rests(state: int, k: int, which: int) -> int:
     r.quickest[k] = max(r.quickest[k], speed)
     passes = ended and abs(r.mode[k]) == MOVING and r.free[k] == 0
     passes = passes and (r.zone[k] == STOPS or speed <= STOPPING * (w.atol + w.rtol * r.quickest[k]))
-    let = released(rows, k, ended)
+    let = release_brake(rows, k, ended)
     rubbing = not let and (r.free[k] == 0 if r.controlled[k] >= 0 else rubs(rows, k))
-    tolerance = still_below(state, k, which)
+    tolerance = rest_threshold(state, k, which)
     held = rubbing and (speed <= tolerance or passes)
     if let:
-        r.began[k], r.zone[k] = w.time, first_speed(w.atol)
+        r.began[k], r.zone[k] = w.time, onset_speed(w.atol)
         take_aim(rows, k, r.carried, -1.0)
     elif not held and (speed > max(tolerance, r.zone[k]) or (ended and r.zone[k] > 0.0)):
         take_aim(rows, k, r.rate, 1.0)
@@ -150,7 +150,7 @@ def ball_rests(state: int, k: int, which: int) -> int:
 
 
 @native
-def candidates(state: int, y: Any, which: int) -> int:
+def mark_candidates(state: int, y: Any, which: int) -> int:
     """Mark rows at rest that may stick (`HELD`) and others as moving; returns the number of all active rows."""
     w = load_state(state)
     place = w.system
@@ -161,22 +161,22 @@ def candidates(state: int, y: Any, which: int) -> int:
     for k in range(r.count):
         located = which >= 0 and which // EACH == k
         if r.shares[k] != 1:
-            count += ball_rests(state, k, which) if r.shares[k] > 1 else 0
+            count += mark_disk_rows(state, k, which) if r.shares[k] > 1 else 0
             continue
         r.held_at[k] = r.value[k] if r.mode[k] != HELD else r.held_at[k]
         r.quickest[k] = max(r.quickest[k], abs(r.rate[k]))
-        tolerance = still_below(state, k, which)
+        tolerance = rest_threshold(state, k, which)
         side = is_touching(rows, k)
         presses = side != 0 and (side * r.rate[k] >= -tolerance or r.ends[k] == 1)
         ended = located and which % EACH == BEARING
         passes = ended and abs(r.mode[k]) == MOVING and r.free[k] == 0
-        if released(rows, k, ended):
+        if release_brake(rows, k, ended):
             r.began[k] = w.time
             continue
         rubbing = r.free[k] == 0 if r.controlled[k] >= 0 else rubs(rows, k)
         rubbing = rubbing or (r.ends[k] == 1 and abs(r.stop[k]) == PRESSED)
         resting = abs(r.rate[k]) <= tolerance or r.ends[k] == 1 or passes
-        if not at_its_limit(rows, k):  # an impact has slowed it, or thrown it back
+        if not is_at_speed_limit(rows, k):  # an impact has slowed it, or thrown it back
             r.mode[k] = MOVING if r.rate[k] >= 0.0 else -MOVING
         limiting = located and which % EACH == LIMITED
         too_fast = abs(r.rate[k]) > r.fastest[k] * (2.0 - STILL_FAST) and r.asked[k] != 0.0
@@ -202,7 +202,7 @@ def candidates(state: int, y: Any, which: int) -> int:
 
 
 @native
-def hold_within(
+def solve_candidate_forces(
     state: int,
     y: Any,
     which: int,
@@ -295,7 +295,9 @@ def settle_modes(state: int, y: Any, which: int, before: Any, n: int) -> None:
             count += 1
     turn = 0
     while True:
-        hold_within(state, y, which, before, chosen, shares, columns, A, base, c, bounds, broken, hair, lam, side, g, n)
+        solve_candidate_forces(
+            state, y, which, before, chosen, shares, columns, A, base, c, bounds, broken, hair, lam, side, g, n
+        )
         if r.bearing_loads == 0 or bearings_agree(place, y, base, chosen, columns, lam, turn, n):
             break
         turn += 1
@@ -303,20 +305,20 @@ def settle_modes(state: int, y: Any, which: int, before: Any, n: int) -> None:
         k = int(chosen[i])
         if r.shares[k] != 1:
             if r.shares[k] > 1 and side[i] != 0.0:
-                ball_ends(state, k, lam[i : i + r.shares[k]], broken[i] > 0.0)
+                end_disk_sticking(state, k, lam[i : i + r.shares[k]], broken[i] > 0.0)
         elif abs(r.mode[k]) != AT_SPEED:
             led = A[i * n + i] == 0.0 and abs(g[i]) > LED * r.largest[k] * weight_of(rows, k)  # no force moves it
             pulled = g[i] if led else -side[i]
-            if not settle_row(state, k, side[i], pulled, broken[i] > 0.0) and which < 0:
-                stays_at_its_end(rows, k, int(before[k]), lam[i])
+            if not leave_sticking(state, k, side[i], pulled, broken[i] > 0.0) and which < 0:
+                keep_saturated(rows, k, int(before[k]), lam[i])
         elif broken[i] > 0.0 and side[i] != 0.0:  # its motor cannot keep it at its limit
             r.carried[k] = lam[i]
             limit_speed(rows, k)
-    still(state, y, chosen, A, columns, n)
+    stop_rows(state, y, chosen, A, columns, n)
 
 
 @native
-def settle_row(state: int, k: int, side: float, pulled: float, breaks: bool) -> bool:
+def leave_sticking(state: int, k: int, side: float, pulled: float, breaks: bool) -> bool:
     """Update the contact state of a candidate row; returns True if it does not stick. side: bound reached by its force,
     0: none; pulled: direction in which it is driven."""
     w = load_state(state)
@@ -327,13 +329,13 @@ def settle_row(state: int, k: int, side: float, pulled: float, breaks: bool) -> 
         r.stop[k] = APART if abs(r.stop[k]) == AGAINST else r.stop[k]
         return True
     if side != 0.0 and (rubs(rows, k) or abs(r.stop[k]) == AGAINST or is_calm(rows, k)):
-        let_go(rows, k, side > 0.0)
+        saturate_row(rows, k, side > 0.0)
         return True
     return False
 
 
 @native
-def stays_at_its_end(rows: int, k: int, before: int, force: float) -> None:
+def keep_saturated(rows: int, k: int, before: int, force: float) -> None:
     """Keep a row saturated that still carries its maximum force up to rounding error; it would saturate again at
     once."""
     r = load_rows(rows)
@@ -345,7 +347,7 @@ def stays_at_its_end(rows: int, k: int, before: int, force: float) -> None:
 
 
 @native
-def ball_ends(state: int, k: int, carried: Any, breaks: bool) -> None:
+def end_disk_sticking(state: int, k: int, carried: Any, breaks: bool) -> None:
     """Let a friction disk (k: its first row) at its maximum friction slide, or mark it as saturated while other rows
     hold it."""
     w = load_state(state)
@@ -358,11 +360,11 @@ def ball_ends(state: int, k: int, carried: Any, breaks: bool) -> None:
         if size > 0.0:
             r.aim[k + i] = -carried[i] / np.sqrt(size)
     if breaks:
-        r.began[k], r.zone[k] = w.time, first_speed(w.atol)
+        r.began[k], r.zone[k] = w.time, onset_speed(w.atol)
 
 
 @native
-def first_speed(atol: float) -> float:
+def onset_speed(atol: float) -> float:
     """Return the speed up to which a friction disk counts as beginning to slide
     (`core.simulation.equations.sliding_off`), rad/s or m/s: above it, direction errors are far below the tolerance and
     the equations less stiff."""
@@ -370,7 +372,7 @@ def first_speed(atol: float) -> float:
 
 
 @native
-def let_go(rows: int, k: int, upper: bool) -> None:
+def saturate_row(rows: int, k: int, upper: bool) -> None:
     """Mark an active row at its force bound as saturated while other rows hold it, or release its stop."""
     r = load_rows(rows)
     if r.shares[k] > 1:
@@ -391,13 +393,13 @@ def give_way(state: int, which: int) -> None:
     if r.cramped == 0:
         r.cramped, r.cramped_at = which + 1, w.time
     if which % EACH == BEARING and r.mode[k] == HELD:
-        let_go(rows, k, most(rows, k) - r.carried[k] < r.carried[k] - least(rows, k))
+        saturate_row(rows, k, most(rows, k) - r.carried[k] < r.carried[k] - least(rows, k))
     w.pending, w.fresh = NOTHING_PENDING, 0
     begin_anew(state)
 
 
 @native
-def still(state: int, y: Any, chosen: Any, A: Any, columns: Any, n: int) -> None:
+def stop_rows(state: int, y: Any, chosen: Any, A: Any, columns: Any, n: int) -> None:
     """Set the speeds of sticking rows to zero by the smallest change in the metric of M."""
     w = load_state(state)
     s = load_system(w.system)
@@ -423,7 +425,7 @@ def still(state: int, y: Any, chosen: Any, A: Any, columns: Any, n: int) -> None
 
 
 @native
-def turned_about(state: int, y: Any) -> bool:
+def reversed_direction(state: int, y: Any) -> bool:
     """Return True if a sliding row has reversed its direction because other rows were stopped."""
     w = load_state(state)
     s = load_system(w.system)
@@ -462,10 +464,10 @@ def change(state: int, y: Any, which: int) -> None:
     ends_bouncing(state, y, which)
     if returns:
         r.ends[which // EACH] = 1
-    n = candidates(state, y, which)
+    n = mark_candidates(state, y, which)
     if n > 0:
         settle_modes(state, y, which, before, n)
-        if turned_about(state, y):
-            n = candidates(state, y, LOOK_AGAIN)
+        if reversed_direction(state, y):
+            n = mark_candidates(state, y, LOOK_AGAIN)
             settle_modes(state, y, LOOK_AGAIN, before, n)
     project(state, w.time, y, w.failed[:0])

@@ -93,7 +93,7 @@ def margins_within(state: int, theta: float, out: Any) -> Any:
 
 
 @native
-def value_within(state: int, m: int, theta: float) -> float:
+def margin_within(state: int, m: int, theta: float) -> float:
     """Return one event margin at t + θ h of the step taken."""
     w = load_state(state)
     if theta == 1.0:
@@ -103,7 +103,7 @@ def value_within(state: int, m: int, theta: float) -> float:
 
 
 @native
-def place_of_look(state: int, last: float, i: int) -> float:
+def theta_of_point(state: int, last: float, i: int) -> float:
     """Return θ of the i-th of `FINEST` evaluation points in the step taken up to θ = last."""
     w = load_state(state)
     theta = last * i / FINEST
@@ -111,27 +111,27 @@ def place_of_look(state: int, last: float, i: int) -> float:
 
 
 @native
-def look(state: int, last: float, i: int, values: Any, places: Any) -> None:
+def evaluate_point(state: int, last: float, i: int, values: Any, places: Any) -> None:
     """Compute margins (FINEST + 1, 4 count) and row coordinates and speeds (FINEST + 1, 2 count) at the i-th evaluation
     point; also the powers at quarters of the step."""
     w = load_state(state)
     r = load_rows(load_system(w.system).mode_rows)
-    count, theta = EACH * r.count, place_of_look(state, last, i)
+    count, theta = EACH * r.count, theta_of_point(state, last, i)
     margins_within(state, theta, values[i * count : (i + 1) * count])
-    stand(state, places[2 * i * r.count : 2 * (i + 1) * r.count])
+    copy_positions(state, places[2 * i * r.count : 2 * (i + 1) * r.count])
     if i % (FINEST // QUARTERS) == 0:
         measure(state, i * QUARTERS // FINEST, w.new if theta == 1.0 else w.failed)
 
 
 @native
-def look_at_begin(state: int, values: Any, places: Any) -> None:
+def evaluate_begin(state: int, values: Any, places: Any) -> None:
     """Compute margins, coordinates and speeds at the beginning of the step; they are copied from the end of the
     previous step if nothing has changed."""
     w = load_state(state)
     g, r = load_log(w.log), load_rows(load_system(w.system).mode_rows)
     if r.end_known == 0:
         margins(w.system, w.time, w.y, values[: EACH * r.count])
-        stand(state, places[: 2 * r.count])
+        copy_positions(state, places[: 2 * r.count])
         measure(state, 0, w.y)
         return
     r.end_known = 0
@@ -150,7 +150,7 @@ def ends_evaluated(state: int, last: float) -> Any:
 
 
 @native
-def look_at_end(state: int, values: Any, places: Any) -> None:
+def read_end(state: int, values: Any, places: Any) -> None:
     """Read margins, coordinates and speeds at the end of the step, where the equations were just evaluated."""
     w = load_state(state)
     s = load_system(w.system)
@@ -158,12 +158,12 @@ def look_at_end(state: int, values: Any, places: Any) -> None:
     if load_rows(rows).steady == 1:  # all but coordinates and speeds
         refresh(w.system, w.new[: s.nq], w.new[s.nq : s.nq + s.nv])
     tell(rows, values[FINEST * EACH * count : (FINEST + 1) * EACH * count])
-    stand(state, places[FINEST * 2 * count : (FINEST + 1) * 2 * count])
+    copy_positions(state, places[FINEST * 2 * count : (FINEST + 1) * 2 * count])
     measure(state, QUARTERS, w.new)
 
 
 @native
-def keep_end(state: int, values: Any, places: Any) -> None:
+def store_end(state: int, values: Any, places: Any) -> None:
     """Store margins, coordinates and speeds at the end of a step without a contact change."""
     w = load_state(state)
     r = load_rows(load_system(w.system).mode_rows)
@@ -173,7 +173,7 @@ def keep_end(state: int, values: Any, places: Any) -> None:
 
 
 @native
-def look_closely(state: int, last: float, values: Any, places: Any, end: int) -> int:
+def refine_points(state: int, last: float, values: Any, places: Any, end: int) -> int:
     """Refine the evaluation points until the margins of sticking rows are nearly linear between them; returns the
     distance between points. The point `end` was evaluated before."""
     rows = load_system(load_state(state).system).mode_rows
@@ -181,14 +181,14 @@ def look_closely(state: int, last: float, values: Any, places: Any, end: int) ->
     while True:
         for i in range(stride, FINEST + 1, stride):
             if i % known != 0 and i != end:
-                look(state, last, i, values, places)
-        if stride == 1 or not bends(rows, values, stride):
+                evaluate_point(state, last, i, values, places)
+        if stride == 1 or not is_far_from_straight(rows, values, stride):
             return stride
         known, stride = stride, stride // 4
 
 
 @native
-def bends(rows: int, values: Any, stride: int) -> bool:
+def is_far_from_straight(rows: int, values: Any, stride: int) -> bool:
     """Return True if a margin of an active row, known at every stride-th point, deviates strongly from a straight
     line."""
     r = load_rows(rows)
@@ -204,10 +204,10 @@ def bends(rows: int, values: Any, stride: int) -> bool:
 
 
 @native
-def look_at_rest(state: int, last: float, values: Any, places: Any) -> int:
+def evaluate_end_at_rest(state: int, last: float, values: Any, places: Any) -> int:
     """Evaluate margins at the end of the step only: when nothing moves and loads are linear in time, friction reserves
     are concave."""
-    look(state, last, FINEST, values, places)
+    evaluate_point(state, last, FINEST, values, places)
     g = load_log(load_state(state).log)
     for quarter in range(1, QUARTERS):
         copy(g.powers[0], g.powers[quarter])  # none
@@ -226,34 +226,34 @@ def first_end(state: int, last: float, passed: int) -> Any:
     stride, held, which, first = FINEST // PARTS, holds_any(rows), -1, 2.0
     end, known = FINEST if ends_evaluated(state, last) else 0, r.end_known == 1
     if known:
-        look_at_begin(state, values, places)
+        evaluate_begin(state, values, places)
     if end == FINEST:  # before anything else is evaluated
-        look_at_end(state, values, places)
+        read_end(state, values, places)
     if not known:
-        look_at_begin(state, values, places)
+        evaluate_begin(state, values, places)
     if r.resting == 1 and r.linear == 1:
-        stride = look_at_rest(state, last, values, places)
+        stride = evaluate_end_at_rest(state, last, values, places)
     elif held:
-        stride = look_closely(state, last, values, places, end)
+        stride = refine_points(state, last, values, places, end)
     for i in range(stride, FINEST + 1, stride):
         if not held and i != end:
-            look(state, last, i, values, places)
+            evaluate_point(state, last, i, values, places)
         if passed != ALL:
-            which, first = first_between(state, last, i - stride, i, values, places, passed)
+            which, first = first_end_between(state, last, i - stride, i, values, places, passed)
             if which >= 0:
                 before = values[(i - stride) * count : (i - stride + 1) * count]
-                return earliest(state, which, first, place_of_look(state, last, i - stride), before, passed)
-    keep_end(state, values, places)
+                return earliest_end(state, which, first, theta_of_point(state, last, i - stride), before, passed)
+    store_end(state, values, places)
     return which, first
 
 
 @native
-def first_between(state: int, last: float, low: int, high: int, values: Any, places: Any, passed: int) -> Any:
+def first_end_between(state: int, last: float, low: int, high: int, values: Any, places: Any, passed: int) -> Any:
     """Return (first margin to reach zero, −1: none; θ) between two evaluation points."""
     w = load_state(state)
     r = load_rows(load_system(w.system).mode_rows)
     count, which, first = EACH * r.count, -1, 2.0
-    begin, end = place_of_look(state, last, low), place_of_look(state, last, high)
+    begin, end = theta_of_point(state, last, low), theta_of_point(state, last, high)
     before, after = values[low * count : (low + 1) * count], values[high * count : (high + 1) * count]
     stood = places[2 * low * r.count : 2 * (low + 1) * r.count]
     stands = places[2 * high * r.count : 2 * (high + 1) * r.count]
@@ -261,9 +261,9 @@ def first_between(state: int, last: float, low: int, high: int, values: Any, pla
         if m == passed:
             continue
         if after[m] < 0.0:
-            found = root(state, m, begin, end, before[m], after[m])
+            found = margin_root(state, m, begin, end, before[m], after[m])
         elif m % EACH == STANDING and before[m] > 0.0:
-            found = dip(state, m // EACH, begin, end, stood, stands)
+            found = find_dip(state, m // EACH, begin, end, stood, stands)
         else:
             continue
         if found < first:
@@ -272,7 +272,7 @@ def first_between(state: int, last: float, low: int, high: int, values: Any, pla
 
 
 @native
-def earliest(state: int, which: int, first: float, begin: float, before: Any, passed: int) -> Any:
+def earliest_end(state: int, which: int, first: float, begin: float, before: Any, passed: int) -> Any:
     """Return (first margin to reach zero; θ) among all that are negative at θ = first, where margin `which` reaches
     zero; another may be negative only between two evaluation points. before (4 count,): margins at θ = begin, the
     previous evaluation point."""
@@ -280,14 +280,14 @@ def earliest(state: int, which: int, first: float, begin: float, before: Any, pa
     margins_within(state, first, room)
     for m in range(len(before)):
         if m not in (which, passed) and before[m] > 0.0 and room[m] < -BESIDE * max(1.0, before[m]):
-            found = root(state, m, begin, end, before[m], room[m])
+            found = margin_root(state, m, begin, end, before[m], room[m])
             if found < first:
                 first, which = found, m
     return which, first
 
 
 @native
-def stand(state: int, out: Any) -> None:
+def copy_positions(state: int, out: Any) -> None:
     """Copy coordinates and speeds of rows as evaluated last."""
     w = load_state(state)
     r = load_rows(load_system(w.system).mode_rows)
@@ -296,7 +296,7 @@ def stand(state: int, out: Any) -> None:
 
 
 @native
-def dip(state: int, k: int, begin: float, end: float, places: Any, goals: Any) -> float:
+def find_dip(state: int, k: int, begin: float, end: float, places: Any, goals: Any) -> float:
     """Return θ at which row k touches an open stop that it has left again before the next evaluation point; 2: none.
     places, goals: coordinates and speeds at both points, interpolated as cubics (Hermite)."""
     w = load_state(state)
@@ -315,9 +315,9 @@ def dip(state: int, k: int, begin: float, end: float, places: Any, goals: Any) -
         gap = (1.0 - rise) * first + rise * last - length * x * (1.0 - x) * ((1.0 - x) * onward + x * back)
         if gap <= NEARLY * min(first, last):
             theta, m = begin + x * (end - begin), EACH * k + STANDING
-            least_gap = value_within(state, m, theta)
+            least_gap = margin_within(state, m, theta)
             if least_gap < 0.0:
-                return root(state, m, begin, theta, first, least_gap)
+                return margin_root(state, m, begin, theta, first, least_gap)
     return 2.0
 
 
@@ -336,7 +336,7 @@ def measure_again(state: int, last: float) -> None:
 
 
 @native
-def is_loose(state: int) -> Any:
+def has_loose_tolerance(state: int) -> Any:
     """Return true if the tolerances are so loose that location errors of jumps do not matter."""
     return load_state(state).rtol > SHARP_TOLERANCE
 
@@ -344,29 +344,29 @@ def is_loose(state: int) -> Any:
 @native
 def sharpness(state: int, m: int) -> float:
     """Return the location tolerance of margin m, relative to its change within a step."""
-    loose = is_loose(state) and m % EACH == BEARING
+    loose = has_loose_tolerance(state) and m % EACH == BEARING
     return OF_TOLERANCE * load_state(state).rtol if loose else SHARP
 
 
 @native
-def root(state: int, m: int, low: float, high: float, below: float, above: float) -> float:
+def margin_root(state: int, m: int, low: float, high: float, below: float, above: float) -> float:
     """Return θ at which margin m reaches zero; `low` if it was not positive there."""
     begin, end, soon = low, high, SOON
     hair = max(SHARP * -above, hair_of(load_system(load_state(state).system).mode_rows, m))
     while not below > hair and soon < 1.0:  # nothing, but for rounding
         low = begin + soon * (end - begin)
-        below = value_within(state, m, low)
+        below = margin_within(state, m, low)
         soon *= 10.0
     if not below > 0.0:
         return begin
     while SOON < soon < 1.0:  # what ends soon after it began is looked for there
-        x = value_within(state, m, begin + soon * (end - begin))
+        x = margin_within(state, m, begin + soon * (end - begin))
         if x <= 0.0:
             high, above = begin + soon * (end - begin), x
             break
         low, below = begin + soon * (end - begin), x
         soon *= 10.0
-    ends, sharp = scratch(ENDS), sharpness(state, m) if is_loose(state) else 0.0
+    ends, sharp = scratch(ENDS), sharpness(state, m) if has_loose_tolerance(state) else 0.0
     nothing, least = sharp * (below - above), 1e-14
     if load_rows(load_system(load_state(state).system).mode_rows).resting == 1:
         least *= high  # steps there are as long as runs
@@ -375,7 +375,7 @@ def root(state: int, m: int, low: float, high: float, below: float, above: float
         if ends[RIGHT] - ends[LEFT] < max(least, sharp):
             break
         theta = between(ends)
-        x = value_within(state, m, theta)
+        x = margin_within(state, m, theta)
         if -nothing <= x <= 0.0:
             return theta
         narrow(ends, theta, x)
@@ -383,7 +383,7 @@ def root(state: int, m: int, low: float, high: float, below: float, above: float
 
 
 @native
-def with_fixed_modes(state: int, h: float) -> Any:
+def repeat_with_fixed_modes(state: int, h: float) -> Any:
     """Repeat a step of length h that was rejected because a formula jumps, with its mode variables fixed."""
     w = load_state(state)
     end = w.end
@@ -401,7 +401,7 @@ def end_at(state: int, m: int, theta: float) -> Any:
     w = load_state(state)
     if load_rows(load_system(w.system).mode_rows).resting == 1:
         return FINE, theta * w.taken
-    if is_loose(state) and w.plain_step == w.step_of and not implicit(state):
+    if has_loose_tolerance(state) and w.plain_step == w.step_of and not implicit(state):
         return cut_at(state, theta)
     h, length, change = w.taken, theta * w.taken, np.inf
     now = margin(w.system, w.time, w.y, m)
@@ -412,7 +412,7 @@ def end_at(state: int, m: int, theta: float) -> Any:
             return FINE, 0.0
         happened = again(state, length)
         if happened == SWITCHED:
-            happened = with_fixed_modes(state, length)
+            happened = repeat_with_fixed_modes(state, length)
         if happened == STEP_UNDERFLOW and length <= LEAST_FIRST * least_time(w.time):  # it is but rounding
             w.accepted += 1
             return FINE, 0.0
@@ -423,7 +423,7 @@ def end_at(state: int, m: int, theta: float) -> Any:
         rounded = abs(change) < STRAIGHT * length and abs(now) > LESS * abs(before)
         if rounded or (now <= 0.0 and -now <= sharp):
             break
-        slope, before = slope_at(state, m, length, now), now
+        slope, before = margin_rate(state, m, length, now), now
         change = -(now + 0.5 * sharp) / slope if slope < 0.0 else np.inf
         if now > 0.0 and longest == h and not length + change < h:  # it hardly ends
             break
@@ -452,7 +452,7 @@ def cut_at(state: int, theta: float) -> Any:
 
 
 @native
-def slope_at(state: int, m: int, length: float, now: float) -> float:
+def margin_rate(state: int, m: int, length: float, now: float) -> float:
     """Return the rate of margin m at the end of the step taken, by a difference over its last part."""
     part = 1e-4
-    return (now - value_within(state, m, 1.0 - part)) / (part * length) if length > 0.0 else 0.0
+    return (now - margin_within(state, m, 1.0 - part)) / (part * length) if length > 0.0 else 0.0

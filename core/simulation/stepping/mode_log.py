@@ -81,7 +81,7 @@ load_log = loader(ModeLog)
 
 
 @native
-def weights(part: float, out: Any) -> None:
+def quarter_weights(part: float, out: Any) -> None:
     """Compute the integration weights of the quarters from 0 to a fraction of the step, for a step of length 1, into
     out (5,)."""
     s = 4.0 * part
@@ -94,7 +94,7 @@ def weights(part: float, out: Any) -> None:
 
 
 @native
-def withheld(rows: int, k: int) -> float:
+def withheld_force(rows: int, k: int) -> float:
     """Return the force by which a speed limit changes the motor force."""
     r = load_rows(rows)
     if abs(r.mode[k]) == AT_SPEED:
@@ -114,7 +114,7 @@ def measure(state: int, quarter: int, y: Any) -> None:
         rate = 0.0 if r.mode[k] == HELD else r.rate[k]
         g.powers[quarter, POWERS * k + BY_FRICTION] = -friction_of(s.mode_rows, k) * rate
         g.powers[quarter, POWERS * k + BY_STOP] = -stop_of(s.mode_rows, k) * rate
-        g.powers[quarter, POWERS * k + WITHHOLDING] = withheld(s.mode_rows, k) * rate
+        g.powers[quarter, POWERS * k + WITHHOLDING] = withheld_force(s.mode_rows, k) * rate
     for i in range(s.nv):
         total += r.given[i] * y[s.nq + i]
     g.powers[quarter, POWERS * r.count] = total
@@ -133,7 +133,7 @@ def book(state: int) -> None:
 
 
 @native
-def stored(rows: int, k: int) -> float:
+def stored_energy(rows: int, k: int) -> float:
     """Return the energy in a compressed stop, J; for a stop that is separating, it is lost while the stop recovers."""
     r = load_rows(rows)
     if abs(r.stop[k]) not in (PRESSED, LEAVING):
@@ -150,7 +150,7 @@ def write_row(state: int, out: Any, t: float, first: int) -> None:
     r, weight, spent = load_rows(s.mode_rows), scratch(5), scratch(len(g.spent))
     copy(g.spent, spent)
     if g.length > 0.0:
-        weights((t - g.begin) / g.length, weight)
+        quarter_weights((t - g.begin) / g.length, weight)
         for i in range(len(spent)):
             for quarter in range(QUARTERS + 1):
                 spent[i] += g.length * weight[quarter] * g.powers[quarter, i]
@@ -160,18 +160,18 @@ def write_row(state: int, out: Any, t: float, first: int) -> None:
         out[at + MODE], out[at + STOP], out[at + CLIPPED] = r.mode[k], r.stop[k], r.clipped[k]
         out[at + BOUNCES], out[at + RESTS] = r.bounces[k], 1.0 if r.ends[k] == 1 and abs(r.stop[k]) == AGAINST else 0.0
         out[at + FRICTION], out[at + STOP_FORCE] = friction_of(s.mode_rows, k), stop_of(s.mode_rows, k)
-        out[at + WITHHELD], out[at + CUT] = withheld(s.mode_rows, k), 0.0
+        out[at + WITHHELD], out[at + CUT] = withheld_force(s.mode_rows, k), 0.0
         if np.isfinite(r.strongest[k]):
             out[at + CUT] = r.asked[k] - r.wished[k]
         out[at + FRICTION_LOSS] = spent[POWERS * k + BY_FRICTION]
         out[at + STOP_WORK] = spent[POWERS * k + BY_STOP] + r.struck[k]
-        out[at + STORED] = stored(s.mode_rows, k)
+        out[at + STORED] = stored_energy(s.mode_rows, k)
         work += spent[POWERS * k + WITHHOLDING]
     out[first + EACH_ROW * r.count] = work
 
 
 @native
-def keep(state: int, t: float, y: Any) -> Any:
+def write_entry(state: int, t: float, y: Any) -> Any:
     """Write a log entry for the present state."""
     w = load_state(state)
     s, g, n = load_system(w.system), load_log(w.log), len(y)
@@ -196,7 +196,7 @@ def keep(state: int, t: float, y: Any) -> Any:
 @entry
 def keep_entry(state: int, t: float, y: int, nothing: int) -> int:
     """Write a log entry for the requested sample y."""
-    keep(state, t, view(y, len(load_state(state).y)))
+    write_entry(state, t, view(y, len(load_state(state).y)))
     load_log(load_state(state).log).after = 0
     return FINE
 
@@ -217,7 +217,7 @@ def begin_log(state: int) -> None:
     g.length, g.last, g.after = 0.0, np.nan, 0
     if g.begun == 0:
         for k in range(r.count):
-            g.spent[POWERS * k + BY_STOP] = stored(s.mode_rows, k)
+            g.spent[POWERS * k + BY_STOP] = stored_energy(s.mode_rows, k)
         g.begun = 1
 
 
@@ -234,7 +234,7 @@ def keep_contact(state: int) -> None:
         presses = presses or abs(r.stop[k]) == PRESSED
     if presses:
         g.changes += 1
-        keep(state, w.time, w.y)
+        write_entry(state, w.time, w.y)
         g.after = 0
         if 2 * g.changes > g.most:
             w.budget = 0
@@ -250,7 +250,7 @@ def keep_before(state: int) -> int:
     if g.last == w.time or g.changes >= g.most:
         return 0
     g.changes += 1
-    keep(state, w.time, w.y)
+    write_entry(state, w.time, w.y)
     g.after = 0
     return 1
 
@@ -268,9 +268,9 @@ def keep_after(state: int, known: int) -> None:
     if again:
         g.used -= 1
     g.changes += 1
-    keep(state, w.time, w.y)
+    write_entry(state, w.time, w.y)
     g.after = 1
-    if known == 1 and not again and not differ(state):
+    if known == 1 and not again and not contact_states_differ(state):
         g.used -= 2
         g.changes -= 2
         g.last, g.after = np.nan, 0
@@ -279,7 +279,7 @@ def keep_after(state: int, known: int) -> None:
 
 
 @native
-def differ(state: int) -> Any:
+def contact_states_differ(state: int) -> Any:
     """Return true if the contact states of the last two entries differ."""
     w = load_state(state)
     s, g = load_system(w.system), load_log(w.log)

@@ -55,7 +55,7 @@ rest without loads."""
 
 
 @native
-def see(place: int, t: float, y: Any) -> None:
+def evaluate_row_quantities(place: int, t: float, y: Any) -> None:
     """Evaluate loads, friction, coordinates and speeds of rows at a state; reaction forces of active rows are left
     unchanged."""
     s = load_system(place)
@@ -84,7 +84,7 @@ def see_powers(place: int, t: float, y: Any) -> Any:
         forces = forces or abs(r.mode[k]) == AT_SPEED
     if forces:
         return with_modes(place, t, y, scratch(len(y)))
-    see(place, t, y)
+    evaluate_row_quantities(place, t, y)
     return FINE
 
 
@@ -96,7 +96,7 @@ def margins(place: int, t: float, y: Any, out: Any) -> Any:
     if r.bearing_loads != 0 or holds_any(rows):
         happened = with_modes(place, t, y, scratch(len(y)))
     else:
-        see(place, t, y)
+        evaluate_row_quantities(place, t, y)
     tell(rows, out)
     return happened
 
@@ -105,10 +105,10 @@ def margins(place: int, t: float, y: Any, out: Any) -> Any:
 def tell(rows: int, out: Any) -> None:
     """Compute all event margins (4 count,) from the quantities evaluated last."""
     for k in range(load_rows(rows).count):
-        out[EACH * k + BEARING] = bearing(rows, k)
-        out[EACH * k + STANDING] = standing(rows, k)
-        out[EACH * k + LIMITED] = limited(rows, k)
-        out[EACH * k + COMMANDED] = commanded(rows, k)
+        out[EACH * k + BEARING] = force_margin(rows, k)
+        out[EACH * k + STANDING] = stop_margin(rows, k)
+        out[EACH * k + LIMITED] = speed_margin(rows, k)
+        out[EACH * k + COMMANDED] = effort_margin(rows, k)
 
 
 @native
@@ -127,14 +127,14 @@ def margin(place: int, t: float, y: Any, m: int) -> float:
             adjust(place, t, y)
         refresh(place, y[: s.nq], y[s.nq : s.nq + s.nv])
     if kind == BEARING:
-        return bearing(rows, k)
+        return force_margin(rows, k)
     if kind == STANDING:
-        return standing(rows, k)
-    return limited(rows, k) if kind == LIMITED else commanded(rows, k)
+        return stop_margin(rows, k)
+    return speed_margin(rows, k) if kind == LIMITED else effort_margin(rows, k)
 
 
 @native
-def commanded(rows: int, k: int) -> float:
+def effort_margin(rows: int, k: int) -> float:
     """Return the effort margin: the motor's reserve, or by how much the command exceeds it."""
     r = load_rows(rows)
     if not np.isfinite(r.strongest[k]):
@@ -145,7 +145,7 @@ def commanded(rows: int, k: int) -> float:
 
 
 @native
-def limited(rows: int, k: int) -> float:
+def speed_margin(rows: int, k: int) -> float:
     """Return the distance to a speed limit, or by how much loads drive the row beyond it."""
     r = load_rows(rows)
     if abs(r.mode[k]) == MOVING:  # without a command there is nothing to withhold
@@ -154,7 +154,7 @@ def limited(rows: int, k: int) -> float:
 
 
 @native
-def bearing(rows: int, k: int) -> float:
+def force_margin(rows: int, k: int) -> float:
     """Return the force reserve of an active row, or the speed of a sliding one."""
     r = load_rows(rows)
     mode = r.mode[k]
@@ -193,7 +193,7 @@ def rest_speed(rows: int, k: int) -> float:
 
 
 @native
-def standing(rows: int, k: int) -> float:
+def stop_margin(rows: int, k: int) -> float:
     """Return the stop margin: the gap of an open stop, the force of a compressed one, or the remaining penetration of a
     separating one."""
     r = load_rows(rows)

@@ -1,10 +1,10 @@
 """Sliding motion on a switching surface g = 0 (Filippov; Hairer, Nørsett and Wanner, Solving ODE I, II.6), as for
 sticking friction or a relay that holds its threshold.
 
-1. On both sides of the surface the forces drive back to it. `side` evaluates f₋ and f₊ with the mode variable at −1
-   and at +1.
+1. On both sides of the surface the forces drive back to it. `one_sided_derivative` evaluates f₋ and f₊ with the mode
+   variable at −1 and at +1.
 2. Of all f₋ + α (f₊ − f₋) with 0 ≤ α ≤ 1 one leaves the indicator as it is: ġ(f₋) + α (ġ(f₊) − ġ(f₋)) = 0, with the
-   rate ġ along f by central differences (`changes`).
+   rate ġ along f by central differences (`indicator_rates`).
 3. On several surfaces at once all α are found together: Σ_j (ġ_i(f_j) − ġ_i(f₋)) α_j = −ġ_i(f₋), with f_j where mode j
    alone is at +1. That is exact where each indicator has a force of its own.
 4. Where an α passes 0 or 1 the surface is left, on the side of that α: α and 1 − α take the place of the indicator in
@@ -92,7 +92,7 @@ def free_modes(state: int) -> None:
 
 
 @native
-def changes(state: int, t: float, y: Any, f: Any, out: Any) -> None:
+def indicator_rates(state: int, t: float, y: Any, f: Any, out: Any) -> None:
     """Compute the rates of all indicators along f by central differences."""
     w = load_state(state)
     n, place = len(y), w.system
@@ -109,7 +109,7 @@ def changes(state: int, t: float, y: Any, f: Any, out: Any) -> None:
 
 
 @native
-def side(state: int, t: float, y: Any, which: int, out: Any) -> Any:
+def one_sided_derivative(state: int, t: float, y: Any, which: int, out: Any) -> Any:
     """Compute f with the modes of all sliding surfaces at −1, but mode `which` at +1 (−1: none)."""
     w = load_state(state)
     modes = scratch(w.events.shape[1])
@@ -121,14 +121,14 @@ def side(state: int, t: float, y: Any, which: int, out: Any) -> Any:
 
 
 @native
-def slide(state: int, t: float, y: Any, out: Any) -> Any:
+def slide_on_surfaces(state: int, t: float, y: Any, out: Any) -> Any:
     """Compute ẏ for sliding on the surfaces into out, and α into its row."""
     w = load_state(state)
     n, count, along = len(w.y), w.events.shape[1], scratch(w.events.shape[1])
     rows, surfaces = scratch(n * count), 0
     D, share, rate = scratch(count * count), scratch(count), scratch(count)
-    happened = side(state, t, y, -1, out)
-    changes(state, t, y, out, along)
+    happened = one_sided_derivative(state, t, y, -1, out)
+    indicator_rates(state, t, y, out, along)
     for k in range(count):
         if w.events[MODE, k] == SLIDES:
             share[surfaces] = -along[k]
@@ -138,8 +138,8 @@ def slide(state: int, t: float, y: Any, out: Any) -> Any:
     for k in range(count):
         if w.events[MODE, k] == SLIDES:
             other = rows[at * n : (at + 1) * n]
-            happened = max(happened, side(state, t, y, k, other))
-            changes(state, t, y, other, rate)
+            happened = max(happened, one_sided_derivative(state, t, y, k, other))
+            indicator_rates(state, t, y, other, rate)
             row = 0
             for j in range(count):
                 if w.events[MODE, j] == SLIDES:
@@ -169,7 +169,7 @@ def slide(state: int, t: float, y: Any, out: Any) -> Any:
 def sliding_entry(state: int, t: float, first: int, second: int) -> int:
     """Compute ẏ for sliding on the surfaces into `second` (n,) at the state `first` (n,)."""
     n = len(load_state(state).y)
-    happened: int = slide(state, t, view(first, n), view(second, n))
+    happened: int = slide_on_surfaces(state, t, view(first, n), view(second, n))
     return happened
 
 
@@ -179,7 +179,7 @@ def looked(state: int, t: float, y: Any, out: Any) -> None:
     w = load_state(state)
     indicators(w.system, t, y, out)
     if w.sliding > 0:
-        slide(state, t, y, scratch(len(w.y)))
+        slide_on_surfaces(state, t, y, scratch(len(w.y)))
         for k in range(len(out)):
             if w.events[MODE, k] == SLIDES:
                 out[k] = min(w.events[SHARE, k], 1.0 - w.events[SHARE, k])

@@ -95,7 +95,7 @@ def reach_sample(state: int, sample: int) -> Any:
 
 
 @native
-def finite(y: Any) -> Any:
+def are_finite(y: Any) -> Any:
     """Return true if all entries are finite numbers."""
     total = 0.0
     for x in y:
@@ -114,7 +114,7 @@ def advance_fixed(state: int, place: int, rows: int) -> int:
             happened = reach_sample(state, sample)
             if happened != FINE:
                 return happened
-        if not finite(w.y):
+        if not are_finite(w.y):
             return NOT_FINITE
         copy(w.y, out[row])
         if w.keep_of != 0:

@@ -31,7 +31,7 @@ def longest_held(limit: float) -> float:
 
 
 @native
-def rests(state: int) -> Any:
+def nothing_can_move(state: int) -> Any:
     """Return true if nothing moves or can move: all speeds of a machine without loops are held at zero by friction."""
     w = load_state(state)
     s = load_system(w.system)
@@ -79,7 +79,7 @@ def stretch(state: int) -> None:
     one that the method chooses."""
     w = load_state(state)
     r = load_rows(load_system(w.system).mode_rows)
-    if rests(state):
+    if nothing_can_move(state):
         if r.resting == 0:
             r.resting, r.step_before = 1, w.step
         w.step = w.limit if r.linear == 1 else longest_held(w.limit)

@@ -114,7 +114,7 @@ def is_touching(rows: int, k: int) -> int:
 
 
 @native
-def touched(rows: int, chosen: Any, low: Any, high: Any) -> int:
+def touched_stops(rows: int, chosen: Any, low: Any, high: Any) -> int:
     """Collect the rows at rigid stops and the bounds of their impulses; returns their number, 0 if none is hit."""
     r = load_rows(rows)
     n, hits = 0, 0
@@ -139,7 +139,7 @@ def strike(state: int, y: Any) -> None:
     m, nq, nv = r.count, s.nq, s.nv
     chosen, low, high = scratch(m), scratch(m), scratch(m)
     refresh(place, y[:nq], y[nq : nq + nv])
-    n = touched(s.mode_rows, chosen, low, high)
+    n = touched_stops(s.mode_rows, chosen, low, high)
     if n == 0:
         return
     columns, A, base, lam = scratch(n * nv), scratch(n * n), scratch(len(y)), scratch(n)
@@ -148,7 +148,7 @@ def strike(state: int, y: Any) -> None:
     responses(place, w.time, y, base, chosen, columns, A, n)
     share = 1.0
     for _ in range(12):
-        gain = impulses(s.mode_rows, chosen, A, low, high, share, lam, n)
+        gain = solve_impulses(s.mode_rows, chosen, A, low, high, share, lam, n)
         if gain <= 0.0 or share == 0.0:
             break
         share = 0.5 * share if share > 1e-3 else 0.0
@@ -161,11 +161,11 @@ def strike(state: int, y: Any) -> None:
             r.struck[k] -= lam[i] * (r.rate[k] + 0.5 * change_of_rate)
         for j in range(nv):
             y[nq + j] += lam[i] * columns[i * nv + j]
-    turn_stops(state, y)
+    update_elastic_stops(state, y)
 
 
 @native
-def turn_stops(state: int, y: Any) -> None:
+def update_elastic_stops(state: int, y: Any) -> None:
     """Update elastic stops after an impact has changed speeds, so that no stop pulls."""
     w = load_state(state)
     s = load_system(w.system)
@@ -179,7 +179,7 @@ def turn_stops(state: int, y: Any) -> None:
 
 
 @native
-def impulses(rows: int, chosen: Any, A: Any, low: Any, high: Any, share: float, lam: Any, n: int) -> float:
+def solve_impulses(rows: int, chosen: Any, A: Any, low: Any, high: Any, share: float, lam: Any, n: int) -> float:
     """Compute impulses for a common share of all restitutions into lam (n,); returns the energy gained, J; 0 if only
     rounding error."""
     r = load_rows(rows)
@@ -207,7 +207,7 @@ def is_slow(rows: int, k: int) -> Any:
 
 
 @native
-def become_calm(state: int, y: Any, which: int) -> None:
+def mark_settled_rows(state: int, y: Any, which: int) -> None:
     """Mark in `ends` the rows that have settled in their elastic stops, and those that remain settled."""
     w = load_state(state)
     s = load_system(w.system)
@@ -244,7 +244,7 @@ def ends_bouncing(state: int, y: Any, which: int) -> None:
     rows, nq, nv = s.mode_rows, s.nq, s.nv
     r, base = load_rows(rows), scratch(len(y))
     refresh(place, y[:nq], y[nq : nq + nv])
-    become_calm(state, y, which)
+    mark_settled_rows(state, y, which)
     asked = False
     for k in range(r.count):
         asked = asked or is_touching(rows, k) != 0
