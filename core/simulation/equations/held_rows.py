@@ -216,7 +216,7 @@ def add_row_forces(place: int, t: float, y: Any, turning: Any, out: Any, n: int)
 
 
 @native
-def moved(place: int, t: float, y: Any, turning: Any, out: Any) -> Any:
+def derivative_at_turning(place: int, t: float, y: Any, turning: Any, out: Any) -> Any:
     """Compute ẏ into out (n,) for the present contact states and the present estimates of bearing loads; `turning`
     (count,) holds the rates ḋ of the sliding directions of friction disks that begin to slide."""
     held = act(place, t, y)
@@ -226,12 +226,13 @@ def moved(place: int, t: float, y: Any, turning: Any, out: Any) -> Any:
 
 @native
 def derivative_by_rows(place: int, t: float, y: Any, out: Any) -> Any:
-    """Compute ẏ into out (n,) as `moved` does, with the rates ḋ of sliding directions determined first."""
+    """Compute ẏ into out (n,) as `derivative_at_turning` does, with the rates ḋ of sliding directions determined
+    first."""
     rows, n = load_system(place).mode_rows, len(y)
     turning = scratch(load_rows(rows).count)
     for k in range(len(turning)):
         turning[k] = 0.0
-    happened = moved(place, t, y, turning, out)
+    happened = derivative_at_turning(place, t, y, turning, out)
     if not begins_any(rows):
         return happened
     d, later, rate = scratch(len(turning)), scratch(n), scratch(n)
@@ -239,9 +240,9 @@ def derivative_by_rows(place: int, t: float, y: Any, out: Any) -> Any:
         directions(rows, d)
         for i in range(n):
             later[i] = y[i] + LATER * out[i]
-        happened = max(happened, moved(place, t + LATER, later, turning, rate))
+        happened = max(happened, derivative_at_turning(place, t + LATER, later, turning, rate))
         measure_turning(rows, d, turning)
-        happened = max(happened, moved(place, t, y, turning, out))
+        happened = max(happened, derivative_at_turning(place, t, y, turning, out))
     return happened
 
 

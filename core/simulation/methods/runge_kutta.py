@@ -204,7 +204,7 @@ def step_entry(state: int, t: float, first: int, second: int) -> int:
     if happened != FINE:
         return happened
     # the continuous extension, where a sample or the search for events needs it; `sign_change_inside` makes it with
-    fixed modes
+    # fixed modes
     if w.extend_of != 0 and (w.times[w.sample] < t + w.taken or w.modes_fixed == 1 or w.plain_step != 0):
         happened = extend_step(state, t)
     return happened
