@@ -33,13 +33,13 @@ def dependent_error(mech: Mechanism, q: Array, p: Array, t: float) -> Simulation
     taking = [rows[k] for k in np.flatnonzero(weights > SHARES * np.max(weights, initial=0.0))]
     names = list(dict.fromkeys(element_name(mech, row.collection, row.element) for row in taking))
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    number = "one row too many" if count == 1 else f"{count} rows too many"
+    number = "one redundant row" if count == 1 else f"{count} redundant rows"
     error = SimulationError(
-        f"At t = {t:.6g} s constraints depend on each other ({number} of {len(rows)}), and Cholesky's method needs "
-        "them independent.",
+        f"At t = {t:.6g} s the constraints are redundant ({number} of {len(rows)}), but Cholesky's method requires "
+        "independent ones.",
         where="; ".join(names[:SHOWN]) + more,
-        remedy="Solve with factorisation='rank-revealing' (the default), or release what is held twice: the function "
-        "Mobility names it and proposes joints.",
+        remedy="Solve with factorisation='rank-revealing' (the default), or remove the redundant constraints: "
+        "the function Mobility names them and proposes joints.",
     )
     error.time = t
     return error

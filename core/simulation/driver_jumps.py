@@ -85,9 +85,9 @@ def _first_jump(node: Node, known: Mapping[str, Any], chosen: Settings) -> tuple
 def _jump_error(mech: Mechanism, driver: Driver, t: float, by: float) -> SimulationError:
     row = next(row for row in mech.compiled.rows if row.collection == "drivers" and row.element == driver.name)
     error = SimulationError(
-        f"At t = {t:.6g} s its position jumps by {amount_text(by, unit(mech.compiled, row))}.",
+        f"At t = {t:.6g} s the prescribed position jumps by {amount_text(by, unit(mech.compiled, row))}.",
         where=f"driver '{driver.name}'",
-        remedy="A position may not jump: let it run there, e.g. min(max(t - 1, 0), 1), or prescribe the speed.",
+        remedy="Prescribe a continuous position, e.g. the ramp min(max(t - 1, 0), 1), or prescribe the speed instead.",
     )
     error.time = t
     return error

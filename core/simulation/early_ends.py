@@ -34,8 +34,8 @@ from core.traces.not_finite import REMEDY, undefined_formula
 AT_BORDER = 1e-6
 """Magnitude of an event indicator below which its formula is about to jump."""
 CHATTERING_REMEDY = (
-    "A switching law needs a hysteresis, a delay or a slope to end: tanh(x/0.001) in place of sign(x); or choose a "
-    "method with fixed steps, which goes over it."
+    "Add hysteresis, a delay or a smooth transition to the switching law, e.g. tanh(x/0.001) instead of sign(x); "
+    "or choose a method with fixed steps, which steps over the switching."
 )
 BROKEN = (NOT_FINITE, STEP_UNDERFLOW, DRIFTED)
 """Outcomes caused by a formula without a finite value, or by a loop in a toggle position."""
@@ -110,8 +110,8 @@ def unstable_steps(stand: Stand, happened: int) -> SimulationError | None:
     if begun is None:
         return None
     step = f"{stand.chosen.step:.6g} s" if stand.chosen.step else "this length"
-    what = f"From t = {begun:.6g} s on speeds grow without bound: steps of {step} are too long for it."
-    remedy = "Take shorter steps, or a method that chooses them itself: radau for stiff machines."
+    what = f"From t = {begun:.6g} s on, speeds grow without bound: the solution is unstable with steps of {step}."
+    remedy = "Take shorter steps, or use a method with variable steps, such as radau for stiff machines."
     error = SimulationError(what, where=stand.chosen.rule.title, remedy=remedy)
     error.time = float(stand.run.time[-1]) if stand.run is not None else stand.state.time
     return error
@@ -140,7 +140,7 @@ def undefined_formula_error(stand: Stand, happened: int) -> SimulationError | No
     culprit = culprit or undefined(mech.compiled, stand.equations.joint_modes.rows, t, y, stand.p)
     if not culprit:
         return None
-    return SimulationError(stand.at + "its formula gives no finite number.", where=culprit, remedy=REMEDY)
+    return SimulationError(stand.at + "its formula has no finite value.", where=culprit, remedy=REMEDY)
 
 
 def chattering_formula(stand: Stand, happened: int) -> SimulationError | None:
@@ -154,7 +154,7 @@ def chattering_formula(stand: Stand, happened: int) -> SimulationError | None:
     nodes = [*machine.indicators, *forces.indicators]
     if not sizes[k] < AT_BORDER or k >= len(nodes):
         return None
-    what = f"{stand.at}the side of '{text_of(nodes[k])} = 0' changes ever more often, without end."
+    what = f"{stand.at}the side of '{text_of(nodes[k])} = 0' switches faster and faster without end (chattering)."
     return SimulationError(what, where="formula", remedy=CHATTERING_REMEDY)
 
 
@@ -180,8 +180,8 @@ def racing_driver(stand: Stand, _: int) -> SimulationError | None:
     runaway = racing(stand.mech, stand.p, stand.state.time)
     if runaway is None:
         return None
-    remedy = "Its function may have a pole here: end the run earlier, or change the function."
-    return SimulationError(f"{stand.at}it asks for a speed of {runaway[1]}.", where=runaway[0], remedy=remedy)
+    remedy = "The driver's function may have a pole here: end the run earlier, or change the function."
+    return SimulationError(f"{stand.at}it prescribes a speed of {runaway[1]}.", where=runaway[0], remedy=remedy)
 
 
 def loop_at_toggle(stand: Stand, happened: int) -> SimulationError | None:
@@ -197,11 +197,14 @@ def loop_at_toggle(stand: Stand, happened: int) -> SimulationError | None:
     drivers = " and ".join(f"'{name}'" for name in found.drivers)
     what = f"{stand.at}the loop cannot close any further, at {found.pose}"
     if not drivers:
-        remedy = "Begin on another branch, change lengths, or let another joint drive the loop."
+        remedy = "Begin on another assembly branch, change link lengths, or drive the loop by another joint."
         return SimulationError(f"{what}.", where=found.where, remedy=remedy)
     moves = ("driver", "moves") if len(found.drivers) == 1 else ("drivers", "move")
     what += f"; {moves[0]} {drivers} {moves[1]} on."
-    remedy = "Let its function stay where the loop closes, begin on another branch, or drive another joint."
+    remedy = (
+        "Keep the driver's function within the range in which the loop closes, begin on another assembly branch, or "
+        "drive another joint."
+    )
     return SimulationError(what, where=found.where, remedy=remedy)
 
 
@@ -230,17 +233,20 @@ def generic_error(stand: Stand, happened: int) -> SimulationError:
     """Return a generic error based only on the outcome code of the step."""
     if happened == NOT_FINITE:
         what, where, remedy = (
-            "the accelerations are no finite numbers.",
+            "the accelerations are not finite.",
             worst_component(stand),
             singularity_reason(stand),
         )
     elif happened == STEP_UNDERFLOW:
-        what, where = "the step became too small.", worst_component(stand)
-        remedy = "Look for a stiff spring, a jump in a force, or a tolerance too tight." + stiff_remedy(stand)
+        what, where = "the step size became too small.", worst_component(stand)
+        remedy = (
+            "Check for a very stiff spring, a discontinuous force, or tolerances that are too tight."
+            + stiff_remedy(stand)
+        )
     elif happened == DRIFTED:
         rows = dict.fromkeys(f"{row.collection.rstrip('s')} '{row.element}'" for row in stand.mech.compiled.rows)
-        what, where = "the machine does not close any more.", ", ".join(rows)
-        remedy = "It may have reached a dead point: begin elsewhere, or use smaller steps."
+        what, where = "the loops have opened and can no longer be closed.", ", ".join(rows)
+        remedy = "The machine may be at a dead point: begin in another pose, or use smaller steps."
     else:
         what, where = f"the limit of {stand.chosen.max_steps} steps was reached.", worst_component(stand)
         remedy = "Raise max_steps, or loosen the tolerances." + stiff_remedy(stand)
@@ -250,7 +256,7 @@ def generic_error(stand: Stand, happened: int) -> SimulationError:
 def stiff_remedy(stand: Stand) -> str:
     """Return the remedy for a machine that proved stiff for the chosen method."""
     held = stand.state.stability != 0.0 and stand.state.stiff_steps in (TOLD, STIFF_EVIDENCE)
-    return f" Steps are held short by stability, not by accuracy: use {STIFF_METHOD}." if held else ""
+    return f" Stability, not accuracy, limits the step size: use {STIFF_METHOD}." if held else ""
 
 
 def worst_component(stand: Stand) -> str:

@@ -298,7 +298,7 @@ class Live:
     def _notes(self) -> tuple[str, ...]:
         found = dict.fromkeys(note for run in self._rows for note in run.notes)
         rates = " and ".join(f"{rate:g}" for rate in self.dampings)
-        damped = f"Artificial damping of {rates} per second was added: the machine itself moves differently."
+        damped = f"Artificial damping of {rates} per second was added: the real machine moves differently."
         return (*((damped,) if rates else ()), *found)
 
     def run(self) -> Run | None:

@@ -107,21 +107,25 @@ def settings(
         if value is None and name in ("step", "output"):
             continue
         if value is None or not (_is_number(value) and 0.0 < value < math.inf):
-            remedy = "Give a tolerance above zero." if name in ("rtol", "atol") else "Give seconds above zero."
+            remedy = "Give a positive tolerance." if name in ("rtol", "atol") else "Give a positive time in seconds."
             raise ModelError(f"{value!r} is not a positive number.", where=name, remedy=remedy)
     if not (isinstance(max_steps, int | np.integer) and not isinstance(max_steps, bool) and 0 < max_steps < 2**63):
         raise ModelError(
             f"{max_steps!r} is not a whole number above zero.",
             where="max_steps",
-            remedy="Give the most steps that a run may take, or leave it out.",
+            remedy="Give the largest number of steps for the run, or leave it out.",
         )
     if not (_is_number(start) and math.isfinite(start)):
-        raise ModelError(f"{start!r} is not a finite number.", where="start", remedy="Give seconds.")
+        raise ModelError(f"{start!r} is not a finite number.", where="start", remedy="Give a time in seconds.")
     closing, factorisation = checked_closing(closing), checked_factorisation(factorisation)
     _refuse_unresolved(duration, step, rtol, output, start)
     step, output = _step_and_sample_spacing(METHODS[method].adaptive, duration, step, output)
     if duration / output * (mech.nq + 3 * mech.nv) > MOST_NUMBERS:
-        raise ModelError("The run would hold too many samples.", where="output", remedy="Give a longer `output`.")
+        raise ModelError(
+            "The run would have too many samples.",
+            where="output",
+            remedy="Increase `output`, the time between samples.",
+        )
     p = mech.parameter_values(parameters)
     kept = plain_torque(torque)
     return Settings(
@@ -143,7 +147,7 @@ def settings(
 def _refuse_unresolved(duration: float, step: float | None, rtol: float, output: float | None, start: float) -> None:
     """Raise ModelError for times and tolerances too fine for floating-point numbers."""
     if rtol < TIGHTEST:
-        text = f"A relative tolerance of {rtol:g} is finer than numbers are ({TIGHTEST:g})."
+        text = f"A relative tolerance of {rtol:g} is below the resolution of floating-point numbers ({TIGHTEST:g})."
         raise ModelError(text, where="rtol", remedy="Give 1e-13 or more.")
     latest = max(abs(start), abs(start + duration))
     gap = FINEST * float(np.spacing(latest)) if math.isfinite(latest) else math.inf
@@ -152,7 +156,7 @@ def _refuse_unresolved(duration: float, step: float | None, rtol: float, output:
         if value is not None and value < least:
             at = f" at t = {latest:g} s" if least > SHORTEST else ""
             raise ModelError(
-                f"{value:g} s is too short{at}: numbers do not resolve it.",
+                f"{value:g} s is too short{at} for the resolution of floating-point times.",
                 where=name,
                 remedy=f"Give {least:.2g} s or more{', or begin at t = 0' if start else ''}.",
             )
@@ -182,9 +186,9 @@ def checked_closing(closing: Any) -> float | None:
     if _is_number(closing) and (0.0 < closing < 1.0 or (1 <= closing <= MOST_CLOSINGS and closing == int(closing))):
         return float(closing) if closing < 1.0 else int(closing)
     raise ModelError(
-        f"{closing!r} is neither a number of closing steps nor a tolerance.",
+        f"{closing!r} is neither a number of closing iterations nor a tolerance.",
         where="closing",
-        remedy=f"Give 1 to {MOST_CLOSINGS} steps, a tolerance below 1 (rad, m), or nothing: gaps below 1e-12.",
+        remedy=f"Give 1 to {MOST_CLOSINGS} iterations, a tolerance below 1 (rad, m), or None for gaps below 1e-12.",
     )
 
 
@@ -232,7 +236,7 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.
             raise SimulationError(
                 "The initial value is not a finite number.",
                 where=f"{label} of '{name}'",
-                remedy="Begin from a finite state.",
+                remedy="Give a finite initial value.",
             )
     if mech.nq > mech.nv:
         q = mech.integrate(q, np.zeros(mech.nv))

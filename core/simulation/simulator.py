@@ -242,7 +242,7 @@ class Job:
         if self.chosen.method != AUTOMATIC:
             before.stiff_steps = TOLD
             shortest = f"steps of {before.taken:.2g} s are the longest that stay stable"
-            self.notes += (f"{since}{shortest}, whatever the tolerances. Use {STIFF_METHOD}.",)
+            self.notes += (f"{since}{shortest}, whatever the tolerances. Use the method {STIFF_METHOD}.",)
             return
         # from the step under way on, at whose beginning the state stands
         self._begin(dataclasses.replace(self.chosen, method=STIFF_METHOD), before.y)
@@ -313,8 +313,11 @@ class Job:
             else:
                 self.grown.extend(piece)
         except OSError as problem:
-            what = f"The run cannot be kept any further: {problem.strerror or problem}."
-            remedy = "Make room on the disk of temporary files (or name another in TMPDIR), or take samples less often."
+            what = f"There is no space to store more of the run: {problem.strerror or problem}."
+            remedy = (
+                "Free space on the disk of temporary files (or set TMPDIR to another folder), or increase the time "
+                "between samples."
+            )
             return SimulationError(what, where="output", remedy=remedy)
         self.pieces.append(piece)
         return None
@@ -417,7 +420,7 @@ class Job:
         """Return all notes on how the run was computed."""
         lost = self.mech.model.left_out
         more = f" And {len(lost) - MOST_LOST} more." if len(lost) > MOST_LOST else ""
-        read = f"Not in this run, as its file was read without it: {' '.join(lost[:MOST_LOST])}{more}"
+        read = f"Not simulated, because the model file was read without it: {' '.join(lost[:MOST_LOST])}{more}"
         return *((read,) if lost else ()), *self.notes, *self.equations.mode_notes
 
     def error(self, happened: int) -> SimulationError:

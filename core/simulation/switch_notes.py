@@ -12,12 +12,12 @@ from core.simulation.equations.joint_forces import Torque
 from core.simulation.setup import Settings
 
 FIXED_STEPS = (
-    "Fixed steps do not stop where formulas of {} switch: what is switched on and off within one step is passed over, "
-    "and a step in which something switches is less accurate."
+    "Fixed steps do not end where formulas of {} switch: a force switched on and off within one step is missed, "
+    "and steps that contain a switch are less accurate."
 )
 JUMPS = (
-    "Formulas of {} jump by ==, !=, floor or ceil: the run does not stop there, and what these switch on and off "
-    "within one step is passed over."
+    "Formulas of {} jump by ==, !=, floor or ceil: the run does not locate these jumps, and a force switched on and "
+    "off within one step is missed."
 )
 
 
@@ -33,7 +33,7 @@ def switch_notes(mech: Mechanism, torque: Torque, chosen: Settings) -> tuple[str
     notes = _notes_on([name for name, text in formulas if unlocated(parse(text), constant)], JUMPS)
     variables = _event_indicators([text for _, text in formulas], constant)
     if count := len(variables.beyond):
-        notes += (f"Formulas switch in {MOST + count} places; the run stops at {MOST} of them alone.",)
+        notes += (f"Formulas switch in {MOST + count} places, but the run locates only {MOST} of them.",)
     return notes
 
 

@@ -87,7 +87,7 @@ def _ordered_forces(mech: Mechanism, torque: Any) -> Array:
     """Return (nv,) joint forces given in order without names; raises ModelError if they do not fit."""
     if callable(torque):
         raise ModelError(
-            "Joint forces cannot be a Python function: the run is compiled.",
+            "Joint forces cannot be given as a Python function, since the run is compiled.",
             where="torque",
             remedy="Give formulas as text, e.g. {'joint1': '10*sin(2*t) - 3*joint1.v'}.",
         )
@@ -99,7 +99,7 @@ def _ordered_forces(mech: Mechanism, torque: Any) -> Array:
         raise ModelError(
             f"{mech.nv} finite numbers are needed.",
             where="torque",
-            remedy="mech.v_names lists them in order; or give some of them by name.",
+            remedy="Give them in the order of mech.v_names, or give some of them by name.",
         )
     return values
 

@@ -200,10 +200,10 @@ def _row_entries(compiled: Compiled, rows: tuple[JointRow, ...]) -> tuple[Any, A
 
 
 CAUSES = (
-    "friction sticks and slips (more at rest than while it slides, or forces that others share)",
-    "a stop is met and left",
-    "a speed limit is reached and left",
-    "an effort limit is reached and left",
+    "friction alternates between sticking and slipping (static above kinetic friction, or joints that share forces)",
+    "a stop is hit and left repeatedly",
+    "a speed limit is reached and left repeatedly",
+    "an effort limit is reached and left repeatedly",
 )
 """Reasons for a contact state that changes again and again, in the order of event margins."""
 
@@ -218,14 +218,17 @@ def mode_notes(modes: JointModes, rows: ModeRows) -> tuple[str, ...]:
         inertia = rows.stiffness[k] / rows.closing[k]
         unit, of = ("N·m/rad", "kg·m²") if row.dimension == "angle" else ("N/m", "kg")
         notes.append(
-            f"Stop of '{row.name}': {rows.stiffness[k]:.2g} {unit}, derived from the {inertia:.2g} {of} it meets."
+            f"Stop of '{row.name}': {rows.stiffness[k]:.2g} {unit}, derived from the effective inertia "
+            f"of {inertia:.2g} {of}."
         )
     if rows.cramped:
         k, cause = divmod(rows.cramped - 1, len(CAUSES))
         notes.append(
-            f"'{modes.rows[k].name}': at t = {rows.cramped_at:.6g} s its mode changed again and again: "
-            f"{CAUSES[cause]}. From there on, changes of one instant without an end are stepped over."
+            f"'{modes.rows[k].name}': at t = {rows.cramped_at:.6g} s its contact state changed again and again: "
+            f"{CAUSES[cause]}. Endless changes at one instant are stepped over from then on."
         )
     if rows.approximate:
-        notes.append("Forces that hold joints were once found approximately only: they are not unique there.")
+        notes.append(
+            "Forces in sticking joints were found only approximately at least once, where they are not unique."
+        )
     return tuple(notes)

@@ -29,7 +29,7 @@ class ArrayWriter(Writer):
         """Return type and address of an assignable record field."""
         field = _declared_field(record, name)
         if field.fixed:
-            raise TypeError(f"{field.name} of {record.type} is fixed")
+            raise TypeError(f"{field.name} of {record.type} is read-only")
         return SCALARS[field.number], self._record_word(record, field.offset)
 
     def of_field(self, record: Value, name: str) -> Value:
@@ -62,7 +62,7 @@ class ArrayWriter(Writer):
         """Return type and address of an array element; of the first element of a row if fewer indices are given."""
         kind = _array_type(view)
         if not 0 < len(indices) <= kind.dimensions:
-            raise TypeError(f"{kind} has no element with {len(indices)} indices")
+            raise TypeError(f"{kind} cannot be indexed with {len(indices)} indices")
         offset = indices[0]
         for k in range(1, kind.dimensions):
             offset = self.whole("mul", offset, self.part(view, k + 1, INT))
@@ -131,5 +131,5 @@ def _declared_field(record: Value, name: str) -> Field:
 
 def _array_type(view: Value) -> ArrayType:
     if not isinstance(view.type, ArrayType):
-        raise TypeError(f"{view.type} is no array")
+        raise TypeError(f"{view.type} is not an array")
     return view.type

@@ -59,7 +59,9 @@ def translated(function: Callable[..., Any], arguments: tuple[Type, ...], mark: 
     if key in _translated:
         known = _translated[key]
         if known is None:
-            raise LanguageError(f"{function.__module__}.{function.__name__} calls itself")
+            raise LanguageError(
+                f"{function.__module__}.{function.__name__} calls itself, but recursion is not supported"
+            )
         return known
     _translated[key] = None
     try:

@@ -99,7 +99,7 @@ def writable_place() -> Path:
                 return place
         except OSError as error:
             reason = error
-    raise reason or PermissionError(f"{FOLDER} cannot be written")
+    raise reason or PermissionError(f"{FOLDER} is not writable")
 
 
 def stored(name: str) -> Code:
@@ -129,7 +129,7 @@ def _read_stored(place: Path, name: str) -> Code:
         raise Unfit("was written by another version of Kinetostat") from None
     if code.llvm > list(llvm.llvm_version_info):
         made, here = (".".join(map(str, version)) for version in (code.llvm, llvm.llvm_version_info))
-        raise Unfit(f"was written by LLVM {made}, and here is {here}")
+        raise Unfit(f"was written by LLVM {made}, but LLVM {here} is installed")
     return code
 
 
@@ -141,7 +141,7 @@ def read(name: str) -> Code:
             code = _read_stored(place, name)
             if is_of_these_texts(name, code):
                 return code
-            raise Unfit("was made from another text")
+            raise Unfit("was compiled from other sources")
         except Unfit as error:
             reason = reason or error
     raise reason or Unfit("is missing")

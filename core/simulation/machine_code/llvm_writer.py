@@ -146,7 +146,7 @@ class Writer:
             )
         given = value.type
         if not (isinstance(kind, Scalar) and isinstance(given, Scalar) and min(kind.rank, given.rank) >= 0):
-            raise TypeError(f"a value of type {given} is given where {kind} is wanted")
+            raise TypeError(f"a value of type {given} is given where {kind} is required")
         if kind is INT and given is BOOL:
             return self.result(INT, f"zext {value} to i64")
         if kind is FLOAT and given in (BOOL, INT):
@@ -155,7 +155,7 @@ class Writer:
             return self.structure(COMPLEX, [self.converted(value, FLOAT), constant(0.0)])
         if kind is BOOL:
             return self.truth(value)
-        raise TypeError(f"a value of type {given} is given where {kind} is wanted")
+        raise TypeError(f"a value of type {given} is given where {kind} is required")
 
     def truncated(self, value: Value) -> Value:
         """Return the value of `int(value)`."""
@@ -171,7 +171,7 @@ class Writer:
             return self.result(BOOL, f"icmp ne {value}, 0")
         if value.type is FLOAT:
             return self.result(BOOL, f"fcmp une {value}, 0.0")
-        raise TypeError(f"a value of type {value.type} is no condition")
+        raise TypeError(f"a value of type {value.type} cannot be a condition")
 
     # ---------------------------------------------------------------------------- arithmetic
 
@@ -212,7 +212,7 @@ class Writer:
             return self.whole(on_whole, x, y) if common is INT else self.real(on_real, x, y)
         if common is INT and isinstance(operator, ast.FloorDiv | ast.Mod):
             return self._floor_division(x, y, isinstance(operator, ast.Mod))
-        raise TypeError(f"{type(operator).__name__} of {common} is not part of the language")
+        raise TypeError(f"{type(operator).__name__} of {common} is not supported in compiled functions")
 
     def _floor_division(self, x: Value, y: Value, remainder: bool) -> Value:
         """Divide with rounding down; the remainder has the sign of the divisor, as in Python."""
@@ -237,7 +237,7 @@ class Writer:
                     return made
                 base = self.operation(ast.Mult(), base, base)
         if COMPLEX in (a.type, b.type):
-            raise TypeError("powers of complex numbers are not part of the language")
+            raise TypeError("powers of complex numbers are not supported")
         return self.function("pow", a, b)
 
     def _complex_operation(self, operator: ast.operator, x: Value, y: Value) -> Value:
@@ -254,7 +254,7 @@ class Writer:
         elif isinstance(operator, ast.Div):
             parts = self._complex_quotient(a, b, c, d)
         else:
-            raise TypeError(f"{type(operator).__name__} of complex numbers is not part of the language")
+            raise TypeError(f"{type(operator).__name__} of complex numbers is not supported")
         return self.structure(COMPLEX, parts)
 
     def _complex_quotient(self, a: Value, b: Value, c: Value, d: Value) -> list[Value]:
@@ -291,10 +291,10 @@ class Writer:
     def comparison(self, operator: ast.cmpop, a: Value, b: Value) -> Value:
         """Return the truth value of `a operator b`. Raises TypeError."""
         if not (isinstance(a.type, Scalar) and isinstance(b.type, Scalar)) or type(operator) not in COMPARISONS:
-            raise TypeError(f"values of type {a.type} and {b.type} cannot be compared so")
+            raise TypeError(f"values of type {a.type} and {b.type} cannot be compared with this operator")
         common = max(a.type, b.type, INT, key=lambda scalar: scalar.rank)
         if common is COMPLEX:
-            raise TypeError("complex numbers are not compared")
+            raise TypeError("complex numbers cannot be ordered")
         x, y = self.converted(a, common), self.converted(b, common)
         on_whole, on_real = COMPARISONS[type(operator)]
         instruction = f"icmp {on_whole}" if common is INT else f"fcmp {on_real}"

@@ -125,7 +125,7 @@ class Record:
         values = self._defaults | values
         if len(values) != len(self.fields) or values.keys() != self._names:
             unknown = ", ".join(sorted(values.keys() ^ self._names))
-            raise TypeError(f"{type(self).__name__} declares otherwise: {unknown}.")
+            raise TypeError(f"{type(self).__name__} does not match its declaration: {unknown}.")
         words: list[Any] = []
         for name, number, dimensions, *_ in self.fields:
             value = values[name]

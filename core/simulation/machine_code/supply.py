@@ -83,7 +83,7 @@ def _loaded(code: Code) -> Loaded:
 
 
 def _report_object_code() -> None:
-    _report_once("Making machine code of the integrators: once on this computer …")
+    _report_once("Compiling the integrators for this computer (once) …")
 
 
 def _current_code(name: str) -> Code:
@@ -91,7 +91,7 @@ def _current_code(name: str) -> Code:
     try:
         return read(name)
     except Unfit as reason:
-        _report_once(f"Compiling the integrators, whose code {reason}: some seconds …")
+        _report_once(f"Compiling the integrators, whose stored code {reason}: takes a few seconds …")
     forget_texts()
     try:
         writable_place()
@@ -105,7 +105,9 @@ def _current_code(name: str) -> Code:
     try:
         return read(name)
     except Unfit as reason:
-        raise SimulationError(f"The code of '{name}' {reason}, although it was made just now.", where=WHERE) from None
+        raise SimulationError(
+            f"The machine code of '{name}' {reason}, although it was just compiled.", where=WHERE
+        ) from None
 
 
 def _compiled_in_process(name: str) -> Code:
@@ -124,9 +126,9 @@ def _compiled_in_process(name: str) -> Code:
 
 def _compilation_error(name: str, reason: str) -> SimulationError:
     return SimulationError(
-        f"The code of '{name}' could not be made: {reason}",
+        f"The machine code of '{name}' could not be compiled: {reason}",
         where=WHERE,
-        remedy="Where texts were changed, correct what is named; else install Kinetostat again: "
+        remedy="If you changed source files, correct the error named; otherwise reinstall Kinetostat: "
         "pip install --force-reinstall kinetostat",
     )
 
@@ -139,9 +141,9 @@ def make(*names: str) -> None:
     try:
         done = finished(python(making.__name__, *names), own=environment(), limit=LONGEST)
     except TimeoutError:
-        raise _compilation_error(" ".join(names), f"it was not ready after {LONGEST:.0f} s") from None
+        raise _compilation_error(" ".join(names), f"compilation took longer than {LONGEST:.0f} s") from None
     if done.code != 0:
-        raise _compilation_error(" ".join(names), done.last_words or "no reason given")
+        raise _compilation_error(" ".join(names), done.last_words or "no reason was reported")
     forget_texts()
 
 

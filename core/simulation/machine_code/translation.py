@@ -125,7 +125,7 @@ class Translation:
         if self.out.ended:
             return
         if self.result not in (None, NOTHING):
-            raise TypeError("a path through the function returns nothing")
+            raise TypeError("not every path through the function returns a value")
         self.result = NOTHING
         self.out.write("ret void")
 
@@ -145,7 +145,7 @@ class Translation:
             self._node = statement
             handler = _STATEMENTS.get(type(statement))
             if handler is None:
-                raise TypeError(f"{type(statement).__name__} is not part of the language")
+                raise TypeError(f"{type(statement).__name__} is not supported in compiled functions")
             handler(self, statement)
 
     def _expression(self, statement: ast.Expr) -> None:
@@ -181,7 +181,7 @@ class Translation:
             self._assign_name(target.id, value)
         elif isinstance(target, ast.Tuple):
             if not isinstance(value.type, TupleType) or len(value.type.parts) != len(target.elts):
-                raise TypeError(f"{value.type} is not {len(target.elts)} values")
+                raise TypeError(f"{value.type} cannot be unpacked into {len(target.elts)} values")
             parts = [self.out.part(value, k, kind) for k, kind in enumerate(value.type.parts)]
             for each, part in zip(target.elts, parts, strict=True):
                 self._assign(each, part)
@@ -193,7 +193,7 @@ class Translation:
     def _assign_name(self, name: str, value: Value) -> None:
         kind = self._types[name] = joined(self._types.get(name), value.type)
         if kind is NOTHING:
-            raise TypeError(f"'{name}' would be None")
+            raise TypeError(f"'{name}' would be assigned None")
         place = self._places.get(name)
         if place is None:
             place = self._places[name] = self.out.variable(kind, name)
@@ -206,7 +206,7 @@ class Translation:
     def _fill_array(self, view: Value, value: Value) -> None:
         """Set all elements of a one-dimensional array to a number."""
         if not isinstance(view.type, ArrayType) or view.type.dimensions != 1 or not isinstance(value.type, Scalar):
-            raise TypeError(f"{value.type} cannot be put into {view.type}")
+            raise TypeError(f"{value.type} cannot be stored in {view.type}")
         number = self.out.converted(value, view.type.number)
         with self.out.count(constant(0), self.out.length(view), constant(1)) as (k, _):
             self.out.store(number, self.out.element(view, [k])[1])
@@ -263,7 +263,7 @@ class Translation:
 
     def _for(self, statement: ast.For) -> None:
         if not isinstance(statement.target, ast.Name):
-            raise TypeError("a loop has one name")
+            raise TypeError("a loop must have a single loop variable")
         name, over, one = statement.target.id, statement.iter, constant(1)
         if isinstance(over, ast.Call) and self._constant_of(over.func) is range:
             given = [self.out.converted(self.value(argument), INT) for argument in over.args]
@@ -289,7 +289,7 @@ class Translation:
         for value in values:
             number = joined(number, value.type)
         if not isinstance(number, Scalar):
-            raise TypeError("loops go over numbers")
+            raise TypeError("loops over tuples need numbers as elements")
         place = self.out.variable(number, "list", len(values))
         view = self.out.view(ArrayType(number, 1), place, [constant(len(values))])
         for k, value in enumerate(values):
@@ -304,7 +304,7 @@ class Translation:
             return self.out.element(self.value(target.value), self._indices(target))
         if isinstance(target, ast.Attribute):
             return self.out.number_of(self.value(target.value), target.attr)
-        raise TypeError(f"nothing can be assigned to {ast.unparse(target)}")
+        raise TypeError(f"{ast.unparse(target)} is not a valid assignment target")
 
     def _indices(self, node: ast.Subscript) -> list[Value]:
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
@@ -317,7 +317,7 @@ class Translation:
         before, self._node = self._node, node
         handler = _EXPRESSIONS.get(type(node))
         if handler is None:
-            raise TypeError(f"{type(node).__name__} is not part of the language")
+            raise TypeError(f"{type(node).__name__} is not supported in compiled functions")
         found: Value = handler(self, node)
         self._node = before
         return found
@@ -336,7 +336,7 @@ class Translation:
             owner = self._constant_of(node.value)
             if hasattr(owner, node.attr):
                 return getattr(owner, node.attr)
-        raise LookupError(f"'{ast.unparse(node)}' is not known")
+        raise LookupError(f"'{ast.unparse(node)}' is unknown")
 
     def _literal(self, node: ast.Constant) -> Value:
         return constant(node.value)
@@ -344,7 +344,7 @@ class Translation:
     def _local(self, name: str) -> Value:
         place = self._places.get(name)
         if place is None:
-            raise TypeError(f"'{name}' is used before it is assigned to")
+            raise TypeError(f"'{name}' is used before assignment")
         return self.out.load(self._types[name], place)
 
     def _name(self, node: ast.Name) -> Value:
@@ -369,7 +369,7 @@ class Translation:
         owner = self.value(node.value)
         if isinstance(owner.type, TupleType):
             if not (isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int)):
-                raise TypeError("parts of a tuple are taken by number")
+                raise TypeError("tuple indices must be constant integers")
             return self.out.part(owner, node.slice.value, owner.type.parts[node.slice.value])
         if not _has_slice(node):
             return self.out.item(owner, self._indices(node))
@@ -377,7 +377,7 @@ class Translation:
         if before:
             owner = self.out.item(owner, [self.out.converted(self.value(part), INT) for part in before])
         if not isinstance(last, ast.Slice) or last.step is not None:
-            raise TypeError("a slice is the last index, and has no step")
+            raise TypeError("a slice must be the last index and have no step")
         return self._slice(owner, last)
 
     def _slice(self, view: Value, node: ast.Slice) -> Value:
@@ -399,7 +399,7 @@ class Translation:
             if isinstance(node.operand, ast.Constant):
                 return constant(-node.operand.value)  # type: ignore[operator]
             return self.out.negative(self.value(node.operand))
-        raise TypeError(f"{type(node.op).__name__} is not part of the language")
+        raise TypeError(f"{type(node.op).__name__} is not supported in compiled functions")
 
     def _compare(self, node: ast.Compare) -> Value:
         if isinstance(node.ops[0], ast.In | ast.NotIn):
@@ -419,7 +419,7 @@ class Translation:
         """Translate `x in (A, B)`."""
         values = node.comparators[0]
         if not isinstance(values, ast.Tuple):
-            raise TypeError("`in` asks for a tuple")
+            raise TypeError("`in` needs a tuple on its right")
         value, found = self.value(node.left), constant(False)
         for each in values.elts:
             equal = self.out.comparison(ast.Eq(), value, self.value(each))
@@ -466,7 +466,7 @@ class Translation:
     def _call(self, node: ast.Call) -> Value:
         function = self._constant_of(node.func)
         if node.keywords:
-            raise TypeError("arguments are given by their places")
+            raise TypeError("only positional arguments are supported")
         given = [self.value(argument) for argument in node.args]
         if function in language.loaders:
             place = self.out.converted(given[0], INT)
@@ -475,7 +475,7 @@ class Translation:
             return self._call_decorated(function, given)
         meaning = _CALLS.get(function)
         if meaning is None:
-            raise TypeError(f"{ast.unparse(node.func)} is not part of the language")
+            raise TypeError(f"{ast.unparse(node.func)} is not supported in compiled functions")
         return meaning(self, *given)
 
     def _call_decorated(self, function: Callable[..., Any], given: Sequence[Value]) -> Value:

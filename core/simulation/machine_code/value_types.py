@@ -107,7 +107,7 @@ def joined(first: Type | None, second: Type) -> Type:
         return max(first, second, key=lambda scalar: scalar.rank)
     if isinstance(first, TupleType) and isinstance(second, TupleType) and len(first.parts) == len(second.parts):
         return TupleType(tuple(joined(a, b) for a, b in zip(first.parts, second.parts, strict=True)))
-    raise TypeError(f"values of type {first} and {second} cannot have the same name")
+    raise TypeError(f"values of type {first} and {second} cannot be assigned to the same variable")
 
 
 def constant(number: Any) -> Value:

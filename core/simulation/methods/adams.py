@@ -368,7 +368,7 @@ METHODS = (
         place=6,
         order=12,
         adaptive=True,
-        help="Few evaluations in smooth motion, for costly machines.",
+        help="For smooth motion of large machines: needs few evaluations.",
         begin=begin,
     ),
 )

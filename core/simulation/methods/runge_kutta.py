@@ -264,7 +264,7 @@ METHODS = (
         place=0,
         order=5,
         adaptive=True,
-        help="Runge–Kutta 5(4), and Radau from the moment on at which a machine proves stiff; the run says when.",
+        help="Runge–Kutta 5(4); switches to Radau if the machine proves stiff, and the run notes when.",
         begin=begin,
         stability=3.25,
         begins_with="rk54",
@@ -295,7 +295,7 @@ METHODS = (
         place=3,
         order=3,
         adaptive=True,
-        help="For loose tolerances and rough forces.",
+        help="For loose tolerances and discontinuous forces.",
         begin=begin,
     ),
     Method(
@@ -304,7 +304,7 @@ METHODS = (
         place=7,
         order=4,
         adaptive=False,
-        help="Fixed cost per step, over jumps of forces, too.",
+        help="Fixed cost per step; also steps over force jumps.",
         begin=begin,
     ),
     Method(
@@ -313,7 +313,7 @@ METHODS = (
         place=9,
         order=1,
         adaptive=False,
-        help="For comparison.",
+        help="For comparison with other methods only.",
         begin=begin,
     ),
 )

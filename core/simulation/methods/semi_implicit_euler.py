@@ -43,7 +43,7 @@ METHODS = (
         place=8,
         order=1,
         adaptive=False,
-        help="Keeps energy bounded.",
+        help="Keeps the energy error bounded over long runs.",
         begin=begin,
     ),
 )

@@ -240,7 +240,7 @@ class Channels:
 
     def __getitem__(self, channel: str) -> Array:
         if not isinstance(channel, str):
-            raise ModelError(f"{channel!r} is not the name of a channel.", remedy="`run.channels` lists them.")
+            raise ModelError(f"{channel!r} is not the name of a channel.", remedy="`run.channels` lists all channels.")
         if channel not in self._kept:
             words = channel in self.modes.of_words
             values: Any = self.modes.words(channel.removesuffix(".mode")) if words else self._value(channel)
@@ -352,18 +352,18 @@ class Channels:
             return self._cut_joint_channel(joint, what)
         if not self._degrees_of_freedom(joint):
             raise ModelError(
-                "The joint has no coordinates of its own: it is fixed.",
+                "The joint is fixed and has no coordinates.",
                 where=f"joint '{joint}'",
-                remedy="Ask for its reaction.",
+                remedy="Use its reaction channel instead.",
             )
         leader = self.mech.compiled.coordinates.coupling(joint)[0]
         if what == "q":
             values = self.mech.coordinate(self.samples.q, joint, p=self.p)
         elif what == "tau" and leader != joint:
             raise ModelError(
-                f"The joint follows '{leader}', so it has no force of its own.",
+                f"The joint follows '{leader}' and has no force of its own.",
                 where=f"joint '{joint}'",
-                remedy=f"Ask for '{leader}.tau'.",
+                remedy=f"Use '{leader}.tau' instead.",
             )
         else:
             values = self.mech.following(joint, self.p)[0] * getattr(self.samples, what)[:, self.mech.joint_v(joint)]
@@ -429,16 +429,16 @@ class Channels:
     def _plain(self, name: str, column: Array) -> Array:
         if name in self.modes.of_words:
             raise ExpressionError(
-                f"'{name}' is words: {', '.join(self.modes.of_words[name])}.",
+                f"'{name}' consists of words ({', '.join(self.modes.of_words[name])}) and cannot be used in a formula.",
                 where="channel",
-                remedy="Ask for it alone, or use the force beside it.",
+                remedy="Use the channel alone, or the corresponding force in the formula.",
             )
         if column.ndim != 1:
             first = self.components(name, _column_count(column))[0]
             raise ExpressionError(
-                f"'{name}' has several components.",
+                f"'{name}' is a vector with several components.",
                 where="channel",
-                remedy=f"Name one of them, such as '{name}.{first}'.",
+                remedy=f"Use one component, such as '{name}.{first}'.",
             )
         return column
 
@@ -448,7 +448,7 @@ class Channels:
             suffixes = ", ".join(self.components(owner, _column_count(values)))
             return ModelError(f"'{owner}' has no component '{part}'.", remedy=f"It has {suffixes}.")
         close = likely_meant(name, ("t", *self.names, *self.mech.model.values()))
-        hint = f"Did you mean {', '.join(close)}?" if close else "`run.channels` lists them."
+        hint = f"Did you mean {', '.join(close)}?" if close else "`run.channels` lists all channels."
         return ModelError(f"There is no channel '{name}'.", remedy=hint)
 
 

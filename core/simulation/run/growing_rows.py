@@ -103,7 +103,7 @@ def mapped(file: Any, offset: int, shape: tuple[int, ...]) -> Array:
     first = offset - offset % mmap.ALLOCATIONGRANULARITY
     count = int(np.prod(shape))
     if offset < 0 or offset + 8 * count > os.fstat(file.fileno()).st_size:
-        raise ValueError("the file is shorter than it says")
+        raise ValueError("the file is shorter than its header states")
     memory = mmap.mmap(file.fileno(), offset - first + 8 * count, access=mmap.ACCESS_READ, offset=first)
     return np.frombuffer(memory, "<f8", count, offset - first).reshape(shape)
 

@@ -44,7 +44,7 @@ def run_of(
     time = numbers[:, at]
     if len(time) < 2 or not np.all(np.diff(time) > 0.0):
         raise FileError(
-            "The times of the trace do not grow.",
+            "The times of the recorded trace do not increase.",
             file=title,
             where=f"column '{names[at]}'",
             remedy="Give at least two rows, sorted by time.",
@@ -53,7 +53,7 @@ def run_of(
     places = {k: known[name] for k, name in enumerate(names) if k != at and name in known}
     if not places:
         raise FileError(
-            "No column of the trace is a coordinate of the machine.",
+            "No column of the recorded trace is a coordinate of the machine.",
             file=title,
             remedy=near_misses(next((n for n in names if n != names[at]), ""), list(known)),
         )
@@ -67,10 +67,11 @@ def run_of(
             far = np.abs(q[k, [mech.q_names.index(name) for name in places.values()]] - numbers[k, list(places)])
             if np.max(far) > RECORDED_TOLERANCE:
                 raise FileError(
-                    f"At {time[k]:.6g} s the trace leaves what the loops allow by {np.max(far):.3g} (rad or m).",
+                    f"At {time[k]:.6g} s the recorded coordinates violate the loop closure by "
+                    f"{np.max(far):.3g} (rad or m).",
                     file=title,
                     where=f"column '{names[list(places)[int(np.argmax(far))]]}'",
-                    remedy="Play it on the machine, and with the parameter values, that it was recorded of.",
+                    remedy="Use the machine and the parameter values with which the trace was recorded.",
                 )
     v, a = _spline_rates(mech, time, q)
     if mech.constrained:

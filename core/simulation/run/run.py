@@ -136,7 +136,7 @@ class Run:
         from core.simulation.run.interpolation import between
 
         if not (isinstance(time, Real) and np.isfinite(time)):
-            raise ModelError(f"{time!r} is not a finite number.", where="time", remedy="Give seconds.")
+            raise ModelError(f"{time!r} is not a finite number.", where="time", remedy="Give a time in seconds.")
         return between(self, np.clip([float(time)], self.time[0], self.time[-1]))[0][0].copy()
 
     def states_at(self, time: float) -> Array:

@@ -59,7 +59,7 @@ class RunFile:
         self.file: Any = None
         if Path(path).suffix.lower() not in WHOLE:
             raise FileError(
-                "A run that is written while it goes on needs an HDF5 file.",
+                "Only an HDF5 file can be written while the run goes on.",
                 file=path,
                 remedy="Give a name that ends in .h5.",
             )
@@ -199,7 +199,7 @@ def _write_error(path: str, error: OSError | RuntimeError) -> FileError:
     number = int(found[1]) if found else getattr(error, "errno", None)
     reason = os.strerror(number) if number else str(error)[:200]
     begun = Path(path).is_file()
-    remedy = "Save it in another folder." + (" What was written until now can be read." if begun else "")
+    remedy = "Save it in another folder." + (" The part written so far can be read." if begun else "")
     return FileError(f"The run cannot be written{' any further' if begun else ''}: {reason}.", file=path, remedy=remedy)
 
 
@@ -209,16 +209,18 @@ def load(path: str) -> Run:
 
     size = status_of(path, RUN).st_size
     if not holds_hdf5(path):
-        remedy = "Open one saved as .h5; tables (CSV, SIMNON) move drivers as recorded signals."
-        raise FileError("This is no HDF5 file, so it holds no whole run.", file=path, remedy=remedy)
+        remedy = "Open a run saved as .h5; tables (CSV, SIMNON) can be used as recorded signals of drivers."
+        raise FileError("This is not an HDF5 file, so it contains no complete run.", file=path, remedy=remedy)
     try:
         is_whole(path)
         with _opened_for_reading(path) as file:
             if file.attrs.get("format") != FORMAT:
-                raise FileError("This is no run of this program.", file=path, remedy="Open a file written by run.save.")
+                raise FileError(
+                    "The HDF5 file was not written by Kinetostat.", file=path, remedy="Open a file written by run.save."
+                )
             if int(file.attrs["version"]) > VERSION:
                 raise FileError(
-                    "The file is of a newer version of this program.", file=path, remedy="Update the program."
+                    "The file was written by a newer version of Kinetostat.", file=path, remedy="Update Kinetostat."
                 )
             settings = Settings(**json.loads(file.attrs["settings"]))
             statistics = Statistics(**json.loads(file.attrs["statistics"]))
@@ -233,7 +235,7 @@ def load(path: str) -> Run:
         raise FileError(
             f"The run cannot be read: {str(error)[:200]}.",
             file=path,
-            remedy="The file is damaged: copy it again, or make the run again.",
+            remedy="The file is damaged: copy it again, or repeat the simulation.",
         ) from None
     return Run(mech, settings, **arrays, statistics=statistics)
 
@@ -259,11 +261,13 @@ def prove(path: str) -> None:
     """Check before the simulation that a run can be saved at this path. Raises FileError."""
     if Path(path).suffix.lower() not in (*WHOLE, *TABLES):
         raise FileError(
-            "The suffix says no format of runs.", file=path, remedy="Use .h5 (whole runs), .csv, or .sim (SIMNON)."
+            "The file suffix is not a known format of runs.",
+            file=path,
+            remedy="Use .h5 (complete runs), .csv, or .sim (SIMNON).",
         )
     folder = Path(path).absolute().parent
     if not folder.is_dir():
-        raise FileError("There is no such folder.", file=path, remedy="Make it, or save in another one.")
+        raise FileError("The folder does not exist.", file=path, remedy="Create the folder, or save in another one.")
     if Path(path).exists():
         status_of(path, RUN)
     if not os.access(folder, os.W_OK) or (Path(path).exists() and not os.access(path, os.W_OK)):

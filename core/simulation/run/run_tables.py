@@ -39,7 +39,7 @@ def _simnon_lines(run: Run, channels: Sequence[str]) -> Iterator[str]:
     words = [name for name, values in columns if values.dtype.kind == "U"]
     if words:
         raise FileError(
-            "A SIMNON file holds numbers, this channel is words.",
+            "A SIMNON file can hold only numbers, but this channel consists of words.",
             where=f"channel '{words[0]}'",
             remedy="Save it as .csv, or leave the channel out.",
         )

@@ -32,9 +32,9 @@ def stored(file: Any, name: str, size: int) -> Any:
         raise ValueError(f"'{name}' is a link")
     data = file[name]
     if not isinstance(data, h5py.Dataset) or data.is_virtual or data.external:
-        raise ValueError(f"'{name}' holds no data of its own")
+        raise ValueError(f"'{name}' contains no data in this file")
     if data.nbytes > max(size, UNPACKED):
-        raise ValueError(f"'{name}' is said to hold {data.nbytes / 1e6:.0f} MB, the file has {size / 1e6:.0f}")
+        raise ValueError(f"'{name}' claims {data.nbytes / 1e6:.0f} MB, but the file has only {size / 1e6:.0f} MB")
     return data
 
 
@@ -43,7 +43,7 @@ def numbers(file: Any, path: str, name: str, size: int, count: int) -> NDArray[n
     no numbers."""
     data = stored(file, name, size)
     if data.dtype.kind not in "fi":
-        raise ValueError(f"'{name}' holds no numbers")
+        raise ValueError(f"'{name}' contains no numbers")
     shape = (count, *data.shape[1:])
     if 8 * math.prod(shape) <= IN_MEMORY:
         return np.array(data[:count], dtype=float)
@@ -58,7 +58,7 @@ def model_text(file: Any, size: int) -> str:
     data = stored(file, "model", size)
     found = data[()] if data.shape == () else None
     if not isinstance(found, bytes) or len(found) > MODEL.most:
-        raise ValueError("'model' is no text")
+        raise ValueError("'model' is not a valid text")
     return found.decode()
 
 
@@ -67,17 +67,17 @@ def check(mech: Mechanism, settings: Settings, arrays: Mapping[str, NDArray[np.f
     widths = {"q": mech.nq, "v": mech.nv, "a": mech.nv, "tau": mech.nv}
     for name, width in widths.items():
         if arrays[name].shape[1:] != (width,):
-            raise ValueError(f"'{name}' has rows of {arrays[name].shape[1:]} numbers, the machine has {width}")
+            raise ValueError(f"'{name}' has rows of {arrays[name].shape[1:]} numbers, but the machine needs {width}")
     time = arrays["time"]
     if time.ndim != 1 or not len(time) or not _are_increasing(time):
-        raise ValueError("its times do not grow")
+        raise ValueError("its times are not increasing")
     if settings.method not in METHODS and settings.method != RECORDED.id:
-        raise ValueError(f"its method '{str(settings.method)[:40]}' is not known")
+        raise ValueError(f"its method '{str(settings.method)[:40]}' is unknown")
     given = settings.parameters
     if not isinstance(given, dict) or not all(_is_number(given.get(name)) for name in mech.p_names):
-        raise ValueError("its parameters are not those of the machine")
+        raise ValueError("its parameters do not match the machine")
     if not all(map(_is_number, (settings.duration, settings.rtol, settings.atol, settings.output, settings.start))):
-        raise ValueError("its settings are no numbers")
+        raise ValueError("its settings are not numbers")
 
 
 def _are_increasing(times: NDArray[np.float64]) -> bool:

@@ -15,7 +15,7 @@ def undefined_words(run: Run, name: str) -> str:
     """Explain why a channel or formula of a run has no finite value: the first time, the innermost undefined part, and
     the values of its operands."""
     time = f"t = {float(run.time[0]):.4g} s"
-    said = f"'{name}' gives no finite number at any time of the run"
+    said = f"'{name}' has no finite value at any time of the run"
     try:
         broken = _innermost_undefined(run, parse(name))
     except KinetostatError:
@@ -24,7 +24,7 @@ def undefined_words(run: Run, name: str) -> str:
         return f"{said}, from {time} on."
     inside = [f"{each} = {_first_value(run, each):.4g}" for each in sorted(names(broken)) if each != text_of(broken)]
     given = f", with {', '.join(inside)}" if inside else ""
-    return f"{said}: at {time} already {text_of(broken)} has none{given}."
+    return f"{said}: at {time} {text_of(broken)} is undefined{given}."
 
 
 def _innermost_undefined(run: Run, node: Node) -> Node | None:

@@ -59,10 +59,10 @@ def closed(head: bytes, size: int) -> bytes:
     Raises OSError if it is none of version 3.
     """
     if len(head) < LENGTH or not head.startswith(SIGNATURE):
-        raise OSError("it is no HDF5 file")
+        raise OSError("it is not an HDF5 file")
     signature, version, offsets, lengths, _, base, extension, _, root = struct.unpack(LAYOUT, head[:-4])
     if (version, offsets, lengths) != (VERSION, 8, 8):
-        raise OSError("the file was not written by this program")
+        raise OSError("the file was not written by Kinetostat")
     fields = struct.pack(LAYOUT, signature, version, offsets, lengths, 0, base, extension, size, root)
     return fields + struct.pack("<I", checksum(fields))
 
