@@ -282,7 +282,7 @@ def calls_itself(a: int) -> int:
 @pytest.mark.parametrize(
     ("function", "reason"),
     [
-        (keyword, "by their places"),
+        (keyword, "only positional arguments"),
         (unknown, r"math\.floor is not supported in compiled functions"),
         (fraction_as_index, "float is given where int is required"),
         (no_result, "not every path through the function returns a value"),

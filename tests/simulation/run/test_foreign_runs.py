@@ -87,7 +87,7 @@ def test_what_is_unchanged_is_read(changed):
         (virtual, "'q' contains no data in this file"),
         (
             replaced("q", shape=(51, 1), dtype="f8", external=[(os.devnull, 0, h5py.h5f.UNLIMITED)]),
-            "no data of its own",
+            "no data in this file",
         ),
         (replaced("q", shape=(10**11, 1), dtype="f8", chunks=(1000, 1)), "claims 800000 MB"),
         (replaced("time", shape=(10**9,), dtype="f8", chunks=(1000,), compression="gzip"), "claims 8000 MB"),
