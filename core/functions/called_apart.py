@@ -1,4 +1,4 @@
-"""Catalogue functions in a process of their own: for those whose work lets no other thread run for long."""
+"""Run catalogue functions in a worker process, for those whose computation blocks all other threads for long."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from core.mechanism import Mechanism
 
 STANDS = ("q", "ranges", "millimetres", "t", "moment")
-"""What a function knows of the machine beside it."""
+"""Fields of the context, besides the machine and its parameters, that are sent to the worker process."""
 
 
 def called(process: WorkProcess, id: str, context: Context, **options: Any) -> Result:
-    """As `core.functions.call` with the same numbers, in a process if the function is one for it. Raises as that does,
-    and SimulationError where the process ends unexpectedly or none can begin."""
+    """Call a function as `core.functions.call` does, in the worker process if its declaration asks for one. Raises the
+    same errors, and SimulationError if the process cannot be started or ends unexpectedly."""
     if not catalogue.find(id).apart:
         return catalogue.call(id, context, **options)
     stands = {name: getattr(context, name) for name in STANDS} | {"p": dict(context.p)}
@@ -55,5 +55,5 @@ def _call(mech: Mechanism, line: Line, id: str, stands: Mapping[str, Any], optio
 
 
 def _bare(result: Result) -> Result:
-    """Without the machine that was asked, which whoever asks has."""
+    """Return the result without its context, which the caller already has."""
     return dataclasses.replace(result, asked=None)

@@ -69,7 +69,7 @@ FUNCTIONS: dict[str, Function] = {function.id: function for function in _ALL}
 
 
 def find(id: str) -> Function:
-    """The function of this id (or of its name on the command line); raises ModelError with near misses."""
+    """Return the function with this id (or command-line name). Raises ModelError with similar names."""
     wanted = str(id).replace("-", "_")
     function = FUNCTIONS.get(wanted)
     if function is None:
@@ -78,7 +78,7 @@ def find(id: str) -> Function:
 
 
 def call(id: str, context: Context | Model, **options: Any) -> Result:
-    """The result of a function for a machine as it stands (a model: at rest); options not given have their defaults.
+    """Call a function for a context (for a model: its home configuration); omitted options take their defaults.
 
     Raises ModelError for an unknown option, a value out of range, or a machine the function is not for.
     """
@@ -100,7 +100,7 @@ def call(id: str, context: Context | Model, **options: Any) -> Result:
 
 
 def validated(function: Function, context: Context, options: dict[str, Any]) -> dict[str, Any]:
-    """Every option of a function with the value it gets; raises ModelError."""
+    """Return the validated value of every option of a function. Raises ModelError."""
     reason = function.unavailable(context)
     if reason:
         raise ModelError(reason, where=function.title)
@@ -114,7 +114,7 @@ def validated(function: Function, context: Context, options: dict[str, Any]) -> 
 
 
 def script_line(function: Function, options: dict[str, Any]) -> str:
-    """The call as a line of a script, with the options that differ from their defaults."""
+    """Write the call as one line of a script, with the options that differ from their defaults."""
     given = [
         f"{option.id}={_literal(options[option.id])}"
         for option in function.options
@@ -124,7 +124,7 @@ def script_line(function: Function, options: dict[str, Any]) -> str:
 
 
 def _same(value: Any, default: Any) -> bool:
-    """Whether a value says the same as the default; empty texts, tuples and mappings all say nothing."""
+    """Return True if a value means the same as the default; empty texts, tuples and mappings are all equal."""
     nothing: tuple[Any, ...] = ("", (), [], {}, None)
     return bool(value == default) or (value in nothing and default in nothing)
 

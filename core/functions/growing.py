@@ -1,4 +1,4 @@
-"""Reports in symbols that are shown while they grow, and stop in time: what is there by then is the result."""
+"""Symbolic reports that are shown while they are computed, with a time limit that keeps what has been computed."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from core.functions.results import Formulas, Message, Report, Result
 from core.functions.subjects.robot_formulas import described, formulas
 
 SHOW_EVERY = 0.3
-"""Seconds between two pictures of what is there already."""
+"""Least time in seconds between two updates of the partial report."""
 WAITING = "…"
-"""Stands for entries that are not there yet."""
+"""Placeholder for entries that are not computed yet."""
 
 
 class OutOfTime(KinetostatError):
-    """The time that was given is over."""
+    """Raised when the time limit has passed."""
 
     def __init__(self) -> None:
         super().__init__("Out of time.")
 
 
 class Growing:
-    """A report that gets one result of a robot after another.
+    """Report that collects symbolic results of a robot one by one and shows them as they come.
 
     seconds : time for all of it; total : how many results there will be
     """
@@ -39,14 +39,15 @@ class Growing:
         robot.chain.watch = self._watch
 
     def _watch(self) -> None:
-        """Stop long work between two entries."""
+        """Interrupt the computation between two entries if it is cancelled or out of time."""
         if self._context.cancelled():
             raise Cancelled
         if time.monotonic() > self._until:
             raise OutOfTime
 
     def add(self, what: str, *indices: int, done: int = 0) -> Formulas | None:
-        """The next result, `done` results after the first; None once the time is over."""
+        """Compute one more result and append it; `done` results precede it. Returns None once the time limit has
+        passed."""
         if self.out_of_time:
             return None
         self._context.step(done, self._total, f"{what} …")
@@ -65,7 +66,7 @@ class Growing:
         return found
 
     def _grow(self, what: str, indices: tuple[int, ...], rows: list[tuple[Any, ...]], count: int, done: int) -> None:
-        """Tell how far a result has got; show it from time to time."""
+        """Report the progress of a result, and show its finished rows from time to time."""
         self._context.step(round(100 * (done + len(rows) / count)), 100 * self._total, f"{what} {len(rows)}/{count}")
         if len(rows) < count and time.monotonic() > self._shown + SHOW_EVERY:
             self._show(done, self._unfinished(what, indices, rows, count))
@@ -93,11 +94,11 @@ class Growing:
         self.parts.append(Message(text=words, severity="warning"))
 
     def report(self) -> Report:
-        """All that is there."""
+        """Return a report of everything computed so far."""
         return Report(title=self._title, parts=tuple(self.parts))
 
     def result(self) -> Result:
-        """The only result by itself; a report if there are more, or if time was over."""
+        """Return the single result itself, or a report if there are several or the time limit has passed."""
         if len(self.parts) == 1 and isinstance(self.parts[0], Formulas):
             return self.parts[0]
         return self.report()

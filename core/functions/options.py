@@ -1,4 +1,4 @@
-"""What options a function may have: typed, with defaults, units and ranges.
+"""Options of user-facing functions: typed, with defaults, units and ranges.
 
 Each option turns what a surface hands over — SI numbers from the panel, Python values from the console, text from
 the command line — into the one value the function gets, or raises a message. A text may be a formula in the model's
@@ -19,12 +19,12 @@ from core.functions.option_texts import clip, items, listed, one_of, outer_parts
 from core.later import dataclass
 
 DIVISIONS = 5
-"""Divisions of a range that does not say how many (Robotica's default)."""
+"""Number of divisions of a range if none is given (Robotica's default)."""
 MAX_DIVISIONS = 10_000
 
 
 class Range(NamedTuple):
-    """A coordinate or parameter running from start to stop (SI) in so many divisions (divisions + 1 poses)."""
+    """Range of a coordinate or parameter from start to stop (SI) in equal divisions (divisions + 1 poses)."""
 
     name: str
     start: float
@@ -34,8 +34,8 @@ class Range(NamedTuple):
 
 @dataclass(frozen=True)
 class Option:
-    """One option. `id` is the keyword, `title` what a person reads; `only` = (another option, its values with which
-    this one says anything), () if it always does."""
+    """An option of a function. `id` is the keyword, `title` the label; `only` = (another option, those of its values
+    for which this option has an effect), () if it always has."""
 
     id: str
     title: str
@@ -44,11 +44,11 @@ class Option:
     only: tuple[str, tuple[Any, ...]] | tuple[()] = field(default=(), kw_only=True)
 
     def matters(self, chosen: Mapping[str, Any]) -> bool:
-        """Whether it says anything beside these values of the other options."""
+        """Return True if the option has an effect, given the chosen values of the other options."""
         return not self.only or chosen.get(self.only[0]) in self.only[1]
 
     def coerce(self, value: Any, context: Context) -> Any:
-        """The value the function gets; raises ModelError for anything that is none, of whatever type."""
+        """Convert a value of any type to the value that the function gets. Raises ModelError for an invalid value."""
         try:
             return self._read(value, context)
         except KinetostatError:
@@ -57,7 +57,7 @@ class Option:
             raise self.refuse(f"{clip(value)} is no value for this.", f"{self.help or self.title}.") from None
 
     def _read(self, value: Any, context: Context) -> Any:
-        """The value the function gets, for values of a sensible type."""
+        """Convert a value of a plausible type to the value that the function gets."""
         raise NotImplementedError
 
     @property
@@ -66,13 +66,13 @@ class Option:
         return False
 
     def refuse(self, what: str, remedy: str = "") -> ModelError:
-        """A message about this option."""
+        """Return an error with a message about this option."""
         return ModelError(what, where=f"option '{self.id}'", remedy=remedy)
 
 
 @dataclass(frozen=True)
 class Number(Option):
-    """A number of a dimension within a range; None as default makes it optional."""
+    """A number with a dimension and a range; optional if the default is None."""
 
     dimension: str = "none"
     minimum: float = -math.inf
@@ -123,13 +123,13 @@ class Flag(Option):
 
 @dataclass(frozen=True)
 class Choice(Option):
-    """One of a few words. `titles` : what a person reads of each; default: the word itself."""
+    """One of several words. `titles` : labels of the choices; default: the words themselves."""
 
     choices: tuple[str, ...] = ()
     titles: Mapping[str, str] = field(default_factory=dict)
 
     def title_of(self, choice: str) -> str:
-        """What a person reads of a choice."""
+        """Return the label of a choice."""
         return self.titles.get(choice, choice[:1].upper() + choice[1:])
 
     def _read(self, value: Any, context: Context) -> str:
@@ -138,7 +138,7 @@ class Choice(Option):
 
 @dataclass(frozen=True)
 class Text(Option):
-    """Free text. `joined` : what joins several texts, given one by one, into the list that is meant; "": one text."""
+    """Free text. `joined` : separator that joins several texts into one list; "" if only one text is allowed."""
 
     default: Any = ""
     joined: str = field(default="", kw_only=True)
@@ -157,7 +157,7 @@ class Text(Option):
 
 @dataclass(frozen=True)
 class OutputFile(Option):
-    """The path of a file to write; empty: none. `suffixes` are the formats offered."""
+    """Path of a file to write; empty for none. `suffixes` are the formats offered."""
 
     default: Any = ""
     suffixes: tuple[str, ...] = (".png",)
@@ -171,7 +171,7 @@ class OutputFile(Option):
 
 @dataclass(frozen=True)
 class OutputFolder(OutputFile):
-    """The path of a folder to write; empty: none."""
+    """Path of a folder to write; empty for none."""
 
     suffixes: tuple[str, ...] = ()
 
@@ -181,7 +181,7 @@ class OutputFolder(OutputFile):
 
 @dataclass(frozen=True)
 class InputFile(Option):
-    """The path of a file to read, from the working folder or from the machine's; empty: none.
+    """Path of a file to read, relative to the working folder or to the machine's file; empty for none.
 
     `near` lists files that a user may mean for a machine.
     """
@@ -200,11 +200,11 @@ class InputFile(Option):
 
 @dataclass(frozen=True)
 class FrameName(Option):
-    """A body or frame, or `world`; empty: the tool."""
+    """Name of a body or frame, or `world`; empty for the tool."""
 
     default: Any = ""
     fallback: str = "tool"
-    """What an empty value stands for: "tool" or "world"."""
+    """Meaning of an empty value: "tool" or "world"."""
 
     def _read(self, value: Any, context: Context) -> str:
         if not value:
@@ -212,13 +212,13 @@ class FrameName(Option):
         return one_of(self, value, self.names(context), "body or frame")
 
     def names(self, context: Context) -> tuple[str, ...]:
-        """Names a person may choose from."""
+        """Names that the user may choose from."""
         return ("world", *(name for name in context.mech.frame_names if name != "world"))
 
 
 @dataclass(frozen=True)
 class ElementName(Option):
-    """An element of a collection of the document; empty: none, which `none` says in words."""
+    """Name of an element of the document's collection `collection`; empty for none, for which `none` is the label."""
 
     default: Any = ""
     collection: str = "operating_points"
@@ -232,13 +232,13 @@ class ElementName(Option):
         return one_of(self, value, self.names(context), WORDS[self.collection])
 
     def names(self, context: Context) -> tuple[str, ...]:
-        """Names a person may choose from."""
+        """Names that the user may choose from."""
         return tuple(element.name for element in getattr(context.model, self.collection))
 
 
 @dataclass(frozen=True)
 class FrameNames(Option):
-    """Several bodies or frames; empty: the tool."""
+    """Names of several bodies or frames; empty for the tool."""
 
     default: Any = ()
 
@@ -255,13 +255,13 @@ class FrameNames(Option):
         return tuple(one_of(self, name, self.names(context), "body or frame") for name in names)
 
     def names(self, context: Context) -> tuple[str, ...]:
-        """Names a person may choose from."""
+        """Names that the user may choose from."""
         return tuple(context.mech.frame_names)
 
 
 @dataclass(frozen=True)
 class Vector(Option):
-    """Several numbers of one dimension; None as default makes it optional."""
+    """Several numbers of one dimension; optional if the default is None."""
 
     dimension: str = "none"
     labels: tuple[str, ...] = ("x", "y", "z")
@@ -284,7 +284,7 @@ class Vector(Option):
         return tuple(self._part(label, part, context) for label, part in zip(self.labels, parts, strict=True))
 
     def _part(self, label: str, part: Any, context: Context) -> float:
-        """One of the numbers. Raises ModelError that names it."""
+        """Convert one component. Raises ModelError naming the component."""
         try:
             return quantity(part, context, self)
         except ModelError as error:
@@ -293,7 +293,7 @@ class Vector(Option):
 
 @dataclass(frozen=True)
 class Values(Option):
-    """Numbers for some of the coordinates or speeds, by name; the others are zero.
+    """Values of some coordinates or speeds by name; the others are zero.
 
     Taken as a mapping, as a sequence of all of them, or as texts `name=value`.
     """
@@ -302,14 +302,14 @@ class Values(Option):
     of: str = "speeds"
     """"speeds" (names of v) or "coordinates" (names of q)."""
     rate: int = 1
-    """Time derivatives: 0 positions, 1 speeds, 2 accelerations, −1 forces."""
+    """Order of the time derivative: 0 positions, 1 speeds, 2 accelerations, −1 forces."""
 
     @property
     def many(self) -> bool:
         return True
 
     def names(self, context: Context) -> tuple[str, ...]:
-        """Names a person may set."""
+        """Names that the user may set."""
         return tuple(context.mech.v_names if self.of == "speeds" else context.mech.q_names)
 
     def _read(self, value: Any, context: Context) -> dict[str, float]:
@@ -330,7 +330,7 @@ class Values(Option):
         }
 
     def aliases(self, context: Context) -> dict[str, str]:
-        """Symbols of DH joint variables, which may stand for the names of coordinates and speeds."""
+        """Symbols of DH joint variables, accepted in place of the names of coordinates and speeds."""
         from core.analysis.sweep import coordinate_aliases
 
         return coordinate_aliases(context.model)
@@ -338,7 +338,7 @@ class Values(Option):
 
 @dataclass(frozen=True)
 class SymbolValues(Option):
-    """Numbers for symbols that formulas use, by name, as a mapping or as texts `name=value`.
+    """Values of symbols in formulas by name, as a mapping or as texts `name=value`.
 
     `needed(context, options)` tells which symbols want one with the other options as given: None, or what is assumed.
     """
@@ -370,7 +370,7 @@ class Ranges(Option):
         return True
 
     def names(self, context: Context) -> tuple[str, ...]:
-        """Coordinates, parameters and DH entries a person may let run."""
+        """Coordinates, parameters and DH entries that the user may vary."""
         from core.analysis.sweep import variables
 
         return tuple(variables(context.model, context.mech))
@@ -405,8 +405,8 @@ class Ranges(Option):
 
 @dataclass(frozen=True)
 class Signals(Option):
-    """Signals by name, or formulas of them: as a sequence, or as text with commas. `of` : "inputs" or "outputs" of
-    linear systems, "quantities" of operating points, or "run parameters": by what runs are differentiated."""
+    """Signals by name, or formulas of them, as a sequence or a comma-separated text. `of` : "inputs" or "outputs" of
+    linear systems, "quantities" of operating points, or "run parameters", by which runs are differentiated."""
 
     default: Any = ()
     of: str = "outputs"
@@ -416,7 +416,7 @@ class Signals(Option):
         return True
 
     def names(self, context: Context) -> tuple[str, ...]:
-        """Names a person may choose from."""
+        """Names that the user may choose from."""
         from core.control import inputs, outputs
 
         if self.of == "run parameters":
@@ -437,8 +437,8 @@ class Signals(Option):
 
 @dataclass(frozen=True)
 class SignalValues(Signals):
-    """Numbers for signals, as a mapping or as texts `name=value`, values with units; with `ranges` a name alone, or
-    `name=low:high`."""
+    """Values of signals with units, as a mapping or as texts `name=value`; with `ranges`, bounds `name=low:high` or a
+    name alone."""
 
     default: Any = ()
     of: str = "quantities"
@@ -453,7 +453,7 @@ class SignalValues(Signals):
         return {str(name): self._number(str(name), given, context) for name, given in pairs}
 
     def number(self, name: str, given: Any, context: Context) -> float:
-        """The value of a signal, SI. Raises ModelError for a unit that it cannot have."""
+        """Convert the value of a signal to SI. Raises ModelError for a unit of another dimension."""
         from core.model.trims import dimension_of_signal
         from core.model.validation.units import misfit
 

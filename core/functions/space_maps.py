@@ -1,4 +1,4 @@
-"""Results that are maps of where a frame can be, with a value at each place."""
+"""Result for maps of the workspace of a frame, with a value at each position."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SPANS = ("x", "y", "z")
 
 @dataclass(frozen=True, kw_only=True)
 class SpaceMap(Result):
-    """A map (`core.workspace.workspace_map.WorkspaceMap`) with its numbers.
+    """Map of a workspace (`core.workspace.workspace_map.WorkspaceMap`) with its statistics.
 
     size : area or volume with its error, as text; least, largest : finite values (None: there is none);
     low, high : m, ends of what is reached along x, y, z; count : poses; notes : what a reader must know
@@ -39,7 +39,7 @@ class SpaceMap(Result):
 
     @staticmethod
     def of(found: Any, file: str = "") -> SpaceMap:
-        """The result of a map."""
+        """Return the result for a computed map."""
         low, high = _tidy(found.bounds)
         least, largest = found.range if found.kind != "reach" or found.unit else (math.nan, math.nan)
         return SpaceMap(
@@ -62,7 +62,7 @@ class SpaceMap(Result):
         )
 
     def _sizes(self) -> list[tuple[str, str]]:
-        """How large it is, and between which values it lies."""
+        """Return the area or volume, and the range of values, as (label, text)."""
         found = [("Area" if self.volume is None else "Volume", self.size)] if self.size else []
         if self.least is not None and self.largest is not None:
             unit = f" {self.unit}" if self.unit else ""
@@ -70,7 +70,7 @@ class SpaceMap(Result):
         return found
 
     def to_text(self, **style: Unpack[TextStyle]) -> str:
-        """Its numbers, and what a reader must know."""
+        """Write the statistics and notes of the map."""
         lines = [f"{self.title}: {self.about}"]
         lines += [f"  {name}: {value}" for name, value in self._sizes()]
         lines.append(f"  {self._extents(style)}")
@@ -84,7 +84,7 @@ class SpaceMap(Result):
         return cell_text(value, Column(""), **units_of(style))
 
     def _extents(self, style: TextStyle) -> str:
-        """From where to where it goes."""
+        """Describe the extent along x, y and z."""
         return ", ".join(
             f"{axis} {self._span(low, high, style)}" for axis, low, high in zip(SPANS, self.low, self.high, strict=True)
         )
@@ -95,7 +95,7 @@ class SpaceMap(Result):
 
 
 def _tidy(bounds: Any) -> Any:
-    """Without what the iteration that brings poses into a slice leaves of zeros."""
+    """Return the bounds without errors left by the iteration that projects poses onto a slice."""
     from core.functions.rounding import SOLVED_FRACTION, without_dust
 
     return without_dust(bounds, SOLVED_FRACTION, 0.0)

@@ -1,4 +1,4 @@
-"""The function that writes a machine as C code."""
+"""Function that exports a machine as C code."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ TITLES = {
     "q_rate": "rates of coordinates",
     "values": "outputs",
 }
-"""What people read of the functions that a step consists of."""
+"""Labels of the functions that make up a time step."""
 HEADS = {"square roots": "Roots"}
-"""What people read of kinds of operations; default: their names."""
+"""Labels of the kinds of operations; default: their names."""
 
 
 def write_c_code(
@@ -46,7 +46,7 @@ def write_c_code(
     factorisation: str,
     fmu: bool,
 ) -> Result:
-    """C code into a folder; into one that is thrown away, to know what it would be, if none is named."""
+    """Write C code into a folder, or into a temporary folder only to report its properties if none is named."""
     from core.c_code.generate import UnstableStep, generate_c
 
     def progress(text: str) -> None:
@@ -83,7 +83,7 @@ def write_c_code(
 
 
 def _listed(text: str) -> tuple[str, ...]:
-    """Names and formulas with semicolons or, outside of brackets, commas between them."""
+    """Split names and formulas at semicolons or, outside of brackets, at commas."""
     parts, depth = [""], 0
     for letter in text:
         depth += (letter in "([") - (letter in ")]")

@@ -1,4 +1,4 @@
-"""Functions of control: linear systems with inputs and outputs, feedback, operating points."""
+"""Functions for control: linear systems with inputs and outputs, feedback, operating points."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
     from core.control.root_locus import RootLocus
 
 PAIRS = 6
-"""Pairs of input and output that diagrams show at most."""
+"""Largest number of input–output pairs in diagrams."""
 POINTS = 400
-"""Of a curve."""
+"""Number of points of a curve."""
 FRAMES = 32
-"""Poses of an oscillation that is played."""
+"""Number of poses in the animation of a vibration mode."""
 AMPLITUDE = 0.25
-"""Of the largest coordinate of a mode that is played, rad or sizes of the machine."""
+"""Largest coordinate in the animation of a vibration mode, rad or fractions of the machine's size."""
 MODES = 12
-"""Modes that are offered to be played."""
+"""Largest number of vibration modes offered as animations."""
 
 
 def linear_system(
@@ -56,7 +56,7 @@ def linear_system(
     duration: float | None,
     file: str,
 ) -> Result:
-    """A, B, C, D about the present pose or an operating point, poles and zeros, responses."""
+    """Compute A, B, C, D about the present pose or an operating point, with poles, zeros and responses."""
     from core.functions.rounding import without_dust
 
     context.step(0, 3, "Derivatives of the motion")
@@ -113,7 +113,7 @@ def _system(
 
 
 def _opening(system: LinearSystem) -> Message:
-    """Whether the pose is an operating point, and what inputs and outputs miss."""
+    """State whether the pose is an operating point, and which modes are uncontrollable or unobservable."""
     words = " ".join(system.remarks())
     if not system.at_rest:
         worst = max(range(len(system.residual)), key=lambda k: abs(system.residual[k]))
@@ -129,7 +129,7 @@ def _opening(system: LinearSystem) -> Message:
 
 
 def _point_table(system: LinearSystem) -> Table:
-    """Where deviations count from."""
+    """Table of the operating point, from which deviations are measured."""
     from core.functions.rounding import without_dust
 
     groups = (
@@ -147,7 +147,7 @@ def _point_table(system: LinearSystem) -> Table:
 
 
 def _mode_table(system: LinearSystem) -> Table:
-    """Poles with what inputs reach and outputs see of them, and zeros."""
+    """Table of poles with their controllability and observability, and of zeros."""
     rows: list[tuple[Cell, ...]] = []
     size = max((abs(pole) for pole in system.poles), default=1.0)
     for mode in system.mode_views():
@@ -168,7 +168,7 @@ def _mode_table(system: LinearSystem) -> Table:
 
 
 def _diagrams(system: LinearSystem, duration: float | None) -> list[Result]:
-    """Poles and zeros, Bode, step response."""
+    """Diagrams of poles and zeros, frequency response and step response."""
     import numpy as np
 
     poles = system.poles
@@ -203,12 +203,12 @@ def _diagrams(system: LinearSystem, duration: float | None) -> list[Result]:
 
 
 def _plane(title: str, series: Sequence[Series]) -> Diagram:
-    """Points of the plane of s."""
+    """Diagram of points in the complex plane (s-plane)."""
     return Diagram(title=title, across="Re [1/s]", up="Im [1/s]", series=tuple(series), square=True)
 
 
 def _rates(poles: Any, zeros: Any) -> Any:
-    """ω over a decade beyond the slowest and the fastest."""
+    """Return frequencies ω from a decade below the slowest to a decade above the fastest pole or zero."""
     import numpy as np
 
     sizes = np.abs(np.concatenate([poles, zeros]))
@@ -218,7 +218,8 @@ def _rates(poles: Any, zeros: Any) -> Any:
 
 
 def _duration(poles: Any) -> float:
-    """s, in which a step response tells most: of what grows, three times its time, else of what dies away slowest."""
+    """Return the duration of the step response in s: three time constants of the fastest growth, else set by the
+    slowest decay."""
     import numpy as np
 
     size = float(np.max(np.abs(poles), initial=0.0)) or 1.0
@@ -232,7 +233,7 @@ def _duration(poles: Any) -> float:
 
 
 def _played(context: Context, system: LinearSystem) -> list[Result]:
-    """Modes as poses to be played."""
+    """Return the vibration modes as animations."""
     import numpy as np
 
     from core.mobility.constraint_rank import PositionConstraints
@@ -275,7 +276,7 @@ def _written(system: LinearSystem, file: str) -> Message:
 def _of_forces(
     context: Context, inputs: Sequence[str], coordinates: str, forces: Mapping[str, float], friction: bool
 ) -> LinearSystem:
-    """The system with these inputs, or with the forces of the independent coordinates."""
+    """Return the linear system with the given inputs, or with the forces at the independent coordinates by default."""
     if not inputs:
         own = _system(context, (), (), coordinates, {}, forces, friction=friction)
         inputs = [f"{name}.tau" for name in own.coordinates]
@@ -292,7 +293,7 @@ def lqr(
     friction: bool,
     file: str,
 ) -> Result:
-    """Gains, poles of the closed loop; the machine with its feedback as a file."""
+    """Compute LQR gains and closed-loop poles; write the machine with its feedback to a file if one is named."""
     from core.control.feedback import lqr as best
     from core.functions.rounding import without_dust
 
@@ -348,7 +349,7 @@ def root_locus(
     gain: float | None,
     friction: bool,
 ) -> Result:
-    """Poles over a parameter or coordinate, or over the gain of a feedback."""
+    """Compute poles while a parameter, a coordinate or a feedback gain varies."""
     import numpy as np
 
     from core.analysis.sweep import dimension_of
@@ -391,7 +392,7 @@ def root_locus(
 
 
 def _held_words(system: LinearSystem) -> list[Result]:
-    """The joints that friction holds, if there are any."""
+    """Name the joints that stick by friction; empty if there are none."""
     from core.control.linear_system import stuck_words
 
     return [Message(text=stuck_words(system.stuck), severity="hint")] if system.stuck else []
@@ -405,7 +406,7 @@ def _immovable(title: str, system: LinearSystem) -> Message:
 
 
 def _locus_report(found: RootLocus, unit: str) -> Report:
-    """Where stability changes, the poles' paths, and their parts over what runs."""
+    """Report changes of stability, the paths of the poles, and their real and imaginary parts over the varied value."""
     if not found.poles.size:
         return Report(title="Root locus", parts=(Message(text="The machine cannot move here.", severity="hint"),))
     in_unit = f" {unit}" if unit else ""
@@ -448,7 +449,7 @@ _INPUTS = Signals(
 
 
 def _per_second(unit: str) -> str:
-    """The unit of a rate."""
+    """Return the unit of the rate of a quantity with this unit."""
     return f"{unit.removesuffix('/s')}/s²" if unit.endswith("/s") else f"{unit or '1'}/s"
 
 

@@ -1,4 +1,4 @@
-"""Functions that describe the robot: DH table, coordinates, parameters."""
+"""Functions that describe the robot: DH table, coordinates, parameters, mass properties."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def dh_table(context: Context, numbers: str = "as written") -> Result:
-    """The rows of every DH chain; its own variable is written into the entry of each joint."""
+    """Show the rows of every DH chain; the joint variable is written into its own entry."""
     parts = []
     for chain in context.model.chains:
         rows = []
@@ -64,7 +64,7 @@ def _with_variable(
 
 
 def link_transforms(context: Context) -> Result:
-    """A_i of every DH joint, the pose of frame i in frame i−1 at the present pose."""
+    """Compute A_i of every DH joint: the present pose of frame i in frame i − 1."""
     import numpy as np
 
     from core.functions.rounding import without_dust
@@ -86,7 +86,7 @@ def link_transforms(context: Context) -> Result:
 
 
 def coordinates(context: Context) -> Result:
-    """Every joint coordinate with its value, limits and whether it is inside them."""
+    """List every joint coordinate with its value, its limits, and whether it is within them."""
     from core.analysis.inverse_kinematics import at_limits
     from core.analysis.manipulability import characteristic_length
     from core.functions.rounding import pose_without_errors
@@ -129,7 +129,7 @@ def _has(context: Context, joint: str) -> bool:
 
 
 def parameters(context: Context) -> Result:
-    """Every parameter: its formula, its value now, its unit."""
+    """List every parameter with its formula, present value and unit."""
     from core.model.units.units import SI
 
     values = context.values
@@ -152,7 +152,7 @@ def _needs_parameters(context: Context) -> str:
 
 
 def mass_properties(context: Context) -> Result:
-    """Mass, centre of mass and inertia of every body, as the kernel uses them."""
+    """List mass, centre of mass and inertia of every body, as the solver uses them."""
     rows: list[tuple[Cell, ...]] = []
     total = 0.0
     for body in context.model.expanded.bodies:
@@ -170,7 +170,7 @@ def mass_properties(context: Context) -> Result:
 
 
 def _mass_of(context: Context, body: Body) -> tuple[float, tuple[float, ...], tuple[float, ...]]:
-    """Mass, centre of mass (body's frame) and inertia about it."""
+    """Return mass, centre of mass (body frame) and inertia about it."""
     from core.files.meshes.body_inertia import inertia_of
     from core.functions.rounding import without_dust
     from core.model.formula.evaluation import Numbers

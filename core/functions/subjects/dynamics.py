@@ -18,12 +18,12 @@ _FORCES = {"angular_velocity": "torque", "velocity": "force"}
 
 
 def speed_dimensions(context: Context) -> tuple[str, ...]:
-    """Dimension of each speed of the machine ("angular_velocity" or "velocity")."""
+    """Return the dimension of each speed of the machine ("angular_velocity" or "velocity")."""
     return context.mech.compiled.coordinates.speed_dimensions
 
 
 def energy(context: Context, speeds: dict[str, float]) -> Result:
-    """Centre of mass, kinetic and potential energy; energies alone where nothing has mass."""
+    """Compute the centre of mass, kinetic and potential energy; only energies if nothing has mass."""
     from core.analysis.manipulability import characteristic_length
     from core.functions.rounding import without_errors
 
@@ -49,7 +49,7 @@ def energy(context: Context, speeds: dict[str, float]) -> Result:
 def inverse_dynamics(
     context: Context, speeds: dict[str, float], accelerations: dict[str, float], passive: bool, actuators: str
 ) -> Result:
-    """Joint torques of a given motion."""
+    """Compute the joint forces of a given motion."""
     import numpy as np
 
     from core.constraints.force_ranges import joint_forces
@@ -97,7 +97,7 @@ def inverse_dynamics(
 
 
 def _after_limits(context: Context, table: Table) -> Result:
-    """A table of forces; joints that are beyond their limits are named before it."""
+    """Return a table of forces, preceded by a message on joints beyond their limits."""
     import numpy as np
 
     from core.constraints.passed_limits import beyond_words, passed_limits
@@ -109,7 +109,7 @@ def _after_limits(context: Context, table: Table) -> Result:
 
 
 def _ranges(context: Context, motion: tuple[Any, ...], actuators: tuple[str, ...] | None) -> Any:
-    """Between which bounds forces may be while friction holds joints at rest; why that is not known, in words."""
+    """Return bounds of the forces within which friction keeps joints at rest, or the reason why they are unknown."""
     try:
         return context.mech.inverse_dynamics_ranges(*motion, p=context.p, t=context.t, actuators=actuators)
     except SimulationError as error:
@@ -117,7 +117,7 @@ def _ranges(context: Context, motion: tuple[Any, ...], actuators: tuple[str, ...
 
 
 def _beyond_motors(context: Context, forces: Any) -> str:
-    """Which motors would have to give more than their limits of effort."""
+    """Name the motors whose effort limits the forces exceed."""
     from core.constraints.motor_limits import effort_limits
 
     most = effort_limits(context.mech.compiled, context.p)
@@ -126,7 +126,7 @@ def _beyond_motors(context: Context, forces: Any) -> str:
 
 
 def _stops_words(context: Context) -> str:
-    """Which stops are pushed in at the pose."""
+    """Name the joint stops that are compressed at the present pose."""
     from core.constraints.elastic_stops import pushed_in
     from core.constraints.joint_modes import joint_modes
     from core.constraints.joint_rows import rows_at
@@ -139,7 +139,7 @@ def _stops_words(context: Context) -> str:
 
 
 def gravity(context: Context, actuators: str) -> Result:
-    """Joint torques that hold the machine against gravity."""
+    """Compute the joint forces that hold the machine against gravity."""
     import numpy as np
 
     from core.functions.rounding import without_errors
@@ -163,8 +163,8 @@ def gravity(context: Context, actuators: str) -> Result:
 
 
 def _acting(context: Context, actuators: str) -> tuple[tuple[str, ...] | None, str]:
-    """(names of the speeds at which forces act, None: independent ones; what to say of them, '' for an open chain):
-    the actuators named, else the default ones, unless they cannot hold the machine at this pose."""
+    """Return (names of the speeds at which forces act, None for the independent ones; a remark, '' for an open chain).
+    These are the actuators named, else the default actuators unless they cannot hold the machine at this pose."""
     from core.analysis.actuators import loose_words, transmission
 
     mech = context.mech
@@ -178,7 +178,7 @@ def _acting(context: Context, actuators: str) -> tuple[tuple[str, ...] | None, s
 
 
 def mass_matrix(context: Context) -> Result:
-    """The joint-space mass matrix and its eigenvalues; with loops that of the actuators, too."""
+    """Compute the joint-space mass matrix and its eigenvalues; for machines with loops also that of the actuators."""
     import numpy as np
 
     from core.analysis.actuators import default_actuators, transmission
@@ -201,7 +201,7 @@ def mass_matrix(context: Context) -> Result:
 
 
 def _matrix(title: str, M: Any, names: Sequence[str], remark: str = "") -> Matrix:
-    """A mass matrix (n, n) of the speeds of these names."""
+    """Return a mass matrix (n, n) as a result, labelled with the names of the speeds."""
     from core.functions.rounding import without_dust
 
     note = "; ".join(filter(None, ("kg·m², kg·m, kg; rotor inertia included", remark)))
@@ -210,7 +210,7 @@ def _matrix(title: str, M: Any, names: Sequence[str], remark: str = "") -> Matri
 
 
 def _properties(M: Any) -> Table:
-    """Eigenvalues of a mass matrix (n, n), and what they say."""
+    """Return the eigenvalues of a mass matrix (n, n) and a remark on whether it is positive definite."""
     import numpy as np
 
     eigenvalues = np.linalg.eigvalsh(0.5 * (M + M.T))

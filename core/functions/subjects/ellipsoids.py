@@ -42,7 +42,7 @@ def manipulability(
     actuators: str,
     length: float | None,
 ) -> Result:
-    """Ellipsoids of a frame along ranges."""
+    """Compute manipulability ellipsoids of a frame, at the present pose or over ranges."""
     from core.analysis import manipulability as analysis
     from core.analysis.sweep import sweep
 
@@ -91,7 +91,8 @@ def manipulability(
 
 
 def _dimension(poses: Any, frame: str, part: str) -> int:
-    """Of the space the frame can move in at general poses, with the parameter values along the ranges."""
+    """Return the dimension of the space in which the frame moves at general poses, for the parameter values along the
+    ranges."""
     from core.analysis.manipulability import dimension
 
     places = dict.fromkeys((0, len(poses.p) // 2, len(poses.p) - 1))
@@ -101,14 +102,14 @@ def _dimension(poses: Any, frame: str, part: str) -> int:
 
 
 def _space(m: int) -> str:
-    """In how many dimensions w is the product of the radii."""
+    """Describe the dimension in which Yoshikawa's w is the product of the radii."""
     if m == 3:
         return "w = √det(J Jᵀ)"
     return f"the frame moves in {m} dimension{'s' * (m != 1)}, in which w = √det(J Jᵀ)"
 
 
 def _singular(found: list[Any], table: Table, ranges: int, m: int, part: str) -> str:
-    """At which poses the frame cannot move in every direction of its space, and in which not; '' if at none."""
+    """Describe at which poses the frame cannot move in some direction, and in which; '' if there are none."""
     places = [k for k, e in enumerate(found) if m and sorted(e.singular)[3 - m] == 0.0]
     if not places:
         return ""
@@ -122,7 +123,7 @@ def _singular(found: list[Any], table: Table, ranges: int, m: int, part: str) ->
 
 
 def _loose(mech: Any, chosen: Any, found: list[Any], table: Table, ranges: int) -> str:
-    """At which poses the machine moves though its actuators are held; '' if at none."""
+    """Describe at which poses the machine can move with its actuators locked; '' if there are none."""
     from core.analysis.actuators import loose_words
 
     places = [k for k, e in enumerate(found) if e.loose.shape[1]]
@@ -133,14 +134,14 @@ def _loose(mech: Any, chosen: Any, found: list[Any], table: Table, ranges: int) 
 
 
 def _places(places: list[int], count: int, table: Table, ranges: int) -> str:
-    """Which of the poses, by the variables that run."""
+    """Describe some of the poses by the values of the varied variables."""
     named = [_place(table, ranges, k) for k in places[:4]] if ranges else []
     where = f" ({'; '.join(named)}{' …' if len(places) > len(named) else ''})" if named else ""
     return f"{f'{len(places)} of {count} poses' if count > 1 else 'this pose'}{where}"
 
 
 def _place(table: Table, ranges: int, k: int) -> str:
-    """A pose by the variables that run: q1 = 90°, d2 = 3 m."""
+    """Describe pose k by the values of the varied variables: q1 = 90°, d2 = 3 m."""
     from core.functions.text import cell_text
 
     pairs = zip(table.columns[:ranges], table.rows[k][:ranges], strict=True)
@@ -150,7 +151,7 @@ def _place(table: Table, ranges: int, k: int) -> str:
 
 
 def _geometric(context: Context) -> set[str]:
-    """Names in the DH entries of the chains: masses do not matter to an ellipsoid."""
+    """Return the names in the DH entries of the chains; an ellipsoid does not depend on masses."""
     from core.model.formula.expression import names, parse
 
     rows = [row for chain in context.model.chains for row in chain.rows]
@@ -159,7 +160,7 @@ def _geometric(context: Context) -> set[str]:
 
 
 def _tidy(axis: Any) -> Any:
-    """A direction without rounding errors, its first entry that counts positive."""
+    """Return a direction without rounding errors, its first non-zero component positive."""
     import numpy as np
 
     kept = np.where(np.abs(axis) < 1e-9, 0.0, axis)
@@ -198,7 +199,7 @@ def _measures(
 
 
 def store(path: str, table: Table) -> None:
-    """The measures as text at the end of a file (Robotica's `file`), or as a new CSV file."""
+    """Write the measures to a new CSV file, or append them as text to another file (Robotica's `file`)."""
     from core.files.source import append_whole, write_whole
 
     if path.lower().endswith(".csv"):

@@ -1,4 +1,4 @@
-"""Identification: parameters of a machine from what was measured on it, and motions that show them."""
+"""Functions for identification: parameters of a machine from measurements, and motions that excite them."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ if TYPE_CHECKING:
 
 KIND_NAMES = ("inertia", "armature", "damping", "friction", "stiffness")
 KINDS = "inertia, armature, damping, friction"
-"""Kinds of parameters that are identified unless others are named."""
+"""Kinds of parameters that are identified by default."""
 METHOD_TITLES = {"weighted": "Weighted", "ordinary": "Ordinary", "total": "Total least squares"}
 CRITERION_TITLES = {"condition": "Least condition", "determinant": "Largest determinant"}
 TRACES = (".csv", ".txt", ".sim", ".h5", ".hdf5")
 SHOWN = 400
-"""Points of a curve that a diagram shows."""
+"""Largest number of points of a curve in a diagram."""
 DIAGRAMS = 8
-"""Forces or channels that are drawn at most."""
+"""Largest number of forces or channels that are plotted."""
 
 
 def parts_of(text: str) -> tuple[str, ...]:
-    """Names with commas or blanks between them."""
+    """Split names separated by commas or blanks."""
     return tuple(part.strip() for part in outer_parts(text.replace(";", ",")) if part.strip())
 
 
 def columns_of_text(text: str) -> dict[str, str]:
-    """Signal → column, of "joint1.q=angle [deg], joint1.tau=torque". Raises ModelError."""
+    """Parse "joint1.q=angle [deg], joint1.tau=torque" to a mapping signal → column. Raises ModelError."""
     found = {}
     for part in parts_of(text):
         signal, equals, column = (each.strip() for each in part.partition("="))
@@ -55,7 +55,7 @@ def columns_of_text(text: str) -> dict[str, str]:
 
 
 def _columns(context: Context, trace: str, columns: str) -> tuple[dict[str, str], list[Result]]:
-    """Signal → column, as named and as the names of other columns suggest; and a remark on the latter."""
+    """Return a mapping signal → column, as given and as guessed from column names, with a message on the guesses."""
     from core.identification.measured_trace import guessed_columns
 
     named = columns_of_text(columns)
@@ -68,7 +68,7 @@ def _columns(context: Context, trace: str, columns: str) -> tuple[dict[str, str]
 
 
 def kinds_of(text: str) -> tuple[str, ...]:
-    """Kinds of parameters. Raises ModelError."""
+    """Parse the kinds of parameters. Raises ModelError for an unknown kind."""
     from core.errors import near_misses
 
     found = parts_of(text)
@@ -93,7 +93,7 @@ def identify(
     held_back: float,
     save: str,
 ) -> Result:
-    """Parameters of inverse dynamics from a motion with its forces."""
+    """Identify parameters of the inverse dynamics from a measured motion with its forces."""
     from core.identification.identify import identify as identified
     from core.identification.measured_motion import Preparation
 
@@ -125,7 +125,7 @@ def identify(
 
 
 def identification_parts(found: Identification) -> list[Result]:
-    """What a fit of forces came to, for people."""
+    """Report an identification from forces."""
     parts: list[Result] = [identification_verdict(found), _base_table(found), _force_table(found)]
     parts += [Message(text=f"{note[:1].upper()}{note[1:]}.", severity="hint") for note in found.notes]
     if found.validation is not None:
@@ -134,7 +134,7 @@ def identification_parts(found: Identification) -> list[Result]:
 
 
 def identification_verdict(found: Identification) -> Message:
-    """The outcome in a sentence or two."""
+    """Summarise an identification from forces in a sentence or two."""
     text = f"{found.base.rank} base parameters from {len(found.time)} rows"
     worst = _worst(found.validation, found.forces)
     text += f"; forces that the fit did not see are off by {worst}." if worst else "."
@@ -153,7 +153,7 @@ def _some(names: Sequence[str], most: int = 5) -> str:
 
 
 def _worst(validation: Validation | None, names: Sequence[str]) -> str:
-    """The largest error, and of what; "" without rows that were held back."""
+    """Name the largest validation error and its force; "" if no rows were held back."""
     import numpy as np
 
     if validation is None:
@@ -222,7 +222,7 @@ def fit_run(
     held_back: float,
     save: str,
 ) -> Result:
-    """Parameters and start values of a run from what was measured."""
+    """Fit parameters and initial values of a simulated run to measurements."""
     from core.identification.output_error import fit_run as fitted
 
     if not trace or not vary:
@@ -260,15 +260,15 @@ def fit_run(
 
 
 def bounds_of_option(vary: Mapping[str, Any]) -> dict[str, Any]:
-    """Bounds as `fit_run` takes them: those of the parameter where none were given."""
+    """Return the bounds for `fit_run`; the bounds of the parameter itself by default."""
     import numpy as np
 
     return {name: None if not np.any(np.isfinite(ends)) else ends for name, ends in vary.items()}
 
 
 def torque_of_text(text: str) -> dict[str, str] | None:
-    """Joint forces of "joint1=10*sin(t); joint2=…"; None for an empty text, whose trace may have them. Raises
-    ModelError."""
+    """Parse joint forces from "joint1=10*sin(t); joint2=…"; None for an empty text, since the trace may contain them.
+    Raises ModelError."""
     found = {}
     for part in (each.strip() for each in text.split(";") if each.strip()):
         name, equals, formula = (each.strip() for each in part.partition("="))
@@ -279,7 +279,7 @@ def torque_of_text(text: str) -> dict[str, str] | None:
 
 
 def run_fit_parts(found: RunFit) -> list[Result]:
-    """What a fit of a run came to, for people."""
+    """Report the fit of a run."""
     rows: list[tuple[Cell, ...]] = [
         (name, float(f"{x:.7g}"), float(f"{low:.6g}"), float(f"{high:.6g}"))
         for name, x, (low, high) in zip(found.names, found.estimate, found.intervals, strict=True)
@@ -306,7 +306,7 @@ def run_fit_parts(found: RunFit) -> list[Result]:
 
 
 def run_fit_verdict(found: RunFit) -> Message:
-    """The outcome in a sentence or two."""
+    """Summarise the fit of a run in a sentence or two."""
     sizes = ", ".join(f"{name} to {size:.3g}" for name, size in zip(found.outputs, found.rms, strict=True))
     text = f"Met in {found.iterations} steps: {sizes} (rms)."
     if not found.converged:
@@ -339,7 +339,7 @@ def excitation(
     starts: int,
     save: str,
 ) -> Result:
-    """A periodic motion that shows the parameters well."""
+    """Design a periodic motion that excites the parameters well."""
     from core.identification.excitation import excitation as exciting
 
     context.step(0, 1, "Search")
@@ -372,7 +372,7 @@ def excitation(
 
 
 def excitation_words(found: Excitation) -> str:
-    """The outcome in a sentence or two."""
+    """Summarise an excitation in a sentence or two."""
     text = f"Condition {found.condition:.3g} (that of the first motion tried: {found.before:.3g}) for "
     text += f"{found.base.rank} base parameters."
     return f"{text} Limits that are reached: {_some(found.active)}." if found.active else text

@@ -28,7 +28,7 @@ _POSE_COLUMNS = (
 
 
 def forward_kinematics(context: Context, frames: tuple[str, ...], reference: str) -> Result:
-    """Poses of frames at the present pose."""
+    """Compute the poses of frames at the present configuration."""
     import numpy as np
 
     from core.analysis.manipulability import characteristic_length
@@ -57,7 +57,7 @@ def forward_kinematics(context: Context, frames: tuple[str, ...], reference: str
 
 
 def rpy(R: Any) -> tuple[float, float, float]:
-    """Angles (rad) about the fixed axes x, y, z with R = Rz·Ry·Rx; at pitch ±π/2 roll is zero."""
+    """Return the angles (rad) about the fixed axes x, y, z with R = Rz·Ry·Rx; at pitch ±π/2 roll is zero."""
     pitch = math.atan2(-R[2, 0], math.hypot(R[0, 0], R[1, 0]))
     if math.hypot(R[0, 0], R[1, 0]) < 1e-9:
         return 0.0, pitch, math.atan2(-R[0, 1], R[1, 1])
@@ -65,7 +65,7 @@ def rpy(R: Any) -> tuple[float, float, float]:
 
 
 def quaternion(R: Any) -> tuple[float, float, float, float]:
-    """Unit quaternion (x, y, z, w), w ≥ 0, of a rotation matrix."""
+    """Return the unit quaternion (x, y, z, w), w ≥ 0, of a rotation matrix."""
     from scipy.spatial.transform import Rotation
 
     x, y, z, w = (float(c) for c in Rotation.from_matrix(R).as_quat())
@@ -73,7 +73,7 @@ def quaternion(R: Any) -> tuple[float, float, float, float]:
 
 
 def jacobian(context: Context, frame: str, axes: str, actuators: str, length: float | None) -> Result:
-    """The 6×k velocity Jacobian of a frame, with its rank and singular values.
+    """Compute the 6×k velocity Jacobian of a frame, with its rank and singular values.
 
     In a machine with loops k counts the actuators, and all other speeds follow them.
     """
@@ -106,7 +106,7 @@ def jacobian(context: Context, frame: str, axes: str, actuators: str, length: fl
 
 
 def _singular_values(context: Context, frame: str, J: Any, chosen: Any, length: float | None) -> Table:
-    """Singular values and what is made of them: of translation, of rotation, and of both with the length."""
+    """List singular values and what follows from them: of translation, rotation, and both weighted by the length."""
     import numpy as np
 
     from core.analysis.manipulability import Space, characteristic_length, dimensions, measures, singular_values
@@ -166,7 +166,7 @@ def inverse_kinematics(
     restarts: int,
     show: str,
 ) -> Result:
-    """Joint coordinates that bring a frame to a position (and orientation)."""
+    """Find joint coordinates that bring a frame to a position (and orientation)."""
     import numpy as np
     from scipy.spatial.transform import Rotation
 
@@ -195,7 +195,7 @@ def inverse_kinematics(
 
 
 def _solution_table(context: Context, frame: str, target: Any, found: tuple[Any, ...], left: list[int]) -> Table:
-    """A row for each solution."""
+    """Table with one row per solution."""
     from core.analysis.manipulability import characteristic_length
     from core.functions.rounding import pose_without_errors
 
@@ -233,12 +233,12 @@ def _solution_table(context: Context, frame: str, target: Any, found: tuple[Any,
 
 
 TOLD_ERROR = 1e-9
-"""Errors (m, rad) up to this are those of the search, and told as none."""
+"""Largest residual (m, rad) of a solution that is not reported."""
 _ORDER = "nearest to the present pose first; every solution is inside the joint limits"
 
 
 def _turn_words(mech: Any, found: tuple[Any, ...]) -> str:
-    """Which angles may stand whole turns further at the solutions."""
+    """Name the angles that may differ by whole turns from the solutions."""
     from core.analysis.whole_turns import other_turns
 
     most: dict[str, int] = {}
@@ -252,7 +252,7 @@ def _turn_words(mech: Any, found: tuple[Any, ...]) -> str:
 
 
 def _verdict(frame: str, found: tuple[Any, ...], left: list[int]) -> Message:
-    """What was found. left : freedoms that remain at each solution while the target is met"""
+    """Summarise the solutions. left : degrees of freedom that remain at each solution while the target is met"""
     best = found[0]
     if not best.reached:
         return _miss(frame, best)
@@ -282,7 +282,7 @@ def _miss(frame: str, best: Any) -> Message:
 
 
 def _idle_words(mech: Any, frame: str, target: Any, p: Any, t: float) -> str:
-    """Which joints stay where they are."""
+    """Name the joints that do not affect the target and keep their values."""
     from core.analysis.inverse_kinematics import idle_coordinates
     from core.errors import listed
 
@@ -303,7 +303,7 @@ def _alike_words(mech: Any) -> str:
 
 
 def planarity(context: Context, frame: str, reference: str) -> Result:
-    """The code of the space in which a frame can move."""
+    """Determine the space in which a frame can move, with Robotica's code for it."""
     from core.analysis.planarity import WORDS
     from core.analysis.planarity import planarity as code_of
 

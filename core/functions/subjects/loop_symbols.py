@@ -1,4 +1,4 @@
-"""Functions that give loops in symbols: positions, velocity ratios, reduced equations of motion."""
+"""Functions that solve loops symbolically: positions, velocity ratios, reduced equations of motion."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WHAT = {
     "ratios": ("positions", "ratios"),
     "equations of motion": ("positions", "ratios", "derivatives", "dynamics"),
 }
-"""What is asked for → the sections that it stands on; the last are shown."""
+"""Choice of the option `what` → the sections that must be derived for it."""
 SHOWN = {
     "all": WHAT["all"],
     "positions": ("positions",),
@@ -31,11 +31,11 @@ SHOWN = {
 TITLES = {"ratios": "Velocity ratios", "derivatives": "Derivatives of the ratios", "dynamics": "Equations of motion"}
 
 _kept: dict[str, Any] = {}
-"""The last linkage: its results are lazy and shared by the functions that follow."""
+"""Cache of the last linkage, whose lazily computed results are shared by later functions."""
 
 
 def linkage_of(context: Context, symbols: str, recognise: bool) -> Any:
-    """The machine's loops in symbols, kept for what is asked next."""
+    """Return the machine's loops in symbols; cached for the next call."""
     from core.symbolic import linkage
 
     chosen: Any = symbols.strip() or "masses"
@@ -55,12 +55,12 @@ def linkage_of(context: Context, symbols: str, recognise: bool) -> Any:
 
 
 def _refusal(text: str) -> Message:
-    """Why a machine's loops have no symbols: nothing is wrong with it."""
+    """Return a warning with the reason why the loops of a machine cannot be solved symbolically."""
     return Message(title="Loops in symbols", text=text, severity="warning")
 
 
 def _reason(context: Context) -> str:
-    """Why the loops have no symbols; '' if they have some."""
+    """Return the reason why the loops cannot be solved symbolically; '' if they can."""
     from core.symbolic.linkage import obstacle
 
     kept = _kept.get("linkage")
@@ -68,7 +68,7 @@ def _reason(context: Context) -> str:
 
 
 def needs_loop(context: Context) -> str:
-    """The machine must have a loop, a rod or a gear."""
+    """Require a loop, a rod or a gear; returns the reason if there is none, else ''."""
     model = context.model.expanded
     if context.mech.loops or model.constraints:
         return ""
@@ -76,7 +76,7 @@ def needs_loop(context: Context) -> str:
 
 
 def loop_symbols(context: Context, what: str, symbols: str, recognise: bool, notation: str) -> Result:
-    """Sections in symbols, each compared with the kernel."""
+    """Derive the sections in symbols and compare each with the compiled kernel."""
     from core.symbolic.linkage_proof import proofs
 
     take_notation(notation)
@@ -108,7 +108,7 @@ def loop_symbols(context: Context, what: str, symbols: str, recognise: bool, not
 
 
 def _compared(proof: Any) -> dict[str, Any]:
-    """What a comparison gave, as fields of formulas."""
+    """Return the outcome of a comparison as fields of `Formulas`."""
     if not proof.states:
         return {
             "proof": "Not compared with the kernel: the loops close well at no pose that was tried.",
@@ -118,7 +118,7 @@ def _compared(proof: Any) -> dict[str, Any]:
 
 
 class _Writer:
-    """Sections of a linkage as values."""
+    """Writes the sections of a linkage as results."""
 
     def __init__(self, context: Context, linkage: Any) -> None:
         self.linkage = linkage
@@ -130,7 +130,7 @@ class _Writer:
         self.branches = linkage.branches_at({**{n: float(values[n]) for n in linkage.values}, **at})
 
     def coordinates(self) -> Table:
-        """Symbols of the joints, and how each is found."""
+        """Table of the joint symbols and how each coordinate is determined."""
         linkage = self.linkage
         how = {joint: step.kind for step in linkage.steps for joint in step.joints}
         rows: list[tuple[Cell, ...]] = [
@@ -145,7 +145,7 @@ class _Writer:
         )
 
     def section(self, section: str) -> list[Formulas]:
-        """A section; positions step by step."""
+        """Write a section; positions step by step."""
         if section != "positions":
             return self._formulas(TITLES[section], getattr(self.linkage, section), section)
         made: list[Formulas] = []
@@ -190,7 +190,7 @@ class _Writer:
 def write_loop_equations(
     context: Context, what: str, language: str, label: str, file: str, symbols: str, notation: str
 ) -> Result:
-    """Equations as text in a language, appended to a file if one is named; signs of branches are arguments."""
+    """Write equations in a language, appended to a file if one is named; the branch signs are arguments."""
     from core.symbolic.conventions import plain
     from core.symbolic.equation_export import written
     from core.symbolic.linkage_words import conventions

@@ -1,4 +1,4 @@
-"""Function about the closed loops of a machine: where they are cut, in which order they are solved."""
+"""Function that reports the closed loops of a machine: where they are cut, and in which order they are solved."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def loops(context: Context) -> Result:
-    """Loops, cuts, solution order, and what is left to iteration."""
+    """List the loops, cut joints, solution order, and loops that need iteration."""
     mech = context.mech
     if not mech.compiled.lasting.any():
         return Message(title="Loops", text="The model has no closed loop: its coordinates say where all is.")

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from core.mobility.mobility import Mobility
 
 MOST_SHOWN = 12
-"""Free motions that come as poses to be played."""
+"""Largest number of motions offered as animations."""
 
 
 def mobility(context: Context, friction: bool) -> Result:
-    """Degrees of freedom, redundant constraints, free motions."""
+    """Determine degrees of freedom, redundant constraints and the independent motions."""
     from core.analysis.free_motion_poses import swing
 
     context.step(0, 2, "Ranks at assembled poses")
@@ -84,7 +84,7 @@ def _motions(context: Context, found: Mobility) -> Table:
 
 
 def _owners(context: Context) -> dict[str, tuple[str, str]]:
-    """Speed → (collection, name) of its joint, or of the body that nothing holds."""
+    """Map each speed to (collection, name) of its joint, or of the free body."""
     mech = context.mech
     free = {joint.name: ("bodies", joint.child) for joint in mech.implicit_joints}
     joints = dict.fromkeys(coordinate.joint for coordinate in mech.coordinates)
@@ -92,7 +92,7 @@ def _owners(context: Context) -> dict[str, tuple[str, str]]:
 
 
 def assembly_branches(context: Context, hold: str) -> Result:
-    """The ways in which the loops close for the present values of some coordinates."""
+    """Find the configurations in which the loops close for the present values of some coordinates."""
     import numpy as np
 
     from core.analysis.branches import branches, independent_coordinates
@@ -136,7 +136,7 @@ def assembly_branches(context: Context, hold: str) -> Result:
 
 
 def instantaneous_screw(context: Context, frame: str, reference: str, motion: int, speeds: dict[str, float]) -> Result:
-    """Axis and pitch of the motion of one frame against another."""
+    """Compute axis and pitch of the instantaneous motion of one frame relative to another."""
     from core.analysis.manipulability import characteristic_length
     from core.analysis.motion_screw import screw
 
@@ -159,7 +159,7 @@ def instantaneous_screw(context: Context, frame: str, reference: str, motion: in
 
 
 def _tidy(value: Screw, size: float) -> Screw:
-    """Without rounding errors in direction and point, in a machine of this size (m)."""
+    """Return the screw without rounding errors in direction and point. size : of the machine, m."""
     import dataclasses
 
     from core.functions.rounding import SOLVED_FRACTION, without_dust

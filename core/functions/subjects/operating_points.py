@@ -1,4 +1,4 @@
-"""Operating points: what the machine is asked for, found, and told."""
+"""Function that computes operating points (trim) of a machine."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def trim(
     speeds: dict[str, float],
     forces: dict[str, float],
 ) -> Result:
-    """The operating point that fulfils what is asked."""
+    """Find the operating point that fulfils the requests."""
     context.step(0, 1, "Balance")
     problem = operating_point(context, fixed, target, free, steady, speeds, forces, point)
     return report_of(context, problem, problem.solve())
@@ -42,7 +42,7 @@ def operating_point(
     forces: Mapping[str, float] | None = None,
     point: str = "",
 ) -> OperatingPoint:
-    """The problem, begun at the present pose: what the point of this name asks, and what is said beside."""
+    """Build the trim problem, starting at the present pose, from a named point of the document and further requests."""
     from core.control.operating_point import OperatingPoint
 
     twice = next((name for name in {**target, **free} if name in fixed or (name in target and name in free)), "")
@@ -62,7 +62,7 @@ def operating_point(
 
 
 def report_of(context: Context, problem: OperatingPoint, found: Found) -> Report:
-    """What an operating point came to, for people."""
+    """Report an operating point."""
     parts: list[Result] = [_verdict(found), _row_table(problem, found)]
     q = tuple(float(each) for each in found.q)
     p = {name: value for name, value in found.parameters.items() if name in context.mech.p_names}

@@ -1,4 +1,4 @@
-"""How a motion depends on parameters and on where it begins: curves, and which of them matters most."""
+"""Function for sensitivities of a run: derivatives by parameters and initial values, over time and ranked."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from core.simulation import Run
 
 POINTS = 400
-"""Of a curve."""
+"""Number of points of a curve."""
 NAMES, OUTPUTS = 6, 3
-"""Parameters and coordinates that are taken where none are named."""
+"""Default numbers of parameters and of outputs, if none are named."""
 DIAGRAMS = 12
-"""Components of outputs that are drawn at most."""
+"""Largest number of output components that are plotted."""
 BEFORE = 0.999
-"""Part of the time until something has no derivative that is shown."""
+"""Fraction of the time to the first event without derivative that is shown."""
 
 
 def run_derivatives(
@@ -39,7 +39,8 @@ def run_derivatives(
     integrator: str,
     step: float | None,
 ) -> Result:
-    """Derivatives of channels over time, what changes them most at the end, the gradient of a scalar."""
+    """Compute derivatives of channels over time, rank the parameters by their effect at the end, and compute the
+    gradient of a scalar."""
     from core.sensitivities.replay import NoDerivative
 
     mech = context.mech
@@ -78,7 +79,7 @@ def run_derivatives(
 
 
 def _starts(context: Context) -> tuple[str, ...]:
-    """Start speeds of independent coordinates."""
+    """Return the initial speeds of the independent coordinates."""
     from core.analysis.held_state import well_chosen
     from core.mobility.constraint_rank import PositionConstraints
     from core.numerics.rank import null_space
@@ -92,7 +93,7 @@ def _starts(context: Context) -> tuple[str, ...]:
 
 
 def _single(mech: Any) -> list[str]:
-    """Joints of one coordinate, those that nothing drives first."""
+    """Return the joints with one coordinate, those without driver first."""
     driven = {driver.joint for driver in mech.model.expanded.drivers}
     both = [name for name in mech.v_names if name in mech.q_names]
     return sorted(both, key=lambda name: name in driven)
@@ -134,7 +135,7 @@ def _differentiated(
 
 
 def _shown(context: Context, found: Differentiated, asked: Sequence[str], names: Sequence[str]) -> list[Result]:
-    """A table of the end, and curves."""
+    """Return a table of the derivatives at the end, and their curves."""
     import numpy as np
 
     from core.functions.rounding import without_dust
@@ -162,7 +163,7 @@ def _shown(context: Context, found: Differentiated, asked: Sequence[str], names:
 
 
 def _size(context: Context, found: Differentiated, name: str) -> float:
-    """A hundredth of a parameter, or of the unit of a start value."""
+    """Return 1 % of a parameter, or of the unit of an initial value."""
     known = context.mech.p_names
     return 0.01 * (abs(float(found.replay.p[known.index(name)])) if name in known else 1.0)
 

@@ -1,4 +1,4 @@
-"""Functions that show the robot: sequences over ranges (Robotica's ShowRobot, SeqShowRobot) and pictures."""
+"""Functions that show the robot: sequences of poses over ranges (Robotica's ShowRobot, SeqShowRobot) and pictures."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from core.functions.results import Picture, PoseSequence, Result, rows_of
 
 
 def show_robot(context: Context, ranges: tuple[Range, ...], display: str) -> Result:
-    """Poses in which all ranges run together."""
+    """Show poses in which all ranges run at the same time."""
     return _show(context, ranges, display, sequential=False)
 
 
 def show_in_sequence(context: Context, sequence: tuple[Range, ...], display: str) -> Result:
-    """Poses in which the ranges run one after another."""
+    """Show poses in which the ranges run one after another."""
     return _show(context, sequence, display, sequential=True)
 
 
@@ -37,7 +37,7 @@ def _show(context: Context, ranges: tuple[Range, ...], display: str, *, sequenti
 
 
 def picture(context: Context, file: str, width: int, height: int, view: str, look: str, transparent: bool) -> Result:
-    """A request for a picture of the present pose."""
+    """Request a picture of the present pose."""
     return Picture(
         title=f"Picture {file}",
         path=file,

@@ -1,4 +1,4 @@
-"""Functions about rest and small motions: static equilibrium, linearisation."""
+"""Functions for static equilibrium and small motions about it."""
 
 from __future__ import annotations
 
@@ -21,25 +21,26 @@ if TYPE_CHECKING:
     from core.analysis.poses_of_rest import Equilibrium
 
 FRAMES = 24
-"""Poses of one oscillation of a mode."""
+"""Number of poses in one oscillation of a vibration mode."""
 MOST_SHOWN = 12
-"""Modes that come as poses to be played."""
+"""Largest number of vibration modes offered as animations."""
 AMPLITUDE = 0.25
-"""Amplitude (rad, or machine sizes) of a mode that is played."""
+"""Amplitude of an animated vibration mode, rad or fractions of the machine's size."""
 MOVED_FRACTION = 1e-7
-"""Of a coordinate, in rad or parts of the machine's size: what the search moved by less it left where it was, as
-where a pose is indifferent."""
+"""Displacement of a coordinate, in rad or fractions of the machine's size, below which it counts as not moved, as in an
+indifferent pose."""
 
 ZERO_EIGENVALUE_FRACTION = 3e-8
-"""Part of the largest eigenvalue below which others are told as zero: rounding splits a double zero by its root."""
+"""Fraction of the largest eigenvalue below which an eigenvalue is reported as zero; a rounding error ε splits a double
+zero by √ε."""
 REAL_PART_FRACTION = 1e-11
-"""Part of the imaginary part of an eigenvalue below which the real part is rounding."""
+"""Fraction of the imaginary part of an eigenvalue below which its real part is rounding error."""
 TOUCH_TOLERANCE = 1e-9
-"""Way (rad or m) to a limit at which a coordinate stands there."""
+"""Distance (rad or m) to a limit within which a coordinate counts as touching it."""
 JUST_HELD_FRACTION = 1e-6
-"""Part of the load that may be added where friction just holds it."""
+"""Fraction by which the load may still grow where friction counts as just holding it."""
 LEFT_OVER_FRACTION = 1e-8
-"""Part of the largest force at work up to which what is left over is not told."""
+"""Fraction of the largest acting force below which the residual is not reported."""
 
 _WORDS = {
     "stable": "It is stable: a push makes the machine oscillate about it.",
@@ -51,7 +52,7 @@ _WORDS = {
 
 
 def static_equilibrium(context: Context, search: str, friction: bool, forces: dict[str, float]) -> Result:
-    """The pose in which all forces balance."""
+    """Find the pose in which all forces balance."""
     import numpy as np
 
     from core.analysis.equilibrium import equilibrium
@@ -89,7 +90,7 @@ def static_equilibrium(context: Context, search: str, friction: bool, forces: di
 
 
 def _coordinates_table(context: Context, found: Equilibrium, note: str) -> Table:
-    """Coordinates now and at rest."""
+    """Table of the coordinates at present and in equilibrium."""
     import numpy as np
 
     from core.analysis.manipulability import characteristic_length
@@ -119,7 +120,7 @@ def _coordinates_table(context: Context, found: Equilibrium, note: str) -> Table
 
 
 def _held_words(found: FrictionBalance, stability: str) -> str:
-    """How surely friction holds."""
+    """Describe with how much margin friction holds the machine."""
     if not found.forces:
         return f"No joint has friction. {_WORDS[stability]}"
     if math.isinf(found.safety):
@@ -130,7 +131,7 @@ def _held_words(found: FrictionBalance, stability: str) -> str:
 
 
 def _friction_table(mech: Any, p: Any, found: FrictionBalance) -> Table:
-    """What friction does in each joint."""
+    """Table of the friction force in each joint."""
     from core.constraints.joint_modes import joint_modes
     from core.functions.rounding import SOLVED_FRACTION, without_dust
 
@@ -157,7 +158,7 @@ def _dimension_of(mech: Any, name: str) -> str:
 
 
 def _is_length(mech: Any, speed: str) -> bool:
-    """Whether a speed is that of a way, along which forces act."""
+    """Return True if the speed is a linear velocity, so that its force is in N."""
     return bool(mech.compiled.coordinates.speed_dimensions[mech.v_names.index(speed)] == "velocity")
 
 
@@ -181,7 +182,7 @@ def _beyond(coordinate: Any, value: float) -> str:
 def linearise(
     context: Context, coordinates: str, speeds: dict[str, float], forces: dict[str, float], friction: bool
 ) -> Result:
-    """State matrix, eigenvalues and modes about the present pose."""
+    """Compute state matrix, eigenvalues and vibration modes about the present pose."""
     import numpy as np
 
     from core.analysis.linearisation import linearise as linearised
@@ -210,7 +211,7 @@ def linearise(
 
 
 def _state_of(context: Context, found: Linearisation) -> Message:
-    """Whether the pose is one of rest, and what small motions do."""
+    """State whether the machine is at rest in this pose, and whether small motions are stable."""
     import numpy as np
 
     modes = _mode_words(found)
@@ -227,7 +228,7 @@ def _state_of(context: Context, found: Linearisation) -> Message:
 
 
 def _mode_words(found: Linearisation) -> str:
-    """What sticks, slides and presses."""
+    """Describe the joints that stick, slide or press on a stop, and motors at their limits."""
     parts = (
         (found.stuck, "Friction holds {}, which leaves no small motion there."),
         (found.sliding, "Friction slides in {}: it keeps its direction."),
@@ -254,14 +255,14 @@ def _mode_table(found: Linearisation) -> Table:
 
 
 def _numbers(found: Linearisation, mode: Mode) -> tuple[Cell, ...]:
-    """Of a mode: Re λ, Im λ, frequency, damping ratio, where it is largest."""
+    """Return Re λ, Im λ, frequency, damping ratio and the dominant coordinate of a vibration mode."""
     shown = _shown(found, mode)
     ratio = shown.damping if shown.eigenvalue else None
     return shown.eigenvalue.real, shown.eigenvalue.imag, shown.frequency, ratio, mode.largest_in
 
 
 def _shown(found: Linearisation, mode: Mode) -> Mode:
-    """A mode without rounding errors of its eigenvalue."""
+    """Return the vibration mode with rounding errors of its eigenvalue set to zero."""
     import dataclasses
 
     largest = max(abs(each.eigenvalue) for each in found.modes)
@@ -272,7 +273,7 @@ def _shown(found: Linearisation, mode: Mode) -> Mode:
 
 
 def _mode_poses(context: Context, found: Linearisation, index: int) -> PoseSequence:
-    """One oscillation of a mode, or its way there and back, loops closed."""
+    """Return the poses of one oscillation of a vibration mode (of a real mode, out and back), with loops closed."""
     import numpy as np
 
     from core.mobility.constraint_rank import PositionConstraints

@@ -1,4 +1,4 @@
-"""Maps of the workspace, and of how well the machine does in it."""
+"""Function that maps the workspace of a frame, and performance measures over it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ KIND_TITLES = {
 OF_PART = ("manipulability", "condition", "isotropy", "singularity", "accuracy", "stiffness")
 AXES = ("none", "x", "y", "z", "normal")
 FIRST_LOOK, FIRST_LOOK_AT_LOOPS = 10_000, 500
-"""Poses where nobody says how many."""
+"""Default number of poses, for open chains and for machines with loops."""
 
 
 def workspace(
@@ -52,7 +52,7 @@ def workspace(
     error: float,
     file: str,
 ) -> Result:
-    """A map of a frame; one that is stopped is shown as far as it is."""
+    """Map the workspace of a frame; if stopped, return the map computed so far."""
     from core.workspace.joint_ranges import joint_ranges
     from core.workspace.mapping import workspace as mapped
 
@@ -93,7 +93,7 @@ def workspace(
 
 
 def _over(context: Context, text: str) -> Any:
-    """Names of coordinates, or names with bounds; None: those that move the frame."""
+    """Parse coordinate names, optionally with bounds; None for those that move the frame."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if not parts:
         return None
@@ -119,7 +119,7 @@ def _over(context: Context, text: str) -> Any:
 
 
 def _plane(slice: str, normal: str, at: float) -> Any:
-    """Of a slice: what `core.workspace.mapping.workspace` takes."""
+    """Return the slice plane for `core.workspace.mapping.workspace`."""
     if slice != "normal":
         return None if slice == "none" else (slice, at)
     try:
@@ -135,7 +135,7 @@ def _plane(slice: str, normal: str, at: float) -> Any:
 
 
 def _angles(context: Context, text: str) -> tuple[float, ...] | None:
-    """Angles about the fixed axes x, y, z, rad; None: any orientation."""
+    """Parse angles about the fixed axes x, y, z, rad; None for any orientation."""
     if not text.strip():
         return None
     parts = [part.strip() for part in text.split(",")]
