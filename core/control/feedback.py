@@ -1,4 +1,4 @@
-"""State feedback that is best for a quadratic cost (LQR): w = u0 − K (x − x0), ∫ xᵀ Q x + wᵀ R w dt least.
+"""State feedback that minimises a quadratic cost (LQR): w = u0 − K (x − x0) with least ∫ xᵀ Q x + wᵀ R w dt.
 
 The gain solves the algebraic Riccati equation (Kalman, 1960; Anderson and Moore, Optimal Control, 3). Applied, it is
 part of the document: a formula per actuator, and a parameter per gain, so that each is a slider.
@@ -24,13 +24,13 @@ Complex = NDArray[np.complex128]
 Weights = Mapping[str, float] | ArrayLike | None
 
 NO_GAIN = 1e-12
-"""Part of the largest gain up to which one is left out of the formulas."""
+"""Fraction of the largest gain below which a gain is left out of the formulas."""
 
 
 @dataclass(frozen=True, eq=False)
 class Feedback:
-    """K : (m, n) gains, SI; cost : (n, n) P, xᵀ P x is the cost from x; poles : (n,) of the closed loop, 1/s; system :
-    what was controlled; Q : (n, n) and R : (m, m) weights."""
+    """LQR feedback. K : (m, n) gains, SI; cost : (n, n) P, xᵀ P x is the cost from x; poles : (n,) of the closed loop,
+    1/s; system : controlled system; Q : (n, n) and R : (m, m) weights."""
 
     K: Array
     cost: Array
@@ -41,8 +41,8 @@ class Feedback:
 
     @property
     def weights(self) -> tuple[tuple[str, float, str], ...]:
-        """(state or input, weight of its square, unit) of what is weighed: units with which all terms of the sum are
-        pure numbers and can be added."""
+        """Weights as (state or input, weight of its square, unit), with units that make all terms of the cost
+        dimensionless."""
         s = self.system
         groups = (s.state_names, np.diag(self.Q), s.units.states), (s.input_names, np.diag(self.R), s.units.inputs)
         return tuple(
@@ -52,18 +52,18 @@ class Feedback:
         )
 
     def gain(self, input_name: str, state_name: str) -> float:
-        """One entry of K by names."""
+        """Return one entry of K by the names of input and state."""
         return float(self.K[self.system.input_names.index(input_name), self.system.state_names.index(state_name)])
 
     def closed_loop(self) -> LinearSystem:
-        """The system with the feedback: ẋ = (A − B K) x, inputs are added to it."""
+        """Return the closed-loop system ẋ = (A − B K) x, whose inputs are added to the feedback."""
         import dataclasses
 
         s = self.system
         return dataclasses.replace(s, A=s.A - s.B @ self.K, C=s.C - s.D @ self.K, modes=())
 
     def applied(self, model: Model) -> Model:
-        """The model with the feedback as formulas of its actuators: forces in joints, laws of force elements.
+        """Return the model with the feedback as formulas of its actuators: forces in joints, laws of force elements.
 
         Raises ModelError where an input or a state has no place in a formula.
         """
@@ -85,7 +85,7 @@ class Feedback:
         return NO_GAIN * float(np.max(np.abs(self.K), initial=0.0))
 
     def _with_law(self, model: Model, name: str) -> Model:
-        """One input as a formula."""
+        """Return the model with the feedback law of one input as a formula."""
         s, m = self.system, self.system.input_names.index(name)
         owner, _, what = name.rpartition(".")
         if what not in ("tau", "input"):
@@ -116,7 +116,7 @@ class Feedback:
 
 
 def _joint_of(model: Model, speed: str) -> tuple[str, str]:
-    """(joint, coordinate) of a speed's name."""
+    """Return (joint, coordinate) for the name of a speed."""
     joints = {joint.name for joint in model.expanded.joints}
     if speed in joints:
         return speed, ""
@@ -127,7 +127,8 @@ def _joint_of(model: Model, speed: str) -> tuple[str, str]:
 
 
 def lqr(system: LinearSystem, Q: Weights = None, R: Weights = None) -> Feedback:
-    """The gain by Q (n, n) or (n,) or by state name, default 1 of all; R (m, m), (m,) or by input name, default 1.
+    """Compute the LQR gain for Q (n, n), (n,) or by state name, and R (m, m), (m,) or by input name; weights default to
+    1.
 
     Raises ModelError where the inputs do not reach a mode that grows, or weights have the wrong shape or sign.
     """

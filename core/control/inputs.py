@@ -25,13 +25,13 @@ from core.model.edits import edits
 
 XYZ = ("x", "y", "z")
 LAWS = ("line", "sensor", "joint", "tendon")
-"""Kinds of force elements with a law that an input can be added to."""
+"""Kinds of force elements with a law to which an input can be added."""
 ORDERS = ("", ".rate", ".second")
-"""Suffixes of a driver's value, rate and second rate."""
+"""Suffixes for a driver's value, rate and second rate."""
 
 
 class Input(NamedTuple):
-    """An input: its name, what it measures, and by what of the traces it enters.
+    """An input: its name, dimension, and the parameter, speed or driver row through which it acts.
 
     speed : index of the speed along which it acts; parameter : name of a parameter of the extended model; row : of a
     driver, with order 0 value, 1 rate, 2 second rate of what it moves
@@ -46,7 +46,7 @@ class Input(NamedTuple):
 
 
 def input_names(mech: Mechanism) -> tuple[str, ...]:
-    """All inputs that a machine has, vectors by their components."""
+    """Return all inputs of a machine, vectors by component."""
     model = mech.model.expanded
     of_frames = [f"{frame}.{what}.{axis}" for frame in mech.frame_names for what in ("force", "torque") for axis in XYZ]
     return (
@@ -61,7 +61,8 @@ def input_names(mech: Mechanism) -> tuple[str, ...]:
 
 
 class Inputs:
-    """The inputs of these names; `mech` is the mechanism of the model that has a parameter for each that needs one."""
+    """Inputs with the given names; `mech` is the mechanism of the model extended by a parameter for each input that
+    needs one."""
 
     def __init__(self, mech: Mechanism, names: Sequence[str]) -> None:
         self._given = mech
@@ -95,7 +96,7 @@ class Inputs:
         return self._on_frame(name)
 
     def _added(self, dimension: str) -> str:
-        """A parameter of value 0, by its name."""
+        """Add a parameter of value 0 and return its name."""
         name = edits.unused_name(self._model, "parameters", "added_input")
         known = dimension if dimension in ("acceleration", "force", "torque") else "none"
         self._model = edits.add(self._model, Parameter(name=name, value=0.0, dimension=known))
@@ -175,5 +176,5 @@ class Inputs:
 
 
 def speed_dimension(mech: Mechanism, speed: int) -> str:
-    """What one of the speeds measures."""
+    """Return the dimension of a speed."""
     return mech.compiled.coordinates.speed_dimensions[speed]

@@ -1,4 +1,4 @@
-"""`linearise`: the linear system of a machine about a pose and speed, or along a run, with inputs and outputs."""
+"""Function `linearise`: the linear system of a machine about a state, or along a run, with inputs and outputs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def linearise(
     friction: bool = True,
     motors: bool = True,
 ) -> LinearSystem | LinearSystems | DescriptorSystem:
-    """The linear system of a machine on the manifold of what holds, exact.
+    """Linearise a machine exactly on its constraint manifold.
 
     machine : a model, a mechanism, or a run
     at : (nq,) position, closed first (default: the rest pose), an `OperatingPoint`'s solution, or the name of one of
@@ -99,7 +99,7 @@ def _one(points: Sequence[Point], many: bool, maker: Lineariser) -> DescriptorSy
 
 
 def _of_open_chain(maker: Lineariser, points: Sequence[Point]) -> LinearSystems | None:
-    """All points at once, where nothing holds the machine."""
+    """Linearise at all points at once, for machines without constraints; None if that is not possible."""
     q, v, tau = (np.array([getattr(point, name) for point in points]) for name in ("q", "v", "tau"))
     p = maker.values(points[0].p)
     states = open_states(maker.mech, p, q, v, tau, np.array([point.t for point in points]), maker.motors)

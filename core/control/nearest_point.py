@@ -1,4 +1,4 @@
-"""Where an operating point cannot be: the balanced point nearest to it, and by how much it is off."""
+"""Nearest balanced point where no operating point exists, and its residuals."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from core.control.trim_rows import Row
 from core.errors import listed
 
 MET = 1e-6
-"""Part of what is asked within which Newton's method of all rows is tried again."""
+"""Relative residual below which Newton's method is tried again with all rows."""
 Solve = Callable[[Mapping[str, Row], Point], Found]
 
 
 def nearest_point(found: Found, rows: Mapping[str, Row], point: Point, solve: Solve) -> Found:
-    """What a search for a point came to that did not find one: fixed outputs that are off become targets, which what
-    holds is fulfilled beside. Now and then that leads to the point; else it is the nearest one.
+    """Search the nearest point after a failed search: fixed outputs that are off become targets, while the other
+    requirements stay. Sometimes that leads to a solution after all.
 
     solve(rows, point) : from a point on
     """
@@ -43,5 +43,5 @@ def nearest_point(found: Found, rows: Mapping[str, Row], point: Point, solve: So
 
 
 def _off(found: Found, row: Row) -> float:
-    """By how much a row is off, as a part of its value where that is above 1."""
+    """Return the error of a row, relative to its value if that is above 1."""
     return abs(found.residuals.get(row.name, 0.0)) / max(1.0, abs(row.value or 0.0))

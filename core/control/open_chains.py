@@ -1,4 +1,4 @@
-"""Linear systems of machines without constraints at many states at once: all is independent, so that B = 1, and A, B,
+"""Linearisation of machines without constraints at many states at once: all coordinates are independent, so that A, B,
 C, D follow from the derivatives by one solution with M for all states.
 
 Motors that keep their limit of speed take the freedoms of their joints: with P = 1 − M⁻¹Wᵀ(W M⁻¹ Wᵀ)⁻¹W, W their rows
@@ -26,9 +26,9 @@ Array = NDArray[np.float64]
 
 
 class OpenStates(NamedTuple):
-    """q, v (n, nq), (n, nv), tau (n, nv) as asked for, p, time (n,); motors : what these give, and in `keeps` which
-    keep their limit of speed; withheld : (n, nv) what these then give less; free : (n,) where nothing else holds the
-    machine"""
+    """States q (n, nq), v (n, nv), tau (n, nv) as commanded, p, time (n,). motors : forces that the motors supply, with
+    `keeps` marking those at their speed limit; withheld : (n, nv) reduction of these forces; free : (n,) True if no
+    other constraint acts"""
 
     q: Array
     v: Array
@@ -41,11 +41,11 @@ class OpenStates(NamedTuple):
 
     @property
     def acting(self) -> Array:
-        """(n, nv) joint forces."""
+        """Joint forces (n, nv) that act."""
         return self.motors.given - self.motors.lost + self.withheld
 
     def some(self, which: NDArray[np.int64]) -> OpenStates:
-        """Some of them."""
+        """Return the selected states."""
         given, lost, full, idle, keeps, holds = self.motors
         motors = Supplied(given[which], lost[which], full[which], idle[which], keeps[which], holds[which])
         motion = self.q[which], self.v[which], self.tau[which], self.p, self.time[which]
@@ -53,8 +53,8 @@ class OpenStates(NamedTuple):
 
 
 def open_states(mech: Mechanism, p: Array, q: Array, v: Array, tau: Array, time: Array, limits: bool) -> OpenStates:
-    """States (n, …) of a machine with what its motors give there; limits : whether their limits act. Free are those
-    without constraint, joint that may stick, stop, or other row at a limit of speed."""
+    """Return states (n, …) of a machine with the forces that its motors supply; limits : True if motor limits act. A
+    state is free if no constraint, sticking joint, joint stop or other row at a speed limit acts."""
     none = np.zeros(tau.shape, dtype=bool)
     motors = Supplied(tau, np.zeros_like(tau), none, none, none, np.zeros(len(tau), dtype=bool))
     found = OpenStates(q, v, tau, p, time, motors, np.zeros_like(tau), np.zeros(len(q), dtype=bool))
@@ -72,8 +72,8 @@ def open_states(mech: Mechanism, p: Array, q: Array, v: Array, tau: Array, time:
 
 
 def _kept(mech: Mechanism, states: OpenStates) -> OpenStates:
-    """With motors at their limits of speed as loads leave them: those that need not withhold anything are free, those
-    that withhold all are overrun."""
+    """Solve for motors at their speed limit under load: those that need not withhold force become free, those that
+    withhold all are overrun."""
     motors = states.motors
     at = np.flatnonzero(states.free & motors.keeps.any(axis=1))
     if not len(at):
@@ -100,7 +100,8 @@ def _kept(mech: Mechanism, states: OpenStates) -> OpenStates:
 
 
 def along(lineariser: Any, states: OpenStates, single: Callable[[int], LinearSystem]) -> LinearSystems:
-    """At states, those that are not free and one of each kind by `single`, which says the names."""
+    """Return the linear systems at all states; states that are not free, and one of each kind, are computed by
+    `single`, which also gives the names."""
     place = np.zeros((len(states.time), 2), dtype=int)
     parts: list[Sequence[LinearSystem]] = []
     for mask in np.unique(states.motors.keeps[states.free], axis=0):
@@ -122,15 +123,15 @@ def along(lineariser: Any, states: OpenStates, single: Callable[[int], LinearSys
 
 
 def _accelerations(mech: Mechanism, at: OpenStates) -> Array:
-    """(n, nv) of states in which friction slides, and no stop is met."""
+    """Return accelerations (n, nv) of states with sliding friction and without stop contact."""
     if any(row.rubs for row in joint_modes(mech.compiled, at.p).rows):
         return np.asarray(mech.forward_dynamics(at.q, at.v, at.acting, p=at.p, t=at.time))
     return mech.compiled.call("forward_dynamics", at.q, at.v, at.acting, p=at.p, t=at.time)
 
 
 def _slopes(lineariser: Any, at: OpenStates, a: Array) -> tuple[Array, Array, Array, Array]:
-    """(n, nv, nv) turn of displacements; (n, nv, 2 nv) ∂a by displacements and speeds; (n, nv, nv) ∂a/∂τ; (n, nv, m)
-    ∂f/∂p."""
+    """Return (n, nv, nv) rotation of displacements; (n, nv, 2 nv) ∂a by displacements and speeds; (n, nv, nv) ∂a/∂τ;
+    (n, nv, m) ∂f/∂p."""
     mech, nv, count = lineariser.mech, lineariser.mech.nv, len(at.q)
     none = np.zeros((count, 0))
     plain = mech.nq == nv and not mech.compiled.program.tracer.long
@@ -145,7 +146,8 @@ def _slopes(lineariser: Any, at: OpenStates, a: Array) -> tuple[Array, Array, Ar
 
 
 def _arrays(lineariser: Any, first: LinearSystem, at: OpenStates, held: NDArray[np.int64]) -> dict[str, Any]:
-    """What of systems is an array, by name; held : speeds whose motors keep them, of all these states."""
+    """Return the array fields of the systems by name; held : speeds kept by motors at their speed limit, equal in all
+    states"""
     mech, nv, count, motors = lineariser.mech, lineariser.mech.nv, len(at.q), at.motors
     free = np.setdiff1d(np.arange(nv), held)
     a = _accelerations(mech, at)
@@ -191,6 +193,6 @@ def _arrays(lineariser: Any, first: LinearSystem, at: OpenStates, held: NDArray[
 
 
 def _named(mech: Mechanism, which: NDArray[np.bool_]) -> list[tuple[str, ...]]:
-    """Names of those speeds, for each state."""
+    """Return the names of the marked speeds for each state."""
     known = {row.tobytes(): tuple(np.array(mech.v_names)[row].tolist()) for row in np.unique(which, axis=0)}
     return [known[row.tobytes()] for row in which]

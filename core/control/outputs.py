@@ -34,11 +34,11 @@ from core.traces.trace_context import TraceContext
 Array = NDArray[np.float64]
 TIME = ("t", "time")
 FORMULA_SIGNS = frozenset("+*^()<>= ")
-"""What a formula has and the name of a channel has not."""
+"""Characters that occur in formulas but not in names of channels."""
 
 
 class State(NamedTuple):
-    """One state, as the samples of a run: time (1,), q (1, nq), v, a, tau (1, nv), x (1, nx)."""
+    """One state in the form of run samples: time (1,), q (1, nq), v, a, tau (1, nv), x (1, nx)."""
 
     time: Array
     q: Array
@@ -50,7 +50,8 @@ class State(NamedTuple):
 
 
 class OutputSlopes(NamedTuple):
-    """y and its derivatives along displacements (ny, nv), by v, a, λ, x, τ, and by the parameters asked for."""
+    """Outputs y and their derivatives along displacements (ny, nv), by v, a, λ, x, τ, and by the requested
+    parameters."""
 
     y: Array
     y_q: Array
@@ -63,8 +64,8 @@ class OutputSlopes(NamedTuple):
 
 
 class _Traced(NamedTuple):
-    """What is made once of the outputs of a machine: names and SI units; (q, v, a, λ, x, τ, t, p) → `OutputSlopes` in
-    CasADi's graph, and as code."""
+    """Compiled outputs of a machine: names and SI units; (q, v, a, λ, x, τ, t, p) → `OutputSlopes` as a CasADi graph
+    and as code."""
 
     names: tuple[str, ...]
     units: tuple[str, ...]
@@ -73,11 +74,11 @@ class _Traced(NamedTuple):
 
 
 _known: WeakKeyDictionary[Compiled, dict[Any, _Traced]] = WeakKeyDictionary()
-"""Of machines, by names and parameters."""
+"""Cache by machine, names and parameters."""
 
 
 class Outputs:
-    """The outputs of these names on a machine; parameters : indices of those by which they are differentiated."""
+    """Outputs with these names on a machine; parameters : indices of those by which they are differentiated."""
 
     def __init__(self, mech: Mechanism, asked: Sequence[str], parameters: Sequence[int], p: Array) -> None:
         self.mech = mech
@@ -98,18 +99,19 @@ class Outputs:
     def __call__(
         self, q: Array, v: Array, a: Array, multipliers: Array, x: Array, tau: Array, p: Array, t: float
     ) -> Any:
-        """(ny,) values and their derivatives at a state."""
+        """Evaluate the outputs (ny,) and their derivatives at a state."""
         clock = self.mech.compiled.time_argument(t, p)
         arguments = [np.reshape(each, (1, -1)) for each in (q, v, a, multipliers, x, tau, clock)]
         return OutputSlopes(*(each[0] for each in self._code(arguments, p)))
 
     def many(self, q: Array, v: Array, a: Array, tau: Array, p: Array, time: Array) -> OutputSlopes:
-        """The same at many states (n, …) of a machine without constraints and states, with the states first."""
+        """Evaluate outputs and derivatives at many states (n, …), for a machine without constraints and force-element
+        states; the first axis is the state."""
         clock, none = self.mech.compiled.time_argument(time, p), np.zeros((len(q), 0))
         return OutputSlopes(*self._code([q, v, a, none, none, tau, clock], p))
 
     def _read(self, name: str) -> list[tuple[str, Any, str]]:
-        """(name, expression, SI unit) of each component."""
+        """Return (name, expression, SI unit) of each component."""
         channels = self._channels
         found = self._column(name)
         if found is None:
@@ -121,7 +123,7 @@ class Outputs:
         return [(part, each, of_name(channels.dimension(part)).unit) for part, each in zip(parts, found, strict=True)]
 
     def _column(self, name: str) -> list[Any] | None:
-        """The components of a channel, or one component or magnitude of one; None if there is none of this name."""
+        """Return the components of a channel, or a single component or magnitude; None if no channel has this name."""
         if name in TIME:
             raise ModelError("The time is no output.", where="outputs", remedy="Name a channel that moves.")
         found = self._symbols.channel(name, self._channels)
@@ -139,8 +141,8 @@ class Outputs:
         return None
 
     def _formula(self, text: str) -> tuple[Any, str]:
-        """A formula of channels and parameters, and the unit in which it is. Raises ExpressionError, among others where
-        it adds or compares what measures different things."""
+        """Return the expression of a formula of channels and parameters, with its unit. Raises ExpressionError, for
+        instance if quantities of different dimensions are added or compared."""
         try:
             node = parse(text)
         except ExpressionError as error:
@@ -178,7 +180,7 @@ class Outputs:
         return ca.densify(as_symbol(evaluate(node, values))), unit
 
     def _dimension(self, name: str) -> Dimension:
-        """What a name in a formula measures."""
+        """Return the dimension of a name in a formula."""
         if name in self._symbols.parameters:
             known = {each.name: each.dimension for each in self.mech.model.expanded.parameters}
             return of_name(known.get(name, "none"))
@@ -191,14 +193,14 @@ class Outputs:
 
 
 def output_names(channels: Channels) -> tuple[str, ...]:
-    """All channels that can be outputs."""
+    """Return all channels that can be outputs."""
     words = set(channels.modes.of_words) | set(channels.modes.table)
     left_out = {"time", "constraint.residual", *LEDGER, *words}
     return tuple(name for name in channels.names if name not in left_out)
 
 
 class _Symbols:
-    """Channels as expressions over the symbols of a machine's traces."""
+    """Channels as expressions over the symbols of a machine's graphs."""
 
     def __init__(self, mech: Mechanism) -> None:
         self.mech = mech
@@ -216,7 +218,7 @@ class _Symbols:
         self._state = KinematicState(context.tree, self.inputs["q"], self.inputs["v"])
 
     def code(self, y: Any, parameters: Sequence[int]) -> tuple[Any, FlatCode]:
-        """(q, v, a, λ, x, τ, t, p) → `OutputSlopes`, in CasADi's graph and as code."""
+        """Build (q, v, a, λ, x, τ, t, p) → `OutputSlopes` as a CasADi graph and as code."""
         given = [column(self.inputs[word]) for word in "qvul"]
         q, v, a, multipliers = given
         x, tau, p = column(list(self.own)), column(self.tau), column(self.context.p)
@@ -228,14 +230,14 @@ class _Symbols:
         return function, FlatCode(arguments, [y, *slopes], later=True)
 
     def _trace(self, name: str) -> list[Any]:
-        """The flat result of a function of the registry."""
+        """Return the flat symbolic result of a registered function."""
         if name not in self._traces:
             kind, _, detail = name.partition(":")
             self._traces[name] = self.mech.compiled.program.tracer.body(kind, self.inputs, detail, inline)
         return self._traces[name]
 
     def channel(self, name: str, channels: Channels) -> list[Any] | None:
-        """The components of a channel."""
+        """Return the components of a channel as expressions."""
         if name not in self._known:
             found = self._find(name, channels)
             if found is None:
@@ -290,13 +292,13 @@ class _Symbols:
         return self._rates(found) if what == "a" else found
 
     def _rates(self, values: list[Any]) -> list[Any]:
-        """d/dt along q̇ and v̇ = a."""
+        """Differentiate expressions by time, along q̇ and v̇ = a."""
         f = column(values)
         q, v, a = (column(self.inputs[word]) for word in "qvu")
         return ca.vertsplit(ca.densify(ca.jtimes(f, q, column(self._trace("rate"))) + ca.jtimes(f, v, a)))
 
     def _efforts(self, joint: str, parts: list[str]) -> list[Any] | None:
-        """Given joint forces, with those of drivers of the joint."""
+        """Return the given joint forces of a joint, with those of its drivers."""
         mech = self.mech
         if closes_loop(mech.compiled, joint):
             found: list[Any] = [ca.SX(0.0)] * len(parts)
@@ -374,7 +376,7 @@ class _Symbols:
 
     @cached_property
     def _reactions(self) -> dict[str, list[Any]]:
-        """joint → its wrench: what the recursion gives, and what multipliers send through it."""
+        """Return joint → reaction wrench, from the recursion plus the multipliers transmitted through the joint."""
         flat = [as_symbol(each) for each in self._trace("wrenches")]
         names_ = self.mech.joint_names
         total = [column(flat[6 * k : 6 * k + 6]) for k in range(len(names_))]
@@ -389,7 +391,7 @@ class _Symbols:
 
     @property
     def _places(self) -> list[Any]:
-        """World positions of every joint's b."""
+        """Return the world position of every joint's frame b."""
         return [column(list(self._state.frame(b).position)) for _, b in self.context.machine.joints.values()]
 
 
@@ -405,6 +407,6 @@ def _no_output(name: str) -> ModelError:
 
 
 def all_outputs(mech: Mechanism, p: Array) -> tuple[str, ...]:
-    """Channels of a machine that can be outputs."""
+    """Return all channels of a machine that can be outputs."""
     q, v, none = np.zeros((1, mech.nq)), np.zeros((1, mech.nv)), np.zeros((0, 0))
     return output_names(Channels(mech, p, State(np.zeros(1), q, v, v, v, none)))

@@ -1,4 +1,4 @@
-"""How poles wander while a parameter, a coordinate or a feedback gain runs (Evans, Trans. AIEE 67, 1948).
+"""Root loci: poles while a parameter, a coordinate or a feedback gain varies (Evans, Trans. AIEE 67, 1948).
 
 Of a machine the whole system is linearised at every value, exactly, at the pose that follows: loops closed, or in
 static equilibrium. Of an output fed back to an input, w = −k y, the poles are those of
@@ -24,15 +24,15 @@ Array = NDArray[np.float64]
 
 DIVISIONS = 100
 MARGIN = 1e-9
-"""Part of the largest pole within which a real part counts as zero."""
+"""Fraction of the largest pole below which a real part counts as zero."""
 BISECTIONS = 34
 GAINS = (1e-3, 1e3)
-"""Of 1 / |G| where it is largest, at imaginary rates between the slowest and the fastest pole: the gains in between
-move the poles."""
+"""Range of the varied gains, as multiples of 1 / max |G| over frequencies between the slowest and the fastest pole."""
 
 
 class Crossing(NamedTuple):
-    """Where stability changes. value : of what runs, SI; rate : rad/s, 0 of a real pole; lost : whether it is lost"""
+    """Change of stability. value : of the varied quantity, SI; rate : rad/s, 0 for a real pole; lost : True if
+    stability is lost"""
 
     value: float
     rate: float
@@ -41,7 +41,7 @@ class Crossing(NamedTuple):
 
 @dataclass(frozen=True)
 class RootLocus:
-    """Poles over a value.
+    """Poles as functions of the varied value.
 
     name : what runs; values : (k,) SI; poles : (k, n) 1/s, each column one pole that is followed; q : (k, nq) poses,
     empty of a gain; crossings : where the number of unstable poles changes
@@ -68,8 +68,8 @@ def root_locus(
     coordinates: Sequence[str] | Literal["auto"] = "auto",
     friction: bool = True,
 ) -> RootLocus:
-    """Poles of a machine while a parameter or coordinate runs through values, or of a linear system while the gain of
-    one output fed back to one input does.
+    """Compute the poles of a machine for values of a parameter or coordinate, or of a linear system for gains of the
+    feedback from one output to one input.
 
     machine : a model or mechanism with `name`, a parameter, coordinate or DH entry, and its values (SI); or a
         `LinearSystem` with `input`, `output` and gains (default: those that move its poles)
@@ -129,7 +129,7 @@ def root_locus(
 
 @dataclass
 class _Place:
-    """A machine on its path: the pose follows from value to value."""
+    """Linearises a machine along the locus; the pose is followed from value to value."""
 
     mech: Mechanism
     q: Array
@@ -147,7 +147,8 @@ class _Place:
 def _crossings(
     values: Array, rows: Sequence[Complex], poles_at: Callable[[int, float], Complex]
 ) -> tuple[Crossing, ...]:
-    """By bisection between neighbours of which one has more unstable poles; `poles_at(k, value)` beyond the k-th."""
+    """Locate changes of stability by bisection between neighbouring values with different numbers of unstable poles;
+    `poles_at(k, value)` after the k-th value."""
     edge = MARGIN * max((float(np.max(np.abs(row), initial=0.0)) for row in rows), default=0.0)
 
     def unstable(row: Complex) -> int:
@@ -200,7 +201,7 @@ def _over_gain(system: LinearSystem, input: str, output: str, gains: ArrayLike |
 
 
 def _gains(system: LinearSystem) -> Array:
-    """Zero, and gains in equal ratios around those at which the feedback weighs as much as the system itself."""
+    """Return zero, and gains in equal ratios around those at which feedback and system have similar effect."""
     sizes = np.abs(system.poles)
     sizes = sizes[sizes > 1e-6 * max(float(np.max(sizes, initial=0.0)), 1e-300)]
     low, high = (float(np.min(sizes)), float(np.max(sizes))) if len(sizes) else (1.0, 1.0)

@@ -1,4 +1,4 @@
-"""Why an operating point is none: which rows nothing moves, which bounds act, and what to free."""
+"""Reasons why a trim problem has no solution: rows that no unknown affects, active bounds, and quantities to free."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 LEAST_OFF = 1e-10
-"""Of a row in comparable units that does not hold."""
+"""Relative residual above which a row counts as not fulfilled."""
 FREE = "Free "
-"""How the last sentence begins where there is something to free."""
+"""First word of the sentence that suggests quantities to free."""
 TOO_FEW = "too few: nothing balances"
-"""What is said where no input is left for rows."""
+"""Phrase for rows that no input is left to balance."""
 LEAST_PART = 1e-6
-"""Of the largest force that is missing, below which others are none: accelerations there come from others."""
+"""Fraction of the largest unbalanced force below which other unbalanced forces are ignored, as caused by it."""
 MOST_NAMED = 3
-"""Inputs, and fixed rows, that are proposed to be freed."""
+"""Largest number of inputs, and of fixed rows, suggested to be freed."""
 NOTHING = 1e-9
-"""Part of the largest entry below which an unknown does not move a row."""
+"""Fraction of the largest entry below which an unknown has no effect on a row."""
 
 
 def missing_rows(
@@ -38,7 +38,7 @@ def missing_rows(
     missing: Mapping[str, float],
     acting: set[str],
 ) -> str:
-    """A sentence or more on what does not hold.
+    """Describe in a sentence or more the rows that are not fulfilled.
 
     h, H : residuals and derivatives of the rows that must hold, in comparable units
     """
@@ -65,12 +65,12 @@ def missing_rows(
 
 
 def too_few(message: str) -> bool:
-    """True of what is said where no input is left for rows."""
+    """Return True if the message says that no input is left for some rows."""
     return TOO_FEW in message
 
 
 def _advice(freed: list[str], count: int) -> list[str]:
-    """The sentence on what to free: so many of these, or all where there are no more."""
+    """Return the sentence that suggests to free `count` of these quantities, or all if there are no more."""
     if not freed:
         return []
     some = "" if len(freed) <= count else "one of " if count == 1 else f"{count} of "
@@ -87,7 +87,7 @@ def _row(name: str, missing: Mapping[str, float], system: LinearSystem) -> str:
 
 
 def _off(name: str, r: float, missing: Mapping[str, float], system: LinearSystem, units: Mapping[str, str]) -> str:
-    """A row that does not hold, with its amount."""
+    """Describe a row that is not fulfilled, with its error."""
     coordinate = name.removesuffix(".a")
     if coordinate in missing and name.endswith(".a"):
         k = system.coordinates.index(coordinate)
@@ -97,12 +97,12 @@ def _off(name: str, r: float, missing: Mapping[str, float], system: LinearSystem
 
 
 def structural_rank(H: Array) -> int:
-    """How many rows the unknowns can fulfil at most, by the pattern of the derivatives alone."""
+    """Return the largest number of rows the unknowns can fulfil, by the sparsity pattern of the derivatives alone."""
     return int(np.count_nonzero(_matched(H) >= 0))
 
 
 def _matched(H: Array) -> NDArray[np.int64]:
-    """(rows,) to each row an unknown that moves it, as many as there can be (maximum matching); −1: none is left."""
+    """Assign to each row (rows,) an unknown that affects it, by maximum matching; −1 if none is left."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_bipartite_matching
 
@@ -114,14 +114,14 @@ def _matched(H: Array) -> NDArray[np.int64]:
 
 
 def _unmatched(H: Array, names: list[str], h: Array) -> list[str]:
-    """Rows for which no unknown is left: those that are not fulfilled, if there are such."""
+    """Return rows without assigned unknown, only the unfulfilled ones if there are any."""
     rows = [(name, each) for name, to, each in zip(names, _matched(H), h, strict=True) if to < 0]
     off = [name for name, each in rows if abs(each) >= LEAST_OFF]
     return (off or [name for name, _ in rows])[:4]
 
 
 def _to_free(solver: Any, system: LinearSystem, left: list[str], most: int) -> list[str]:
-    """Inputs and fixed rows whose freedom would move these rows, so many of each at most."""
+    """Return inputs and fixed rows that would affect these rows if freed, at most `most` of each."""
     fixed = [name for name, row in solver.rows.items() if row.kind == "fixed" and name not in left]
     free = {solver.table[k].name for k in solver.free}
     efforts = [f"{name}.tau" for name in system.coordinates if f"{name}.tau" not in free]

@@ -1,4 +1,4 @@
-"""Newton's method for operating points: steps on the manifold of closed poses, bounds kept, and what comes out."""
+"""Newton's method for operating points: steps on the manifold of closed poses within bounds, and the result."""
 
 from __future__ import annotations
 
@@ -20,38 +20,38 @@ Array = NDArray[np.float64]
 
 MOST_STEPS = 60
 LAST_STEPS = 10
-"""Of them in which what must hold is brought to its end where targets have not settled."""
+"""Number of the last steps in which only requirements are solved if targets have not converged."""
 LONGEST = 0.5
-"""Longest step of a displacement, rad or sizes of the machine."""
+"""Longest displacement of a step, rad or fractions of the machine's size."""
 STANDING = 1e-14
-"""rad/s or m/s up to which a speed is none: rounding of a step, without which the speeds of all joints are known."""
+"""Speed in rad/s or m/s below which it is rounding error of a step and set to zero."""
 ENOUGH = 1e-4
-"""Part of the decrease that a linear motion would bring which a step must bring."""
+"""Fraction of the linearly predicted decrease that a step must achieve."""
 SHORTEST = 0.05
-"""Part of a step that led away which the next one has at least."""
+"""Smallest factor by which a rejected step is shortened."""
 SETTLED = 1e-9
-"""Part by which the merit must fall in a step that brings something."""
+"""Relative decrease of the merit function below which a step counts as idle."""
 MOST_IDLE = 2
-"""Steps, one after the other, that brought nothing, after which targets come no nearer."""
+"""Number of consecutive idle steps after which targets count as converged."""
 MOST_BACK = 4
-"""Steps back to what must hold after one towards targets, by which it is left in second order."""
+"""Largest number of corrections back to the requirements after a step towards targets."""
 HOLDS = 10.0
-"""Weight of what must hold, beside targets, where iterates are compared."""
+"""Weight of the requirements relative to targets in the merit function."""
 CLOSE = 0.1
-"""Part of the merit up to which what must hold leaves it a parabola along a step."""
+"""Fraction of the merit that requirements may have for a parabola along the step to be used."""
 LEFT = 0.1
-"""Part of the residual of rows for which unknowns are too few that is left by a step that is worth while."""
+"""Fraction of the residual of overdetermined rows that a worthwhile step may leave."""
 
 
 class TrimSolver(TrimEquations):
-    """One problem from one start."""
+    """Newton solver for a trim problem from one initial point."""
 
     _aims = True
-    """Whether steps go after targets, beside what must hold."""
+    """True while steps also go towards targets, not only to the requirements."""
 
     def found(self) -> Found:
-        """Newton's method, steps shortened while they lead away. Where targets come no nearer, what must hold is
-        brought to its end without them."""
+        """Solve by Newton's method with line search. Once targets no longer improve, the requirements are solved
+        without them."""
         q, u = self.point.q, self.point.v
         s = self.linear(q, {} if u is None else self._speeds(u), self.values)
         self.kept = s.coordinates
@@ -79,14 +79,14 @@ class TrimSolver(TrimEquations):
         return self._as_found(s, hold, targets, acting, count)
 
     def _off(self, s: LinearSystem, hold: Equations) -> bool:
-        """Whether something does not hold."""
+        """Return True if some requirement is not fulfilled."""
         return bool(np.max(np.abs(hold.arrays(self.units(s))[0]), initial=0.0) >= SOLVED)
 
     def _speeds(self, v: Any) -> dict[str, float]:
         return dict(v) if isinstance(v, Mapping) else dict(zip(self.mech.v_names, map(float, v), strict=True))
 
     def _slope(self, s: LinearSystem, hold: Equations, targets: Equations, step: Array) -> float:
-        """Rate of half the square of the merit along a step, by its length."""
+        """Return the derivative of half the squared merit along a step."""
         units = self.units(s)
         (h, H), (t, T) = hold.arrays(units), targets.arrays(units)
         parts = [(HOLDS, h, H), (1.0 if self._aims else 0.0, t, T)]
@@ -96,8 +96,8 @@ class TrimSolver(TrimEquations):
     def _tried(
         self, s: LinearSystem, step: Array, before: float, slope: float
     ) -> tuple[LinearSystem, Equations, Equations] | None:
-        """The iterate after a step, or the nearest part of it that leads less away than what is left; None: no part
-        does. A shorter step is the least of a parabola through what is known (Nocedal and Wright, 3.5)."""
+        """Return the iterate after a step or after a shorter one that is good enough; None if no length is. Shorter
+        lengths minimise a parabola (Nocedal and Wright, 3.5)."""
         values, part = self.values, 1.0
         best: tuple[float, Any, Array] = (np.inf, None, values)
         for _ in range(12):
@@ -122,7 +122,7 @@ class TrimSolver(TrimEquations):
         return None
 
     def _judged(self, s: LinearSystem, step: Array) -> tuple[Any, float]:
-        """The iterate a step further, and its merit, infinite where there is none."""
+        """Return the iterate after a step and its merit, infinite if it cannot be reached."""
         try:
             found = self._moved(s, step)
             for _ in range(MOST_BACK if self._aims and found[2].r else 0):
@@ -135,7 +135,7 @@ class TrimSolver(TrimEquations):
             return None, np.inf
 
     def _moved(self, s: LinearSystem, step: Array) -> tuple[LinearSystem, Equations, Equations]:
-        """The iterate a step further."""
+        """Return the iterate after a step."""
         k, n = len(s.coordinates), len(s.A)
         q = self.mech.integrate(s.q, s.basis[:, :n] @ step[:n])
         u = {name: float(s.v[self.mech.v_names.index(name)] + step[k + i]) for i, name in enumerate(s.coordinates)}
@@ -146,7 +146,7 @@ class TrimSolver(TrimEquations):
         return trial, *self.equations(trial)
 
     def _hopeless(self, s: LinearSystem, hold: Equations) -> bool:
-        """Whether more rows must hold than there are unknowns for them, and no step brings these nearer."""
+        """Return True if there are more requirements than unknowns for them, and no step reduces their residual."""
         h, H = hold.arrays(self.units(s))
         if structural_rank(H) == len(h):
             return False
@@ -159,7 +159,7 @@ class TrimSolver(TrimEquations):
         return self._held(s, hold) + float(np.linalg.norm(t))
 
     def _held(self, s: LinearSystem, hold: Equations) -> float:
-        """The share that what must hold has in the merit."""
+        """Return the share of the requirements in the merit."""
         return HOLDS * float(np.linalg.norm(hold.arrays(self.units(s))[0]))
 
     def _ended(self, s: LinearSystem, hold: Equations, targets: Equations, before: float) -> bool:
@@ -170,8 +170,8 @@ class TrimSolver(TrimEquations):
         return bool((done and (not targets.r or settled or after < 1e-2 * SOLVED)) or (settled and after < 1e-13))
 
     def _step(self, s: LinearSystem, hold: Equations, targets: Equations) -> tuple[Array, Array, set[str]]:
-        """The step of the unknowns, bounds kept, and the part of it that targets ask for, each as long as linear
-        motions are true."""
+        """Return the step of the unknowns within bounds, the part of it due to targets, each limited in length, and the
+        active bounds."""
         units = self.units(s)
         n = len(s.A)
         (h, H), (t, T) = hold.arrays(units), targets.arrays(units)
@@ -193,7 +193,7 @@ class TrimSolver(TrimEquations):
         return kept + along, along, acting
 
     def _passed(self, step: Array, n: int, fixed: Mapping[int, float]) -> tuple[int, float] | None:
-        """(which free input passes a bound the furthest, the bound)."""
+        """Return (free input that exceeds a bound most, the bound); None if none does."""
         worst: tuple[float, int, float] | None = None
         for k, place in enumerate(self.free):
             row, value = self.rows[self.table[place].name], self.values[place] + step[n + k]
@@ -264,13 +264,13 @@ class TrimSolver(TrimEquations):
         missing: Mapping[str, float],
         acting: set[str],
     ) -> str:
-        """What is not fulfilled, in words."""
+        """Describe the requirements that are not fulfilled."""
         return missing_rows(self, s, hold, h, H, missing, acting)
 
 
 def _least_step(h: Array, H: Array, t: Array, T: Array, fixed: Mapping[int, float]) -> tuple[Array, Array]:
-    """The least x with H x = −h, and then |T x + t| least; and the part of x that only this asks for; fixed : entries
-    that are given."""
+    """Return the least x with H x = −h that minimises |T x + t| as second priority, and the part of x due to the
+    latter; fixed : given entries"""
     count = H.shape[1] if H.size else T.shape[1]
     x, onward = np.zeros((2, count))
     for k, value in fixed.items():

@@ -1,4 +1,5 @@
-"""Matrices as scalars of typed expressions: sums, products with numbers, and Mathematica's matrix product A . B."""
+"""Matrices as scalars of typed expressions, with sums, products with numbers, and Mathematica's matrix product A .
+B."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ Rows = list[list[Any]]
 
 
 class Grid:
-    """A matrix of scalars, (rows, columns). Operations raise ExpressionError where sizes do not fit."""
+    """Matrix of scalars, (rows, columns). Operations raise ExpressionError if sizes do not match."""
 
     __slots__ = ("rows",)
 
@@ -22,7 +23,7 @@ class Grid:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Rows and columns."""
+        """Number of rows and columns."""
         return len(self.rows), len(self.rows[0])
 
     def _with(self, other: Any, act: Callable[[Any, Any], Any], sign: str) -> Grid:
@@ -73,7 +74,7 @@ class Grid:
     __rpow__ = __pow__
 
     def dot(self, other: Any) -> Grid:
-        """The matrix product."""
+        """Return the matrix product."""
         if not isinstance(other, Grid) or self.size[1] != other.size[0]:
             raise ExpressionError(
                 f"{_said(self)} . {_said(other)} has no meaning.".capitalize(),
@@ -83,7 +84,7 @@ class Grid:
         return Grid([[_sum(map(operator.mul, row, column)) for column in columns] for row in self.rows])
 
     def transposed(self) -> Grid:
-        """Rows as columns."""
+        """Return the transpose."""
         return Grid([list(column) for column in zip(*self.rows, strict=True)])
 
 
@@ -99,7 +100,7 @@ def _said(x: Any) -> str:
 
 
 def dot(left: Any, right: Any) -> Any:
-    """left . right. Raises ExpressionError unless both are matrices that fit."""
+    """Return left . right. Raises ExpressionError unless both are matrices of matching sizes."""
     if not isinstance(left, Grid):
         raise ExpressionError(
             f"{_said(left)} . {_said(right)} has no meaning.".capitalize(),

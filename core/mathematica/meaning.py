@@ -1,4 +1,4 @@
-"""Values of trees: arithmetic over any scalars, and the reading of numbers, ranges and lists of options."""
+"""Evaluation of syntax trees over any scalars, and reading of numbers, ranges and option lists."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ MATRICES = ("M", "MU", "CM", "C", "G", "tau", "J")
 """Names whose entries are written M[[1,2]], as Robotica prints them."""
 MOST_DIVISIONS = 10_000
 LONGEST = 80
-"""Characters of a formula in a message."""
+"""Largest number of characters of a formula in a message."""
 
 LookUp = Callable[[Name], Scalar]
 Refer = Callable[[Call], Scalar]
 
 
 def value(tree: Tree, look_up: LookUp, refer: Refer) -> Scalar:
-    """The scalar a tree stands for: `look_up` gives names, `refer` calls such as q1[t] or M[1,2].
+    """Evaluate a tree to a scalar: `look_up` gives the values of names, `refer` those of calls such as q1[t] or M[1,2].
 
     Raises ExpressionError for anything that is no number.
     """
@@ -71,7 +71,7 @@ _REMEDIES = {
 
 
 def _at(tree: Any, look_up: Callable[[Any], Scalar]) -> Scalar:
-    """What a name or a call stands for; an error of it gets its place."""
+    """Evaluate a name or a call; an error gets its position in the text."""
     try:
         return look_up(tree)
     except ExpressionError as error:
@@ -127,7 +127,7 @@ def _function(tree: Call, ours: str, arguments: list[Scalar]) -> Scalar:
 
 
 def shown(tree: Tree) -> str:
-    """The tree as text in the language."""
+    """Write the tree as text in the language."""
     if isinstance(tree, Number):
         return f"{tree.value:g}"
     if isinstance(tree, Text):
@@ -149,11 +149,11 @@ def shown(tree: Tree) -> str:
 
 
 _LEVELS = {"+": 1, "-": 1, "*": 2, "/": 2, ".": 3, "^": 4}
-"""How tightly operators bind."""
+"""Precedence of operators."""
 
 
 def _shown_binary(tree: Binary) -> str:
-    """Two operands with the parentheses they need."""
+    """Write a binary operation with the parentheses it needs."""
     level = _LEVELS[tree.operator]
     if isinstance(tree.left, Negative) and level < _LEVELS["^"]:
         first = shown(tree.left)  # a leading sign needs none
@@ -169,19 +169,19 @@ def _shown_binary(tree: Binary) -> str:
 
 
 def _within(tree: Tree, level: int) -> str:
-    """A tree where operators of at least this level may stand without parentheses."""
+    """Write a tree as an operand, in parentheses if its operator binds less tightly than `level`."""
     own = _LEVELS[tree.operator] if isinstance(tree, Binary) else 0 if isinstance(tree, Negative | Pair) else 9
     return f"({shown(tree)})" if own < level else shown(tree)
 
 
 def said(tree: Tree) -> str:
-    """The tree in a message, not longer than a line."""
+    """Write the tree for a message, shortened to one line."""
     text = shown(tree)
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
 def number(tree: Tree, known: Callable[[str], float]) -> float:
-    """A number from a tree without anything that moves; `known(name)` gives values of symbols."""
+    """Evaluate a tree without time-dependent parts to a number; `known(name)` gives the values of symbols."""
 
     def refuse(call: Call) -> Scalar:
         raise refused(call, f"'{said(call)}' is no number here.", "Write a number or a formula.")
@@ -196,16 +196,16 @@ def number(tree: Tree, known: Callable[[str], float]) -> float:
 
 
 def items(tree: Tree) -> Sequence[Tree]:
-    """The parts of a list; a single thing counts as a list of one (Robotica adds the outer braces)."""
+    """Return the items of a list; a single item counts as a list of one (Robotica adds the outer braces)."""
     return tree.items if isinstance(tree, Items) else (tree,)
 
 
 DIVISIONS = 5
-"""Of a range for which no number is given."""
+"""Default number of divisions of a range."""
 
 
 def ranges(tree: Tree, known: Callable[[str], float]) -> list[tuple[str, float, float, int]]:
-    """{{q1, 0, 90 Degree, 8}, …} as (name, start, stop, divisions); one list without outer braces is one range.
+    """Read {{q1, 0, 90 Degree, 8}, …} as (name, start, stop, divisions); one list without outer braces is one range.
 
     A number of divisions behind the last range, or in the last range alone, is that of all.
     """
@@ -234,7 +234,7 @@ def ranges(tree: Tree, known: Callable[[str], float]) -> list[tuple[str, float, 
 
 
 def _divisions(tree: Tree, known: Callable[[str], float]) -> int:
-    """A number of divisions. Raises ExpressionError."""
+    """Read a number of divisions. Raises ExpressionError."""
     count = number(tree, known)
     if count != int(count) or not 1 <= count <= MOST_DIVISIONS:
         raise refused(
@@ -244,7 +244,7 @@ def _divisions(tree: Tree, known: Callable[[str], float]) -> int:
 
 
 def options(tree: Tree | None) -> dict[str, Any]:
-    """{scale, file -> "m.txt", 0.2}: words are True, rules have their value, numbers stand under "number"."""
+    """Read {scale, file -> "m.txt", 0.2}: words become True, rules their value, a number is stored under "number"."""
     found: dict[str, Any] = {}
     for item in items(tree) if tree is not None else ():
         if isinstance(item, Name):

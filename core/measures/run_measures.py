@@ -1,4 +1,4 @@
-"""Measures: formulas of channels of a run that give one number, by reductions over its time.
+"""Measures of runs: formulas of channels that give one number, by reductions over time.
 
 rms(x) mean(x) integral(x)     over time; the run between two samples is a parabola through three (Simpson)
 max(x) min(x) span(x)          of the samples; span is the largest less the smallest
@@ -35,11 +35,11 @@ from core.simulation.setup import Settings
 Array = NDArray[np.float64]
 
 TIME_FRACTION = 1e-9
-"""Of the duration: a time so near to a sample is the sample's."""
+"""Fraction of the duration within which a time counts as that of a sample."""
 
 
 class RunSamples(Protocol):
-    """What measures ask of a run."""
+    """Interface of a run that measures need."""
 
     @property
     def time(self) -> Array: ...
@@ -47,12 +47,12 @@ class RunSamples(Protocol):
     def settings(self) -> Settings: ...
     def __getitem__(self, channel: str) -> Array: ...
     def part(self, rows: slice) -> RunSamples:
-        """Some of its samples alone."""
+        """Return the run restricted to some samples."""
         ...
 
 
 class _OneSample(NamedTuple):
-    """A machine at rest, to ask for the shape of channels."""
+    """A machine at rest as a run of one sample, to find the shape of channels."""
 
     time: Array
     q: Array
@@ -64,7 +64,7 @@ class _OneSample(NamedTuple):
 
 
 class Signals:
-    """What formulas of measures may name on one machine: channels, their components, coordinates, parameters."""
+    """Names available in formulas of measures for one machine: channels, their components, coordinates, parameters."""
 
     def __init__(self, mech: Mechanism) -> None:
         self.mech = mech
@@ -81,11 +81,11 @@ class Signals:
         return tuple(dict.fromkeys(("t", *self.channels.names, *self.mech.q_names, *self.parameters)))
 
     def is_channel(self, name: str) -> bool:
-        """Whether a name means something that changes along a run."""
+        """Return True if the named quantity varies along a run."""
         return self.components(name) is not None
 
     def components(self, name: str) -> tuple[str, ...] | None:
-        """Suffixes of a channel's components, () for a single number; None: there is no such channel."""
+        """Return the suffixes of a channel's components, () for a scalar channel, None if there is no such channel."""
         if name not in self._components:
             self._components[name] = self._found(name)
         return self._components[name]
@@ -105,7 +105,7 @@ class Signals:
         return None
 
     def dimension(self, name: str) -> Dimension:
-        """What a name measures."""
+        """Return the dimension of a named quantity."""
         if name in (END, START):
             return of_name("time")
         if self.is_channel(name):
@@ -113,7 +113,7 @@ class Signals:
         return of_name(self.parameters.get(name, "none"))
 
     def check(self, node: Node, text: str) -> None:
-        """Refuse names that mean nothing, or words.
+        """Raise an error for unknown names and functions in a formula.
 
         Raises ExpressionError with the column of the name and near misses.
         """
@@ -134,20 +134,21 @@ class Signals:
 
 
 def _column(text: str, name: str) -> int:
-    """Where a name stands, from 1."""
+    """Return the position of a name in a text, from 1."""
     found = re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", text)
     return 1 + (found.start() if found else 0)
 
 
 class Measure:
-    """A formula of the channels of a machine that gives one number for each run.
+    """Formula of a machine's channels that gives one number per run.
 
     text : the formula; dimension, unit : what the number is; channels, parameters : what it names
     Raises ExpressionError for what the formula cannot mean, with the column; ModelError where it gives a curve.
     """
 
     def __init__(self, machine: Mechanism | Signals, text: str, dimension: str = "") -> None:
-        """dimension : what the number shall measure, a name of `core.model.units.SI`; empty: anything."""
+        """Check the formula. dimension : required dimension of the number, a name of `core.model.units.SI`; empty for
+        any"""
         signals = machine if isinstance(machine, Signals) else Signals(machine)
         node = parse(text, "native", FURTHER)
         signals.check(node, text)
@@ -163,7 +164,7 @@ class Measure:
 
     @classmethod
     def of_node(cls, signals: Signals, node: Node, text: str) -> Measure:
-        """A measure of a formula whose names are known."""
+        """Return a measure for a parsed formula whose names have been checked."""
         self = cls.__new__(cls)
         self._begin(signals, node, text, "")
         return self
@@ -188,21 +189,21 @@ class Measure:
 
     @property
     def unit(self) -> str:
-        """The SI unit of the number, "" if it has none or none is known."""
+        """SI unit of the number, "" if it has none or it is unknown."""
         return self.dimension.unit
 
     def __repr__(self) -> str:
         return f"Measure({self.text!r})"
 
     def value(self, run: RunSamples) -> float:
-        """The number of a run.
+        """Return the number for a run.
 
         Raises ModelError where it asks for a time outside the run.
         """
         return _Reader(self.signals, run).number(self.node)
 
     def constant_reason(self, varied: Iterable[str] = ()) -> str:
-        """Why no run can change the number; empty if it may.
+        """Return the reason why the number is the same for all runs; empty if it can vary.
 
         varied : parameters that will be varied, where nothing else will
         """
@@ -219,10 +220,10 @@ class Measure:
 
 
 class Measures:
-    """Several measures by name; one that names a channel of several components stands for one measure of each."""
+    """Several measures by name; a formula of a channel with components gives one measure per component."""
 
     def __init__(self, machine: Mechanism | Signals, formulas: Mapping[str, str]) -> None:
-        """Raises ExpressionError or ModelError, naming the measure."""
+        """Check the formulas. Raises ExpressionError or ModelError naming the measure."""
         signals = machine if isinstance(machine, Signals) else Signals(machine)
         self.signals = signals
         self.table: dict[str, Measure] = {}
@@ -244,11 +245,11 @@ class Measures:
         return tuple(each.unit for each in self.table.values())
 
     def values(self, run: RunSamples) -> dict[str, float]:
-        """All numbers of a run; channels are computed once for all."""
+        """Return all numbers of a run; channels are computed only once."""
         return self.some(run, self.table)
 
     def some(self, run: RunSamples, chosen: Mapping[str, Measure]) -> dict[str, float]:
-        """Some of them."""
+        """Return the chosen numbers of a run."""
         reader = _Reader(self.signals, run)
         return {name: reader.number(each.node) for name, each in chosen.items()}
 
@@ -273,7 +274,7 @@ def _expanded(signals: Signals, name: str, text: str) -> dict[str, Measure]:
 
 
 class Requirement:
-    """What shall hold of runs, "max(elbow.q) < 40 deg": its margin is positive where it does.
+    """Requirement on runs such as "max(elbow.q) < 40 deg"; its margin is positive if it is fulfilled.
 
     Raises ExpressionError if it compares nothing, or what does not measure the same.
     """
@@ -293,16 +294,16 @@ class Requirement:
 
     @property
     def unit(self) -> str:
-        """The SI unit of the margin."""
+        """SI unit of the margin."""
         return self.measure.unit
 
     def margin(self, run: RunSamples) -> float:
-        """How far it is from failing, negative where it fails; of an equality what is missing, with its sign."""
+        """Return the margin for a run, negative if the requirement fails; for an equality the signed error."""
         return self.measure.value(run)
 
 
 def unused_parameters(model: Model, among: Iterable[str]) -> tuple[str, ...]:
-    """Those parameters that nothing of a machine names, not even by other parameters."""
+    """Return the parameters that nothing in a machine uses, not even other parameters."""
     used: set[str] = set()
     follow: dict[str, set[str]] = {}
     for element in nested_elements(model.expanded):
@@ -320,7 +321,7 @@ def unused_parameters(model: Model, among: Iterable[str]) -> tuple[str, ...]:
 
 
 def _curve(node: Node, signals: Signals) -> str | None:
-    """The first part that is a curve over time; None if the formula gives a number."""
+    """Return the first part of a formula that is a curve over time; None if the formula gives a number."""
     match node:
         case Name(name):
             return name if signals.is_channel(name) else None
@@ -342,7 +343,7 @@ def _curve(node: Node, signals: Signals) -> str | None:
 
 
 class _Reader:
-    """Values of formulas over one run."""
+    """Evaluates formulas over one run."""
 
     def __init__(
         self, signals: Signals, run: RunSamples, whole: _Reader | None = None, rows: slice = slice(None)
@@ -356,12 +357,12 @@ class _Reader:
         self._places: dict[float, int] = {}
 
     def number(self, node: Node) -> float:
-        """The value of a formula that gives a number."""
+        """Evaluate a formula that gives a number."""
         with np.errstate(all="ignore"):
             return float(np.asarray(self._value(node)).reshape(-1)[0])
 
     def _value(self, node: Node) -> Any:
-        """A number, or (n,) values over time: reductions first, then the formula they stand in."""
+        """Evaluate a formula to a number or to values (n,) over time, reductions first."""
         match node:  # what stands alone needs no formula around it
             case Name(name) if name not in CONSTANTS:
                 return self._named(name)
@@ -373,7 +374,7 @@ class _Reader:
         return evaluate(outer, values)
 
     def _reduced(self, node: Node, found: dict[str, Any]) -> Node:
-        """The formula with a name in place of each reduction, whose values go into `found`."""
+        """Replace each reduction by a name whose value is added to `found`."""
 
         def put(word: str, arguments: tuple[Node, ...]) -> Node:
             return _placeholder(found, self._reduction(word, arguments))
@@ -401,7 +402,7 @@ class _Reader:
 
     @cached_property
     def _of_parameters(self) -> Mapping[str, Any]:
-        """Values of all parameters, also of those that follow others."""
+        """Return the values of all parameters, including dependent ones."""
         from core.model.parameters import environment
 
         return environment(self.signals.mech.model.expanded.parameters, dict(self.run.settings.parameters))
@@ -413,8 +414,8 @@ class _Reader:
         return reduced(function, values, self.run.time, self._weights)
 
     def _at(self, what: Node, t: float) -> float:
-        """The value at a time: of a sample, or of the polynomial through the nearest, at most four, of its side of a
-        change."""
+        """Evaluate at a time: at a sample, or by the polynomial through up to four nearest samples on its side of a
+        discontinuity."""
         time = self.run.time
         exact = TIME_FRACTION * max(float(time[-1] - time[0]), 1e-12)
         if not (time[0] - exact <= t <= time[-1] + exact):
@@ -437,7 +438,7 @@ class _Reader:
         return float(sum(value * _lagrange(nodes, k, t) for k, value in enumerate(values)))
 
     def _part(self, first: int, end: int) -> _Reader:
-        """Of some samples alone."""
+        """Return a reader for some samples only."""
         if (first, end) not in self._near:
             rows = slice(first, end)
             self._near[first, end] = _Reader(self.signals, self.run.part(rows), self, rows)
@@ -451,7 +452,7 @@ def _placeholder(found: dict[str, Any], value: float) -> Name:
 
 
 def _local(mech: Mechanism, name: str) -> bool:
-    """Whether a channel at a sample can be computed from that sample alone."""
+    """Return True if a channel at a sample can be computed from that sample alone."""
     owner, _, what = name.rpartition(".")
     if what in "xyz" and owner:
         owner, _, what = owner.rpartition(".")

@@ -1,4 +1,4 @@
-"""What was shown last as an animation: kept in a file, read again, shown again; and the ranges that views show.
+"""Robotica's animations: the last one can be shown again, saved and loaded; and the ranges that views show.
 
 The file is JSON (docs/robotica.md): the coordinates of a robot by name, poses with the parameter values that belong to
 them, or a run as times and poses; ellipsoids with their measures.
@@ -44,7 +44,7 @@ Animation = PoseSequence | EllipsoidField | Motion
 
 
 def animation_of(result: Result) -> Animation | None:
-    """What of a result can be animated: poses, ellipsoids, or a run that is more than curves."""
+    """Return the first part of a result that can be animated: poses, ellipsoids, or a run not shown only as curves."""
     for part in leaves(result):
         scene = part.scene_parts()
         found = scene.field or scene.poses or scene.motion
@@ -64,7 +64,7 @@ def _last(workspace: Workspace) -> Animation:
 
 
 def show(workspace: Workspace) -> Result:
-    """The last animation, pose by pose."""
+    """Play the last animation, pose by pose."""
     return _last(workspace).animated()
 
 
@@ -72,7 +72,7 @@ def show(workspace: Workspace) -> Result:
 
 
 def save(workspace: Workspace, file: Tree) -> Result:
-    """The last animation as a file."""
+    """Write the last animation to a file."""
     from core.files.source import write_whole
 
     found, context = _last(workspace), workspace.context()
@@ -123,7 +123,7 @@ def _data(found: Animation) -> dict[str, Any]:
 
 
 def load(workspace: Workspace, file: Tree) -> Result:
-    """The animation of a file, ready for ShowAnim. Raises FileError, also if it belongs to another robot."""
+    """Read an animation from a file, ready for ShowAnim. Raises FileError, also if it belongs to another robot."""
     path = workspace.path(text_of(file))
     context = workspace.context()
     data = _read(path)
@@ -167,7 +167,7 @@ def _read(path: str) -> dict[str, Any]:
 
 
 def _made(data: Mapping[str, Any], context: Context, name: str) -> Animation:
-    """The animation of checked data; KeyError, TypeError, ValueError where it is none."""
+    """Build the animation from the file's data. Raises KeyError, TypeError or ValueError for invalid data."""
     q = np.array(data["poses"], dtype=float)
     if q.ndim != 2 or q.shape[1] != context.mech.nq or not len(q) or not np.isfinite(q).all():
         raise ValueError("its poses are no table of finite numbers, one column per coordinate")
@@ -202,7 +202,7 @@ def _motion(data: Mapping[str, Any], context: Context, q: Any, p: dict[str, floa
 
 
 def _promoted(context: Context, entries: Sequence[str]) -> Any:
-    """The model in which these DH entries are parameters."""
+    """Return the model with these DH entries turned into parameters."""
     from core.analysis.sweep import sweep, value_of, variables
 
     known = variables(context.model, context.mech)
@@ -247,7 +247,7 @@ def _field(data: Mapping[str, Any], poses: PoseSequence) -> EllipsoidField:
 
 
 def set_ranges(workspace: Workspace, *axes: Tree | None) -> Result:
-    """The part of space that views and pictures show from now on; without arguments all of it again."""
+    """Set the part of space that views and pictures show from now on; without arguments remove the limits."""
     given = [tree for tree in axes if tree is not None]
     if len(given) not in (0, 3):
         raise refused(

@@ -1,4 +1,5 @@
-"""What one may look at: A[1], T[0,2], J, M, MU, CM, G, c[1,1,1], Jvc[1], R[0,1], z[1], o[1], expressions of these."""
+"""Matrices that can be displayed: A[1], T[0,2], J, M, MU, CM, G, c[1,1,1], Jvc[1], R[0,1], z[1], o[1], and expressions
+of them."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ INDEXED = {
 
 
 def exact_of(workspace: Workspace, tree: Tree) -> Rows | None:
-    """The entries a tree names, as elements of the robot's ring; None if it names no result."""
+    """Return the entries that an expression names, as elements of the robot's ring; None if it is not a result of the
+    robot."""
     if isinstance(tree, Name) and not tree.primes and tree.name in WHOLE:
         return list(workspace.equations.exact(WHOLE[tree.name]))
     if not isinstance(tree, Call) or tree.head.primes:
@@ -76,7 +78,7 @@ def _whole_numbers(workspace: Workspace, tree: Call) -> list[int]:
 
 
 def matrix_of(workspace: Workspace, tree: Tree) -> Formulas | None:
-    """A matrix, compared with the compiled kernel, or an entry; None if the tree names none."""
+    """Return a matrix, compared with the compiled kernel, or an entry; None if the expression names neither."""
     robot = workspace.equations
     if isinstance(tree, Name) and not tree.primes and tree.name in WHOLE:
         return labelled(formulas(robot, WHOLE[tree.name]), tree)
@@ -89,11 +91,11 @@ def matrix_of(workspace: Workspace, tree: Tree) -> Formulas | None:
 
 
 def written(workspace: Workspace, tree: Tree, entries: tuple[tuple[Form, ...], ...]) -> Formulas:
-    """Entries of an expression, with what their symbols belong to."""
+    """Return entries of an expression as a result, with the meaning of their symbols."""
     name, robot = shown(tree), workspace.equations
     return Formulas(title=name, label=name, entries=entries, symbols=meanings(robot), owners=owners(robot), plain=True)
 
 
 def labelled(found: Formulas, tree: Tree) -> Formulas:
-    """A result under the name by which it was asked for."""
+    """Return a result labelled by the expression that the user typed."""
     return dataclasses.replace(found, title=shown(tree), label=shown(tree), plain=True)

@@ -1,4 +1,4 @@
-"""Robots over ranges, ellipsoids along them: pictures and animations."""
+"""Robotica functions for pictures and animations of the robot and of ellipsoids over ranges."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def planar(workspace: Workspace) -> Result:
-    """The directions the tool can move in."""
+    """Determine the directions in which the tool can move."""
     from core.functions import call
 
     return call("planarity", workspace.context())
 
 
 def ellipsoids(workspace: Workspace, over: Tree | None = None, options: Tree | None = None) -> Result:
-    """Manipulability ellipsoids over ranges."""
+    """Show manipulability ellipsoids over ranges."""
     from core.functions.subjects.ellipsoids import store
 
     found = meaning.options(options)
@@ -55,7 +55,7 @@ def _ranges(workspace: Workspace, tree: Tree | None) -> tuple[tuple[str, float, 
 
 
 def _call(id: str, context: Context, over: Tree | None, **options: Any) -> Result:
-    """A function of the catalogue over ranges; what is wrong with them is told with their place."""
+    """Call a function of the catalogue over ranges; errors about the ranges get the position in the text."""
     from core.functions import call
 
     try:
@@ -72,7 +72,7 @@ def _display(options: dict[str, Any]) -> str:
 
 
 def show_robot(workspace: Workspace, over: Tree | None = None, options: Tree | None = None) -> Result:
-    """All variables together."""
+    """Show the robot while all variables run at the same time."""
     found = meaning.options(options)
     found_ranges = _ranges(workspace, over)
     if over is not None and len({count for *_, count in found_ranges}) > 1:
@@ -86,7 +86,7 @@ def show_robot(workspace: Workspace, over: Tree | None = None, options: Tree | N
 
 
 def show_in_sequence(workspace: Workspace, over: Tree | None = None, options: Tree | None = None) -> Result:
-    """One variable after another."""
+    """Show the robot while the variables run one after another."""
     found = meaning.options(options)
     shown = _call(
         "show_in_sequence", workspace.context(), over, sequence=_ranges(workspace, over), display=_display(found)
@@ -95,14 +95,14 @@ def show_in_sequence(workspace: Workspace, over: Tree | None = None, options: Tr
 
 
 FLAT = {3: "top", 5: "front", 6: "right"}
-"""The view of the plane in which a planar arm moves, by Robotica's code of planes."""
+"""View onto the plane in which a planar arm moves, by Robotica's code of planes."""
 
 
 def finished(
     workspace: Workspace, result: Result, options: dict[str, Any], name: str, trajectories: tuple[Any, ...] = ()
 ) -> Result:
-    """Poses or ellipsoids with a box round them if wanted, seen from the side of a planar arm, and printed, with lines
-    along `trajectories`, (n, 3) places each, m."""
+    """Add box, side view and print files to poses or ellipsoids as the options request, with lines along
+    `trajectories`, (n, 3) positions each, m."""
     result = result.framed("frame" in options, FLAT.get(_plane(workspace), ""))
     files = printed(options, name)
     if not files:
@@ -122,7 +122,7 @@ def finished(
 
 
 def _pixels(path: str) -> str:
-    """What to know about a format that promises lines and holds pixels."""
+    """Return a note for a print format that promises vector lines but contains pixels."""
     return " (pixels inside, 300 an inch)" if path.lower().endswith((".pdf", ".svg")) else ""
 
 
@@ -134,12 +134,12 @@ def _plane(workspace: Workspace) -> int:
 
 
 def _named(file: str | Tree) -> str:
-    """A file of an option: text, or a plain word."""
+    """Return the file name of an option, given as text or as a plain word."""
     return file if isinstance(file, str) else text_of(file)
 
 
 def printed(options: dict[str, Any], name: str) -> list[str]:
-    """The files that print, xprint and mprint mean."""
+    """Return the files requested by print, xprint and mprint."""
     files = [f"{name}.pdf"] if "print" in options else []
     if "xprint" in options:
         files.append(f"x{name}.svg" if options["xprint"] is True else _named(options["xprint"]))

@@ -1,4 +1,4 @@
-"""Torques, the response of the robot to them, and traces that drive and are plotted."""
+"""Robotica functions for torques and the response of the robot, and for traces that drive the robot or are plotted."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
     from core.symbolic.robot import Robot
 
 STEPS = 500
-"""Robotica's own limit of steps; a Response that names none is not limited so tightly here."""
+"""Largest number of steps in Robotica; a Response without a number of steps may take more here."""
 MOST_STEPS = 1_000_000
 STEP = 0.2
-"""Seconds between the arms that SimDrive draws unless it says otherwise."""
+"""Default time step in seconds between the arms that SimDrive draws."""
 MOST_ARMS = 200
-"""Arms that SimDrive draws at most; smaller steps are widened, or the rest of the way is left out."""
+"""Largest number of arms that SimDrive draws; smaller steps are widened, or the end of the motion is left out."""
 MOST_ASPECT = 100.0
 ROWS = 20
-"""Rows of a plot that are listed, about."""
+"""Approximate number of rows of a plot that are listed."""
 
 
 def get_torques(workspace: Workspace, file: Tree | None = None) -> Result:
-    """Read a torque file; without one the torques are zero."""
+    """Read a torque file; without a file set all torques to zero."""
     from core.robotica.command import text_of
 
     if file is None:
@@ -55,7 +55,7 @@ def get_torques(workspace: Workspace, file: Tree | None = None) -> Result:
 
 
 def display_torques(workspace: Workspace) -> Result:
-    """The torques, and the symbols in them that have no value yet."""
+    """Show the torques, and the symbols in them without a value."""
     torques = workspace.state.torques or NO_TORQUES
     lines = torques.display(workspace.robot.n)
     lines += [f"{name} = {meaning.shown(tree)}" for name, (tree, _) in torques.variables.items()]
@@ -104,8 +104,8 @@ def _times(workspace: Workspace, tree: Tree) -> tuple[float, float, int]:
 
 
 def _conditions(workspace: Workspace, tree: Tree | None, robot: Robot, begin: float) -> tuple[Any, Any]:
-    """(q0, v0) at the time `begin` from {q1[0] == 0, q1'[0] == 0, …} or a table {{q1, 0, 0}, …}; what is not given is
-    zero."""
+    """Return (q0, v0) at the time `begin` from {q1[0] == 0, q1'[0] == 0, …} or a table {{q1, 0, 0}, …}; omitted values
+    are zero."""
     context = workspace.context()
     q0, v0 = np.array(context.mech.rest(context.p)), np.zeros(context.mech.nv)
     places = {v.symbol: v for v in robot.chain.variables}
@@ -160,7 +160,7 @@ def _run(workspace: Workspace) -> Run:
 
 
 def save_response(workspace: Workspace, file: Tree, times: Tree | None = None, increment: Tree | None = None) -> Result:
-    """The response as a SIMNON file (CSV or a whole run by the file's suffix)."""
+    """Write the response to a SIMNON file (CSV or a whole run by the file's suffix)."""
     from core.robotica.command import text_of
 
     run = _run(workspace)
@@ -171,7 +171,7 @@ def save_response(workspace: Workspace, file: Tree, times: Tree | None = None, i
 
 
 def drive(workspace: Workspace, file: Tree | None = None, options: Tree | None = None) -> Result:
-    """Read a trace (SIMNON or CSV) and drive the robot by it; "*": the data in memory."""
+    """Read a trace (SIMNON or CSV) and move the robot along it; "*" for the data in memory."""
     from core.robotica.command import text_of
 
     found = meaning.options(options)
@@ -193,14 +193,15 @@ def drive(workspace: Workspace, file: Tree | None = None, options: Tree | None =
 
 
 def _end(run: Run) -> PoseSequence:
-    """The arm where the trace ends."""
+    """Return the pose of the arm at the end of the trace."""
     return PoseSequence(
         title="End of the trace", q=(tuple(map(float, run.q[-1])),), p=(run.settings.parameters,), display="single"
     )
 
 
 def _arms(workspace: Workspace, run: Run, options: Mapping[str, Any]) -> PoseSequence:
-    """The arm at every step of time, or whenever the tool has moved so far; all at once, `MOST_ARMS` at most."""
+    """Return the arm at every time step, or each time the tool has moved by a distance; all in one picture, at most
+    `MOST_ARMS`."""
     by_length = "distance" in options
     step = options["distance"] if by_length else options.get("step", options.get("number", STEP))
     if not isinstance(step, float):
@@ -223,7 +224,7 @@ def _each_time(run: Run, step: float) -> Array:
 
 
 def _each_distance(run: Run, step: float) -> Array:
-    """Times of the first row, and of each where the tool is farther than the step from where it was drawn last."""
+    """Return the first time, and each time at which the tool is farther than `step` from where it was last drawn."""
     places = np.asarray(run[f"{tool_frame(run.model)}.position"])
     chosen = [0]
     for k in range(1, len(places)):
@@ -233,7 +234,7 @@ def _each_distance(run: Run, step: float) -> Array:
 
 
 def read_trace(workspace: Workspace, path: str) -> Run:
-    """A recorded trace as a run of the robot. Raises FileError naming line and column."""
+    """Read a recorded trace as a run of the robot. Raises FileError naming line and column."""
     from core.elements.recorded_signals import table_of
     from core.simulation.run.recorded import run_of
 
@@ -243,7 +244,7 @@ def read_trace(workspace: Workspace, path: str) -> Run:
 
 
 def plot(workspace: Workspace, x: Tree, ys: Tree, options: Tree | None = None) -> Result:
-    """Any variable against any others."""
+    """Plot variables against another variable."""
     run = _run(workspace)
     names = [_channel(workspace, tree) for tree in (x, *meaning.items(ys))]
     labels = [meaning.shown(tree) for tree in (x, *meaning.items(ys))]
@@ -265,7 +266,7 @@ def plot(workspace: Workspace, x: Tree, ys: Tree, options: Tree | None = None) -
 
 
 def _excerpt(labels: Sequence[str], columns: Sequence[Array]) -> Table:
-    """Some of the rows that are plotted, `ROWS` or a few more."""
+    """Return about `ROWS` of the plotted rows."""
     count = len(columns[0])
     stride = max(1, count // ROWS)
     rows = tuple(tuple(float(c[k]) for c in columns) for k in range(0, count, stride))
@@ -276,7 +277,7 @@ def _excerpt(labels: Sequence[str], columns: Sequence[Array]) -> Table:
 
 
 def _channel(workspace: Workspace, tree: Tree) -> str:
-    """The channel of a run that a name means: t, q1, q1', Dq1, tau1, or a channel's own name in quotation marks."""
+    """Return the channel of a run for a name: t, q1, q1', Dq1, tau1, or a channel name in quotation marks."""
     if isinstance(tree, Text):
         return tree.value
     named = tree

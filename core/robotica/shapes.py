@@ -1,4 +1,5 @@
-"""RevJoint, PrisJoint, LinkShape and their Clear…: how joints and links are drawn. It is part of the document."""
+"""Robotica functions that set how joints and links are drawn (RevJoint, PrisJoint, LinkShape and Clear…), stored in the
+document."""
 
 from __future__ import annotations
 
@@ -16,41 +17,41 @@ from core.robotica.shape_file import read_shape
 from core.robotica.workspace import Workspace
 
 WORDS = {"revolute": "revolute joints", "prismatic": "prismatic joints", "link": "links"}
-"""Which figure it is → what is drawn by it."""
+"""Kind of figure → elements drawn with it."""
 
 
 def revolute(workspace: Workspace, file: Tree | None = None) -> Result:
-    """Shape of revolute joints."""
+    """Set the shape of revolute joints."""
     return _given(workspace, "revolute", file)
 
 
 def prismatic(workspace: Workspace, file: Tree | None = None) -> Result:
-    """Shape of prismatic joints."""
+    """Set the shape of prismatic joints."""
     return _given(workspace, "prismatic", file)
 
 
 def link(workspace: Workspace, file: Tree | None = None) -> Result:
-    """Shape of links."""
+    """Set the shape of links."""
     return _given(workspace, "link", file)
 
 
 def clear_revolute(workspace: Workspace) -> Result:
-    """Revolute joints without shape."""
+    """Draw revolute joints as plain lines."""
     return _shown(workspace, "revolute", PLAIN_LINE, "are plain lines")
 
 
 def clear_prismatic(workspace: Workspace) -> Result:
-    """Prismatic joints without shape."""
+    """Draw prismatic joints as plain lines."""
     return _shown(workspace, "prismatic", PLAIN_LINE, "are plain lines")
 
 
 def clear_link(workspace: Workspace) -> Result:
-    """Links as lines."""
+    """Draw links as plain lines."""
     return _shown(workspace, "link", PLAIN_LINE, "are plain lines")
 
 
 def _given(workspace: Workspace, which: str, file: Tree | None) -> Result:
-    """The shape of a file, which is read to see that it can be drawn; without a file the program's own."""
+    """Set a figure to the shape in a file, which is read to check it; without a file to the standard shape."""
     if file is None:
         return _shown(workspace, which, "", "have the standard shape")
     path = workspace.path(text_of(file))
@@ -67,7 +68,7 @@ def _given(workspace: Workspace, which: str, file: Tree | None) -> Result:
 
 
 def _named(path: str, origin: str) -> str:
-    """The file as the model names it: beside its own file by a relative path, else by the whole path."""
+    """Return the path stored in the model: relative if the file lies in the model's folder, else absolute."""
     path = os.path.abspath(path)
     folder = os.path.dirname(os.path.abspath(origin)) if origin else ""
     return os.path.relpath(path, folder).replace(os.sep, "/") if folder and path.startswith(folder + os.sep) else path

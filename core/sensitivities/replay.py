@@ -1,4 +1,4 @@
-"""A run as what its derivatives are composed of: equations with slopes, and every step that was taken.
+"""Replay of a run for differentiation: its equations with derivatives, and every step that was taken.
 
 Fixed steps are the samples of a run that keeps all of them; of variable ones each accepted step is kept and held as it
 is (frozen), those that ended at an event among them.
@@ -34,14 +34,14 @@ RUNGE_KUTTA = ("auto", "rk54", "rk853", "rk32", "rk4", "euler", "semi_implicit_e
 """Methods whose steps are differentiated."""
 
 MOST_OPERATIONS = 3_000
-"""Of closed forms whose derivatives are traced, tenfold as long; machines with longer ones are differentiated as what
-iteration holds."""
+"""Largest number of operations of an analytic closure that is differentiated, since its derivatives are about ten times
+as long; longer ones are differentiated as closed by iteration."""
 
 Rates = ExplicitRates | HeldRates
 
 
 class Replay(NamedTuple):
-    """Equations, steps, and the machine that they are of."""
+    """Equations and steps of a run, with its machine and settings."""
 
     rates: Rates
     steps: Steps
@@ -56,11 +56,11 @@ class Replay(NamedTuple):
 
 
 class NoDerivative(ModelError):
-    """A machine or a method whose runs are not differentiated."""
+    """Raised for machines and methods whose runs cannot be differentiated."""
 
 
 def replay(run: Run, torque: Any, parameters: tuple[int, ...], end: float) -> Replay:
-    """All steps of a run up to a time. Raises ModelError and SimulationError for what has no derivative."""
+    """Return all steps of a run up to a time. Raises ModelError and SimulationError if the run has no derivative."""
     mech, chosen = run.mech, run.settings
     refuse(mech, chosen.method)
     p = chosen.values_of(mech.p_names)
@@ -82,7 +82,7 @@ def replay(run: Run, torque: Any, parameters: tuple[int, ...], end: float) -> Re
 
 
 def refuse(mech: Mechanism, method: str) -> None:
-    """`NoDerivative` for machines and methods whose runs have none."""
+    """Raise `NoDerivative` for machines and methods whose runs cannot be differentiated."""
     if method in METHODS and method not in RUNGE_KUTTA:
         raise NoDerivative(
             f"Steps of {METHODS[method].title} have no derivatives.",
@@ -105,7 +105,7 @@ def refuse(mech: Mechanism, method: str) -> None:
 
 
 def _refuse_modes(run: Run, p: Array, end: float) -> None:
-    """SimulationError where dry friction, stops or limits act."""
+    """Raise an error if dry friction, stops or limits act."""
     rubbing = next((row for row in joint_modes(run.mech.compiled, p).rows if row.rubs), None)
     if rubbing is not None:
         raise NoDerivative(
@@ -127,7 +127,7 @@ def _refuse_modes(run: Run, p: Array, end: float) -> None:
 
 
 def _closed_forms(mech: Mechanism, y: Array, p: Array) -> ClosedForms | None:
-    """Where all that holds closes in closed form."""
+    """Return the analytic loop closure if it covers all constraints and is short enough; else None."""
     if not mech.constrained:
         return None
     forms = closed_forms_of(mech.compiled.program)
@@ -137,7 +137,7 @@ def _closed_forms(mech: Mechanism, y: Array, p: Array) -> ClosedForms | None:
 
 
 def _fixed(run: Run, torque: Any, by_forms: bool | None) -> tuple[Array, Array]:
-    """(N + 1,) times and (N + 1, n) states of every step."""
+    """Return times (N + 1,) and states (N + 1, n) of every fixed step."""
     chosen, mech = run.settings, run.mech
     assert chosen.step is not None
     whole = run
@@ -167,7 +167,7 @@ def _fixed(run: Run, torque: Any, by_forms: bool | None) -> tuple[Array, Array]:
 
 
 def _accepted(mech: Mechanism, chosen: Settings, y: Array, torque: Any, by_forms: bool | None) -> tuple[Array, Array]:
-    """The same of variable steps, one after another."""
+    """Return times and states of every accepted variable step."""
     job = Job(mech, dataclasses.replace(chosen, output=chosen.duration), y, torque, by_forms)
     state, log = job.state, job.begun.log
     times, states = [chosen.start], [np.array(state.y)]
@@ -198,7 +198,7 @@ def _accepted(mech: Mechanism, chosen: Settings, y: Array, torque: Any, by_forms
 
 
 def _steps(rates: Rates, times: Array, states: Array, chosen: Settings) -> Steps:
-    """With the side of each mode variable in each step."""
+    """Return the steps with the side of each mode variable in each step."""
     method = chosen.rule.begins_with or chosen.method
     sides = np.zeros((len(times) - 1, rates.switches))
     if rates.switches:

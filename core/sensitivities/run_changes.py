@@ -1,4 +1,5 @@
-"""Changes of a run carried through its steps: forward with each parameter, or back from a scalar to all of them."""
+"""Propagation of derivatives through the steps of a run: forward from each parameter, or backward from a scalar
+(adjoint)."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ Array = NDArray[np.float64]
 
 
 class RunChanges:
-    """Of one replay; columns : by what, start : (n, m) ∂y₀; formulas : texts of event indicators."""
+    """Derivatives of one replay. columns : names to differentiate by; start : (n, m) ∂y₀; formulas : texts of event
+    indicators"""
 
     def __init__(self, found: Replay, columns: Sequence[Column], start: Array, formulas: Sequence[str]) -> None:
         self.rates, self.steps, self._formulas = found.rates, found.steps, formulas
@@ -55,7 +57,7 @@ class RunChanges:
         return found
 
     def forward(self, samples: Samples) -> Array:
-        """(s, n, m) ∂y at samples."""
+        """Return ∂y at samples, (s, n, m)."""
         wanted = np.zeros((len(samples.times), *self.start.shape))
         last = int(samples.step.max(initial=0))
         of_p = self.columns >= 0
@@ -86,7 +88,8 @@ class RunChanges:
         return wanted
 
     def adjoint(self, samples: Samples, weights: Array) -> Array:
-        """(m,) Σ weights · ∂y over samples, weights (s, n): one passage back, whatever the number of columns."""
+        """Return Σ weights · ∂y over samples, (m,), for weights (s, n), by one backward pass for any number of
+        columns."""
         rates, steps = self.rates, self.steps
         by_p = np.zeros(len(rates.by))
         at_steps = np.zeros((len(steps.times), rates.n))

@@ -1,4 +1,4 @@
-"""Channels of a run at some of its samples, with their derivatives by the state there and by parameters.
+"""Outputs of a run at some samples, with derivatives by the state and by parameters.
 
 Accelerations and multipliers follow from the equations of motion, joint forces from their formulas; what an output
 takes of them is followed to y and p.
@@ -27,11 +27,12 @@ from core.traces.program import Program
 Array = NDArray[np.float64]
 
 NOT_UNIQUE = 1e-7
-"""Part of an output's slope by forces of what holds up to which redundancy does not show in it."""
+"""Fraction of an output's derivative by constraint forces below which it counts as independent of redundant
+constraints."""
 
 
 class Seen(NamedTuple):
-    """At N samples: values (N, c), derivatives by y (N, c, n) and p (N, c, m)."""
+    """Outputs at N samples: values (N, c), derivatives by y (N, c, n) and p (N, c, m)."""
 
     y: Array
     by_y: Array
@@ -39,7 +40,7 @@ class Seen(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """Names and SI units of components, their code, and how many entries of slopes by a, λ and τ there are."""
+    """Names and SI units of components, their code, and the numbers of non-zero derivatives by a, λ and τ."""
 
     names: tuple[str, ...]
     units: tuple[str, ...]
@@ -60,7 +61,7 @@ def _read(found: Replay, asked: Sequence[str]) -> _Read:
 
 
 class Eyes:
-    """Outputs of one replay; names : of its components."""
+    """Evaluates outputs of one replay; names : of their components."""
 
     def __init__(self, found: Replay, asked: Sequence[str]) -> None:
         self._replay = found
@@ -76,7 +77,7 @@ class Eyes:
         self._held: HeldRates | None = None
 
     def _traced(self, name: str) -> FlatCode:
-        """Joint forces and their slopes, or N of q̇ = N v."""
+        """Return code for joint forces and their derivatives, or for N of q̇ = N v."""
         by, program = self._replay.rates.by, self._replay.mech.compiled.program
 
         def made() -> FlatCode:
@@ -89,7 +90,7 @@ class Eyes:
         return known_code(program, (f"seen {name}", self._replay.given.key, by), made)
 
     def _balance(self, at: Moments) -> Balance:
-        """Accelerations and multipliers with their derivatives."""
+        """Return accelerations and multipliers with derivatives."""
         rates = self._replay.rates
         if isinstance(rates, HeldRates):
             return rates.balance(at)
@@ -106,7 +107,7 @@ class Eyes:
         return Balance(slopes.f[:, nq : nq + nv], none, by, nothing, none, none, none, none)
 
     def __call__(self, at: Moments) -> Seen:
-        """At samples of the run."""
+        """Evaluate the outputs at points of the run."""
         found, mech = self._replay, self._replay.mech
         nq, nv, n = mech.nq, mech.nv, found.rates.n
         balance = self._balance(at)
@@ -136,7 +137,7 @@ class Eyes:
         return given[3], None, None
 
     def _refuse_open(self, y_l: Array, at: Moments) -> None:
-        """ModelError for forces that redundant constraints leave open."""
+        """Raise ModelError for forces left undetermined by redundant constraints."""
         mech = self._replay.mech
         G = np.atleast_3d(mech.compiled.call("constraint_jacobian", at.y[0, : mech.nq], p=self._replay.p)[None])[0]
         U, sizes, _ = np.linalg.svd(G)

@@ -1,4 +1,4 @@
-"""How the state that a run begins in changes with parameters and start values.
+"""Derivatives of the initial state of a run by parameters and initial values.
 
 Where it is given by numbers and nothing holds the machine, it does not. Else it is what `simulate` makes of what was
 given: rest poses that are formulas, loops that are closed, force elements at rest. Of loops the independent coordinates
@@ -29,13 +29,13 @@ from core.simulation.setup import Values, start_state
 Array = NDArray[np.float64]
 
 PARAMETER_STEP_FRACTION = 1e-3
-"""Part of a parameter (of 0.1 where it is 0) by which it is changed to see what the start state becomes."""
+"""Fraction of a parameter (of 0.1 if it is 0) used as difference step for the initial state."""
 START_STEP = 1e-3
-"""rad, m by which a start position is changed to see what states of force elements become."""
+"""Difference step of an initial position, rad or m, for the states of force elements."""
 
 
 class Start(NamedTuple):
-    """What a run begins with, as it was given.
+    """Initial state of a run, as it was given.
 
     fixed : independent speeds of loops along which the first pose, a closed one, stays where it is whatever the
     parameters are
@@ -49,7 +49,8 @@ class Start(NamedTuple):
 
 
 class Column(NamedTuple):
-    """By what is differentiated: parameter (its index, −1: none), or q, v, x of a start state and which of them."""
+    """Variable of differentiation: a parameter (its index, −1 for none), or q, v, x of the initial state and its
+    index."""
 
     parameter: int
     kind: str = ""
@@ -57,13 +58,13 @@ class Column(NamedTuple):
 
 
 def column_names(mech: Mechanism) -> tuple[str, ...]:
-    """All that runs can be differentiated by."""
+    """Return all names by which runs can be differentiated."""
     starts = (f"{name}.{end}" for end in "qv" for name in mech.v_names)
     return (*mech.p_names, *starts, *mech.x_names)
 
 
 def columns_of(mech: Mechanism, by: Sequence[str]) -> list[Column]:
-    """What names mean: parameters, `elbow.q` and `elbow.v` of the start state, states of force elements.
+    """Convert names to columns: parameters, `elbow.q` and `elbow.v` of the initial state, states of force elements.
 
     Raises ModelError.
     """
@@ -90,7 +91,7 @@ def columns_of(mech: Mechanism, by: Sequence[str]) -> list[Column]:
 
 
 def start_changes(mech: Mechanism, start: Start, y0: Array, p: Array, columns: Sequence[Column]) -> Array:
-    """(n, m) ∂y₀ by each column."""
+    """Return the derivatives ∂y₀ by each column, (n, m)."""
     n, nq, nv = len(y0), mech.nq, mech.nv
     result = np.zeros((n, len(columns)))
     along = directions(mech, y0[:nq])
@@ -117,7 +118,7 @@ def start_changes(mech: Mechanism, start: Start, y0: Array, p: Array, columns: S
 
 
 def directions(mech: Mechanism, q: Array) -> Array:
-    """(nq, nv) N of q̇ = N v."""
+    """Return N of q̇ = N v, (nq, nv)."""
     if mech.nq == mech.nv:
         return np.eye(mech.nv)
     unit = np.eye(mech.nv)
@@ -126,7 +127,7 @@ def directions(mech: Mechanism, q: Array) -> Array:
 
 
 def _given_by_numbers(mech: Mechanism, start: Start, q: Array, p: Array) -> bool:
-    """Whether no parameter can change the start, but for what the manifold itself does."""
+    """Return True if parameters change the initial state only through the constraint manifold."""
     if mech.nx and start.x0 is None:
         return False
     if mech.constrained and not start.fixed and not _determined(mech, start, q, p):
@@ -142,7 +143,7 @@ def _given_by_numbers(mech: Mechanism, start: Start, q: Array, p: Array) -> bool
 
 
 def _depends(value: Any, known: set[str]) -> bool:
-    """Whether a value is a formula in parameters; of lists, whether one of theirs is."""
+    """Return True if a value is a formula in parameters, or a list that contains one."""
     if isinstance(value, list | tuple):
         return any(_depends(each, known) for each in value)
     if not isinstance(value, str):
@@ -154,7 +155,8 @@ def _depends(value: Any, known: set[str]) -> bool:
 
 
 def _determined(mech: Mechanism, start: Start, q: Array, p: Array) -> bool:
-    """Whether the coordinates that are given by name determine the pose, and speeds are zero or so, too."""
+    """Return True if the named coordinates determine the pose, and the initial speeds are zero or given for the same
+    names."""
     if not isinstance(start.q0, Mapping) or not all(name in mech.v_names for name in start.q0):
         return False
     motions = null_space(mech.constraint_jacobian(q, p=p))
@@ -167,7 +169,7 @@ def _determined(mech: Mechanism, start: Start, q: Array, p: Array) -> bool:
 
 
 def _differences(mech: Mechanism, start: Start, y0: Array, p: Array, parameter: int) -> Array:
-    """(n,) ∂y₀/∂p by differences of the fourth order."""
+    """Return ∂y₀/∂p, (n,), by fourth-order differences."""
     h = PARAMETER_STEP_FRACTION * (abs(p[parameter]) or 0.1)
 
     def at(change: float) -> Array:
@@ -180,7 +182,7 @@ def _differences(mech: Mechanism, start: Start, y0: Array, p: Array, parameter: 
 
 
 def _states_following(mech: Mechanism, y0: Array, change: Array, p: Array, t: float) -> Array:
-    """(nx,) how states at rest follow a change of q and v."""
+    """Return the change (nx,) of force-element states at rest due to a change of q and v."""
     nq, nv, h = mech.nq, mech.nv, START_STEP
 
     def at(part: float) -> Array:
@@ -194,7 +196,7 @@ def _states_following(mech: Mechanism, y0: Array, change: Array, p: Array, t: fl
 def _onto_manifold(
     mech: Mechanism, start: Start, y0: Array, p: Array, columns: Sequence[Column], result: Array, given: Sequence[str]
 ) -> None:
-    """Dependent positions and speeds follow exactly; independent ones are kept."""
+    """Set the derivatives of dependent positions and speeds by the constraints; independent ones are kept."""
     nq, nv = mech.nq, mech.nv
     parameters = tuple(column.parameter for column in columns if column.parameter >= 0)
     rates = HeldRates(Arguments(mech, None, np.zeros(nv), p), parameters)
@@ -221,7 +223,7 @@ def _onto_manifold(
 def independent_speeds(
     mech: Mechanism, p: Array, t: float, G: Array, asked: Sequence[int], given: Sequence[int]
 ) -> list[int]:
-    """Independent speeds, those first whose start values are asked for, then those that were given."""
+    """Choose independent speeds, first those whose initial values are requested, then those that were given."""
     motions = null_space(G)
     chosen: list[int] = []
     for index in (*asked, *given, *well_chosen(PositionConstraints(mech.compiled, p, t), motions)):

@@ -1,4 +1,4 @@
-"""Steps within which a formula switches: its indicator g has its root at t*, and the motion goes on with other forces.
+"""Steps in which a formula switches: its indicator g has a root at t*, after which other forces act.
 
 Before and behind t* the derivative is that of a shorter step; at it the root moves with the change of the state,
 δt* = −(g_y δy + g_p δp)/ġ, and δy ← δy + (f⁻ − f⁺) δt* (saltation; Leine and Nijmeijer, Dynamics and Bifurcations of
@@ -22,17 +22,17 @@ Array = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 GRAZING_FRACTION = 1e-6
-"""Part of the largest rate that an indicator could have in the run below which it has none: the motion only touches."""
+"""Fraction of an indicator's largest possible rate in the run below which its root is grazing."""
 NO_STEP_FRACTION = 1e-12
-"""Part of a step below which what is left of it behind a root is nothing."""
+"""Fraction of a step below which the remainder after a root is ignored."""
 ROOT_FRACTION = 1e-14
-"""Part of a step within which a root is known."""
+"""Tolerance of a root as a fraction of a step."""
 MOST = 16
-"""Switches within one step."""
+"""Largest number of switches within one step."""
 
 
 def switched(rates: Rates, steps: Steps, signs: Array, formulas: Sequence[str]) -> dict[int, tuple[Array, Array]]:
-    """Step → (Φ, Γ) of those in which indicators change their signs (N + 1, k)."""
+    """Return step → (Φ, Γ) for the steps in which indicators change their signs (N + 1, k)."""
     changed = np.flatnonzero(((signs[1:] != steps.sides) & (steps.sides != 0.0) & (signs[1:] != 0.0)).any(axis=1))
     if not len(changed):
         return {}
@@ -46,12 +46,13 @@ def switched(rates: Rates, steps: Steps, signs: Array, formulas: Sequence[str]) 
 
 
 class _Pieces:
-    """What is left of some steps (N,), all at once, while they are passed from root to root."""
+    """Remainders of some steps (N,), advanced together from root to root."""
 
     def __init__(
         self, rates: Rates, steps: Steps, chosen: Places, after: Array, formulas: Sequence[str], fastest: Array
     ) -> None:
-        """after : (N, k) signs behind the steps, fastest : (n,) the largest rates of the states in the run"""
+        """Begin at the start of the steps. after : (N, k) signs at their ends; fastest : (n,) largest rates of the
+        states in the run"""
         self.rates, self.method, self.formulas, self.fastest = rates, steps.method, formulas, fastest
         self.t, self.end, self.whole = steps.times[chosen].copy(), steps.times[chosen + 1], steps.lengths[chosen]
         self.y, self.side, self.after = steps.states[chosen].copy(), steps.sides[chosen].copy(), after
@@ -59,7 +60,7 @@ class _Pieces:
         self.Gamma = np.zeros((len(chosen), rates.n, len(rates.by)))
 
     def maps(self) -> list[tuple[Array, Array]]:
-        """(Φ, Γ) of each."""
+        """Return (Φ, Γ) of each step."""
         for _ in range(MOST):
             left = (self.side != 0.0) & (self.after != 0.0) & (self.side != self.after)
             among, of = np.nonzero(left)
@@ -80,7 +81,8 @@ class _Pieces:
         return list(zip(self.Phi, self.Gamma, strict=True))
 
     def _roots(self, among: Places, of: Places) -> Array:
-        """How far away indicators change their signs, s; a piece's end where they do not while all sides are held."""
+        """Return the times until indicators change sign, s; the end of the piece if they do not while all sides are
+        held."""
         from scipy.optimize.elementwise import find_root
 
         room, sides = self.end[among] - self.t[among], self.side[among, of]
@@ -106,7 +108,7 @@ class _Pieces:
         return h
 
     def _pass(self, those: Places, h: Array) -> None:
-        """By steps of the lengths h."""
+        """Advance some pieces by steps of lengths h."""
         those, h = those[h > 0.0], h[h > 0.0]
         if not len(those):
             return
@@ -117,7 +119,7 @@ class _Pieces:
         self.y[those], self.t[those] = passage.end(), self.t[those] + h
 
     def _jump(self, k: int, j: int) -> None:
-        """Of piece k, at the root of indicator j."""
+        """Apply the saltation of piece k at the root of indicator j."""
         t, y, side = self.t[k], self.y[k], self.side[k]
         jump = _saltation(self.rates, t, y, side, j, self.formulas[j], self.fastest)
         self.Gamma[k] -= np.outer(jump.size, jump.by_y @ self.Gamma[k] + jump.by_p)
@@ -126,7 +128,7 @@ class _Pieces:
 
 
 class _Jump(NamedTuple):
-    """(f⁻ − f⁺)/ġ (n,), g_y (n,) and g_p (m,) at a root of g."""
+    """Saltation at a root of g: (f⁻ − f⁺)/ġ (n,), g_y (n,) and g_p (m,)."""
 
     size: Array
     by_y: Array

@@ -1,4 +1,5 @@
-"""Short written forms: common factors taken out, the most frequent first (multivariate Horner, Ceberio and Kreinovich).
+"""Factoring of sums into short forms: common factors are taken out, the most frequent first (multivariate Horner,
+Ceberio and Kreinovich).
 
 `written` decides: few terms stand as in a textbook, term by term; many are grouped if that saves operations.
 """
@@ -29,13 +30,14 @@ from core.symbolic.forms import (
 from core.symbolic.terms import Atom, Term, expanded
 
 TEXTBOOK = 8
-"""Sums of up to so many terms are left term by term."""
+"""Largest number of terms of a sum that is left expanded."""
 COMPARED = 60
-"""In longer sums common factors always save operations."""
+"""Largest number of terms for which the expanded and the factored form are compared; longer sums are always factored.
+"""
 
 
 def written(terms: list[Term], *, textbook: int = TEXTBOOK) -> Form:
-    """The form of a sum of terms that one would write down."""
+    """Write a sum of terms, factored where that is shorter."""
     if len(terms) > COMPARED:
         return factored(terms)
     plain = summed(expanded(terms))
@@ -46,7 +48,7 @@ def written(terms: list[Term], *, textbook: int = TEXTBOOK) -> Form:
 
 
 def factored(terms: Iterable[Term]) -> Form:
-    """The sum with common factors taken out."""
+    """Write the sum with common factors taken out."""
     terms = list(terms)
     return product(Number(Fraction(1, _scale(terms))), _Sum(terms).form()) if terms else ZERO
 
@@ -56,11 +58,12 @@ def _scale(terms: list[Term]) -> int:
 
 
 Group = list[int]
-"""Numbers of terms."""
+"""Indices of terms."""
 
 
 class _Sum:
-    """Terms with whole coefficients, their factors as marks: atom² is two marks, (atom, 1) and (atom, 2)."""
+    """Sum of terms with integer coefficients; each factor is stored as marks: atom² has two marks, (atom, 1) and (atom,
+    2)."""
 
     def __init__(self, terms: list[Term]) -> None:
         scale = _scale(terms)
@@ -76,16 +79,16 @@ class _Sum:
         self.marks = [{first[atom] + level for atom, k in term.factors for level in range(k)} for term in terms]
 
     def form(self) -> Form:
-        """The whole sum."""
+        """Return the factored form of the whole sum."""
         everything = list(range(len(self.marks)))
         return self._form(everything, self._counts(everything), frozenset(), 1)
 
     def _counts(self, group: Group) -> Counter[int]:
-        """How many terms have each mark."""
+        """Count the terms of a group that have each mark."""
         return Counter(chain.from_iterable(self.marks[i] for i in group))
 
     def _form(self, group: Group, counts: Counter[int], out: frozenset[int], divided: int) -> Form:
-        """The sum of a group of terms. out, divided : marks and number taken out of it already"""
+        """Factor the sum of a group of terms. out, divided : marks and number already taken out of it"""
         shared_by_all = [mark for mark in sorted(counts) if counts[mark] == len(group) and mark not in out]
         sign = 1 if divided > 0 else -1
         content = sign * math.gcd(*(self.coefficients[i] for i in group))
@@ -109,12 +112,13 @@ class _Sum:
         )
 
     def _powers(self, marks: list[int]) -> list[Form]:
-        """The product of marks as powers of atoms."""
+        """Return the product of marks as powers of atoms."""
         return [power(atom, k) for atom, k in Counter(self.atoms[mark] for mark in marks).items()]
 
     @staticmethod
     def _most_frequent(counts: Counter[int], out: frozenset[int]) -> int | None:
-        """The mark in most terms (at least two); later ones, sines and cosines, first, so that parameters gather."""
+        """Return the mark in most terms (at least two). Ties go to later marks, the sines and cosines, so that
+        parameters are grouped."""
         best, most = None, 1
         for mark, count in counts.items():
             if mark not in out and (count > most or (count == most > 1 and best is not None and mark > best)):
@@ -127,7 +131,8 @@ def _rank(atom: Atom) -> tuple[bool, str]:
 
 
 def shared(forms: Iterable[Form], stem: str = "x", least: int = 0) -> tuple[list[tuple[str, Form]], list[Form]]:
-    """Common subexpressions of several forms: (name, definition) in order of use, and the forms in these names.
+    """Extract common subexpressions of several forms: (name, definition) in order of use, and the forms in terms of
+    these names.
 
     least : multiplications and additions that a definition takes at least (a sine takes none): for people, who read
         S2 or 2 a1 as easily as a name
@@ -153,7 +158,7 @@ def shared(forms: Iterable[Form], stem: str = "x", least: int = 0) -> tuple[list
 
 
 class _Census:
-    """Numbers for forms, equal for equal ones, and how often each stands in another."""
+    """Numbers subexpressions, with equal numbers for equal ones, and counts how often each is used."""
 
     def __init__(self) -> None:
         self.nodes: list[tuple[Form, tuple[int, ...]]] = []
@@ -163,7 +168,7 @@ class _Census:
         """id of a form → its number, and the form, that no other takes its id."""
 
     def number(self, form: Form) -> int:
-        """The number of a form; those that stand in several places are walked through once."""
+        """Return the number of a form; each shared object is visited only once."""
         if id(form) not in self._met:
             self._met[id(form)] = self._number(form), form
         return self._met[id(form)][0]
@@ -181,7 +186,7 @@ class _Census:
 
 
 def _length(form: Form) -> int:
-    """Multiplications and additions, those inside of sines not counted."""
+    """Count multiplications and additions, except inside sines and cosines."""
     if isinstance(form, Power):
         return form.exponent - 1 + _length(form.base)
     inner = () if isinstance(form, Trig) else children(form)

@@ -1,4 +1,4 @@
-"""A machine whose loops close in closed form, in symbols: positions, velocity ratios, reduced equations of motion.
+"""Symbolic model of a machine with analytic loop closure: positions, velocity ratios, reduced equations of motion.
 
 1. The steps of the solution are those of the kernel (`core.closed_forms.order`). Each determines coordinates by
    subproblems, and every kind of subproblem is written in one manner (`Rule`): A cos q + B sin q = C, a distance, a
@@ -44,13 +44,14 @@ from core.symbolic.ring import Element
 from core.symbolic.terms import terms_of
 
 SECTIONS = ("positions", "ratios", "derivatives", "dynamics")
-"""Each stands on those before."""
+"""Sections of the result; each depends on those before it."""
 _ROOTS = {"sqrt(2)": math.sqrt(2.0), "sqrt(3)": math.sqrt(3.0)}
 
 
 @dataclass(frozen=True)
 class LoopStep:
-    """One step: which joints it gives, how (as in the order of solution), names in order of use, and the ratios."""
+    """One step of the loop solution: the joints it determines, its kind (as in the solution order), and definitions of
+    positions and ratios in order of use."""
 
     joints: tuple[str, ...]
     kind: str
@@ -59,8 +60,8 @@ class LoopStep:
 
 
 class Linkage(LinkageSymbols):
-    """A machine with loops in symbols. `variables` are all coordinates of its tree, `independent` those among them
-    that the others follow from.
+    """Symbolic model of a machine with loops. `variables` are all coordinates of its tree, `independent` those of them
+    that determine the others.
 
     Raises ModelError where the loops have no closed form in symbols (`obstacle` says the same beforehand).
     """
@@ -69,12 +70,12 @@ class Linkage(LinkageSymbols):
 
     @cached_property
     def steps(self) -> tuple[LoopStep, ...]:
-        """The steps in order."""
+        """Steps of the loop solution, in order."""
         return self._solved[0]
 
     @property
     def speeds(self) -> Speeds:
-        """Ratios of all steps."""
+        """Velocity ratios of all steps."""
         return self._solved[1]
 
     @cached_property
@@ -118,7 +119,7 @@ class Linkage(LinkageSymbols):
         return [Definition(self.name_of(i), self.written(value), "gear")]
 
     def _closed(self, form: Form, clusters: Clusters) -> list[Definition]:
-        """What a closed chain gives, by the variant that is shortest to write."""
+        """Solve a closed chain for its joints, by the variant that is shortest to write."""
         best: tuple[tuple[int, int], list[Definition]] | None = None
         for chain in self._variants(form):
             taken = set(self.taken)
@@ -134,7 +135,7 @@ class Linkage(LinkageSymbols):
         return best[1]
 
     def _variants(self, form: Form) -> list[Any]:
-        """Chains that the family is solved for."""
+        """Return the arrangements of the chain for which its family can be solved."""
         if form.family != PLANAR:
             return [form.chain]
         kinds = self._kinds(form.chain)
@@ -164,7 +165,7 @@ class Linkage(LinkageSymbols):
         return _needed(made, {self.name_of(i) for i in wanted})
 
     def _is_passed(self, i: int) -> bool:
-        """Whether a cut joint lies between nodes that nothing else joins."""
+        """Return True if a cut joint lies between nodes that no other joint connects."""
         edge = self.edges[i]
         return i in self.cut_names and ("\0" in edge.a or "\0" in edge.b)
 
@@ -172,12 +173,12 @@ class Linkage(LinkageSymbols):
 
     @cached_property
     def columns(self) -> list[list[Scalar]]:
-        """Φ: of every variable its ratios to the independent ones, as symbols where they are no numbers."""
+        """Φ: velocity ratios of every variable to the independent ones, as symbols unless they are numbers."""
         return self.speeds.columns
 
     @cached_property
     def derivatives(self) -> tuple[Definition, ...]:
-        """Derivatives of the ratios by the independent coordinates."""
+        """Derivatives of the velocity ratios by the independent coordinates."""
         made: list[Definition] = []
         for (i, a), ratio in self.speeds.ratios.items():
             for b in range(a + 1):
@@ -201,7 +202,7 @@ class Linkage(LinkageSymbols):
         return f"∂{self.ratio_names[i, a]}/∂{by}" if len(self.places) > 1 else f"d{self.ratio_names[i, a]}/d{by}"
 
     def _total(self, x: Scalar, b: int) -> Scalar:
-        """dx/dq_b along the motion of the machine; ratios in it by the names of their derivatives."""
+        """Return dx/dq_b along the motion of the machine, where derivatives of ratios appear by name."""
         if not isinstance(x, Element):
             return 0.0
         result: Scalar = 0.0
@@ -217,7 +218,7 @@ class Linkage(LinkageSymbols):
 
     @cached_property
     def dynamics(self) -> tuple[Definition, ...]:
-        """Reduced equations of motion: I, I′, G and τ of one independent coordinate; M, C, G and τ of several.
+        """Reduced equations of motion: I, I′, G and τ for one independent coordinate; M, C, G and τ for several.
 
         Raises ModelError where forces have mass of their own.
         """
@@ -240,37 +241,37 @@ class Linkage(LinkageSymbols):
 
     @property
     def cut_symbols(self) -> dict[str, str]:
-        """Symbols of cut joints that occur → the joint."""
+        """Mapping from the symbols of cut joints in the equations to these joints."""
         used = {each.name for each in self.positions}
         return {name: self.edges[i].joint for i, name in self.cut_names.items() if name in used}
 
     @property
     def ratio_joints(self) -> dict[str, str]:
-        """Names of ratios and of their derivatives → the joint that they belong to."""
+        """Mapping from the names of ratios and their derivatives to the joints they belong to."""
         return {name: self.variables[key[0]].joint for key, name in self.ratio_names.items()}
 
     @property
     def found(self) -> tuple[Recognised, ...]:
-        """Numbers that were taken for multiples of π or simple fractions."""
+        """Numbers that were recognised as multiples of π or simple fractions."""
         return tuple(self.recognised.values())
 
     @property
     def positions(self) -> tuple[Definition, ...]:
-        """What gives the dependent coordinates, in order of use."""
+        """Definitions of the dependent coordinates, in order of use."""
         return tuple(each for step in self.steps for each in step.positions)
 
     @property
     def ratios(self) -> tuple[Definition, ...]:
-        """Velocity ratios, in order of use."""
+        """Definitions of the velocity ratios, in order of use."""
         return tuple(each for step in self.steps for each in step.ratios)
 
     @property
     def definitions(self) -> tuple[Definition, ...]:
-        """All names, in order of use."""
+        """Definitions of all sections, in order of use."""
         return (*self.positions, *self.ratios, *self.derivatives, *self.dynamics)
 
     def evaluated(self, values: Mapping[str, float], sections: Sequence[str] = SECTIONS) -> dict[str, float]:
-        """All names of sections in numbers, SI: what is given, and what follows.
+        """Evaluate all names of the sections, SI; return given and computed values.
 
         values : of the independent coordinates and the signs of branches (see `branches_at`), for equations of motion
         of rates and accelerations, too; parameters not given have the model's values. Raises ModelError for a name
@@ -299,8 +300,8 @@ class Linkage(LinkageSymbols):
                 yield from getattr(self, section)
 
     def branches_at(self, values: Mapping[str, float]) -> dict[str, float]:
-        """The signs of the branches, +1 or −1, on which a pose is; values : of all coordinates; parameters not given
-        have the model's values."""
+        """Return the branch signs, +1 or −1, of a pose; values : of all coordinates; parameters not given take the
+        model's values."""
         found: dict[str, float] = {**_ROOTS, **self.values, **values}
         signs: dict[str, float] = {}
         for name, form, _, side in self.positions:
@@ -311,8 +312,8 @@ class Linkage(LinkageSymbols):
         return signs
 
     def sympy(self, name: str) -> Any:
-        """What a name stands for as a sympy expression in parameters, coordinates and the names before it; symbols are
-        real. Raises ModelError for a name that there is not."""
+        """Return the definition of a name as a SymPy expression in parameters, coordinates and earlier names; symbols
+        are real. Raises ModelError for an unknown name."""
         found = next((each for each in self.definitions if each.name == name and each.side is None), None)
         if found is None:
             known = [each.name for each in self.definitions if each.side is None]
@@ -322,11 +323,12 @@ class Linkage(LinkageSymbols):
         return sympy_of(found.form, lambda symbol: sympy.Symbol(symbol, real=True))
 
     def matrix(self, values: Mapping[str, float]) -> NDArray[np.float64]:
-        """(variables, independent) Φ in numbers; values : of all names."""
+        """Evaluate Φ, (variables, independent); values : of all names."""
         return np.array([[self._number_of(x, values) for x in row] for row in self.columns]).reshape(self.n, -1)
 
     def turning(self, values: Mapping[str, float], s: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(variables,) Φ̇ s: accelerations while the independent ones vanish; s : (independent,) speeds."""
+        """Return Φ̇ s, (variables,): accelerations when the independent accelerations vanish; s : (independent,)
+        speeds."""
         found = np.zeros(self.n)
         for i, a in self.speeds.ratios:
             slopes = [self.speeds.slope_name(i, a, b) for b in range(len(s))]
@@ -339,7 +341,7 @@ class Linkage(LinkageSymbols):
 
 
 def _needed(definitions: Sequence[Definition], wanted: set[str]) -> list[Definition]:
-    """Those that the wanted names are made of, and these."""
+    """Return the wanted definitions and those that they depend on."""
     wanted = set(wanted)
     kept: list[Definition] = []
     for each in reversed(definitions):
@@ -350,7 +352,7 @@ def _needed(definitions: Sequence[Definition], wanted: set[str]) -> list[Definit
 
 
 def obstacle(model: Model) -> str:
-    """Why a model's loops have no symbols; '' if they have some."""
+    """Return the reason why a model's loops cannot be solved symbolically; '' if they can."""
     try:
         searched(topology_of(model), model)
     except ModelError as error:
@@ -365,7 +367,7 @@ def linkage(
     values: Mapping[str, float] | None = None,
     recognise: bool = True,
 ) -> Linkage:
-    """A machine with loops that close in closed form, in symbols.
+    """Return the symbolic model of a machine with analytic loop closure.
 
     symbols : "masses" (default: the model's parameters stay symbols, and the mass, centre and inertia of every body
         becomes one), "named" (the model's parameters alone), "all" (lengths become symbols, too), "none", or names of

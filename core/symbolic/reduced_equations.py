@@ -1,4 +1,4 @@
-"""Equations of motion of a linkage in its independent coordinates, in symbols.
+"""Symbolic equations of motion of a linkage in its independent coordinates.
 
 M = Φᵀ M_tree Φ, Christoffel symbols of M from those of the tree and the derivatives of Φ, G = Φᵀ G_tree. Of one freedom
 I(q) q̈ + ½ I′(q) q̇² + G(q) = τ (Burton Paul, Kinematics and Dynamics of Planar Machinery, 1979, chapter 12).
@@ -17,17 +17,17 @@ from core.symbolic.loop_rules import Definition
 from core.symbolic.loop_speeds import Speeds
 
 LONGEST = 200
-"""Terms up to which an entry is written as a whole; longer ones part by part."""
+"""Largest number of terms of an entry that is written as a whole; longer ones are written part by part."""
 
 
 class ReducedEquations:
-    """Of one linkage."""
+    """Reduced equations of motion of one linkage."""
 
     def __init__(self, linkage: LinkageSymbols, speeds: Speeds) -> None:
         self.linkage, self.speeds = linkage, speeds
 
     def definitions(self) -> tuple[Definition, ...]:
-        """I, I′, G and τ of one independent coordinate; M, C, G and τ of several."""
+        """Return I, I′, G and τ for one independent coordinate; M, C, G and τ for several."""
         n = len(self.linkage.places)
         return self._of_one() if n == 1 else self._of_several(n)
 
@@ -80,7 +80,7 @@ class ReducedEquations:
         return tuple(made)
 
     def _phi(self, i: int, a: int, element: Scalar) -> tuple[Scalar, tuple[str, ...]]:
-        """An element times Φ_ia, whose name stands apart."""
+        """Multiply an element by Φ_ia; return the product, with the name of Φ_ia kept apart if it is a symbol."""
         name = self.speeds.ratio_name(i, a)
         if name:
             return element, (name,)
@@ -94,7 +94,7 @@ class ReducedEquations:
         return element, symbols
 
     def _inertia(self, a: int, b: int) -> list[Part]:
-        """Σ_ij Φ_ia M_ij Φ_jb."""
+        """Return the parts of Σ_ij Φ_ia M_ij Φ_jb."""
         M, n = self.linkage.mass_matrix, self.linkage.n
         return [
             Part(Fraction(1), *self._times(M[i][j], (i, a), (j, b)))
@@ -104,7 +104,8 @@ class ReducedEquations:
         ]
 
     def _quadratic(self, c: int, a: int, b: int, factor: int) -> list[Part]:
-        """The Christoffel symbol c_abc of the reduced mass matrix: Σ Φ_ic (M_ij ∂Φ_ja/∂q_b + c_mji Φ_ma Φ_jb)."""
+        """Return the parts of the Christoffel symbol c_abc of the reduced mass matrix: Σ Φ_ic (M_ij ∂Φ_ja/∂q_b + c_mji
+        Φ_ma Φ_jb)."""
         M, n, made = self.linkage.mass_matrix, self.linkage.n, []
         for i in range(n):
             for j in range(n):
@@ -119,12 +120,12 @@ class ReducedEquations:
         return made
 
     def _weight(self, a: int) -> list[Part]:
-        """Σ_i Φ_ia G_i."""
+        """Return the parts of Σ_i Φ_ia G_i."""
         found = enumerate(self.linkage.gravity)
         return [Part(Fraction(1), *self._times(G, (i, a))) for i, G in found if not is_zero(G)]
 
     def _sum(self, parts: Sequence[Part]) -> Form:
-        """The sum of parts: as a whole if it is short, else part by part."""
+        """Write the sum of parts, as a whole if it is short, else part by part."""
         parts = _collected([part for part in parts if not is_zero(part.element)])
         if not parts:
             return ZERO
@@ -140,7 +141,7 @@ class ReducedEquations:
 
 
 def _collected(parts: Sequence[Part]) -> list[Part]:
-    """Parts with the same symbols as one."""
+    """Combine parts with the same symbols."""
     found: dict[tuple[str, ...], Scalar] = {}
     for factor, element, symbols in parts:
         key = tuple(sorted(symbols))

@@ -53,7 +53,8 @@ def _stop(context: Context) -> None:
 
 
 def needs_open_chain(context: Context) -> str:
-    """Require an open chain without quaternions, since others are not derived here; returns the reason if not, else ''."""
+    """Require an open chain without quaternions, the only machines derived here; returns the reason if it is not one,
+    else ''."""
     from core.analysis.moving_path import obstacle
 
     return obstacle(context.model)

@@ -20,7 +20,7 @@ RTOL, ATOL = 1e-9, 1e-10
 
 
 class TorqueLaw:
-    """Torques of a torque file over the scalars of a simulation (a `Law` of `core.simulation.equations.joint_forces`)."""
+    """Torques of a torque file over scalars of a simulation (a `Law` of `core.simulation.equations.joint_forces`)."""
 
     def __init__(self, torques: Torques, robot: Robot, given: Mapping[str, float]) -> None:
         self.torques, self.robot, self.given = torques, robot, dict(given)
