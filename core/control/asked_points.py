@@ -14,7 +14,7 @@ def asked_point(model: Model, name: str) -> Trim:
     are none."""
     if not model.operating_points:
         raise ModelError(
-            f"There is no operating point '{name}': the document asks for none.",
+            f"There is no operating point '{name}': the document has none.",
             remedy="Save one in the panel Operating point, or add a ks.Trim.",
         )
     found: Trim = model.find("operating_points", name)

@@ -38,7 +38,7 @@ def to_control(system: Any) -> Any:
     except ImportError:
         raise ModelError(
             "python-control is not installed.",
-            remedy="Install it (pip install control, or kinetostat[control]), or take to_scipy().",
+            remedy="Install it (pip install control, or kinetostat[control]), or use to_scipy().",
         ) from None
     names = {
         word: [each.replace(".", "_") for each in getattr(system, f"{word[:-1]}_names")]
@@ -51,7 +51,9 @@ def from_control(system: Any) -> Read:
     """Convert a continuous state space of python-control. Raises ModelError for one in discrete time."""
     if getattr(system, "dt", 0) not in (0, None):
         raise ModelError(
-            f"The system has steps of {system.dt} s.", where="system", remedy="Give one in continuous time."
+            f"The system is in discrete time, with steps of {system.dt} s.",
+            where="system",
+            remedy="Give a system in continuous time.",
         )
     A, B, C, D = (np.asarray(each, dtype=float) for each in (system.A, system.B, system.C, system.D))
     names = tuple(tuple(getattr(system, f"{word}_labels")) for word in ("state", "input", "output"))
@@ -78,7 +80,9 @@ def from_npz(path: str | os.PathLike[str]) -> Read:
         return Read(A, B, C, D, names, units, tuple(point))
     except (OSError, KeyError, ValueError, TypeError) as error:
         raise FileError(
-            f"It holds no linear system: {error}.", file=str(path), remedy="Choose a file that `to_npz` wrote."
+            f"The file does not contain a linear system: {error}.",
+            file=str(path),
+            remedy="Choose a file written by `to_npz`.",
         ) from None
 
 

@@ -72,9 +72,9 @@ class Feedback:
         for k, state in enumerate(s.state_names):
             if state not in names and np.max(np.abs(self.K[:, k]), initial=0.0) > self._small:
                 raise ModelError(
-                    f"No formula can use the state '{state}'.",
+                    f"The state '{state}' cannot be used in a formula.",
                     where="feedback",
-                    remedy="Choose independent coordinates that joints have (`coordinates`).",
+                    remedy="Choose coordinates of joints as independent ones (`coordinates`).",
                 )
         for name in s.input_names:
             model = self._with_law(model, name)
@@ -90,9 +90,9 @@ class Feedback:
         owner, _, what = name.rpartition(".")
         if what not in ("tau", "input"):
             raise ModelError(
-                f"The input '{name}' has no place for a formula.",
+                f"The input '{name}' cannot be given by a formula.",
                 where="feedback",
-                remedy="Take joint.tau, or force.input of a force element.",
+                remedy="Use joint.tau, or force.input of a force element.",
             )
         terms = [repr(float(s.u0[m]))] if s.u0[m] else []
         for n, state in enumerate(s.state_names):
@@ -122,7 +122,11 @@ def _joint_of(model: Model, speed: str) -> tuple[str, str]:
         return speed, ""
     joint, _, coordinate = speed.rpartition(".")
     if joint not in joints:
-        raise ModelError(f"'{speed}' is no joint of the document.", where="feedback", remedy="Give the body a joint.")
+        raise ModelError(
+            f"'{speed}' does not belong to a joint of the document.",
+            where="feedback",
+            remedy="Connect the body by a joint.",
+        )
     return joint, coordinate
 
 
@@ -136,20 +140,21 @@ def lqr(system: LinearSystem, Q: Weights = None, R: Weights = None) -> Feedback:
 
     weights = _matrix(Q, system.state_names, "state"), _matrix(R, system.input_names, "input")
     if not system.input_names:
-        raise ModelError("The system has no inputs.", where="inputs", remedy="Name some when you linearise.")
+        raise ModelError("The system has no inputs.", where="inputs", remedy="Name inputs when linearising.")
     spectrum = np.linalg.eigvalsh(weights[0]) if len(weights[0]) else np.zeros(1)
     if spectrum[0] < -NO_GAIN * max(1.0, spectrum[-1]):
-        raise ModelError("Q is negative somewhere.", where="Q", remedy="Give states weights of 0 or above.")
+        raise ModelError("Q is not positive semidefinite.", where="Q", remedy="Give states weights of at least 0.")
     if np.linalg.eigvalsh(weights[1])[0] <= 0.0:
-        raise ModelError("R is not positive.", where="R", remedy="Give each input a weight above 0.")
+        raise ModelError("R is not positive definite.", where="R", remedy="Give each input a weight above 0.")
     try:
         cost = scipy.linalg.solve_continuous_are(system.A, system.B, *weights)
     except (np.linalg.LinAlgError, ValueError):
         remarks = [text for text in system.remarks() if "not reached" in text]
         raise ModelError(
-            "No feedback is best: " + (" ".join(remarks) or "the Riccati equation has no stabilising solution."),
+            "There is no optimal feedback: "
+            + (" ".join(remarks) or "the Riccati equation has no stabilising solution."),
             where="feedback",
-            remedy="Take further inputs, or weights on the states that drift.",
+            remedy="Add inputs, or weights on the states that drift.",
         ) from None
     K = np.linalg.solve(weights[1], system.B.T @ cost)
     poles = np.linalg.eigvals(system.A - system.B @ K).astype(complex)

@@ -72,7 +72,7 @@ class Inputs:
             self.table += self._read(name)
         twice = [each.name for k, each in enumerate(self.table) if each.name in {e.name for e in self.table[:k]}]
         if twice:
-            raise ModelError(f"'{twice[0]}' is an input twice.", where="inputs", remedy="Name it once.")
+            raise ModelError(f"The input '{twice[0]}' is named twice.", where="inputs", remedy="Name it once.")
         changed = self._model is not mech.model.expanded
         self.mech = Mechanism(self._model) if changed else mech
 
@@ -114,7 +114,7 @@ class Inputs:
             raise ModelError(
                 f"A force element of kind {force.kind} has no law to which an input could be added.",
                 where=f"input '{name}'",
-                remedy=f"Take '{force.b}.force'." if force.kind == "wrench" else "Take a line or joint force.",
+                remedy=f"Use '{force.b}.force'." if force.kind == "wrench" else "Use a line or joint force.",
             )
         dimension = dual(force.along(self._model, None))
         added = self._added(dimension)
@@ -136,7 +136,7 @@ class Inputs:
         if gravity.kind != "uniform" or not set(axes) <= set(XYZ):
             uniform = "gravity.x, gravity.y and gravity.z are."
             remedy = f"Of uniform gravity {uniform}" if gravity.kind != "uniform" else f"But {uniform}"
-            raise ModelError(f"'{name}' is no input of this machine.", where="inputs", remedy=remedy)
+            raise ModelError(f"'{name}' is not an input of this machine.", where="inputs", remedy=remedy)
         for axis in axes:
             added = self._added("acceleration")
             world = self._model.world

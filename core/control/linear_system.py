@@ -444,7 +444,9 @@ def _even(time: ArrayLike) -> Array:
     steps = np.diff(t)
     if abs(t[0]) > 0.0 or (len(steps) and not (steps > 0.0).all()) or np.ptp(steps) > 1e-9 * max(t[-1], 1e-300):
         raise ModelError(
-            "The times are not equal steps from 0.", where="time", remedy="Take numpy.linspace(0, duration, count)."
+            "The times do not start at 0 with equal steps.",
+            where="time",
+            remedy="Use numpy.linspace(0, duration, count).",
         )
     return t
 

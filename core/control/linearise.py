@@ -63,19 +63,21 @@ def linearise(
     """
     if driver_as not in ("signal", "acceleration"):
         raise ModelError(
-            f"'{driver_as}' is no way to take a driver.", where="driver_as", remedy="Take 'signal' or 'acceleration'."
+            f"driver_as cannot be '{driver_as}'.", where="driver_as", remedy="Use 'signal' or 'acceleration'."
         )
     if form not in ("minimal", "descriptor"):
-        raise ModelError(f"'{form}' is no form.", where="form", remedy="Take 'minimal' or 'descriptor'.")
+        raise ModelError(f"form cannot be '{form}'.", where="form", remedy="Use 'minimal' or 'descriptor'.")
     for word, names in (("inputs", inputs), ("outputs", outputs), ("coordinates", coordinates)):
         if isinstance(names, str) and (word, names) != ("coordinates", "auto"):
-            raise ModelError(f"{word} is one text.", where=word, remedy=f"Write a list: {word}=['{names}'].")
+            raise ModelError(f"{word} is a single text.", where=word, remedy=f"Write a list: {word}=['{names}'].")
         if wrong := [name for name in names if not isinstance(name, str)]:
-            raise ModelError(f"{wrong[0]!r} is no name.", where=word, remedy="Give names as texts.")
+            raise ModelError(f"{wrong[0]!r} is not a name.", where=word, remedy="Give names as texts.")
     named = () if isinstance(coordinates, str) else tuple(coordinates)
     points, many = _points(machine, at, v, tau, p, t)
     if not points:
-        raise ModelError("There are no times.", where="at", remedy="Name one, or none for all samples of the run.")
+        raise ModelError(
+            "No times are given.", where="at", remedy="Give at least one, or omit `at` for all samples of the run."
+        )
     first = points[0]
     maker = Lineariser(first.mech, inputs, outputs, first.p, driver_as, friction, motors)
     if form == "descriptor":
@@ -94,7 +96,7 @@ def linearise(
 
 def _one(points: Sequence[Point], many: bool, maker: Lineariser) -> DescriptorSystem:
     if many:
-        raise ModelError("A descriptor system is of one state.", where="at", remedy="Name one time.")
+        raise ModelError("A descriptor system can be computed for one state only.", where="at", remedy="Give one time.")
     return maker.descriptor_at(points[0])
 
 
@@ -125,7 +127,7 @@ def _of_run(run: Any, at: Any) -> tuple[list[Point], bool]:
         raise ModelError(
             f"The run has no time {outside[0]:g} s.",
             where="at",
-            remedy=f"Name times from {run.time[0]:g} to {run.time[-1]:g} s.",
+            remedy=f"Give times from {run.time[0]:g} to {run.time[-1]:g} s.",
         )
     mech = run.mech
     values = run.settings.values_of(mech.p_names)

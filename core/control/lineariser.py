@@ -236,9 +236,9 @@ class Lineariser:
         for name, slope in zip(self.outputs.names, y_l, strict=True):
             if np.max(np.abs(slope @ open_ones)) > NOT_UNIQUE * max(float(np.linalg.norm(slope)), 1e-300):
                 raise ModelError(
-                    f"'{name}' is not unique: constraints are redundant, and leave this force open.",
+                    f"'{name}' is not unique: redundant constraints leave this force undetermined.",
                     where="outputs",
-                    remedy="Name another force, or let a joint give way (Mobility proposes which).",
+                    remedy="Name another force, or release a joint (Mobility suggests which).",
                 )
 
     def _system(

@@ -125,7 +125,9 @@ class Outputs:
     def _column(self, name: str) -> list[Any] | None:
         """Return the components of a channel, or a single component or magnitude; None if no channel has this name."""
         if name in TIME:
-            raise ModelError("The time is no output.", where="outputs", remedy="Name a channel that moves.")
+            raise ModelError(
+                "The time cannot be an output.", where="outputs", remedy="Name a channel that depends on the motion."
+            )
         found = self._symbols.channel(name, self._channels)
         if found is not None:
             return found
@@ -400,7 +402,7 @@ _FRAME = ("position", "orientation", "velocity", "omega", "acceleration", "alpha
 
 def _no_output(name: str) -> ModelError:
     return ModelError(
-        f"'{name}' cannot be an output: it is a word, a sum over time or not smooth.",
+        f"'{name}' cannot be an output: it is text, an integral over time, or not smooth.",
         where="outputs",
         remedy="Name a position, speed, acceleration, force or energy.",
     )

@@ -83,9 +83,11 @@ def root_locus(
     if isinstance(machine, LinearSystem):
         return _over_gain(machine, input, output, values)
     if values is None:
-        raise ModelError("There are no values.", where="values", remedy="Give the values through which it runs.")
+        raise ModelError(
+            "No values are given.", where="values", remedy="Give the values of the parameter, coordinate or gain."
+        )
     if follow not in ("pose", "equilibrium"):
-        raise ModelError(f"'{follow}' is nothing to follow.", where="follow", remedy="Take 'pose' or 'equilibrium'.")
+        raise ModelError(f"follow cannot be '{follow}'.", where="follow", remedy="Use 'pose' or 'equilibrium'.")
     from core.analysis.equilibrium import equilibrium
     from core.analysis.sweep import variables
 
@@ -108,9 +110,9 @@ def root_locus(
         states.append(len(found.A))
         if states[-1] != states[0]:
             raise ModelError(
-                f"There are {states[0]} states at first, and {states[-1]} at {name} = {value:g}.",
+                f"The number of states changes from {states[0]} to {states[-1]} at {name} = {value:g}.",
                 where=name,
-                remedy="Let it run over values between which no joint sticks, lets go or locks.",
+                remedy="Choose a range in which no joint starts to stick, slides again or locks.",
             )
         return found.poles
 
@@ -179,7 +181,11 @@ def _over_gain(system: LinearSystem, input: str, output: str, gains: ArrayLike |
         inputs=[input] if input else system.input_names[:1], outputs=[output] if output else system.output_names[:1]
     )
     if not chosen.input_names or not chosen.output_names:
-        raise ModelError("A gain needs an input and an output.", where="input", remedy="Linearise with one of each.")
+        raise ModelError(
+            "A feedback gain needs one input and one output.",
+            where="input",
+            remedy="Linearise with exactly one of each.",
+        )
     numbers = _gains(chosen) if gains is None else np.atleast_1d(np.asarray(gains, dtype=float))
     A, B, C, D = chosen.A, chosen.B, chosen.C, chosen.D
 
@@ -187,9 +193,9 @@ def _over_gain(system: LinearSystem, input: str, output: str, gains: ArrayLike |
         through = 1.0 + k * float(D[0, 0])
         if abs(through) < 1e-12:
             raise ModelError(
-                f"At the gain {k:g} the feedback is an algebraic loop: what the input does at once is fed back whole.",
+                f"At the gain {k:g} the feedback through D is a singular algebraic loop.",
                 where=f"{chosen.output_names[0]} → {chosen.input_names[0]}",
-                remedy="Take other gains, or an output without accelerations.",
+                remedy="Choose other gains, or an output without accelerations.",
             )
         poles = np.linalg.eigvals(A - (k / through) * B @ C)
         return np.asarray(poles[np.lexsort((poles.imag, np.round(np.abs(poles), 9)))], dtype=complex)
@@ -208,8 +214,8 @@ def _gains(system: LinearSystem) -> Array:
     peak = float(np.max(np.abs(system.frequency_response(np.geomspace(0.9 * low, 11.0 * high, 50)))))
     if peak == 0.0:
         raise ModelError(
-            f"{system.input_names[0]} does not move {system.output_names[0]}: no gain moves a pole.",
+            f"{system.input_names[0]} does not affect {system.output_names[0]}: no gain moves a pole.",
             where=system.input_names[0],
-            remedy="Take another input or output.",
+            remedy="Choose another input or output.",
         )
     return np.concatenate([[0.0], np.geomspace(GAINS[0] / peak, GAINS[1] / peak, DIVISIONS)])

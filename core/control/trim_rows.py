@@ -35,7 +35,9 @@ class Row:
         low, high = (number(each, self.name, endless=True) for each in (min, max))
         if not low <= high:
             raise ModelError(
-                f"Nothing lies between {low:g} and {high:g}.", where=f"'{self.name}'", remedy="Swap the bounds."
+                f"The lower bound {low:g} is above the upper bound {high:g}.",
+                where=f"'{self.name}'",
+                remedy="Swap the bounds.",
             )
         self.kind, self.low, self.high = "free", low, high
         return self
@@ -44,7 +46,11 @@ class Row:
         """Bring the quantity as near to this value (SI) as the requirements allow; targets compete by their weights."""
         weight = number(weight, self.name)
         if not weight > 0.0:
-            raise ModelError("A weight is positive.", where=f"'{self.name}'", remedy="Give one, or leave the row out.")
+            raise ModelError(
+                "The weight is not positive.",
+                where=f"'{self.name}'",
+                remedy="Give a positive weight, or leave the row out.",
+            )
         self.kind, self.value, self.weight = "target", number(value, self.name), weight
         return self
 
@@ -60,5 +66,5 @@ def number(value: Any, name: str, endless: bool = False) -> float:
     except (TypeError, ValueError):
         number = np.nan
     if not (np.isfinite(number) or (endless and np.isinf(number))):
-        raise ModelError(f"{value!r} is no number.", where=f"'{name}'", remedy="Give one in SI units.")
+        raise ModelError(f"{value!r} is not a number.", where=f"'{name}'", remedy="Give a number in SI units.")
     return number

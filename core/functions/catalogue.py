@@ -90,7 +90,8 @@ def call(id: str, context: Context | Model, **options: Any) -> Result:
     context = Context.of(context) if isinstance(context, Model) else context
     if not isinstance(context, Context):
         raise ModelError(
-            f"A context is needed, not {type(context).__name__}.", remedy="Make one of a model: Context.of(model)."
+            f"The second argument must be a model or a context, not {type(context).__name__}.",
+            remedy="Give the model, or Context.of(model).",
         )
     options = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in options.items()}
     values = validated(function, context, options)

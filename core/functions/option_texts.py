@@ -72,7 +72,7 @@ def pair(option: Option, text: Any) -> tuple[str, str]:
     """Split "name=value" into name and value."""
     name, equals, value = text.partition("=") if isinstance(text, str) else ("", "", "")
     if not equals:
-        raise option.refuse(f"{clip(text)} is not of the form name=value.", "Write a name, = and a value.")
+        raise option.refuse(f"{clip(text)} is not of the form name=value.", "Write it as name=value.")
     return name.strip(), value.strip()
 
 

@@ -54,7 +54,7 @@ class Option:
         except KinetostatError:
             raise
         except (TypeError, ValueError, LookupError, OverflowError):
-            raise self.refuse(f"{clip(value)} is no value for this.", f"{self.help or self.title}.") from None
+            raise self.refuse(f"{clip(value)} is not a valid value here.", f"{self.help or self.title}.") from None
 
     def _read(self, value: Any, context: Context) -> Any:
         """Convert a value of a plausible type to the value that the function gets."""
@@ -118,7 +118,7 @@ class Flag(Option):
                 return False
         elif isinstance(value, bool) or value in (0, 1):
             return bool(value)
-        raise self.refuse(f"{clip(value)} is neither yes nor no.", "Give yes or no.")
+        raise self.refuse(f"{clip(value)} is not yes or no.", "Give yes or no.")
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ class InputFile(Option):
 
     def _read(self, value: Any, context: Context) -> str:
         if not isinstance(value, str | os.PathLike):
-            raise self.refuse(f"{clip(value)} is no path.", "Give the name of a file.")
+            raise self.refuse(f"{clip(value)} is not a file path.", "Give the name of a file.")
         path, origin = os.fspath(value), context.model.origin
         beside = os.path.join(os.path.dirname(origin), path) if origin and path else ""
         return beside if beside and not os.path.exists(path) and os.path.exists(beside) else path
@@ -275,7 +275,7 @@ class Vector(Option):
         if len(parts) != len(self.labels):
             raise self.refuse(
                 f"{len(self.labels)} numbers are needed, {len(parts)} given.",
-                f"Give {', '.join(self.labels)} with commas between them.",
+                f"Give {', '.join(self.labels)} separated by commas.",
             )
         missing = [label for label, part in zip(self.labels, parts, strict=True) if part is None or part == ""]
         if missing:
@@ -381,7 +381,7 @@ class Ranges(Option):
         ranges = tuple(self._range(item, context) for item in value)
         twice = {r.name for r in ranges if sum(other.name == r.name for other in ranges) > 1}
         if twice and self.id == "ranges":
-            raise self.refuse(f"'{min(twice)}' runs over two ranges at once.", "Give one range per name.")
+            raise self.refuse(f"'{min(twice)}' is given two ranges.", "Give one range per name.")
         return ranges
 
     def _range(self, item: Any, context: Context) -> Range:
@@ -431,7 +431,7 @@ class Signals(Option):
     def _read(self, value: Any, context: Context) -> Any:
         parts = (value,) if isinstance(value, str) else tuple(value or ())
         if not all(isinstance(part, str) for part in parts):
-            raise self.refuse(f"{clip(value)} are no names.", "Give names of signals with commas between them.")
+            raise self.refuse(f"{clip(value)} is not a list of names.", "Give names of signals separated by commas.")
         return tuple(name for part in parts for name in outer_parts(part))
 
 
@@ -472,6 +472,6 @@ class SignalValues(Signals):
         ends: list[Any] = given.split(":") if isinstance(given, str) else list(given or ())
         ends = ["", ""] if ends in ([], [""]) else ends
         if len(ends) != 2:
-            raise self.refuse(f"{clip(given)} are no bounds.", "Write name, or name=low:high.")
+            raise self.refuse(f"{clip(given)} is not a pair of bounds.", "Write name, or name=low:high.")
         low, high = (None if end in ("", None) else self.number(name, end, context) for end in ends)
         return -math.inf if low is None else low, math.inf if high is None else high

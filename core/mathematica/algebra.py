@@ -29,7 +29,7 @@ class Grid:
     def _with(self, other: Any, act: Callable[[Any, Any], Any], sign: str) -> Grid:
         if not isinstance(other, Grid) or other.size != self.size:
             raise ExpressionError(
-                f"{_said(self)} {sign} {_said(other)} has no meaning.".capitalize(),
+                f"{_said(self)} {sign} {_said(other)} is not defined.".capitalize(),
                 remedy="Both need the same number of rows and columns.",
             )
         return Grid([list(map(act, mine, yours)) for mine, yours in zip(self.rows, other.rows, strict=True)])
@@ -37,7 +37,7 @@ class Grid:
     def _each(self, other: Any, act: Callable[[Any, Any], Any]) -> Grid:
         if isinstance(other, Grid):
             raise ExpressionError(
-                "Matrices are not multiplied by a blank, '*' or '/'.",
+                "A blank, '*' or '/' does not multiply or divide matrices.",
                 remedy="The matrix product is a point: A[1] . A[2].",
             )
         return Grid([[act(x, other) for x in row] for row in self.rows])
@@ -66,10 +66,10 @@ class Grid:
         return self._each(other, operator.truediv)
 
     def __rtruediv__(self, other: Any) -> Grid:
-        raise ExpressionError("Nothing is divided by a matrix here.", remedy="Divide by one entry, as in 1/M[1,1].")
+        raise ExpressionError("Division by a matrix is not supported.", remedy="Divide by one entry, as in 1/M[1,1].")
 
     def __pow__(self, other: Any) -> Grid:
-        raise ExpressionError("A matrix has no powers here.", remedy="Write the product: A[1] . A[1].")
+        raise ExpressionError("Powers of a matrix are not supported.", remedy="Write the product: A[1] . A[1].")
 
     __rpow__ = __pow__
 
@@ -77,7 +77,7 @@ class Grid:
         """Return the matrix product."""
         if not isinstance(other, Grid) or self.size[1] != other.size[0]:
             raise ExpressionError(
-                f"{_said(self)} . {_said(other)} has no meaning.".capitalize(),
+                f"{_said(self)} . {_said(other)} is not defined.".capitalize(),
                 remedy="The left one needs as many columns as the right one has rows.",
             )
         columns = list(zip(*other.rows, strict=True))
@@ -103,8 +103,8 @@ def dot(left: Any, right: Any) -> Any:
     """Return left . right. Raises ExpressionError unless both are matrices of matching sizes."""
     if not isinstance(left, Grid):
         raise ExpressionError(
-            f"{_said(left)} . {_said(right)} has no meaning.".capitalize(),
-            remedy="The point multiplies matrices: A[1] . A[2].",
+            f"{_said(left)} . {_said(right)} is not defined.".capitalize(),
+            remedy="The point multiplies two matrices: A[1] . A[2].",
         )
     return left.dot(right)
 

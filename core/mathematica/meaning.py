@@ -61,7 +61,7 @@ def value(tree: Tree, look_up: LookUp, refer: Refer) -> Scalar:
     if isinstance(tree, Part):
         return _at(tree, refer)
     remedy = _REMEDIES.get(tree.operator, "") if isinstance(tree, Pair) else ""
-    raise refused(tree, f"'{said(tree)}' is no number.", remedy or "Write a formula.")
+    raise refused(tree, f"'{said(tree)}' is not a number.", remedy or "Write a formula.")
 
 
 _REMEDIES = {
@@ -90,7 +90,7 @@ def _combined(tree: Binary, left: Scalar, right: Scalar) -> Scalar:
     except (ZeroDivisionError, OverflowError, ValueError):
         raise refused(tree, f"'{said(tree)}' has no finite value.", "Change the formula.") from None
     except ModelError as error:
-        raise refused(tree, f"'{said(tree)}' is no polynomial of the symbols.", error.remedy) from None
+        raise refused(tree, f"'{said(tree)}' is not a polynomial in the symbols.", error.remedy) from None
     except ExpressionError as error:
         place(error, tree)
         raise
@@ -120,7 +120,7 @@ def _function(tree: Call, ours: str, arguments: list[Scalar]) -> Scalar:
     except ValueError:
         raise refused(tree, f"'{said(tree)}' has no real value.", "Change the formula.") from None
     except ModelError as error:
-        raise refused(tree, f"'{said(tree)}' has no exact form here.", error.remedy) from None
+        raise refused(tree, f"'{said(tree)}' cannot be written exactly.", error.remedy) from None
     except ExpressionError as error:
         place(error, tree)
         raise
@@ -184,7 +184,7 @@ def number(tree: Tree, known: Callable[[str], float]) -> float:
     """Evaluate a tree without time-dependent parts to a number; `known(name)` gives the values of symbols."""
 
     def refuse(call: Call) -> Scalar:
-        raise refused(call, f"'{said(call)}' is no number here.", "Write a number or a formula.")
+        raise refused(call, f"'{said(call)}' is not a number here.", "Write a number or a formula.")
 
     def look_up(name: Name) -> Scalar:
         return refuse(Call(name, (), name.at)) if name.primes else known(name.name)

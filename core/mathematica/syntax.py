@@ -262,7 +262,7 @@ def parse(source: str) -> Tree:
     """Parse one statement. Raises ExpressionError naming line and column."""
     statements = parse_all(source)
     if not statements:
-        raise ExpressionError("There is nothing to do.", remedy="Write a call such as FKin[].")
+        raise ExpressionError("The text contains no statement.", remedy="Write a call such as FKin[].")
     if len(statements) > 1:
         raise _error("A second statement begins here", statements[1].line, 1)
     return statements[0].tree
@@ -406,7 +406,7 @@ class _Parser:
         name = FUNCTION_NAMES[token.text]
         if self.operator() == " " and not self.is_operator("("):
             raise ExpressionError(
-                f"'{token.text}' is a function; its argument is in brackets.",
+                f"'{token.text}' is a function; its argument goes in square brackets.",
                 where=f"column {token.column}",
                 line=token.line,
                 remedy=f"Write {name}[…].",

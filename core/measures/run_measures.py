@@ -121,13 +121,13 @@ class Signals:
             if name in self.channels.modes.of_words:
                 words = ", ".join(self.channels.modes.of_words[name])
                 raise ExpressionError(
-                    f"'{name}' in column {_column(text, name)} of '{text}' is words: {words}.",
+                    f"'{name}' in column {_column(text, name)} of '{text}' is a text channel: {words}.",
                     where="measure",
-                    remedy="Use the force beside it.",
+                    remedy="Use the corresponding force channel.",
                 )
             if not (self.is_channel(name) or name in self.parameters or name in (END, START)):
                 raise ExpressionError(
-                    f"Nothing is called '{name}', in column {_column(text, name)} of '{text}'.",
+                    f"There is no channel or parameter '{name}', in column {_column(text, name)} of '{text}'.",
                     where="measure",
                     remedy=near_misses(name, self.all),
                 )
@@ -178,7 +178,7 @@ class Measure:
             raise ModelError(
                 f"'{text}' is a curve over time: '{curve}' is not reduced to a number.",
                 where="measure",
-                remedy=f"Say which number: max({curve}), mean({curve}), at({curve}, end) …",
+                remedy=f"Reduce it to a number: max({curve}), mean({curve}), at({curve}, end) …",
             )
         found = dimension_of(node, signals.dimension)
         if dimension and not fits(found, of_name(dimension)):
@@ -284,7 +284,7 @@ class Requirement:
         node = parse(text, "native", FURTHER)
         if not isinstance(node, Binary) or node.operator not in COMPARISONS or node.operator == "!=":
             raise ExpressionError(
-                f"'{text}' compares nothing.", where="requirement", remedy="Write it with <, <=, >, >= or ==."
+                f"'{text}' is not a comparison.", where="requirement", remedy="Write it with <, <=, >, >= or ==."
             )
         signals.check(node, text)
         dimension_of(node, signals.dimension)
@@ -420,7 +420,7 @@ class _Reader:
         exact = TIME_FRACTION * max(float(time[-1] - time[0]), 1e-12)
         if not (time[0] - exact <= t <= time[-1] + exact):
             raise ModelError(
-                f"There is nothing at t = {t:.6g} s: the run goes from {time[0]:.6g} s to {time[-1]:.6g} s.",
+                f"There is no value at t = {t:.6g} s: the run goes from {time[0]:.6g} s to {time[-1]:.6g} s.",
                 where=f"at({text_of(what)}, …)",
                 remedy="Name a time of the run, 'end' or 'start', or let it run longer.",
             )

@@ -151,18 +151,22 @@ def _read(path: str) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         where = f"column {error.colno}"
         raise FileError(
-            f"This is no animation: {error.msg}.",
+            f"This is not an animation file: {error.msg}.",
             file=path,
             line=error.lineno,
             where=where,
             remedy="Choose a file written by SaveAnim.",
         ) from None
     except (RecursionError, ValueError):
-        raise FileError("This is no animation.", file=path, remedy="Choose a file written by SaveAnim.") from None
+        raise FileError(
+            "This is not an animation file.", file=path, remedy="Choose a file written by SaveAnim."
+        ) from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise FileError("This is no animation.", file=path, remedy="Choose a file written by SaveAnim.")
+        raise FileError("This is not an animation file.", file=path, remedy="Choose a file written by SaveAnim.")
     if data.get("version") != VERSION:
-        raise FileError("The animation is of another version of this program.", file=path, remedy="Update the program.")
+        raise FileError(
+            "The animation file has a format of another program version.", file=path, remedy="Update the program."
+        )
     return data
 
 
@@ -170,12 +174,12 @@ def _made(data: Mapping[str, Any], context: Context, name: str) -> Animation:
     """Build the animation from the file's data. Raises KeyError, TypeError or ValueError for invalid data."""
     q = np.array(data["poses"], dtype=float)
     if q.ndim != 2 or q.shape[1] != context.mech.nq or not len(q) or not np.isfinite(q).all():
-        raise ValueError("its poses are no table of finite numbers, one column per coordinate")
+        raise ValueError("its poses are not a table of finite numbers with one column per coordinate")
     values = [{str(key): float(x) for key, x in p.items()} for p in data["parameters"]]
     if "times" in data:
         return _motion(data, context, q, values[0], name)
     if len(values) != len(q):
-        raise ValueError("it has not as many parameter sets as poses")
+        raise ValueError("its numbers of parameter sets and of poses differ")
     entries = sorted({key for p in values for key in p} - set(context.mech.p_names))
     display = data["display"] if data["display"] in ("composite", "animate", "single") else "composite"
     poses = PoseSequence(
@@ -222,10 +226,10 @@ def _field(data: Mapping[str, Any], poses: PoseSequence) -> EllipsoidField:
         r = [float(radius) for radius in radii]
         table = np.array(axes, dtype=float)
         if table.shape != (3, 3):
-            raise ValueError("an ellipsoid's axes are no 3×3 matrix")
+            raise ValueError("the axes of an ellipsoid are not a 3×3 matrix")
         found.append(Ellipsoid((x, y, z), rows_of(table), (r[0], r[1], r[2])))
     if len(found) != len(poses.q):
-        raise ValueError("it has not as many ellipsoids as poses")
+        raise ValueError("its numbers of ellipsoids and of poses differ")
     radii = tuple(e.radii for e in found)
     table_of = Table(title="Radii", columns=tuple(Column(f"radius {k}", "length") for k in (1, 2, 3)), rows=radii)
     return EllipsoidField(
@@ -267,5 +271,5 @@ def set_ranges(workspace: Workspace, *axes: Tree | None) -> Result:
 def _range(workspace: Workspace, name: str, tree: Tree) -> tuple[float, float]:
     ends = [workspace.number(part) for part in meaning.items(tree)]
     if len(ends) != 2 or ends[0] == ends[1]:
-        raise refused(tree, f"'{meaning.said(tree)}' is no range along {name}.", "Write {smallest, largest}, in m.")
+        raise refused(tree, f"'{meaning.said(tree)}' is not a range along {name}.", "Write {smallest, largest}, in m.")
     return min(ends), max(ends)

@@ -163,11 +163,11 @@ class Command:
         value = item.right if isinstance(item, Pair) else None
         example = {"text": '"name"', "number": "0.5", "": ""}[word.value]
         if word.value == "" and value is not None:
-            raise refused(item, f"'{word.name}' takes no value.", f"Write {word.name} alone.")
+            raise refused(item, f"'{word.name}' takes no value.", f"Write only {word.name}.")
         lacking = value is None and word.value != "" and word.name != "xprint"
         if lacking or (word.value == "text" and value is not None and not isinstance(value, Text | Name)):
             raise refused(
-                item, f"'{meaning.said(item)}' names no {_KINDS[word.value]}.", f"Write {word.name} -> {example}."
+                item, f"'{meaning.said(item)}' is not a {_KINDS[word.value]}.", f"Write {word.name} -> {example}."
             )
 
 
@@ -200,4 +200,4 @@ def text_of(tree: Tree) -> str:
         return tree.value
     if isinstance(tree, Name):
         return tree.name
-    raise refused(tree, f"'{meaning.said(tree)}' is no text.", 'Write it in quotation marks: "name".')
+    raise refused(tree, f"'{meaning.said(tree)}' is not a text.", 'Write it in quotation marks: "name".')

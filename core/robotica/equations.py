@@ -22,7 +22,7 @@ from core.robotica.workspace import Workspace
 def data_file(workspace: Workspace, name: Tree | None = None) -> Result:
     """Read a robot from a file and forget all previous values."""
     if name is None:
-        raise ExpressionError("Which file?", remedy='Write DataFile["name"].')
+        raise ExpressionError("The file name is missing.", remedy='Write DataFile["name"].')
     path = workspace.path(text_of(name))
     workspace.host.open(path)
     workspace.reset()
@@ -123,5 +123,5 @@ def trig_notation(workspace: Workspace, notation: Tree | None = None) -> Result:
 
     chosen = "short" if notation is None else text_of(notation)
     if chosen not in ("short", "full"):
-        raise refused(notation, f"There is no notation '{chosen}'.", "Write short or full.")  # type: ignore[arg-type]
+        raise refused(notation, f"Unknown notation '{chosen}'.", "Write short or full.")  # type: ignore[arg-type]
     return call("trig_notation", workspace.context(), notation=chosen)

@@ -80,7 +80,7 @@ class _Reader:
     def name(self, name: Name) -> Any:
         """Return a symbol, its value, or a whole matrix."""
         if name.primes:
-            raise refused(name, f"'{said(name)}' has no meaning here.", "Primes stand in torque files.")
+            raise refused(name, f"'{said(name)}' has no meaning here.", "Use primes only in torque files.")
         if name.name in self.fixed:
             return self.fixed[name.name]
         if self._is_matrix(name):
@@ -96,7 +96,9 @@ class _Reader:
 
     def _unknown(self, name: Name) -> ExpressionError:
         refuse_head(self.workspace, name)
-        return refused(name, f"'{name.name}' is no symbol of the robot.", "Use its parameters and joint coordinates.")
+        return refused(
+            name, f"'{name.name}' is not a symbol of the robot.", "Use its parameters and joint coordinates."
+        )
 
     def call(self, call: Call | Part) -> Any:
         """Return a result of the robot, an entry of a matrix, or a transpose."""
@@ -140,12 +142,14 @@ def refuse_head(workspace: Workspace, name: Name) -> None:
     if name.name in workspace.commands:
         raise refused(
             name,
-            f"'{name.name}' is a function; its arguments stand in square brackets.",
+            f"'{name.name}' is a function; its arguments go in square brackets.",
             f"Write {workspace.commands[name.name].usage}.",
         )
     if name.name in FUNCTION_NAMES:
         function = FUNCTION_NAMES[name.name]
-        raise refused(name, f"'{name.name}' is a function; its argument is in brackets.", f"Write {function}[q1].")
+        raise refused(
+            name, f"'{name.name}' is a function; its argument goes in square brackets.", f"Write {function}[q1]."
+        )
     if name.name in INDEXED:
         count = INDEXED[name.name][1]
         raise refused(

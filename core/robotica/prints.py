@@ -23,8 +23,8 @@ def formulas(workspace: Workspace, tree: Tree, label: str = "") -> Formulas:
     if found is None:
         raise refused(
             tree,
-            f"'{meaning.said(tree)}' is no matrix.",
-            "There are A[i], T[i,j], J, M, MU, CM, G, c[i,j,k], Jvc[i], Jwc[i].",
+            f"'{meaning.said(tree)}' is not a matrix.",
+            "Use A[i], T[i,j], J, M, MU, CM, G, c[i,j,k], Jvc[i], Jwc[i].",
         )
     return dataclasses.replace(found, title=label or found.title, label=label or found.label)
 
@@ -47,7 +47,7 @@ def file_of(workspace: Workspace, name: str) -> str:
     """Return the path of a file: '*' means the default file, and any other name becomes the default."""
     if name == "*":
         if not workspace.state.default_file:
-            raise ExpressionError("There is no default file yet.", remedy="Name a file once; it is the default then.")
+            raise ExpressionError("There is no default file yet.", remedy="Name a file; it becomes the default.")
         return workspace.state.default_file
     workspace.state.default_file = workspace.target(name)
     return workspace.state.default_file

@@ -94,12 +94,12 @@ def _times(workspace: Workspace, tree: Tree) -> tuple[float, float, int]:
         form = "Write {start, end} or {start, end, steps}."
         raise refused(
             tree,
-            f"'{meaning.said(tree)}' is no range of times.",
-            "It must end after it starts." if len(parts) in (2, 3) else form,
+            f"'{meaning.said(tree)}' is not a range of times.",
+            "The end must be after the start." if len(parts) in (2, 3) else form,
         )
     steps = parts[2] if len(parts) == 3 else MOST_STEPS
     if steps < 1 or steps != int(steps):
-        raise refused(tree, f"{steps:g} is no limit of steps.", f"Write a whole number such as {STEPS}.")
+        raise refused(tree, f"{steps:g} is not a valid limit of steps.", f"Write a whole number such as {STEPS}.")
     return parts[0], parts[1], int(steps)
 
 
@@ -117,12 +117,14 @@ def _conditions(workspace: Workspace, tree: Tree | None, robot: Robot, begin: fl
             if (name, primes) in met:
                 raise refused(
                     condition,
-                    f"'{meaning.said(condition)}' is the second condition for {name}{chr(39) * primes}.",
-                    "Give one of each.",
+                    f"'{meaning.said(condition)}' is a second condition for {name}{chr(39) * primes}.",
+                    "Give only one for each.",
                 )
             met.add((name, primes))
             if name not in places:
-                raise refused(condition, f"'{name}' is no joint coordinate.", f"There are {_symbols(robot)}.")
+                raise refused(
+                    condition, f"'{name}' is not a joint coordinate.", f"The coordinates are {_symbols(robot)}."
+                )
             if primes:
                 v0[places[name].v] = amount
             else:
@@ -138,7 +140,7 @@ def _condition(workspace: Workspace, tree: Tree, begin: float) -> Sequence[tuple
                 name = head.name + "'" * head.primes
                 raise refused(
                     tree,
-                    f"'{meaning.said(tree)}' is not where the response begins, at t = {begin:g}.",
+                    f"'{meaning.said(tree)}' is not at the start of the response, t = {begin:g}.",
                     f"Write {name}[{begin:g}] == {meaning.said(tree.right)}.",
                 )
             return [(head.name, head.primes, workspace.number(tree.right))]
@@ -147,14 +149,14 @@ def _condition(workspace: Workspace, tree: Tree, begin: float) -> Sequence[tuple
         return [(tree.items[0].name, primes, amount) for primes, amount in enumerate(numbers)]
     raise refused(
         tree,
-        f"'{meaning.said(tree)}' is no initial condition.",
+        f"'{meaning.said(tree)}' is not an initial condition.",
         "Write q1[0] == 0, q1'[0] == 0, or {q1, position, speed}.",
     )
 
 
 def _run(workspace: Workspace) -> Run:
     if workspace.state.run is None:
-        raise ModelError("There is no response and no trace yet.", remedy="Call Response or SimDrive first.")
+        raise ModelError("There is no response or trace yet.", remedy="Call Response or SimDrive first.")
     found: Run = workspace.state.run
     return found
 
@@ -208,7 +210,7 @@ def _arms(workspace: Workspace, run: Run, options: Mapping[str, Any]) -> PoseSeq
         step = workspace.number(step)
     if not step > 0.0:
         raise ExpressionError(
-            f"{step:g} is no step between pictures.",
+            f"{step:g} is not a valid step between pictures.",
             remedy="Write a positive number: seconds, or metres of the tool's path.",
         )
     times = _each_distance(run, step) if by_length else _each_time(run, step)
@@ -252,7 +254,9 @@ def plot(workspace: Workspace, x: Tree, ys: Tree, options: Tree | None = None) -
     aspect = found.get("aspect", found.get("number", 0.0))
     aspect = aspect if isinstance(aspect, float) else workspace.number(aspect)
     if not 0.0 <= aspect <= MOST_ASPECT:
-        raise ExpressionError(f"{aspect:g} is no height over width.", remedy="Write a positive number such as 0.7.")
+        raise ExpressionError(
+            f"{aspect:g} is not a valid ratio of height to width.", remedy="Write a positive number such as 0.7."
+        )
     columns = [np.asarray(run[name]) for name in names]
     for label, column in zip(labels, columns, strict=True):
         if column.ndim != 1:
@@ -285,7 +289,7 @@ def _channel(workspace: Workspace, tree: Tree) -> str:
         number = "".join(map(meaning.shown, tree.arguments)) if tree.head.name == "tau" else ""
         tree = Name(f"{tree.head.name}{number}", tree.head.primes, tree.at)
     if not isinstance(tree, Name):
-        raise refused(tree, f"'{meaning.said(tree)}' is no variable.", "Write t, q1, q1' …")
+        raise refused(tree, f"'{meaning.said(tree)}' is not a variable.", "Write t, q1, q1' …")
     if tree.name == "t":
         return "time"
     for i, variable in enumerate(workspace.robot.chain.variables, 1):

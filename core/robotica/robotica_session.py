@@ -101,7 +101,7 @@ class Session(Workspace):
             raise refused(tree, f"'{said(tree.left)}' cannot be given a value.", "Write name = number.")
         if tree.left.name in _PROTECTED and tree.left.name not in self.own_symbols:
             raise refused(
-                tree, f"'{tree.left.name}' has a meaning of its own and cannot be given a value.", "Use another name."
+                tree, f"'{tree.left.name}' is a reserved name and cannot be given a value.", "Use another name."
             )
         if isinstance(tree.right, Items):
             self.state.lists[tree.left.name] = tree.right

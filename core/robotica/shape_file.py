@@ -78,7 +78,7 @@ class _Reader:
             while self.take(",") or self.take(";"):
                 pass
         if not (self.lines or self.polygons or self.points):
-            raise self.refuse("The file holds no Line, Polygon or Point")
+            raise self.refuse("The file contains no Line, Polygon or Point")
         return LineShape(tuple(self.lines), tuple(self.polygons), tuple(self.points))
 
     # ----------------------------------------------------------------------------- letters
@@ -139,7 +139,7 @@ class _Reader:
             self.drawn(name, begin)
             self.expect("]")
         else:
-            raise self.refuse(f"'{name}' is not known here", near_misses(name, PRIMITIVES), begin)
+            raise self.refuse(f"'{name}' is not a known primitive", near_misses(name, PRIMITIVES), begin)
 
     def several(self, closing: str, depth: int) -> None:
         if self.take(closing):
@@ -225,4 +225,4 @@ class _Reader:
 
 
 def _unknown(name: str) -> float:
-    raise ExpressionError(f"'{name}' has no value in a shape", remedy="Write a number.")
+    raise ExpressionError(f"'{name}' has no value in a shape file", remedy="Write a number.")

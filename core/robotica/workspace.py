@@ -195,11 +195,12 @@ class Workspace:
             return float(context.q[context.mech.q_names.index(coordinates[name])])
         if name in FUNCTION_NAMES:
             raise ExpressionError(
-                f"'{name}' is a function; its argument is in brackets.", remedy=f"Write {FUNCTION_NAMES[name]}[q1]."
+                f"'{name}' is a function; its argument goes in square brackets.",
+                remedy=f"Write {FUNCTION_NAMES[name]}[q1].",
             )
         meant = next((constant for constant in CONSTANTS if constant.lower() == name.lower()), "")
         raise ExpressionError(
-            f"'{name}' has no value.", remedy=f"Did you mean {meant}?" if meant else f"Give it one: {name} = 1."
+            f"'{name}' has no value.", remedy=f"Did you mean {meant}?" if meant else f"Assign one: {name} = 1."
         )
 
     def path(self, name: str) -> str:
@@ -227,5 +228,5 @@ class Workspace:
         """Evaluate an integer. Raises ExpressionError."""
         x = self.number(tree)
         if x != int(x):
-            raise refused(tree, f"{x:g} is no index.", "Write whole numbers.")
+            raise refused(tree, f"The index {x:g} is not an integer.", "Write an integer.")
         return int(x)

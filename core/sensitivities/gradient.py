@@ -87,7 +87,7 @@ def gradient(
     ExpressionError and SimulationError for names, formulas and motions that have no derivative.
     """
     if method not in ("auto", "forward", "adjoint"):
-        raise ModelError(f"'{method}' is no method.", where="method", remedy="Take 'auto', 'forward' or 'adjoint'.")
+        raise ModelError(f"'{method}' is not a method.", where="method", remedy="Use 'auto', 'forward' or 'adjoint'.")
     goal = Objective(objective)
     if isinstance(model, Run):
         given, run = None, model
@@ -125,7 +125,9 @@ def run_derivatives(
 ) -> Array:
     """Return (times, components, m) derivatives of channels at times, s, by m names; see `Run.derivatives`."""
     if isinstance(at, str) and at != "end":
-        raise ModelError(f"'{at}' is no time of a run.", where="at", remedy="Name 'end', a time, s, or several.")
+        raise ModelError(
+            f"'{at}' is not a time of a run.", where="at", remedy="Give 'end', or one or several times in s."
+        )
     times = np.atleast_1d(np.asarray(run.time[-1] if isinstance(at, str) else at, dtype=float))
     outside = times[~((times >= run.time[0]) & (times <= run.time[-1]))]
     if len(outside) or times.ndim != 1 or not len(times):
@@ -133,7 +135,7 @@ def run_derivatives(
         raise ModelError(
             f"The run has no time {named}.",
             where="at",
-            remedy=f"Name times from {run.time[0]:g} to {run.time[-1]:g} s.",
+            remedy=f"Give times from {run.time[0]:g} to {run.time[-1]:g} s.",
         )
     asked = [output] if isinstance(output, str) else list(output)
     if not asked:

@@ -54,7 +54,7 @@ class Reduction(NamedTuple):
             raise ModelError(
                 f"The run has no time {time:g} s.",
                 where="objective",
-                remedy=f"Name a time from {first:g} to {last:g} s, or end.",
+                remedy=f"Give a time from {first:g} to {last:g} s, or end.",
             )
         return time
 
@@ -64,7 +64,7 @@ class Objective:
 
     def __init__(self, text: str) -> None:
         if not isinstance(text, str) or not text.strip():
-            raise ModelError("The objective is no formula.", where="objective", remedy=EXAMPLE)
+            raise ModelError("The objective is not a formula.", where="objective", remedy=EXAMPLE)
         self.text = text
         self.reductions: list[Reduction] = []
         try:
@@ -75,7 +75,7 @@ class Objective:
         if unknown or not self.reductions:
             name = unknown[0] if unknown else text.strip()
             raise ModelError(
-                f"'{name}' is no number of a whole run: say at which time, or over all of it.",
+                f"'{name}' varies over time, so it is not one number per run: reduce it by at, mean, max or the like.",
                 where="objective",
                 remedy=EXAMPLE,
             )
@@ -97,12 +97,12 @@ class Objective:
 def _reduction(word: str, arguments: tuple[Node, ...]) -> Reduction:
     second = text_of(arguments[1]) if len(arguments) == 2 else ""
     if word == "softmax" and not _is_number(second):
-        raise ExpressionError(f"'{second}' is no number other than 0.", where="objective", remedy=EXAMPLE)
+        raise ExpressionError(f"'{second}' is not a number other than 0.", where="objective", remedy=EXAMPLE)
     if inner := _reduced_within(arguments[0]):
         raise ExpressionError(
-            f"'{inner}' stands within '{word}'.",
+            f"'{word}' contains another reduction, '{inner}'.",
             where="objective",
-            remedy="A reduction takes a formula of channels, which has a value at each time.",
+            remedy="Reduce a formula of channels, which has a value at each time.",
         )
     return Reduction(word, text_of(arguments[0]), second)
 

@@ -85,20 +85,20 @@ def refuse(mech: Mechanism, method: str) -> None:
     """Raise `NoDerivative` for machines and methods whose runs cannot be differentiated."""
     if method in METHODS and method not in RUNGE_KUTTA:
         raise NoDerivative(
-            f"Steps of {METHODS[method].title} have no derivatives.",
+            f"Runs with the method {METHODS[method].title} cannot be differentiated.",
             where="derivatives of a run",
             remedy="Use rk54 or rk853, or rk4 with a fixed step.",
         )
     if mech.compiled.program.tracer.long:
         raise NoDerivative(
-            "The machine is too long: derivatives of its equations are not traced.",
+            "The machine is too large: its equations cannot be differentiated symbolically.",
             where="derivatives of a run",
-            remedy="Take differences of runs, or a smaller machine.",
+            remedy="Use finite differences of runs, or a smaller machine.",
         )
     if mech.compiled.elements.junctions:
         name = next(iter(mech.compiled.elements.junctions))
         raise NoDerivative(
-            "Runs of machines with junctions have no derivatives: their places follow from balances of forces.",
+            "Runs of machines with massless junctions cannot be differentiated.",
             where=f"junction '{name}'",
             remedy="Give it a body with a mass, or join the forces directly.",
         )
@@ -109,18 +109,18 @@ def _refuse_modes(run: Run, p: Array, end: float) -> None:
     rubbing = next((row for row in joint_modes(run.mech.compiled, p).rows if row.rubs), None)
     if rubbing is not None:
         raise NoDerivative(
-            "Dry friction has no derivative where it sticks: runs with it are not differentiated.",
+            "Runs with dry friction cannot be differentiated, since sticking has no derivative.",
             where=rubbing.where,
-            remedy="Leave it out, or write it smooth as a force: -friction*tanh(joint.v/0.01).",
+            remedy="Remove it, or replace it by a smooth force: -friction*tanh(joint.v/0.01).",
         )
     event = next((each for each in run.events if each.time <= end), None)
     at_once = run.modes[:1][:, of_all_rows(run.modes.shape[1], STOP, CLIPPED)] if run.modes.shape[1] else None
     if event is not None or (at_once is not None and at_once.any()):
         time, what = (run.time[0], "a limit acts") if event is None else (event.time, str(event))
         error = SimulationError(
-            f"At t = {time:.6g} s {what}: stops and limits of joints are not differentiated.",
+            f"At t = {time:.6g} s {what}: runs cannot be differentiated across joint stops and limits.",
             where="derivatives of a run" if event is None else f"joint '{event.joint}'",
-            remedy="End before, or let limits not act (limits: ideal of the world).",
+            remedy="End the run earlier, or switch joint limits off (limits: ideal of the world).",
         )
         error.time = float(time)
         raise error
@@ -185,7 +185,7 @@ def _accepted(mech: Mechanism, chosen: Settings, y: Array, torque: Any, by_forms
             error = SimulationError(
                 f"At t = {state.time:.6g} s the motion slides along a switching surface, where it has no derivative.",
                 where="derivatives of a run",
-                remedy="Write the switch with a slope: tanh(x/0.001) in place of sign(x); or take differences of runs.",
+                remedy="Use a smooth function, such as tanh(x/0.001) for sign(x), or finite differences of runs.",
             )
             error.time = float(state.time)
             raise error

@@ -146,7 +146,7 @@ class Eyes:
         for name, row, own in zip(self.names, y_l[0], left, strict=True):
             if own.size and own.max() > NOT_UNIQUE * np.abs(row).max():
                 raise ModelError(
-                    f"'{name}' is a force that redundant constraints leave open: it has no derivative.",
+                    f"'{name}' has no derivative: redundant constraints leave this force undetermined.",
                     where="output",
-                    remedy="`mech.mobility()` names what is redundant; ask for a motion or another force.",
+                    remedy="`mech.mobility()` names the redundant constraints; choose a motion or another force.",
                 )

@@ -69,7 +69,7 @@ def columns_of(mech: Mechanism, by: Sequence[str]) -> list[Column]:
     Raises ModelError.
     """
     if isinstance(by, str):
-        raise ModelError("by is one text.", where="by", remedy=f"Write a list: by=['{by}'].")
+        raise ModelError("by is a single text.", where="by", remedy=f"Write a list: by=['{by}'].")
     starts: dict[str, Column] = {name: Column(-1, "x", k) for k, name in enumerate(mech.x_names)}
     for k, name in enumerate(mech.v_names):
         starts[f"{name}.q"], starts[f"{name}.v"] = Column(-1, "q", k), Column(-1, "v", k)
@@ -86,7 +86,9 @@ def columns_of(mech: Mechanism, by: Sequence[str]) -> list[Column]:
                 remedy=near_misses(str(name), [*mech.p_names, *starts]),
             )
     if not found:
-        raise ModelError("Nothing is named to differentiate by.", where="by", remedy="Name parameters or start values.")
+        raise ModelError(
+            "No names to differentiate by are given.", where="by", remedy="Name parameters or start values."
+        )
     return found
 
 

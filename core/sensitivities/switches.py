@@ -75,7 +75,7 @@ class _Pieces:
                 self._jump(k, j)
         else:
             k = among[np.argmin(self.t[among])]
-            raise _without(self.t[k], self.formulas[of[among == k][0]], "changes its side ever again")
+            raise _without(self.t[k], self.formulas[of[among == k][0]], "changes sign again and again")
         behind = np.flatnonzero(self.end - self.t > NO_STEP_FRACTION * self.whole)
         self._pass(behind, self.end[behind] - self.t[behind])
         return list(zip(self.Phi, self.Gamma, strict=True))
@@ -152,9 +152,9 @@ def _saltation(rates: Rates, t: float, y: Array, side: Array, j: int, formula: s
 
 def _without(t: float, formula: str, why: str) -> SimulationError:
     error = SimulationError(
-        f"At t = {t:.6g} s '{formula}' {why}: there the run has no derivative.",
+        f"At t = {t:.6g} s '{formula}' {why}, so the run has no derivative there.",
         where="formula",
-        remedy="Begin elsewhere, or write the switch with a slope: tanh(x/0.001) in place of sign(x).",
+        remedy="Start from another state, or use a smooth function, such as tanh(x/0.001) for sign(x).",
     )
     error.time = t
     return error

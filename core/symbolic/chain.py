@@ -38,9 +38,9 @@ class Chain(SymbolicMachine):
             )
         if (tie := closing(self.topology)) is not None:
             raise ModelError(
-                "The machine has closed loops or constraints; these symbols are for chains.",
+                "The machine has closed loops or constraints; this function derives open chains only.",
                 where=tie,
-                remedy="Ask for the symbols of its loops, open the loop, or use the numeric functions.",
+                remedy="Use the symbolic functions for loops, open the loop, or use the numeric functions.",
             )
         path = moving_path(self.topology, self.tip)
         self.begin(variables_of(self.model, self.topology, path), recognise=recognise)

@@ -158,7 +158,7 @@ def export(robot: Robot, what: str, *indices: int, language: str = "text", label
     """
     if language not in EXPORTS:
         raise ModelError(
-            f"There is no export '{language}'.", where="language", remedy=f"Use one of {', '.join(EXPORTS)}."
+            f"Unknown export language '{language}'.", where="language", remedy=f"Use one of {', '.join(EXPORTS)}."
         )
     _, sign, write = EXPORTS[language]
     name = label or (

@@ -228,9 +228,9 @@ class Linkage(LinkageSymbols):
         )
         if heavy:
             raise ModelError(
-                f"Force '{heavy}' has mass of its own, which is not in these equations.",
+                f"Force '{heavy}' has a mass of its own, which the symbolic equations of motion cannot include.",
                 where=f"force '{heavy}'",
-                remedy="Positions and velocity ratios are there; give the mass to a body.",
+                remedy="Give the mass to a body, or use only positions and velocity ratios.",
             )
         return self._spelled(ReducedEquations(self, self.speeds).definitions())
 
@@ -283,14 +283,16 @@ class Linkage(LinkageSymbols):
                 continue
             missing = sorted(({name} if side is not None else names(form)) - found.keys())
             if missing:
-                raise ModelError(f"'{missing[0]}' has no value.", where=f"'{name}'", remedy="Give it a number, in SI.")
+                raise ModelError(
+                    f"'{missing[0]}' has no value.", where=f"'{name}'", remedy="Give it a number in SI units."
+                )
             try:
                 found[name] = evaluate(form, found)
             except (ValueError, ZeroDivisionError):
                 raise ModelError(
-                    f"'{name}' is no real number: the loop does not close here, or is singular.",
+                    f"'{name}' has no real value: the loop cannot be closed in this position, or is singular.",
                     where=", ".join(f"{each.symbol} = {found[each.symbol]:g}" for each in self.independent),
-                    remedy="Choose another position, or other lengths.",
+                    remedy="Choose another position, or change lengths.",
                 ) from None
         return found
 

@@ -65,10 +65,10 @@ class LinkageSymbols(SymbolicMachine):
         """Numbers of the independent variables, in order."""
         if len(self.places) > MOST_INDEPENDENT:
             raise ModelError(
-                f"The machine has {len(self.places)} independent coordinates; equations in symbols are written for up "
+                f"The machine has {len(self.places)} independent coordinates; symbolic equations are limited "
                 f"to {MOST_INDEPENDENT}.",
                 where="symbolic",
-                remedy="Weld joints that need not move, or use the numeric functions.",
+                remedy="Fix joints that need not move, or use the numeric functions.",
             )
         self.ratio_names = self._ratio_names(variables)
         self.begin(
@@ -260,14 +260,14 @@ def searched(topology: Topology, model: Model) -> Search:
         raise ModelError(
             "The machine has no closed loop.",
             where="symbolic",
-            remedy="Chains have symbols by Derive in symbols (symbolic.robot).",
+            remedy="For open chains use Derive in symbols (symbolic.robot).",
         )
     search = solved(topology)
     for edge in search.edges:
         if not edge.cut and edge.kind in ("S", "F", OWN):
             raise ModelError(
-                f"The coordinates of joint '{edge.joint}' are no angles and displacements (a quaternion, or a law of "
-                "its own): they have no textbook form.",
+                f"The coordinates of joint '{edge.joint}' are not angles or displacements (a quaternion, or a custom "
+                "joint law), so the loop cannot be solved symbolically.",
                 where=f"joint '{edge.joint}'",
                 remedy="Cut the loop at this joint (field cut), or replace it by revolute joints.",
             )
@@ -275,8 +275,8 @@ def searched(topology: Topology, model: Model) -> Search:
         if step.kind == ITERATION:
             what = ", ".join(f"'{name}'" for name in step.joints)
             raise ModelError(
-                f"No closed form was found for {what}: what closes by iteration has no symbols.",
+                f"The loop of {what} is closed only by iteration, so it cannot be solved symbolically.",
                 where="symbolic",
-                remedy="The function Loops lists what closes how.",
+                remedy="The function Loops lists how each loop is closed.",
             )
     return search

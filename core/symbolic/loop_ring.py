@@ -42,7 +42,7 @@ class LoopRing(Ring):
         """Return a symbol for a quotient."""
         if len(self._quotients) == len(_QUOTIENTS):
             raise ModelError(
-                "The loop takes more quotients than can be written down.",
+                "The symbolic solution of the loop needs too many quotients.",
                 where="symbolic",
                 remedy="Use the numeric functions.",
             )
@@ -87,7 +87,9 @@ class LoopRing(Ring):
     def _shortened(self, top: Any, bottom: Any) -> Ratio:
         if bottom.is_zero():
             raise ModelError(
-                "A loop is singular at every pose.", where="symbolic", remedy="See which joints mobility calls locked."
+                "A loop is singular in every pose.",
+                where="symbolic",
+                remedy="Check with Mobility which joints are locked.",
             )
         if top.is_zero():
             return Ratio(0.0, 1.0)

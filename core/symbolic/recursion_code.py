@@ -67,7 +67,7 @@ def recursion(robot: Robot, what: str) -> Recursion:
     """Build the expression graph of a result of `RESULTS` over the robot's symbols. Raises ModelError for another
     name."""
     if what not in RESULTS:
-        raise ModelError(f"There is no recursion for '{what}'.", remedy=f"There are: {', '.join(RESULTS)}.")
+        raise ModelError(f"'{what}' is not available as a recursion.", remedy=f"Choose one of {', '.join(RESULTS)}.")
     chain = robot.chain
     coordinates = [v.symbol for v in chain.variables]
     groups = [chain.parameters, coordinates, chain.rates, chain.accelerations]

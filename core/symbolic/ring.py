@@ -104,9 +104,9 @@ class Ring:
     def broken(self, top: Element, bottom: Element) -> Element:
         """Raise ModelError for a quotient of two elements that is not a polynomial."""
         raise ModelError(
-            f"The quotient by '{bottom}' is no polynomial.",
+            f"A quotient by '{bottom}' is not a polynomial.",
             where="symbolic",
-            remedy="Give the divisor a value, or a parameter of its own.",
+            remedy="Give the divisor a value, or define a parameter for the quotient.",
         )
 
     # ------------------------------------------------------------------------------- sines and cosines
@@ -120,9 +120,9 @@ class Ring:
         for (name, times), index in ((pair, self._angle_index.get(pair[0])) for pair in self._linear(x).items()):
             if index is None or times.denominator != 1:
                 raise ModelError(
-                    f"The sine of '{times}·{name}' has no exact form here.",
+                    f"The sine of '{times}·{name}' cannot be written exactly.",
                     where="symbolic",
-                    remedy="Only whole multiples of angles can stand in a rotation.",
+                    remedy="Use only integer multiples of angles in rotations.",
                 )
             s1, c1 = self.sines[index], self.cosines[index]
             if times < 0:
@@ -138,9 +138,9 @@ class Ring:
         for powers, coefficient in x.polynomial.terms():
             if sum(powers) > 1 or any(powers[:first]):
                 raise ModelError(
-                    f"The sine of '{x}' has no exact form here.",
+                    f"The sine of '{x}' cannot be written exactly.",
                     where="symbolic",
-                    remedy="Only sums of angles can stand in a rotation.",
+                    remedy="Use only sums of angles in rotations.",
                 )
             if any(powers):
                 factors[self.plain[powers.index(1) - first]] = Fraction(int(coefficient.p), int(coefficient.q))
@@ -222,9 +222,9 @@ class Element:
         n = int(exponent)
         if n != exponent or n < 0:
             raise ModelError(
-                f"The power {exponent} of '{self}' is no polynomial.",
+                f"The power {exponent} of '{self}' is not a polynomial.",
                 where="symbolic",
-                remedy="Give the base a value, or a parameter of its own.",
+                remedy="Give the base a value, or define a parameter for the power.",
             )
         result: Any = 1.0
         for _ in range(n):
@@ -283,15 +283,15 @@ def _function(name: str, *arguments: Any) -> Any:
         if _is_positive(-root):
             return x.ring.wrapped(-root)
         raise ModelError(
-            f"The root of '{x}' is '{Element(x.ring, root)}' or its negative, by its sign.",
+            f"The root of '{x}' is '{Element(x.ring, root)}' or its negative, depending on its sign.",
             where="symbolic",
             remedy=f"Write '{Element(x.ring, root)}' if it is positive.",
         )
     name = _AS_WRITTEN.get(name, name)
     raise ModelError(
-        f"'{name}' of a symbol has no exact form here.",
+        f"'{name}' of a symbol cannot be written as a polynomial.",
         where="symbolic",
-        remedy="Give the symbol a value, or the whole formula a parameter of its own.",
+        remedy="Give the symbol a value, or define a parameter for the whole formula.",
     )
 
 

@@ -232,7 +232,7 @@ class Robot:
         highest = len(self.chain.links) if what in ("Ki", "Pi") else self.n
         for index in indices:
             if not isinstance(index, int | np.integer):
-                raise ModelError(f"The index {index!r} of '{what}' is no whole number.", remedy="Count from 1.")
+                raise ModelError(f"The index {index!r} of '{what}' is not an integer.", remedy="Count from 1.")
             if not lowest <= index <= highest:
                 raise ModelError(
                     f"The index {index} of '{what}' is outside {lowest} … {highest}.",

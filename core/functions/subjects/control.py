@@ -119,7 +119,7 @@ def _opening(system: LinearSystem) -> Message:
         worst = max(range(len(system.residual)), key=lambda k: abs(system.residual[k]))
         name, rate = system.state_names[worst], system.residual[worst]
         unit = _per_second(system.units.states[worst])
-        text = f"This is no operating point: {name} changes by {rate:.4g} {unit}. The linear "
+        text = f"This is not an operating point: {name} changes by {rate:.4g} {unit}. The linear "
         text += "motion is that about the motion which begins here. Operating point (trim) finds one."
         return Message(text=f"{text} {words}".rstrip(), severity="hint")
     text = "This is an operating point. All modes are reached and seen."
@@ -185,7 +185,7 @@ def _diagrams(system: LinearSystem, duration: float | None) -> list[Result]:
     response = system.frequency_response(omega)
     pairs = [pair for pair in pairs if np.any(np.abs(response[:, pair[0], pair[1]]) > 0.0)]
     if not pairs:
-        return [*found, Message(text="None of the inputs moves any of the outputs.", severity="hint")]
+        return [*found, Message(text="None of the inputs affects any of the outputs.", severity="hint")]
     names = {pair: f"{system.output_names[pair[0]]} / {system.input_names[pair[1]]}" for pair in pairs}
     with np.errstate(divide="ignore", invalid="ignore"):
         gains = {pair: 20.0 * np.log10(np.abs(response[:, pair[0], pair[1]])) for pair in pairs}
@@ -333,7 +333,7 @@ def lqr(
         from core.files import save
 
         save(found.applied(context.model), file)
-        parts.append(Message(text=f"The machine with its feedback is written to {file}."))
+        parts.append(Message(text=f"The machine with its feedback has been written to {file}."))
     return Report(title="Feedback (LQR)", parts=tuple(parts))
 
 
@@ -358,7 +358,11 @@ def root_locus(
     from core.model.units.units import SI
 
     if len(ranges) > 1:
-        raise ModelError("One name runs at a time.", where="option 'ranges'", remedy="Give one range.")
+        raise ModelError(
+            "Only one parameter or coordinate can be varied at a time.",
+            where="option 'ranges'",
+            remedy="Give one range.",
+        )
     if ranges:
         name, start, stop, divisions = ranges[0]
         context.step(0, 1, f"Poles over {name}")
@@ -376,7 +380,9 @@ def root_locus(
     else:
         if len(inputs) > 1 or len(outputs) > 1:
             raise ModelError(
-                "A gain leads from one output to one input.", where="option 'inputs'", remedy="Name one of each."
+                "A feedback gain needs exactly one output and one input.",
+                where="option 'inputs'",
+                remedy="Name one of each.",
             )
         free = _system(context, (), (), "", {}, {}, friction=friction)
         if not (own := free.coordinates):

@@ -70,7 +70,7 @@ def _linkages(context: Context, target: Target, topology: str, starts: int, coun
         from core.files import save as write
 
         write(found[0].model, save)
-        parts.append(Message(text=f"The first linkage stands in {save}."))
+        parts.append(Message(text=f"The first linkage has been written to {save}."))
     return Report(title="Path synthesis", parts=tuple(parts))
 
 
@@ -176,7 +176,7 @@ def design_of(context: Context, vary: str, minimise: str, require: str, sweep: s
             continue
         low, colon, high = bounds.partition(":")
         if not colon:
-            raise ModelError(f"'{part}' has one bound.", where="option 'vary'", remedy="Write name=low:high.")
+            raise ModelError(f"'{part}' has only one bound.", where="option 'vary'", remedy="Write name=low:high.")
         known = context.model.expanded.find("parameters", name)
         of = Number("vary", "Bounds", dimension=known.dimension if known is not None else "none")
         design.vary(**{name: (quantity(low, context, of), quantity(high, context, of))})

@@ -48,7 +48,7 @@ def columns_of_text(text: str) -> dict[str, str]:
         signal, equals, column = (each.strip() for each in part.partition("="))
         if not equals or not signal:
             raise ModelError(
-                f"'{part}' says no column.", where="option 'columns'", remedy="Write joint1.q=angle [deg], …"
+                f"'{part}' does not assign a column.", where="option 'columns'", remedy="Write joint1.q=angle [deg], …"
             )
         found[signal] = column
     return found
@@ -75,7 +75,7 @@ def kinds_of(text: str) -> tuple[str, ...]:
     for name in found or ("",):
         if name not in KIND_NAMES:
             raise ModelError(
-                f"'{name}' is no kind of parameter." if name else "No kind of parameter is named.",
+                f"'{name}' is not a kind of parameter." if name else "No kind of parameter is named.",
                 where="option 'kinds'",
                 remedy=near_misses(name, KIND_NAMES),
             )
@@ -120,7 +120,7 @@ def identify(
         from core.files import save as write
 
         write(found.model, save)
-        parts.append(Message(text=f"The machine with what was found stands in {save}."))
+        parts.append(Message(text=f"The machine with the identified values has been written to {save}."))
     return Report(title="Identification", parts=tuple(parts))
 
 
@@ -255,7 +255,7 @@ def fit_run(
         from core.files import save as write
 
         write(found.model, save)
-        parts.append(Message(text=f"The machine with what was found stands in {save}."))
+        parts.append(Message(text=f"The machine with the identified values has been written to {save}."))
     return Report(title="Fit of a run", parts=tuple(parts))
 
 
@@ -273,7 +273,9 @@ def torque_of_text(text: str) -> dict[str, str] | None:
     for part in (each.strip() for each in text.split(";") if each.strip()):
         name, equals, formula = (each.strip() for each in part.partition("="))
         if not equals:
-            raise ModelError(f"'{part}' says no force.", where="option 'torque'", remedy="Write joint1=10*sin(t); …")
+            raise ModelError(
+                f"'{part}' does not assign a force.", where="option 'torque'", remedy="Write joint1=10*sin(t); …"
+            )
         found[name] = formula
     return found or None
 
@@ -367,7 +369,7 @@ def excitation(
     parts.append(Diagram(title="Exciting motion", across="t, s", up="q, rad or m", series=series))
     if save:
         found.save(save)
-        parts.append(Message(text=f"The trace stands in {save}."))
+        parts.append(Message(text=f"The trajectory has been written to {save}."))
     return Report(title="Exciting motion", parts=tuple(parts))
 
 

@@ -17,7 +17,7 @@ def loops(context: Context) -> Result:
     """List the loops, cut joints, solution order, and loops that need iteration."""
     mech = context.mech
     if not mech.compiled.lasting.any():
-        return Message(title="Loops", text="The model has no closed loop: its coordinates say where all is.")
+        return Message(title="Loops", text="The model has no closed loop: its joint coordinates determine the pose.")
     context.step(0, 1, "Looking for closed forms")
     steps = mech.solution_order
     rows: tuple[tuple[Cell, ...], ...] = tuple(

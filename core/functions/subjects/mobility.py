@@ -103,7 +103,7 @@ def assembly_branches(context: Context, hold: str) -> Result:
     size = characteristic_length(mech, p)
     if not mech.constrained:
         return Message(
-            title="Assembly branches", text="The model has no closed loop: its coordinates say where all is."
+            title="Assembly branches", text="The model has no closed loop: its joint coordinates determine the pose."
         )
     names = names_of(hold) or independent_coordinates(mech, q, p, context.t)
     try:
@@ -148,9 +148,9 @@ def instantaneous_screw(context: Context, frame: str, reference: str, motion: in
         found = mech.mobility(q, p, context.t)
         if not 1 <= motion <= len(found.motions):
             raise ModelError(
-                f"There is no free motion {motion}; the machine has {len(found.motions)} here.",
+                f"There is no independent motion {motion}; the machine has {len(found.motions)} here.",
                 where="option 'motion'",
-                remedy="Look at the function Mobility.",
+                remedy="The function Mobility lists the independent motions.",
             )
         v = found.motions[motion - 1].speeds
         title = f"Motion of {frame} against {reference} in free motion {motion}"

@@ -47,7 +47,11 @@ def operating_point(
 
     twice = next((name for name in {**target, **free} if name in fixed or (name in target and name in free)), "")
     if twice:
-        raise ModelError(f"'{twice}' is asked for twice.", where="trim", remedy="Let it be fixed, a target or free.")
+        raise ModelError(
+            f"'{twice}' has two requirements.",
+            where="trim",
+            remedy="Make it fixed, a target or free, but only one of these.",
+        )
     begin: dict[str, Any] = {"v": dict(speeds or {}), "tau": dict(forces or {})}
     op = OperatingPoint(context.mech, context.q, name=point, p=dict(context.p) or None, t=context.t, **begin)
     for name, value in fixed.items():

@@ -151,7 +151,9 @@ def write_response(run: Run, robot: Robot, path: str, increment: float, ends: tu
         return f"Run written to {path}."
     if not increment > 0.0:
         raise ModelError(
-            f"{increment:g} is no increment.", where="option 'increment'", remedy="Write a positive number of seconds."
+            f"The increment {increment:g} is not a positive number.",
+            where="option 'increment'",
+            remedy="Write a positive number of seconds.",
         )
     first, last = float(run.time[0]), float(run.time[-1])
     begin, end = ends or (first, last)
@@ -159,7 +161,7 @@ def write_response(run: Run, robot: Robot, path: str, increment: float, ends: tu
         raise ModelError(
             f"The response runs from {first:g} to {last:g} s, not from {begin:g} to {end:g} s.",
             where="times",
-            remedy="Save a range inside it, or let Response run longer.",
+            remedy="Save a range within the response, or run Response for longer.",
         )
     count = (end - begin) / increment
     if count > MOST_ROWS:

@@ -42,7 +42,7 @@ def compared(first: Run, second: Run, names: tuple[str, str] = ("first", "second
         raise ModelError(
             f"The runs {names[0]} and {names[1]} have no channel in common.",
             where="runs",
-            remedy="Compare runs of one machine.",
+            remedy="Compare runs of the same machine.",
         )
     columns = (
         Column("Channel"),

@@ -46,7 +46,7 @@ def run_derivatives(
     mech = context.mech
     names = tuple(by) or mech.p_names[:NAMES] or _starts(context)
     if not names:
-        text = "Drivers move all of it, and there are no parameters."
+        text = "There is nothing to differentiate by: drivers prescribe the whole motion, and there are no parameters."
         return Message(title="Derivatives of a run", text=text, severity="hint")
     asked = tuple(outputs) or tuple(f"{name}.q" for name in _single(mech)[:OUTPUTS])
     if not asked:
@@ -62,7 +62,7 @@ def run_derivatives(
         time = (ended.time or 0.0) - context.t
         if not 0.0 < time < duration:
             return Message(title=title, text=str(ended), severity="error")
-        parts.append(Message(text=f"{ended} What follows ends before.", severity="warning"))
+        parts.append(Message(text=f"{ended} The results below end before that time.", severity="warning"))
         duration = BEFORE * time
         try:
             found = _differentiated(context, names, speeds, forces, duration, integrator, step)

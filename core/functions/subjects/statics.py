@@ -219,7 +219,7 @@ def _state_of(context: Context, found: Linearisation) -> Message:
     scale = max(1.0, float(np.max(np.abs(found.A), initial=0.0)))
     if largest > 1e-6 * scale:
         text = (
-            "The machine is not at rest here: the linear motion is that about its present acceleration. "
+            "The machine is not in equilibrium here: the linearisation is about its present acceleration. "
             "Static equilibrium finds a pose of rest."
         )
         return Message(title="", text=f"{text}{modes}", severity="hint")

@@ -117,8 +117,8 @@ class _Evaluation:
             return self.scalars[("D" if name.primes else "") + name.name]
         if name.primes:
             raise self.refuse(
-                f"'{said(name)}' is the rate of something that is no joint coordinate.",
-                "Define the rate as a variable of its own.",
+                f"'{said(name)}' is the rate of a variable that is not a joint coordinate.",
+                "Define the rate as a separate variable.",
                 name,
             )
         if name.name in self.torques.variables:
@@ -133,7 +133,7 @@ class _Evaluation:
         name = tree.name
         if name in self.open:
             circle = " → ".join([*self.open, name])
-            raise self.refuse(f"'{name}' depends on itself: {circle}.", "Define it otherwise.", tree)
+            raise self.refuse(f"'{name}' depends on itself: {circle}.", "Remove the circular definition.", tree)
         if name not in self.found:
             self.open.append(name)
             formula, line = self.torques.variables[name]
@@ -146,10 +146,10 @@ class _Evaluation:
         name = call.head.name
         if name in self.coordinates:
             if call.arguments != (Name(TIME),):
-                raise self.refuse(f"'{said(call)}' is not taken at the time t.", f"Write {name}[t].", call)
+                raise self.refuse(f"'{said(call)}' must be taken at the time t.", f"Write {name}[t].", call)
             if call.head.primes > 1:
                 raise self.refuse(
-                    f"'{said(call)}' is an acceleration, which is not known yet.", "Use q and q' only.", call
+                    f"'{said(call)}' is an acceleration, which torques cannot depend on.", "Use q and q' only.", call
                 )
             return self.name(call.head)
         if name in MATRICES:
@@ -182,7 +182,7 @@ class _Evaluation:
             raise self.refuse(f"The symbol '{name}' has no value.", f"Give it one, as in {name} = 1.", call) from None
 
     def number_of(self, name: str) -> float:
-        raise self.refuse(f"'{name}' is no number.", "Write numbers as indices.")
+        raise self.refuse(f"The index '{name}' is not a number.", "Write numbers as indices.")
 
 
 def read_torque_file(path: str) -> Torques:
@@ -234,7 +234,7 @@ def _index(target: Call, line: int, file: str) -> int:
     found = getattr(index, "value", None)
     if not isinstance(found, float) or found != int(found) or found < 1:
         raise FileError(
-            f"'{said(target)}' names no joint.",
+            f"'{said(target)}' is not the torque of a joint.",
             line=line,
             where=_column(target),
             file=file,

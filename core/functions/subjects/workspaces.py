@@ -64,7 +64,9 @@ def workspace(
         except ModelError as refusal:  # as it stands it reaches everything, or nothing: what to do is said
             return Report(title=f"Workspace of {frame}", parts=(Message(text=str(refusal), severity="hint"),))
     if kind == "formula" and not formula.strip():
-        raise ModelError("There is no formula.", where="option 'formula'", remedy="Write one, as energy.potential.")
+        raise ModelError(
+            "The formula is missing.", where="option 'formula'", remedy="Give one, such as energy.potential."
+        )
     found = mapped(
         mech,
         frame,
@@ -103,7 +105,7 @@ def _over(context: Context, text: str) -> Any:
         name, equals, bounds = (each.strip() for each in part.partition("="))
         if name not in known:
             raise ModelError(
-                f"No coordinate that can run is called '{name}'.",
+                f"There is no independent coordinate '{name}'.",
                 where="option 'over'",
                 remedy=near_misses(name, known),
             )
@@ -112,7 +114,7 @@ def _over(context: Context, text: str) -> Any:
             continue
         low, colon, high = bounds.partition(":")
         if not colon:
-            raise ModelError(f"'{part}' has one bound.", where="option 'over'", remedy="Write name=low:high.")
+            raise ModelError(f"'{part}' has only one bound.", where="option 'over'", remedy="Write name=low:high.")
         of = Number("over", "Bounds", dimension=known[name].dimension)
         found[name] = quantity(low, context, of), quantity(high, context, of)
     return found
@@ -126,11 +128,13 @@ def _plane(slice: str, normal: str, at: float) -> Any:
         x, y, z = (float(each) for each in normal.split(","))
     except ValueError:
         raise ModelError(
-            f"'{normal}' is no direction.", where="option 'normal'", remedy="Give three numbers, as 1, 0, 1."
+            f"'{normal}' is not a direction.", where="option 'normal'", remedy="Give three numbers, such as 1, 0, 1."
         ) from None
     length = math.sqrt(x * x + y * y + z * z)
     if not (math.isfinite(length) and length > 0.0):
-        raise ModelError("The normal has no length.", where="option 'normal'", remedy="Give three numbers, as 1, 0, 1.")
+        raise ModelError(
+            "The normal vector is zero.", where="option 'normal'", remedy="Give three numbers, such as 1, 0, 1."
+        )
     return (x / length, y / length, z / length), at
 
 
@@ -143,7 +147,7 @@ def _angles(context: Context, text: str) -> tuple[float, ...] | None:
         raise ModelError(
             f"{len(parts)} angles are given, three are needed.",
             where="option 'orientation'",
-            remedy="Give turns about the fixed axes x, y, z, as 180 deg, 0, 90 deg.",
+            remedy="Give angles about the fixed axes x, y, z, such as 180 deg, 0, 90 deg.",
         )
     of = Number("orientation", "Orientation", dimension="angle")
     return tuple(quantity(part, context, of) for part in parts)
