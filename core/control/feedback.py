@@ -70,7 +70,7 @@ class Feedback:
         s = self.system
         names = signal_names(model.expanded)
         for k, state in enumerate(s.state_names):
-            if state not in names and np.max(np.abs(self.K[:, k]), initial=0.0) > self._small:
+            if state not in names and np.max(np.abs(self.K[:, k]), initial=0.0) > self._small_gains:
                 raise ModelError(
                     f"The state '{state}' cannot be used in a formula.",
                     where="feedback",
@@ -81,7 +81,7 @@ class Feedback:
         return model
 
     @property
-    def _small(self) -> float:
+    def _small_gains(self) -> float:
         return NO_GAIN * float(np.max(np.abs(self.K), initial=0.0))
 
     def _with_law(self, model: Model, name: str) -> Model:
@@ -96,7 +96,7 @@ class Feedback:
             )
         terms = [repr(float(s.u0[m]))] if s.u0[m] else []
         for n, state in enumerate(s.state_names):
-            if abs(self.K[m, n]) <= self._small:
+            if abs(self.K[m, n]) <= self._small_gains:
                 continue
             parameter = edits.unused_name(model, "parameters", f"gain_{name}_{state}".replace(".", "_"))
             model = edits.add(
@@ -138,7 +138,7 @@ def lqr(system: LinearSystem, Q: Weights = None, R: Weights = None) -> Feedback:
     """
     import scipy.linalg
 
-    weights = _matrix(Q, system.state_names, "state"), _matrix(R, system.input_names, "input")
+    weights = _weight_matrix(Q, system.state_names, "state"), _weight_matrix(R, system.input_names, "input")
     if not system.input_names:
         raise ModelError("The system has no inputs.", where="inputs", remedy="Name inputs when linearising.")
     spectrum = np.linalg.eigvalsh(weights[0]) if len(weights[0]) else np.zeros(1)
@@ -167,7 +167,7 @@ def _per_square(unit: str) -> str:
     return f"1/({unit})²" if set(unit) & set("/·") else f"1/{unit}²"
 
 
-def _matrix(given: Any, names: tuple[str, ...], word: str) -> Array:
+def _weight_matrix(given: Any, names: tuple[str, ...], word: str) -> Array:
     if given is None:
         return np.eye(len(names))
     if isinstance(given, Mapping):

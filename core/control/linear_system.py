@@ -164,7 +164,7 @@ class LinearSystem:
 
     def step_response(self, time: ArrayLike) -> Array:
         """Return (k, p, m) outputs over times (s, equal steps from 0) for a unit step of each input."""
-        t, n, m = _even(time), len(self.A), self.B.shape[1]
+        t, n, m = _equal_step(time), len(self.A), self.B.shape[1]
         moved = _exponential(np.block([[self.A, self.B], [np.zeros((m, n + m))]]) * (t[1] - t[0] if len(t) > 1 else 0))
         x = np.concatenate([np.zeros((n, m)), np.eye(m)])
         out = np.empty((len(t), len(self.C), m))
@@ -179,7 +179,7 @@ class LinearSystem:
 
     def free_response(self, time: ArrayLike, start: ArrayLike) -> Array:
         """Return (k, p) or (k, p, r) outputs from initial states (n,) or (n, r) without inputs."""
-        t, x = _even(time), np.asarray(start, dtype=float)
+        t, x = _equal_step(time), np.asarray(start, dtype=float)
         moved = _exponential(self.A * (t[1] - t[0] if len(t) > 1 else 0))
         out = np.empty((len(t), len(self.C), *x.shape[1:]))
         for k in range(len(t)):
@@ -196,7 +196,7 @@ class LinearSystem:
 
         if not len(self.A):
             return ()
-        scaled, scale = _balanced(self.A)
+        scaled, scale = _balanced_matrix(self.A)
         values, left, right = scipy.linalg.eig(scaled, left=True, right=True)
         reach = np.abs(left.conj().T @ (self.B / scale[:, None]))
         seen = np.abs((self.C * scale) @ right).T
@@ -230,17 +230,17 @@ class LinearSystem:
             if names
         ]
         for mode in self.mode_views():
-            if self.input_names and not self._has_rank(mode.pole, inputs=True):
-                found.append(f"{_named(mode)} is not reached by {_listed(self.input_names)}.")
-            if self.output_names and not self._has_rank(mode.pole, inputs=False):
-                found.append(f"{_named(mode)} is not seen by {_listed(self.output_names)}.")
+            if self.input_names and not self._passes_hautus_test(mode.pole, inputs=True):
+                found.append(f"{_mode_name(mode)} is not reached by {_listed(self.input_names)}.")
+            if self.output_names and not self._passes_hautus_test(mode.pole, inputs=False):
+                found.append(f"{_mode_name(mode)} is not seen by {_listed(self.output_names)}.")
         return tuple(dict.fromkeys(found))
 
-    def _has_rank(self, pole: complex, inputs: bool) -> bool:
+    def _passes_hautus_test(self, pole: complex, inputs: bool) -> bool:
         """Return True if [λ − A, B] has full rank (Hautus test), so that the inputs control all motions of this
         pole."""
         A, W = (self.A, self.B) if inputs else (self.A.T, self.C.T)
-        scaled, scale = _balanced(A)
+        scaled, scale = _balanced_matrix(A)
         moved = W / scale[:, None]
         size = np.linalg.norm(moved, axis=0)
         pencil = np.concatenate([pole * np.eye(len(A)) - scaled, moved / np.where(size > 0.0, size, 1.0)], axis=1)
@@ -250,12 +250,12 @@ class LinearSystem:
     @property
     def controllable(self) -> bool:
         """True if all modes are controllable."""
-        return all(self._has_rank(mode.pole, inputs=True) for mode in self.mode_views())
+        return all(self._passes_hautus_test(mode.pole, inputs=True) for mode in self.mode_views())
 
     @property
     def observable(self) -> bool:
         """True if all modes are observable."""
-        return all(self._has_rank(mode.pole, inputs=False) for mode in self.mode_views())
+        return all(self._passes_hautus_test(mode.pole, inputs=False) for mode in self.mode_views())
 
     # ------------------------------------------------------------------------------------------------- ways out
 
@@ -272,7 +272,7 @@ class LinearSystem:
     @staticmethod
     def from_control(system: Any) -> LinearSystem:
         """Convert a continuous control.StateSpace; its operating point is zero."""
-        return _of(from_control(system))
+        return _system_from(from_control(system))
 
     def to_npz(self, path: str | os.PathLike[str]) -> None:
         """Write matrices, operating point, names and units to a NumPy archive. Raises FileError."""
@@ -281,7 +281,7 @@ class LinearSystem:
     @staticmethod
     def from_npz(path: str | os.PathLike[str]) -> LinearSystem:
         """Read a file written by `to_npz`. Raises FileError."""
-        return _of(from_npz(path))
+        return _system_from(from_npz(path))
 
     def to_mat(self, path: str | os.PathLike[str]) -> None:
         """Write a MATLAB file (version 5) with the content of `to_npz`. Raises FileError."""
@@ -372,7 +372,7 @@ def followed(rows: Sequence[Complex]) -> Complex:
     return np.array(ordered)
 
 
-def _of(found: Read) -> LinearSystem:
+def _system_from(found: Read) -> LinearSystem:
     """Build a linear system from one read from another program."""
     states, inputs, outputs = found.names
     x, w, y, residual = found.point
@@ -383,27 +383,27 @@ def _of(found: Read) -> LinearSystem:
 def transmission_zeros(A: Array, B: Array, C: Array, D: Array) -> Complex:
     """Return the invariant zeros of any system, square or not, by reducing it until D is square and invertible; they
     are then the eigenvalues of A − B D⁻¹ C."""
-    scaled, scale = _balanced(A)
+    scaled, scale = _balanced_matrix(A)
     B, C = B / scale[:, None], C * scale
     rows, columns = (
         np.max(np.abs(each), axis=k, initial=0.0) for each, k in ((np.hstack([C, D]), 1), (np.vstack([B, D]), 0))
     )
     rows, columns = (np.where(each > 0.0, each, 1.0) for each in (rows, columns))
-    A, B, C, D = _reduced(scaled, B / columns, C / rows[:, None], D / rows[:, None] / columns)
-    A, C, B, D = (each.T for each in _reduced(A.T, C.T, B.T, D.T))
+    A, B, C, D = _reduced_system(scaled, B / columns, C / rows[:, None], D / rows[:, None] / columns)
+    A, C, B, D = (each.T for each in _reduced_system(A.T, C.T, B.T, D.T))
     if not len(A) or not D.size:
         return np.linalg.eigvals(A).astype(complex) if len(A) and not D.size else np.zeros(0, dtype=complex)
     found = np.linalg.eigvals(A - B @ np.linalg.solve(D, C))
     return np.asarray(found[np.lexsort((found.imag, np.round(np.abs(found), 9)))], dtype=complex)
 
 
-def _sizes(A: Array) -> Array:
+def _row_sizes(A: Array) -> Array:
     """Return the largest absolute entry of each row of a matrix (r, c) as (r,); 1 for zero rows."""
     found = np.max(np.abs(A), axis=1, initial=0.0)
     return np.where(found > 0.0, found, 1.0)
 
 
-def _reduced(A: Array, B: Array, C: Array, D: Array) -> tuple[Array, Array, Array, Array]:
+def _reduced_system(A: Array, B: Array, C: Array, D: Array) -> tuple[Array, Array, Array, Array]:
     """Reduce a system to one with the same zeros and D of full row rank: outputs without direct term fix states, which
     are removed."""
     size = max(float(np.max(np.abs(each), initial=0.0)) for each in (A, B, C, D)) or 1.0
@@ -423,7 +423,7 @@ def _reduced(A: Array, B: Array, C: Array, D: Array) -> tuple[Array, Array, Arra
         A, B = A[:stay, :stay], B[:stay]
 
 
-def _balanced(A: Array) -> tuple[Array, Array]:
+def _balanced_matrix(A: Array) -> tuple[Array, Array]:
     """Balance a matrix: return (S⁻¹ A S, diagonal of S) with rows and columns of similar size."""
     import scipy.linalg.lapack
 
@@ -439,7 +439,7 @@ def _exponential(A: Array) -> Array:
     return np.asarray(scipy.linalg.expm(A)) if len(A) else A
 
 
-def _even(time: ArrayLike) -> Array:
+def _equal_step(time: ArrayLike) -> Array:
     t = np.atleast_1d(np.asarray(time, dtype=float))
     steps = np.diff(t)
     if abs(t[0]) > 0.0 or (len(steps) and not (steps > 0.0).all()) or np.ptp(steps) > 1e-9 * max(t[-1], 1e-300):
@@ -466,7 +466,7 @@ def stuck_words(names: Sequence[str]) -> str:
     return f"{listed(names)} {held}: ask without friction for {'its' if one else 'their'} motion."
 
 
-def _named(mode: ModeView) -> str:
+def _mode_name(mode: ModeView) -> str:
     kind = f"{mode.frequency:.3g} Hz" if mode.frequency else f"λ = {readable(f'{mode.pole.real:.3g}')} 1/s"
     return f"Mode {mode.number}, {kind},"
 

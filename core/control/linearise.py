@@ -81,8 +81,8 @@ def linearise(
     first = points[0]
     maker = Lineariser(first.mech, inputs, outputs, first.p, driver_as, friction, motors)
     if form == "descriptor":
-        return _one(points, many, maker)
-    if len(points) > 1 and not named and (all_at_once := _of_open_chain(maker, points)) is not None:
+        return _single_system(points, many, maker)
+    if len(points) > 1 and not named and (all_at_once := _open_chain_systems(maker, points)) is not None:
         return all_at_once
     systems: list[LinearSystem] = []
     changes: list[tuple[float, tuple[str, ...]]] = []
@@ -94,13 +94,13 @@ def linearise(
     return LinearSystems(np.array([each.t for each in points]), tuple(systems), tuple(changes)) if many else systems[0]
 
 
-def _one(points: Sequence[Point], many: bool, maker: Lineariser) -> DescriptorSystem:
+def _single_system(points: Sequence[Point], many: bool, maker: Lineariser) -> DescriptorSystem:
     if many:
         raise ModelError("A descriptor system can be computed for one state only.", where="at", remedy="Give one time.")
     return maker.descriptor_at(points[0])
 
 
-def _of_open_chain(maker: Lineariser, points: Sequence[Point]) -> LinearSystems | None:
+def _open_chain_systems(maker: Lineariser, points: Sequence[Point]) -> LinearSystems | None:
     """Linearise at all points at once, for machines without constraints; None if that is not possible."""
     q, v, tau = (np.array([getattr(point, name) for point in points]) for name in ("q", "v", "tau"))
     p = maker.values(points[0].p)
@@ -110,7 +110,7 @@ def _of_open_chain(maker: Lineariser, points: Sequence[Point]) -> LinearSystems 
 
 def _points(machine: Any, at: Any, v: Any, tau: Any, p: Values, t: float) -> tuple[list[Point], bool]:
     if hasattr(machine, "computed_channels"):
-        return _of_run(machine, at)
+        return _points_of_run(machine, at)
     mech = machine if isinstance(machine, Mechanism) else Mechanism(machine)
     if isinstance(at, str):
         at = OperatingPoint(mech, at, p=p).solve().met()
@@ -120,7 +120,7 @@ def _points(machine: Any, at: Any, v: Any, tau: Any, p: Values, t: float) -> tup
     return [input_points(mech, at, v, tau, p, t)], False
 
 
-def _of_run(run: Any, at: Any) -> tuple[list[Point], bool]:
+def _points_of_run(run: Any, at: Any) -> tuple[list[Point], bool]:
     times = np.atleast_1d(np.asarray(run.time if at is None else at, dtype=float))
     outside = times[(times < run.time[0]) | (times > run.time[-1]) | ~np.isfinite(times)]
     if len(outside):

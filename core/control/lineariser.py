@@ -90,7 +90,7 @@ class Lineariser:
         self.derivatives = derivatives(self.mech.compiled.program, self._parameters)
         self.outputs = Outputs(self.mech, outputs, self._parameters, self.values(p))
         self._holding: tuple[tuple[bytes, float], PositionConstraints] | None = None
-        self._driven = _Driven(self.mech, self.inputs.table, driver_as)
+        self._driven = _DriverStates(self.mech, self.inputs.table, driver_as)
 
     def values(self, p: Array) -> Array:
         """Extend the model's parameter values by those of the added inputs: (n_p,)."""
@@ -109,7 +109,7 @@ class Lineariser:
         found = []
         for each in self.inputs.table:
             of_parameter = p[self.mech.p_names.index(each.parameter)] if each.parameter else 0.0
-            base = self._gravity(each, point) if each.name.startswith("gravity.") else 0.0
+            base = self._gravity_component(each, point) if each.name.startswith("gravity.") else 0.0
             found.append(point.tau[each.speed] if each.speed >= 0 else of_parameter + base)
         return np.array(found, dtype=float)
 
@@ -120,7 +120,7 @@ class Lineariser:
             if each.speed >= 0:
                 tau[each.speed] = value
             elif each.parameter:
-                base = self._gravity(each, point) if each.name.startswith("gravity.") else 0.0
+                base = self._gravity_component(each, point) if each.name.startswith("gravity.") else 0.0
                 p[self.mech.p_names.index(each.parameter)] = value - base
         return point._replace(tau=tau, p=p)
 
@@ -130,18 +130,20 @@ class Lineariser:
         """Return the linear system at a state. named : independent speeds; kept : previous ones, to be kept while well
         conditioned; motors : True if motor limits act, default as in the constructor"""
         mech, p = self.mech, self.values(point.p)
-        at = self._held_at(point, named, kept, self.motors if motors is None else motors)
+        at = self._constrained_state(point, named, kept, self.motors if motors is None else motors)
         held, slopes, a, x, chosen = at.state, at.slopes, at.a, at.x, at.chosen
         q, v = held.q, held.v
         found = reduction(mech, slopes)
         small = small_motions(held, slopes, found, at.B, chosen)
-        C, D, y0 = self._seen(at, small, p)
+        C, D, y0 = self._output_matrices(at, small, p)
         names = (*(mech.v_names[i] for i in chosen), *names_of(mech, found))
         x_rate = mech.x_rate(q, v, x, p=p, t=point.t)[found.kept] if mech.nx else np.zeros(0)
-        rest = _Rest(q, v, a, x, x_rate, point, chosen, found.kept, held, p)
+        rest = _EvaluatedState(q, v, a, x, x_rate, point, chosen, found.kept, held, p)
         return self._system(small, C, D, y0, rest, names)
 
-    def _held_at(self, point: Point, named: Sequence[str], kept: Sequence[str], motors: bool) -> _Held:
+    def _constrained_state(
+        self, point: Point, named: Sequence[str], kept: Sequence[str], motors: bool
+    ) -> _ConstrainedState:
         """Close the loops at a point, and return its state with the derivatives there."""
         mech, p = self.mech, self.values(point.p)
         constraints = self._constraints(p, point.t)
@@ -150,19 +152,19 @@ class Lineariser:
         x = states_at_rest(constraints, q) if point.x is None else np.asarray(point.x, dtype=float)
         held = HeldState(constraints, q, v, point.tau, x, self._friction, motors)
         N = held.motions
-        chosen = as_named(mech, named, N) if named else self._chosen(constraints, N, kept)
+        chosen = as_named(mech, named, N) if named else self._choose_speeds(constraints, N, kept)
         B = N @ np.linalg.inv(N[chosen]) if chosen else np.zeros((mech.nv, 0))
         a, multipliers, carried = held.motion(B, chosen)
         state = {"q": q, "v": v, "u": a, "x": x, "t": mech.clock(point.t, p)}
-        slopes = held.slopes(self._columns(self.derivatives(state, multipliers, p), held), a, carried)
-        return _Held(held, slopes, a, multipliers, x, chosen, B)
+        slopes = held.slopes(self._input_columns(self.derivatives(state, multipliers, p), held), a, carried)
+        return _ConstrainedState(held, slopes, a, multipliers, x, chosen, B)
 
     def descriptor_at(self, point: Point) -> DescriptorSystem:
         """Return the system at a state in all coordinates and multipliers."""
-        at, p = self._held_at(point, (), (), self.motors), self.values(point.p)
+        at, p = self._constrained_state(point, (), (), self.motors), self.values(point.p)
         y = self.outputs(at.state.q, at.state.v, at.a, at.multipliers, at.x, at.state.tau, p, point.t)
         inputs = tuple(each.name for each in self.inputs.table)
-        seen = self._at_once(y, np.zeros((len(self.outputs.names), len(inputs))), at.state)
+        seen = self._with_direct_effect(y, np.zeros((len(self.outputs.names), len(inputs))), at.state)
         names = (self.mech.v_names, self.mech.x_names, inputs, tuple(self.outputs.names))
         return descriptor(at.state, at.slopes, y, at.a, seen, names)
 
@@ -173,14 +175,14 @@ class Lineariser:
             self._holding = key, PositionConstraints(self.mech.compiled, p, t)
         return self._holding[1]
 
-    def _chosen(self, constraints: PositionConstraints, N: Array, kept: Sequence[str]) -> list[int]:
+    def _choose_speeds(self, constraints: PositionConstraints, N: Array, kept: Sequence[str]) -> list[int]:
         if len(kept) == N.shape[1] and kept:
             chosen = [self.mech.v_names.index(name) for name in kept]
             if np.linalg.cond(N[chosen] / constraints.units[chosen, None]) < WORST_CONDITION:
                 return chosen
         return well_chosen(constraints, N)
 
-    def _columns(self, slopes: Equations, held: HeldState) -> Equations:
+    def _input_columns(self, slopes: Equations, held: HeldState) -> Equations:
         """Return derivatives by all inputs, from those by parameters."""
         table, nv, rows = self.inputs.table, self.mech.nv, held.constraints.rows
         count = len(table)
@@ -202,18 +204,18 @@ class Lineariser:
                 columns[("s_p", "Gv_p", "g_p")[each.order]][each.row, k] = -1.0
         return slopes._replace(**columns)
 
-    def _seen(self, at: _Held, small: SmallMotions, p: Array) -> tuple[Array, Array, Array]:
+    def _output_matrices(self, at: _ConstrainedState, small: SmallMotions, p: Array) -> tuple[Array, Array, Array]:
         """Return C, D and y0."""
         held = at.state
         y = self.outputs(held.q, held.v, at.a, at.multipliers, at.x, held.tau, p, held.constraints.t)
         forces = solver(held.rows.T)(small.load)[: held.constraints.rows]
-        self._unique(held, y.y_l)
+        self._check_unique(held, y.y_l)
         n = len(small.A)
         moved = y.y_q @ small.displacement + y.y_v @ small.speed + y.y_a @ small.acceleration + y.y_x @ small.states
         total = moved + y.y_l @ forces
-        return total[:, :n], self._at_once(y, total[:, n:], held), y.y[:, 0]
+        return total[:, :n], self._with_direct_effect(y, total[:, n:], held), y.y[:, 0]
 
-    def _at_once(self, y: OutputSlopes, D: Array, held: HeldState) -> Array:
+    def _with_direct_effect(self, y: OutputSlopes, D: Array, held: HeldState) -> Array:
         """Add to D (p, m) the direct effect of the inputs on the outputs."""
         of_parameters = iter(y.y_p.T)
         for k, each in enumerate(self.inputs.table):
@@ -223,7 +225,7 @@ class Lineariser:
                 D[:, k] += y.y_tau[:, each.speed]
         return D
 
-    def _unique(self, held: HeldState, y_l: Array) -> None:
+    def _check_unique(self, held: HeldState, y_l: Array) -> None:
         """Check that no output depends on multipliers left undetermined by redundant constraints. Raises ModelError."""
         if not y_l.any() or not held.constraints.rows:
             return
@@ -242,16 +244,16 @@ class Lineariser:
                 )
 
     def _system(
-        self, small: SmallMotions, C: Array, D: Array, y0: Array, rest: _Rest, names: tuple[str, ...]
+        self, small: SmallMotions, C: Array, D: Array, y0: Array, rest: _EvaluatedState, names: tuple[str, ...]
     ) -> LinearSystem:
         k, inputs = len(rest.chosen), self.inputs.table
         A, B = small.A, small.B
-        u0 = np.array([self._value(each, rest) for each in inputs])
+        u0 = np.array([self._input_value(each, rest) for each in inputs])
         measured = [speed_dimension(self.mech, i) for i in rest.chosen]
         state_names = (*(f"{name}.q" for name in names[:k]), *(f"{name}.v" for name in names[:k]), *names[k:])
         units = [*("rad" if each == "angular_velocity" else "m" for each in measured), *(SI[each] for each in measured)]
         units += [""] * len(names[k:])
-        x0 = np.concatenate([self._positions(rest), rest.v[rest.chosen], rest.x[rest.kept]])
+        x0 = np.concatenate([self._chosen_positions(rest), rest.v[rest.chosen], rest.x[rest.kept]])
         residual = np.concatenate([rest.v[rest.chosen], rest.a[rest.chosen], rest.x_rate])
         system = LinearSystem(
             A,
@@ -285,7 +287,7 @@ class Lineariser:
         )
         return self._driven.integrated(system)
 
-    def _modes(self, small: SmallMotions, rest: _Rest, states: Sequence[str]) -> tuple[Any, ...]:
+    def _modes(self, small: SmallMotions, rest: _EvaluatedState, states: Sequence[str]) -> tuple[Any, ...]:
         k = len(rest.chosen)
         A = small.A
         if not len(A):
@@ -296,7 +298,7 @@ class Lineariser:
         B = small.displacement[:, :k]
         return modes_of(values, B @ vectors[:k], rest.at.constraints, vectors[2 * k :], states)
 
-    def _positions(self, rest: _Rest) -> Array:
+    def _chosen_positions(self, rest: _EvaluatedState) -> Array:
         """Return the coordinates (k,) of the chosen speeds; 0 for rotations by quaternions."""
         mech = self.mech
         return np.array(
@@ -306,15 +308,15 @@ class Lineariser:
             ]
         )
 
-    def _value(self, each: Input, rest: _Rest) -> float:
+    def _input_value(self, each: Input, rest: _EvaluatedState) -> float:
         """Return the value of an input at the state; 0 for drivers, whose input is the deviation from their
         function."""
         if each.speed >= 0:
             return float(rest.point.tau[each.speed])
         own = float(rest.p[self.mech.p_names.index(each.parameter)]) if each.parameter else 0.0
-        return own + (self._gravity(each, rest.point) if each.name.startswith("gravity.") else 0.0)
+        return own + (self._gravity_component(each, rest.point) if each.name.startswith("gravity.") else 0.0)
 
-    def _gravity(self, each: Input, point: Point) -> float:
+    def _gravity_component(self, each: Input, point: Point) -> float:
         """Return a component of the document's gravity, which may be a formula of parameters."""
         from core.model.formula.expression import evaluate, parse
 
@@ -326,7 +328,7 @@ class Lineariser:
         return float(evaluate(parse(value), self.given.model.values({name: p[name] for name in names})))
 
 
-class _Held(NamedTuple):
+class _ConstrainedState(NamedTuple):
     """A state on the constraint manifold, with derivatives, and the motions B of the chosen speeds."""
 
     state: HeldState
@@ -338,7 +340,7 @@ class _Held(NamedTuple):
     B: Array
 
 
-class _Rest(NamedTuple):
+class _EvaluatedState(NamedTuple):
     """State about which the system is linearised."""
 
     q: Array
@@ -353,7 +355,7 @@ class _Rest(NamedTuple):
     p: Array
 
 
-class _Driven:
+class _DriverStates:
     """Driver inputs: of value, rate and second rate the lower ones become states, each the integral of the next. A
     driver of speeds always has the value as state, a driver of accelerations value and rate."""
 

@@ -68,10 +68,10 @@ def open_states(mech: Mechanism, p: Array, q: Array, v: Array, tau: Array, time:
     if not limits:
         return found._replace(free=free)
     motors = supplied(mech.compiled, v, tau, p)
-    return _kept(mech, found._replace(motors=motors, free=free & ~motors.holds))
+    return _with_speed_limits(mech, found._replace(motors=motors, free=free & ~motors.holds))
 
 
-def _kept(mech: Mechanism, states: OpenStates) -> OpenStates:
+def _with_speed_limits(mech: Mechanism, states: OpenStates) -> OpenStates:
     """Solve for motors at their speed limit under load: those that need not withhold force become free, those that
     withhold all are overrun."""
     motors = states.motors
@@ -107,7 +107,7 @@ def along(lineariser: Any, states: OpenStates, single: Callable[[int], LinearSys
     for mask in np.unique(states.motors.keeps[states.free], axis=0):
         which = np.flatnonzero(states.free & (states.motors.keeps == mask).all(axis=1))
         first, own = single(int(which[0])), states.some(which)
-        arrays = _arrays(lineariser, first, own, np.flatnonzero(mask))
+        arrays = _system_arrays(lineariser, first, own, np.flatnonzero(mask))
         for name, array in arrays.items():
             array[0] = getattr(first, name)
         place[which] = np.stack([np.full(len(which), len(parts)), np.arange(len(which))], axis=1)
@@ -129,7 +129,7 @@ def _accelerations(mech: Mechanism, at: OpenStates) -> Array:
     return mech.compiled.call("forward_dynamics", at.q, at.v, at.acting, p=at.p, t=at.time)
 
 
-def _slopes(lineariser: Any, at: OpenStates, a: Array) -> tuple[Array, Array, Array, Array]:
+def _acceleration_derivatives(lineariser: Any, at: OpenStates, a: Array) -> tuple[Array, Array, Array, Array]:
     """Return (n, nv, nv) rotation of displacements; (n, nv, 2 nv) ∂a by displacements and speeds; (n, nv, nv) ∂a/∂τ;
     (n, nv, m) ∂f/∂p."""
     mech, nv, count = lineariser.mech, lineariser.mech.nv, len(at.q)
@@ -145,7 +145,7 @@ def _slopes(lineariser: Any, at: OpenStates, a: Array) -> tuple[Array, Array, Ar
     return e.turn, -inverse @ np.concatenate([e.f_q, e.f_v], axis=2), inverse, e.f_p
 
 
-def _arrays(lineariser: Any, first: LinearSystem, at: OpenStates, held: NDArray[np.int64]) -> dict[str, Any]:
+def _system_arrays(lineariser: Any, first: LinearSystem, at: OpenStates, held: NDArray[np.int64]) -> dict[str, Any]:
     """Return the array fields of the systems by name; held : speeds kept by motors at their speed limit, equal in all
     states"""
     mech, nv, count, motors = lineariser.mech, lineariser.mech.nv, len(at.q), at.motors
@@ -159,7 +159,7 @@ def _arrays(lineariser: Any, first: LinearSystem, at: OpenStates, held: NDArray[
     y_w = np.zeros((count, y.y.shape[1], len(table)))
     heard = ~motors.silent[:, None, by_tau]
     y_w[:, :, at_p], y_w[:, :, at_tau] = y.y_p, y.y_tau[:, :, by_tau] * heard
-    turn, by_state, by_forces, f_p = _slopes(lineariser, at, a)
+    turn, by_state, by_forces, f_p = _acceleration_derivatives(lineariser, at, a)
     by_inputs = np.zeros((count, nv, len(table)))
     by_inputs[:, :, at_tau] = by_forces[:, :, by_tau] * heard
     if at_p:
@@ -188,11 +188,11 @@ def _arrays(lineariser: Any, first: LinearSystem, at: OpenStates, held: NDArray[
     arrays |= {"q": at.q, "v": at.v, "a": a, "tau": motors.given}
     limits = {"saturated": motors.full, "overrun": motors.idle, "limited": motors.keeps}
     return {name: array.copy() for name, array in arrays.items()} | {
-        name: _named(mech, which) for name, which in limits.items()
+        name: _names_of_marked(mech, which) for name, which in limits.items()
     }
 
 
-def _named(mech: Mechanism, which: NDArray[np.bool_]) -> list[tuple[str, ...]]:
+def _names_of_marked(mech: Mechanism, which: NDArray[np.bool_]) -> list[tuple[str, ...]]:
     """Return the names of the marked speeds for each state."""
     known = {row.tobytes(): tuple(np.array(mech.v_names)[row].tolist()) for row in np.unique(which, axis=0)}
     return [known[row.tobytes()] for row in which]

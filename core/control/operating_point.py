@@ -114,11 +114,11 @@ class OperatingPoint:
         if name not in self.rows:
             inputs = input_names(self.mech)
             if name not in inputs:
-                self._known(name, inputs)
+                self._check_output(name, inputs)
             self.rows[name] = Row(name, name in inputs)
         return self.rows[name]
 
-    def _known(self, name: str, inputs: Sequence[str]) -> None:
+    def _check_output(self, name: str, inputs: Sequence[str]) -> None:
         """Check that an output exists and has one component. Raises ModelError."""
         try:
             lineariser = Lineariser(self.mech, (), (name,), self._start.p)
@@ -152,17 +152,17 @@ class OperatingPoint:
 
     def work(self) -> Callable[[Mechanism, Line], Found]:
         """Return `solve()` as a job for a worker process (`core.mechanism.work_apart`)."""
-        return partial(_solved, problem=self)
+        return partial(_solve_problem, problem=self)
 
     def solutions(self, starts: Sequence[ArrayLike] = ()) -> tuple[Found, ...]:
         """Find distinct points from all starts, solved ones first, then by least inputs."""
         points = [self._start, *(self._start._replace(q=np.asarray(q, dtype=float)) for q in starts)]
         found: list[Found] = []
         for point in points:
-            own = self._nearest(point)
-            own = own if own.solved else self._beside(own, point)
+            own = self._solve_or_nearest(point)
+            own = own if own.solved else self._from_nearby_poses(own, point)
             if not own.solved and self.motors:
-                own = self._told(own, point)
+                own = self._with_weak_motors(own, point)
             same = (np.max(np.abs(self.mech.difference(own.q, other.q)), initial=0.0) < 1e-6 for other in found)
             if not any(same):
                 found.append(own)
@@ -170,14 +170,14 @@ class OperatingPoint:
         order = sorted(range(len(found)), key=lambda k: (not found[k].solved, effort[k]))
         return tuple(found[k] for k in order)
 
-    def _solved(self, rows: Mapping[str, Row], point: Point) -> Found:
+    def _solve_problem(self, rows: Mapping[str, Row], point: Point) -> Found:
         return TrimSolver(rows, self.mech, self.lineariser, point, self.motors).found()
 
-    def _nearest(self, point: Point, rows: Mapping[str, Row] | None = None) -> Found:
+    def _solve_or_nearest(self, point: Point, rows: Mapping[str, Row] | None = None) -> Found:
         rows = self.rows if rows is None else rows
-        return nearest_point(self._solved(rows, point), rows, point, self._solved)
+        return nearest_point(self._solve_problem(rows, point), rows, point, self._solve_problem)
 
-    def _kept_rows(self, point: Point) -> dict[str, Row] | None:
+    def _rows_with_values(self, point: Point) -> dict[str, Row] | None:
         """Return the rows with initial values filled in where none is given; None if one is not a coordinate."""
         rows = dict(self.rows)
         for name, row in self.rows.items():
@@ -188,20 +188,20 @@ class OperatingPoint:
             rows[name] = dataclasses.replace(row, value=float(point.q[self.mech.q_names.index(name[:-2])]))
         return rows
 
-    def _beside(self, found: Found, point: Point) -> Found:
+    def _from_nearby_poses(self, found: Found, point: Point) -> Found:
         """Repeat a failed search from slightly displaced poses. At a pose of lost rank (a level pendulum, a stretched
         arm) unknowns have no effect to first order that they have next to it, so that what is reported missing may be
         missing only there."""
-        rows = self._kept_rows(point)
-        for q in () if rows is None else self._poses_beside(point):
-            trial = self._nearest(point._replace(q=q), rows)
+        rows = self._rows_with_values(point)
+        for q in () if rows is None else self._nearby_poses(point):
+            trial = self._solve_or_nearest(point._replace(q=q), rows)
             if trial.solved:
                 return trial
             if too_few(found.message) and not too_few(trial.message):
                 found = trial
         return found
 
-    def _poses_beside(self, point: Point) -> Iterator[np.ndarray]:
+    def _nearby_poses(self, point: Point) -> Iterator[np.ndarray]:
         """Yield an equilibrium found downhill, and closed poses near the initial one."""
         from core.analysis.equilibrium import equilibrium
 
@@ -215,12 +215,12 @@ class OperatingPoint:
             if closed is not None:
                 yield closed
 
-    def _told(self, found: Found, point: Point) -> Found:
+    def _with_weak_motors(self, found: Found, point: Point) -> Found:
         """Add to the message of a failed search the motors that are too weak, if unlimited ones would solve it."""
         strong = TrimSolver(self.rows, self.mech, self.lineariser, point, motors=False).found()
         words = motor_limits.needed_words(strong.mech.compiled, strong.tau, strong.parameters) if strong.solved else ""
         return dataclasses.replace(found, message=f"{words} {found.message}") if words else found
 
 
-def _solved(mech: Mechanism, line: Line, problem: OperatingPoint) -> Found:
+def _solve_problem(mech: Mechanism, line: Line, problem: OperatingPoint) -> Found:
     return problem.solve()

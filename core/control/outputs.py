@@ -63,7 +63,7 @@ class OutputSlopes(NamedTuple):
     y_p: Array
 
 
-class _Traced(NamedTuple):
+class _CompiledOutputs(NamedTuple):
     """Compiled outputs of a machine: names and SI units; (q, v, a, λ, x, τ, t, p) → `OutputSlopes` as a CasADi graph
     and as code."""
 
@@ -73,7 +73,7 @@ class _Traced(NamedTuple):
     code: FlatCode
 
 
-_known: WeakKeyDictionary[Compiled, dict[Any, _Traced]] = WeakKeyDictionary()
+_known: WeakKeyDictionary[Compiled, dict[Any, _CompiledOutputs]] = WeakKeyDictionary()
 """Cache by machine, names and parameters."""
 
 
@@ -84,17 +84,19 @@ class Outputs:
         self.mech = mech
         known, key = _known.setdefault(mech.compiled, {}), (tuple(asked), tuple(parameters))
         if key not in known:
-            known[key] = self._traced(asked, parameters, p)
+            known[key] = self._compiled_outputs(asked, parameters, p)
         self.names, self.units, self.function, self._code = known[key]
 
-    def _traced(self, asked: Sequence[str], parameters: Sequence[int], p: Array) -> _Traced:
+    def _compiled_outputs(self, asked: Sequence[str], parameters: Sequence[int], p: Array) -> _CompiledOutputs:
         mech = self.mech
         q, v, none = np.zeros((1, mech.nq)), np.zeros((1, mech.nv)), np.zeros((0, 0))
         self._channels = Channels(mech, p, State(np.zeros(1), q, v, v, v, none))
-        self._symbols = _Symbols(mech)
-        read = [each for name in asked for each in self._read(name)]
+        self._symbols = _SymbolicChannels(mech)
+        read = [each for name in asked for each in self._components_of(name)]
         function, code = self._symbols.code(column([expression for _, expression, _ in read]), parameters)
-        return _Traced(tuple(name for name, *_ in read), tuple(measured for *_, measured in read), function, code)
+        return _CompiledOutputs(
+            tuple(name for name, *_ in read), tuple(measured for *_, measured in read), function, code
+        )
 
     def __call__(
         self, q: Array, v: Array, a: Array, multipliers: Array, x: Array, tau: Array, p: Array, t: float
@@ -110,19 +112,19 @@ class Outputs:
         clock, none = self.mech.compiled.time_argument(time, p), np.zeros((len(q), 0))
         return OutputSlopes(*self._code([q, v, a, none, none, tau, clock], p))
 
-    def _read(self, name: str) -> list[tuple[str, Any, str]]:
+    def _components_of(self, name: str) -> list[tuple[str, Any, str]]:
         """Return (name, expression, SI unit) of each component."""
         channels = self._channels
-        found = self._column(name)
+        found = self._channel_components(name)
         if found is None:
-            return [(name, *self._formula(name))]
+            return [(name, *self._formula_expression(name))]
         if len(found) == 1:
             return [(name, found[0], of_name(channels.dimension(name)).unit)]
         ends = suffixes(channels, name)
         parts = [f"{name}.{end}" for end in ends]
         return [(part, each, of_name(channels.dimension(part)).unit) for part, each in zip(parts, found, strict=True)]
 
-    def _column(self, name: str) -> list[Any] | None:
+    def _channel_components(self, name: str) -> list[Any] | None:
         """Return the components of a channel, or a single component or magnitude; None if no channel has this name."""
         if name in TIME:
             raise ModelError(
@@ -142,7 +144,7 @@ class Outputs:
             return [ca.norm_2(column([whole[ends.index(each)] for each in MAGNITUDES[part]]))]
         return None
 
-    def _formula(self, text: str) -> tuple[Any, str]:
+    def _formula_expression(self, text: str) -> tuple[Any, str]:
         """Return the expression of a formula of channels and parameters, with its unit. Raises ExpressionError, for
         instance if quantities of different dimensions are added or compared."""
         try:
@@ -156,9 +158,9 @@ class Outputs:
         for name in sorted(names(node)):
             if name in values:
                 continue
-            found = self._column(name)
+            found = self._channel_components(name)
             if found is None:
-                found = self._column(f"{name}.q") if f"{name}.q" in self._channels.names else None
+                found = self._channel_components(f"{name}.q") if f"{name}.q" in self._channels.names else None
             if found is None:
                 raise self._unknown(name)
             if len(found) > 1:
@@ -201,7 +203,7 @@ def output_names(channels: Channels) -> tuple[str, ...]:
     return tuple(name for name in channels.names if name not in left_out)
 
 
-class _Symbols:
+class _SymbolicChannels:
     """Channels as expressions over the symbols of a machine's graphs."""
 
     def __init__(self, mech: Mechanism) -> None:
@@ -213,7 +215,7 @@ class _Symbols:
         self.own = symbols("x", context.nx)
         self.inputs["x"] = [*self.own, *[0.0] * context.nx]
         if context.nx:
-            self.inputs["x"] = [*self.own, *self._trace("states")]
+            self.inputs["x"] = [*self.own, *self._symbolic_result("states")]
         self.tau = symbols("tau", mech.nv)
         self.parameters = self.context.numbers.values
         self._known: dict[str, list[Any]] = {}
@@ -225,13 +227,13 @@ class _Symbols:
         q, v, a, multipliers = given
         x, tau, p = column(list(self.own)), column(self.tau), column(self.context.p)
         by = column([self.context.p[k] for k in parameters])
-        N = ca.jacobian(column(self._trace("rate")), v)
+        N = ca.jacobian(column(self._symbolic_result("rate")), v)
         slopes = [ca.jacobian(y, q) @ N, *(ca.jacobian(y, each) for each in (v, a, multipliers, x, tau, by))]
         arguments = [*given, x, tau, column(self.inputs["t"]), p]
         function = ca.Function("outputs", arguments, [y, *slopes], {"cse": True})
         return function, FlatCode(arguments, [y, *slopes], later=True)
 
-    def _trace(self, name: str) -> list[Any]:
+    def _symbolic_result(self, name: str) -> list[Any]:
         """Return the flat symbolic result of a registered function."""
         if name not in self._traces:
             kind, _, detail = name.partition(":")
@@ -257,7 +259,7 @@ class _Symbols:
         if name in channels.elements.table:
             return self._of_element(name, owner, what)
         if what == "reaction" and owner in mech.joint_names:
-            return self._reactions[owner]
+            return self._joint_reactions[owner]
         if what in ("q", "v", "a", "tau"):
             return self._of_joint(owner, what)
         if what in _FRAME and owner in mech.frame_names:
@@ -267,9 +269,9 @@ class _Symbols:
     def _whole(self, name: str) -> list[Any]:
         kind, _, part = name.partition(".")
         if kind == "momentum":
-            both = self._trace("momentum")
+            both = self._symbolic_result("momentum")
             return both[3:] if part == "linear" else both[:3]
-        kinetic, potential = (as_symbol(each) for each in self._trace("energy"))
+        kinetic, potential = (as_symbol(each) for each in self._symbolic_result("energy"))
         found = {"kinetic": kinetic, "potential": potential, "total": kinetic + potential}
         if part not in found:
             raise _no_output(name)
@@ -286,20 +288,20 @@ class _Symbols:
         else:
             return None
         if what == "tau":
-            return self._efforts(joint, parts)
+            return self._joint_efforts(joint, parts)
         end = "q" if what == "q" else "v"
         if not all(f"{part}.{end}" in elements.coordinates for part in parts):
             return None
         found = [elements.coordinates[f"{part}.{end}"](self._state) for part in parts]
-        return self._rates(found) if what == "a" else found
+        return self._time_derivatives(found) if what == "a" else found
 
-    def _rates(self, values: list[Any]) -> list[Any]:
+    def _time_derivatives(self, values: list[Any]) -> list[Any]:
         """Differentiate expressions by time, along q̇ and v̇ = a."""
         f = column(values)
         q, v, a = (column(self.inputs[word]) for word in "qvu")
-        return ca.vertsplit(ca.densify(ca.jtimes(f, q, column(self._trace("rate"))) + ca.jtimes(f, v, a)))
+        return ca.vertsplit(ca.densify(ca.jtimes(f, q, column(self._symbolic_result("rate"))) + ca.jtimes(f, v, a)))
 
-    def _efforts(self, joint: str, parts: list[str]) -> list[Any] | None:
+    def _joint_efforts(self, joint: str, parts: list[str]) -> list[Any] | None:
         """Return the given joint forces of a joint, with those of its drivers."""
         mech = self.mech
         if closes_loop(mech.compiled, joint):
@@ -330,7 +332,7 @@ class _Symbols:
         if what in ("velocity", "omega"):
             motion = self._state.motion(place)
             return list(motion.linear if what == "velocity" else motion.angular)
-        both = self._trace(f"frame_acceleration:{frame}")
+        both = self._symbolic_result(f"frame_acceleration:{frame}")
         return both[3:] if what == "acceleration" else both[:3]
 
     # ------------------------------------------------------------------------------------------- elements
@@ -346,7 +348,7 @@ class _Symbols:
             for channel in element.channels(""):
                 count = len(channel.components)
                 if name == f"{force.name}.{channel.name}":
-                    return self._trace("forces")[at : at + count]
+                    return self._symbolic_result("forces")[at : at + count]
                 at += count
         if owner in elements.junctions:
             first = elements.junctions[owner] + (0 if what == "position" else self.context.nx)
@@ -359,14 +361,14 @@ class _Symbols:
     def _of_sensor(self, sensor: Any, name: str, of_rate: bool) -> list[Any]:
         parts = [f"{sensor.name}.{end}" if end else sensor.name for end in sensor.info.components]
         if sensor.info.wrench is not None:
-            found = [self._reactions[sensor.joint][k] for k in sensor.info.wrench]
+            found = [self._joint_reactions[sensor.joint][k] for k in sensor.info.wrench]
             if sensor.resolve and sensor.resolve != "world":
                 turn = self._state.frame(self.context.machine.frames[sensor.resolve]).rotation
                 found = list(turn.act_back(type(turn[0])(*found)))
         elif sensor.info.power:
             found = [self._power(sensor)]
         else:
-            values, count = self._trace(f"sensor:{sensor.name}"), len(parts)
+            values, count = self._symbolic_result(f"sensor:{sensor.name}"), len(parts)
             found = values[count : 2 * count] if of_rate else values[:count]
         return found if name == sensor.name else [found[parts.index(name)]]
 
@@ -377,13 +379,17 @@ class _Symbols:
         return sum((self.tau[k] * self.inputs["v"][k] for k in range(place.start, place.stop)), ca.SX(0.0))
 
     @cached_property
-    def _reactions(self) -> dict[str, list[Any]]:
+    def _joint_reactions(self) -> dict[str, list[Any]]:
         """Return joint → reaction wrench, from the recursion plus the multipliers transmitted through the joint."""
-        flat = [as_symbol(each) for each in self._trace("wrenches")]
+        flat = [as_symbol(each) for each in self._symbolic_result("wrenches")]
         names_ = self.mech.joint_names
         total = [column(flat[6 * k : 6 * k + 6]) for k in range(len(names_))]
         if self.mech.compiled.rows:
-            pairs, sides, poses = bearing_pairs(self.mech.compiled), self._trace("constraint_sides"), self._places
+            pairs, sides, poses = (
+                bearing_pairs(self.mech.compiled),
+                self._symbolic_result("constraint_sides"),
+                self._joint_positions,
+            )
             for joint, row, side, sign, moved in zip(*pairs[:5], strict=True):
                 moment, force, about = (column(sides[9 * side + k : 9 * side + k + 3]) for k in (0, 3, 6))
                 if moved:
@@ -392,7 +398,7 @@ class _Symbols:
         return {name: ca.vertsplit(ca.densify(each)) for name, each in zip(names_, total, strict=True)}
 
     @property
-    def _places(self) -> list[Any]:
+    def _joint_positions(self) -> list[Any]:
         """Return the world position of every joint's frame b."""
         return [column(list(self._state.frame(b).position)) for _, b in self.context.machine.joints.values()]
 

@@ -96,7 +96,7 @@ def root_locus(
         raise ModelError(
             f"There is no parameter or coordinate '{name}'.", where="name", remedy=near_misses(name, known)
         )
-    place = _Place(mech, mech.rest(p) if q is None else np.asarray(q, dtype=float), dict(p or {}), t, name)
+    place = _LocusPoint(mech, mech.rest(p) if q is None else np.asarray(q, dtype=float), dict(p or {}), t, name)
     states: list[int] = []
 
     def poles_at(value: float) -> Complex:
@@ -126,11 +126,11 @@ def root_locus(
         place.q = poses[k]
         return poles_at(value)
 
-    return RootLocus(name, numbers, followed(rows), np.array(poses), _crossings(numbers, rows, between))
+    return RootLocus(name, numbers, followed(rows), np.array(poses), _stability_changes(numbers, rows, between))
 
 
 @dataclass
-class _Place:
+class _LocusPoint:
     """Linearises a machine along the locus; the pose is followed from value to value."""
 
     mech: Mechanism
@@ -146,7 +146,7 @@ class _Place:
         self.mech, self.q, self.p = found.mech, found.q[0], dict(found.p[0])
 
 
-def _crossings(
+def _stability_changes(
     values: Array, rows: Sequence[Complex], poles_at: Callable[[int, float], Complex]
 ) -> tuple[Crossing, ...]:
     """Locate changes of stability by bisection between neighbouring values with different numbers of unstable poles;
@@ -186,7 +186,7 @@ def _over_gain(system: LinearSystem, input: str, output: str, gains: ArrayLike |
             where="input",
             remedy="Linearise with exactly one of each.",
         )
-    numbers = _gains(chosen) if gains is None else np.atleast_1d(np.asarray(gains, dtype=float))
+    numbers = _gain_values(chosen) if gains is None else np.atleast_1d(np.asarray(gains, dtype=float))
     A, B, C, D = chosen.A, chosen.B, chosen.C, chosen.D
 
     def poles_at(k: float) -> Complex:
@@ -202,11 +202,11 @@ def _over_gain(system: LinearSystem, input: str, output: str, gains: ArrayLike |
 
     rows = [poles_at(float(k)) for k in numbers]
     name = f"k ({chosen.output_names[0]} → {chosen.input_names[0]})"
-    crossings = _crossings(numbers, rows, lambda _k, value: poles_at(value))
+    crossings = _stability_changes(numbers, rows, lambda _k, value: poles_at(value))
     return RootLocus(name, numbers, followed(rows), np.zeros((len(numbers), 0)), crossings)
 
 
-def _gains(system: LinearSystem) -> Array:
+def _gain_values(system: LinearSystem) -> Array:
     """Return zero, and gains in equal ratios around those at which feedback and system have similar effect."""
     sizes = np.abs(system.poles)
     sizes = sizes[sizes > 1e-6 * max(float(np.max(sizes, initial=0.0)), 1e-300)]

@@ -42,13 +42,13 @@ def missing_rows(
 
     h, H : residuals and derivatives of the rows that must hold, in comparable units
     """
-    left = _unmatched(H, hold.names, h)
+    left = _unmatched_rows(H, hold.names, h)
     units = dict(zip(system.output_names, system.units.outputs, strict=True))
     words = []
     if left and not acting:
-        which = listed([_row(name, missing, system) for name in left])
-        words.append(f"{_count(len(left))} {TOO_FEW} {which}.")
-        words += _advice(_to_free(solver, system, left, max(MOST_NAMED, len(left))), len(left))
+        which = listed([_row_name(name, missing, system) for name in left])
+        words.append(f"{_inputs_text(len(left))} {TOO_FEW} {which}.")
+        words += _advice(_candidates_to_free(solver, system, left, max(MOST_NAMED, len(left))), len(left))
         return " ".join(words)
     off = sorted(
         ((abs(each), name, r) for each, name, r in zip(h, hold.names, hold.r, strict=True) if abs(each) >= LEAST_OFF),
@@ -56,11 +56,11 @@ def missing_rows(
     )
     least = LEAST_PART * max(map(abs, missing.values()), default=0.0)
     balanced = {f"{coordinate}.a" for coordinate, amount in missing.items() if abs(amount) <= least}
-    named = [_off(name, r, missing, system, units) for _, name, r in off if name not in balanced][:4]
+    named = [_error_text(name, r, missing, system, units) for _, name, r in off if name not in balanced][:4]
     words.append(f"No such point was found; at the nearest {listed(named)}.")
     if acting:
         words.append(f"Bounds act: {listed(sorted(acting))}; widen them.")
-    words += _advice(_to_free(solver, system, [name for _, name, _ in off], MOST_NAMED), 1)
+    words += _advice(_candidates_to_free(solver, system, [name for _, name, _ in off], MOST_NAMED), 1)
     return " ".join(words)
 
 
@@ -77,16 +77,18 @@ def _advice(freed: list[str], count: int) -> list[str]:
     return [f"{FREE}{some}{listed(freed)}."]
 
 
-def _count(number: int) -> str:
+def _inputs_text(number: int) -> str:
     return "One input" if number == 1 else f"{number} inputs"
 
 
-def _row(name: str, missing: Mapping[str, float], system: LinearSystem) -> str:
+def _row_name(name: str, missing: Mapping[str, float], system: LinearSystem) -> str:
     coordinate = name.removesuffix(".a")
     return f"{coordinate}.q" if name.endswith(".a") and coordinate in system.coordinates else name
 
 
-def _off(name: str, r: float, missing: Mapping[str, float], system: LinearSystem, units: Mapping[str, str]) -> str:
+def _error_text(
+    name: str, r: float, missing: Mapping[str, float], system: LinearSystem, units: Mapping[str, str]
+) -> str:
     """Describe a row that is not fulfilled, with its error."""
     coordinate = name.removesuffix(".a")
     if coordinate in missing and name.endswith(".a"):
@@ -98,10 +100,10 @@ def _off(name: str, r: float, missing: Mapping[str, float], system: LinearSystem
 
 def structural_rank(H: Array) -> int:
     """Return the largest number of rows the unknowns can fulfil, by the sparsity pattern of the derivatives alone."""
-    return int(np.count_nonzero(_matched(H) >= 0))
+    return int(np.count_nonzero(_matched_unknowns(H) >= 0))
 
 
-def _matched(H: Array) -> NDArray[np.int64]:
+def _matched_unknowns(H: Array) -> NDArray[np.int64]:
     """Assign to each row (rows,) an unknown that affects it, by maximum matching; −1 if none is left."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_bipartite_matching
@@ -113,14 +115,14 @@ def _matched(H: Array) -> NDArray[np.int64]:
     return np.asarray(maximum_bipartite_matching(csr_array(pattern.astype(np.int8)), perm_type="column"), dtype=int)
 
 
-def _unmatched(H: Array, names: list[str], h: Array) -> list[str]:
+def _unmatched_rows(H: Array, names: list[str], h: Array) -> list[str]:
     """Return rows without assigned unknown, only the unfulfilled ones if there are any."""
-    rows = [(name, each) for name, to, each in zip(names, _matched(H), h, strict=True) if to < 0]
+    rows = [(name, each) for name, to, each in zip(names, _matched_unknowns(H), h, strict=True) if to < 0]
     off = [name for name, each in rows if abs(each) >= LEAST_OFF]
     return (off or [name for name, _ in rows])[:4]
 
 
-def _to_free(solver: Any, system: LinearSystem, left: list[str], most: int) -> list[str]:
+def _candidates_to_free(solver: Any, system: LinearSystem, left: list[str], most: int) -> list[str]:
     """Return inputs and fixed rows that would affect these rows if freed, at most `most` of each."""
     fixed = [name for name, row in solver.rows.items() if row.kind == "fixed" and name not in left]
     free = {solver.table[k].name for k in solver.free}

@@ -71,7 +71,7 @@ class TrimEquations:
         self.most = np.array([most[each.speed] if each.speed >= 0 else np.inf for each in self.table])
         """What inputs may be at most, as motors can no more."""
         start = self.lineariser.bound(point)
-        self.values = np.array([self._begin(k, each.name, start) for k, each in enumerate(self.table)])
+        self.values = np.array([self._initial_value(k, each.name, start) for k, each in enumerate(self.table)])
         asked = self.lineariser.pushed(self.point, self.values).tau
         self.saturated = motor_limits.beyond(self.mech.compiled, asked, self.point.p) if motors else {}
         self.point = self.point._replace(tau=np.clip(self.point.tau, -most, most))
@@ -80,7 +80,7 @@ class TrimEquations:
         self.kept: tuple[str, ...] = ()
         self.wanted: dict[str, float] = {}
 
-    def _begin(self, k: int, name: str, start: Array) -> float:
+    def _initial_value(self, k: int, name: str, start: Array) -> float:
         row = self.rows[name]
         value = float(start[k]) if row.value is None else row.value
         return float(np.clip(value, row.low, row.high)) if row.kind == "free" else value
@@ -124,16 +124,16 @@ class TrimEquations:
                 if name[-2:] in (".v", ".a"):
                     place = places[f"{name[:-2]}.v"]
                     (speeds if name[-2:] == ".v" else accelerations).append(s.C[place, k : 2 * k])
-            beyond = self._beyond(row, float(s.y0[i]))
+            beyond = self._exceeded_bound(row, float(s.y0[i]))
             if beyond is not None:
                 hold.add(name, s.y0[i] - beyond, CD[i], max(1.0, abs(beyond)))
-        self._at_rest(s, hold, AB, (speeds, accelerations), (free_v, free_a), places, quick)
+        self._require_rest(s, hold, AB, (speeds, accelerations), (free_v, free_a), places, quick)
         for i in range(2 * k, n):
             if not s.state_names[i].endswith(tuple(each.name for each in self.table)):
                 hold.add(f"rate of {s.state_names[i]}", s.residual[i], AB[i], 1.0)
         return hold, targets
 
-    def _at_rest(
+    def _require_rest(
         self,
         s: LinearSystem,
         hold: Equations,
@@ -155,7 +155,7 @@ class TrimEquations:
                 else:
                     hold.add(name, s.residual[k + i], AB[k + i], quick)
 
-    def _beyond(self, row: Row, value: float) -> float | None:
+    def _exceeded_bound(self, row: Row, value: float) -> float | None:
         """Return the bound that a row exceeds; None if it is within bounds."""
         if row.kind != "free":
             return None

@@ -46,7 +46,7 @@ LEFT = 0.1
 class TrimSolver(TrimEquations):
     """Newton solver for a trim problem from one initial point."""
 
-    _aims = True
+    _seeks_targets = True
     """True while steps also go towards targets, not only to the requirements."""
 
     def found(self) -> Found:
@@ -60,40 +60,40 @@ class TrimSolver(TrimEquations):
         count = idle = 0
         while count < MOST_STEPS:
             step, along, acting = self._step(s, hold, targets)
-            step = step if self._aims else step - along
-            if self._hopeless(s, hold):
+            step = step if self._seeks_targets else step - along
+            if self._is_overdetermined(s, hold):
                 break
             count += 1
             before = self._merit(s, hold, targets)
             still = np.max(np.abs(step / self.units(s)), initial=0.0) < 1e-13
-            tried = self._tried(s, step, before, self._slope(s, hold, targets, step))
+            tried = self._line_search(s, step, before, self._merit_slope(s, hold, targets, step))
             ended = tried is None
             if tried is not None:
                 s, hold, targets = tried
-                ended = still or self._ended(s, hold, targets, before)
+                ended = still or self._has_converged(s, hold, targets, before)
                 idle = idle + 1 if self._merit(s, hold, targets) > before * (1.0 - SETTLED) else 0
-                ended = ended or (self._aims and idle >= MOST_IDLE)
-            if ended and not (self._aims and targets.r and self._off(s, hold)):
+                ended = ended or (self._seeks_targets and idle >= MOST_IDLE)
+            if ended and not (self._seeks_targets and targets.r and self._is_unfulfilled(s, hold)):
                 break
-            self._aims = self._aims and not ended and count < MOST_STEPS - LAST_STEPS
+            self._seeks_targets = self._seeks_targets and not ended and count < MOST_STEPS - LAST_STEPS
         return self._as_found(s, hold, targets, acting, count)
 
-    def _off(self, s: LinearSystem, hold: Equations) -> bool:
+    def _is_unfulfilled(self, s: LinearSystem, hold: Equations) -> bool:
         """Return True if some requirement is not fulfilled."""
         return bool(np.max(np.abs(hold.arrays(self.units(s))[0]), initial=0.0) >= SOLVED)
 
     def _speeds(self, v: Any) -> dict[str, float]:
         return dict(v) if isinstance(v, Mapping) else dict(zip(self.mech.v_names, map(float, v), strict=True))
 
-    def _slope(self, s: LinearSystem, hold: Equations, targets: Equations, step: Array) -> float:
+    def _merit_slope(self, s: LinearSystem, hold: Equations, targets: Equations, step: Array) -> float:
         """Return the derivative of half the squared merit along a step."""
         units = self.units(s)
         (h, H), (t, T) = hold.arrays(units), targets.arrays(units)
-        parts = [(HOLDS, h, H), (1.0 if self._aims else 0.0, t, T)]
+        parts = [(HOLDS, h, H), (1.0 if self._seeks_targets else 0.0, t, T)]
         rates = (weight * (r @ (J @ (step / units))) / max(float(np.linalg.norm(r)), 1e-300) for weight, r, J in parts)
         return float(self._merit(s, hold, targets) * sum(rates))
 
-    def _tried(
+    def _line_search(
         self, s: LinearSystem, step: Array, before: float, slope: float
     ) -> tuple[LinearSystem, Equations, Equations] | None:
         """Return the iterate after a step or after a shorter one that is good enough; None if no length is. Shorter
@@ -102,7 +102,7 @@ class TrimSolver(TrimEquations):
         best: tuple[float, Any, Array] = (np.inf, None, values)
         for _ in range(12):
             self.values = values
-            found, merit = self._judged(s, part * step)
+            found, merit = self._iterate_and_merit(s, part * step)
             if merit < best[0]:
                 best = merit, found, self.values
             elif best[0] <= before:
@@ -110,7 +110,7 @@ class TrimSolver(TrimEquations):
             if merit < SOLVED or merit**2 <= before**2 + 2.0 * ENOUGH * part * min(slope, 0.0):
                 break
             least = 0.5 * part
-            if np.isfinite(merit) and self._held(*found[:2]) < CLOSE * merit:
+            if np.isfinite(merit) and self._requirements_merit(*found[:2]) < CLOSE * merit:
                 bend = 0.5 * (merit**2 - before**2) - slope * part
                 least = -0.5 * slope * part**2 / bend if bend > 0.0 > slope else least
             part = min(max(least, SHORTEST * part), 0.5 * part)
@@ -121,20 +121,20 @@ class TrimSolver(TrimEquations):
         self.values = values
         return None
 
-    def _judged(self, s: LinearSystem, step: Array) -> tuple[Any, float]:
+    def _iterate_and_merit(self, s: LinearSystem, step: Array) -> tuple[Any, float]:
         """Return the iterate after a step and its merit, infinite if it cannot be reached."""
         try:
-            found = self._moved(s, step)
-            for _ in range(MOST_BACK if self._aims and found[2].r else 0):
-                if not self._off(*found[:2]):
+            found = self._iterate_after(s, step)
+            for _ in range(MOST_BACK if self._seeks_targets and found[2].r else 0):
+                if not self._is_unfulfilled(*found[:2]):
                     break
                 back, along, _ = self._step(*found)
-                found = self._moved(found[0], back - along)
+                found = self._iterate_after(found[0], back - along)
             return found, self._merit(*found)
         except KinetostatError:
             return None, np.inf
 
-    def _moved(self, s: LinearSystem, step: Array) -> tuple[LinearSystem, Equations, Equations]:
+    def _iterate_after(self, s: LinearSystem, step: Array) -> tuple[LinearSystem, Equations, Equations]:
         """Return the iterate after a step."""
         k, n = len(s.coordinates), len(s.A)
         q = self.mech.integrate(s.q, s.basis[:, :n] @ step[:n])
@@ -145,7 +145,7 @@ class TrimSolver(TrimEquations):
         trial = self.linear(np.asarray(q), u, self.values)
         return trial, *self.equations(trial)
 
-    def _hopeless(self, s: LinearSystem, hold: Equations) -> bool:
+    def _is_overdetermined(self, s: LinearSystem, hold: Equations) -> bool:
         """Return True if there are more requirements than unknowns for them, and no step reduces their residual."""
         h, H = hold.arrays(self.units(s))
         if structural_rank(H) == len(h):
@@ -155,14 +155,14 @@ class TrimSolver(TrimEquations):
 
     def _merit(self, s: LinearSystem, hold: Equations, targets: Equations) -> float:
         units = self.units(s)
-        t = targets.arrays(units)[0] if self._aims else np.zeros(0)
-        return self._held(s, hold) + float(np.linalg.norm(t))
+        t = targets.arrays(units)[0] if self._seeks_targets else np.zeros(0)
+        return self._requirements_merit(s, hold) + float(np.linalg.norm(t))
 
-    def _held(self, s: LinearSystem, hold: Equations) -> float:
+    def _requirements_merit(self, s: LinearSystem, hold: Equations) -> float:
         """Return the share of the requirements in the merit."""
         return HOLDS * float(np.linalg.norm(hold.arrays(self.units(s))[0]))
 
-    def _ended(self, s: LinearSystem, hold: Equations, targets: Equations, before: float) -> bool:
+    def _has_converged(self, s: LinearSystem, hold: Equations, targets: Equations, before: float) -> bool:
         h = hold.arrays(self.units(s))[0]
         done = np.max(np.abs(h), initial=0.0) < 1e-2 * SOLVED
         after = self._merit(s, hold, targets)
@@ -179,7 +179,7 @@ class TrimSolver(TrimEquations):
         acting: set[str] = set()
         for _ in range(len(self.free) + 1):
             step, along = _least_step(h, H, t, T, fixed)
-            over = self._passed(step * units, n, fixed)
+            over = self._worst_bound(step * units, n, fixed)
             if over is None:
                 break
             k, bound = over
@@ -192,7 +192,7 @@ class TrimSolver(TrimEquations):
         )
         return kept + along, along, acting
 
-    def _passed(self, step: Array, n: int, fixed: Mapping[int, float]) -> tuple[int, float] | None:
+    def _worst_bound(self, step: Array, n: int, fixed: Mapping[int, float]) -> tuple[int, float] | None:
         """Return (free input that exceeds a bound most, the bound); None if none does."""
         worst: tuple[float, int, float] | None = None
         for k, place in enumerate(self.free):
@@ -227,7 +227,7 @@ class TrimSolver(TrimEquations):
         inputs = {each.name: float(self.values[i]) for i, each in enumerate(self.table) if i in self.free}
         values |= {each.name: float(self.values[i]) for i, each in enumerate(self.table)}
         acting |= {name for name in hold.names if name in self.rows and self.rows[name].kind == "free"}
-        message = "" if solved else self._wrong(s, hold, h, H, missing, acting)
+        message = "" if solved else self._failure_text(s, hold, h, H, missing, acting)
         if self.motors and motor_limits.supplied(compiled, s.v[None], point.tau[None], p).reached.any():
             message = message or motor_limits.too_fast_words(compiled, s.v, point.tau, p)
             solved = not message
@@ -255,7 +255,7 @@ class TrimSolver(TrimEquations):
             tuple(targets.names),
         )
 
-    def _wrong(
+    def _failure_text(
         self,
         s: LinearSystem,
         hold: Equations,

@@ -35,25 +35,27 @@ def called(process: WorkProcess, id: str, context: Context, **options: Any) -> R
             context.show(what)
 
     try:
-        work = partial(_call, id=id, stands=stands, options=options)
+        work = partial(_call_in_process, id=id, stands=stands, options=options)
         found: Result = work_apart(process, context.mech, work, cancelled=context.cancelled, hear=hear)
     except Stopped:
         raise Cancelled from None
     return dataclasses.replace(found, asked=Asked(options, context.unwatched()))
 
 
-def _call(mech: Mechanism, line: Line, id: str, stands: Mapping[str, Any], options: Mapping[str, Any]) -> Result:
+def _call_in_process(
+    mech: Mechanism, line: Line, id: str, stands: Mapping[str, Any], options: Mapping[str, Any]
+) -> Result:
     context = Context(
         mech.model,
         mech,
         **stands,
         progress=lambda fraction, text="": line.tell(Progress(fraction, text)),
         cancelled=line.asked,
-        show=lambda made: line.tell(_bare(made)),
+        show=lambda made: line.tell(_without_context(made)),
     )
-    return _bare(catalogue.call(id, context, **options))
+    return _without_context(catalogue.call(id, context, **options))
 
 
-def _bare(result: Result) -> Result:
+def _without_context(result: Result) -> Result:
     """Return the result without its context, which the caller already has."""
     return dataclasses.replace(result, asked=None)

@@ -117,27 +117,27 @@ def validated(function: Function, context: Context, options: dict[str, Any]) -> 
 def script_line(function: Function, options: dict[str, Any]) -> str:
     """Write the call as one line of a script, with the options that differ from their defaults."""
     given = [
-        f"{option.id}={_literal(options[option.id])}"
+        f"{option.id}={_source_text(options[option.id])}"
         for option in function.options
-        if option.id in options and not _same(options[option.id], option.default)
+        if option.id in options and not _equals_default(options[option.id], option.default)
     ]
     return f"{function.id}({', '.join(given)})"
 
 
-def _same(value: Any, default: Any) -> bool:
+def _equals_default(value: Any, default: Any) -> bool:
     """Return True if a value means the same as the default; empty texts, tuples and mappings are all equal."""
     nothing: tuple[Any, ...] = ("", (), [], {}, None)
     return bool(value == default) or (value in nothing and default in nothing)
 
 
-def _literal(value: Any) -> str:
+def _source_text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, str):
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
     if isinstance(value, dict):
-        return "{" + ", ".join(f'"{name}": {_literal(item)}' for name, item in value.items()) + "}"
+        return "{" + ", ".join(f'"{name}": {_source_text(item)}' for name, item in value.items()) + "}"
     if isinstance(value, list | tuple):
-        inner = ", ".join(_literal(item) for item in value)
+        inner = ", ".join(_source_text(item) for item in value)
         return f"({inner},)" if len(value) == 1 else f"({inner})"
     return repr(value)

@@ -24,15 +24,15 @@ class Cancelled(KinetostatError):
         super().__init__("Stopped.")
 
 
-def _no_progress(fraction: float, text: str = "") -> None:
+def _ignore_progress(fraction: float, text: str = "") -> None:
     """Ignore progress; the default callback."""
 
 
-def _never() -> bool:
+def _not_cancelled() -> bool:
     return False
 
 
-def _unseen(result: Result) -> None:
+def _ignore_result(result: Result) -> None:
     """Ignore a partial result; the default callback."""
 
 
@@ -52,9 +52,9 @@ class Context:
     mech: Mechanism
     q: Any
     p: Mapping[str, float] = field(default_factory=dict)
-    progress: Callable[..., None] = field(default=_no_progress, repr=False)
-    cancelled: Callable[[], bool] = field(default=_never, repr=False)
-    show: Callable[[Result], None] = field(default=_unseen, repr=False)
+    progress: Callable[..., None] = field(default=_ignore_progress, repr=False)
+    cancelled: Callable[[], bool] = field(default=_not_cancelled, repr=False)
+    show: Callable[[Result], None] = field(default=_ignore_result, repr=False)
     ranges: tuple[tuple[float, float], ...] = ()
     millimetres: bool = False
     t: float = 0.0
@@ -73,7 +73,7 @@ class Context:
 
     def unwatched(self) -> Context:
         """Return the same context without callbacks."""
-        return replace(self, progress=_no_progress, cancelled=_never, show=_unseen)
+        return replace(self, progress=_ignore_progress, cancelled=_not_cancelled, show=_ignore_result)
 
     @cached_property
     def values(self) -> Mapping[str, float]:

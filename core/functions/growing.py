@@ -36,9 +36,9 @@ class Growing:
         self._shown = time.monotonic()
         self.parts: list[Result] = []
         self.out_of_time = False
-        robot.chain.watch = self._watch
+        robot.chain.watch = self._check_time_limit
 
-    def _watch(self) -> None:
+    def _check_time_limit(self) -> None:
         """Interrupt the computation between two entries if it is cancelled or out of time."""
         if self._context.cancelled():
             raise Cancelled
@@ -56,36 +56,40 @@ class Growing:
         try:
             for row in self._robot.rows(what, *indices):
                 rows.append(row)
-                self._grow(what, indices, rows, count, done)
+                self._report_rows(what, indices, rows, count, done)
             found = formulas(self._robot, what, *indices)
         except OutOfTime:
-            self._stop(what, indices, rows, count)
+            self._keep_unfinished(what, indices, rows, count)
             return None
         self.parts.append(found)
-        self._show(done + 1)
+        self._show_progress(done + 1)
         return found
 
-    def _grow(self, what: str, indices: tuple[int, ...], rows: list[tuple[Any, ...]], count: int, done: int) -> None:
+    def _report_rows(
+        self, what: str, indices: tuple[int, ...], rows: list[tuple[Any, ...]], count: int, done: int
+    ) -> None:
         """Report the progress of a result, and show its finished rows from time to time."""
         self._context.step(round(100 * (done + len(rows) / count)), 100 * self._total, f"{what} {len(rows)}/{count}")
         if len(rows) < count and time.monotonic() > self._shown + SHOW_EVERY:
-            self._show(done, self._unfinished(what, indices, rows, count))
+            self._show_progress(done, self._unfinished_formulas(what, indices, rows, count))
 
-    def _unfinished(self, what: str, indices: tuple[int, ...], rows: list[tuple[Any, ...]], count: int) -> Formulas:
+    def _unfinished_formulas(
+        self, what: str, indices: tuple[int, ...], rows: list[tuple[Any, ...]], count: int
+    ) -> Formulas:
         from core.symbolic.forms import Symbol
 
         missing = (Symbol(WAITING),) * len(rows[0]) if rows else (Symbol(WAITING),)
         return described(self._robot, what, indices, (*rows, *[missing] * (count - len(rows))))
 
-    def _show(self, done: int, *more: Result) -> None:
+    def _show_progress(self, done: int, *more: Result) -> None:
         self._shown = time.monotonic()
         if done < self._total:
             self._context.show(Report(title=self._title, parts=(*self.parts, *more)))
 
-    def _stop(self, what: str, indices: tuple[int, ...], rows: list[tuple[Any, ...]], count: int) -> None:
+    def _keep_unfinished(self, what: str, indices: tuple[int, ...], rows: list[tuple[Any, ...]], count: int) -> None:
         self.out_of_time = True
         if rows:
-            self.parts.append(self._unfinished(what, indices, rows, count))
+            self.parts.append(self._unfinished_formulas(what, indices, rows, count))
         words = (
             f"{self._seconds:g} s were over in {what}, after {len(rows)} of {count} rows. Give more time (what is "
             "derived is kept, so it goes on from here), fewer symbols, or take the recursion as code "

@@ -40,7 +40,7 @@ class SpaceMap(Result):
     @staticmethod
     def of(found: Any, file: str = "") -> SpaceMap:
         """Return the result for a computed map."""
-        low, high = _tidy(found.bounds)
+        low, high = _clean_bounds(found.bounds)
         least, largest = found.range if found.kind != "reach" or found.unit else (math.nan, math.nan)
         return SpaceMap(
             title=f"{found.title} of {found.frame}",
@@ -61,7 +61,7 @@ class SpaceMap(Result):
             file=file,
         )
 
-    def _sizes(self) -> list[tuple[str, str]]:
+    def _size_lines(self) -> list[tuple[str, str]]:
         """Return the area or volume, and the range of values, as (label, text)."""
         found = [("Area" if self.volume is None else "Volume", self.size)] if self.size else []
         if self.least is not None and self.largest is not None:
@@ -72,29 +72,30 @@ class SpaceMap(Result):
     def to_text(self, **style: Unpack[TextStyle]) -> str:
         """Write the statistics and notes of the map."""
         lines = [f"{self.title}: {self.about}"]
-        lines += [f"  {name}: {value}" for name, value in self._sizes()]
-        lines.append(f"  {self._extents(style)}")
+        lines += [f"  {name}: {value}" for name, value in self._size_lines()]
+        lines.append(f"  {self._extents_text(style)}")
         lines.append(f"  {self.count} poses")
         lines += [f"  {note}" for note in self.notes]
         if self.file:
             lines.append(f"  The map stands in {self.file}.")
         return "\n".join(lines)
 
-    def _shown(self, value: Cell, style: TextStyle) -> str:
+    def _value_text(self, value: Cell, style: TextStyle) -> str:
         return cell_text(value, Column(""), **units_of(style))
 
-    def _extents(self, style: TextStyle) -> str:
+    def _extents_text(self, style: TextStyle) -> str:
         """Describe the extent along x, y and z."""
         return ", ".join(
-            f"{axis} {self._span(low, high, style)}" for axis, low, high in zip(SPANS, self.low, self.high, strict=True)
+            f"{axis} {self._interval_text(low, high, style)}"
+            for axis, low, high in zip(SPANS, self.low, self.high, strict=True)
         )
 
-    def _span(self, low: float, high: float, style: TextStyle) -> str:
-        ends = [self._shown(Amount(each, "length"), style) for each in (low, high)]
+    def _interval_text(self, low: float, high: float, style: TextStyle) -> str:
+        ends = [self._value_text(Amount(each, "length"), style) for each in (low, high)]
         return " … ".join(dict.fromkeys(ends))
 
 
-def _tidy(bounds: Any) -> Any:
+def _clean_bounds(bounds: Any) -> Any:
     """Return the bounds without errors left by the iteration that projects poses onto a slice."""
     from core.functions.rounding import SOLVED_FRACTION, without_dust
 

@@ -128,7 +128,7 @@ def amount_of(cell: Cell, column: Column) -> tuple[float | None, str]:
 def csv_heading(column: Column, cells: Sequence[Cell], **units: Unpack[Units]) -> str:
     """Return the title of a column with its unit, in the given units or SI; the dimension is that of its amounts if
     they agree."""
-    dimension = _common(column, cells)
+    dimension = _common_dimension(column, cells)
     unit = display(dimension, **units).symbol if any(units.values()) else SI.get(dimension, "")
     return f"{column.title} [{unit}]" if unit else column.title
 
@@ -150,7 +150,7 @@ def csv_cells(column: Column, cells: Sequence[Cell], **units: Unpack[Units]) -> 
     return written
 
 
-def _common(column: Column, cells: Sequence[Cell]) -> str:
+def _common_dimension(column: Column, cells: Sequence[Cell]) -> str:
     """Return the dimension of a column, or the common dimension of its amounts."""
     dimensions = {cell.dimension for cell in cells if isinstance(cell, Amount)}
     return dimensions.pop() if len(dimensions) == 1 else column.dimension

@@ -26,10 +26,10 @@ class Grid:
         """Number of rows and columns."""
         return len(self.rows), len(self.rows[0])
 
-    def _with(self, other: Any, act: Callable[[Any, Any], Any], sign: str) -> Grid:
+    def _combined_with(self, other: Any, act: Callable[[Any, Any], Any], sign: str) -> Grid:
         if not isinstance(other, Grid) or other.size != self.size:
             raise ExpressionError(
-                f"{_said(self)} {sign} {_said(other)} is not defined.".capitalize(),
+                f"{_size_text(self)} {sign} {_size_text(other)} is not defined.".capitalize(),
                 remedy="Both need the same number of rows and columns.",
             )
         return Grid([list(map(act, mine, yours)) for mine, yours in zip(self.rows, other.rows, strict=True)])
@@ -43,16 +43,16 @@ class Grid:
         return Grid([[act(x, other) for x in row] for row in self.rows])
 
     def __add__(self, other: Any) -> Grid:
-        return self._with(other, operator.add, "+")
+        return self._combined_with(other, operator.add, "+")
 
     def __radd__(self, other: Any) -> Grid:
-        return self._with(other, operator.add, "+")
+        return self._combined_with(other, operator.add, "+")
 
     def __sub__(self, other: Any) -> Grid:
-        return self._with(other, operator.sub, "-")
+        return self._combined_with(other, operator.sub, "-")
 
     def __rsub__(self, other: Any) -> Grid:
-        return self._with(other, operator.sub, "-")
+        return self._combined_with(other, operator.sub, "-")
 
     def __neg__(self) -> Grid:
         return self._each(-1.0, operator.mul)
@@ -77,7 +77,7 @@ class Grid:
         """Return the matrix product."""
         if not isinstance(other, Grid) or self.size[1] != other.size[0]:
             raise ExpressionError(
-                f"{_said(self)} . {_said(other)} is not defined.".capitalize(),
+                f"{_size_text(self)} . {_size_text(other)} is not defined.".capitalize(),
                 remedy="The left one needs as many columns as the right one has rows.",
             )
         columns = list(zip(*other.rows, strict=True))
@@ -95,7 +95,7 @@ def _sum(terms: Any) -> Any:
     return total
 
 
-def _said(x: Any) -> str:
+def _size_text(x: Any) -> str:
     return f"a {x.size[0]} × {x.size[1]} matrix" if isinstance(x, Grid) else "a number"
 
 
@@ -103,7 +103,7 @@ def dot(left: Any, right: Any) -> Any:
     """Return left . right. Raises ExpressionError unless both are matrices of matching sizes."""
     if not isinstance(left, Grid):
         raise ExpressionError(
-            f"{_said(left)} . {_said(right)} is not defined.".capitalize(),
+            f"{_size_text(left)} . {_size_text(right)} is not defined.".capitalize(),
             remedy="The point multiplies two matrices: A[1] . A[2].",
         )
     return left.dot(right)

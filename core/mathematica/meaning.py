@@ -48,7 +48,7 @@ def value(tree: Tree, look_up: LookUp, refer: Refer) -> Scalar:
     if isinstance(tree, Name):
         if tree.name in CONSTANTS and not tree.primes:
             return CONSTANTS[tree.name]
-        return _at(tree, look_up)
+        return _looked_up(tree, look_up)
     if isinstance(tree, Negative):
         return -value(tree.operand, look_up, refer)
     if isinstance(tree, Binary):
@@ -56,10 +56,10 @@ def value(tree: Tree, look_up: LookUp, refer: Refer) -> Scalar:
     if isinstance(tree, Call):
         ours = FUNCTIONS.get(tree.head.name)
         if ours is None or tree.head.primes:
-            return _at(tree, refer)
+            return _looked_up(tree, refer)
         return _function(tree, ours, [value(argument, look_up, refer) for argument in tree.arguments])
     if isinstance(tree, Part):
-        return _at(tree, refer)
+        return _looked_up(tree, refer)
     remedy = _REMEDIES.get(tree.operator, "") if isinstance(tree, Pair) else ""
     raise refused(tree, f"'{said(tree)}' is not a number.", remedy or "Write a formula.")
 
@@ -70,7 +70,7 @@ _REMEDIES = {
 }
 
 
-def _at(tree: Any, look_up: Callable[[Any], Scalar]) -> Scalar:
+def _looked_up(tree: Any, look_up: Callable[[Any], Scalar]) -> Scalar:
     """Evaluate a name or a call; an error gets its position in the text."""
     try:
         return look_up(tree)
@@ -138,28 +138,28 @@ def shown(tree: Tree) -> str:
         inside = ",".join(map(shown, tree.arguments))
         return f"{shown(tree.head)}[[{inside}]]" if tree.head.name in MATRICES else f"{shown(tree.head)}[{inside}]"
     if isinstance(tree, Part):
-        return f"{_within(tree.of, 9)}[[{','.join(map(shown, tree.indices))}]]"
+        return f"{_operand_text(tree.of, 9)}[[{','.join(map(shown, tree.indices))}]]"
     if isinstance(tree, Items):
         return "{" + ", ".join(map(shown, tree.items)) + "}"
     if isinstance(tree, Negative):
-        return f"-{_within(tree.operand, _LEVELS['*'])}"
+        return f"-{_operand_text(tree.operand, _LEVELS['*'])}"
     if isinstance(tree, Pair):
         return f"{shown(tree.left)} {tree.operator} {shown(tree.right)}"
-    return _shown_binary(tree)
+    return _binary_text(tree)
 
 
 _LEVELS = {"+": 1, "-": 1, "*": 2, "/": 2, ".": 3, "^": 4}
 """Precedence of operators."""
 
 
-def _shown_binary(tree: Binary) -> str:
+def _binary_text(tree: Binary) -> str:
     """Write a binary operation with the parentheses it needs."""
     level = _LEVELS[tree.operator]
     if isinstance(tree.left, Negative) and level < _LEVELS["^"]:
         first = shown(tree.left)  # a leading sign needs none
     else:
-        first = _within(tree.left, level + (tree.operator == "^"))
-    second = _within(tree.right, level + (tree.operator in "-*/"))
+        first = _operand_text(tree.left, level + (tree.operator == "^"))
+    second = _operand_text(tree.right, level + (tree.operator in "-*/"))
     if second.startswith("-"):
         if tree.operator == "+":
             return f"{first} - {second[1:]}"
@@ -168,7 +168,7 @@ def _shown_binary(tree: Binary) -> str:
     return first + between + second
 
 
-def _within(tree: Tree, level: int) -> str:
+def _operand_text(tree: Tree, level: int) -> str:
     """Write a tree as an operand, in parentheses if its operator binds less tightly than `level`."""
     own = _LEVELS[tree.operator] if isinstance(tree, Binary) else 0 if isinstance(tree, Negative | Pair) else 9
     return f"({shown(tree)})" if own < level else shown(tree)

@@ -227,10 +227,10 @@ def _tokens(source: str) -> Iterator[_Token]:
         match = _TOKEN.match(source, position)
         if match is None or match.lastgroup is None:
             at = position + len(source[position:]) - len(source[position:].lstrip(" \t\r"))
-            raise _unknown(source, at, line, at - start + 1)
+            raise _unknown_token_error(source, at, line, at - start + 1)
         kind, text = match.lastgroup, match.group(match.lastgroup)
         if text == "(" and source.startswith("(*", match.start(kind)):
-            raise _unknown(source, match.start(kind), line, match.start(kind) - start + 1)
+            raise _unknown_token_error(source, match.start(kind), line, match.start(kind) - start + 1)
         text = _LIKE.get(text, text)
         column = match.start(kind) - start + 1
         position = match.end()
@@ -245,7 +245,7 @@ def _tokens(source: str) -> Iterator[_Token]:
     yield _Token("end", "the end", line, end - start + 1)
 
 
-def _unknown(source: str, at: int, line: int, column: int) -> ExpressionError:
+def _unknown_token_error(source: str, at: int, line: int, column: int) -> ExpressionError:
     """Return the error for characters that begin no token: an unclosed text or comment, or an unknown character."""
     if source[at] in '"“”„':
         return _error("The text that begins here has no closing quotation mark", line, column)

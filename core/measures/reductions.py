@@ -65,7 +65,7 @@ def with_slopes(
         return found, slopes
     length = float(times[-1] - times[0])
     if length == 0.0:
-        return _of_an_instant(word, values)
+        return _value_of_instant(word, values)
     weights = simpson_weights(times) if weights is None else weights
     if word == "rms":
         size = float(np.sqrt(max(float(weights @ values**2) / length, 0.0)))
@@ -79,7 +79,7 @@ def with_slopes(
     return scale * float(weights @ values), scale * weights
 
 
-def _of_an_instant(word: str, values: Array) -> tuple[float, Array]:
+def _value_of_instant(word: str, values: Array) -> tuple[float, Array]:
     """Reduce the values of a run without duration."""
     slopes = np.zeros_like(values)
     if word == "integral":

@@ -174,7 +174,7 @@ class Measure:
         used = sorted(names(node) - {END, START})
         self.channels = tuple(name for name in used if signals.is_channel(name))
         self.parameters = tuple(name for name in used if not signals.is_channel(name))
-        if (curve := _curve(node, signals)) is not None:
+        if (curve := _first_curve(node, signals)) is not None:
             raise ModelError(
                 f"'{text}' is a curve over time: '{curve}' is not reduced to a number.",
                 where="measure",
@@ -320,21 +320,21 @@ def unused_parameters(model: Model, among: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in among if name not in used)
 
 
-def _curve(node: Node, signals: Signals) -> str | None:
+def _first_curve(node: Node, signals: Signals) -> str | None:
     """Return the first part of a formula that is a curve over time; None if the formula gives a number."""
     match node:
         case Name(name):
             return name if signals.is_channel(name) else None
         case Call("at", (_, when)):
-            return _curve(when, signals)
+            return _first_curve(when, signals)
         case Call(function, (_,)) if function in REDUCTIONS:
             return None
         case Negative(operand):
-            return _curve(operand, signals)
+            return _first_curve(operand, signals)
         case Binary(_, left, right):
-            return _curve(left, signals) or _curve(right, signals)
+            return _first_curve(left, signals) or _first_curve(right, signals)
         case Call(_, arguments):
-            return next((found for each in arguments if (found := _curve(each, signals)) is not None), None)
+            return next((found for each in arguments if (found := _first_curve(each, signals)) is not None), None)
         case _:
             return None
 
@@ -369,11 +369,11 @@ class _Reader:
             case Call(word, arguments) if (word, len(arguments)) in FURTHER:
                 return self._reduction(word, arguments)
         inner: dict[str, Any] = {}
-        outer = self._reduced(node, inner)
+        outer = self._with_reductions_replaced(node, inner)
         values = {name: inner[name] if name in inner else self._named(name) for name in names(outer)}
         return evaluate(outer, values)
 
-    def _reduced(self, node: Node, found: dict[str, Any]) -> Node:
+    def _with_reductions_replaced(self, node: Node, found: dict[str, Any]) -> Node:
         """Replace each reduction by a name whose value is added to `found`."""
 
         def put(word: str, arguments: tuple[Node, ...]) -> Node:
@@ -383,7 +383,7 @@ class _Reader:
 
     def _reduction(self, word: str, arguments: tuple[Node, ...]) -> float:
         what, *when = arguments
-        return self._at(what, float(np.asarray(self._value(when[0])))) if when else self._over_time(word, what)
+        return self._value_at(what, float(np.asarray(self._value(when[0])))) if when else self._over_time(word, what)
 
     def _named(self, name: str) -> Any:
         if name in (END, START) and not self.signals.is_channel(name) and name not in self.signals.parameters:
@@ -395,13 +395,13 @@ class _Reader:
     def _found(self, name: str) -> Any:
         if not self.signals.is_channel(name):
             given = self.run.settings.parameters
-            return float(given[name]) if name in given else float(np.asarray(self._of_parameters[name]))
-        if self.whole is not None and not _local(self.signals.mech, name):
+            return float(given[name]) if name in given else float(np.asarray(self._parameter_values[name]))
+        if self.whole is not None and not _is_local_channel(self.signals.mech, name):
             return self.whole._named(name)[self.rows]
         return np.asarray(self.run[name])
 
     @cached_property
-    def _of_parameters(self) -> Mapping[str, Any]:
+    def _parameter_values(self) -> Mapping[str, Any]:
         """Return the values of all parameters, including dependent ones."""
         from core.model.parameters import environment
 
@@ -413,7 +413,7 @@ class _Reader:
             self._weights = simpson_weights(self.run.time)
         return reduced(function, values, self.run.time, self._weights)
 
-    def _at(self, what: Node, t: float) -> float:
+    def _value_at(self, what: Node, t: float) -> float:
         """Evaluate at a time: at a sample, or by the polynomial through up to four nearest samples on its side of a
         discontinuity."""
         time = self.run.time
@@ -428,16 +428,16 @@ class _Reader:
             self._places[t] = int(np.searchsorted(time, t + exact, side="right")) - 1
         last = self._places[t]
         if abs(time[last] - t) <= exact:
-            return float(np.asarray(self._part(last, last + 1)._value(what)).reshape(-1)[0])
+            return float(np.asarray(self._part_of_samples(last, last + 1)._value(what)).reshape(-1)[0])
         first, end = max(last - 1, 0), min(last + 3, len(time))
         jumps = np.flatnonzero(np.diff(time[first:end]) <= 0.0) + first
         first = max([first, *(int(k) + 1 for k in jumps if k < last)])
         end = min([end, *(int(k) + 1 for k in jumps if k > last)])
         nodes = time[first:end]
-        values = np.broadcast_to(self._part(first, end)._value(what), nodes.shape)
+        values = np.broadcast_to(self._part_of_samples(first, end)._value(what), nodes.shape)
         return float(sum(value * _lagrange(nodes, k, t) for k, value in enumerate(values)))
 
-    def _part(self, first: int, end: int) -> _Reader:
+    def _part_of_samples(self, first: int, end: int) -> _Reader:
         """Return a reader for some samples only."""
         if (first, end) not in self._near:
             rows = slice(first, end)
@@ -451,7 +451,7 @@ def _placeholder(found: dict[str, Any], value: float) -> Name:
     return Name(name)
 
 
-def _local(mech: Mechanism, name: str) -> bool:
+def _is_local_channel(mech: Mechanism, name: str) -> bool:
     """Return True if a channel at a sample can be computed from that sample alone."""
     owner, _, what = name.rpartition(".")
     if what in "xyz" and owner:

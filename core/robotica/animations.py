@@ -53,7 +53,7 @@ def animation_of(result: Result) -> Animation | None:
     return None
 
 
-def _last(workspace: Workspace) -> Animation:
+def _last_animation(workspace: Workspace) -> Animation:
     found = workspace.state.animation
     if found is None:
         raise ModelError(
@@ -65,7 +65,7 @@ def _last(workspace: Workspace) -> Animation:
 
 def show(workspace: Workspace) -> Result:
     """Play the last animation, pose by pose."""
-    return _last(workspace).animated()
+    return _last_animation(workspace).animated()
 
 
 # --------------------------------------------------------------------------------- files
@@ -75,7 +75,7 @@ def save(workspace: Workspace, file: Tree) -> Result:
     """Write the last animation to a file."""
     from core.files.source import write_whole
 
-    found, context = _last(workspace), workspace.context()
+    found, context = _last_animation(workspace), workspace.context()
     path = workspace.target(text_of(file))
     data = {
         "format": FORMAT,
@@ -86,10 +86,10 @@ def save(workspace: Workspace, file: Tree) -> Result:
         **_data(found),
     }
     write_whole(path, (json.dumps(data, ensure_ascii=False, indent=None) + "\n").encode())
-    return Message(title="Animation", text=f"{_size(found)} written to {path}.")
+    return Message(title="Animation", text=f"{_pose_count_text(found)} written to {path}.")
 
 
-def _size(found: Animation) -> str:
+def _pose_count_text(found: Animation) -> str:
     scene = found.scene_parts()
     count = len(scene.poses.q) if scene.poses is not None else len(scene.motion.run.time) if scene.motion else 0
     return f"{count} pose{'s' * (count != 1)}"
@@ -137,12 +137,12 @@ def load(workspace: Workspace, file: Tree) -> Result:
             remedy="Read that robot first, with DataFile.",
         )
     try:
-        found = _made(data, context, os.path.basename(path))
+        found = _animation_from_data(data, context, os.path.basename(path))
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         reason = f"'{error.args[0]}' is missing" if isinstance(error, KeyError) else str(error)[:120]
         raise FileError(f"The animation cannot be read: {reason}.", file=path, remedy="Save it again.") from None
     workspace.state.animation = found
-    return Message(title="Animation", text=f"{_size(found)} read from {path}. ShowAnim[] shows them.")
+    return Message(title="Animation", text=f"{_pose_count_text(found)} read from {path}. ShowAnim[] shows them.")
 
 
 def _read(path: str) -> dict[str, Any]:
@@ -170,7 +170,7 @@ def _read(path: str) -> dict[str, Any]:
     return data
 
 
-def _made(data: Mapping[str, Any], context: Context, name: str) -> Animation:
+def _animation_from_data(data: Mapping[str, Any], context: Context, name: str) -> Animation:
     """Build the animation from the file's data. Raises KeyError, TypeError or ValueError for invalid data."""
     q = np.array(data["poses"], dtype=float)
     if q.ndim != 2 or q.shape[1] != context.mech.nq or not len(q) or not np.isfinite(q).all():
@@ -187,12 +187,12 @@ def _made(data: Mapping[str, Any], context: Context, name: str) -> Animation:
         q=rows_of(q),
         p=tuple(values),
         display=display,  # type: ignore[arg-type]
-        model=_promoted(context, entries) if entries else None,
+        model=_with_entry_parameters(context, entries) if entries else None,
         frame=bool(data["frame"]),
         view=str(data["view"]),
         ranges=tuple(tuple(r) for r in data["ranges"]),
     )
-    return _field(data, poses) if "ellipsoids" in data else poses
+    return _ellipsoid_field(data, poses) if "ellipsoids" in data else poses
 
 
 def _motion(data: Mapping[str, Any], context: Context, q: Any, p: dict[str, float], name: str) -> Motion:
@@ -205,7 +205,7 @@ def _motion(data: Mapping[str, Any], context: Context, q: Any, p: dict[str, floa
     return Motion(title=str(data["title"]), run=run, text=f"{len(run.time)} poses", animate=True)
 
 
-def _promoted(context: Context, entries: Sequence[str]) -> Any:
+def _with_entry_parameters(context: Context, entries: Sequence[str]) -> Any:
     """Return the model with these DH entries turned into parameters."""
     from core.analysis.sweep import sweep, value_of, variables
 
@@ -218,7 +218,7 @@ def _promoted(context: Context, entries: Sequence[str]) -> Any:
     return sweep(context.model, context.mech, context.q, context.p, ranges).model
 
 
-def _field(data: Mapping[str, Any], poses: PoseSequence) -> EllipsoidField:
+def _ellipsoid_field(data: Mapping[str, Any], poses: PoseSequence) -> EllipsoidField:
     kept = data["ellipsoids"]
     found = []
     for center, axes, radii in kept["each"]:

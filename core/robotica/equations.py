@@ -51,7 +51,9 @@ def _dynamics_table(chain: DHChain, gravity: Gravity) -> Table:
     for number, row in enumerate(chain.rows, 1):
         i = row.inertia
         inertia = (i.ixx, i.ixy, i.ixz, i.iyy, i.iyz, i.izz)
-        rows.append((f"{chain.prefix}link{number}", _written(row.mass), _listed(row.center_of_mass), _listed(inertia)))
+        rows.append(
+            (f"{chain.prefix}link{number}", _mathematica_text(row.mass), _listed(row.center_of_mass), _listed(inertia))
+        )
     against = (0.0, 0.0, 0.0) if gravity.kind == "none" else tuple(negative(x) for x in gravity.acceleration)
     note = (
         f"gravity vector {_listed(against)}, against the pull, m/s²; kg, m, kg·m²; inertia "
@@ -61,13 +63,13 @@ def _dynamics_table(chain: DHChain, gravity: Gravity) -> Table:
     return Table(title=f"Dynamics of {chain.name}", columns=columns, rows=tuple(rows), note=note)
 
 
-def _written(value: Value) -> str:
+def _mathematica_text(value: Value) -> str:
     """Write a number or formula in Mathematica's notation."""
     return expression_text(parse(value), "mathematica") if isinstance(value, str) else number_text(value)
 
 
 def _listed(values: Iterable[Value]) -> str:
-    return "{" + ", ".join(map(_written, values)) + "}"
+    return "{" + ", ".join(map(_mathematica_text, values)) + "}"
 
 
 def clear(workspace: Workspace, *names: Tree) -> Result:

@@ -52,7 +52,7 @@ class _Reader:
     def __init__(self, workspace: Workspace, tree: Tree) -> None:
         self.workspace = workspace
         self.fixed = workspace.fixed
-        self.turning = _turning(workspace)
+        self.turning = _joint_digits(workspace)
         parts = list(_leaves(tree))
         self.refers = any(isinstance(part, Call) or self._is_matrix(part) for part in parts)
         self.ring: Ring = workspace.equations.chain.ring if self.refers else self._own_ring(parts)
@@ -162,7 +162,7 @@ def refuse_head(workspace: Workspace, name: Name) -> None:
         raise refused(name, f"There is no function '{name.name}'.", f"Did you mean {meant}?")
 
 
-def _turning(workspace: Workspace) -> dict[str, str]:
+def _joint_digits(workspace: Workspace) -> dict[str, str]:
     """Return the digit of each revolute joint in printed sums → its symbol; empty if the robot is not serial."""
     try:
         variables = workspace.robot.chain.variables

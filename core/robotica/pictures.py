@@ -29,7 +29,7 @@ def ellipsoids(workspace: Workspace, over: Tree | None = None, options: Tree | N
 
     found = meaning.options(options)
     alone = "monly" in found
-    field = _call(
+    field = _call_over_ranges(
         "manipulability",
         workspace.context(),
         over,
@@ -43,7 +43,7 @@ def ellipsoids(workspace: Workspace, over: Tree | None = None, options: Tree | N
     done = finished(workspace, field, found, "relp")
     if "file" not in found:
         return done
-    path = file_of(workspace, _named(found["file"]))
+    path = file_of(workspace, _file_name(found["file"]))
     store(path, field.measures)
     return Report(title=field.title, parts=(*parts_of(done), Message(text=f"Measures appended to {path}.")))
 
@@ -54,7 +54,7 @@ def _ranges(workspace: Workspace, tree: Tree | None) -> tuple[tuple[str, float, 
     return tuple(meaning.ranges(tree, workspace.value_of))
 
 
-def _call(id: str, context: Context, over: Tree | None, **options: Any) -> Result:
+def _call_over_ranges(id: str, context: Context, over: Tree | None, **options: Any) -> Result:
     """Call a function of the catalogue over ranges; errors about the ranges get the position in the text."""
     from core.functions import call
 
@@ -81,14 +81,14 @@ def show_robot(workspace: Workspace, over: Tree | None = None, options: Tree | N
             "The ranges have different numbers of divisions, so they cannot run together.",
             "Give the same number to all, or use SeqShowRobot.",
         )
-    shown = _call("show_robot", workspace.context(), over, ranges=found_ranges, display=_display(found))
+    shown = _call_over_ranges("show_robot", workspace.context(), over, ranges=found_ranges, display=_display(found))
     return finished(workspace, shown, found, "robotplot")
 
 
 def show_in_sequence(workspace: Workspace, over: Tree | None = None, options: Tree | None = None) -> Result:
     """Show the robot while the variables run one after another."""
     found = meaning.options(options)
-    shown = _call(
+    shown = _call_over_ranges(
         "show_in_sequence", workspace.context(), over, sequence=_ranges(workspace, over), display=_display(found)
     )
     return finished(workspace, shown, found, "robotplot")
@@ -110,7 +110,7 @@ def finished(
     paths = [workspace.target(file) for file in files]
     prints = [
         Print(
-            title=f"Picture written to {path}{_pixels(path)}.",
+            title=f"Picture written to {path}{_pixel_note(path)}.",
             path=path,
             of=result,
             trajectories=trajectories,
@@ -121,7 +121,7 @@ def finished(
     return Report(title=result.title, parts=(result, *prints))
 
 
-def _pixels(path: str) -> str:
+def _pixel_note(path: str) -> str:
     """Return a note for a print format that promises vector lines but contains pixels."""
     return " (pixels inside, 300 an inch)" if path.lower().endswith((".pdf", ".svg")) else ""
 
@@ -133,7 +133,7 @@ def _plane(workspace: Workspace) -> int:
     return planarity(context.mech, context.tool, p=context.p)
 
 
-def _named(file: str | Tree) -> str:
+def _file_name(file: str | Tree) -> str:
     """Return the file name of an option, given as text or as a plain word."""
     return file if isinstance(file, str) else text_of(file)
 
@@ -142,5 +142,5 @@ def printed(options: dict[str, Any], name: str) -> list[str]:
     """Return the files requested by print, xprint and mprint."""
     files = [f"{name}.pdf"] if "print" in options else []
     if "xprint" in options:
-        files.append(f"x{name}.svg" if options["xprint"] is True else _named(options["xprint"]))
+        files.append(f"x{name}.svg" if options["xprint"] is True else _file_name(options["xprint"]))
     return [*files, *([f"m{name}.png"] if "mprint" in options else [])]

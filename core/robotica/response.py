@@ -189,19 +189,19 @@ def drive(workspace: Workspace, file: Tree | None = None, options: Tree | None =
     )
     if not found.keys() & {"arm", "frame", "print", "xprint", "mprint"}:
         return motion
-    poses = _arms(workspace, run, found) if "arm" in found else _end(run)
+    poses = _arm_poses(workspace, run, found) if "arm" in found else _final_pose(run)
     trajectories = (np.asarray(run[f"{tool_frame(run.model)}.position"]),) if "trace" in found else ()
     return Report(title="Trace", parts=(motion, *parts_of(finished(workspace, poses, found, "simdrive", trajectories))))
 
 
-def _end(run: Run) -> PoseSequence:
+def _final_pose(run: Run) -> PoseSequence:
     """Return the pose of the arm at the end of the trace."""
     return PoseSequence(
         title="End of the trace", q=(tuple(map(float, run.q[-1])),), p=(run.settings.parameters,), display="single"
     )
 
 
-def _arms(workspace: Workspace, run: Run, options: Mapping[str, Any]) -> PoseSequence:
+def _arm_poses(workspace: Workspace, run: Run, options: Mapping[str, Any]) -> PoseSequence:
     """Return the arm at every time step, or each time the tool has moved by a distance; all in one picture, at most
     `MOST_ARMS`."""
     by_length = "distance" in options
@@ -213,19 +213,19 @@ def _arms(workspace: Workspace, run: Run, options: Mapping[str, Any]) -> PoseSeq
             f"{step:g} is not a valid step between pictures.",
             remedy="Write a positive number: seconds, or metres of the tool's path.",
         )
-    times = _each_distance(run, step) if by_length else _each_time(run, step)
+    times = _times_by_distance(run, step) if by_length else _times_by_step(run, step)
     q = tuple(tuple(map(float, run.at(t))) for t in times)
     title = f"Arm every {step:g} m of the tool's path" if by_length else f"Arm every {step:g} s"
     return PoseSequence(title=title, q=q, p=(run.settings.parameters,) * len(q))
 
 
-def _each_time(run: Run, step: float) -> Array:
+def _times_by_step(run: Run, step: float) -> Array:
     begin, end = float(run.time[0]), float(run.time[-1])
     step = max(step, (end - begin) / MOST_ARMS)
     return begin + step * np.arange(int((end - begin) / step + 1e-9) + 1, dtype=np.float64)
 
 
-def _each_distance(run: Run, step: float) -> Array:
+def _times_by_distance(run: Run, step: float) -> Array:
     """Return the first time, and each time at which the tool is farther than `step` from where it was last drawn."""
     places = np.asarray(run[f"{tool_frame(run.model)}.position"])
     chosen = [0]

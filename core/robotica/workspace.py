@@ -206,10 +206,10 @@ class Workspace:
     def path(self, name: str) -> str:
         """Return the path of a file to read; relative names are looked up in the session's folder, its output folder,
         and the robot's folder."""
-        places = [os.path.join(self.state.folder, name), self.target(name), *self._beside(name)]
+        places = [os.path.join(self.state.folder, name), self.target(name), *self._paths_near_robot(name)]
         return name if os.path.isabs(name) else next(filter(os.path.exists, places), places[0])
 
-    def _beside(self, name: str) -> list[str]:
+    def _paths_near_robot(self, name: str) -> list[str]:
         try:
             origin = self.host.context().model.origin
         except ModelError:  # there is no robot yet

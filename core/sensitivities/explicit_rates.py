@@ -150,10 +150,10 @@ class TracedState:
 
     def forces(self) -> Any:
         """Return the joint forces (nv,) as a column."""
-        return column(self.u_numbers) if self._law is None else self._called[0]
+        return column(self.u_numbers) if self._law is None else self._law_results[0]
 
     @property
-    def _called(self) -> Any:
+    def _law_results(self) -> Any:
         arguments = (self.apart[:1], self.q, self.v, self.apart[1:], self.p)
         return self._law(*(column(list(each)) for each in arguments))  # type: ignore[misc]
 
@@ -164,7 +164,7 @@ class TracedState:
         if self.modes:
             found += self.context.body("event_indicators", self.inputs, "", inline)
         if self._law is not None and len(self.apart) > 1:
-            found += ca.vertsplit(self._called[1])
+            found += ca.vertsplit(self._law_results[1])
         g = ca.densify(column(found))
         of_clock: list[Any] = [1.0] if self.clock else []
         for k in range(1, len(self.clock) - self.modes, 3):
@@ -209,9 +209,9 @@ class ExplicitRates:
 
     @cached_property
     def _equations(self) -> _Equations:
-        return self._open() if self._forms is None else self._reduced()
+        return self._open_chain_equations() if self._forms is None else self._reduced_equations()
 
-    def _open(self) -> _Equations:
+    def _open_chain_equations(self) -> _Equations:
         s, a = self._state, symbols("a", self.mech.nv)
         u = s.forces()
         balance = column(inverse(s.context, {**s.inputs, "u": a}, "", smooth=True)) - u
@@ -219,7 +219,7 @@ class ExplicitRates:
         unknown = column(list(a))
         return _Equations(balance, unknown, column(solution), factorise(s.masses), unknown, s.q, s.v)
 
-    def _reduced(self) -> _Equations:
+    def _reduced_equations(self) -> _Equations:
         assert self._forms is not None
         s, structure = self._state, self._forms.layout.structure
         nq, nv, count = self.mech.nq, self.mech.nv, len(structure.columns)
@@ -257,17 +257,17 @@ class ExplicitRates:
         return list(ca.substitute([f, f_by], [e.unknown], [e.solution]))
 
     def _by_state(self) -> FlatCode:
-        return FlatCode(self._state.arguments, self._behind(self._slopes_by(self._state.y)))
+        return FlatCode(self._state.arguments, self._without_trivial_rows(self._slopes_by(self._state.y)))
 
-    def _behind(self, found: list[Any]) -> list[Any]:
+    def _without_trivial_rows(self, found: list[Any]) -> list[Any]:
         """Remove the rows of q̇ = v."""
         return [each[self.still :, :] for each in found]
 
     def _by_all(self) -> FlatCode:
         s = self._state
-        return FlatCode(s.arguments, self._behind(self._slopes_by(ca.vertcat(s.y, s.by(self.by)))))
+        return FlatCode(s.arguments, self._without_trivial_rows(self._slopes_by(ca.vertcat(s.y, s.by(self.by)))))
 
-    def _pushed(self) -> FlatCode:
+    def _push_code(self) -> FlatCode:
         """Return code for F_pᵀ w, by the balance of forces: f_pᵀ w − R_pᵀ M⁻¹ f_sᵀ w."""
         e, s, f = self._equations, self._state, self._rates()
         w, held = column(list(symbols("w", self.n))), column(list(symbols("m", e.unknown.numel())))
@@ -314,7 +314,7 @@ class ExplicitRates:
 
     def push(self, at: Moments, w: Array) -> Array:
         """Return F_pᵀ w, (N, m), for w (N, n)."""
-        return self._code("push", self._pushed)([*self.given(at), w], self.p)[0][:, :, 0]
+        return self._code("push", self._push_code)([*self.given(at), w], self.p)[0][:, :, 0]
 
     def projected(self, at: Moments) -> tuple[Array, Array, Array]:
         """Return y after projection (N, n), and its derivatives by y (N, n, n) and p (N, n, m) before projection."""

@@ -121,30 +121,30 @@ class HeldRates:
     def _drift(self) -> Any:
         return column(constraint_bias(self._state.context, self._state.inputs, "")) if self.rows else ca.SX(0, 1)
 
-    def _balance_of(self, a: list[Any]) -> Any:
+    def _balance_residual(self, a: list[Any]) -> Any:
         """Return the residual M a + h − u."""
         s = self._state
         return column(inverse(s.context, {**s.inputs, "u": a}, "", smooth=True)) - s.forces()
 
-    def _numbers(self) -> FlatCode:
+    def _numbers_code(self) -> FlatCode:
         """Return code for M, h − u, G, Ġ v − f̈, q̇, ẋ."""
         s = self._state
-        h = self._balance_of([0.0] * self.mech.nv)
+        h = self._balance_residual([0.0] * self.mech.nv)
         return FlatCode(s.arguments, [self._M, h, self._G, self._drift(), s.q_rate, column(s.x_rate)])
 
-    def _derivatives(self) -> FlatCode:
+    def _derivatives_code(self) -> FlatCode:
         """Return code for ∂R, ∂g, ∂q̇, ∂ẋ by y and p, at given a and λ."""
         s = self._state
         a, multipliers = symbols("a", self.mech.nv), symbols("l", self.rows)
         held = column(list(multipliers))
-        R = self._balance_of(list(a)) - (self._G.T @ held if self.rows else 0.0)
+        R = self._balance_residual(list(a)) - (self._G.T @ held if self.rows else 0.0)
         g = self._G @ column(list(a)) + self._drift() if self.rows else ca.SX(0, 1)
         by = ca.vertcat(s.y, s.by(self.by))
         *before, p = s.arguments
         parts = [ca.jacobian(each, by) for each in (R, g, s.q_rate, column(s.x_rate))]
         return FlatCode([*before, column(list(a)), held, p], parts)
 
-    def _places(self) -> FlatCode:
+    def _places_code(self) -> FlatCode:
         """Return code for M, G, N of q̇ = N v, g_p of positions, and the derivatives of G v − ḟ by q and p."""
         s = self._state
         N = ca.jacobian(s.q_rate, column(list(s.v)))
@@ -172,10 +172,10 @@ class HeldRates:
     def balance(self, at: Moments) -> Balance:
         """Solve for accelerations and multipliers with their derivatives by (y, p)."""
         given = self.given(at)
-        M, h, G, drift, q_rate, x_rate = self._code("numbers", self._numbers)(given, self.p)
+        M, h, G, drift, q_rate, x_rate = self._code("numbers", self._numbers_code)(given, self.p)
         held = Held(M, G)
         a, multipliers = held(-h, -drift)
-        derivatives = self._code("derivatives", self._derivatives)
+        derivatives = self._code("derivatives", self._derivatives_code)
         found = derivatives([*given, a[:, :, 0], multipliers[:, :, 0]], self.p)
         a_by, multipliers_by = held(-found[0], -found[1])
         flat = (a[:, :, 0], multipliers[:, :, 0], a_by, multipliers_by)
@@ -195,7 +195,7 @@ class HeldRates:
     def projected(self, at: Moments) -> tuple[Array, Array, Array]:
         """Return y unchanged, and the derivatives of its projection by y and p."""
         nq, nv, m, count = self.mech.nq, self.mech.nv, len(self.by), len(at.t)
-        M, G, N, gaps_p, moving_q, moving_p = self._code("places", self._places)(self.given(at), self.p)
+        M, G, N, gaps_p, moving_q, moving_p = self._code("places", self._places_code)(self.given(at), self.p)
         by_y = np.zeros((count, self.n, self.n + m))
         by_y[:, np.arange(self.n), np.arange(self.n)] = 1.0
         along = np.linalg.pinv(N) if nv else np.zeros((count, 0, nq))
@@ -217,7 +217,7 @@ class HeldRates:
 
     def on_manifold(self, at: Moments) -> Place:
         """Return the constraint manifold at the first of these states."""
-        return Place(*(each[0] for each in self._code("places", self._places)(self.given(at), self.p)[1:]))
+        return Place(*(each[0] for each in self._code("places", self._places_code)(self.given(at), self.p)[1:]))
 
     def crossings(self, at: Moments) -> Crossings:
         """Return the event indicators with derivatives."""

@@ -68,7 +68,7 @@ class Objective:
         self.text = text
         self.reductions: list[Reduction] = []
         try:
-            self._node = without_reductions(parse(text, further=WORDS), WORDS, self._put)
+            self._node = without_reductions(parse(text, further=WORDS), WORDS, self._replace_reduction)
         except ExpressionError as error:
             raise error.at(where="objective") from None
         unknown = sorted(names(self._node) - {f"reduction{k}" for k in range(len(self.reductions))})
@@ -80,7 +80,7 @@ class Objective:
                 remedy=EXAMPLE,
             )
 
-    def _put(self, word: str, arguments: tuple[Node, ...]) -> Node:
+    def _replace_reduction(self, word: str, arguments: tuple[Node, ...]) -> Node:
         """Record a reduction and return the name that replaces it."""
         self.reductions.append(_reduction(word, arguments))
         return Name(f"reduction{len(self.reductions) - 1}")
@@ -98,7 +98,7 @@ def _reduction(word: str, arguments: tuple[Node, ...]) -> Reduction:
     second = text_of(arguments[1]) if len(arguments) == 2 else ""
     if word == "softmax" and not _is_number(second):
         raise ExpressionError(f"'{second}' is not a number other than 0.", where="objective", remedy=EXAMPLE)
-    if inner := _reduced_within(arguments[0]):
+    if inner := _first_reduction(arguments[0]):
         raise ExpressionError(
             f"'{word}' contains another reduction, '{inner}'.",
             where="objective",
@@ -107,7 +107,7 @@ def _reduction(word: str, arguments: tuple[Node, ...]) -> Reduction:
     return Reduction(word, text_of(arguments[0]), second)
 
 
-def _reduced_within(node: Node) -> str:
+def _first_reduction(node: Node) -> str:
     """Return the word of the first reduction in a formula; "" if there is none."""
     found: list[str] = []
 

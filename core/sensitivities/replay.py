@@ -75,9 +75,9 @@ def replay(run: Run, torque: Any, parameters: tuple[int, ...], end: float) -> Re
         rates = ExplicitRates(given, parameters, forms)
     by_forms = None if not mech.constrained else forms is not None
     if chosen.rule.adaptive:
-        times, states = _accepted(mech, chosen, y, torque, by_forms)
+        times, states = _accepted_steps(mech, chosen, y, torque, by_forms)
     else:
-        times, states = _fixed(run, torque, by_forms)
+        times, states = _fixed_steps(run, torque, by_forms)
     return Replay(rates, _steps(rates, times, states, chosen), mech, chosen, given)
 
 
@@ -136,7 +136,7 @@ def _closed_forms(mech: Mechanism, y: Array, p: Array) -> ClosedForms | None:
     return forms if isinstance(code, MachineCode) and code.operations <= MOST_OPERATIONS else None
 
 
-def _fixed(run: Run, torque: Any, by_forms: bool | None) -> tuple[Array, Array]:
+def _fixed_steps(run: Run, torque: Any, by_forms: bool | None) -> tuple[Array, Array]:
     """Return times (N + 1,) and states (N + 1, n) of every fixed step."""
     chosen, mech = run.settings, run.mech
     assert chosen.step is not None
@@ -166,7 +166,9 @@ def _fixed(run: Run, torque: Any, by_forms: bool | None) -> tuple[Array, Array]:
     return np.array(whole.time), states
 
 
-def _accepted(mech: Mechanism, chosen: Settings, y: Array, torque: Any, by_forms: bool | None) -> tuple[Array, Array]:
+def _accepted_steps(
+    mech: Mechanism, chosen: Settings, y: Array, torque: Any, by_forms: bool | None
+) -> tuple[Array, Array]:
     """Return times and states of every accepted variable step."""
     job = Job(mech, dataclasses.replace(chosen, output=chosen.duration), y, torque, by_forms)
     state, log = job.state, job.begun.log

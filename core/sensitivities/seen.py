@@ -39,7 +39,7 @@ class Seen(NamedTuple):
     by_p: Array
 
 
-class _Read(NamedTuple):
+class _CompiledOutputs(NamedTuple):
     """Names and SI units of components, their code, and the numbers of non-zero derivatives by a, λ and τ."""
 
     names: tuple[str, ...]
@@ -48,16 +48,18 @@ class _Read(NamedTuple):
     slopes: dict[str, int]
 
 
-_known: WeakKeyDictionary[Program, dict[tuple[tuple[str, ...], tuple[int, ...]], _Read]] = WeakKeyDictionary()
+_known: WeakKeyDictionary[Program, dict[tuple[tuple[str, ...], tuple[int, ...]], _CompiledOutputs]] = (
+    WeakKeyDictionary()
+)
 
 
-def _read(found: Replay, asked: Sequence[str]) -> _Read:
+def _compiled_outputs(found: Replay, asked: Sequence[str]) -> _CompiledOutputs:
     outputs = Outputs(found.mech, asked, found.rates.by, found.p)
     sizes = [int(outputs.function.numel_in(k)) for k in range(outputs.function.n_in())]
     given = [ca.SX.sym(f"g{k}", size) for k, size in enumerate(sizes)]
     parts: Any = OutputSlopes(*outputs.function(*given))
     counts = {"a": int(parts.y_a.nnz()), "l": int(parts.y_l.nnz()), "tau": int(parts.y_tau.nnz())}
-    return _Read(tuple(outputs.names), tuple(outputs.units), FlatCode(given, list(parts)), counts)
+    return _CompiledOutputs(tuple(outputs.names), tuple(outputs.units), FlatCode(given, list(parts)), counts)
 
 
 class Eyes:
@@ -69,14 +71,14 @@ class Eyes:
         known = _known.setdefault(program, {})
         key = (tuple(asked), by)
         if key not in known:
-            known[key] = _read(found, asked)
+            known[key] = _compiled_outputs(found, asked)
         self.names, self.units, self._code, slopes = known[key]
         self._by_forces = bool(slopes["l"])
         self._by_motion = self._by_forces or bool(slopes["a"])
         self._by_efforts = bool(slopes["tau"]) and given.of_law
         self._held: HeldRates | None = None
 
-    def _traced(self, name: str) -> FlatCode:
+    def _code_for(self, name: str) -> FlatCode:
         """Return code for joint forces and their derivatives, or for N of q̇ = N v."""
         by, program = self._replay.rates.by, self._replay.mech.compiled.program
 
@@ -117,9 +119,9 @@ class Eyes:
         parts = self._code([q, v, balance.a, balance.multipliers, x, tau, given[1]], found.p)
         value, y_q, y_v, y_a, y_l, y_x, y_tau, y_p = parts
         if self._by_forces:
-            self._refuse_open(y_l, at)
+            self._refuse_undetermined(y_l, at)
         if nq != nv:  # outputs are differentiated along displacements, states by coordinates
-            y_q = y_q @ np.linalg.pinv(self._traced("turn")(given, found.p)[0])
+            y_q = y_q @ np.linalg.pinv(self._code_for("turn")(given, found.p)[0])
         by_y, by_p = np.concatenate([y_q, y_v, y_x], axis=2), y_p
         if self._by_motion:
             by = y_a @ balance.a_by + y_l @ balance.multipliers_by
@@ -132,11 +134,11 @@ class Eyes:
         found = self._replay
         given = found.given(at)
         if self._by_efforts:
-            u, by_y, by_p = self._traced("forces")(given, found.p)
+            u, by_y, by_p = self._code_for("forces")(given, found.p)
             return u[:, :, 0], by_y, by_p
         return given[3], None, None
 
-    def _refuse_open(self, y_l: Array, at: Moments) -> None:
+    def _refuse_undetermined(self, y_l: Array, at: Moments) -> None:
         """Raise ModelError for forces left undetermined by redundant constraints."""
         mech = self._replay.mech
         G = np.atleast_3d(mech.compiled.call("constraint_jacobian", at.y[0, : mech.nq], p=self._replay.p)[None])[0]

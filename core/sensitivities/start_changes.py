@@ -108,7 +108,7 @@ def start_changes(mech: Mechanism, start: Start, y0: Array, p: Array, columns: S
     if not by_numbers:
         for k, column in enumerate(columns):
             if column.parameter >= 0:
-                result[:, k] = _differences(mech, start, y0, p, column.parameter)
+                result[:, k] = _difference_quotient(mech, start, y0, p, column.parameter)
     if mech.constrained:
         named = start.fixed or (list(start.q0) if by_numbers else ())  # type: ignore[arg-type]
         _onto_manifold(mech, start, y0, p, columns, result, named)
@@ -132,22 +132,22 @@ def _given_by_numbers(mech: Mechanism, start: Start, q: Array, p: Array) -> bool
     """Return True if parameters change the initial state only through the constraint manifold."""
     if mech.nx and start.x0 is None:
         return False
-    if mech.constrained and not start.fixed and not _determined(mech, start, q, p):
+    if mech.constrained and not start.fixed and not _is_determined(mech, start, q, p):
         return False
     joints, known = mech.model.expanded.joints, {each.name for each in mech.model.expanded.parameters}
     for given, field in ((start.q0, "rest"), (start.v0, "start_speed")):
         named = list(given.values()) if isinstance(given, Mapping) else [] if given is None else list(given)
         stated = [value for joint in joints for value in getattr(joint, field)]
         texts = [*named, *(stated if given is None or (isinstance(given, Mapping) and not mech.constrained) else ())]
-        if any(_depends(each, known) for each in texts):
+        if any(_depends_on_parameters(each, known) for each in texts):
             return False
     return True
 
 
-def _depends(value: Any, known: set[str]) -> bool:
+def _depends_on_parameters(value: Any, known: set[str]) -> bool:
     """Return True if a value is a formula in parameters, or a list that contains one."""
     if isinstance(value, list | tuple):
-        return any(_depends(each, known) for each in value)
+        return any(_depends_on_parameters(each, known) for each in value)
     if not isinstance(value, str):
         return False
     try:
@@ -156,7 +156,7 @@ def _depends(value: Any, known: set[str]) -> bool:
         return any(name in known for name in re.findall(r"[A-Za-z_][\w.]*", value))
 
 
-def _determined(mech: Mechanism, start: Start, q: Array, p: Array) -> bool:
+def _is_determined(mech: Mechanism, start: Start, q: Array, p: Array) -> bool:
     """Return True if the named coordinates determine the pose, and the initial speeds are zero or given for the same
     names."""
     if not isinstance(start.q0, Mapping) or not all(name in mech.v_names for name in start.q0):
@@ -170,7 +170,7 @@ def _determined(mech: Mechanism, start: Start, q: Array, p: Array) -> bool:
     return isinstance(start.v0, Mapping) and set(start.v0) == set(start.q0)
 
 
-def _differences(mech: Mechanism, start: Start, y0: Array, p: Array, parameter: int) -> Array:
+def _difference_quotient(mech: Mechanism, start: Start, y0: Array, p: Array, parameter: int) -> Array:
     """Return ∂y₀/∂p, (n,), by fourth-order differences."""
     h = PARAMETER_STEP_FRACTION * (abs(p[parameter]) or 0.1)
 

@@ -117,7 +117,7 @@ class Passage:
                 if a:
                     change = change + (a * h) * each
             slopes = self.rates.slopes(at, parameters)
-            own = self._changed(slopes, change) if i else self._of_unit(slopes, unit)
+            own = self._rate_change(slopes, change) if i else self._unit_rate_change(slopes, unit)
             found.append(slopes)
             places.append(at)
             changes.append(own)
@@ -125,9 +125,9 @@ class Passage:
                 total += (weight * h) * own
                 moved += (weight * self.h)[:, None] * slopes.f
         end = Moments(self.t + self.h, moved, self.sides)
-        return self._onto(end, total, list(zip(places, found, strict=True)), parameters)
+        return self._with_projection(end, total, list(zip(places, found, strict=True)), parameters)
 
-    def _changed(self, slopes: Slopes, change: Array, parameters: bool = True) -> Array:
+    def _rate_change(self, slopes: Slopes, change: Array, parameters: bool = True) -> Array:
         """Return f_y δy + f_p δp of each column; rows with q̇ = v are copied."""
         n = self.rates.n
         first = self.rates.still
@@ -138,7 +138,7 @@ class Passage:
             own[:, first:, n:] += slopes.by_p
         return own
 
-    def _of_unit(self, slopes: Slopes, unit: Array) -> Array:
+    def _unit_rate_change(self, slopes: Slopes, unit: Array) -> Array:
         """Return f_y δy + f_p δp for the columns [1 0] at the beginning of a step."""
         n, first = self.rates.n, self.rates.still
         own = np.zeros_like(unit)
@@ -155,7 +155,9 @@ class Passage:
                 y = y + (a * self.h)[:, None] * slopes.f
         return Moments(self.t + c * self.h, y, self.sides)
 
-    def _onto(self, at: Moments, total: Array, stages: list[tuple[Moments, Slopes]], parameters: bool) -> StepMaps:
+    def _with_projection(
+        self, at: Moments, total: Array, stages: list[tuple[Moments, Slopes]], parameters: bool
+    ) -> StepMaps:
         n = self.rates.n
         if self.rates.projects:
             _, by_y, by_p = self.rates.projected(at)
@@ -171,14 +173,14 @@ class Passage:
         first = self.rates.slopes(Moments(self.t, self.y, self.sides), parameters)
         total = np.zeros((len(self.t), n, n + m))
         total[:, np.arange(n), np.arange(n)] = 1.0
-        total[:, nq:] += h * self._changed(first, total)[:, nq:]
+        total[:, nq:] += h * self._rate_change(first, total)[:, nq:]
         between = self.y.copy()
         between[:, nq:] += self.h[:, None] * first.f[:, nq:]
         then = self.rates.slopes(Moments(self.t, between, self.sides), False)
-        total[:, :nq] += h * self._changed(then, total, False)[:, :nq]
+        total[:, :nq] += h * self._rate_change(then, total, False)[:, :nq]
         moved = between.copy()
         moved[:, :nq] += self.h[:, None] * then.f[:, :nq]
-        return self._onto(Moments(self.t + self.h, moved, self.sides), total, [], parameters)
+        return self._with_projection(Moments(self.t + self.h, moved, self.sides), total, [], parameters)
 
     def end(self) -> Array:
         """Return the states (N, n) at the ends of the steps."""

@@ -40,12 +40,12 @@ def switched(rates: Rates, steps: Steps, signs: Array, formulas: Sequence[str]) 
     found: dict[int, tuple[Array, Array]] = {}
     for first in range(0, len(changed), CHUNK):
         few = changed[first : first + CHUNK]
-        pieces = _Pieces(rates, steps, few, signs[few + 1], formulas, fastest)
+        pieces = _StepPieces(rates, steps, few, signs[few + 1], formulas, fastest)
         found.update(zip(few.tolist(), pieces.maps(), strict=True))
     return found
 
 
-class _Pieces:
+class _StepPieces:
     """Remainders of some steps (N,), advanced together from root to root."""
 
     def __init__(
@@ -70,14 +70,14 @@ class _Pieces:
             lengths[among, of] = self._roots(among, of)
             there = np.unique(among)
             first = np.argmin(lengths[there], axis=1)
-            self._pass(there, lengths[there, first])
+            self._advance(there, lengths[there, first])
             for k, j in zip(there, first, strict=True):
-                self._jump(k, j)
+                self._apply_saltation(k, j)
         else:
             k = among[np.argmin(self.t[among])]
-            raise _without(self.t[k], self.formulas[of[among == k][0]], "changes sign again and again")
+            raise _no_derivative_error(self.t[k], self.formulas[of[among == k][0]], "changes sign again and again")
         behind = np.flatnonzero(self.end - self.t > NO_STEP_FRACTION * self.whole)
-        self._pass(behind, self.end[behind] - self.t[behind])
+        self._advance(behind, self.end[behind] - self.t[behind])
         return list(zip(self.Phi, self.Gamma, strict=True))
 
     def _roots(self, among: Places, of: Places) -> Array:
@@ -107,7 +107,7 @@ class _Pieces:
             h[inside] *= find_root(indicator, ends, args=(inside,), tolerances=closest).x
         return h
 
-    def _pass(self, those: Places, h: Array) -> None:
+    def _advance(self, those: Places, h: Array) -> None:
         """Advance some pieces by steps of lengths h."""
         those, h = those[h > 0.0], h[h > 0.0]
         if not len(those):
@@ -118,7 +118,7 @@ class _Pieces:
         self.Gamma[those] = maps.by_y @ self.Gamma[those] + maps.by_p
         self.y[those], self.t[those] = passage.end(), self.t[those] + h
 
-    def _jump(self, k: int, j: int) -> None:
+    def _apply_saltation(self, k: int, j: int) -> None:
         """Apply the saltation of piece k at the root of indicator j."""
         t, y, side = self.t[k], self.y[k], self.side[k]
         jump = _saltation(self.rates, t, y, side, j, self.formulas[j], self.fastest)
@@ -127,7 +127,7 @@ class _Pieces:
         side[j] = -side[j]
 
 
-class _Jump(NamedTuple):
+class _SaltationJump(NamedTuple):
     """Saltation at a root of g: (f⁻ − f⁺)/ġ (n,), g_y (n,) and g_p (m,)."""
 
     size: Array
@@ -135,7 +135,7 @@ class _Jump(NamedTuple):
     by_p: Array
 
 
-def _saltation(rates: Rates, t: float, y: Array, side: Array, j: int, formula: str, fastest: Array) -> _Jump:
+def _saltation(rates: Rates, t: float, y: Array, side: Array, j: int, formula: str, fastest: Array) -> _SaltationJump:
     other = side.copy()
     other[j] = -side[j]
     at = np.array([t])
@@ -144,13 +144,13 @@ def _saltation(rates: Rates, t: float, y: Array, side: Array, j: int, formula: s
     g_y, g_t = found.by_y[0, j], found.by_t[0, j]
     rate, onward = float(g_y @ before + g_t), float(g_y @ behind + g_t)
     if not abs(rate) > GRAZING_FRACTION * float(np.abs(g_y) @ fastest + abs(g_t)):
-        raise _without(t, formula, "only touches zero")
+        raise _no_derivative_error(t, formula, "only touches zero")
     if rate * onward <= 0.0:
-        raise _without(t, formula, "is driven back to zero")
-    return _Jump((before - behind) / rate, g_y, found.by_p[0, j])
+        raise _no_derivative_error(t, formula, "is driven back to zero")
+    return _SaltationJump((before - behind) / rate, g_y, found.by_p[0, j])
 
 
-def _without(t: float, formula: str, why: str) -> SimulationError:
+def _no_derivative_error(t: float, formula: str, why: str) -> SimulationError:
     error = SimulationError(
         f"At t = {t:.6g} s '{formula}' {why}, so the run has no derivative there.",
         where="formula",

@@ -82,9 +82,9 @@ class Chain(SymbolicMachine):
     def jacobian(self) -> Rows:
         """Return the 6×n Jacobian, rows [v; ω] of the tip's origin, axes of frame 0."""
         place = self.machine.frames[self.tip]
-        return self._turned(kinematics.jacobian(self.machine.tree, self.q, place.link, place.pose))
+        return self._to_base_frame(kinematics.jacobian(self.machine.tree, self.q, place.link, place.pose))
 
-    def _turned(self, rows: Rows) -> Rows:
+    def _to_base_frame(self, rows: Rows) -> Rows:
         """Convert rows [ω; v] in world axes to [v; ω] in the axes of frame 0, only for the columns of the chain."""
         R = self._poses[""].rotation
         columns = []
@@ -103,7 +103,7 @@ class Chain(SymbolicMachine):
         """Return the 6×n Jacobian, rows [v; ω], of the centre of mass of link i (1 … n)."""
         place = self.machine.frames[self.frames[i]]
         at = place.pose @ Pose(NO_ROTATION, self.center(i))
-        return self._turned(kinematics.jacobian(self.machine.tree, self.q, place.link, at))
+        return self._to_base_frame(kinematics.jacobian(self.machine.tree, self.q, place.link, at))
 
     # ------------------------------------------------------------------------------- dynamics
 

@@ -77,7 +77,7 @@ def with_own_symbols(model: Model) -> tuple[Model, tuple[str, ...]]:
         if isinstance(element, Parameter):
             return {}
         fields = dict.fromkeys(field for field, text in _formulas(element) if text in names_of)
-        return {field: _renamed(getattr(element, field), names_of) for field in fields}
+        return {field: _with_new_names(getattr(element, field), names_of) for field in fields}
 
     # the names come first, so that the model is valid while its fields change
     named = dataclasses.replace(model, parameters=(*model.parameters, *made.values()))
@@ -91,7 +91,7 @@ def _formulas(element: Element) -> Iterator[tuple[str, str]]:
             yield field.name, text
 
 
-def _renamed(value: Any, names_of: Mapping[str, str]) -> Any:
+def _with_new_names(value: Any, names_of: Mapping[str, str]) -> Any:
     if isinstance(value, tuple):
         return tuple(names_of.get(x, x) for x in value)
     return names_of.get(value, value)

@@ -29,16 +29,16 @@ def collected(terms: Sequence[Term], ratios: Collection[str], outer: Collection[
         brackets.setdefault(name, {}).setdefault(rest, []).append(Term(term.coefficient, inner))
     made: list[Form] = []
     for name, groups in brackets.items():
-        inside = [_times(_factors(group), rest) for rest, group in groups.items()]
+        inside = [_scaled_product(_factors(group), rest) for rest, group in groups.items()]
         if name and len(inside) > 1:
-            shared, inside = _shared(list(groups.items()))
+            shared, inside = _common_factors(list(groups.items()))
             made.append(product(Symbol(name), *shared, summed(inside)))
         else:
             made += [product(Symbol(name), each) if name else each for each in inside]
     return summed(made)
 
 
-def _shared(groups: list[tuple[Factors, list[Term]]]) -> tuple[list[Form], list[Form]]:
+def _common_factors(groups: list[tuple[Factors, list[Term]]]) -> tuple[list[Form], list[Form]]:
     """Return the factors common to all groups, and the groups divided by them."""
     common = [
         (atom, min(dict(rest).get(atom, 0) for rest, _ in groups)) for atom, _ in groups[0][0]
@@ -48,11 +48,11 @@ def _shared(groups: list[tuple[Factors, list[Term]]]) -> tuple[list[Form], list[
     left = []
     for rest, group in groups:
         fewer = tuple((atom, k - taken.get(atom, 0)) for atom, k in rest if k > taken.get(atom, 0))
-        left.append(_times(_factors(group), fewer))
+        left.append(_scaled_product(_factors(group), fewer))
     return [power(atom, k) for atom, k in common], left
 
 
-def _times(front: Sequence[Form], rest: Factors) -> Form:
+def _scaled_product(front: Sequence[Form], rest: Factors) -> Form:
     """Return the product number · rest · brackets."""
     number, brackets = front[0], front[1:]
     return product(number, *(power(atom, k) for atom, k in rest), *brackets)
@@ -74,7 +74,7 @@ def _factors(terms: Sequence[Term]) -> list[Form]:
     found = Fraction(int(number.p), int(number.q))
     forms: list[Form] = []
     for part, multiplicity in parts:
-        form, sign = _written(part, names)
+        form, sign = _written_factor(part, names)
         found *= sign ** int(multiplicity)
         forms.append(power(form, int(multiplicity)))
     return [Number(found), *sorted(forms, key=lambda form: isinstance(form, Sum) or _is_power_of_sum(form))]
@@ -84,7 +84,7 @@ def _is_power_of_sum(form: Form) -> bool:
     return isinstance(form, Power) and isinstance(form.base, Sum)
 
 
-def _written(part: Any, names: Sequence[str]) -> tuple[Form, int]:
+def _written_factor(part: Any, names: Sequence[str]) -> tuple[Form, int]:
     """Write a factor with constants first and its first term positive; return it with the sign taken out."""
     terms = [
         Term(

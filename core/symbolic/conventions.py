@@ -44,7 +44,7 @@ _PLAIN = {
 def conventions(robot: Robot, *, code: bool = False) -> tuple[str, ...]:
     """Return sentences that accompany every result; with `code` for a result with sines and cosines written in full."""
     own = (SHORT_NAMES,) if writes_short() and not code else ()
-    return (EQUATIONS, _frames(robot), INERTIA, _gravity(robot), RATES, *own)
+    return (EQUATIONS, _frames_sentence(robot), INERTIA, _gravity_sentence(robot), RATES, *own)
 
 
 def plain(sentence: str) -> str:
@@ -54,13 +54,13 @@ def plain(sentence: str) -> str:
     return sentence
 
 
-def _frames(robot: Robot) -> str:
+def _frames_sentence(robot: Robot) -> str:
     """Name the DH convention of the frames; frames of machines without DH tables are those of their bodies."""
     kinds = {chain.convention for chain in robot.model.chains}
     return PRODUCTS[kinds.pop()] if len(kinds) == 1 and not robot.model.bodies else OWN_FRAMES
 
 
-def _gravity(robot: Robot) -> str:
+def _gravity_sentence(robot: Robot) -> str:
     gravity = robot.model.world.gravity
     if gravity.kind == "none":
         return "There is no gravity: P and G are zero but for springs."

@@ -106,20 +106,20 @@ def _row_text(robot: Robot, joint: str) -> str:
                 continue
             theta, d = (row.theta, symbol) if row.kind == "prismatic" else (symbol, row.d)
             constant = row.d if row.kind == "prismatic" else row.theta
-            more = f", constant {_shown(constant)}" if constant else ""
+            more = f", constant {_value_text(constant)}" if constant else ""
             product = (
                 "Rot(z, θ) Trans(z, d) Trans(x, a) Rot(x, α)"
                 if table.convention == "standard"
                 else ("Rot(x, α) Trans(x, a) Rot(z, θ) Trans(z, d)")
             )
             return (
-                f" {table.convention.title()} Denavit–Hartenberg: A = {product} with θ = {_shown(theta)}, "
-                f"d = {_shown(d)}, a = {_shown(row.a)}, α = {_shown(row.alpha)}{more}."
+                f" {table.convention.title()} Denavit–Hartenberg: A = {product} with θ = {_value_text(theta)}, "
+                f"d = {_value_text(d)}, a = {_value_text(row.a)}, α = {_value_text(row.alpha)}{more}."
             )
     return ""
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     text = value if isinstance(value, str) else f"{value:.6g}"
     return re.sub(r"\bpi\b", "π", text).replace("-", "−")
 

@@ -42,7 +42,7 @@ class Picture:
 
 def picture(robot: Robot, mech: Mechanism, step: Step, q: Array, p: Mapping[str, float]) -> Picture:
     """Return the scene content for a step at a pose. mech : the machine that the robot was derived from."""
-    draw = _Draw(robot, mech, q, p)
+    draw = _ArrowMaker(robot, mech, q, p)
     arrows: list[Arrow] = []
     names = []
     for k, i in enumerate(step.frames):
@@ -69,7 +69,7 @@ def picture(robot: Robot, mech: Mechanism, step: Step, q: Array, p: Mapping[str,
     return Picture(tuple(arrows), names=tuple(names))
 
 
-class _Draw:
+class _ArrowMaker:
     """Makes arrows from the compiled kernel at one pose."""
 
     def __init__(self, robot: Robot, mech: Mechanism, q: Array, p: Mapping[str, float]) -> None:
@@ -120,32 +120,32 @@ class _Draw:
         """Return the 6×n Jacobian, rows [ω; v], of a body's origin, only for the joints of the chain."""
         return np.asarray(self.mech.jacobian(self.q, body, p=self.p)[:, [each.v for each in self.chain.variables]])
 
-    def _moment(self, body: str) -> tuple[float, Array]:
+    def _mass_moment(self, body: str) -> tuple[float, Array]:
         """Return the mass of a body, and its first moment in world axes about the world's origin."""
         inertia, X = self.numbers.inertia(self.chain.topology.model.body(body)), np.asarray(self.poses[body])
         mass = float(inertia.mass)
         return mass, mass * X[:3, 3] + X[:3, :3] @ np.array(inertia.moment, dtype=float)
 
-    def _whole(self, i: int) -> tuple[float, Array]:
+    def _mass_and_center(self, i: int) -> tuple[float, Array]:
         """Return mass and centre of mass of moved link i; without mass, the origin of its body."""
-        moments = [self._moment(body) for body in self.chain.link_bodies(i)]
+        moments = [self._mass_moment(body) for body in self.chain.link_bodies(i)]
         mass = sum(m for m, _ in moments)
         if not mass:
             return mass, np.asarray(self.poses[self.chain.link_body(i)])[:3, 3]
         return mass, np.asarray(sum(moment for _, moment in moments) / mass)
 
     @property
-    def _links(self) -> range:
+    def _link_numbers(self) -> range:
         """Numbers of the moved links, from 1."""
         return range(1, len(self.chain.links) + 1)
 
     def link_center(self, i: int) -> Array:
         """Return the centre of mass (3,) of moved link i."""
-        return self._whole(i)[1]
+        return self._mass_and_center(i)[1]
 
     def link_centers(self) -> Array:
         """Return the centres of mass (links, 3) of all moved links."""
-        return np.array([self.link_center(i) for i in self._links])
+        return np.array([self.link_center(i) for i in self._link_numbers])
 
     def link_motion(self, i: int) -> list[Arrow]:
         """Return the velocity of the link's centre of mass and its angular velocity when every joint moves at
@@ -158,16 +158,16 @@ class _Draw:
 
     def link_weight(self, i: int) -> list[Arrow]:
         """Return the link's weight, and the vector from the world's origin to its centre of mass."""
-        mass, center = self._whole(i)
+        mass, center = self._mass_and_center(i)
         return [Arrow("weight", center, mass * self._gravity()), Arrow("offset", np.zeros(3), center)]
 
     def velocities(self) -> list[Arrow]:
         """Return the velocities of all centres of mass when every joint moves at `SPEED`."""
-        return [self.link_motion(i)[0] for i in self._links]
+        return [self.link_motion(i)[0] for i in self._link_numbers]
 
     def weights(self) -> list[Arrow]:
         """Return the weights of all moved links."""
-        return [self.link_weight(i)[0] for i in self._links]
+        return [self.link_weight(i)[0] for i in self._link_numbers]
 
     def _gravity(self) -> Array:
         """Return the acceleration (3,) of a uniform field, m/s²; zero for a point field."""

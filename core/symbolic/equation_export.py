@@ -25,10 +25,10 @@ def arguments_of(names: Names, forms: Forms) -> list[str]:
 def lines(names: Names, forms: Forms, label: str) -> str:
     """Write one equation per line."""
     cells = texts([[form] for form in forms])
-    return "".join(f"{_plain(name)} = {row[0]}\n" for name, row in zip(names, cells, strict=True))
+    return "".join(f"{_name_text(name)} = {row[0]}\n" for name, row in zip(names, cells, strict=True))
 
 
-def _plain(name: str) -> str:
+def _name_text(name: str) -> str:
     from core.symbolic.forms import Symbol
 
     return text(Symbol(name))

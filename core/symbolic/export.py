@@ -118,21 +118,23 @@ def _code(forms: Forms, language: str) -> tuple[list[tuple[str, str]], list[list
     """Return definitions of common subexpressions, the entries in terms of them, and the names of the function's
     arguments."""
     flat = [form for row in forms for form in row]
-    used = sorted({identifier(n) for form in flat for n in names(form) if not n.startswith("sqrt(")}, key=_natural)
-    definitions, short = shared(flat, _free_stem(used))
+    used = sorted(
+        {identifier(n) for form in flat for n in names(form) if not n.startswith("sqrt(")}, key=_natural_order
+    )
+    definitions, short = shared(flat, _unused_prefix(used))
     columns = len(forms[0])
     entries = [text(form, language) for form in short]
     rows = [entries[i : i + columns] for i in range(0, len(entries), columns)]
     return [(name, text(form, language)) for name, form in definitions], rows, used
 
 
-def _free_stem(used: Iterable[str]) -> str:
+def _unused_prefix(used: Iterable[str]) -> str:
     """Choose a prefix for the names of common subexpressions that no other name starts with."""
     taken = {name.rstrip("0123456789") for name in used}
     return next(stem for stem in chain(("x", "t", "w"), (f"x{'_' * k}" for k in count(1))) if stem not in taken)
 
 
-def _natural(name: str) -> list[tuple[bool, int, str]]:
+def _natural_order(name: str) -> list[tuple[bool, int, str]]:
     """Sort key that puts q2 before q10."""
     return [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", name)]
 

@@ -50,10 +50,10 @@ def written(terms: list[Term], *, textbook: int = TEXTBOOK) -> Form:
 def factored(terms: Iterable[Term]) -> Form:
     """Write the sum with common factors taken out."""
     terms = list(terms)
-    return product(Number(Fraction(1, _scale(terms))), _Sum(terms).form()) if terms else ZERO
+    return product(Number(Fraction(1, _common_denominator(terms))), _Sum(terms).form()) if terms else ZERO
 
 
-def _scale(terms: list[Term]) -> int:
+def _common_denominator(terms: list[Term]) -> int:
     return math.lcm(*(term.coefficient.denominator for term in terms))
 
 
@@ -66,9 +66,9 @@ class _Sum:
     2)."""
 
     def __init__(self, terms: list[Term]) -> None:
-        scale = _scale(terms)
+        scale = _common_denominator(terms)
         self.coefficients = [term.coefficient.numerator * (scale // term.coefficient.denominator) for term in terms]
-        atoms = sorted({atom for term in terms for atom, _ in term.factors}, key=_rank)
+        atoms = sorted({atom for term in terms for atom, _ in term.factors}, key=_atom_order)
         highest: dict[Atom, int] = {}
         for term in terms:
             for atom, k in term.factors:
@@ -81,13 +81,13 @@ class _Sum:
     def form(self) -> Form:
         """Return the factored form of the whole sum."""
         everything = list(range(len(self.marks)))
-        return self._form(everything, self._counts(everything), frozenset(), 1)
+        return self._group_form(everything, self._mark_counts(everything), frozenset(), 1)
 
-    def _counts(self, group: Group) -> Counter[int]:
+    def _mark_counts(self, group: Group) -> Counter[int]:
         """Count the terms of a group that have each mark."""
         return Counter(chain.from_iterable(self.marks[i] for i in group))
 
-    def _form(self, group: Group, counts: Counter[int], out: frozenset[int], divided: int) -> Form:
+    def _group_form(self, group: Group, counts: Counter[int], out: frozenset[int], divided: int) -> Form:
         """Factor the sum of a group of terms. out, divided : marks and number already taken out of it"""
         shared_by_all = [mark for mark in sorted(counts) if counts[mark] == len(group) and mark not in out]
         sign = 1 if divided > 0 else -1
@@ -100,15 +100,17 @@ class _Sum:
         out = out.union(shared_by_all)
         chosen = self._most_frequent(counts, out)
         if chosen is None:
-            body = summed([self._form([i], self._counts([i]), out, content) for i in group])
+            body = summed([self._group_form([i], self._mark_counts([i]), out, content) for i in group])
             return product(*front, body)
         inside = [i for i in group if chosen in self.marks[i]]
         outside = [i for i in group if chosen not in self.marks[i]]
-        fewer = self._counts(min(inside, outside, key=len))
+        fewer = self._mark_counts(min(inside, outside, key=len))
         found = [fewer, counts - fewer] if len(inside) <= len(outside) else [counts - fewer, fewer]
         return product(
             *front,
-            summed([self._form(part, its, out, content) for part, its in zip((inside, outside), found, strict=True)]),
+            summed(
+                [self._group_form(part, its, out, content) for part, its in zip((inside, outside), found, strict=True)]
+            ),
         )
 
     def _powers(self, marks: list[int]) -> list[Form]:
@@ -126,7 +128,7 @@ class _Sum:
         return best
 
 
-def _rank(atom: Atom) -> tuple[bool, str]:
+def _atom_order(atom: Atom) -> tuple[bool, str]:
     return isinstance(atom, Trig), atom.name if isinstance(atom, Symbol) else str((atom.angle, atom.function))
 
 
@@ -137,7 +139,7 @@ def shared(forms: Iterable[Form], stem: str = "x", least: int = 0) -> tuple[list
     least : multiplications and additions that a definition takes at least (a sine takes none): for people, who read
         S2 or 2 a1 as easily as a name
     """
-    census = _Census()
+    census = _SubexpressionTable()
     roots = [census.number(form) for form in forms]
     census.uses.update(roots)
     definitions: list[tuple[str, Form]] = []
@@ -148,7 +150,7 @@ def shared(forms: Iterable[Form], stem: str = "x", least: int = 0) -> tuple[list
             return named[number]
         form, inner = census.nodes[number]
         result = rebuilt(form, [replaced(child) for child in inner])
-        if census.uses[number] > 1 and not isinstance(form, Number | Symbol) and _length(result) >= least:
+        if census.uses[number] > 1 and not isinstance(form, Number | Symbol) and _operation_count(result) >= least:
             definitions.append((f"{stem}{len(definitions) + 1}", result))
             result = Symbol(definitions[-1][0])
         named[number] = result
@@ -157,7 +159,7 @@ def shared(forms: Iterable[Form], stem: str = "x", least: int = 0) -> tuple[list
     return definitions, [replaced(root) for root in roots]
 
 
-class _Census:
+class _SubexpressionTable:
     """Numbers subexpressions, with equal numbers for equal ones, and counts how often each is used."""
 
     def __init__(self) -> None:
@@ -185,9 +187,9 @@ class _Census:
         return self._known[key]
 
 
-def _length(form: Form) -> int:
+def _operation_count(form: Form) -> int:
     """Count multiplications and additions, except inside sines and cosines."""
     if isinstance(form, Power):
-        return form.exponent - 1 + _length(form.base)
+        return form.exponent - 1 + _operation_count(form.base)
     inner = () if isinstance(form, Trig) else children(form)
-    return max(len(inner) - 1, int(isinstance(form, Function))) + sum(map(_length, inner))
+    return max(len(inner) - 1, int(isinstance(form, Function))) + sum(map(_operation_count, inner))

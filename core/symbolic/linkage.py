@@ -81,9 +81,9 @@ class Linkage(LinkageSymbols):
     @cached_property
     def _solved(self) -> tuple[tuple[LoopStep, ...], Speeds]:
         speeds = Speeds(self)
-        return tuple(self._walk(speeds)), speeds
+        return tuple(self._solution_steps(speeds)), speeds
 
-    def _walk(self, speeds: Speeds) -> Iterator[LoopStep]:
+    def _solution_steps(self, speeds: Speeds) -> Iterator[LoopStep]:
         edges, pairs = self.edges, geared_pairs(self.edges)
         clusters = Clusters(edges)
         for i, edge in enumerate(edges):
@@ -101,27 +101,27 @@ class Linkage(LinkageSymbols):
             word = next((w for w in words if w.joints and set(w.joints) <= joints), None)
             kind = word.kind if word is not None else step.family
             if step.family == GEARED:
-                made = self._geared(step, pairs)
+                made = self._gear_definitions(step, pairs)
                 ratios = speeds.geared(step, pairs)
             else:
-                made = self._closed(step, clusters)
-                ratios = speeds.closed(step, self._variants(step))
+                made = self._closed_chain_definitions(step, clusters)
+                ratios = speeds.closed(step, self._chain_variants(step))
             self.join_all(clusters, [i for i, _ in step.chain if edges[i].kind not in BESIDE])
             self.ring.forget_quotients()
             given = dict.fromkeys(edges[i].joint for i, _ in step.chain)
-            yield LoopStep(tuple(given), kind, self._spelled(made), self._spelled(ratios))
+            yield LoopStep(tuple(given), kind, self._spelled_out(made), self._spelled_out(ratios))
 
-    def _geared(self, form: Form, pairs: Mapping[int, tuple[int, int]]) -> list[Definition]:
+    def _gear_definitions(self, form: Form, pairs: Mapping[int, tuple[int, int]]) -> list[Definition]:
         (i, _), (k, forward) = form.chain
         gear, source = self.edges[k], self.edges[pairs[k][1 if forward else 0]]
         led = coordinates_at(source, self.q)
         value = plus(times(gear.ratio, led), gear.offset) if forward else over(minus(led, gear.offset), gear.ratio)
         return [Definition(self.name_of(i), self.written(value), "gear")]
 
-    def _closed(self, form: Form, clusters: Clusters) -> list[Definition]:
+    def _closed_chain_definitions(self, form: Form, clusters: Clusters) -> list[Definition]:
         """Solve a closed chain for its joints, by the variant that is shortest to write."""
         best: tuple[tuple[int, int], list[Definition]] | None = None
-        for chain in self._variants(form):
+        for chain in self._chain_variants(form):
             taken = set(self.taken)
             made = self._definitions(form.family, chain, clusters)
             cut = sum(self.edges[i].cut for i, _ in chain[:1])
@@ -134,14 +134,14 @@ class Linkage(LinkageSymbols):
         self.taken |= {each.name for each in best[1]}
         return best[1]
 
-    def _variants(self, form: Form) -> list[Any]:
+    def _chain_variants(self, form: Form) -> list[Any]:
         """Return the arrangements of the chain for which its family can be solved."""
         if form.family != PLANAR:
             return [form.chain]
-        kinds = self._kinds(form.chain)
-        return [chain for chain in variants(form.chain) if self._kinds(chain) == kinds]
+        kinds = self._chain_kinds(form.chain)
+        return [chain for chain in variants(form.chain) if self._chain_kinds(chain) == kinds]
 
-    def _kinds(self, chain: Any) -> str:
+    def _chain_kinds(self, chain: Any) -> str:
         return "".join(self.edges[i].kind for i, _ in chain)
 
     def _definitions(self, family: str, chain: Any, clusters: Clusters) -> list[Definition]:
@@ -157,14 +157,16 @@ class Linkage(LinkageSymbols):
                 unknowns.append(value if forward else negated(value))
         K = between(chain, edges, clusters)
         made: list[Definition] = []
-        for answer in answers_of(self.ring, family, self._kinds(chain), K, unknowns):
+        for answer in answers_of(self.ring, family, self._chain_kinds(chain), K, unknowns):
             i, forward = chain[answer.joint]
             rule = RULES[answer.kind](self.name_of(i), self.number_text(i), not forward, answer)
             made += rule.definitions(self)
-        wanted = [i for i, _ in chain if edges[i].kind not in BESIDE and (not edges[i].cut or self._is_passed(i))]
-        return _needed(made, {self.name_of(i) for i in wanted})
+        wanted = [
+            i for i, _ in chain if edges[i].kind not in BESIDE and (not edges[i].cut or self._is_only_connection(i))
+        ]
+        return _needed_definitions(made, {self.name_of(i) for i in wanted})
 
-    def _is_passed(self, i: int) -> bool:
+    def _is_only_connection(self, i: int) -> bool:
         """Return True if a cut joint lies between nodes that no other joint connects."""
         edge = self.edges[i]
         return i in self.cut_names and ("\0" in edge.a or "\0" in edge.b)
@@ -186,22 +188,22 @@ class Linkage(LinkageSymbols):
                 if not self.speeds.slope_name(i, a, b):
                     continue
                 k = self.columns[i][a]
-                over_, under = (self._total(x, b) for x in ratio)
+                over_, under = (self._total_derivative(x, b) for x in ratio)
                 # (N/D)′ = (N′ − k D′)/D
                 found = self.ring.shortened(minus(over_, times(k, under)), ratio.bottom)
                 name = self.ratio_names[i, a, b]
-                made.append(Definition(name, self.ratio_form(found), self._about_derivative(i, a, b)))
-        return self._spelled(made)
+                made.append(Definition(name, self.ratio_form(found), self._derivative_label(i, a, b)))
+        return self._spelled_out(made)
 
-    def _spelled(self, made: Iterable[Definition]) -> tuple[Definition, ...]:
+    def _spelled_out(self, made: Iterable[Definition]) -> tuple[Definition, ...]:
         names_ = {each.symbol for each in self.variables}
         return tuple(spelled(each, names_) for each in made)
 
-    def _about_derivative(self, i: int, a: int, b: int) -> str:
+    def _derivative_label(self, i: int, a: int, b: int) -> str:
         by = self.independent[b].symbol
         return f"∂{self.ratio_names[i, a]}/∂{by}" if len(self.places) > 1 else f"d{self.ratio_names[i, a]}/d{by}"
 
-    def _total(self, x: Scalar, b: int) -> Scalar:
+    def _total_derivative(self, x: Scalar, b: int) -> Scalar:
         """Return dx/dq_b along the motion of the machine, where derivatives of ratios appear by name."""
         if not isinstance(x, Element):
             return 0.0
@@ -232,7 +234,7 @@ class Linkage(LinkageSymbols):
                 where=f"force '{heavy}'",
                 remedy="Give the mass to a body, or use only positions and velocity ratios.",
             )
-        return self._spelled(ReducedEquations(self, self.speeds).definitions())
+        return self._spelled_out(ReducedEquations(self, self.speeds).definitions())
 
     @property
     def forces(self) -> tuple[str, ...]:
@@ -326,7 +328,7 @@ class Linkage(LinkageSymbols):
 
     def matrix(self, values: Mapping[str, float]) -> NDArray[np.float64]:
         """Evaluate Φ, (variables, independent); values : of all names."""
-        return np.array([[self._number_of(x, values) for x in row] for row in self.columns]).reshape(self.n, -1)
+        return np.array([[self._element_value(x, values) for x in row] for row in self.columns]).reshape(self.n, -1)
 
     def turning(self, values: Mapping[str, float], s: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return Φ̇ s, (variables,): accelerations when the independent accelerations vanish; s : (independent,)
@@ -338,11 +340,11 @@ class Linkage(LinkageSymbols):
         return found
 
     @staticmethod
-    def _number_of(x: Scalar, values: Mapping[str, float]) -> float:
+    def _element_value(x: Scalar, values: Mapping[str, float]) -> float:
         return float(evaluate(summed([t.form() for t in terms_of(x)]), values))
 
 
-def _needed(definitions: Sequence[Definition], wanted: set[str]) -> list[Definition]:
+def _needed_definitions(definitions: Sequence[Definition], wanted: set[str]) -> list[Definition]:
     """Return the wanted definitions and those that they depend on."""
     wanted = set(wanted)
     kept: list[Definition] = []

@@ -57,7 +57,7 @@ class LinkageProof:
             return None
         for trial in range(TRIALS):
             share = 1.0 if not trial else 0.7**trial
-            q = self._pose(rest, p, share, rng)
+            q = self._random_pose(rest, p, share, rng)
             if q is not None:
                 break
         else:
@@ -70,17 +70,17 @@ class LinkageProof:
         symbols = {name: float(values[name]) for name in linkage.values}
         return {"symbols": symbols, "q": q, "v": v, "a": a, "tau": tau}
 
-    def _pose(self, rest: Array, p: Array, share: float, rng: np.random.Generator) -> Array | None:
+    def _random_pose(self, rest: Array, p: Array, share: float, rng: np.random.Generator) -> Array | None:
         q = rest.copy()
         for variable in self.linkage.independent:
-            q[variable.q] += share * rng.uniform(-1.0, 1.0) * (math.pi if variable.turns else self._reach)
+            q[variable.q] += share * rng.uniform(-1.0, 1.0) * (math.pi if variable.turns else self._displacement_size)
         joints = [v.joint for v in self.linkage.independent]
         try:
-            return self._polished(np.asarray(self.mech.assemble(q, p=p, fixed=joints, limits=False)), p)
+            return self._exactly_closed(np.asarray(self.mech.assemble(q, p=p, fixed=joints, limits=False)), p)
         except KinetostatError:
             return None
 
-    def _polished(self, q: Array, p: Array) -> Array | None:
+    def _exactly_closed(self, q: Array, p: Array) -> Array | None:
         """Close the pose to rounding error by Newton steps in the dependent coordinates; None near a singular pose."""
         own = {each.v for each in self.linkage.independent}
         dependent = [each for each in self.linkage.variables if each.v not in own]
@@ -95,7 +95,7 @@ class LinkageProof:
         return q
 
     @cached_property
-    def _reach(self) -> float:
+    def _displacement_size(self) -> float:
         """Return the size of random independent displacements in m, a fraction of the machine's size."""
         places = self.mech.poses(self.mech.rest())[:, :3, 3]
         return 0.3 * float(np.max(np.ptp(places, axis=0), initial=0.1))
@@ -120,19 +120,19 @@ class LinkageProof:
         s = np.array([v[each.v] for each in linkage.independent])
         phi = linkage.matrix(found)
         places = [each.v for each in linkage.variables]
-        worst["ratios"] = _off(phi @ s, v[places])
+        worst["ratios"] = _deviation(phi @ s, v[places])
         if "derivatives" not in sections:
             return worst
         changes = np.array([a[each.v] for each in linkage.independent])
-        worst["derivatives"] = _off(phi @ changes + linkage.turning(found, s), a[places])
+        worst["derivatives"] = _deviation(phi @ changes + linkage.turning(found, s), a[places])
         if "dynamics" not in sections:
             return worst
         ours = np.array([found[name] for name in linkage.forces])
-        worst["dynamics"] = _off(ours, state["tau"][[each.v for each in linkage.independent]])
+        worst["dynamics"] = _deviation(ours, state["tau"][[each.v for each in linkage.independent]])
         return worst
 
 
-def _off(ours: Array, theirs: Array) -> float:
+def _deviation(ours: Array, theirs: Array) -> float:
     scale = max(1.0, float(np.max(np.abs(theirs), initial=0.0)))
     return float(np.max(np.abs(ours - theirs), initial=0.0)) / scale
 

@@ -129,7 +129,7 @@ class LinkageSymbols(SymbolicMachine):
         own = self.writer.form(x)
         if length(x) > LONGEST_COMPARED or not isinstance(x, Element):
             return own
-        ratios, masses = frozenset(self.ratio_names.values()), self._masses
+        ratios, masses = frozenset(self.ratio_names.values()), self._mass_parameters
         found = [(float(operations(own)), own)]
         for terms in (terms_of(x, self.groups), terms_of(x)):
             for form, worth in ((written(terms), 1.0), (collected(terms, ratios, masses), COLLECTED)):
@@ -141,7 +141,7 @@ class LinkageSymbols(SymbolicMachine):
         return Writer(self.groups, lambda: self.watch())
 
     @cached_property
-    def _masses(self) -> frozenset[str]:
+    def _mass_parameters(self) -> frozenset[str]:
         """Names of parameters that are masses or moments of inertia."""
         return frozenset(p.name for p in self.model.parameters if p.dimension in ("mass", "inertia"))
 

@@ -46,22 +46,22 @@ class Writer:
     def form(self, x: Scalar) -> Form:
         """Write an element with angle sums collected and common factors taken out where that is shorter."""
         if not isinstance(x, Element) or length(x) <= TEXTBOOK:
-            return self._written(x)
+            return self._written_element(x)
         negative = x.polynomial.leading_coefficient() < 0
-        found = self._once(-x if negative else x)
+        found = self._form_once(-x if negative else x)
         return product(Number(Fraction(-1)), found) if negative else found
 
-    def _once(self, x: Element) -> Form:
+    def _form_once(self, x: Element) -> Form:
         polynomial = x.polynomial
         key = len(polynomial), tuple(map(int, polynomial.degrees())), str(polynomial.leading_coefficient())
         alike = self._known.setdefault(key, [])
         for other, form in alike:
             if other == polynomial:
                 return form
-        alike.append((polynomial, self._written(x)))
+        alike.append((polynomial, self._written_element(x)))
         return alike[-1][1]
 
-    def _written(self, x: Scalar) -> Form:
+    def _written_element(self, x: Scalar) -> Form:
         self._watch()
         return written(terms_of(x, self._groups))
 
@@ -71,18 +71,18 @@ class Writer:
         forms: list[Form] = []
         for factor, element, symbols in parts:
             if isinstance(element, Element) and length(element) > TEXTBOOK:
-                forms.append(_times(factor, symbols, self.form(element)))
+                forms.append(_scaled_form(factor, symbols, self.form(element)))
             else:
                 ring_of = next(p.element.ring for p in parts if isinstance(p.element, Element))
                 whole: Any = element * ring_of.constant(factor)
                 for symbol in symbols:
                     whole = whole * ring_of.symbol(symbol)
                 short = short + whole
-        together = self._written(short) if short != 0.0 else ZERO
+        together = self._written_element(short) if short != 0.0 else ZERO
         return summed([together, *forms])
 
 
-def _times(factor: Fraction, symbols: tuple[str, ...], form: Form) -> Form:
+def _scaled_form(factor: Fraction, symbols: tuple[str, ...], form: Form) -> Form:
     """Return factor · Π symbols · form."""
     powers = [power(Symbol(name), symbols.count(name)) for name in dict.fromkeys(symbols)]
     if form == ZERO:

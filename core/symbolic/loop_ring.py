@@ -62,10 +62,10 @@ class LoopRing(Ring):
             at = self._first + n
             highest = max(int(top.degrees()[at]), int(bottom.degrees()[at]))
             if highest:
-                top, bottom = (self._replaced(each, at, n, highest) for each in (top, bottom))
+                top, bottom = (self._with_quotient_inserted(each, at, n, highest) for each in (top, bottom))
         return self._shortened(top, bottom)
 
-    def _replaced(self, polynomial: Any, at: int, n: int, highest: int) -> Any:
+    def _with_quotient_inserted(self, polynomial: Any, at: int, n: int, highest: int) -> Any:
         """Substitute the n-th quotient into a polynomial and multiply by a power of its divisor."""
         over, under = self._quotients[n]
         parts: dict[int, dict[tuple[int, ...], Any]] = {}
@@ -95,7 +95,7 @@ class LoopRing(Ring):
             return Ratio(0.0, 1.0)
         common = top.gcd(bottom)
         top, bottom = divmod(top, common)[0], divmod(bottom, common)[0]
-        number = self.number(_scale(top, bottom))
+        number = self.number(_quotient_scale(top, bottom))
         return Ratio(self.wrapped(top * number), self.wrapped(bottom * number))
 
     def without(self, name: str, elements: Sequence[Scalar]) -> tuple[int, list[Scalar]]:
@@ -130,7 +130,7 @@ SIMPLE = 4
 """Largest denominator of fractions that are cleared; decimal numbers are left unchanged."""
 
 
-def _scale(top: Any, bottom: Any) -> Fraction:
+def _quotient_scale(top: Any, bottom: Any) -> Fraction:
     """Return the factor for both sides of a quotient: it makes a constant divisor 1, clears simple fractions, and gives
     decimals a leading divisor of 1."""
     leading = _fraction(bottom.leading_coefficient())
@@ -167,7 +167,7 @@ class Answer(NamedTuple):
     given: tuple[Any, ...]
 
 
-class _Named:
+class _SymbolicAnswers:
     """Answers subproblems with the unknown symbols themselves, and records the equations."""
 
     def __init__(self, ring: LoopRing, unknowns: Sequence[Any], order: Sequence[int] = ()) -> None:
@@ -177,12 +177,12 @@ class _Named:
 
     def turn(self, A: Scalar, B: Scalar, C: Scalar, guess: Scalar) -> Root:
         """Return the angle with A cos q + B sin q = C."""
-        self.asked.append(Answer("turn", self._place(guess), (A, B, C)))
+        self.asked.append(Answer("turn", self._joint_index(guess), (A, B, C)))
         return Root(Turn(cos(guess), sin(guess)), 1.0)
 
     def slide(self, w: Vector3, square: Scalar, guess: Scalar) -> Root:
         """Return the displacement s with |w + s z|² = square."""
-        self.asked.append(Answer("slide", self._place(guess), (w, square)))
+        self.asked.append(Answer("slide", self._joint_index(guess), (w, square)))
         return Root(guess, 1.0)
 
     def direction(self, ahead: Scalar, along: Scalar) -> Turn:
@@ -194,7 +194,7 @@ class _Named:
         self.turns.append(Turn(cos(angle), sin(angle)))
         return self.turns[-1]
 
-    def _place(self, guess: Scalar) -> int:
+    def _joint_index(self, guess: Scalar) -> int:
         return next(k for k, each in enumerate(self.unknowns) if each is guess)
 
 
@@ -204,12 +204,12 @@ def answers_of(ring: LoopRing, family: str, kinds: str, K: Sequence[Pose], unkno
     unknowns : the motion of each joint in the direction of the chain, as a symbol; the length of a massless rod
     """
     solve = SOLVERS[family]
-    tried = _Named(ring, unknowns)
-    values, _ = _with(ring, tried, lambda: solve(kinds, K, unknowns.__getitem__))
+    tried = _SymbolicAnswers(ring, unknowns)
+    values, _ = _with_answers(ring, tried, lambda: solve(kinds, K, unknowns.__getitem__))
     order = [next(k for k, value in enumerate(values) if value is turn) for turn in tried.turns]
     if order:
-        tried = _Named(ring, unknowns, order)
-        values, _ = _with(ring, tried, lambda: solve(kinds, K, unknowns.__getitem__))
+        tried = _SymbolicAnswers(ring, unknowns, order)
+        values, _ = _with_answers(ring, tried, lambda: solve(kinds, K, unknowns.__getitem__))
     known = {each.joint for each in tried.asked}
     for k, value in enumerate(values):
         if k in known or value is None or not isinstance(value, Turn | Element | float):
@@ -221,7 +221,7 @@ def answers_of(ring: LoopRing, family: str, kinds: str, K: Sequence[Pose], unkno
     return tried.asked
 
 
-def _with(ring: LoopRing, answers: _Named, work: Callable[[], Any]) -> Any:
+def _with_answers(ring: LoopRing, answers: _SymbolicAnswers, work: Callable[[], Any]) -> Any:
     ring.answers = answers
     try:
         return work()
@@ -229,8 +229,8 @@ def _with(ring: LoopRing, answers: _Named, work: Callable[[], Any]) -> Any:
         ring.answers = None
 
 
-def _answering(x: Element) -> Any:
+def _current_answers(x: Element) -> Any:
     return getattr(x.ring, "answers", None)
 
 
-register_answers(Element, _answering)
+register_answers(Element, _current_answers)

@@ -60,9 +60,9 @@ class Speeds:
         at = self.linkage.number_of(source)
         factor = times(gear.ratio, source.ratio) if forward else over(source.ratio, gear.ratio)
         found = {a: self.linkage.ring.ratio(times(factor, x)) for a, x in enumerate(self.columns[at]) if not is_zero(x)}
-        return self._entered(i, found)
+        return self._add_tree_joint(i, found)
 
-    def _entered(self, i: int, found: Mapping[int, Ratio]) -> list[Definition]:
+    def _add_tree_joint(self, i: int, found: Mapping[int, Ratio]) -> list[Definition]:
         """Add the ratios and motion of a tree joint; return definitions of ratios that are not numbers."""
         edge, made = self.linkage.edges[i], []
         at = self.linkage.number_of(edge)
@@ -87,8 +87,8 @@ class Speeds:
         best: dict[int, dict[int, Ratio]] = {}
         costs: dict[tuple[int, int], int] = {}
         for chain in chains:
-            for axes in self._placements(form.family, chain):
-                for i, row in self._solved(form._replace(chain=chain), axes).items():
+            for axes in self._axis_arrangements(form.family, chain):
+                for i, row in self._solve_chain(form._replace(chain=chain), axes).items():
                     for a, ratio in row.items():
                         cost = operations(self.linkage.ratio_form(ratio))
                         if cost < costs.get((i, a), cost + 1):
@@ -100,14 +100,14 @@ class Speeds:
         for i in sorted(members, key=lambda i: (edges[i].cut, edges[i].cut or self.linkage.number_of(edges[i]))):
             edge = self.linkage.edges[i]
             if not edge.cut:
-                made += self._entered(i, best.get(i, {}))
+                made += self._add_tree_joint(i, best.get(i, {}))
             elif self.flow.root[edge.a] != self.flow.root[edge.b] and edge.kind in ("R", "P"):
                 column = self.axes[i].columns[0]
                 values = {a: over(*ratio) for a, ratio in best.get(i, {}).items()}
                 self.flow.join(edge, {a: column.scaled(x) for a, x in values.items()})
         return made
 
-    def _solved(self, form: Form, axes: list[Axis]) -> dict[int, dict[int, Ratio]]:
+    def _solve_chain(self, form: Form, axes: list[Axis]) -> dict[int, dict[int, Ratio]]:
         """Solve a closed chain; return edge → place → ratio."""
         edges, ring = self.linkage.edges, self.linkage.ring
         solver = Solver(form, "".join(edges[i].kind for i, _ in form.chain), axes)
@@ -123,7 +123,7 @@ class Speeds:
         ring.forget_quotients()
         return found
 
-    def _placements(self, family: str, chain: Any) -> Iterator[list[Axis]]:
+    def _axis_arrangements(self, family: str, chain: Any) -> Iterator[list[Axis]]:
         """Yield arrangements of the axes of a chain; in a planar chain joints are placed along different links, which
         gives different expressions."""
         own = [self.axes[i] for i, _ in chain]
@@ -132,30 +132,40 @@ class Speeds:
             yield own
             return
         base = 0 if kinds == "RRR" else 1
-        for start in self._points(chain[base][0]):
+        for start in self._joint_positions(chain[base][0]):
             if kinds == "RRR":
-                placements = [{0: start, 1: start + self._link(chain, 0), 2: start - self._link(chain, 2)}]
+                placements = [
+                    {
+                        0: start,
+                        1: start + self._vector_to_next_joint(chain, 0),
+                        2: start - self._vector_to_next_joint(chain, 2),
+                    }
+                ]
             else:
-                along = self._link(chain, 2) + self._across(*chain[0]) + self._link(chain, 0)
-                placements = [{1: start, 2: start + self._link(chain, 1)}, {1: start, 2: start - along}]
+                along = (
+                    self._vector_to_next_joint(chain, 2)
+                    + self._vector_across_joint(*chain[0])
+                    + self._vector_to_next_joint(chain, 0)
+                )
+                placements = [{1: start, 2: start + self._vector_to_next_joint(chain, 1)}, {1: start, 2: start - along}]
             for places in placements:
                 yield [
                     axis._replace(pose=Pose(axis.pose.rotation, places[k])) if k in places else axis
                     for k, axis in enumerate(own)
                 ]
 
-    def _points(self, i: int) -> list[Vector3]:
+    def _joint_positions(self, i: int) -> list[Vector3]:
         """Return the position of a joint, reached from either of its sides."""
         edge, pose = self.linkage.edges[i], self.linkage.placed.pose
         return [(pose[edge.b] @ edge.B).position, (pose[edge.a] @ edge.A).position][: 2 if edge.cut else 1]
 
-    def _across(self, i: int, forward: bool) -> Vector3:
+    def _vector_across_joint(self, i: int, forward: bool) -> Vector3:
         """Return the vector from where a chain enters a joint to where it leaves the joint."""
         enter, near, leave, far = ends(self.linkage.edges[i], forward)
         pose = self.linkage.placed.pose
         return (pose[leave] @ far).position - (pose[enter] @ near).position
 
-    def _link(self, chain: Any, k: int) -> Vector3:
+    def _vector_to_next_joint(self, chain: Any, k: int) -> Vector3:
         """Return the vector from joint k to the next one, across the rigid part between them."""
         (i, forward), (n, onward) = chain[k], chain[(k + 1) % len(chain)]
         edges, pose = self.linkage.edges, self.linkage.placed.pose

@@ -136,7 +136,9 @@ def with_mass_symbols(model: Model) -> Model:
     from shapes and density; lengths are unchanged."""
     namer = _Namer(model)
     numbers = Numbers(model.values(), model.origin)
-    bodies = tuple(_weighed(body, numbers.inertia(body), namer, i) for i, body in enumerate(model.bodies, 1))
+    bodies = tuple(
+        _with_inertial_symbols(body, numbers.inertia(body), namer, i) for i, body in enumerate(model.bodies, 1)
+    )
     chains = tuple(
         dataclasses.replace(
             chain,
@@ -150,7 +152,7 @@ def with_mass_symbols(model: Model) -> Model:
     return dataclasses.replace(model, chains=chains, bodies=bodies, parameters=(*model.parameters, *namer.made))
 
 
-def _weighed(body: Body, inertia: Any, namer: _Namer, i: int) -> Body:
+def _with_inertial_symbols(body: Body, inertia: Any, namer: _Namer, i: int) -> Body:
     """Return a body with symbols for its inertial data; rounding errors become zero."""
     mass, center, tensor = split(inertia)
     size = max(map(abs, center), default=0.0)

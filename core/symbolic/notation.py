@@ -41,7 +41,7 @@ GREEK = {
 }
 
 
-class _Request:
+class _TrigStyle:
     """Holds the user's choice of how sines and cosines are written."""
 
     short = True
@@ -49,18 +49,18 @@ class _Request:
 
 def writes_short() -> bool:
     """Return True if cos(q1 + q2) is written C12."""
-    return _Request.short
+    return _TrigStyle.short
 
 
 def write_short(short: bool) -> None:
     """Choose C12 or Cos[q1 + q2] for all text, LaTeX and pictures of formulas from now on."""
-    _Request.short = short
+    _TrigStyle.short = short
 
 
 def short_angle(angle: tuple[tuple[str, int], ...]) -> str:
     """Return the digits of a sum of numbered angles, "12" for q1 + q2; empty if it has no short name or long names are
     chosen."""
-    if not _Request.short:
+    if not _TrigStyle.short:
         return ""
     digits = [short_angle_digits(name) for name, _ in angle]
     return "" if not all(digits) or any(k != 1 for _, k in angle) else "".join(digits)
@@ -110,13 +110,13 @@ class Language:
         return self.trig(form)
 
     def _power(self, form: Power) -> str:
-        return self.power(self._inside(form.base), form.exponent)
+        return self.power(self._operand_text(form.base), form.exponent)
 
     def _product(self, form: Product) -> str:
         negative, positive = sign_of(form)
         if negative:
-            return "-" + self._inside(positive, product=True)
-        return self.times.join([self._inside(factor, product=True) for factor in form.factors])
+            return "-" + self._operand_text(positive, product=True)
+        return self.times.join([self._operand_text(factor, product=True) for factor in form.factors])
 
     def _function(self, form: Function) -> str:
         return self.functions[form.name](*map(self.write, form.arguments))
@@ -124,18 +124,18 @@ class Language:
     def _quotient(self, form: Quotient) -> str:
         if self.fraction is not None:
             return self.fraction(self.write(form.top), self.write(form.bottom))
-        top = self._inside(form.top, product=True)
-        return f"{top}/{self._inside(form.bottom, product=not isinstance(form.bottom, Product | Power))}"
+        top = self._operand_text(form.top, product=True)
+        return f"{top}/{self._operand_text(form.bottom, product=not isinstance(form.bottom, Product | Power))}"
 
     def _sum(self, form: Sum) -> str:
         parts: list[str] = []
         for term in form.terms:
             negative, positive = sign_of(term)
             parts.append((self.minus if negative else self.plus) if parts else "-" if negative else "")
-            parts.append(self._inside(positive) if type(positive) is Sum else self.write(positive))
+            parts.append(self._operand_text(positive) if type(positive) is Sum else self.write(positive))
         return "".join(parts)
 
-    def _inside(self, form: Form, *, product: bool = False) -> str:
+    def _operand_text(self, form: Form, *, product: bool = False) -> str:
         """Write the form as a factor or base, in brackets where needed."""
         kind, inner = type(form), self.write(form)
         needs = (
@@ -176,7 +176,7 @@ def _fraction(x: Fraction) -> str:
     return str(x.numerator) if x.denominator == 1 else f"{x.numerator}/{x.denominator}"
 
 
-def _readable(x: Fraction) -> str:
+def _readable_number(x: Fraction) -> str:
     """Write a number as a simple fraction, or as a decimal number that is exact if it has up to 17 digits."""
     if is_short(x):
         return _fraction(x)
@@ -187,7 +187,7 @@ def _readable(x: Fraction) -> str:
         return f"{decimal:f}" if abs(decimal.adjusted()) < 7 else str(decimal).replace("E+", "e").replace("E", "e")
 
 
-def _decimal(x: Fraction) -> str:
+def _code_number(x: Fraction) -> str:
     """Write a number for floating-point code: a decimal number, or a quotient of floats."""
     if x.denominator == 1:
         return f"{x.numerator}.0"
@@ -216,7 +216,7 @@ def _identifier(name: str) -> str:
     return f"sqrt({root.group(1)}.0)" if root else identifier(name)
 
 
-def _repeated(base: str, exponent: int) -> str:
+def _repeated_product(base: str, exponent: int) -> str:
     return "*".join([base] * exponent)
 
 
@@ -285,12 +285,14 @@ def _latex_trig(trig: Trig) -> str:
 def _latex_fraction(x: Fraction) -> str:
     if is_short(x):
         return str(x.numerator) if x.denominator == 1 else rf"\frac{{{x.numerator}}}{{{x.denominator}}}"
-    digits, _, exponent = _readable(x).partition("e")
+    digits, _, exponent = _readable_number(x).partition("e")
     return digits + (rf" \cdot 10^{{{int(exponent)}}}" if exponent else "")
 
 
 LANGUAGES: dict[str, Language] = {
-    "text": Language(_readable, lambda name: name.replace(PRIME, "′"), _text_trig, lambda base, n: f"{base}^{n}", " "),
+    "text": Language(
+        _readable_number, lambda name: name.replace(PRIME, "′"), _text_trig, lambda base, n: f"{base}^{n}", " "
+    ),
     "latex": Language(
         _latex_fraction,
         latex_symbol,
@@ -319,14 +321,16 @@ LANGUAGES: dict[str, Language] = {
         },
     ),
     "python": Language(
-        _decimal,
+        _code_number,
         _identifier,
         lambda trig: f"{trig.function}({_code_angle(trig)})",
         lambda base, n: f"{base}**{n}",
         "*",
         functions=_CALLS | {"atan2": lambda y, x: f"arctan2({y}, {x})"},
     ),
-    "c": Language(_decimal, _identifier, lambda trig: f"{trig.function}({_code_angle(trig)})", _repeated, "*"),
+    "c": Language(
+        _code_number, _identifier, lambda trig: f"{trig.function}({_code_angle(trig)})", _repeated_product, "*"
+    ),
     "sympy": Language(
         lambda x: f"Rational({x.numerator}, {x.denominator})" if x.denominator != 1 else str(x),
         lambda name: name if name.startswith("sqrt(") else _identifier(name),

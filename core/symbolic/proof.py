@@ -60,7 +60,7 @@ def proof(robot: Robot, what: str, *indices: int, states: int = STATES, seed: in
     """
     if what == "T" and not indices:
         indices = (0, robot.n)
-    judge = _judge(robot)
+    judge = _comparison_of(robot)
     rng = np.random.default_rng(seed)
     drawn = [judge.state(rng) for _ in range(states)]
     ours = judge.ours(what, indices, drawn)
@@ -76,12 +76,12 @@ def proof(robot: Robot, what: str, *indices: int, states: int = STATES, seed: in
 
 
 @lru_cache(maxsize=2)
-def _judge(robot: Robot) -> _Judge:
+def _comparison_of(robot: Robot) -> _KernelComparison:
     """Return the evaluator for a robot; cached, since it compiles the machine."""
-    return _Judge(robot)
+    return _KernelComparison(robot)
 
 
-class _Judge:
+class _KernelComparison:
     """Evaluates both sides of the comparison."""
 
     def __init__(self, robot: Robot) -> None:

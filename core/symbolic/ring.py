@@ -96,7 +96,7 @@ class Ring:
         """Return a polynomial as an element, or as a float if it is a constant that a float represents exactly, so that
         zeros and ones drop out of later operations."""
         if polynomial.is_constant():
-            value = _constant(polynomial)
+            value = _constant_value(polynomial)
             if float(value) == value:
                 return float(value)
         return Element(self, polynomial)
@@ -116,8 +116,10 @@ class Ring:
 
         Raises ModelError for any other argument.
         """
-        sine, cosine = self._of_constant(x)
-        for (name, times), index in ((pair, self._angle_index.get(pair[0])) for pair in self._linear(x).items()):
+        sine, cosine = self._sin_cos_of_constant(x)
+        for (name, times), index in (
+            (pair, self._angle_index.get(pair[0])) for pair in self._linear_factors(x).items()
+        ):
             if index is None or times.denominator != 1:
                 raise ModelError(
                     f"The sine of '{times}·{name}' cannot be written exactly.",
@@ -131,7 +133,7 @@ class Ring:
                 sine, cosine = self.reduced(sine * c1 + cosine * s1), self.reduced(cosine * c1 - sine * s1)
         return self.wrapped(sine), self.wrapped(cosine)
 
-    def _linear(self, x: Element) -> dict[str, Fraction]:
+    def _linear_factors(self, x: Element) -> dict[str, Fraction]:
         """Return the factors of the plain symbols in a linear polynomial, without its constant."""
         first = 2 * len(self.angles)
         factors: dict[str, Fraction] = {}
@@ -146,7 +148,7 @@ class Ring:
                 factors[self.plain[powers.index(1) - first]] = Fraction(int(coefficient.p), int(coefficient.q))
         return factors
 
-    def _of_constant(self, x: Element) -> tuple[Any, Any]:
+    def _sin_cos_of_constant(self, x: Element) -> tuple[Any, Any]:
         """Return sine and cosine of the constant part, exact for multiples of 30° and 45°."""
         constant = x.polynomial[(0,) * self.context.nvars()]
         value = float(Fraction(int(constant.p), int(constant.q)))
@@ -172,7 +174,7 @@ def _first_quadrant(twelfths: int) -> tuple[int, int]:
     return sign, min(n, 12 - n)
 
 
-def _constant(polynomial: Any) -> Fraction:
+def _constant_value(polynomial: Any) -> Fraction:
     for _, coefficient in polynomial.terms():
         return Fraction(int(coefficient.p), int(coefficient.q))
     return Fraction(0)
@@ -186,25 +188,25 @@ class Element:
     def __init__(self, ring: Ring, polynomial: Any) -> None:
         self.ring, self.polynomial = ring, polynomial
 
-    def _other(self, other: Any) -> Any:
+    def _operand(self, other: Any) -> Any:
         return other.polynomial if isinstance(other, Element) else self.ring.number(other)
 
     def __add__(self, other: Any) -> Any:
-        return self.ring.wrapped(self.polynomial + self._other(other))
+        return self.ring.wrapped(self.polynomial + self._operand(other))
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
-        return self.ring.wrapped(self.polynomial - self._other(other))
+        return self.ring.wrapped(self.polynomial - self._operand(other))
 
     def __rsub__(self, other: Any) -> Any:
-        return self.ring.wrapped(self._other(other) - self.polynomial)
+        return self.ring.wrapped(self._operand(other) - self.polynomial)
 
     def __neg__(self) -> Element:
         return Element(self.ring, -self.polynomial)
 
     def __mul__(self, other: Any) -> Any:
-        product = self.polynomial * self._other(other)
+        product = self.polynomial * self._operand(other)
         return self.ring.wrapped(self.ring.reduced(product) if isinstance(other, Element) else product)
 
     __rmul__ = __mul__
@@ -234,7 +236,7 @@ class Element:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Element | int | float | Fraction):
             return NotImplemented
-        return bool((self.polynomial - self._other(other)).is_zero())
+        return bool((self.polynomial - self._operand(other)).is_zero())
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -272,12 +274,12 @@ _AS_WRITTEN = {
 """Elementary function → its spelling in formulas."""
 
 
-def _function(name: str, *arguments: Any) -> Any:
+def _applied_function(name: str, *arguments: Any) -> Any:
     """Apply an elementary function to an element."""
     x = arguments[0]
     if name in ("sin", "cos") and isinstance(x, Element):
         return x.ring.sin_cos(x)[0 if name == "sin" else 1]
-    if name == "sqrt" and isinstance(x, Element) and (root := _root(x)) is not None:
+    if name == "sqrt" and isinstance(x, Element) and (root := _square_root(x)) is not None:
         if _is_positive(root):
             return x.ring.wrapped(root)
         if _is_positive(-root):
@@ -295,7 +297,7 @@ def _function(name: str, *arguments: Any) -> Any:
     )
 
 
-def _root(x: Element) -> Any:
+def _square_root(x: Element) -> Any:
     """Return a polynomial whose square is x; None if there is none."""
     try:
         return x.polynomial.sqrt()
@@ -312,4 +314,4 @@ def _is_positive(polynomial: Any) -> bool:
     )
 
 
-scalar.register_functions(Element, _function)
+scalar.register_functions(Element, _applied_function)

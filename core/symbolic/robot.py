@@ -102,7 +102,7 @@ class Robot:
         groups: list[list[str]] = []
         axis: Any = None
         for i, variable in enumerate(self.chain.variables):
-            own = self._axis(i)
+            own = self._joint_axis(i)
             if variable.turns:
                 if groups and axis is not None and _parallel(axis, own):
                     groups[-1].append(variable.symbol)
@@ -111,7 +111,7 @@ class Robot:
                 axis = own
         return tuple(tuple(group) for group in groups)
 
-    def _axis(self, i: int) -> tuple[Scalar, ...]:
+    def _joint_axis(self, i: int) -> tuple[Scalar, ...]:
         """Return the direction of joint i's axis in frame 0."""
         return tuple(row[i] for row in self.chain.jacobian[3:])
 
@@ -189,7 +189,7 @@ class Robot:
 
     def rows(self, what: str, *indices: int) -> Iterator[tuple[Form, ...]]:
         """Yield the rows of a result as they are computed."""
-        self._check(what, indices)
+        self._check_indices(what, indices)
         key = (what, *indices)
         if key in self._forms:
             yield from self._forms[key]
@@ -218,10 +218,10 @@ class Robot:
 
     def exact(self, what: str, *indices: int) -> Rows:
         """Return a result as elements of the ring."""
-        self._check(what, indices)
+        self._check_indices(what, indices)
         return _RESULTS[what][1](self.chain, *indices)
 
-    def _check(self, what: str, indices: tuple[int, ...]) -> None:
+    def _check_indices(self, what: str, indices: tuple[int, ...]) -> None:
         """Raise ModelError for a wrong name or index."""
         if what not in _RESULTS:
             raise ModelError(f"There is no result '{what}'.", remedy=f"There are: {', '.join(_RESULTS)}.")

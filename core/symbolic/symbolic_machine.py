@@ -65,26 +65,26 @@ class ExactNumbers(Numbers):
         ):
             return number
         found = fraction_of(number)
-        return number if found is None else self._note(where, number, *found)
+        return number if found is None else self._note_recognised(where, number, *found)
 
     def pose(self, pose: DocumentPose, where: str = "") -> Pose:
         if self.recognised is None or len(pose.rotation) != 3:
             return super().pose(pose, where)
-        turn = [self._with_roots(self.scalar(self._angle(value, where), where)) for value in pose.rotation]
+        turn = [self._exact_angle(self.scalar(self._recognised_angle(value, where), where)) for value in pose.rotation]
         return Pose(from_angles(turn), self.vector(pose.position, where))
 
-    def _with_roots(self, angle: Scalar) -> Scalar:
+    def _exact_angle(self, angle: Scalar) -> Scalar:
         """Convert an angle whose sine is irrational to an element, so that its sine becomes an exact root."""
         if self.ring is None or not isinstance(angle, float) or angle % (0.5 * math.pi) == 0.0:
             return angle
         return self.ring.constant(angle) if angle_of(angle) is not None else angle
 
-    def _angle(self, value: Value, where: str) -> Value:
+    def _recognised_angle(self, value: Value, where: str) -> Value:
         if isinstance(value, str) or (found := angle_of(value)) is None:
             return value
-        return float(self._note(where, value, *found))
+        return float(self._note_recognised(where, value, *found))
 
-    def _note(self, where: str, given: float, taken: float, meaning: str) -> float:
+    def _note_recognised(self, where: str, given: float, taken: float, meaning: str) -> float:
         if taken != given and self.recognised is not None:
             self.recognised[f"{where} {meaning}"] = Recognised(where, given, taken, meaning)
         return taken
@@ -98,7 +98,7 @@ class SymbolicMachine:
     def __init__(self, model: Model, given: Mapping[str, float] | None = None) -> None:
         self.model, self._own = with_own_symbols(model)
         self.given = dict(given or {})
-        self.watch: Callable[[], None] = _unwatched
+        self.watch: Callable[[], None] = _do_nothing
         """Called between pieces of long work; may raise to stop it."""
         self.topology = topology_of(self.model)
 
@@ -163,7 +163,7 @@ class SymbolicMachine:
         return [[M[a.v][b.v] for b in self.variables] for a in self.variables]
 
     @cached_property
-    def _slopes(self) -> list[list[list[Scalar]]]:
+    def _mass_matrix_derivatives(self) -> list[list[list[Scalar]]]:
         """Derivatives ∂M_ij/∂q_k as [i][j][k]."""
         n, M = self.n, self.mass_matrix
         slopes: list[list[list[Scalar]]] = [[[] for _ in range(n)] for _ in range(n)]
@@ -179,7 +179,7 @@ class SymbolicMachine:
     @cache  # noqa: B019
     def christoffel(self, i: int, j: int, k: int) -> Scalar:
         """Return c_ijk = ½ (∂M_kj/∂q_i + ∂M_ki/∂q_j − ∂M_ij/∂q_k) (Spong and Vidyasagar 6.3); indices from 0."""
-        D = self._slopes
+        D = self._mass_matrix_derivatives
         self.watch()
         return times(0.5, minus(plus(D[k][j][i], D[k][i][j]), D[i][j][k]))
 
@@ -194,7 +194,7 @@ class SymbolicMachine:
         return [self.by(self.potential, j) for j in range(self.n)]
 
 
-def _unwatched() -> None:
+def _do_nothing() -> None:
     """Do nothing; the default callback during long computations."""
 
 

@@ -45,7 +45,7 @@ Key = tuple[tuple[tuple[int, int], ...], tuple[int, ...], tuple[Wave, ...]]
 
 
 @lru_cache(maxsize=100_000)
-def _waves(powers: tuple[tuple[int, int], ...]) -> tuple[tuple[int, Wave], ...]:
+def _sum_of_waves(powers: tuple[tuple[int, int], ...]) -> tuple[tuple[int, Wave], ...]:
     """Expand 2^m Π sin(θ_i)^s cos(θ_i)^c into a sum of waves, with m the number of factors; powers: (s, c) of a group's
     angles."""
     zero = tuple(0 for _ in powers)
@@ -53,11 +53,11 @@ def _waves(powers: tuple[tuple[int, int], ...]) -> tuple[tuple[int, Wave], ...]:
     for i, (s, c) in enumerate(powers):
         unit = tuple(int(k == i) for k in range(len(powers)))
         for kind in ["sin"] * s + ["cos"] * c:
-            result = _times(result, kind, unit)
+            result = _multiplied_waves(result, kind, unit)
     return tuple((value, wave) for wave, value in result.items() if value)
 
 
-def _times(waves: dict[Wave, int], kind: str, unit: tuple[int, ...]) -> dict[Wave, int]:
+def _multiplied_waves(waves: dict[Wave, int], kind: str, unit: tuple[int, ...]) -> dict[Wave, int]:
     """Multiply waves by a sine or cosine by the product-to-sum rules: 2 sin a sin b = cos(a−b) − cos(a+b) and the
     like."""
     result: dict[Wave, int] = {}
@@ -71,13 +71,13 @@ def _times(waves: dict[Wave, int], kind: str, unit: tuple[int, ...]) -> dict[Wav
         else:
             pieces = [("sin", plus, value), ("sin", minus, -value)]
         for name, sum_of, amount in pieces:
-            wave, sign = _oriented(name, sum_of)
+            wave, sign = _normalised_wave(name, sum_of)
             if sign:
                 result[wave] = result.get(wave, 0) + sign * amount
     return result
 
 
-def _oriented(kind: str, angle: tuple[int, ...]) -> tuple[Wave, int]:
+def _normalised_wave(kind: str, angle: tuple[int, ...]) -> tuple[Wave, int]:
     """Return the wave with its first factor positive, and the sign taken out; 0 as sign for sin 0."""
     first = next((k for k in angle if k), 0)
     if first == 0:
@@ -96,14 +96,14 @@ def terms_of(x: Any, groups: Groups = ()) -> list[Term]:
     wide = [[ring.angles.index(name) for name in group if name in ring.angles] for group in groups]
     wide = [group for group in wide if len(group) > 1]
     single = [i for i in range(len(ring.angles)) if not any(i in group for group in wide)]
-    sums, scale = _collected(x, single, wide)
+    sums, scale = _collected_coefficients(x, single, wide)
     sums = _squares_of_waves(_squares_of_sines(sums))
     atoms = _Atoms(ring, single, wide)
     found = sorted(((atoms.factors(key), value) for key, value in sums.items()), key=lambda pair: atoms.order(pair[0]))
     return [Term(Fraction(value, scale), factors) for factors, value in found]
 
 
-def _collected(x: Element, single: list[int], wide: list[list[int]]) -> tuple[dict[Key, int], int]:
+def _collected_coefficients(x: Element, single: list[int], wide: list[list[int]]) -> tuple[dict[Key, int], int]:
     """Return integer coefficients of powers and waves, and their common divisor."""
     n = len(x.ring.angles)
     terms = [(tuple(map(int, powers)), int(c.p), int(c.q)) for powers, c in x.polynomial.terms()]
@@ -115,7 +115,7 @@ def _collected(x: Element, single: list[int], wide: list[list[int]]) -> tuple[di
     for (powers, p, q), halved in zip(terms, halvings, strict=True):
         alone, plain = tuple((powers[i], powers[n + i]) for i in single), powers[2 * n :]
         value = p * (denominator // q) << (most - halved)
-        choices = [_waves(tuple((powers[i], powers[n + i]) for i in group)) for group in wide]
+        choices = [_sum_of_waves(tuple((powers[i], powers[n + i]) for i in group)) for group in wide]
         for choice in combinations(*choices):
             key = alone, plain, tuple(wave for _, wave in choice)
             sums[key] = sums.get(key, 0) + value * math.prod(factor for factor, _ in choice)
@@ -170,7 +170,7 @@ class _Atoms:
         self._plain = [Symbol(name) for name in ring.plain]
         self._single = [tuple(Trig(f, ((ring.angles[i], 1),)) for f in ("cos", "sin")) for i in single]
         self._angles = [[ring.angles[i] for i in group] for group in wide]
-        self._waves: dict[tuple[int, Wave], tuple[tuple[Atom, int], ...]] = {}
+        self._sum_of_waves: dict[tuple[int, Wave], tuple[tuple[Atom, int], ...]] = {}
 
     def factors(self, key: Key) -> Factors:
         """Return the factors of the term with this key."""
@@ -182,9 +182,9 @@ class _Atoms:
             if s:
                 factors.append((sine, s))
         for g, wave in enumerate(waves):
-            if (g, wave) not in self._waves:
-                self._waves[g, wave] = self._wave(g, *wave)
-            factors += self._waves[g, wave]
+            if (g, wave) not in self._sum_of_waves:
+                self._sum_of_waves[g, wave] = self._wave(g, *wave)
+            factors += self._sum_of_waves[g, wave]
         return tuple(factors)
 
     def _wave(self, g: int, kind: str, multiples: tuple[int, ...]) -> tuple[tuple[Atom, int], ...]:

@@ -57,8 +57,8 @@ def write_c_code(
             return generate_c(
                 context.mech,
                 folder or Path(room) / "code",
-                functions=_listed(functions),
-                outputs=_listed(outputs) or None,
+                functions=_split_list(functions),
+                outputs=_split_list(outputs) or None,
                 method=method,
                 step=length,
                 parameters=parameters,
@@ -82,7 +82,7 @@ def write_c_code(
     return _report(found, folder)
 
 
-def _listed(text: str) -> tuple[str, ...]:
+def _split_list(text: str) -> tuple[str, ...]:
     """Split names and formulas at semicolons or, outside of brackets, at commas."""
     parts, depth = [""], 0
     for letter in text:

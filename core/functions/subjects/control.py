@@ -62,7 +62,7 @@ def linear_system(
     context.step(0, 3, "Derivatives of the motion")
     system = _system(context, inputs, outputs, coordinates, speeds, forces, driver_as, friction, point)
     context.step(1, 3, "Responses")
-    parts: list[Result] = [_opening(system)]
+    parts: list[Result] = [_point_message(system)]
     sides = {"A": (system.state_names,) * 2, "B": (system.state_names, system.input_names)}
     sides |= {"C": (system.output_names, system.state_names), "D": (system.output_names, system.input_names)}
     notes = {"A": "ẋ = A x + B w", "B": "by the inputs w", "C": "y = C x + D w", "D": "by the inputs at once"}
@@ -72,9 +72,9 @@ def linear_system(
             parts.append(Matrix(title=name, symbol=name, entries=entries, rows=rows, columns=columns, note=notes[name]))
     parts += [_point_table(system), _mode_table(system)]
     parts += _diagrams(system, duration)
-    parts += _played(context, system)
+    parts += _mode_animations(context, system)
     if file:
-        parts.append(_written(system, file))
+        parts.append(_write_file(system, file))
     return Report(title="Linear system", parts=tuple(parts))
 
 
@@ -112,7 +112,7 @@ def _system(
     return found
 
 
-def _opening(system: LinearSystem) -> Message:
+def _point_message(system: LinearSystem) -> Message:
     """State whether the pose is an operating point, and which modes are uncontrollable or unobservable."""
     words = " ".join(system.remarks())
     if not system.at_rest:
@@ -178,10 +178,10 @@ def _diagrams(system: LinearSystem, duration: float | None) -> list[Result]:
         series.append(Series("zeros", tuple(system.zeros.real), tuple(system.zeros.imag), "o"))
     found: list[Result] = []
     if len(poles):
-        found.append(_plane("Poles and zeros", series))
+        found.append(_pole_zero_diagram("Poles and zeros", series))
     if not pairs:
         return found
-    omega = _rates(poles, system.zeros)
+    omega = _frequencies(poles, system.zeros)
     response = system.frequency_response(omega)
     pairs = [pair for pair in pairs if np.any(np.abs(response[:, pair[0], pair[1]]) > 0.0)]
     if not pairs:
@@ -193,7 +193,7 @@ def _diagrams(system: LinearSystem, duration: float | None) -> list[Result]:
     for title, up, values in (("Bode: gain", "Gain [dB]", gains), ("Bode: phase", "Phase [°]", phases)):
         curves = tuple(Series(names[pair], tuple(omega), tuple(values[pair])) for pair in pairs)
         found.append(Diagram(title=title, across="ω [rad/s]", up=up, series=curves, log_across=True))
-    time = np.linspace(0.0, duration or _duration(poles), POINTS)
+    time = np.linspace(0.0, duration or _response_duration(poles), POINTS)
     steps = system.step_response(time)
     curves = tuple(Series(names[p, m], tuple(time), tuple(steps[:, p, m])) for p, m in pairs)
     units = {system.units.outputs[p] for p, _ in pairs}
@@ -202,12 +202,12 @@ def _diagrams(system: LinearSystem, duration: float | None) -> list[Result]:
     return found
 
 
-def _plane(title: str, series: Sequence[Series]) -> Diagram:
+def _pole_zero_diagram(title: str, series: Sequence[Series]) -> Diagram:
     """Diagram of points in the complex plane (s-plane)."""
     return Diagram(title=title, across="Re [1/s]", up="Im [1/s]", series=tuple(series), square=True)
 
 
-def _rates(poles: Any, zeros: Any) -> Any:
+def _frequencies(poles: Any, zeros: Any) -> Any:
     """Return frequencies ω from a decade below the slowest to a decade above the fastest pole or zero."""
     import numpy as np
 
@@ -217,7 +217,7 @@ def _rates(poles: Any, zeros: Any) -> Any:
     return np.geomspace(0.1 * low, 10.0 * high, POINTS)
 
 
-def _duration(poles: Any) -> float:
+def _response_duration(poles: Any) -> float:
     """Return the duration of the step response in s: three time constants of the fastest growth, else set by the
     slowest decay."""
     import numpy as np
@@ -232,7 +232,7 @@ def _duration(poles: Any) -> float:
     return min(6.0 / float(np.min(dying)), slowest) if len(dying) else slowest
 
 
-def _played(context: Context, system: LinearSystem) -> list[Result]:
+def _mode_animations(context: Context, system: LinearSystem) -> list[Result]:
     """Return the vibration modes as animations."""
     import numpy as np
 
@@ -262,7 +262,7 @@ def _played(context: Context, system: LinearSystem) -> list[Result]:
     return found
 
 
-def _written(system: LinearSystem, file: str) -> Message:
+def _write_file(system: LinearSystem, file: str) -> Message:
     if file.lower().endswith(".mat"):
         system.to_mat(file)
     else:
@@ -273,7 +273,7 @@ def _written(system: LinearSystem, file: str) -> Message:
 # ------------------------------------------------------------------------------------------------- feedback
 
 
-def _of_forces(
+def _system_with_forces(
     context: Context, inputs: Sequence[str], coordinates: str, forces: Mapping[str, float], friction: bool
 ) -> LinearSystem:
     """Return the linear system with the given inputs, or with the forces at the independent coordinates by default."""
@@ -298,15 +298,15 @@ def lqr(
     from core.functions.rounding import without_dust
 
     context.step(0, 2, "Linear system")
-    system = _of_forces(context, inputs, coordinates, forces, friction)
+    system = _system_with_forces(context, inputs, coordinates, forces, friction)
     if not len(system.A):
-        return _immovable("Feedback (LQR)", system)
+        return _immovable_message("Feedback (LQR)", system)
     context.step(1, 2, "Riccati equation")
     found = best(system, states or None, efforts or None)
     loop = found.closed_loop()
-    parts: list[Result] = _held_words(system)
+    parts: list[Result] = _stuck_message(system)
     if not system.at_rest:
-        text = "This is no operating point: the feedback holds it only with further forces. Trim finds one."
+        text = "This is not an operating point: the feedback holds it only with additional forces. Trim finds one."
         parts.append(Message(text=text, severity="warning"))
     gains = Matrix(
         title="Gains",
@@ -328,7 +328,7 @@ def lqr(
         Series("open", tuple(poles[0].real), tuple(poles[0].imag), "x"),
         Series("closed", tuple(poles[1].real), tuple(poles[1].imag), "x"),
     )
-    parts.append(_plane("Poles", series))
+    parts.append(_pole_zero_diagram("Poles", series))
     if file:
         from core.files import save
 
@@ -386,7 +386,7 @@ def root_locus(
             )
         free = _system(context, (), (), "", {}, {}, friction=friction)
         if not (own := free.coordinates):
-            return _immovable("Root locus", free)
+            return _immovable_message("Root locus", free)
         first = next((name for name in own if name in context.mech.q_names), own[0])
         inputs = inputs or [f"{first}.tau"]
         outputs = outputs or [f"{first}.q" if first in context.mech.q_names else f"{first}.v"]
@@ -397,14 +397,14 @@ def root_locus(
     return _locus_report(found, unit)
 
 
-def _held_words(system: LinearSystem) -> list[Result]:
+def _stuck_message(system: LinearSystem) -> list[Result]:
     """Name the joints that stick by friction; empty if there are none."""
     from core.control.linear_system import stuck_words
 
     return [Message(text=stuck_words(system.stuck), severity="hint")] if system.stuck else []
 
 
-def _immovable(title: str, system: LinearSystem) -> Message:
+def _immovable_message(title: str, system: LinearSystem) -> Message:
     from core.control.linear_system import stuck_words
 
     words = f" {stuck_words(system.stuck)}" if system.stuck else ""
@@ -433,7 +433,7 @@ def _locus_report(found: RootLocus, unit: str) -> Report:
         for what, row, mark in (("first", found.poles[0], "x"), ("last", found.poles[-1], "o"))
     ]
     across = f"{found.name} [{unit}]" if unit else found.name
-    parts: list[Result] = [Message(text=text), _plane("Root locus", [*paths, *ends])]
+    parts: list[Result] = [Message(text=text), _pole_zero_diagram("Root locus", [*paths, *ends])]
     for title, up, values in (
         ("Real parts", "Re [1/s]", found.poles.real),
         ("Imaginary parts", "Im [1/s]", found.poles.imag),

@@ -100,7 +100,7 @@ def coordinates(context: Context) -> Result:
         rows.append(
             (
                 c.name,
-                context.model.joint(c.joint).kind if _has(context, c.joint) else Free.name,
+                context.model.joint(c.joint).kind if _joint_exists(context, c.joint) else Free.name,
                 Amount(float(value), c.dimension),
                 Amount(c.lower, c.dimension),
                 Amount(c.upper, c.dimension),
@@ -124,7 +124,7 @@ def coordinates(context: Context) -> Result:
     return Table(title="Joint coordinates", columns=tuple(map(Column, titles)), rows=tuple(rows))
 
 
-def _has(context: Context, joint: str) -> bool:
+def _joint_exists(context: Context, joint: str) -> bool:
     return any(joint == j.name for j in context.model.expanded.joints)
 
 

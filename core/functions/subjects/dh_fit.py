@@ -36,7 +36,7 @@ def fit_dh_table(context: Context, convention: str, tip: str, file: str) -> Resu
     columns = tuple(map(Column, ("Joint", "Type", "a", "α", "d", "θ")))
     note = (
         f"{convention} convention; θ of a revolute and d of a prismatic joint are added to its coordinate; "
-        f"residual of '{found.tip}' over poses {_size(found.position)} m, {_size(found.rotation)} rad"
+        f"residual of '{found.tip}' over poses {_residual_text(found.position)} m, {_residual_text(found.rotation)} rad"
     )
     parts: list[Result] = [
         FrameTable(
@@ -47,7 +47,7 @@ def fit_dh_table(context: Context, convention: str, tip: str, file: str) -> Resu
             convention=convention,
             joints=tuple(row.joint for row in found.rows),
             own=found.bodies,
-            frames=_placed(found),
+            frames=_placed_frames(found),
             chain=found.chain(),
         ),
         Matrix(title="Base", symbol="X_{W0}", entries=rows_of(found.base), note="frame 0 in the world"),
@@ -64,12 +64,12 @@ def fit_dh_table(context: Context, convention: str, tip: str, file: str) -> Resu
     return Report(title="DH table of the chain", parts=tuple(parts))
 
 
-def _size(residual: float) -> str:
+def _residual_text(residual: float) -> str:
     """Format a residual; rounding errors are shown without digits."""
     return readable(f"{residual:.1e}") if residual > 1e-12 else "under 10⁻¹²"
 
 
-def _placed(found: Fit) -> tuple[PlacedFrame, ...]:
+def _placed_frames(found: Fit) -> tuple[PlacedFrame, ...]:
     """Return frames 0 … n as frames fixed to their bodies."""
     assert found.attached is not None
     return tuple(

@@ -42,7 +42,7 @@ def energy(context: Context, speeds: dict[str, float]) -> Result:
     )
     note = "potential energy of gravity, zero at the world's origin, of springs and stops"
     note = f"world axes; {note}" if center else f"nothing has mass, so there is no centre of mass; {note}"
-    note += _stops_words(context)
+    note += _compressed_stops_text(context)
     return Table(title="Centre of mass and energy", columns=(Column("Quantity"), Column("Value")), rows=rows, note=note)
 
 
@@ -58,12 +58,12 @@ def inverse_dynamics(
     mech, q, p = context.mech, context.q, context.p
     v = mech.speeds(q, speeds, p=p, t=context.t)
     a = mech.accelerations(q, v, accelerations, p=p, t=context.t, steady=tuple(speeds))
-    acting, where = _acting(context, actuators)
+    acting, where = _acting_speeds(context, actuators)
     forces = joint_forces(mech.compiled, q, v, a, acting, p, passive, context.t)
     of_tree = mech.mass_matrix(q, p=p) @ a + mech.bias(q, v, p=p, t=context.t, passive=passive)
     largest = float(np.max(np.abs(of_tree), initial=0.0))
     columns, titles, held = [forces], ["Torque or force"], ""
-    found = _ranges(context, (q, v, a), acting) if passive else None
+    found = _friction_ranges(context, (q, v, a), acting) if passive else None
     if isinstance(found, str):
         held = f"; {found}"
     elif found is not None and ((found.tau_min != found.tau).any() or (found.tau_max != found.tau).any()):
@@ -86,17 +86,19 @@ def inverse_dynamics(
         for i, (name, d) in enumerate(zip(mech.v_names, speed_dimensions(context), strict=True))
     )
     note = "M q̈ + C q̇ + G = τ; damping, friction, springs and stops " + ("included" if passive else "left out")
-    note += held + (_stops_words(context) if passive else "") + where + _beyond_motors(context, forces)
+    note += (
+        held + (_compressed_stops_text(context) if passive else "") + where + _overloaded_motors_text(context, forces)
+    )
     table = Table(
         title="Inverse dynamics",
         columns=tuple(map(Column, ("Joint", "Speed", "Acceleration", *titles))),
         rows=rows,
         note=note,
     )
-    return _after_limits(context, table)
+    return _with_limit_warning(context, table)
 
 
-def _after_limits(context: Context, table: Table) -> Result:
+def _with_limit_warning(context: Context, table: Table) -> Result:
     """Return a table of forces, preceded by a message on joints beyond their limits."""
     import numpy as np
 
@@ -108,7 +110,7 @@ def _after_limits(context: Context, table: Table) -> Result:
     return Report(title=table.title, parts=(Message(text=words, severity="warning"), table))
 
 
-def _ranges(context: Context, motion: tuple[Any, ...], actuators: tuple[str, ...] | None) -> Any:
+def _friction_ranges(context: Context, motion: tuple[Any, ...], actuators: tuple[str, ...] | None) -> Any:
     """Return bounds of the forces within which friction keeps joints at rest, or the reason why they are unknown."""
     try:
         return context.mech.inverse_dynamics_ranges(*motion, p=context.p, t=context.t, actuators=actuators)
@@ -116,7 +118,7 @@ def _ranges(context: Context, motion: tuple[Any, ...], actuators: tuple[str, ...
         return f"no bounds of friction at rest: {error.what[0].lower()}{error.what[1:].rstrip('.')}"
 
 
-def _beyond_motors(context: Context, forces: Any) -> str:
+def _overloaded_motors_text(context: Context, forces: Any) -> str:
     """Name the motors whose effort limits the forces exceed."""
     from core.constraints.motor_limits import effort_limits
 
@@ -125,7 +127,7 @@ def _beyond_motors(context: Context, forces: Any) -> str:
     return f"; more than the effort limit of {listed(names)}" if names else ""
 
 
-def _stops_words(context: Context) -> str:
+def _compressed_stops_text(context: Context) -> str:
     """Name the joint stops that are compressed at the present pose."""
     from core.constraints.elastic_stops import pushed_in
     from core.constraints.joint_modes import joint_modes
@@ -148,7 +150,7 @@ def gravity(context: Context, actuators: str) -> Result:
     columns = [without_errors(mech, mech.gravity(q, p=p))]
     titles = ["Joint", "Torque or force"]
     note = "τ = G(q): what the joints must exert to stand still"
-    acting, where = _acting(context, actuators)
+    acting, where = _acting_speeds(context, actuators)
     if where:
         still = np.zeros(mech.nv)
         forces = mech.inverse_dynamics(q, still, still, p=p, passive=False, actuators=acting)
@@ -162,7 +164,7 @@ def gravity(context: Context, actuators: str) -> Result:
     return Table(title="Gravity torques", columns=tuple(map(Column, titles)), rows=rows, note=note)
 
 
-def _acting(context: Context, actuators: str) -> tuple[tuple[str, ...] | None, str]:
+def _acting_speeds(context: Context, actuators: str) -> tuple[tuple[str, ...] | None, str]:
     """Return (names of the speeds at which forces act, None for the independent ones; a remark, '' for an open chain).
     These are the actuators named, else the default actuators unless they cannot hold the machine at this pose."""
     from core.analysis.actuators import loose_words, transmission

@@ -64,15 +64,15 @@ def manipulability(
         model=poses.model if poses.model is not context.model else None,
         ranges=ranges,
     )
-    note = f"{part} of {frame}; radii in {_UNITS[kind, part]}; {_NOTE}; {_space(m)}"
+    note = f"{part} of {frame}; radii in {_UNITS[kind, part]}; {_NOTE}; {_dimension_note(m)}"
     note = "; ".join(filter(None, (note, actuator_words(chosen), weight_words(poses.mech, chosen, length))))
-    table = _measures(context, poses, found, ranges, m, kind, note)
+    table = _measures_table(context, poses, found, ranges, m, kind, note)
     if file:
         store(file, table)
     remarks = (
-        _singular(found, table, len(ranges), m, part),
-        _loose(poses.mech, chosen, found, table, len(ranges)),
-        context.assumed_words((r.name for r in ranges), _geometric(context)),
+        _singularity_note(found, table, len(ranges), m, part),
+        _unlocked_note(poses.mech, chosen, found, table, len(ranges)),
+        context.assumed_words((r.name for r in ranges), _geometric_names(context)),
     )
     return EllipsoidField(
         title=f"{kind.capitalize()} ellipsoid of {frame}",
@@ -80,7 +80,7 @@ def manipulability(
         part=part,
         frame=frame,
         dimension=m,
-        ellipsoids=tuple(map(_value, found)),
+        ellipsoids=tuple(map(_ellipsoid_value, found)),
         measures=table,
         poses=sequence,
         scaled=scale,
@@ -101,28 +101,28 @@ def _dimension(poses: Any, frame: str, part: str) -> int:
     return max(dimension(poses.mech, frame, part, p) for p in different)  # type: ignore[arg-type]
 
 
-def _space(m: int) -> str:
+def _dimension_note(m: int) -> str:
     """Describe the dimension in which Yoshikawa's w is the product of the radii."""
     if m == 3:
         return "w = √det(J Jᵀ)"
     return f"the frame moves in {m} dimension{'s' * (m != 1)}, in which w = √det(J Jᵀ)"
 
 
-def _singular(found: list[Any], table: Table, ranges: int, m: int, part: str) -> str:
+def _singularity_note(found: list[Any], table: Table, ranges: int, m: int, part: str) -> str:
     """Describe at which poses the frame cannot move in some direction, and in which; '' if there are none."""
     places = [k for k, e in enumerate(found) if m and sorted(e.singular)[3 - m] == 0.0]
     if not places:
         return ""
     first = found[places[0]]
     order = sorted(range(3), key=lambda i: -first.singular[i])[m - 1]
-    axis = ", ".join(f"{x:.3g}".replace("-", "−") for x in _tidy(first.axes[:, order]))
+    axis = ", ".join(f"{x:.3g}".replace("-", "−") for x in _clean_axis(first.axes[:, order]))
     motion, load = ("move along", "forces") if part == "translation" else ("turn about", "moments")
     one = " at the first of them" if len(places) > 1 else ""
-    where = _places(places, len(found), table, ranges)
+    where = _poses_text(places, len(found), table, ranges)
     return f"Singular at {where}:{one} the frame cannot {motion} ({axis}), and {load} there load no joint."
 
 
-def _loose(mech: Any, chosen: Any, found: list[Any], table: Table, ranges: int) -> str:
+def _unlocked_note(mech: Any, chosen: Any, found: list[Any], table: Table, ranges: int) -> str:
     """Describe at which poses the machine can move with its actuators locked; '' if there are none."""
     from core.analysis.actuators import loose_words
 
@@ -130,17 +130,17 @@ def _loose(mech: Any, chosen: Any, found: list[Any], table: Table, ranges: int) 
     if not places:
         return ""
     words = loose_words(mech, chosen, found[places[0]].loose)
-    return words if len(found) == 1 else f"At {_places(places, len(found), table, ranges)}: {words}"
+    return words if len(found) == 1 else f"At {_poses_text(places, len(found), table, ranges)}: {words}"
 
 
-def _places(places: list[int], count: int, table: Table, ranges: int) -> str:
+def _poses_text(places: list[int], count: int, table: Table, ranges: int) -> str:
     """Describe some of the poses by the values of the varied variables."""
-    named = [_place(table, ranges, k) for k in places[:4]] if ranges else []
+    named = [_pose_text(table, ranges, k) for k in places[:4]] if ranges else []
     where = f" ({'; '.join(named)}{' …' if len(places) > len(named) else ''})" if named else ""
     return f"{f'{len(places)} of {count} poses' if count > 1 else 'this pose'}{where}"
 
 
-def _place(table: Table, ranges: int, k: int) -> str:
+def _pose_text(table: Table, ranges: int, k: int) -> str:
     """Describe pose k by the values of the varied variables: q1 = 90°, d2 = 3 m."""
     from core.functions.text import cell_text
 
@@ -150,7 +150,7 @@ def _place(table: Table, ranges: int, k: int) -> str:
     )
 
 
-def _geometric(context: Context) -> set[str]:
+def _geometric_names(context: Context) -> set[str]:
     """Return the names in the DH entries of the chains; an ellipsoid does not depend on masses."""
     from core.model.formula.expression import names, parse
 
@@ -159,7 +159,7 @@ def _geometric(context: Context) -> set[str]:
     return {name for text in texts for name in names(parse(text))}
 
 
-def _tidy(axis: Any) -> Any:
+def _clean_axis(axis: Any) -> Any:
     """Return a direction without rounding errors, its first non-zero component positive."""
     import numpy as np
 
@@ -167,12 +167,12 @@ def _tidy(axis: Any) -> Any:
     return kept * np.sign(kept[np.flatnonzero(kept)[0]]) + 0.0
 
 
-def _value(found: Any) -> Ellipsoid:
+def _ellipsoid_value(found: Any) -> Ellipsoid:
     center, radii = tuple(map(float, found.center)), tuple(map(float, found.radii))
     return Ellipsoid(center, rows_of(found.axes), radii)  # type: ignore[arg-type]
 
 
-def _measures(
+def _measures_table(
     context: Context, poses: Any, found: list[Any], ranges: tuple[Range, ...], m: int, kind: str, note: str
 ) -> Table:
     from core.analysis.sweep import dimension_of, value_of

@@ -54,7 +54,7 @@ def columns_of_text(text: str) -> dict[str, str]:
     return found
 
 
-def _columns(context: Context, trace: str, columns: str) -> tuple[dict[str, str], list[Result]]:
+def _trace_columns(context: Context, trace: str, columns: str) -> tuple[dict[str, str], list[Result]]:
     """Return a mapping signal → column, as given and as guessed from column names, with a message on the guesses."""
     from core.identification.measured_trace import guessed_columns
 
@@ -102,7 +102,7 @@ def identify(
         text = f"Give a file with the columns time, {names} … (CSV, SIMNON or HDF5)."
         return Report(title="Identification", parts=(Message(text=text, severity="hint"),))
     context.step(0, 3, "Trace and fit")
-    named, guessed = _columns(context, trace, columns)
+    named, guessed = _trace_columns(context, trace, columns)
     found = identified(
         context.mech,
         trace,
@@ -136,23 +136,24 @@ def identification_parts(found: Identification) -> list[Result]:
 def identification_verdict(found: Identification) -> Message:
     """Summarise an identification from forces in a sentence or two."""
     text = f"{found.base.rank} base parameters from {len(found.time)} rows"
-    worst = _worst(found.validation, found.forces)
+    worst = _largest_error_text(found.validation, found.forces)
     text += f"; forces that the fit did not see are off by {worst}." if worst else "."
     doubtful = [found.forces[k] for k in found.fit.correlated]
     if doubtful:
-        text += f" Residuals of {_some(doubtful)} are no white noise: the intervals are too narrow."
+        text += f" Residuals of {_some_names(doubtful)} are no white noise: the intervals are too narrow."
     if found.unseen:
-        text += f" These data do not show {_some(found.unseen)}."
+        text += f" These data do not show {_some_names(found.unseen)}."
     if found.weak:
-        text += f" {len(found.weak)} are weak: zero is within their interval ({_some(sorted(found.weak, key=len), 3)})."
+        weakest = _some_names(sorted(found.weak, key=len), 3)
+        text += f" {len(found.weak)} are weak: zero is within their interval ({weakest})."
     return Message(text=text, severity="warning" if doubtful or found.unseen else "done")
 
 
-def _some(names: Sequence[str], most: int = 5) -> str:
+def _some_names(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-def _worst(validation: Validation | None, names: Sequence[str]) -> str:
+def _largest_error_text(validation: Validation | None, names: Sequence[str]) -> str:
     """Name the largest validation error and its force; "" if no rows were held back."""
     import numpy as np
 
@@ -234,7 +235,7 @@ def fit_run(
     def watch(step: int, values: Mapping[str, float], size: float) -> None:
         context.progress(min(0.95, step / 20.0), f"Step {step}: {size:.4g}")
 
-    named, guessed = _columns(context, trace, columns)
+    named, guessed = _trace_columns(context, trace, columns)
     found = fitted(
         context.mech,
         trace,
@@ -314,13 +315,13 @@ def run_fit_verdict(found: RunFit) -> Message:
     if not found.converged:
         text = f"Stopped after {found.iterations} steps: {sizes} (rms)."
     if found.validation is not None:
-        text += f" Rows that the fit did not see are off by {_worst(found.validation, found.outputs)}."
+        text += f" Rows that the fit did not see are off by {_largest_error_text(found.validation, found.outputs)}."
     if found.at_bounds:
-        text += f" At a bound: {_some(found.at_bounds)}."
+        text += f" At a bound: {_some_names(found.at_bounds)}."
     if found.doubtful:
-        text += f" Residuals of {_some(found.doubtful)} are no white noise: the intervals are too narrow."
+        text += f" Residuals of {_some_names(found.doubtful)} are no white noise: the intervals are too narrow."
     if found.weak:
-        text += f" Zero is within the interval of {_some(found.weak)}."
+        text += f" Zero is within the interval of {_some_names(found.weak)}."
     clear = found.converged and not found.doubtful and not found.at_bounds
     return Message(text=text, severity="done" if clear else "warning")
 
@@ -377,7 +378,7 @@ def excitation_words(found: Excitation) -> str:
     """Summarise an excitation in a sentence or two."""
     text = f"Condition {found.condition:.3g} (that of the first motion tried: {found.before:.3g}) for "
     text += f"{found.base.rank} base parameters."
-    return f"{text} Limits that are reached: {_some(found.active)}." if found.active else text
+    return f"{text} Limits that are reached: {_some_names(found.active)}." if found.active else text
 
 
 def _moves_freely(context: Context) -> str:

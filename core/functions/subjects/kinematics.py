@@ -191,7 +191,7 @@ def inverse_kinematics(
         p=tuple(dict(context.p) for _ in shown),
         display="composite",
     )
-    return Report(title="Inverse kinematics", parts=(_verdict(frame, found, left), table, poses))
+    return Report(title="Inverse kinematics", parts=(_solutions_message(frame, found, left), table, poses))
 
 
 def _solution_table(context: Context, frame: str, target: Any, found: tuple[Any, ...], left: list[int]) -> Table:
@@ -223,9 +223,9 @@ def _solution_table(context: Context, frame: str, target: Any, found: tuple[Any,
                 None,
                 (
                     _ORDER,
-                    _idle_words(context.mech, frame, target, context.p, context.t),
-                    _alike_words(context.mech),
-                    _turn_words(context.mech, found),
+                    _idle_joints_text(context.mech, frame, target, context.p, context.t),
+                    _equal_poses_note(context.mech),
+                    _whole_turns_text(context.mech, found),
                 ),
             )
         ),
@@ -237,7 +237,7 @@ TOLD_ERROR = 1e-9
 _ORDER = "nearest to the present pose first; every solution is inside the joint limits"
 
 
-def _turn_words(mech: Any, found: tuple[Any, ...]) -> str:
+def _whole_turns_text(mech: Any, found: tuple[Any, ...]) -> str:
     """Name the angles that may differ by whole turns from the solutions."""
     from core.analysis.whole_turns import other_turns
 
@@ -251,11 +251,11 @@ def _turn_words(mech: Any, found: tuple[Any, ...]) -> str:
     return f"angles a whole turn further mean the same pose and are listed once; limits admit so many others: {names}"
 
 
-def _verdict(frame: str, found: tuple[Any, ...], left: list[int]) -> Message:
+def _solutions_message(frame: str, found: tuple[Any, ...], left: list[int]) -> Message:
     """Summarise the solutions. left : degrees of freedom that remain at each solution while the target is met"""
     best = found[0]
     if not best.reached:
-        return _miss(frame, best)
+        return _miss_message(frame, best)
     count = f"{len(found)} different solutions" if len(found) > 1 else "1 solution"
     if all(left):
         freedoms = f"{min(left)} freedom{'s' * (min(left) > 1)}"
@@ -271,7 +271,7 @@ def _verdict(frame: str, found: tuple[Any, ...], left: list[int]) -> Message:
 _SEARCH = "The search starts at random poses, so that there may be more: more restarts may find them."
 
 
-def _miss(frame: str, best: Any) -> Message:
+def _miss_message(frame: str, best: Any) -> Message:
     text = (
         f"{frame} does not reach the target. The nearest pose found misses it by {best.position_error * 1e3:.4g} mm"
         f" and {math.degrees(best.orientation_error):.4g}°."
@@ -281,7 +281,7 @@ def _miss(frame: str, best: Any) -> Message:
     return Message(title="Result", text=text + " Move the target closer or widen the limits.", severity="warning")
 
 
-def _idle_words(mech: Any, frame: str, target: Any, p: Any, t: float) -> str:
+def _idle_joints_text(mech: Any, frame: str, target: Any, p: Any, t: float) -> str:
     """Name the joints that do not affect the target and keep their values."""
     from core.analysis.inverse_kinematics import idle_coordinates
     from core.errors import listed
@@ -293,7 +293,7 @@ def _idle_words(mech: Any, frame: str, target: Any, p: Any, t: float) -> str:
     return f"{listed(names)} {moved} where {'they are' if len(names) > 1 else 'it is'}"
 
 
-def _alike_words(mech: Any) -> str:
+def _equal_poses_note(mech: Any) -> str:
     if not mech.loops:
         return ""
     return (

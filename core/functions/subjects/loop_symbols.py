@@ -54,12 +54,12 @@ def linkage_of(context: Context, symbols: str, recognise: bool) -> Any:
     return kept[1]
 
 
-def _refusal(text: str) -> Message:
+def _refusal_message(text: str) -> Message:
     """Return a warning with the reason why the loops of a machine cannot be solved symbolically."""
     return Message(title="Loops in symbols", text=text, severity="warning")
 
 
-def _reason(context: Context) -> str:
+def _obstacle_text(context: Context) -> str:
     """Return the reason why the loops cannot be solved symbolically; '' if they can."""
     from core.symbolic.linkage import obstacle
 
@@ -81,8 +81,8 @@ def loop_symbols(context: Context, what: str, symbols: str, recognise: bool, not
 
     take_notation(notation)
     context.step(0, 4, "Closed forms …")
-    if reason := _reason(context):
-        return _refusal(reason)
+    if reason := _obstacle_text(context):
+        return _refusal_message(reason)
     linkage = linkage_of(context, symbols, recognise)
     writer = _Writer(context, linkage)
     parts: list[Result] = [writer.coordinates()] if what != "equations of motion" else []
@@ -93,7 +93,7 @@ def loop_symbols(context: Context, what: str, symbols: str, recognise: bool, not
         try:
             getattr(linkage, section)
         except ModelError as error:
-            parts.append(_refusal(str(error)))
+            parts.append(_refusal_message(str(error)))
             break
         sections.append(section)
         if section in SHOWN[what]:
@@ -102,12 +102,12 @@ def loop_symbols(context: Context, what: str, symbols: str, recognise: bool, not
     found = proofs(linkage, sections)
     for section, formulas in made.items():
         if formulas:
-            formulas[-1] = dataclasses.replace(formulas[-1], **_compared(found[section]))
+            formulas[-1] = dataclasses.replace(formulas[-1], **_proof_fields(found[section]))
         parts += formulas
     return Report(title=f"Loops of {context.model.name or 'the machine'} in symbols", parts=tuple(parts))
 
 
-def _compared(proof: Any) -> dict[str, Any]:
+def _proof_fields(proof: Any) -> dict[str, Any]:
     """Return the outcome of a comparison as fields of `Formulas`."""
     if not proof.states:
         return {
@@ -196,8 +196,8 @@ def write_loop_equations(
     from core.symbolic.linkage_words import conventions
 
     take_notation(notation)
-    if reason := _reason(context):
-        return _refusal(reason)
+    if reason := _obstacle_text(context):
+        return _refusal_message(reason)
     linkage = linkage_of(context, symbols, True)
     found = [each for section in WHAT[what] for each in getattr(linkage, section) if each.side is None]
     code = language not in ("text", "latex")

@@ -21,7 +21,7 @@ def loops(context: Context) -> Result:
     context.step(0, 1, "Looking for closed forms")
     steps = mech.solution_order
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (str(loop.number), " ".join(loop.joints), loop.cut, _how(loop.number, steps)) for loop in mech.loops
+        (str(loop.number), " ".join(loop.joints), loop.cut, _closing_kinds(loop.number, steps)) for loop in mech.loops
     )
     columns = (Column("Loop"), Column("Joints"), Column("Cut at"), Column("Closed by"))
     order: tuple[tuple[Cell, ...], ...] = tuple(
@@ -41,7 +41,7 @@ def loops(context: Context) -> Result:
     )
 
 
-def _how(number: int, steps: tuple[Step, ...]) -> str:
+def _closing_kinds(number: int, steps: tuple[Step, ...]) -> str:
     kinds = dict.fromkeys(step.kind for step in steps if number in step.loops)
     return ", ".join(kinds) or "the others"
 

@@ -154,11 +154,11 @@ def instantaneous_screw(context: Context, frame: str, reference: str, motion: in
             )
         v = found.motions[motion - 1].speeds
         title = f"Motion of {frame} against {reference} in free motion {motion}"
-    value = _tidy(screw(mech, q, v, frame, reference, p), characteristic_length(mech, p))
+    value = _clean_screw(screw(mech, q, v, frame, reference, p), characteristic_length(mech, p))
     return Report(title="Instantaneous screw", parts=(_screw_table(title, value), *_arrows(value, title)))
 
 
-def _tidy(value: Screw, size: float) -> Screw:
+def _clean_screw(value: Screw, size: float) -> Screw:
     """Return the screw without rounding errors in direction and point. size : of the machine, m."""
     import dataclasses
 

@@ -77,11 +77,11 @@ def _torques(context: Context, file: str, formulas: str) -> Torques:
     """Read the torques of a file, then those of typed formulas, which override them."""
     from core.functions.subjects.torque_file import NO_TORQUES, read_torque_file, read_torques
 
-    found = read_torque_file(_beside(context, file)) if file else NO_TORQUES
+    found = read_torque_file(_path_near_model(context, file)) if file else NO_TORQUES
     return found.joined(read_torques(formulas)) if formulas.strip() else found
 
 
-def _beside(context: Context, file: str) -> str:
+def _path_near_model(context: Context, file: str) -> str:
     """Return a path as given, or relative to the folder of the model's file if it exists only there."""
     path = os.path.expanduser(file)
     other = os.path.join(os.path.dirname(context.model.origin), path)

@@ -42,11 +42,11 @@ def robot_of(context: Context, tip: str, symbols: str, recognise: bool) -> Any:
     kept = _kept.get("robot")
     if kept is None or kept[0] != key:
         kept = _kept["robot"] = (key, robot(context.model, tip=tip, symbols=chosen, recognise=recognise))
-    kept[1].chain.watch = lambda: _stop(context)
+    kept[1].chain.watch = lambda: _raise_if_cancelled(context)
     return kept[1]
 
 
-def _stop(context: Context) -> None:
+def _raise_if_cancelled(context: Context) -> None:
     """Raise `Cancelled` between two entries if the user stops the computation."""
     if context.cancelled():
         raise Cancelled

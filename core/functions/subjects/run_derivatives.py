@@ -44,11 +44,11 @@ def run_derivatives(
     from core.sensitivities.replay import NoDerivative
 
     mech = context.mech
-    names = tuple(by) or mech.p_names[:NAMES] or _starts(context)
+    names = tuple(by) or mech.p_names[:NAMES] or _start_speeds(context)
     if not names:
         text = "There is nothing to differentiate by: drivers prescribe the whole motion, and there are no parameters."
         return Message(title="Derivatives of a run", text=text, severity="hint")
-    asked = tuple(outputs) or tuple(f"{name}.q" for name in _single(mech)[:OUTPUTS])
+    asked = tuple(outputs) or tuple(f"{name}.q" for name in _single_coordinate_joints(mech)[:OUTPUTS])
     if not asked:
         text = "Name outputs: no joint has a single coordinate."
         return Message(title="Derivatives of a run", text=text, severity="hint")
@@ -70,7 +70,7 @@ def run_derivatives(
             return Message(title=title, text=str(again), severity="error")
     context.step(1, 2, "Derivatives")
     try:
-        parts += _shown(context, found, asked, names)
+        parts += _table_and_curves(context, found, asked, names)
         if objective.strip():
             parts.append(_gradient(context, found, objective, names))
     except SimulationError as ended:
@@ -78,7 +78,7 @@ def run_derivatives(
     return Report(title=title, parts=tuple(parts))
 
 
-def _starts(context: Context) -> tuple[str, ...]:
+def _start_speeds(context: Context) -> tuple[str, ...]:
     """Return the initial speeds of the independent coordinates."""
     from core.analysis.held_state import well_chosen
     from core.mobility.constraint_rank import PositionConstraints
@@ -92,7 +92,7 @@ def _starts(context: Context) -> tuple[str, ...]:
     return tuple(f"{mech.v_names[k]}.v" for k in free)[:NAMES]
 
 
-def _single(mech: Any) -> list[str]:
+def _single_coordinate_joints(mech: Any) -> list[str]:
     """Return the joints with one coordinate, those without driver first."""
     driven = {driver.joint for driver in mech.model.expanded.drivers}
     both = [name for name in mech.v_names if name in mech.q_names]
@@ -134,7 +134,9 @@ def _differentiated(
     return Differentiated(run, names, start, dict(forces) or None)
 
 
-def _shown(context: Context, found: Differentiated, asked: Sequence[str], names: Sequence[str]) -> list[Result]:
+def _table_and_curves(
+    context: Context, found: Differentiated, asked: Sequence[str], names: Sequence[str]
+) -> list[Result]:
     """Return a table of the derivatives at the end, and their curves."""
     import numpy as np
 
@@ -143,7 +145,7 @@ def _shown(context: Context, found: Differentiated, asked: Sequence[str], names:
     times = np.linspace(found.first, found.last, POINTS + 1)
     eyes, slopes, values = found.over_time(asked, times)
     slopes = without_dust(slopes)
-    sizes = [_size(context, found, name) for name in names]
+    sizes = [_reference_change(context, found, name) for name in names]
     rows: list[tuple[Cell, ...]] = []
     for k, output in enumerate(eyes.names):
         unit = eyes.units[k]
@@ -162,7 +164,7 @@ def _shown(context: Context, found: Differentiated, asked: Sequence[str], names:
     return parts
 
 
-def _size(context: Context, found: Differentiated, name: str) -> float:
+def _reference_change(context: Context, found: Differentiated, name: str) -> float:
     """Return 1 % of a parameter, or of the unit of an initial value."""
     known = context.mech.p_names
     return 0.01 * (abs(float(found.replay.p[known.index(name)])) if name in known else 1.0)
@@ -171,7 +173,7 @@ def _size(context: Context, found: Differentiated, name: str) -> float:
 def _gradient(context: Context, found: Differentiated, objective: str, names: Sequence[str]) -> Table:
     value, slopes = found.gradient(objective, "auto")[:2]
     rows = [
-        (name, float(slope), float(slope) * _size(context, found, name))
+        (name, float(slope), float(slope) * _reference_change(context, found, name))
         for name, slope in zip(names, slopes, strict=True)
     ]
     rows.sort(key=lambda row: -abs(row[2]))

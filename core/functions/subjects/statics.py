@@ -71,11 +71,11 @@ def static_equilibrium(context: Context, search: str, friction: bool, forces: di
     )
     left = readable(f"{found.residual:.0e}")
     but = f", up to {left} of the largest one" if found.residual > LEFT_OVER_FRACTION else ""
-    verdict = _WORDS[found.stability] if found.friction is None else _held_words(found.friction, found.stability)
+    verdict = _WORDS[found.stability] if found.friction is None else _holding_text(found.friction, found.stability)
     weak = "".join(
         f"The motor of {name} is asked for {asked:.4g} {unit} and gives its limit, {given:.4g} {unit}. "
         for name, (asked, given) in found.saturated.items()
-        for unit in ("N" if _is_length(mech, name) else "N·m",)
+        for unit in ("N" if _is_linear(mech, name) else "N·m",)
     )
     text = f"All forces balance in this pose{but}. {f'{rests}. ' if rests else ''}{weak}{verdict}"
     note = "" if search != "nearest" or friction else "limits of joints do not hold in this search"
@@ -106,20 +106,20 @@ def _coordinates_table(context: Context, found: Equilibrium, note: str) -> Table
             c.name,
             Amount(float(before), c.dimension),
             Amount(float(after), c.dimension),
-            _resting(c, float(after), found.limits),
+            _limit_text(c, float(after), found.limits),
         )
         for c, before, after in zip(mech.coordinates, present, rest, strict=True)
     )
     measured = ((c, c.value(mech.compiled, context.q, p), c.value(mech.compiled, found.q, p)) for c in mech.cut_limits)
     rows += tuple(
-        (c.name, Amount(before, c.dimension), Amount(after, c.dimension), _resting(c, after, found.limits))
+        (c.name, Amount(before, c.dimension), Amount(after, c.dimension), _limit_text(c, after, found.limits))
         for c, before, after in measured
     )
     titles = ("Coordinate", "Present", "At rest", "Limit")
     return Table(title="Coordinates", columns=tuple(map(Column, titles)), rows=rows, note=note)
 
 
-def _held_words(found: FrictionBalance, stability: str) -> str:
+def _holding_text(found: FrictionBalance, stability: str) -> str:
     """Describe with how much margin friction holds the machine."""
     if not found.forces:
         return f"No joint has friction. {_WORDS[stability]}"
@@ -157,12 +157,12 @@ def _dimension_of(mech: Any, name: str) -> str:
     return next(c.dimension for c in (*mech.coordinates, *mech.cut_limits) if c.name == name)
 
 
-def _is_length(mech: Any, speed: str) -> bool:
+def _is_linear(mech: Any, speed: str) -> bool:
     """Return True if the speed is a linear velocity, so that its force is in N."""
     return bool(mech.compiled.coordinates.speed_dimensions[mech.v_names.index(speed)] == "velocity")
 
 
-def _resting(coordinate: Any, value: float, limits: dict[str, float]) -> str:
+def _limit_text(coordinate: Any, value: float, limits: dict[str, float]) -> str:
     if coordinate.name in limits:
         return "rests against it"
     return _beyond(coordinate, value) or ("touches it" if _touches(coordinate, value) else "")
@@ -202,7 +202,7 @@ def linearise(
         columns=names,
         note="ẏ = A y for displacements of the independent coordinates and their speeds, SI",
     )
-    parts: list[Result] = [_state_of(context, found), matrix, _mode_table(found)]
+    parts: list[Result] = [_equilibrium_message(context, found), matrix, _mode_table(found)]
     for k, mode in enumerate(found.modes[:MOST_SHOWN]):
         parts.append(_mode_poses(context, found, k))
         context.step(1 + k, 1 + len(found.modes), f"Mode {k + 1}")
@@ -210,11 +210,11 @@ def linearise(
     return Report(title="Linearisation", parts=tuple(parts))
 
 
-def _state_of(context: Context, found: Linearisation) -> Message:
+def _equilibrium_message(context: Context, found: Linearisation) -> Message:
     """State whether the machine is at rest in this pose, and whether small motions are stable."""
     import numpy as np
 
-    modes = _mode_words(found)
+    modes = _contact_text(found)
     largest = float(np.max(np.abs(found.residual), initial=0.0))
     scale = max(1.0, float(np.max(np.abs(found.A), initial=0.0)))
     if largest > 1e-6 * scale:
@@ -227,7 +227,7 @@ def _state_of(context: Context, found: Linearisation) -> Message:
     return Message(title="", text=f"{text}{modes}", severity=_severity(found.stability))
 
 
-def _mode_words(found: Linearisation) -> str:
+def _contact_text(found: Linearisation) -> str:
     """Describe the joints that stick, slide or press on a stop, and motors at their limits."""
     parts = (
         (found.stuck, "Friction holds {}, which leaves no small motion there."),
@@ -249,19 +249,19 @@ def _mode_table(found: Linearisation) -> Table:
         Column("Damping ratio"),
         Column("Largest in"),
     )
-    rows = tuple((str(k), *_numbers(found, mode)) for k, mode in enumerate(found.modes, 1))
+    rows = tuple((str(k), *_mode_cells(found, mode)) for k, mode in enumerate(found.modes, 1))
     note = "conjugate eigenvalues once; damping ratio −Re λ/|λ|"
     return Table(title="Eigenvalues and modes", columns=columns, rows=rows, note=note)
 
 
-def _numbers(found: Linearisation, mode: Mode) -> tuple[Cell, ...]:
+def _mode_cells(found: Linearisation, mode: Mode) -> tuple[Cell, ...]:
     """Return Re λ, Im λ, frequency, damping ratio and the dominant coordinate of a vibration mode."""
-    shown = _shown(found, mode)
+    shown = _without_rounding(found, mode)
     ratio = shown.damping if shown.eigenvalue else None
     return shown.eigenvalue.real, shown.eigenvalue.imag, shown.frequency, ratio, mode.largest_in
 
 
-def _shown(found: Linearisation, mode: Mode) -> Mode:
+def _without_rounding(found: Linearisation, mode: Mode) -> Mode:
     """Return the vibration mode with rounding errors of its eigenvalue set to zero."""
     import dataclasses
 
@@ -278,7 +278,7 @@ def _mode_poses(context: Context, found: Linearisation, index: int) -> PoseSeque
 
     from core.mobility.constraint_rank import PositionConstraints
 
-    mech, mode = context.mech, _shown(found, found.modes[index])
+    mech, mode = context.mech, _without_rounding(found, found.modes[index])
     constraints = PositionConstraints(mech.compiled, context.p, context.t)
     oscillates = mode.frequency > 0.0
     poses = []
