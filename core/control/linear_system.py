@@ -126,7 +126,10 @@ class LinearSystem:
 
     def selected(self, inputs: Sequence[str] | str = (), outputs: Sequence[str] | str = ()) -> LinearSystem:
         """Return the system with some inputs and outputs, default all. Raises ModelError naming unknown ones."""
-        m, p = _places(inputs, self.input_names, "input"), _places(outputs, self.output_names, "output")
+        m, p = (
+            _indices_of_names(inputs, self.input_names, "input"),
+            _indices_of_names(outputs, self.output_names, "output"),
+        )
         units = Units(
             self.units.states, tuple(self.units.inputs[k] for k in m), tuple(self.units.outputs[k] for k in p)
         )
@@ -451,7 +454,7 @@ def _equal_step(time: ArrayLike) -> Array:
     return t
 
 
-def _places(asked: Sequence[str] | str, names: Sequence[str], word: str) -> list[int]:
+def _indices_of_names(asked: Sequence[str] | str, names: Sequence[str], word: str) -> list[int]:
     wanted = (asked,) if isinstance(asked, str) else tuple(asked)
     for name in wanted:
         if name not in names:

@@ -73,7 +73,7 @@ def linearise(
         if wrong := [name for name in names if not isinstance(name, str)]:
             raise ModelError(f"{wrong[0]!r} is not a name.", where=word, remedy="Give names as texts.")
     named = () if isinstance(coordinates, str) else tuple(coordinates)
-    points, many = _points(machine, at, v, tau, p, t)
+    points, many = _points_of(machine, at, v, tau, p, t)
     if not points:
         raise ModelError(
             "No times are given.", where="at", remedy="Give at least one, or omit `at` for all samples of the run."
@@ -108,7 +108,7 @@ def _open_chain_systems(maker: Lineariser, points: Sequence[Point]) -> LinearSys
     return along(maker, states, lambda k: maker.at(points[k])) if states.free.any() else None
 
 
-def _points(machine: Any, at: Any, v: Any, tau: Any, p: Values, t: float) -> tuple[list[Point], bool]:
+def _points_of(machine: Any, at: Any, v: Any, tau: Any, p: Values, t: float) -> tuple[list[Point], bool]:
     if hasattr(machine, "computed_channels"):
         return _points_of_run(machine, at)
     mech = machine if isinstance(machine, Mechanism) else Mechanism(machine)

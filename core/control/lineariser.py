@@ -139,7 +139,7 @@ class Lineariser:
         names = (*(mech.v_names[i] for i in chosen), *names_of(mech, found))
         x_rate = mech.x_rate(q, v, x, p=p, t=point.t)[found.kept] if mech.nx else np.zeros(0)
         rest = _EvaluatedState(q, v, a, x, x_rate, point, chosen, found.kept, held, p)
-        return self._system(small, C, D, y0, rest, names)
+        return self._assembled_system(small, C, D, y0, rest, names)
 
     def _constrained_state(
         self, point: Point, named: Sequence[str], kept: Sequence[str], motors: bool
@@ -243,7 +243,7 @@ class Lineariser:
                     remedy="Name another force, or release a joint (Mobility suggests which).",
                 )
 
-    def _system(
+    def _assembled_system(
         self, small: SmallMotions, C: Array, D: Array, y0: Array, rest: _EvaluatedState, names: tuple[str, ...]
     ) -> LinearSystem:
         k, inputs = len(rest.chosen), self.inputs.table
@@ -277,7 +277,7 @@ class Lineariser:
             rest.a,
             rest.at.tau,
             small.displacement,
-            self._modes(small, rest, names[k:]),
+            self._vibration_modes(small, rest, names[k:]),
             rest.point.t,
             names[:k],
             rest.at.saturated,
@@ -287,7 +287,7 @@ class Lineariser:
         )
         return self._driven.integrated(system)
 
-    def _modes(self, small: SmallMotions, rest: _EvaluatedState, states: Sequence[str]) -> tuple[Any, ...]:
+    def _vibration_modes(self, small: SmallMotions, rest: _EvaluatedState, states: Sequence[str]) -> tuple[Any, ...]:
         k = len(rest.chosen)
         A = small.A
         if not len(A):

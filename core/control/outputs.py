@@ -152,7 +152,7 @@ class Outputs:
         except ExpressionError as error:
             if set(text) & FORMULA_SIGNS:
                 raise error.at(where="outputs") from None
-            raise self._unknown(text) from None
+            raise self._unknown_output_error(text) from None
         values: dict[str, Any] = dict(self._symbols.parameters)
         count = len(values)
         for name in sorted(names(node)):
@@ -162,7 +162,7 @@ class Outputs:
             if found is None:
                 found = self._channel_components(f"{name}.q") if f"{name}.q" in self._channels.names else None
             if found is None:
-                raise self._unknown(name)
+                raise self._unknown_output_error(name)
             if len(found) > 1:
                 raise ExpressionError(
                     f"'{name}' has several components.",
@@ -191,7 +191,7 @@ class Outputs:
         channels = self._channels
         return of_name(channels.dimension(f"{name}.q" if f"{name}.q" in channels.names else name))
 
-    def _unknown(self, name: str) -> ModelError:
+    def _unknown_output_error(self, name: str) -> ModelError:
         close = near_misses(name, output_names(self._channels))
         return ModelError(f"There is no output '{name}'.", where="outputs", remedy=close)
 
@@ -243,30 +243,30 @@ class _SymbolicChannels:
     def channel(self, name: str, channels: Channels) -> list[Any] | None:
         """Return the components of a channel as expressions."""
         if name not in self._known:
-            found = self._find(name, channels)
+            found = self._find_channel(name, channels)
             if found is None:
                 return None
             self._known[name] = found
         return self._known[name]
 
-    def _find(self, name: str, channels: Channels) -> list[Any] | None:
+    def _find_channel(self, name: str, channels: Channels) -> list[Any] | None:
         owner, _, what = name.rpartition(".")
         mech = self.mech
         if name.startswith(("energy.", "momentum.")) and name in channels.names:
-            return self._whole(name)
+            return self._whole_channel(name)
         if name == "constraint.residual" or name in channels.modes.table or name in channels.modes.of_words:
-            raise _no_output(name)
+            raise _not_an_output_error(name)
         if name in channels.elements.table:
-            return self._of_element(name, owner, what)
+            return self._element_channel(name, owner, what)
         if what == "reaction" and owner in mech.joint_names:
             return self._joint_reactions[owner]
         if what in ("q", "v", "a", "tau"):
-            return self._of_joint(owner, what)
+            return self._joint_channel(owner, what)
         if what in _FRAME and owner in mech.frame_names:
-            return self._of_frame(owner, what)
+            return self._frame_channel(owner, what)
         return None
 
-    def _whole(self, name: str) -> list[Any]:
+    def _whole_channel(self, name: str) -> list[Any]:
         kind, _, part = name.partition(".")
         if kind == "momentum":
             both = self._symbolic_result("momentum")
@@ -274,10 +274,10 @@ class _SymbolicChannels:
         kinetic, potential = (as_symbol(each) for each in self._symbolic_result("energy"))
         found = {"kinetic": kinetic, "potential": potential, "total": kinetic + potential}
         if part not in found:
-            raise _no_output(name)
+            raise _not_an_output_error(name)
         return [found[part]]
 
-    def _of_joint(self, joint: str, what: str) -> list[Any] | None:
+    def _joint_channel(self, joint: str, what: str) -> list[Any] | None:
         mech, elements = self.mech, self.context.elements
         infos = {each.name: each.info for each in elements.machine.members}
         if joint in infos and (infos[joint].nv or what == "q"):
@@ -323,7 +323,7 @@ class _SymbolicChannels:
             found[at] = found[at] + ratio * self.inputs["l"][k]
         return found
 
-    def _of_frame(self, frame: str, what: str) -> list[Any]:
+    def _frame_channel(self, frame: str, what: str) -> list[Any]:
         place = self.context.machine.frames[frame]
         if what == "position":
             return list(self._state.frame(place).position)
@@ -337,12 +337,12 @@ class _SymbolicChannels:
 
     # ------------------------------------------------------------------------------------------- elements
 
-    def _of_element(self, name: str, owner: str, what: str) -> list[Any]:
+    def _element_channel(self, name: str, owner: str, what: str) -> list[Any]:
         model, elements = self.mech.model.expanded, self.context.elements
         whole = name.removesuffix(".rate")
         sensor = next((s for s in model.sensors if s.name == whole or whole.startswith(f"{s.name}.")), None)
         if sensor is not None:
-            return self._of_sensor(sensor, whole, name != whole)
+            return self._sensor_channel(sensor, whole, name != whole)
         at = 0
         for force, element in zip(model.forces, elements.named_forces, strict=True):
             for channel in element.channels(""):
@@ -356,9 +356,9 @@ class _SymbolicChannels:
         held = [k for k, row in enumerate(self.mech.compiled.rows) if row.element == owner]
         if what == "force" and held:
             return [self.inputs["l"][k] for k in held]
-        raise _no_output(name)
+        raise _not_an_output_error(name)
 
-    def _of_sensor(self, sensor: Any, name: str, of_rate: bool) -> list[Any]:
+    def _sensor_channel(self, sensor: Any, name: str, of_rate: bool) -> list[Any]:
         parts = [f"{sensor.name}.{end}" if end else sensor.name for end in sensor.info.components]
         if sensor.info.wrench is not None:
             found = [self._joint_reactions[sensor.joint][k] for k in sensor.info.wrench]
@@ -366,15 +366,15 @@ class _SymbolicChannels:
                 turn = self._state.frame(self.context.machine.frames[sensor.resolve]).rotation
                 found = list(turn.act_back(type(turn[0])(*found)))
         elif sensor.info.power:
-            found = [self._power(sensor)]
+            found = [self._sensor_power(sensor)]
         else:
             values, count = self._symbolic_result(f"sensor:{sensor.name}"), len(parts)
             found = values[count : 2 * count] if of_rate else values[:count]
         return found if name == sensor.name else [found[parts.index(name)]]
 
-    def _power(self, sensor: Any) -> Any:
+    def _sensor_power(self, sensor: Any) -> Any:
         if sensor.force:
-            return self._of_element(f"{sensor.force}.power", sensor.force, "power")[0]
+            return self._element_channel(f"{sensor.force}.power", sensor.force, "power")[0]
         place = self.mech.joint_v(sensor.joint)
         return sum((self.tau[k] * self.inputs["v"][k] for k in range(place.start, place.stop)), ca.SX(0.0))
 
@@ -406,7 +406,7 @@ class _SymbolicChannels:
 _FRAME = ("position", "orientation", "velocity", "omega", "acceleration", "alpha")
 
 
-def _no_output(name: str) -> ModelError:
+def _not_an_output_error(name: str) -> ModelError:
     return ModelError(
         f"'{name}' cannot be an output: it is text, an integral over time, or not smooth.",
         where="outputs",

@@ -81,7 +81,7 @@ def root_locus(
     where it cannot be closed, SimulationError where nothing holds the machine.
     """
     if isinstance(machine, LinearSystem):
-        return _over_gain(machine, input, output, values)
+        return _gain_locus(machine, input, output, values)
     if values is None:
         raise ModelError(
             "No values are given.", where="values", remedy="Give the values of the parameter, coordinate or gain."
@@ -176,7 +176,7 @@ def _stability_changes(
     return tuple(found)
 
 
-def _over_gain(system: LinearSystem, input: str, output: str, gains: ArrayLike | None) -> RootLocus:
+def _gain_locus(system: LinearSystem, input: str, output: str, gains: ArrayLike | None) -> RootLocus:
     chosen = system.selected(
         inputs=[input] if input else system.input_names[:1], outputs=[output] if output else system.output_names[:1]
     )

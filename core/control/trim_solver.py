@@ -53,13 +53,13 @@ class TrimSolver(TrimEquations):
         """Solve by Newton's method with line search. Once targets no longer improve, the requirements are solved
         without them."""
         q, u = self.point.q, self.point.v
-        s = self.linear(q, {} if u is None else self._speeds(u), self.values)
+        s = self.linear(q, {} if u is None else self._speeds_by_name(u), self.values)
         self.kept = s.coordinates
         acting: set[str] = set()
         hold, targets = self.equations(s)
         count = idle = 0
         while count < MOST_STEPS:
-            step, along, acting = self._step(s, hold, targets)
+            step, along, acting = self._newton_step(s, hold, targets)
             step = step if self._seeks_targets else step - along
             if self._is_overdetermined(s, hold):
                 break
@@ -76,13 +76,13 @@ class TrimSolver(TrimEquations):
             if ended and not (self._seeks_targets and targets.r and self._is_unfulfilled(s, hold)):
                 break
             self._seeks_targets = self._seeks_targets and not ended and count < MOST_STEPS - LAST_STEPS
-        return self._as_found(s, hold, targets, acting, count)
+        return self._result_at(s, hold, targets, acting, count)
 
     def _is_unfulfilled(self, s: LinearSystem, hold: Equations) -> bool:
         """Return True if some requirement is not fulfilled."""
         return bool(np.max(np.abs(hold.arrays(self.units(s))[0]), initial=0.0) >= SOLVED)
 
-    def _speeds(self, v: Any) -> dict[str, float]:
+    def _speeds_by_name(self, v: Any) -> dict[str, float]:
         return dict(v) if isinstance(v, Mapping) else dict(zip(self.mech.v_names, map(float, v), strict=True))
 
     def _merit_slope(self, s: LinearSystem, hold: Equations, targets: Equations, step: Array) -> float:
@@ -128,7 +128,7 @@ class TrimSolver(TrimEquations):
             for _ in range(MOST_BACK if self._seeks_targets and found[2].r else 0):
                 if not self._is_unfulfilled(*found[:2]):
                     break
-                back, along, _ = self._step(*found)
+                back, along, _ = self._newton_step(*found)
                 found = self._iterate_after(found[0], back - along)
             return found, self._merit(*found)
         except KinetostatError:
@@ -169,7 +169,7 @@ class TrimSolver(TrimEquations):
         settled = after > before * (1.0 - SETTLED)
         return bool((done and (not targets.r or settled or after < 1e-2 * SOLVED)) or (settled and after < 1e-13))
 
-    def _step(self, s: LinearSystem, hold: Equations, targets: Equations) -> tuple[Array, Array, set[str]]:
+    def _newton_step(self, s: LinearSystem, hold: Equations, targets: Equations) -> tuple[Array, Array, set[str]]:
         """Return the step of the unknowns within bounds, the part of it due to targets, each limited in length, and the
         active bounds."""
         units = self.units(s)
@@ -206,7 +206,7 @@ class TrimSolver(TrimEquations):
 
     # ----------------------------------------------------------------------------------------- what came out
 
-    def _as_found(self, s: LinearSystem, hold: Equations, targets: Equations, acting: set[str], count: int) -> Found:
+    def _result_at(self, s: LinearSystem, hold: Equations, targets: Equations, acting: set[str], count: int) -> Found:
         from core.constraints.multipliers import constrained_motion
 
         units = self.units(s)

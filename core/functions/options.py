@@ -50,13 +50,13 @@ class Option:
     def coerce(self, value: Any, context: Context) -> Any:
         """Convert a value of any type to the value that the function gets. Raises ModelError for an invalid value."""
         try:
-            return self._read(value, context)
+            return self._parse(value, context)
         except KinetostatError:
             raise
         except (TypeError, ValueError, LookupError, OverflowError):
             raise self.refuse(f"{clip(value)} is not a valid value here.", f"{self.help or self.title}.") from None
 
-    def _read(self, value: Any, context: Context) -> Any:
+    def _parse(self, value: Any, context: Context) -> Any:
         """Convert a value of a plausible type to the value that the function gets."""
         raise NotImplementedError
 
@@ -78,7 +78,7 @@ class Number(Option):
     minimum: float = -math.inf
     maximum: float = math.inf
 
-    def _read(self, value: Any, context: Context) -> float | None:
+    def _parse(self, value: Any, context: Context) -> float | None:
         if (value is None or value == "") and self.default is None:
             return None
         number = quantity(value, context, self)
@@ -94,7 +94,7 @@ class Integer(Option):
     minimum: int = 0
     maximum: int = 1_000_000
 
-    def _read(self, value: Any, context: Context) -> int:
+    def _parse(self, value: Any, context: Context) -> int:
         number = quantity(value, context, self)
         if number != int(number) or not self.minimum <= number <= self.maximum:
             raise self.refuse(
@@ -109,7 +109,7 @@ class Flag(Option):
 
     default: Any = False
 
-    def _read(self, value: Any, context: Context) -> bool:
+    def _parse(self, value: Any, context: Context) -> bool:
         if isinstance(value, str):
             word = value.strip().lower()
             if word in ("yes", "true", "on", "1"):
@@ -132,7 +132,7 @@ class Choice(Option):
         """Return the label of a choice."""
         return self.titles.get(choice, choice[:1].upper() + choice[1:])
 
-    def _read(self, value: Any, context: Context) -> str:
+    def _parse(self, value: Any, context: Context) -> str:
         return one_of(self, value, self.choices, "choice")
 
 
@@ -147,7 +147,7 @@ class Text(Option):
     def many(self) -> bool:
         return bool(self.joined)
 
-    def _read(self, value: Any, context: Context) -> str:
+    def _parse(self, value: Any, context: Context) -> str:
         if self.joined and isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
             return self.joined.join(value)
         if not isinstance(value, str):
@@ -162,7 +162,7 @@ class OutputFile(Option):
     default: Any = ""
     suffixes: tuple[str, ...] = (".png",)
 
-    def _read(self, value: Any, context: Context) -> str:
+    def _parse(self, value: Any, context: Context) -> str:
         path = str(value)
         if path and not path.lower().endswith(self.suffixes):
             raise self.refuse(f"'{path}' has no supported suffix.", f"Use {' or '.join(self.suffixes)}.")
@@ -175,7 +175,7 @@ class OutputFolder(OutputFile):
 
     suffixes: tuple[str, ...] = ()
 
-    def _read(self, value: Any, context: Context) -> str:
+    def _parse(self, value: Any, context: Context) -> str:
         return str(value)
 
 
@@ -190,7 +190,7 @@ class InputFile(Option):
     suffixes: tuple[str, ...] = ()
     near: Callable[[Context], Sequence[str]] = lambda _: ()
 
-    def _read(self, value: Any, context: Context) -> str:
+    def _parse(self, value: Any, context: Context) -> str:
         if not isinstance(value, str | os.PathLike):
             raise self.refuse(f"{clip(value)} is not a file path.", "Give the name of a file.")
         path, origin = os.fspath(value), context.model.origin
@@ -206,7 +206,7 @@ class FrameName(Option):
     fallback: str = "tool"
     """Meaning of an empty value: "tool" or "world"."""
 
-    def _read(self, value: Any, context: Context) -> str:
+    def _parse(self, value: Any, context: Context) -> str:
         if not value:
             return context.tool if self.fallback == "tool" else "world"
         return one_of(self, value, self.names(context), "body or frame")
@@ -224,7 +224,7 @@ class ElementName(Option):
     collection: str = "operating_points"
     none: str = "None"
 
-    def _read(self, value: Any, context: Context) -> str:
+    def _parse(self, value: Any, context: Context) -> str:
         if not value:
             return ""
         from core.model import WORDS
@@ -246,7 +246,7 @@ class FrameNames(Option):
     def many(self) -> bool:
         return True
 
-    def _read(self, value: Any, context: Context) -> tuple[str, ...]:
+    def _parse(self, value: Any, context: Context) -> tuple[str, ...]:
         names = items(value)
         if not names:
             return (context.tool,)
@@ -266,7 +266,7 @@ class Vector(Option):
     dimension: str = "none"
     labels: tuple[str, ...] = ("x", "y", "z")
 
-    def _read(self, value: Any, context: Context) -> tuple[float, ...] | None:
+    def _parse(self, value: Any, context: Context) -> tuple[float, ...] | None:
         if value is None or (isinstance(value, str) and not value.strip()):
             if self.default is None:
                 return None
@@ -281,9 +281,11 @@ class Vector(Option):
         if missing:
             verb = "is" if len(missing) == 1 else "are"
             raise self.refuse(f"{', '.join(missing)} {verb} missing.", "Give all numbers.")
-        return tuple(self._part(label, part, context) for label, part in zip(self.labels, parts, strict=True))
+        return tuple(
+            self._parse_component(label, part, context) for label, part in zip(self.labels, parts, strict=True)
+        )
 
-    def _part(self, label: str, part: Any, context: Context) -> float:
+    def _parse_component(self, label: str, part: Any, context: Context) -> float:
         """Convert one component. Raises ModelError naming the component."""
         try:
             return quantity(part, context, self)
@@ -312,7 +314,7 @@ class Values(Option):
         """Names that the user may set."""
         return tuple(context.mech.v_names if self.of == "speeds" else context.mech.q_names)
 
-    def _read(self, value: Any, context: Context) -> dict[str, float]:
+    def _parse(self, value: Any, context: Context) -> dict[str, float]:
         names = self.names(context)
         if isinstance(value, Mapping):
             pairs: list[tuple[str, Any]] = list(value.items())
@@ -350,7 +352,7 @@ class SymbolValues(Option):
     def many(self) -> bool:
         return True
 
-    def _read(self, value: Any, context: Context) -> dict[str, float]:
+    def _parse(self, value: Any, context: Context) -> dict[str, float]:
         pairs = value.items() if isinstance(value, Mapping) else pairs_of(self, items(value or ()))
         return {str(name): quantity(item, context, self) for name, item in pairs}
 
@@ -375,16 +377,16 @@ class Ranges(Option):
 
         return tuple(variables(context.model, context.mech))
 
-    def _read(self, value: Any, context: Context) -> tuple[Range, ...]:
+    def _parse(self, value: Any, context: Context) -> tuple[Range, ...]:
         if isinstance(value, str | Mapping) or (value and isinstance(value[0], str) and "=" not in value[0]):
             value = (value,)
-        ranges = tuple(self._range(item, context) for item in value)
+        ranges = tuple(self._parse_range(item, context) for item in value)
         twice = {r.name for r in ranges if sum(other.name == r.name for other in ranges) > 1}
         if twice and self.id == "ranges":
             raise self.refuse(f"'{min(twice)}' is given two ranges.", "Give one range per name.")
         return ranges
 
-    def _range(self, item: Any, context: Context) -> Range:
+    def _parse_range(self, item: Any, context: Context) -> Range:
         if isinstance(item, str):
             name, text = pair(self, item)
             item = (name, *text.split(":"))
@@ -428,7 +430,7 @@ class Signals(Option):
             found += outputs.all_outputs(context.mech, context.mech.parameter_values(dict(context.p) or None))
         return tuple(dict.fromkeys(found))
 
-    def _read(self, value: Any, context: Context) -> Any:
+    def _parse(self, value: Any, context: Context) -> Any:
         parts = (value,) if isinstance(value, str) else tuple(value or ())
         if not all(isinstance(part, str) for part in parts):
             raise self.refuse(f"{clip(value)} is not a list of names.", "Give names of signals separated by commas.")
@@ -444,13 +446,13 @@ class SignalValues(Signals):
     of: str = "quantities"
     ranges: bool = False
 
-    def _read(self, value: Any, context: Context) -> dict[str, Any]:
+    def _parse(self, value: Any, context: Context) -> dict[str, Any]:
         if isinstance(value, Mapping):
             pairs: list[tuple[str, Any]] = list(value.items())
         else:
-            texts = super()._read(value, context)
+            texts = super()._parse(value, context)
             pairs = pairs_of(self, [f"{text}=" if self.ranges and "=" not in text else text for text in texts])
-        return {str(name): self._number(str(name), given, context) for name, given in pairs}
+        return {str(name): self._parse_number(str(name), given, context) for name, given in pairs}
 
     def number(self, name: str, given: Any, context: Context) -> float:
         """Convert the value of a signal to SI. Raises ModelError for a unit of another dimension."""
@@ -466,7 +468,7 @@ class SignalValues(Signals):
                 raise self.refuse(f"{name}: {said[0]}", said[1])
         return quantity(given, context, self)
 
-    def _number(self, name: str, given: Any, context: Context) -> Any:
+    def _parse_number(self, name: str, given: Any, context: Context) -> Any:
         if not self.ranges:
             return self.number(name, given, context)
         ends: list[Any] = given.split(":") if isinstance(given, str) else list(given or ())

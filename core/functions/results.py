@@ -204,7 +204,7 @@ class Formulas(Result):
         cells = entries_text(self.entries, style.get("longest", math.inf))
         notes = self._notes()
         if self.names:
-            return "\n".join([self.title, *self._equations([row[0] for row in cells]), *notes])
+            return "\n".join([self.title, *self._equation_lines([row[0] for row in cells]), *notes])
         body = arranged(cells, self.label)
         several = len(cells) * len(cells[0]) > 1
         if self.by_element or (several and max(map(len, body.splitlines())) > NARROW):
@@ -217,7 +217,7 @@ class Formulas(Result):
             notes = [self.proof] if self.proved is False else []
         return [f"  {note}" for note in notes if note]
 
-    def _equations(self, cells: Sequence[str]) -> list[str]:
+    def _equation_lines(self, cells: Sequence[str]) -> list[str]:
         """Write lines name = entry, each followed by its description."""
         from core.symbolic.forms import Symbol
         from core.symbolic.notation import text
@@ -228,12 +228,12 @@ class Formulas(Result):
         ]
 
     def to_latex(self, **units: Unpack[Units]) -> str:
-        return self._written_in("latex")
+        return self._text_in_language("latex")
 
     def to_python(self) -> str:
-        return self._written_in("python")
+        return self._text_in_language("python")
 
-    def _written_in(self, language: Literal["latex", "python"]) -> str:
+    def _text_in_language(self, language: Literal["latex", "python"]) -> str:
         """Write the matrix, or the equations, in a language."""
         from core.symbolic import equation_export, export
 

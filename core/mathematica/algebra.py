@@ -34,7 +34,7 @@ class Grid:
             )
         return Grid([list(map(act, mine, yours)) for mine, yours in zip(self.rows, other.rows, strict=True)])
 
-    def _each(self, other: Any, act: Callable[[Any, Any], Any]) -> Grid:
+    def _entrywise(self, other: Any, act: Callable[[Any, Any], Any]) -> Grid:
         if isinstance(other, Grid):
             raise ExpressionError(
                 "A blank, '*' or '/' does not multiply or divide matrices.",
@@ -55,15 +55,15 @@ class Grid:
         return self._combined_with(other, operator.sub, "-")
 
     def __neg__(self) -> Grid:
-        return self._each(-1.0, operator.mul)
+        return self._entrywise(-1.0, operator.mul)
 
     def __mul__(self, other: Any) -> Grid:
-        return self._each(other, operator.mul)
+        return self._entrywise(other, operator.mul)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Grid:
-        return self._each(other, operator.truediv)
+        return self._entrywise(other, operator.truediv)
 
     def __rtruediv__(self, other: Any) -> Grid:
         raise ExpressionError("Division by a matrix is not supported.", remedy="Divide by one entry, as in 1/M[1,1].")
@@ -109,10 +109,10 @@ def dot(left: Any, right: Any) -> Any:
     return left.dot(right)
 
 
-def _no_function(*_: Any) -> Any:
+def _refuse_function(*_: Any) -> Any:
     raise ExpressionError(
         "Sines and other functions take numbers, not matrices.", remedy="Name one entry, as in M[1,1]."
     )
 
 
-scalar.register_functions(Grid, _no_function)
+scalar.register_functions(Grid, _refuse_function)

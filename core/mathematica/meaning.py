@@ -52,12 +52,12 @@ def value(tree: Tree, look_up: LookUp, refer: Refer) -> Scalar:
     if isinstance(tree, Negative):
         return -value(tree.operand, look_up, refer)
     if isinstance(tree, Binary):
-        return _combined(tree, value(tree.left, look_up, refer), value(tree.right, look_up, refer))
+        return _binary_value(tree, value(tree.left, look_up, refer), value(tree.right, look_up, refer))
     if isinstance(tree, Call):
         ours = FUNCTIONS.get(tree.head.name)
         if ours is None or tree.head.primes:
             return _looked_up(tree, refer)
-        return _function(tree, ours, [value(argument, look_up, refer) for argument in tree.arguments])
+        return _function_value(tree, ours, [value(argument, look_up, refer) for argument in tree.arguments])
     if isinstance(tree, Part):
         return _looked_up(tree, refer)
     remedy = _REMEDIES.get(tree.operator, "") if isinstance(tree, Pair) else ""
@@ -79,7 +79,7 @@ def _looked_up(tree: Any, look_up: Callable[[Any], Scalar]) -> Scalar:
         raise
 
 
-def _combined(tree: Binary, left: Scalar, right: Scalar) -> Scalar:
+def _binary_value(tree: Binary, left: Scalar, right: Scalar) -> Scalar:
     plain = isinstance(left, float) and isinstance(right, float)
     try:
         if tree.operator == ".":
@@ -109,7 +109,7 @@ def _power(left: Scalar, right: Scalar) -> Scalar:
     return math.pow(left, right) if isinstance(left, float) and isinstance(right, float) else left**right
 
 
-def _function(tree: Call, ours: str, arguments: list[Scalar]) -> Scalar:
+def _function_value(tree: Call, ours: str, arguments: list[Scalar]) -> Scalar:
     if ours == "atan" and len(arguments) == 2:
         ours, arguments = "atan2", arguments[::-1]  # ArcTan[x, y]
     wanted = 2 if ours in ("fmin", "fmax", "atan2") else 1

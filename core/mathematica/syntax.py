@@ -309,9 +309,9 @@ class _Parser:
             raise self.unexpected(f"'{text}' for the '{opened}' of {where}column {begin.column}")
 
     def unexpected(self, wanted: str) -> ExpressionError:
-        return _error(f"{wanted} was expected, not {self._shown()}", self.now.line, self.now.column)
+        return _error(f"{wanted} was expected, not {self._token_text()}", self.now.line, self.now.column)
 
-    def _shown(self) -> str:
+    def _token_text(self) -> str:
         return self.now.text if self.now.kind in ("end", "newline") else f"'{self.now.text}'"
 
     def statements(self) -> Iterator[Statement]:

@@ -121,19 +121,19 @@ class Signals:
             if name in self.channels.modes.of_words:
                 words = ", ".join(self.channels.modes.of_words[name])
                 raise ExpressionError(
-                    f"'{name}' in column {_column(text, name)} of '{text}' is a text channel: {words}.",
+                    f"'{name}' in column {_column_of_name(text, name)} of '{text}' is a text channel: {words}.",
                     where="measure",
                     remedy="Use the corresponding force channel.",
                 )
             if not (self.is_channel(name) or name in self.parameters or name in (END, START)):
                 raise ExpressionError(
-                    f"There is no channel or parameter '{name}', in column {_column(text, name)} of '{text}'.",
+                    f"There is no channel or parameter '{name}', in column {_column_of_name(text, name)} of '{text}'.",
                     where="measure",
                     remedy=near_misses(name, self.all),
                 )
 
 
-def _column(text: str, name: str) -> int:
+def _column_of_name(text: str, name: str) -> int:
     """Return the position of a name in a text, from 1."""
     found = re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", text)
     return 1 + (found.start() if found else 0)
@@ -157,7 +157,7 @@ class Measure:
         if several:
             part = (signals.components(several[0]) or ("",))[0]
             raise ExpressionError(
-                f"'{several[0]}' in column {_column(text, several[0])} of '{text}' has several components.",
+                f"'{several[0]}' in column {_column_of_name(text, several[0])} of '{text}' has several components.",
                 where="measure",
                 remedy=f"Name one of them, such as '{several[0]}.{part}'.",
             )
@@ -383,7 +383,11 @@ class _Reader:
 
     def _reduction(self, word: str, arguments: tuple[Node, ...]) -> float:
         what, *when = arguments
-        return self._value_at(what, float(np.asarray(self._value(when[0])))) if when else self._over_time(word, what)
+        return (
+            self._value_at(what, float(np.asarray(self._value(when[0]))))
+            if when
+            else self._values_over_time(word, what)
+        )
 
     def _named(self, name: str) -> Any:
         if name in (END, START) and not self.signals.is_channel(name) and name not in self.signals.parameters:
@@ -407,7 +411,7 @@ class _Reader:
 
         return environment(self.signals.mech.model.expanded.parameters, dict(self.run.settings.parameters))
 
-    def _over_time(self, function: str, what: Node) -> float:
+    def _values_over_time(self, function: str, what: Node) -> float:
         values = np.broadcast_to(np.asarray(self._value(what), dtype=float), self.run.time.shape)
         if self._weights is None:
             self._weights = simpson_weights(self.run.time)

@@ -83,7 +83,7 @@ def save(workspace: Workspace, file: Tree) -> Result:
         "robot": context.model.name,
         "coordinates": list(context.mech.q_names),
         "title": found.title,
-        **_data(found),
+        **_animation_data(found),
     }
     write_whole(path, (json.dumps(data, ensure_ascii=False, indent=None) + "\n").encode())
     return Message(title="Animation", text=f"{_pose_count_text(found)} written to {path}.")
@@ -95,7 +95,7 @@ def _pose_count_text(found: Animation) -> str:
     return f"{count} pose{'s' * (count != 1)}"
 
 
-def _data(found: Animation) -> dict[str, Any]:
+def _animation_data(found: Animation) -> dict[str, Any]:
     poses, field, motion, *_ = found.scene_parts()
     if motion is not None:
         run = motion.run
@@ -126,7 +126,7 @@ def load(workspace: Workspace, file: Tree) -> Result:
     """Read an animation from a file, ready for ShowAnim. Raises FileError, also if it belongs to another robot."""
     path = workspace.path(text_of(file))
     context = workspace.context()
-    data = _read(path)
+    data = _read_animation_file(path)
     if data.get("coordinates") != list(context.mech.q_names):
         names = data.get("coordinates")
         theirs = ", ".join(map(str, names)) if isinstance(names, list) and names else "none"
@@ -145,7 +145,7 @@ def load(workspace: Workspace, file: Tree) -> Result:
     return Message(title="Animation", text=f"{_pose_count_text(found)} read from {path}. ShowAnim[] shows them.")
 
 
-def _read(path: str) -> dict[str, Any]:
+def _read_animation_file(path: str) -> dict[str, Any]:
     try:
         data = json.loads(text_content_of(path, ANIMATION))
     except json.JSONDecodeError as error:
@@ -177,7 +177,7 @@ def _animation_from_data(data: Mapping[str, Any], context: Context, name: str) -
         raise ValueError("its poses are not a table of finite numbers with one column per coordinate")
     values = [{str(key): float(x) for key, x in p.items()} for p in data["parameters"]]
     if "times" in data:
-        return _motion(data, context, q, values[0], name)
+        return _motion_from_data(data, context, q, values[0], name)
     if len(values) != len(q):
         raise ValueError("its numbers of parameter sets and of poses differ")
     entries = sorted({key for p in values for key in p} - set(context.mech.p_names))
@@ -195,7 +195,7 @@ def _animation_from_data(data: Mapping[str, Any], context: Context, name: str) -
     return _ellipsoid_field(data, poses) if "ellipsoids" in data else poses
 
 
-def _motion(data: Mapping[str, Any], context: Context, q: Any, p: dict[str, float], name: str) -> Motion:
+def _motion_from_data(data: Mapping[str, Any], context: Context, q: Any, p: dict[str, float], name: str) -> Motion:
     from core.simulation.run.recorded import run_of
 
     names = ["t", *context.mech.q_names]
@@ -259,7 +259,7 @@ def set_ranges(workspace: Workspace, *axes: Tree | None) -> Result:
             f"SetRanges takes a range for each of x, y, z, {len(given)} given.",
             "Write SetRanges[{-5, 5}, {-5, 5}, {0, 9}], or SetRanges[] for none.",
         )
-    workspace.state.ranges = tuple(_range(workspace, name, tree) for name, tree in zip(AXES, given, strict=False))
+    workspace.state.ranges = tuple(_axis_range(workspace, name, tree) for name, tree in zip(AXES, given, strict=False))
     words = ", ".join(
         f"{name} {readable(f'{low:g}')} … {readable(f'{high:g}')} m"
         for name, (low, high) in zip(AXES, workspace.state.ranges, strict=False)
@@ -268,7 +268,7 @@ def set_ranges(workspace: Workspace, *axes: Tree | None) -> Result:
     return ViewRanges(title=title, ranges=workspace.state.ranges)
 
 
-def _range(workspace: Workspace, name: str, tree: Tree) -> tuple[float, float]:
+def _axis_range(workspace: Workspace, name: str, tree: Tree) -> tuple[float, float]:
     ends = [workspace.number(part) for part in meaning.items(tree)]
     if len(ends) != 2 or ends[0] == ends[1]:
         raise refused(tree, f"'{meaning.said(tree)}' is not a range along {name}.", "Write {smallest, largest}, in m.")

@@ -150,7 +150,7 @@ class Command:
         known = {word.name: word for word in argument.words}
         bare = any(word.bare and word.value == "number" for word in argument.words)
         for item in meaning.items(tree):
-            name = _word(item)
+            name = _option_word(item)
             if (name is not None and name not in known) or (isinstance(item, Number) and not bare):
                 raise refused(
                     item, f"{self.name} has no option '{meaning.said(item)}'.", near_misses(name or "", sorted(known))
@@ -171,7 +171,7 @@ class Command:
             )
 
 
-def _word(item: Tree) -> str | None:
+def _option_word(item: Tree) -> str | None:
     if isinstance(item, Pair):
         item = item.left
     return item.name if isinstance(item, Name) else None

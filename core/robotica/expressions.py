@@ -53,7 +53,7 @@ class _Reader:
         self.workspace = workspace
         self.fixed = workspace.fixed
         self.turning = _joint_digits(workspace)
-        parts = list(_leaves(tree))
+        parts = list(_leaf_terms(tree))
         self.refers = any(isinstance(part, Call) or self._is_matrix(part) for part in parts)
         self.ring: Ring = workspace.equations.chain.ring if self.refers else self._own_ring(parts)
 
@@ -91,10 +91,10 @@ class _Reader:
             return sine if name.name[0] == "S" else cosine
         function = name.name in FUNCTION_NAMES and name.name not in self.workspace.own_symbols
         if function or name.name not in self.ring.plain:
-            raise self._unknown(name)
+            raise self._unknown_name_error(name)
         return self.ring.symbol(name.name)
 
-    def _unknown(self, name: Name) -> ExpressionError:
+    def _unknown_name_error(self, name: Name) -> ExpressionError:
         refuse_head(self.workspace, name)
         return refused(
             name, f"'{name.name}' is not a symbol of the robot.", "Use its parameters and joint coordinates."
@@ -171,17 +171,17 @@ def _joint_digits(workspace: Workspace) -> dict[str, str]:
     return {digit: v.symbol for v in variables if v.turns and (digit := short_angle_digits(v.symbol))}
 
 
-def _leaves(tree: Tree) -> Iterator[Name | Call]:
+def _leaf_terms(tree: Tree) -> Iterator[Name | Call]:
     """Return the names and the calls of the robot's results in an expression."""
     if isinstance(tree, Name):
         yield from () if tree.name in CONSTANTS else (tree,)
     elif isinstance(tree, Call) and tree.head.name in (*WHOLE, *INDEXED):
         yield tree
-    for inner in _inside(tree):
-        yield from _leaves(inner)
+    for inner in _subtrees(tree):
+        yield from _leaf_terms(inner)
 
 
-def _inside(tree: Tree) -> tuple[Tree, ...]:
+def _subtrees(tree: Tree) -> tuple[Tree, ...]:
     if isinstance(tree, Binary | Pair):
         return tree.left, tree.right
     if isinstance(tree, Negative):

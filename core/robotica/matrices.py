@@ -39,10 +39,10 @@ def exact_of(workspace: Workspace, tree: Tree) -> Rows | None:
         return None
     name = tree.head.name
     if name in INDEXED:
-        return _indexed(workspace, tree)
+        return _indexed_entries(workspace, tree)
     if name in WHOLE:
         rows = workspace.equations.exact(WHOLE[name])
-        indices = _whole_numbers(workspace, tree)
+        indices = _integer_indices(workspace, tree)
         if len(indices) == 1 and len(rows[0]) == 1:
             indices.append(1)
         if len(indices) != 2:
@@ -53,10 +53,10 @@ def exact_of(workspace: Workspace, tree: Tree) -> Rows | None:
     return None
 
 
-def _indexed(workspace: Workspace, tree: Call) -> Rows:
+def _indexed_entries(workspace: Workspace, tree: Call) -> Rows:
     name = tree.head.name
     what, count = INDEXED[name]
-    indices = _whole_numbers(workspace, tree)
+    indices = _integer_indices(workspace, tree)
     if len(indices) != count:
         raise refused(
             tree,
@@ -73,7 +73,7 @@ def _indexed(workspace: Workspace, tree: Call) -> Rows:
     return [row[:3] for row in rows[:3]] if name == "R" else list(rows)
 
 
-def _whole_numbers(workspace: Workspace, tree: Call) -> list[int]:
+def _integer_indices(workspace: Workspace, tree: Call) -> list[int]:
     return [workspace.index(argument) for argument in tree.arguments]
 
 
@@ -86,7 +86,7 @@ def matrix_of(workspace: Workspace, tree: Tree) -> Formulas | None:
     if rows is None:
         return None
     if isinstance(tree, Call) and INDEXED.get(tree.head.name, ("", 0))[0] == tree.head.name:
-        return labelled(formulas(robot, tree.head.name, *_whole_numbers(workspace, tree)), tree)
+        return labelled(formulas(robot, tree.head.name, *_integer_indices(workspace, tree)), tree)
     return written(workspace, tree, tuple(tuple(robot.written(x) for x in row) for row in rows))
 
 

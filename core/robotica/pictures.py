@@ -33,8 +33,8 @@ def ellipsoids(workspace: Workspace, over: Tree | None = None, options: Tree | N
         "manipulability",
         workspace.context(),
         over,
-        ranges=_ranges(workspace, over),
-        display=_display(found),
+        ranges=_parsed_ranges(workspace, over),
+        display=_display_mode(found),
         scale="scale" in found,
         graphics=not alone,
         measures=alone or "measures" in found,
@@ -48,7 +48,7 @@ def ellipsoids(workspace: Workspace, over: Tree | None = None, options: Tree | N
     return Report(title=field.title, parts=(*parts_of(done), Message(text=f"Measures appended to {path}.")))
 
 
-def _ranges(workspace: Workspace, tree: Tree | None) -> tuple[tuple[str, float, float, int], ...]:
+def _parsed_ranges(workspace: Workspace, tree: Tree | None) -> tuple[tuple[str, float, float, int], ...]:
     if tree is None or tree == Items(()):
         return ()
     return tuple(meaning.ranges(tree, workspace.value_of))
@@ -67,21 +67,23 @@ def _call_over_ranges(id: str, context: Context, over: Tree | None, **options: A
         raise
 
 
-def _display(options: dict[str, Any]) -> str:
+def _display_mode(options: dict[str, Any]) -> str:
     return "animate" if "animate" in options else "single" if "single" in options else "composite"
 
 
 def show_robot(workspace: Workspace, over: Tree | None = None, options: Tree | None = None) -> Result:
     """Show the robot while all variables run at the same time."""
     found = meaning.options(options)
-    found_ranges = _ranges(workspace, over)
+    found_ranges = _parsed_ranges(workspace, over)
     if over is not None and len({count for *_, count in found_ranges}) > 1:
         raise refused(
             over,
             "The ranges have different numbers of divisions, so they cannot run together.",
             "Give the same number to all, or use SeqShowRobot.",
         )
-    shown = _call_over_ranges("show_robot", workspace.context(), over, ranges=found_ranges, display=_display(found))
+    shown = _call_over_ranges(
+        "show_robot", workspace.context(), over, ranges=found_ranges, display=_display_mode(found)
+    )
     return finished(workspace, shown, found, "robotplot")
 
 
@@ -89,7 +91,11 @@ def show_in_sequence(workspace: Workspace, over: Tree | None = None, options: Tr
     """Show the robot while the variables run one after another."""
     found = meaning.options(options)
     shown = _call_over_ranges(
-        "show_in_sequence", workspace.context(), over, sequence=_ranges(workspace, over), display=_display(found)
+        "show_in_sequence",
+        workspace.context(),
+        over,
+        sequence=_parsed_ranges(workspace, over),
+        display=_display_mode(found),
     )
     return finished(workspace, shown, found, "robotplot")
 

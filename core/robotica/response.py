@@ -49,7 +49,7 @@ def get_torques(workspace: Workspace, file: Tree | None = None) -> Result:
         return Message(title="Input torques", text="All torques are zero.")
     torques = read_torque_file(workspace.path(text_of(file)))
     torques.check(workspace.robot.n)
-    _missing(workspace, torques)
+    _symbols_without_value(workspace, torques)
     workspace.state.torques = torques
     return display_torques(workspace)
 
@@ -59,21 +59,21 @@ def display_torques(workspace: Workspace) -> Result:
     torques = workspace.state.torques or NO_TORQUES
     lines = torques.display(workspace.robot.n)
     lines += [f"{name} = {meaning.shown(tree)}" for name, (tree, _) in torques.variables.items()]
-    lacking = _missing(workspace, torques)
+    lacking = _symbols_without_value(workspace, torques)
     if lacking:
         lines.append(f"Without a value: {', '.join(lacking)}. Give them one, as in {lacking[0]} = 1.")
     return Message(title="Input torques", text="\n".join(lines), severity="warning" if lacking else "done")
 
 
-def _missing(workspace: Workspace, torques: Torques) -> list[str]:
+def _symbols_without_value(workspace: Workspace, torques: Torques) -> list[str]:
     return missing(torques, workspace.context(), workspace.robot, workspace.state.given)
 
 
 def simulate_response(workspace: Workspace, times: Tree, conditions: Tree | None = None) -> Result:
     """Integrate the equations of motion from the initial conditions."""
-    begin, end, steps = _times(workspace, times)
+    begin, end, steps = _time_range(workspace, times)
     context, robot, state = workspace.context(), workspace.robot, workspace.state
-    q0, v0 = _conditions(workspace, conditions, robot, begin)
+    q0, v0 = _initial_conditions(workspace, conditions, robot, begin)
     first, last, *_ = map(meaning.said, meaning.items(times))
     more = f"Allow more steps: {{{first}, {last}, {10 * steps}}}."
     run, ended = respond(context, robot, state.torques, state.given, q0, v0, (begin, end), steps, more)
@@ -84,11 +84,11 @@ def simulate_response(workspace: Workspace, times: Tree, conditions: Tree | None
     return Report(title="Response", parts=(motion, Message(text=ended, severity="error")))
 
 
-def _symbols(robot: Robot) -> str:
+def _coordinate_names(robot: Robot) -> str:
     return ", ".join(v.symbol for v in robot.chain.variables)
 
 
-def _times(workspace: Workspace, tree: Tree) -> tuple[float, float, int]:
+def _time_range(workspace: Workspace, tree: Tree) -> tuple[float, float, int]:
     parts = [workspace.number(part) for part in meaning.items(tree)]
     if not 2 <= len(parts) <= 3 or not parts[0] < parts[1]:
         form = "Write {start, end} or {start, end, steps}."
@@ -103,7 +103,7 @@ def _times(workspace: Workspace, tree: Tree) -> tuple[float, float, int]:
     return parts[0], parts[1], int(steps)
 
 
-def _conditions(workspace: Workspace, tree: Tree | None, robot: Robot, begin: float) -> tuple[Any, Any]:
+def _initial_conditions(workspace: Workspace, tree: Tree | None, robot: Robot, begin: float) -> tuple[Any, Any]:
     """Return (q0, v0) at the time `begin` from {q1[0] == 0, q1'[0] == 0, …} or a table {{q1, 0, 0}, …}; omitted values
     are zero."""
     context = workspace.context()
@@ -113,7 +113,7 @@ def _conditions(workspace: Workspace, tree: Tree | None, robot: Robot, begin: fl
         q0[variable.q] = 0.0
     met: set[tuple[str, int]] = set()
     for condition in meaning.items(tree) if tree is not None else ():
-        for name, primes, amount in _condition(workspace, condition, begin):
+        for name, primes, amount in _initial_condition(workspace, condition, begin):
             if (name, primes) in met:
                 raise refused(
                     condition,
@@ -123,7 +123,9 @@ def _conditions(workspace: Workspace, tree: Tree | None, robot: Robot, begin: fl
             met.add((name, primes))
             if name not in places:
                 raise refused(
-                    condition, f"'{name}' is not a joint coordinate.", f"The coordinates are {_symbols(robot)}."
+                    condition,
+                    f"'{name}' is not a joint coordinate.",
+                    f"The coordinates are {_coordinate_names(robot)}.",
                 )
             if primes:
                 v0[places[name].v] = amount
@@ -132,7 +134,7 @@ def _conditions(workspace: Workspace, tree: Tree | None, robot: Robot, begin: fl
     return q0, v0
 
 
-def _condition(workspace: Workspace, tree: Tree, begin: float) -> Sequence[tuple[str, int, float]]:
+def _initial_condition(workspace: Workspace, tree: Tree, begin: float) -> Sequence[tuple[str, int, float]]:
     if isinstance(tree, Pair) and tree.operator == "==" and isinstance(tree.left, Call):
         head = tree.left.head
         if len(tree.left.arguments) == 1 and head.primes <= 1:
@@ -154,7 +156,7 @@ def _condition(workspace: Workspace, tree: Tree, begin: float) -> Sequence[tuple
     )
 
 
-def _run(workspace: Workspace) -> Run:
+def _current_run(workspace: Workspace) -> Run:
     if workspace.state.run is None:
         raise ModelError("There is no response or trace yet.", remedy="Call Response or SimDrive first.")
     found: Run = workspace.state.run
@@ -165,8 +167,8 @@ def save_response(workspace: Workspace, file: Tree, times: Tree | None = None, i
     """Write the response to a SIMNON file (CSV or a whole run by the file's suffix)."""
     from core.robotica.command import text_of
 
-    run = _run(workspace)
-    ends = None if times is None else _times(workspace, times)[:2]
+    run = _current_run(workspace)
+    ends = None if times is None else _time_range(workspace, times)[:2]
     step = INCREMENT if increment is None else workspace.number(increment)
     text = write_response(run, workspace.robot, workspace.target(text_of(file)), step, ends)
     return Message(title="Response", text=text)
@@ -179,7 +181,7 @@ def drive(workspace: Workspace, file: Tree | None = None, options: Tree | None =
     found = meaning.options(options)
     if file is not None and text_of(file) != "*":
         workspace.state.run = read_trace(workspace, workspace.path(text_of(file)))
-    run = _run(workspace)
+    run = _current_run(workspace)
     motion = Motion(
         title="Trace",
         run=run,
@@ -247,8 +249,8 @@ def read_trace(workspace: Workspace, path: str) -> Run:
 
 def plot(workspace: Workspace, x: Tree, ys: Tree, options: Tree | None = None) -> Result:
     """Plot variables against another variable."""
-    run = _run(workspace)
-    names = [_channel(workspace, tree) for tree in (x, *meaning.items(ys))]
+    run = _current_run(workspace)
+    names = [_channel_name(workspace, tree) for tree in (x, *meaning.items(ys))]
     labels = [meaning.shown(tree) for tree in (x, *meaning.items(ys))]
     found = meaning.options(options)
     aspect = found.get("aspect", found.get("number", 0.0))
@@ -280,7 +282,7 @@ def _excerpt(labels: Sequence[str], columns: Sequence[Array]) -> Table:
     )
 
 
-def _channel(workspace: Workspace, tree: Tree) -> str:
+def _channel_name(workspace: Workspace, tree: Tree) -> str:
     """Return the channel of a run for a name: t, q1, q1', Dq1, tau1, or a channel name in quotation marks."""
     if isinstance(tree, Text):
         return tree.value
@@ -299,12 +301,12 @@ def _channel(workspace: Workspace, tree: Tree) -> str:
             return f"{variable.coordinate}.{'va'[tree.name.startswith('DD')]}"
         if tree.name == f"tau{i}":
             return f"{variable.coordinate}.tau"
-    run = _run(workspace)
+    run = _current_run(workspace)
     if tree.name in run.channels:
         return tree.name
     first = workspace.robot.chain.variables[0].symbol
     raise refused(
         named,
         f"There is no variable '{meaning.said(named)}'.",
-        f"There are t, {_symbols(workspace.robot)}, their rates such as {first}', and tau1.",
+        f"There are t, {_coordinate_names(workspace.robot)}, their rates such as {first}', and tau1.",
     )

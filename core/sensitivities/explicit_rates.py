@@ -204,7 +204,7 @@ class ExplicitRates:
     # ------------------------------------------------------------------------------------------- traces
 
     @cached_property
-    def _state(self) -> TracedState:
+    def _symbolic_state(self) -> TracedState:
         return TracedState(self.given)
 
     @cached_property
@@ -212,7 +212,7 @@ class ExplicitRates:
         return self._open_chain_equations() if self._forms is None else self._reduced_equations()
 
     def _open_chain_equations(self) -> _Equations:
-        s, a = self._state, symbols("a", self.mech.nv)
+        s, a = self._symbolic_state, symbols("a", self.mech.nv)
         u = s.forces()
         balance = column(inverse(s.context, {**s.inputs, "u": a}, "", smooth=True)) - u
         solution = s.context.body("forward_dynamics_smooth", {**s.inputs, "u": ca.vertsplit(u)}, "", inline)
@@ -221,7 +221,7 @@ class ExplicitRates:
 
     def _reduced_equations(self) -> _Equations:
         assert self._forms is not None
-        s, structure = self._state, self._forms.layout.structure
+        s, structure = self._symbolic_state, self._forms.layout.structure
         nq, nv, count = self.mech.nq, self.mech.nv, len(structure.columns)
         r = self._forms.reduced_equations(s.inputs)
         at, Phi = nq + 2 * nv, ca.SX.zeros(nv, count)
@@ -241,35 +241,37 @@ class ExplicitRates:
         a = column(r[nq + nv : nq + 2 * nv]) + Phi @ own
         return _Equations(inertia @ own - wanted, own, solution, factors, a, r[:nq], r[nq : nq + nv])
 
-    def _rates(self) -> Any:
+    def _rates_expression(self) -> Any:
         """Return f as an expression of y and the unknown accelerations."""
-        e, s = self._equations, self._state
+        e, s = self._equations, self._symbolic_state
         q_rate = rates(s.context, {"q": e.q, "v": e.v})
         return ca.vertcat(q_rate, e.accelerations, column(s.x_rate))
 
     def _slopes_by(self, by: Any) -> list[Any]:
         """Return f and its derivatives by the given symbols."""
-        e, f = self._equations, self._rates()
+        e, f = self._equations, self._rates_expression()
         wanted = ca.densify(ca.jacobian(e.residual, by))
         columns = [column(list(solve(e.factors, ca.vertsplit(wanted[:, k])))) for k in range(wanted.size2())]
         own = -ca.horzcat(*columns) if columns else ca.SX(wanted.size1(), 0)
         f_by = ca.jacobian(f, by) + ca.jacobian(f, e.unknown) @ own
         return list(ca.substitute([f, f_by], [e.unknown], [e.solution]))
 
-    def _by_state(self) -> FlatCode:
-        return FlatCode(self._state.arguments, self._without_trivial_rows(self._slopes_by(self._state.y)))
+    def _state_slopes_code(self) -> FlatCode:
+        return FlatCode(
+            self._symbolic_state.arguments, self._without_trivial_rows(self._slopes_by(self._symbolic_state.y))
+        )
 
     def _without_trivial_rows(self, found: list[Any]) -> list[Any]:
         """Remove the rows of q̇ = v."""
         return [each[self.still :, :] for each in found]
 
-    def _by_all(self) -> FlatCode:
-        s = self._state
+    def _all_slopes_code(self) -> FlatCode:
+        s = self._symbolic_state
         return FlatCode(s.arguments, self._without_trivial_rows(self._slopes_by(ca.vertcat(s.y, s.by(self.by)))))
 
     def _push_code(self) -> FlatCode:
         """Return code for F_pᵀ w, by the balance of forces: f_pᵀ w − R_pᵀ M⁻¹ f_sᵀ w."""
-        e, s, f = self._equations, self._state, self._rates()
+        e, s, f = self._equations, self._symbolic_state, self._rates_expression()
         w, held = column(list(symbols("w", self.n))), column(list(symbols("m", e.unknown.numel())))
         pull = ca.vertsplit(ca.densify(ca.jtimes(f, e.unknown, w, True)))
         gradient = ca.gradient(ca.dot(w, f) - ca.dot(held, e.residual), s.by(self.by))
@@ -278,9 +280,9 @@ class ExplicitRates:
         *before, p = s.arguments
         return FlatCode([*before, w, p], [gradient])
 
-    def _projection(self) -> FlatCode:
+    def _projection_code(self) -> FlatCode:
         """Return code for the projected y and its derivatives."""
-        s = self._state
+        s = self._symbolic_state
         e = self._equations if self._forms is not None else None
         q, v = list(e.q if e else s.q), list(e.v if e else s.v)
         for first in self.mech.compiled.coordinates.quaternions:
@@ -289,8 +291,8 @@ class ExplicitRates:
         after = column([*q, *v, *s.own])
         return FlatCode(s.arguments, [after, ca.jacobian(after, s.y), ca.jacobian(after, s.by(self.by))])
 
-    def _crossings(self) -> FlatCode:
-        return self._state.crossings(self.by)
+    def _indicators_code(self) -> FlatCode:
+        return self._symbolic_state.crossings(self.by)
 
     def _code(self, name: str, make: Callable[[], FlatCode], parameters: bool = True) -> FlatCode:
         by = self.by if parameters else ()
@@ -307,7 +309,9 @@ class ExplicitRates:
     def slopes(self, at: Moments, parameters: bool) -> Slopes:
         """Return f and its derivatives by y, and by p if `parameters`."""
         whole = parameters and bool(self.by)
-        code = self._code("all", self._by_all) if whole else self._code("state", self._by_state, False)
+        code = (
+            self._code("all", self._all_slopes_code) if whole else self._code("state", self._state_slopes_code, False)
+        )
         f, by = code(self.given(at), self.p)
         values = np.concatenate([at.y[:, self.still : 2 * self.still], f[:, :, 0]], axis=1)
         return Slopes(values, by[:, :, : self.n], by[:, :, self.n :])
@@ -318,10 +322,10 @@ class ExplicitRates:
 
     def projected(self, at: Moments) -> tuple[Array, Array, Array]:
         """Return y after projection (N, n), and its derivatives by y (N, n, n) and p (N, n, m) before projection."""
-        after, by_y, by_p = self._code("projection", self._projection)(self.given(at), self.p)
+        after, by_y, by_p = self._code("projection", self._projection_code)(self.given(at), self.p)
         return after[:, :, 0], by_y, by_p
 
     def crossings(self, at: Moments) -> Crossings:
         """Return the event indicators with derivatives."""
-        g, by_y, by_p, by_t = self._code("crossings", self._crossings)(self.given(at), self.p)
+        g, by_y, by_p, by_t = self._code("crossings", self._indicators_code)(self.given(at), self.p)
         return Crossings(g[:, :, 0], by_y, by_p, by_t[:, :, 0])

@@ -107,38 +107,46 @@ class HeldRates:
     # ------------------------------------------------------------------------------------------- traces
 
     @cached_property
-    def _state(self) -> TracedState:
+    def _symbolic_state(self) -> TracedState:
         return TracedState(self.given)
 
     @cached_property
     def _G(self) -> Any:
-        return speed_jacobian(self._state.context, self._state.q) if self.rows else ca.SX(0, self.mech.nv)
+        return (
+            speed_jacobian(self._symbolic_state.context, self._symbolic_state.q)
+            if self.rows
+            else ca.SX(0, self.mech.nv)
+        )
 
     @property
     def _M(self) -> Any:
-        return ca.vertcat(*(ca.horzcat(*map(as_symbol, row)) for row in self._state.masses))
+        return ca.vertcat(*(ca.horzcat(*map(as_symbol, row)) for row in self._symbolic_state.masses))
 
-    def _drift(self) -> Any:
-        return column(constraint_bias(self._state.context, self._state.inputs, "")) if self.rows else ca.SX(0, 1)
+    def _constraint_bias(self) -> Any:
+        return (
+            column(constraint_bias(self._symbolic_state.context, self._symbolic_state.inputs, ""))
+            if self.rows
+            else ca.SX(0, 1)
+        )
 
     def _balance_residual(self, a: list[Any]) -> Any:
         """Return the residual M a + h − u."""
-        s = self._state
+        s = self._symbolic_state
         return column(inverse(s.context, {**s.inputs, "u": a}, "", smooth=True)) - s.forces()
 
     def _numbers_code(self) -> FlatCode:
         """Return code for M, h − u, G, Ġ v − f̈, q̇, ẋ."""
-        s = self._state
+        s = self._symbolic_state
         h = self._balance_residual([0.0] * self.mech.nv)
-        return FlatCode(s.arguments, [self._M, h, self._G, self._drift(), s.q_rate, column(s.x_rate)])
+        return FlatCode(s.arguments, [self._M, h, self._G, self._constraint_bias(), s.q_rate, column(s.x_rate)])
 
     def _derivatives_code(self) -> FlatCode:
         """Return code for ∂R, ∂g, ∂q̇, ∂ẋ by y and p, at given a and λ."""
-        s = self._state
+        s = self._symbolic_state
         a, multipliers = symbols("a", self.mech.nv), symbols("l", self.rows)
         held = column(list(multipliers))
         R = self._balance_residual(list(a)) - (self._G.T @ held if self.rows else 0.0)
-        g = self._G @ column(list(a)) + self._drift() if self.rows else ca.SX(0, 1)
+        g = self._G @ column(list(a)) + self._constraint_bias() if self.rows else ca.SX(0, 1)
         by = ca.vertcat(s.y, s.by(self.by))
         *before, p = s.arguments
         parts = [ca.jacobian(each, by) for each in (R, g, s.q_rate, column(s.x_rate))]
@@ -146,7 +154,7 @@ class HeldRates:
 
     def _places_code(self) -> FlatCode:
         """Return code for M, G, N of q̇ = N v, g_p of positions, and the derivatives of G v − ḟ by q and p."""
-        s = self._state
+        s = self._symbolic_state
         N = ca.jacobian(s.q_rate, column(list(s.v)))
         gaps = moving = ca.SX(0, 1)
         if self.rows:
@@ -156,8 +164,8 @@ class HeldRates:
         by_q, by_p = ca.jacobian(moving, column(list(s.q))), ca.jacobian(moving, s.by(self.by))
         return FlatCode(s.arguments, [self._M, self._G, N, ca.jacobian(gaps, s.by(self.by)), by_q, by_p])
 
-    def _crossings(self) -> FlatCode:
-        return self._state.crossings(self.by)
+    def _indicators_code(self) -> FlatCode:
+        return self._symbolic_state.crossings(self.by)
 
     def _code(self, name: str, make: Callable[[], FlatCode]) -> FlatCode:
         return known_code(self.mech.compiled.program, (f"held {name}", self.given.key, self.by), make)
@@ -221,5 +229,5 @@ class HeldRates:
 
     def crossings(self, at: Moments) -> Crossings:
         """Return the event indicators with derivatives."""
-        g, by_y, by_p, by_t = self._code("crossings", self._crossings)(self.given(at), self.p)
+        g, by_y, by_p, by_t = self._code("crossings", self._indicators_code)(self.given(at), self.p)
         return Crossings(g[:, :, 0], by_y, by_p, by_t[:, :, 0])

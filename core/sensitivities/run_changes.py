@@ -31,7 +31,7 @@ class RunChanges:
         self.start = start
 
     @cached_property
-    def _switched(self) -> dict[int, tuple[Array, Array]]:
+    def _maps_of_switches(self) -> dict[int, tuple[Array, Array]]:
         steps, rates = self.steps, self.rates
         if not rates.switches:
             return {}
@@ -39,18 +39,18 @@ class RunChanges:
         signs = np.sign(rates.crossings(Moments(steps.times, steps.states, free)).g)
         return switched(rates, steps, signs, self._formulas)
 
-    def _passage(self, chunk: slice) -> Passage:
+    def _step_chunk(self, chunk: slice) -> Passage:
         steps = self.steps
         given = steps.times[:-1][chunk], steps.lengths[chunk], steps.states[:-1][chunk], steps.sides[chunk]
         return Passage(self.rates, *given, steps.method)
 
     def _switches_in(self, chunk: slice) -> list[int]:
-        return [k for k in self._switched if chunk.start <= k < chunk.stop]
+        return [k for k in self._maps_of_switches if chunk.start <= k < chunk.stop]
 
     def _maps(self, chunk: slice, parameters: bool) -> StepMaps:
-        found = self._passage(chunk).maps(parameters)
+        found = self._step_chunk(chunk).maps(parameters)
         for k in self._switches_in(chunk):
-            Phi, Gamma = self._switched[k]
+            Phi, Gamma = self._maps_of_switches[k]
             found.by_y[k - chunk.start] = Phi
             if parameters:
                 found.by_p[k - chunk.start] = Gamma
@@ -115,9 +115,9 @@ class RunChanges:
             behind, adjoint = rows[1:], rows[0].copy()
             if rates.by:
                 for k in self._switches_in(chunk):
-                    by_p += behind[k - chunk.start] @ self._switched[k][1]
+                    by_p += behind[k - chunk.start] @ self._maps_of_switches[k][1]
                     behind[k - chunk.start] = 0.0
-                by_p += self._passage(chunk).pulled(found, behind)
+                by_p += self._step_chunk(chunk).pulled(found, behind)
         total = adjoint @ self.start
         of_p = self.columns >= 0
         total[of_p] += by_p[self.columns[of_p]]

@@ -41,7 +41,7 @@ class Samples:
         found = steps.states[self.step].copy()
         between = np.flatnonzero(self.onward)
         if len(between):
-            found[between] = self._passage(rates, steps, between).end()
+            found[between] = self._step_chunk(rates, steps, between).end()
         return found
 
     def moments(self, rates: Rates, steps: Steps) -> Moments:
@@ -51,10 +51,10 @@ class Samples:
 
     def maps(self, rates: Rates, steps: Steps, which: NDArray[np.int64]) -> tuple[Array, Array]:
         """Return Φ and Γ from the beginning of a step to each sample inside it, for the samples `which`."""
-        found = self._passage(rates, steps, which).maps(True)
+        found = self._step_chunk(rates, steps, which).maps(True)
         return found.by_y, found.by_p
 
-    def _passage(self, rates: Rates, steps: Steps, which: NDArray[np.int64]) -> Passage:
+    def _step_chunk(self, rates: Rates, steps: Steps, which: NDArray[np.int64]) -> Passage:
         at = self.step[which]
         given = steps.times[at], self.onward[which], steps.states[at], steps.sides[at]
         return Passage(rates, *given, steps.method)

@@ -91,7 +91,7 @@ class Eyes:
 
         return known_code(program, (f"seen {name}", self._replay.given.key, by), made)
 
-    def _balance(self, at: Moments) -> Balance:
+    def _solved_balance(self, at: Moments) -> Balance:
         """Return accelerations and multipliers with derivatives."""
         rates = self._replay.rates
         if isinstance(rates, HeldRates):
@@ -112,9 +112,9 @@ class Eyes:
         """Evaluate the outputs at points of the run."""
         found, mech = self._replay, self._replay.mech
         nq, nv, n = mech.nq, mech.nv, found.rates.n
-        balance = self._balance(at)
+        balance = self._solved_balance(at)
         given = found.given(at)
-        tau, tau_y, tau_p = self._efforts(at)
+        tau, tau_y, tau_p = self._joint_efforts(at)
         q, v, x = at.y[:, :nq], at.y[:, nq : nq + nv], at.y[:, nq + nv :]
         parts = self._code([q, v, balance.a, balance.multipliers, x, tau, given[1]], found.p)
         value, y_q, y_v, y_a, y_l, y_x, y_tau, y_p = parts
@@ -130,7 +130,7 @@ class Eyes:
             by_y, by_p = by_y + y_tau @ tau_y, by_p + y_tau @ tau_p
         return Seen(value[:, :, 0], by_y, by_p)
 
-    def _efforts(self, at: Moments) -> tuple[Array, Any, Any]:
+    def _joint_efforts(self, at: Moments) -> tuple[Array, Any, Any]:
         found = self._replay
         given = found.given(at)
         if self._by_efforts:

@@ -104,18 +104,18 @@ def start_changes(mech: Mechanism, start: Start, y0: Array, p: Array, columns: S
             result[nq + column.place, k] = 1.0
         elif column.kind == "x":
             result[nq + nv + column.place, k] = 1.0
-    by_numbers = _given_by_numbers(mech, start, y0[:nq], p)
+    by_numbers = _is_given_by_numbers(mech, start, y0[:nq], p)
     if not by_numbers:
         for k, column in enumerate(columns):
             if column.parameter >= 0:
                 result[:, k] = _difference_quotient(mech, start, y0, p, column.parameter)
     if mech.constrained:
         named = start.fixed or (list(start.q0) if by_numbers else ())  # type: ignore[arg-type]
-        _onto_manifold(mech, start, y0, p, columns, result, named)
+        _set_dependent_changes(mech, start, y0, p, columns, result, named)
     if mech.nx and start.x0 is None:
         for k, column in enumerate(columns):
             if column.kind in ("q", "v"):
-                result[nq + nv :, k] = _states_following(mech, y0, result[: nq + nv, k], p, start.time)
+                result[nq + nv :, k] = _rest_state_change(mech, y0, result[: nq + nv, k], p, start.time)
     return result
 
 
@@ -128,7 +128,7 @@ def directions(mech: Mechanism, q: Array) -> Array:
     return found
 
 
-def _given_by_numbers(mech: Mechanism, start: Start, q: Array, p: Array) -> bool:
+def _is_given_by_numbers(mech: Mechanism, start: Start, q: Array, p: Array) -> bool:
     """Return True if parameters change the initial state only through the constraint manifold."""
     if mech.nx and start.x0 is None:
         return False
@@ -183,7 +183,7 @@ def _difference_quotient(mech: Mechanism, start: Start, y0: Array, p: Array, par
     return found
 
 
-def _states_following(mech: Mechanism, y0: Array, change: Array, p: Array, t: float) -> Array:
+def _rest_state_change(mech: Mechanism, y0: Array, change: Array, p: Array, t: float) -> Array:
     """Return the change (nx,) of force-element states at rest due to a change of q and v."""
     nq, nv, h = mech.nq, mech.nv, START_STEP
 
@@ -195,7 +195,7 @@ def _states_following(mech: Mechanism, y0: Array, change: Array, p: Array, t: fl
     return found
 
 
-def _onto_manifold(
+def _set_dependent_changes(
     mech: Mechanism, start: Start, y0: Array, p: Array, columns: Sequence[Column], result: Array, given: Sequence[str]
 ) -> None:
     """Set the derivatives of dependent positions and speeds by the constraints; independent ones are kept."""

@@ -104,7 +104,7 @@ class Passage:
         if self.method == "semi_implicit_euler":
             return self._impulse_maps(parameters)
         n, m = self.rates.n, len(self.rates.by) if parameters else 0
-        table, h = _table(self.method), self.h[:, None, None]
+        table, h = _butcher_tableau(self.method), self.h[:, None, None]
         unit = np.zeros((len(self.t), n, n + m))
         unit[:, np.arange(n), np.arange(n)] = 1.0
         total, moved = unit.copy(), self.y.copy()
@@ -112,7 +112,7 @@ class Passage:
         places: list[Moments] = []
         changes: list[Array] = []
         for i, (row, weight, c) in enumerate(zip(table.A, table.b, table.c, strict=True)):
-            at, change = self._stage(row[:i], found, c), unit
+            at, change = self._stage_point(row[:i], found, c), unit
             for a, each in zip(row[:i], changes, strict=True):
                 if a:
                     change = change + (a * h) * each
@@ -148,7 +148,7 @@ class Passage:
             own[:, first:, n:] = slopes.by_p
         return own
 
-    def _stage(self, row: Array, found: list[Slopes], c: float) -> Moments:
+    def _stage_point(self, row: Array, found: list[Slopes], c: float) -> Moments:
         y = self.y
         for a, slopes in zip(row, found, strict=True):
             if a:
@@ -190,10 +190,10 @@ class Passage:
             then = self.rates.slopes(Moments(self.t, moved, self.sides), False)
             moved[:, :nq] += self.h[:, None] * then.f[:, :nq]
         else:
-            table, moved = _table(self.method), self.y.copy()
+            table, moved = _butcher_tableau(self.method), self.y.copy()
             found: list[Slopes] = []
             for i, (row, weight, c) in enumerate(zip(table.A, table.b, table.c, strict=True)):
-                found.append(self.rates.slopes(self._stage(row[:i], found, c), False))
+                found.append(self.rates.slopes(self._stage_point(row[:i], found, c), False))
                 if weight:
                     moved += (weight * self.h)[:, None] * found[-1].f
         return self.rates.projected(Moments(self.t + self.h, moved, self.sides))[0] if self.rates.projects else moved
@@ -208,7 +208,7 @@ class Passage:
         `maps`"""
         if self.rates.by_iteration or not maps.stages:
             return np.einsum("kim,ki->m", self.maps(True).by_p, weights)
-        table, h, first = _table(self.method), self.h[:, None], self.rates.still
+        table, h, first = _butcher_tableau(self.method), self.h[:, None], self.rates.still
         total = np.zeros(len(self.rates.by))
         if self.rates.projects:
             _, by_y, by_p = self.rates.projected(maps.end)
@@ -229,16 +229,16 @@ class Passage:
         return total
 
 
-class _Table(NamedTuple):
+class _Tableau(NamedTuple):
     A: Array
     b: Array
     c: Array
 
 
-def _table(method: str) -> _Table:
+def _butcher_tableau(method: str) -> _Tableau:
     """Return the Butcher tableau of a method without stages that do not contribute."""
     table = tableau(method)
     count = table.steps
     while count > 1 and table.b[count - 1] == 0.0:
         count -= 1
-    return _Table(table.A[:count, :count], table.b[:count], table.c[:count])
+    return _Tableau(table.A[:count, :count], table.b[:count], table.c[:count])

@@ -67,7 +67,7 @@ class _StepPieces:
             if not len(among):
                 break
             lengths = np.full(left.shape, np.inf)
-            lengths[among, of] = self._roots(among, of)
+            lengths[among, of] = self._times_to_roots(among, of)
             there = np.unique(among)
             first = np.argmin(lengths[there], axis=1)
             self._advance(there, lengths[there, first])
@@ -80,7 +80,7 @@ class _StepPieces:
         self._advance(behind, self.end[behind] - self.t[behind])
         return list(zip(self.Phi, self.Gamma, strict=True))
 
-    def _roots(self, among: Places, of: Places) -> Array:
+    def _times_to_roots(self, among: Places, of: Places) -> Array:
         """Return the times until indicators change sign, s; the end of the piece if they do not while all sides are
         held."""
         from scipy.optimize.elementwise import find_root

@@ -60,7 +60,7 @@ class Chain(SymbolicMachine):
         return tuple(names)
 
     @cached_property
-    def _poses(self) -> dict[str, Pose]:
+    def _poses_in_base(self) -> dict[str, Pose]:
         """Return the pose in frame 0 of every body and frame that the chain names."""
         links = kinematics.link_poses(self.machine.tree, self.q)
         base = self._pose_in_world(self.frames[0], links)
@@ -75,7 +75,7 @@ class Chain(SymbolicMachine):
     def pose(self, i: int, j: int) -> Pose:
         """Return T(i, j): pose of frame j in frame i; j = n + 1 is the tip."""
         names = (*self.frames, self.tip)
-        first, second = self._poses[names[i]], self._poses[names[j]]
+        first, second = self._poses_in_base[names[i]], self._poses_in_base[names[j]]
         return second if i == 0 else first.inverse() @ second
 
     @cached_property
@@ -86,7 +86,7 @@ class Chain(SymbolicMachine):
 
     def _to_base_frame(self, rows: Rows) -> Rows:
         """Convert rows [ω; v] in world axes to [v; ω] in the axes of frame 0, only for the columns of the chain."""
-        R = self._poses[""].rotation
+        R = self._poses_in_base[""].rotation
         columns = []
         for variable in self.variables:
             column = [row[variable.v] for row in rows]

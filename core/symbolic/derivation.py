@@ -56,8 +56,8 @@ def steps(robot: Robot) -> tuple[Step, ...]:
     """Return all steps of the derivation for a robot."""
     n = robot.n
     made = [Step("Frames", "Frames", _frames_text(robot), frames=tuple(range(n + 1)))]
-    made += [_a_step(robot, i) for i in range(1, n + 1)]
-    made += [_t_step(i) for i in range(1, n + 1)]
+    made += [_link_transform_step(robot, i) for i in range(1, n + 1)]
+    made += [_chain_transform_step(i) for i in range(1, n + 1)]
     made += [_column_step(robot, k) for k in range(1, n + 1)]
     made += [_center_step(robot, i) for i in range(1, n + 1) if _has_center(robot, i)]
     links = range(1, len(robot.chain.links) + 1)
@@ -91,7 +91,7 @@ def _frames_text(robot: Robot) -> str:
     return f"{chain.n} joints, {chain.n + 1} frames: {where}. The tip is {chain.tip}."
 
 
-def _a_step(robot: Robot, i: int) -> Step:
+def _link_transform_step(robot: Robot, i: int) -> Step:
     variable = robot.chain.variables[i - 1]
     verb = "turns about" if variable.turns else "slides along"
     text = f"Frame {i} in frame {i - 1}: joint {variable.joint} {verb} its axis by {variable.symbol}."
@@ -124,7 +124,7 @@ def _value_text(value: Any) -> str:
     return re.sub(r"\bpi\b", "π", text).replace("-", "−")
 
 
-def _t_step(i: int) -> Step:
+def _chain_transform_step(i: int) -> Step:
     before = f"T(0,{i - 1}) A{i}" if i > 1 else "A1"
     text = f"Frame {i} in frame 0: T(0,{i}) = {before}. The last column is where its origin is."
     return Step("Forward kinematics", f"T(0,{i})", text, "T", (0, i), frames=(0, i), joint=i)

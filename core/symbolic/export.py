@@ -87,7 +87,7 @@ def sympy_source(forms: Forms, label: str) -> str:
 
 def python(forms: Forms, label: str) -> str:
     """Write a Python function of numbers or NumPy arrays that computes common subexpressions once."""
-    definitions, rows, used = _code(forms, "python")
+    definitions, rows, used = _code_parts(forms, "python")
     body = [f"    {name} = {value}" for name, value in definitions]
     shown = ",\n        ".join("[" + ", ".join(row) + "]" for row in rows)
     return "\n".join(
@@ -105,7 +105,7 @@ def python(forms: Forms, label: str) -> str:
 
 def c_source(forms: Forms, label: str) -> str:
     """Write a C function that fills a matrix row by row."""
-    definitions, rows, used = _code(forms, "c")
+    definitions, rows, used = _code_parts(forms, "c")
     arguments = ", ".join(f"double {name}" for name in used)
     body = [f"    const double {name} = {value};" for name, value in definitions]
     columns = len(rows[0])
@@ -114,7 +114,7 @@ def c_source(forms: Forms, label: str) -> str:
     return "\n".join(["#include <math.h>", "", front, "{", *body, "}", ""])
 
 
-def _code(forms: Forms, language: str) -> tuple[list[tuple[str, str]], list[list[str]], list[str]]:
+def _code_parts(forms: Forms, language: str) -> tuple[list[tuple[str, str]], list[list[str]], list[str]]:
     """Return definitions of common subexpressions, the entries in terms of them, and the names of the function's
     arguments."""
     flat = [form for row in forms for form in row]

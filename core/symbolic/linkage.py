@@ -71,15 +71,15 @@ class Linkage(LinkageSymbols):
     @cached_property
     def steps(self) -> tuple[LoopStep, ...]:
         """Steps of the loop solution, in order."""
-        return self._solved[0]
+        return self._solution[0]
 
     @property
     def speeds(self) -> Speeds:
         """Velocity ratios of all steps."""
-        return self._solved[1]
+        return self._solution[1]
 
     @cached_property
-    def _solved(self) -> tuple[tuple[LoopStep, ...], Speeds]:
+    def _solution(self) -> tuple[tuple[LoopStep, ...], Speeds]:
         speeds = Speeds(self)
         return tuple(self._solution_steps(speeds)), speeds
 
@@ -280,7 +280,7 @@ class Linkage(LinkageSymbols):
         without a value, and where the loop does not close.
         """
         found: dict[str, float] = {**_ROOTS, **self.values, **values}
-        for name, form, _, side in self._sections(sections):
+        for name, form, _, side in self._definitions_in(sections):
             if name in found:
                 continue
             missing = sorted(({name} if side is not None else names(form)) - found.keys())
@@ -298,7 +298,7 @@ class Linkage(LinkageSymbols):
                 ) from None
         return found
 
-    def _sections(self, sections: Sequence[str]) -> Iterator[Definition]:
+    def _definitions_in(self, sections: Sequence[str]) -> Iterator[Definition]:
         for section in SECTIONS:
             if section in sections:
                 yield from getattr(self, section)

@@ -100,7 +100,7 @@ class _KernelComparison:
             for name, x in chain.values.items()
             if name in self.mech.p_names
         }
-        follows = chain.model.values({**_known(self.robot), **chain.given, **drawn})
+        follows = chain.model.values({**_known_values(self.robot), **chain.given, **drawn})
         values = {name: follows[name] for name in chain.values}
         for v, rate, acceleration in zip(chain.variables, chain.rates, chain.accelerations, strict=True):
             values[v.symbol] = rng.uniform(-np.pi, np.pi) if v.turns else rng.uniform(-1.0, 1.0)
@@ -119,7 +119,7 @@ class _KernelComparison:
     def theirs(self, what: str, indices: tuple[int, ...], values: dict[str, float]) -> Array:
         """Evaluate the same result by the compiled kernel at one state, in the shape of the form's entries."""
         given = {name: values[name] for name in self.chain.values if name in self.mech.p_names}
-        p = self.mech.parameter_values({**_known(self.robot), **self.chain.given, **given})
+        p = self.mech.parameter_values({**_known_values(self.robot), **self.chain.given, **given})
         q, v, a = self.mech.rest(), np.zeros(self.mech.nv), np.zeros(self.mech.nv)
         for i, variable in enumerate(self.chain.variables):
             q[variable.q] = values[variable.symbol]
@@ -140,22 +140,24 @@ class _KernelComparison:
         J = self.mech.jacobian(q, self.chain.frames[i], p=p)[:, self.at_v]
         R = self.mech.frame(q, self.chain.frames[i], p=p)[:3, :3]
         r = R @ self.center(i, p)
-        return np.asarray(self._base(q, p).T @ (J[3:] + np.cross(J[:3].T, r).T))
+        return np.asarray(self._base_pose(q, p).T @ (J[3:] + np.cross(J[:3].T, r).T))
 
     def _Jwc(self, q: Array, v: Array, a: Array, p: Array, i: int) -> Array:
         J = self.mech.jacobian(q, self.chain.frames[i], p=p)[:3, self.at_v]
-        return np.asarray(self._base(q, p).T @ J)
+        return np.asarray(self._base_pose(q, p).T @ J)
 
-    def _base(self, q: Array, p: Array) -> Array:
+    def _base_pose(self, q: Array, p: Array) -> Array:
         return np.asarray(self.mech.frame(q, self.chain.frames[0], p=p)[:3, :3])
 
     def center(self, i: int, p: Array) -> Array:
         """Return the centre of mass (3,) of link i in its frame, m, for parameter values (n_p,)."""
-        return np.array(self._numbers(p).center(self.chain.topology.model.body(self.chain.frames[i])), dtype=float)
+        return np.array(
+            self._parameter_numbers(p).center(self.chain.topology.model.body(self.chain.frames[i])), dtype=float
+        )
 
     def _J(self, q: Array, v: Array, a: Array, p: Array) -> Array:
         J = self.mech.jacobian(q, self.chain.tip, p=p)[:, self.at_v]
-        R = self._base(q, p)
+        R = self._base_pose(q, p)
         return np.vstack([R.T @ J[3:], R.T @ J[:3]])
 
     def _M(self, q: Array, v: Array, a: Array, p: Array) -> Array:
@@ -215,7 +217,7 @@ class _KernelComparison:
         return links[self.chain.links[i - 1]], numbers
 
     def _links_in_numbers(self, p: tuple[float, ...]) -> tuple[Sequence[Link], Numbers]:
-        numbers = self._numbers(np.array(p))
+        numbers = self._parameter_numbers(np.array(p))
         return machine_of(self.chain.topology, numbers).tree.links, numbers
 
     def _bodies(self, i: int, numbers: Numbers) -> list[tuple[str, Any]]:
@@ -223,7 +225,7 @@ class _KernelComparison:
         model = self.chain.topology.model
         return [(name, numbers.inertia(model.body(name))) for name in self.chain.link_bodies(i)]
 
-    def _numbers(self, p: Array) -> Numbers:
+    def _parameter_numbers(self, p: Array) -> Numbers:
         model = self.chain.topology.model
         return Numbers(model.values(dict(zip(self.mech.p_names, map(float, p), strict=True))), model.origin)
 
@@ -231,7 +233,7 @@ class _KernelComparison:
         return np.array([self.mech.compiled.call("energy", q, v, p=p)[1]])  # poses beyond limits are as good as others
 
 
-def _known(robot: Robot) -> dict[str, float]:
+def _known_values(robot: Robot) -> dict[str, float]:
     values = robot.chain.model.values()
     return {p.name: values[p.name] for p in robot.chain.model.parameters if p.independent}
 

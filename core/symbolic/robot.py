@@ -206,10 +206,10 @@ class Robot:
 
     def _row(self, what: str, indices: tuple[int, ...], i: int) -> tuple[Form, ...]:
         if what in LONG_RESULTS:
-            return tuple(self._entry(what, i, j) for j in range(self.n if what == "C" else 1))
+            return tuple(self._long_entry(what, i, j) for j in range(self.n if what == "C" else 1))
         return tuple(map(self.written, self.exact(what, *indices)[i]))
 
-    def _entry(self, what: str, i: int, j: int) -> Form:
+    def _long_entry(self, what: str, i: int, j: int) -> Form:
         """Write an entry of a long result, as a whole if it is short, else as a sum of parts."""
         parts = parts_of(self.chain, what, i, j)
         if sum(length(part.element) for part in parts) <= LONG:

@@ -183,11 +183,11 @@ class _Atoms:
                 factors.append((sine, s))
         for g, wave in enumerate(waves):
             if (g, wave) not in self._sum_of_waves:
-                self._sum_of_waves[g, wave] = self._wave(g, *wave)
+                self._sum_of_waves[g, wave] = self._wave_factor(g, *wave)
             factors += self._sum_of_waves[g, wave]
         return tuple(factors)
 
-    def _wave(self, g: int, kind: str, multiples: tuple[int, ...]) -> tuple[tuple[Atom, int], ...]:
+    def _wave_factor(self, g: int, kind: str, multiples: tuple[int, ...]) -> tuple[tuple[Atom, int], ...]:
         angle = tuple((name, k) for name, k in zip(self._angles[g], multiples, strict=True) if k)
         return ((Trig(kind[:3], angle), 2 if kind.endswith("²") else 1),) if angle else ()
 

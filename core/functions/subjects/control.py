@@ -60,7 +60,7 @@ def linear_system(
     from core.functions.rounding import without_dust
 
     context.step(0, 3, "Derivatives of the motion")
-    system = _system(context, inputs, outputs, coordinates, speeds, forces, driver_as, friction, point)
+    system = _linear_system_at(context, inputs, outputs, coordinates, speeds, forces, driver_as, friction, point)
     context.step(1, 3, "Responses")
     parts: list[Result] = [_point_message(system)]
     sides = {"A": (system.state_names,) * 2, "B": (system.state_names, system.input_names)}
@@ -78,7 +78,7 @@ def linear_system(
     return Report(title="Linear system", parts=tuple(parts))
 
 
-def _system(
+def _linear_system_at(
     context: Context,
     inputs: Sequence[str],
     outputs: Sequence[str],
@@ -278,9 +278,9 @@ def _system_with_forces(
 ) -> LinearSystem:
     """Return the linear system with the given inputs, or with the forces at the independent coordinates by default."""
     if not inputs:
-        own = _system(context, (), (), coordinates, {}, forces, friction=friction)
+        own = _linear_system_at(context, (), (), coordinates, {}, forces, friction=friction)
         inputs = [f"{name}.tau" for name in own.coordinates]
-    return _system(context, inputs, (), coordinates, {}, forces, friction=friction)
+    return _linear_system_at(context, inputs, (), coordinates, {}, forces, friction=friction)
 
 
 def lqr(
@@ -384,14 +384,14 @@ def root_locus(
                 where="option 'inputs'",
                 remedy="Name one of each.",
             )
-        free = _system(context, (), (), "", {}, {}, friction=friction)
+        free = _linear_system_at(context, (), (), "", {}, {}, friction=friction)
         if not (own := free.coordinates):
             return _immovable_message("Root locus", free)
         first = next((name for name in own if name in context.mech.q_names), own[0])
         inputs = inputs or [f"{first}.tau"]
         outputs = outputs or [f"{first}.q" if first in context.mech.q_names else f"{first}.v"]
         context.step(0, 1, "Poles over the gain")
-        system = _system(context, inputs, outputs, "", {}, {}, friction=friction)
+        system = _linear_system_at(context, inputs, outputs, "", {}, {}, friction=friction)
         gains = None if gain is None else np.linspace(0.0, gain, DIVISIONS + 1)
         found, unit = wander(system, values=gains), ""
     return _locus_report(found, unit)

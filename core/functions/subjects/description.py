@@ -25,7 +25,7 @@ def dh_table(context: Context, numbers: str = "as written") -> Result:
             cells: list[Cell] = [f"{chain.prefix}joint{i}", row.kind]
             for entry, dimension in (("a", "length"), ("alpha", "angle"), ("d", "length"), ("theta", "angle")):
                 value = getattr(row, entry)
-                shown = _entry(context, value, dimension, numbers)
+                shown = _entry_cell(context, value, dimension, numbers)
                 if entry == own:
                     cells.append(_with_variable(variable, value, shown, dimension, numbers, context, chain.prefix, i))
                 else:
@@ -37,13 +37,13 @@ def dh_table(context: Context, numbers: str = "as written") -> Result:
     return parts[0] if len(parts) == 1 else Report(title="DH tables", parts=tuple(parts))
 
 
-def _entry(context: Context, value: float | str, dimension: str, numbers: str) -> Cell:
+def _entry_cell(context: Context, value: float | str, dimension: str, numbers: str) -> Cell:
     if isinstance(value, str) and numbers == "as written":
         return value
-    return Amount(_number(context, value), dimension)
+    return Amount(_number_cell(context, value), dimension)
 
 
-def _number(context: Context, value: float | str) -> float:
+def _number_cell(context: Context, value: float | str) -> float:
     from core.model.parameters import value_of
 
     return float(value_of(value, context.values))
@@ -54,12 +54,12 @@ def _with_variable(
 ) -> Cell:
     if numbers == "values":
         at = context.mech.joint_q(f"{prefix}joint{i}")
-        return Amount(float(context.q[at][0]) + _number(context, value), dimension)
+        return Amount(float(context.q[at][0]) + _number_cell(context, value), dimension)
     if value == 0.0:
         return variable
     from core.model.formula.expression import number_text
 
-    offset = shown if isinstance(shown, str) else number_text(_number(context, value))
+    offset = shown if isinstance(shown, str) else number_text(_number_cell(context, value))
     return f"{variable} + {offset}" if not offset.startswith("-") else f"{variable} - {offset[1:]}"
 
 

@@ -184,7 +184,7 @@ def design_of(context: Context, vary: str, minimise: str, require: str, sweep: s
     design.require(*(each.strip() for each in require.split(";") if each.strip()))
     if sweep.strip():
         name, _, bounds = (each.strip() for each in sweep.partition("="))
-        angle = Number("sweep", "Sweep", dimension=_dimension(context, name))
+        angle = Number("sweep", "Sweep", dimension=_dimension_of_name(context, name))
         if not bounds:
             design.sweep(name)
         else:
@@ -195,7 +195,7 @@ def design_of(context: Context, vary: str, minimise: str, require: str, sweep: s
     return design
 
 
-def _dimension(context: Context, name: str) -> str:
+def _dimension_of_name(context: Context, name: str) -> str:
     return next((each.dimension for each in context.mech.coordinates if each.name == name), "angle")
 
 

@@ -50,7 +50,7 @@ def manipulability(
         ranges = tuple(Range(r.name, r.start, r.start, 1) for r in ranges)
     poses = sweep(context.model, context.mech, context.q, context.p, ranges, t=context.t)
     count = 1 if display == "single" else poses.count
-    m = _dimension(poses, frame, part)
+    m = _space_dimension(poses, frame, part)
     chosen = chosen_actuators(poses.mech, actuators)
     chosen_kind = {"kind": kind, "part": part, "m": m, "actuators": chosen, "length": joint_length(length)}
     found: list[Any] = []
@@ -90,7 +90,7 @@ def manipulability(
     )
 
 
-def _dimension(poses: Any, frame: str, part: str) -> int:
+def _space_dimension(poses: Any, frame: str, part: str) -> int:
     """Return the dimension of the space in which the frame moves at general poses, for the parameter values along the
     ranges."""
     from core.analysis.manipulability import dimension

@@ -147,13 +147,13 @@ class _Writer:
     def section(self, section: str) -> list[Formulas]:
         """Write a section; positions step by step."""
         if section != "positions":
-            return self._formulas(TITLES[section], getattr(self.linkage, section), section)
+            return self._formulas_of(TITLES[section], getattr(self.linkage, section), section)
         made: list[Formulas] = []
         for step in self.linkage.steps:
-            made += self._formulas(f"{step.kind}: {', '.join(step.joints)}", step.positions, section)
+            made += self._formulas_of(f"{step.kind}: {', '.join(step.joints)}", step.positions, section)
         return made
 
-    def _formulas(self, title: str, definitions: Sequence[Any], section: str) -> list[Formulas]:
+    def _formulas_of(self, title: str, definitions: Sequence[Any], section: str) -> list[Formulas]:
         from core.symbolic.linkage_words import conventions, meanings, owners
 
         if not definitions:
@@ -163,8 +163,8 @@ class _Writer:
                 title=title,
                 label=section,
                 names=tuple(each.name for each in definitions),
-                entries=tuple((self._form(each),) for each in definitions),
-                rows=tuple(self._about(each) for each in definitions),
+                entries=tuple((self._written_form(each),) for each in definitions),
+                rows=tuple(self._description_of(each) for each in definitions),
                 symbols=meanings(self.linkage, section),
                 owners=owners(self.linkage),
                 conventions=conventions(self.linkage, section),
@@ -172,14 +172,14 @@ class _Writer:
             )
         ]
 
-    def _form(self, definition: Any) -> Any:
+    def _written_form(self, definition: Any) -> Any:
         from fractions import Fraction
 
         from core.symbolic.forms import Number
 
         return definition.form if definition.side is None else Number(Fraction(int(self.branches[definition.name])))
 
-    def _about(self, definition: Any) -> str:
+    def _description_of(self, definition: Any) -> str:
         from core.symbolic.notation import text
 
         if definition.side is None:

@@ -57,7 +57,7 @@ def response(
         q0[variable.q] = initial.get(variable.coordinate, q0[variable.q] if begin == "pose" else 0.0)
         v0[variable.v] = speeds.get(context.mech.v_names[variable.v], 0.0)
     run, ended = respond(context, robot, law, values, q0, v0, (start, end), steps, f"Set Most steps to {10 * steps}.")
-    parts: list[Result] = [Motion(title="Response", run=run, text=summary(run, robot)), _table(run, robot)]
+    parts: list[Result] = [Motion(title="Response", run=run, text=summary(run, robot)), _response_table(run, robot)]
     if ended:
         parts.insert(1, Message(text=ended, severity="error"))
     taken = context.assumed_words(values)
@@ -117,7 +117,7 @@ def summary(run: Run, robot: Robot) -> str:
     return f"Response from {run.time[0]:g} to {run.time[-1]:g} s: {run.statistics.steps} steps; {symbols} {are} of t."
 
 
-def _table(run: Run, robot: Robot) -> Table:
+def _response_table(run: Run, robot: Robot) -> Table:
     """Table of joint variables and their rates at a few times."""
     from core.functions.rounding import without_dust
 

@@ -10,15 +10,15 @@ from core.functions.results import Picture, PoseSequence, Result, rows_of
 
 def show_robot(context: Context, ranges: tuple[Range, ...], display: str) -> Result:
     """Show poses in which all ranges run at the same time."""
-    return _show(context, ranges, display, sequential=False)
+    return _pose_sequence(context, ranges, display, sequential=False)
 
 
 def show_in_sequence(context: Context, sequence: tuple[Range, ...], display: str) -> Result:
     """Show poses in which the ranges run one after another."""
-    return _show(context, sequence, display, sequential=True)
+    return _pose_sequence(context, sequence, display, sequential=True)
 
 
-def _show(context: Context, ranges: tuple[Range, ...], display: str, *, sequential: bool) -> Result:
+def _pose_sequence(context: Context, ranges: tuple[Range, ...], display: str, *, sequential: bool) -> Result:
     from core.analysis.sweep import sweep
 
     context.step(0, 1)

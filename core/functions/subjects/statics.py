@@ -165,7 +165,7 @@ def _is_linear(mech: Any, speed: str) -> bool:
 def _limit_text(coordinate: Any, value: float, limits: dict[str, float]) -> str:
     if coordinate.name in limits:
         return "rests against it"
-    return _beyond(coordinate, value) or ("touches it" if _touches(coordinate, value) else "")
+    return _exceeded_limit(coordinate, value) or ("touches it" if _touches(coordinate, value) else "")
 
 
 def _touches(coordinate: Any, value: float) -> bool:
@@ -173,7 +173,7 @@ def _touches(coordinate: Any, value: float) -> bool:
     return any(abs(value - bound) < TOUCH_TOLERANCE for bound in bounds)
 
 
-def _beyond(coordinate: Any, value: float) -> str:
+def _exceeded_limit(coordinate: Any, value: float) -> str:
     low = coordinate.lower is not None and value < coordinate.lower - TOUCH_TOLERANCE
     high = coordinate.upper is not None and value > coordinate.upper + TOUCH_TOLERANCE
     return "below" if low else "above" if high else ""

@@ -206,7 +206,7 @@ def read_torques(source: str, file: str = "") -> Torques:
         if isinstance(target, Name):
             variables[target.name] = (tree, statement.line)
         else:
-            tau[_index(target, statement.line, file)] = (tree, statement.line)
+            tau[_torque_index(target, statement.line, file)] = (tree, statement.line)
     return Torques(file, variables, tau)
 
 
@@ -229,7 +229,7 @@ def _column(tree: Tree) -> str:
     return "" if tree.at is None else f"column {tree.at.column}"
 
 
-def _index(target: Call, line: int, file: str) -> int:
+def _torque_index(target: Call, line: int, file: str) -> int:
     index = target.arguments[0] if len(target.arguments) == 1 else None
     found = getattr(index, "value", None)
     if not isinstance(found, float) or found != int(found) or found < 1:

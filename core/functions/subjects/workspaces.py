@@ -70,12 +70,12 @@ def workspace(
     found = mapped(
         mech,
         frame,
-        over=_over(context, over),
+        over=_parse_coordinates(context, over),
         samples=samples or (FIRST_LOOK_AT_LOOPS if mech.constrained else FIRST_LOOK),
         kind=formula if kind == "formula" else kind,
         part=part,  # type: ignore[arg-type]
-        orientation=_angles(context, orientation),
-        slice=_plane(slice, normal, at),
+        orientation=_orientation_angles(context, orientation),
+        slice=_slice_plane(slice, normal, at),
         q=context.q,
         p=context.p,
         length=joint_length(length),
@@ -94,7 +94,7 @@ def workspace(
     return result
 
 
-def _over(context: Context, text: str) -> Any:
+def _parse_coordinates(context: Context, text: str) -> Any:
     """Parse coordinate names, optionally with bounds; None for those that move the frame."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if not parts:
@@ -120,7 +120,7 @@ def _over(context: Context, text: str) -> Any:
     return found
 
 
-def _plane(slice: str, normal: str, at: float) -> Any:
+def _slice_plane(slice: str, normal: str, at: float) -> Any:
     """Return the slice plane for `core.workspace.mapping.workspace`."""
     if slice != "normal":
         return None if slice == "none" else (slice, at)
@@ -138,7 +138,7 @@ def _plane(slice: str, normal: str, at: float) -> Any:
     return (x / length, y / length, z / length), at
 
 
-def _angles(context: Context, text: str) -> tuple[float, ...] | None:
+def _orientation_angles(context: Context, text: str) -> tuple[float, ...] | None:
     """Parse angles about the fixed axes x, y, z, rad; None for any orientation."""
     if not text.strip():
         return None
