@@ -359,10 +359,10 @@ class LinearSystems:
     @property
     def poles(self) -> Complex:
         """Poles (k, n) at each time, followed from one to the next."""
-        return followed([system.poles for system in self.systems])
+        return matched_rows([system.poles for system in self.systems])
 
 
-def followed(rows: Sequence[Complex]) -> Complex:
+def matched_rows(rows: Sequence[Complex]) -> Complex:
     """Reorder rows of equal length, (k, n), so that each is as near as possible to the one before."""
     import scipy.optimize
 

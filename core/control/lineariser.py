@@ -103,7 +103,7 @@ class Lineariser:
         """Characteristic length of the machine, m."""
         return size_of(self.mech.compiled, None)
 
-    def bound(self, point: Point) -> Array:
+    def input_values(self, point: Point) -> Array:
         """Return the input values (m,) at a point of the given machine; added inputs are 0."""
         p = self.values(point.p)
         found = []
@@ -113,7 +113,7 @@ class Lineariser:
             found.append(point.tau[each.speed] if each.speed >= 0 else of_parameter + base)
         return np.array(found, dtype=float)
 
-    def pushed(self, point: Point, values: Array) -> Point:
+    def with_input_values(self, point: Point, values: Array) -> Point:
         """Return the point of the extended machine with these input values (m,)."""
         tau, p = point.tau.copy(), np.array(point.p)
         for each, value in zip(self.inputs.table, values, strict=True):

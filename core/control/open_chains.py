@@ -44,7 +44,7 @@ class OpenStates(NamedTuple):
         """Joint forces (n, nv) that act."""
         return self.motors.given - self.motors.lost + self.withheld
 
-    def some(self, which: NDArray[np.int64]) -> OpenStates:
+    def selected(self, which: NDArray[np.int64]) -> OpenStates:
         """Return the selected states."""
         given, lost, full, idle, keeps, holds = self.motors
         motors = Supplied(given[which], lost[which], full[which], idle[which], keeps[which], holds[which])
@@ -79,7 +79,7 @@ def _with_speed_limits(mech: Mechanism, states: OpenStates) -> OpenStates:
     if not len(at):
         return states
     lost, idle, keeps = motors.lost.copy(), motors.idle.copy(), motors.keeps.copy()
-    withheld, own = states.withheld.copy(), states.some(at)
+    withheld, own = states.withheld.copy(), states.selected(at)
     inverse = np.linalg.inv(np.asarray(mech.mass_matrix(own.q, p=own.p)))
     a = _accelerations(mech, own)
     for mask in np.unique(own.motors.keeps, axis=0):
@@ -99,14 +99,14 @@ def _with_speed_limits(mech: Mechanism, states: OpenStates) -> OpenStates:
     return states._replace(motors=motors._replace(lost=lost, idle=idle, keeps=keeps), withheld=withheld)
 
 
-def along(lineariser: Any, states: OpenStates, single: Callable[[int], LinearSystem]) -> LinearSystems:
+def systems_along(lineariser: Any, states: OpenStates, single: Callable[[int], LinearSystem]) -> LinearSystems:
     """Return the linear systems at all states; states that are not free, and one of each kind, are computed by
     `single`, which also gives the names."""
     place = np.zeros((len(states.time), 2), dtype=int)
     parts: list[Sequence[LinearSystem]] = []
     for mask in np.unique(states.motors.keeps[states.free], axis=0):
         which = np.flatnonzero(states.free & (states.motors.keeps == mask).all(axis=1))
-        first, own = single(int(which[0])), states.some(which)
+        first, own = single(int(which[0])), states.selected(which)
         arrays = _system_arrays(lineariser, first, own, np.flatnonzero(mask))
         for name, array in arrays.items():
             array[0] = getattr(first, name)

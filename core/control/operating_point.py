@@ -171,7 +171,7 @@ class OperatingPoint:
         return tuple(found[k] for k in order)
 
     def _solve_problem(self, rows: Mapping[str, Row], point: Point) -> Found:
-        return TrimSolver(rows, self.mech, self.lineariser, point, self.motors).found()
+        return TrimSolver(rows, self.mech, self.lineariser, point, self.motors).solve()
 
     def _solve_or_nearest(self, point: Point, rows: Mapping[str, Row] | None = None) -> Found:
         rows = self.rows if rows is None else rows
@@ -217,7 +217,7 @@ class OperatingPoint:
 
     def _with_weak_motors(self, found: Found, point: Point) -> Found:
         """Add to the message of a failed search the motors that are too weak, if unlimited ones would solve it."""
-        strong = TrimSolver(self.rows, self.mech, self.lineariser, point, motors=False).found()
+        strong = TrimSolver(self.rows, self.mech, self.lineariser, point, motors=False).solve()
         words = motor_limits.needed_words(strong.mech.compiled, strong.tau, strong.parameters) if strong.solved else ""
         return dataclasses.replace(found, message=f"{words} {found.message}") if words else found
 

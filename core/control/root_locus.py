@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from core.control.linear_system import Complex, LinearSystem, followed
+from core.control.linear_system import Complex, LinearSystem, matched_rows
 from core.control.linearise import linearise
 from core.errors import ModelError, near_misses
 from core.later import dataclass
@@ -126,7 +126,7 @@ def root_locus(
         place.q = poses[k]
         return poles_at(value)
 
-    return RootLocus(name, numbers, followed(rows), np.array(poses), _stability_changes(numbers, rows, between))
+    return RootLocus(name, numbers, matched_rows(rows), np.array(poses), _stability_changes(numbers, rows, between))
 
 
 @dataclass
@@ -203,7 +203,7 @@ def _gain_locus(system: LinearSystem, input: str, output: str, gains: ArrayLike 
     rows = [poles_at(float(k)) for k in numbers]
     name = f"k ({chosen.output_names[0]} → {chosen.input_names[0]})"
     crossings = _stability_changes(numbers, rows, lambda _k, value: poles_at(value))
-    return RootLocus(name, numbers, followed(rows), np.zeros((len(numbers), 0)), crossings)
+    return RootLocus(name, numbers, matched_rows(rows), np.zeros((len(numbers), 0)), crossings)
 
 
 def _gain_values(system: LinearSystem) -> Array:

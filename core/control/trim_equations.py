@@ -70,9 +70,9 @@ class TrimEquations:
         most = motor_limits.effort_limits(self.mech.compiled, self.point.p) if motors else np.full(self.mech.nv, np.inf)
         self.most = np.array([most[each.speed] if each.speed >= 0 else np.inf for each in self.table])
         """What inputs may be at most, as motors can no more."""
-        start = self.lineariser.bound(point)
+        start = self.lineariser.input_values(point)
         self.values = np.array([self._initial_value(k, each.name, start) for k, each in enumerate(self.table)])
-        asked = self.lineariser.pushed(self.point, self.values).tau
+        asked = self.lineariser.with_input_values(self.point, self.values).tau
         self.saturated = motor_limits.beyond(self.mech.compiled, asked, self.point.p) if motors else {}
         self.point = self.point._replace(tau=np.clip(self.point.tau, -most, most))
         self.values = np.clip(self.values, -self.most, self.most)
@@ -89,7 +89,7 @@ class TrimEquations:
 
     def linear(self, q: Array, u: Mapping[str, float], values: Array) -> LinearSystem:
         """Return the linear system at a pose, with speeds by name and input values."""
-        point = self.lineariser.pushed(self.point, values)._replace(q=q, v=dict(u), x=None)
+        point = self.lineariser.with_input_values(self.point, values)._replace(q=q, v=dict(u), x=None)
         return self.lineariser.at(point, kept=self.kept)
 
     def equations(self, s: LinearSystem) -> tuple[Equations, Equations]:
@@ -97,7 +97,7 @@ class TrimEquations:
         k, n = len(s.coordinates), len(s.A)
         AB, CD = (np.concatenate(both, axis=1)[:, self.columns(s)] for both in ((s.A, s.B), (s.C, s.D)))
         hold, targets = Equations(), Equations()
-        quick = max(1.0, float(np.max(np.abs(s.a), initial=0.0)), self.fast(s))
+        quick = max(1.0, float(np.max(np.abs(s.a), initial=0.0)), self.acceleration_scale(s))
         places = {name: i for i, name in enumerate(s.output_names)}
         speeds: list[Array] = []
         accelerations: list[Array] = []
@@ -164,7 +164,7 @@ class TrimEquations:
     def columns(self, s: LinearSystem) -> list[int]:
         return [*range(len(s.A)), *(len(s.A) + k for k in self.free)]
 
-    def fast(self, s: LinearSystem) -> float:
+    def acceleration_scale(self, s: LinearSystem) -> float:
         """Return the size of accelerations caused by gravity and by free inputs of size 1."""
         k = len(s.coordinates)
         return float(np.max(np.abs(s.A[k : 2 * k, :k]), initial=0.0))
@@ -173,7 +173,7 @@ class TrimEquations:
         """Return the scales (unknowns,) of the unknowns."""
         size = self.lineariser.size
         states = np.array([size if unit in ("m", "m/s") else 1.0 for unit in s.units.states])
-        quick = max(1.0, self.fast(s))
+        quick = max(1.0, self.acceleration_scale(s))
         k = len(s.coordinates)
         efforts = []
         for each in self.free:

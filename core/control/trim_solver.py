@@ -49,7 +49,7 @@ class TrimSolver(TrimEquations):
     _seeks_targets = True
     """True while steps also go towards targets, not only to the requirements."""
 
-    def found(self) -> Found:
+    def solve(self) -> Found:
         """Solve by Newton's method with line search. Once targets no longer improve, the requirements are solved
         without them."""
         q, u = self.point.q, self.point.v
@@ -212,7 +212,7 @@ class TrimSolver(TrimEquations):
         units = self.units(s)
         h, H = hold.arrays(units)
         solved = bool(np.max(np.abs(h), initial=0.0) < SOLVED)
-        point = self.lineariser.pushed(self.point, self.values)
+        point = self.lineariser.with_input_values(self.point, self.values)
         compiled, p = self.mech.compiled, point.p
         x = np.asarray(self.mech.x_rest(s.q, p=p, t=point.t)) if self.mech.nx else np.zeros(0)
         a, multipliers = constrained_motion(compiled, s.q, s.v, point.tau, p, True, point.t, x if len(x) else None)

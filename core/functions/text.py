@@ -142,7 +142,7 @@ def csv_cells(column: Column, cells: Sequence[Cell], **units: Unpack[Units]) -> 
         value, dimension = amount_of(cell, column)
         shown = display(dimension, **units)
         if value is None or not converted:
-            written.append("" if bare(cell) is None else bare(cell))
+            written.append("" if value_of_cell(cell) is None else value_of_cell(cell))
         elif several and shown.symbol:
             written.append(f"{value / shown.factor!r} {shown.symbol}")
         else:
@@ -156,7 +156,7 @@ def _common_dimension(column: Column, cells: Sequence[Cell]) -> str:
     return dimensions.pop() if len(dimensions) == 1 else column.dimension
 
 
-def bare(cell: Cell) -> Any:
+def value_of_cell(cell: Cell) -> Any:
     """Return the value of a cell without its dimension."""
     return cell.value if isinstance(cell, Amount) else cell
 

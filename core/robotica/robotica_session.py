@@ -81,7 +81,7 @@ class Session(Workspace):
             return self.assign(tree)
         if isinstance(tree, Call) and tree.head.name in COMMANDS and not tree.head.primes:
             command = COMMANDS[tree.head.name]
-            return self.noted(command.run(self, *command.given(tree)))
+            return self.keep_animation(command.run(self, *command.given(tree)))
         if isinstance(tree, Call) and tree.head.name not in _SHOWN and tree.head.name not in FUNCTIONS:
             from core.robotica.expressions import refuse_head
 
@@ -90,7 +90,7 @@ class Session(Workspace):
                 raise refused(tree, f"There is no function '{tree.head.name}'.", near_misses(tree.head.name, COMMANDS))
         return self.shown(tree)
 
-    def noted(self, result: Result) -> Result:
+    def keep_animation(self, result: Result) -> Result:
         """Keep an animation in the result for ShowAnim and SaveAnim; return the result."""
         self.state.animation = animation_of(result) or self.state.animation
         return result

@@ -118,7 +118,7 @@ class _Reader:
         if depth > DEEPEST:
             raise self.refuse(f"Lists are nested more than {DEEPEST} deep")
         if self.take("{"):
-            self.several("}", depth)
+            self.read_list("}", depth)
             return
         begin = self.at
         word = _WORD.match(self.text, self.at)
@@ -132,16 +132,16 @@ class _Reader:
             return
         self.expect("[")
         if name in WRAPPERS:
-            self.several("]", depth)
+            self.read_list("]", depth)
         elif name in SKIPPED:
-            self.over()
+            self.skip_to_bracket()
         elif name in PRIMITIVES:
-            self.drawn(name, begin)
+            self.read_points_of(name, begin)
             self.expect("]")
         else:
             raise self.refuse(f"'{name}' is not a known primitive", near_misses(name, PRIMITIVES), begin)
 
-    def several(self, closing: str, depth: int) -> None:
+    def read_list(self, closing: str, depth: int) -> None:
         if self.take(closing):
             return
         while True:
@@ -150,7 +150,7 @@ class _Reader:
                 break
         self.expect(closing)
 
-    def over(self) -> None:
+    def skip_to_bracket(self) -> None:
         """Skip to after the closing bracket of a directive."""
         begin, depth = self.at, 1
         while depth and self.at < len(self.text):
@@ -160,7 +160,7 @@ class _Reader:
             raise self.refuse("A bracket is not closed", "Write ']'.", begin)
         self.skip()
 
-    def drawn(self, name: str, begin: int) -> None:
+    def read_points_of(self, name: str, begin: int) -> None:
         """Read the points of a primitive; one list may contain several polylines."""
         found = self.points_of(0)
         if name == "Point":

@@ -24,7 +24,7 @@ from core.sensitivities.objectives import Objective
 from core.sensitivities.replay import Replay, refuse, replay
 from core.sensitivities.run_changes import RunChanges
 from core.sensitivities.sample_places import Samples
-from core.sensitivities.seen import Eyes, Seen
+from core.sensitivities.seen import Eyes, OutputValues
 from core.sensitivities.start_changes import Start, columns_of, start_changes
 from core.simulation import Run, simulate
 from core.simulation.equations.joint_forces import mode_variables_of
@@ -211,7 +211,7 @@ class Differentiated:
         joined = Samples(*(np.concatenate(each) for each in zip(*rows, strict=True)))
         return value, joined, np.concatenate(weights), by_p
 
-    def _scalar(self, channel: str, samples: Samples) -> Seen:
+    def _scalar(self, channel: str, samples: Samples) -> OutputValues:
         eyes = Eyes(self.replay, [channel])
         if len(eyes.names) > 1:
             raise ModelError(

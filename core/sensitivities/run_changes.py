@@ -14,7 +14,7 @@ from core.sensitivities.replay import Replay
 from core.sensitivities.sample_places import Samples
 from core.sensitivities.start_changes import Column
 from core.sensitivities.steps import Passage, StepMaps
-from core.sensitivities.switches import switched
+from core.sensitivities.switches import maps_of_switched_steps
 
 Array = NDArray[np.float64]
 
@@ -37,7 +37,7 @@ class RunChanges:
             return {}
         free = np.zeros((len(steps.times), rates.switches))
         signs = np.sign(rates.crossings(Moments(steps.times, steps.states, free)).g)
-        return switched(rates, steps, signs, self._formulas)
+        return maps_of_switched_steps(rates, steps, signs, self._formulas)
 
     def _step_chunk(self, chunk: slice) -> Passage:
         steps = self.steps
@@ -117,7 +117,7 @@ class RunChanges:
                 for k in self._switches_in(chunk):
                     by_p += behind[k - chunk.start] @ self._maps_of_switches[k][1]
                     behind[k - chunk.start] = 0.0
-                by_p += self._step_chunk(chunk).pulled(found, behind)
+                by_p += self._step_chunk(chunk).adjoint_of_parameters(found, behind)
         total = adjoint @ self.start
         of_p = self.columns >= 0
         total[of_p] += by_p[self.columns[of_p]]

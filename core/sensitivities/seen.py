@@ -31,7 +31,7 @@ NOT_UNIQUE = 1e-7
 constraints."""
 
 
-class Seen(NamedTuple):
+class OutputValues(NamedTuple):
     """Outputs at N samples: values (N, c), derivatives by y (N, c, n) and p (N, c, m)."""
 
     y: Array
@@ -108,7 +108,7 @@ class Eyes:
         nothing = np.zeros((*none.shape, by.shape[2]))
         return Balance(slopes.f[:, nq : nq + nv], none, by, nothing, none, none, none, none)
 
-    def __call__(self, at: Moments) -> Seen:
+    def __call__(self, at: Moments) -> OutputValues:
         """Evaluate the outputs at points of the run."""
         found, mech = self._replay, self._replay.mech
         nq, nv, n = mech.nq, mech.nv, found.rates.n
@@ -128,7 +128,7 @@ class Eyes:
             by_y, by_p = by_y + by[:, :, :n], by_p + by[:, :, n:]
         if self._by_efforts:
             by_y, by_p = by_y + y_tau @ tau_y, by_p + y_tau @ tau_p
-        return Seen(value[:, :, 0], by_y, by_p)
+        return OutputValues(value[:, :, 0], by_y, by_p)
 
     def _joint_efforts(self, at: Moments) -> tuple[Array, Any, Any]:
         found = self._replay

@@ -169,7 +169,7 @@ class Passage:
     def _impulse_maps(self, parameters: bool) -> StepMaps:
         """Return the maps of semi-implicit Euler: v ← v + h a, x ← x + h ẋ, then q ← q + h q̇(q, v)."""
         n, m, h = self.rates.n, len(self.rates.by) if parameters else 0, self.h[:, None, None]
-        nq = self.places
+        nq = self.coordinate_count
         first = self.rates.slopes(Moments(self.t, self.y, self.sides), parameters)
         total = np.zeros((len(self.t), n, n + m))
         total[:, np.arange(n), np.arange(n)] = 1.0
@@ -185,7 +185,7 @@ class Passage:
     def end(self) -> Array:
         """Return the states (N, n) at the ends of the steps."""
         if self.method == "semi_implicit_euler":
-            nq, moved = self.places, self.y.copy()
+            nq, moved = self.coordinate_count, self.y.copy()
             moved[:, nq:] += self.h[:, None] * self.rates.slopes(Moments(self.t, self.y, self.sides), False).f[:, nq:]
             then = self.rates.slopes(Moments(self.t, moved, self.sides), False)
             moved[:, :nq] += self.h[:, None] * then.f[:, :nq]
@@ -199,11 +199,11 @@ class Passage:
         return self.rates.projected(Moments(self.t + self.h, moved, self.sides))[0] if self.rates.projects else moved
 
     @property
-    def places(self) -> int:
+    def coordinate_count(self) -> int:
         """Number of coordinates."""
         return int(self.rates.mech.nq)  # type: ignore[attr-defined]
 
-    def pulled(self, maps: StepMaps, weights: Array) -> Array:
+    def adjoint_of_parameters(self, maps: StepMaps, weights: Array) -> Array:
         """Return Σ Γᵀ λ over the steps, (m,), for λ (N, n) at the end of each, without forming Γ; maps : result of
         `maps`"""
         if self.rates.by_iteration or not maps.stages:

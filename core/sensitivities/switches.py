@@ -31,7 +31,9 @@ MOST = 16
 """Largest number of switches within one step."""
 
 
-def switched(rates: Rates, steps: Steps, signs: Array, formulas: Sequence[str]) -> dict[int, tuple[Array, Array]]:
+def maps_of_switched_steps(
+    rates: Rates, steps: Steps, signs: Array, formulas: Sequence[str]
+) -> dict[int, tuple[Array, Array]]:
     """Return step → (Φ, Γ) for the steps in which indicators change their signs (N + 1, k)."""
     changed = np.flatnonzero(((signs[1:] != steps.sides) & (steps.sides != 0.0) & (signs[1:] != 0.0)).any(axis=1))
     if not len(changed):

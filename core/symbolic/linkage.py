@@ -35,7 +35,7 @@ from core.symbolic.forms import (
 )
 from core.symbolic.linkage_symbols import LinkageSymbols, searched
 from core.symbolic.loop_ring import answers_of
-from core.symbolic.loop_rules import RULES, Definition, spelled
+from core.symbolic.loop_rules import RULES, Definition, with_angles_in_full
 from core.symbolic.loop_speeds import Speeds
 from core.symbolic.naming import Recognised, with_chosen_symbols
 from core.symbolic.notation import sympy_of
@@ -190,14 +190,14 @@ class Linkage(LinkageSymbols):
                 k = self.columns[i][a]
                 over_, under = (self._total_derivative(x, b) for x in ratio)
                 # (N/D)′ = (N′ − k D′)/D
-                found = self.ring.shortened(minus(over_, times(k, under)), ratio.bottom)
+                found = self.ring.reduced_ratio(minus(over_, times(k, under)), ratio.bottom)
                 name = self.ratio_names[i, a, b]
                 made.append(Definition(name, self.ratio_form(found), self._derivative_label(i, a, b)))
         return self._spelled_out(made)
 
     def _spelled_out(self, made: Iterable[Definition]) -> tuple[Definition, ...]:
         names_ = {each.symbol for each in self.variables}
-        return tuple(spelled(each, names_) for each in made)
+        return tuple(with_angles_in_full(each, names_) for each in made)
 
     def _derivative_label(self, i: int, a: int, b: int) -> str:
         by = self.independent[b].symbol

@@ -170,16 +170,16 @@ class LinkageSymbols(SymbolicMachine):
         lengths = [p.name for p in self.model.parameters if p.dimension == "length"]
         for name in lengths:
             if self.values.get(name, 0.0) > 0.0:
-                _, given = self.ring.without(name, given)
+                _, given = self.ring.divided_by_common_power(name, given)
         signs: list[str] = []
         for name, sigma in self.branches.items():
-            power_, given = self.ring.without(name, given)
+            power_, given = self.ring.divided_by_common_power(name, given)
             signs += [sigma] * (power_ % 2)
-        return signs, self.ring.whole(given)
+        return signs, self.ring.with_whole_coefficients(given)
 
     def scaled(self, *elements: Scalar) -> list[Scalar]:
         """Multiply elements by a number that clears simple fractions."""
-        return self.ring.whole(elements)
+        return self.ring.with_whole_coefficients(elements)
 
     def same_angle(self, sine: Scalar, cosine: Scalar) -> Written | None:
         """Return the sum of angles with this sine and cosine; None if it is not recognised."""

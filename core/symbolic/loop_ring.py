@@ -38,7 +38,7 @@ class LoopRing(Ring):
         self._quotients: list[tuple[Any, Any]] = []
         self._first = 2 * len(self.angles) + self.plain.index(_QUOTIENTS[0])
 
-    def broken(self, top: Element, bottom: Element) -> Element:
+    def quotient_element(self, top: Element, bottom: Element) -> Element:
         """Return a symbol for a quotient."""
         if len(self._quotients) == len(_QUOTIENTS):
             raise ModelError(
@@ -77,7 +77,7 @@ class LoopRing(Ring):
             total += self.context.from_dict(terms) * over**k * under ** (highest - k)
         return self.reduced(total)
 
-    def shortened(self, top: Scalar, bottom: Scalar) -> Ratio:
+    def reduced_ratio(self, top: Scalar, bottom: Scalar) -> Ratio:
         """Return the quotient of two elements without common factors."""
         given = [
             x.polynomial if isinstance(x, Element) else self.context.constant(self.number(x)) for x in (top, bottom)
@@ -96,9 +96,9 @@ class LoopRing(Ring):
         common = top.gcd(bottom)
         top, bottom = divmod(top, common)[0], divmod(bottom, common)[0]
         number = self.number(_quotient_scale(top, bottom))
-        return Ratio(self.wrapped(top * number), self.wrapped(bottom * number))
+        return Ratio(self.as_scalar(top * number), self.as_scalar(bottom * number))
 
-    def without(self, name: str, elements: Sequence[Scalar]) -> tuple[int, list[Scalar]]:
+    def divided_by_common_power(self, name: str, elements: Sequence[Scalar]) -> tuple[int, list[Scalar]]:
         """Divide elements by the highest power of a symbol that all of them contain; return the power and the
         elements."""
         polynomials = [x.polynomial for x in elements if isinstance(x, Element)]
@@ -110,10 +110,10 @@ class LoopRing(Ring):
             return 0, list(elements)
         divisor = self._plain[name] ** least
         return least, [
-            self.wrapped(divmod(x.polynomial, divisor)[0]) if isinstance(x, Element) else x for x in elements
+            self.as_scalar(divmod(x.polynomial, divisor)[0]) if isinstance(x, Element) else x for x in elements
         ]
 
-    def whole(self, elements: Sequence[Scalar]) -> list[Scalar]:
+    def with_whole_coefficients(self, elements: Sequence[Scalar]) -> list[Scalar]:
         """Multiply elements by a positive number that clears simple fractions."""
         polynomials = [x.polynomial for x in elements if isinstance(x, Element)]
         if not polynomials:
@@ -123,7 +123,9 @@ class LoopRing(Ring):
             below = {_fraction(c).denominator for each in polynomials for _, c in each.terms()}
             content = Fraction(1, math.lcm(*(k for k in below if k <= SIMPLE)))
         number = self.number(1 / content)
-        return [self.wrapped(x.polynomial * number) if isinstance(x, Element) else x / float(content) for x in elements]
+        return [
+            self.as_scalar(x.polynomial * number) if isinstance(x, Element) else x / float(content) for x in elements
+        ]
 
 
 SIMPLE = 4

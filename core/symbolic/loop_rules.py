@@ -47,7 +47,7 @@ class Definition(NamedTuple):
     side: Form | None = None
 
 
-def spelled(definition: Definition, variables: Collection[str]) -> Definition:
+def with_angles_in_full(definition: Definition, variables: Collection[str]) -> Definition:
     """Return the definition with sines and cosines of other angles written in full, so that C1 always means the cosine
     of a variable."""
 
@@ -103,7 +103,7 @@ class Rule(ABC):
     def definitions(self, pen: Pen) -> Iterator[Definition]:
         """Yield definitions in order of use, the coordinate last."""
 
-    def own(self, x: Scalar) -> Scalar:
+    def in_joint_direction(self, x: Scalar) -> Scalar:
         """Negate a value if the joint is traversed backward."""
         return negated(x) if self.backward else x
 
@@ -115,7 +115,7 @@ class Turning(Rule):
         A, B, C = self.answer.given
         P, Q, R = (pen.named(f"{letter}{self.number}") for letter in "PQR")
         sigma = pen.named(f"sigma{self.number}")
-        forms = [pen.written(x) for x in pen.scaled(A, self.own(B), C)]
+        forms = [pen.written(x) for x in pen.scaled(A, self.in_joint_direction(B), C)]
         p, q, r = (Symbol(each) for each in (P, Q, R))
         for name, form in zip((P, Q, R), forms, strict=True):
             yield Definition(name, form)
@@ -139,7 +139,7 @@ class Sliding(Rule):
     def definitions(self, pen: Pen) -> Iterator[Definition]:
         w, square = self.answer.given
         sigma = pen.named(f"sigma{self.number}")
-        middle = pen.written(self.own(negated(w.z)))
+        middle = pen.written(self.in_joint_direction(negated(w.z)))
         parts = [pen.written(square), *(product(MINUS_ONE, _squared(pen.written(x))) for x in w[:2])]
         yield Definition(sigma, Symbol(self.name), "branch", summed([Symbol(self.name), product(MINUS_ONE, middle)]))
         if middle == ZERO:
@@ -160,7 +160,7 @@ class Pointing(Rule):
 
     def definitions(self, pen: Pen) -> Iterator[Definition]:
         sine, cosine = self.answer.given
-        sine = self.own(sine)
+        sine = self.in_joint_direction(sine)
         if isinstance(sine, float) and isinstance(cosine, float):
             yield Definition(self.name, Number(exact(math.atan2(sine, cosine))))
             return
@@ -184,7 +184,7 @@ class Known(Rule):
     """Solution q given as a quotient of polynomials."""
 
     def definitions(self, pen: Pen) -> Iterator[Definition]:
-        yield Definition(self.name, pen.written(self.own(self.answer.given[0])))
+        yield Definition(self.name, pen.written(self.in_joint_direction(self.answer.given[0])))
 
 
 RULES: dict[str, type[Rule]] = {"turn": Turning, "slide": Sliding, "direction": Pointing, "value": Known}

@@ -92,7 +92,7 @@ class Ring:
                 polynomial = divmod(polynomial, relation)[1]
         return polynomial
 
-    def wrapped(self, polynomial: Any) -> scalar.Scalar:
+    def as_scalar(self, polynomial: Any) -> scalar.Scalar:
         """Return a polynomial as an element, or as a float if it is a constant that a float represents exactly, so that
         zeros and ones drop out of later operations."""
         if polynomial.is_constant():
@@ -101,7 +101,7 @@ class Ring:
                 return float(value)
         return Element(self, polynomial)
 
-    def broken(self, top: Element, bottom: Element) -> Element:
+    def quotient_element(self, top: Element, bottom: Element) -> Element:
         """Raise ModelError for a quotient of two elements that is not a polynomial."""
         raise ModelError(
             f"A quotient by '{bottom}' is not a polynomial.",
@@ -131,7 +131,7 @@ class Ring:
                 s1 = -s1
             for _ in range(abs(int(times))):
                 sine, cosine = self.reduced(sine * c1 + cosine * s1), self.reduced(cosine * c1 - sine * s1)
-        return self.wrapped(sine), self.wrapped(cosine)
+        return self.as_scalar(sine), self.as_scalar(cosine)
 
     def _linear_factors(self, x: Element) -> dict[str, Fraction]:
         """Return the factors of the plain symbols in a linear polynomial, without its constant."""
@@ -192,29 +192,29 @@ class Element:
         return other.polynomial if isinstance(other, Element) else self.ring.number(other)
 
     def __add__(self, other: Any) -> Any:
-        return self.ring.wrapped(self.polynomial + self._operand(other))
+        return self.ring.as_scalar(self.polynomial + self._operand(other))
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
-        return self.ring.wrapped(self.polynomial - self._operand(other))
+        return self.ring.as_scalar(self.polynomial - self._operand(other))
 
     def __rsub__(self, other: Any) -> Any:
-        return self.ring.wrapped(self._operand(other) - self.polynomial)
+        return self.ring.as_scalar(self._operand(other) - self.polynomial)
 
     def __neg__(self) -> Element:
         return Element(self.ring, -self.polynomial)
 
     def __mul__(self, other: Any) -> Any:
         product = self.polynomial * self._operand(other)
-        return self.ring.wrapped(self.ring.reduced(product) if isinstance(other, Element) else product)
+        return self.ring.as_scalar(self.ring.reduced(product) if isinstance(other, Element) else product)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
         if isinstance(other, Element):
             quotient, rest = divmod(self.polynomial, other.polynomial)
-            return self.ring.wrapped(quotient) if rest.is_zero() else self.ring.broken(self, other)
+            return self.ring.as_scalar(quotient) if rest.is_zero() else self.ring.quotient_element(self, other)
         return Element(self.ring, self.polynomial / self.ring.number(other))
 
     def __rtruediv__(self, other: Any) -> Any:
@@ -255,7 +255,7 @@ class Element:
             n = len(ring.angles)
             by_sine, by_cosine = self.polynomial.derivative(i), self.polynomial.derivative(n + i)
             result = result + by_sine * ring.cosines[i] - by_cosine * ring.sines[i]
-        return ring.wrapped(ring.reduced(result))
+        return ring.as_scalar(ring.reduced(result))
 
 
 _written: Callable[[Element], str] = object.__repr__
@@ -281,9 +281,9 @@ def _applied_function(name: str, *arguments: Any) -> Any:
         return x.ring.sin_cos(x)[0 if name == "sin" else 1]
     if name == "sqrt" and isinstance(x, Element) and (root := _square_root(x)) is not None:
         if _is_positive(root):
-            return x.ring.wrapped(root)
+            return x.ring.as_scalar(root)
         if _is_positive(-root):
-            return x.ring.wrapped(-root)
+            return x.ring.as_scalar(-root)
         raise ModelError(
             f"The root of '{x}' is '{Element(x.ring, root)}' or its negative, depending on its sign.",
             where="symbolic",
