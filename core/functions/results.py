@@ -25,7 +25,6 @@ from core.functions.text import (
     TextStyle,
     Units,
     aligned,
-    bare,
     cell_text,
     csv_cells,
     csv_heading,
@@ -36,6 +35,7 @@ from core.functions.text import (
     number,
     triple,
     units_of,
+    value_of_cell,
 )
 from core.later import dataclass
 
@@ -301,7 +301,7 @@ class Table(Result):
 
     def to_python(self) -> str:
         """Write the rows as a list of tuples."""
-        rows = ",\n    ".join(repr(tuple(map(bare, row))) for row in self.rows)
+        rows = ",\n    ".join(repr(tuple(map(value_of_cell, row))) for row in self.rows)
         return f"# {', '.join(heading(c) for c in self.columns)}\n[\n    {rows},\n]"
 
     def to_table(self) -> Table:

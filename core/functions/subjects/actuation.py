@@ -13,7 +13,7 @@ ACTUATORS = Text(
     "actuators",
     "Actuators",
     "Joints that move or carry the machine, names with commas; empty: all joints of an open chain, of a machine with "
-    "loops as many as it has freedoms: those that are driven, have a motor, have one coordinate",
+    "loops as many as its degrees of freedom: those that are driven, have a motor, have one coordinate",
     joined=", ",
 )
 LENGTH = Number(

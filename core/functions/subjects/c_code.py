@@ -183,7 +183,7 @@ FUNCTIONS = (
                 "automatic",
                 ("automatic", "Cholesky", "rank-revealing"),
             ),
-            Flag("fmu", "FMU", "A Functional Mock-up Unit (FMI 2.0, Co-Simulation) beside the code", False),
+            Flag("fmu", "FMU", "A Functional Mock-up Unit (FMI 2.0, Co-Simulation) next to the code", False),
         ),
         needs=(needs_motion, needs_mass),
         apart=True,

@@ -467,7 +467,7 @@ FUNCTIONS = (
         "State space with inputs and outputs about the present pose: A, B, C, D, poles and zeros, Bode and step "
         "response, modes.\n\nInputs are joint forces, force elements, drivers, parameters, gravity, forces on frames; "
         "outputs are channels of runs or formulas of them. All is differentiated exactly on the manifold of closed "
-        "poses. It is told which modes the inputs do not reach and the outputs do not see. " + SPEEDS_FOLLOW,
+        "poses. Uncontrollable and unobservable modes are reported. " + SPEEDS_FOLLOW,
         linear_system,
         (
             ElementName("point", "About", "Operating point of the document; none: the present pose", none="Pose"),
@@ -518,13 +518,13 @@ FUNCTIONS = (
         "root_locus",
         "Root locus",
         "Control",
-        "How the poles wander while a parameter, a coordinate or the gain of a feedback runs.\n\nAt each value the "
-        "machine is linearised anew, at the pose that follows: its loops closed, or in static equilibrium. Without a "
-        "range the gain k of w = −k y runs, from one output to one input: a proportional feedback of the first "
-        "independent coordinate unless others are named. It is told where stability is lost or won.",
+        "How the poles move while a parameter, a coordinate or a feedback gain varies.\n\nAt each value the "
+        "machine is linearised again, at the pose that follows: with loops closed, or in static equilibrium. Without a "
+        "range the gain k of w = −k y varies, from one output to one input: a proportional feedback of the first "
+        "independent coordinate unless others are named. Changes of stability are reported.",
         root_locus,
         (
-            Ranges("ranges", "Range", "A parameter, a coordinate or a DH entry that runs"),
+            Ranges("ranges", "Range", "A parameter, a coordinate or a DH entry to vary"),
             Choice(
                 "follow",
                 "Pose",

@@ -186,7 +186,7 @@ FUNCTIONS = (
         "DH table",
         "Robot description",
         "The Denavit–Hartenberg table of every chain.\n\nEach row is a joint with link length a, twist α, offset d and "
-        "angle θ; the joint's own variable stands in its entry. The convention (standard or modified) is named below "
+        "angle θ; the joint variable is shown in its own entry. The convention (standard or modified) is named below "
         "the table. With numbers = values the symbols are replaced by their present values.",
         dh_table,
         (
@@ -216,7 +216,7 @@ FUNCTIONS = (
         "Joint coordinates and limits",
         "Robot description",
         "Every joint coordinate with its present value and its limits.\n\nCoordinates that follow another joint and "
-        "those that stand at a limit are marked.",
+        "those at a limit are marked.",
         coordinates,
         needs=(needs_motion,),
         live=True,

@@ -149,14 +149,14 @@ def gravity(context: Context, actuators: str) -> Result:
     mech, q, p = context.mech, context.q, context.p
     columns = [without_errors(mech, mech.gravity(q, p=p))]
     titles = ["Joint", "Torque or force"]
-    note = "τ = G(q): what the joints must exert to stand still"
+    note = "τ = G(q): joint forces that hold the machine at rest"
     acting, where = _acting_speeds(context, actuators)
     if where:
         still = np.zeros(mech.nv)
         forces = mech.inverse_dynamics(q, still, still, p=p, passive=False, actuators=acting)
         columns.insert(0, without_errors(mech, forces, float(np.max(np.abs(columns[0]), initial=0.0))))
         titles.append("Of the tree cut open")
-        note = f"what must be exerted to stand still{where}; G(q) of the tree holds it as if cut open"
+        note = f"forces that hold the machine at rest{where}; G(q) of the tree holds it as if cut open"
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (name, *(Amount(float(column[i]), _FORCES[d]) for column in columns))
         for i, (name, d) in enumerate(zip(mech.v_names, speed_dimensions(context), strict=True))
@@ -250,7 +250,7 @@ FUNCTIONS = (
         "Dynamics",
         "The joint torques and forces that a motion needs.\n\nGiven speeds and accelerations at the present pose, the "
         "torques follow from M q̈ + C q̇ + G = τ. The model's own damping, friction, springs and stops can be left out. "
-        "Dry friction holds joints that stand still, so that their torques may be anything between two bounds; of one "
+        "Dry friction holds joints that are at rest, so that their torques may be anything between two bounds; of one "
         "that rests against a rigid stop any torque into the stop will do. "
         + SPEEDS_FOLLOW
         + " Of the accelerations not given, those of joints with a given speed are zero first: they keep it. With "
@@ -272,7 +272,7 @@ FUNCTIONS = (
         "Dynamics",
         "The joint torques and forces that hold the machine still against gravity.\n\nThis is the vector G(q) of the "
         "equations of motion M q̈ + C q̇ + G = τ. A machine with loops or constraints is held by the torques of its "
-        "actuators alone; G(q) of the tree, cut open, stands beside them.",
+        "actuators alone; G(q) of the tree with its loops cut is shown next to them.",
         gravity,
         (ACTUATORS,),
         needs=(needs_motion,),
@@ -286,7 +286,7 @@ FUNCTIONS = (
         "The symmetric matrix M(q) of the equations of motion.\n\nIts eigenvalues tell in which joint directions the "
         "machine is light or heavy; its condition number how unlike they are. Rotor inertia is on the diagonal. With "
         "loops or constraints it is the matrix of the actuators, all other joints moving along; that of the tree, cut "
-        "open, stands below.",
+        "open, is shown below.",
         mass_matrix,
         needs=(needs_motion,),
         live=True,

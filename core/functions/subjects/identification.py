@@ -398,7 +398,7 @@ _COLUMNS = Text(
 _ONLY = Text("only", "Only", "Bodies and joints; empty: all", joined=", ")
 _KINDS = Text("kinds", "Kinds", "Of inertia, armature, damping, friction, stiffness", KINDS, joined=", ")
 _SAVE = OutputFile("save", "Save as", "File of the machine with what was found; empty: none", suffixes=(".kst",))
-_HELD_BACK = Number("held_back", "Held back", "Part of the rows, at the end, on which the fit is tried", 0.25,
+_HELD_BACK = Number("held_back", "Held back", "Fraction of the rows, at the end, used for validation", 0.25,
                     minimum=0.0, maximum=0.8)  # fmt: skip
 
 FUNCTIONS = (
@@ -408,8 +408,8 @@ FUNCTIONS = (
         "Dynamics",
         "Masses, inertias, friction and stiffness from a motion with its forces.\n\nForces are linear in combinations "
         "of these (base parameters), which least squares find with 95 % intervals. Positions are smoothed or filtered "
-        "and differentiated; rows at the end are held back and foretold. What the data do not show, what is weak and "
-        "what the residuals make doubtful is named.",
+        "and differentiated; rows at the end are held back for validation. Parameters that the data do not show, weak "
+        "ones, and ones that the residuals make doubtful are named.",
         identify,
         (
             _TRACE,
@@ -434,7 +434,7 @@ FUNCTIONS = (
         "Dynamics",
         "Parameters and start values with which a run meets measured channels.\n\nGauss–Newton steps with exact "
         "derivatives of the run, within bounds; long or unstable traces in segments (multiple shooting). Forces of "
-        "joints in the trace drive the run. Estimates have 95 % intervals; rows held back are foretold.",
+        "joints in the trace drive the run. Estimates have 95 % intervals; rows held back serve as validation.",
         fit_run,
         (
             _TRACE,
@@ -446,7 +446,7 @@ FUNCTIONS = (
                          of="run parameters"),
             Text("outputs", "Channels", "That are met; empty: all of the trace that are no forces", joined=", "),
             Text("torque", "Joint forces", "joint=10*sin(t); … ; empty: those of the trace", joined="; "),
-            Integer("segments", "Segments", "Pieces of the trace that begin anew", 1, 1, 1000),
+            Integer("segments", "Segments", "Pieces of the trace with their own initial state", 1, 1, 1000),
             _HELD_BACK,
             _SAVE,
         ),

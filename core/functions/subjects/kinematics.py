@@ -320,7 +320,7 @@ def planarity(context: Context, frame: str, reference: str) -> Result:
 
 
 _FRAME = FrameName("frame", "Frame", "Body or frame that moves; empty: the tool")
-_REFERENCE = FrameName("reference", "In the frame", "Frame in which it is told; empty: world", fallback="world")
+_REFERENCE = FrameName("reference", "In the frame", "Frame in which results are given; empty: world", fallback="world")
 
 FUNCTIONS = (
     Function(
@@ -345,7 +345,7 @@ FUNCTIONS = (
         "and the velocity v (m/s) of the frame's origin; columns are the joint speeds, of a machine with loops those "
         "of its actuators, which all else follows. Rank, singular values, condition number and Yoshikawa's w tell how "
         "near the pose is to a singularity: of translation and rotation apart, since their units differ, and of both "
-        "with a characteristic length. Poses at which the machine moves though its actuators are held are told.",
+        "with a characteristic length. Poses at which the machine moves with locked actuators are reported.",
         jacobian,
         (
             _FRAME,
@@ -365,7 +365,7 @@ FUNCTIONS = (
         "orientation (roll, pitch, yaw about fixed axes). The search starts at the present pose and again at random "
         "ones, stays inside the joint limits, and lists every different solution that it comes upon, which need not be "
         "all, with what is left of the error. If the target is out of reach the nearest pose is given. Angles a whole "
-        "turn further are no other solution; joints that do not move the frame stay where they are; freedoms that are "
+        "turn further are no other solution; joints that do not move the frame stay where they are; degrees of freedom "
         "left at a solution mean that it is one of infinitely many.",
         inverse_kinematics,
         (

@@ -236,7 +236,8 @@ FUNCTIONS = (
         "equation of motion.\n\nThe steps are those in which the kernel closes loops (function Loops). Each is written "
         "in one manner: P cos q + Q sin q = R (a four-bar: Freudenstein's equation), the distance of two points "
         "(a slider-crank), a direction, a sum of angles. σ = ±1 says on which branch the linkage is assembled. "
-        "Ratios are k = dq/dq1; of one freedom I q̈ + ½ I′ q̇² + G = τ with the reduced inertia I, of several "
+        "Ratios are k = dq/dq1; with one degree of freedom I q̈ + ½ I′ q̇² + G = τ with the reduced inertia I, "
+        "of several "
         "M q̈ + C q̇ + G = τ. Everything is compared with the compiled kernel over random poses, speeds and parameters. "
         "Loops that close by iteration, and joints with quaternions, cannot be written so: the message names them.",
         loop_symbols,

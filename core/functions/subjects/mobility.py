@@ -202,13 +202,14 @@ FUNCTIONS = (
         "mobility",
         "Mobility",
         "Mechanisms",
-        "Degrees of freedom, constraints that are too many, and what can move.\n\nThe freedoms are ranks at assembled "
+        "Degrees of freedom, redundant constraints, and independent motions.\n\nThey are found from ranks at assembled "
         "poses near the present one and at it, never a count of bodies and joints: planar loops drawn in space, "
         "Bennett's and Bricard's linkages come out right. Each redundant constraint is named by joint and direction, "
-        "with the joints that fix it already and a proposal that makes the machine isostatic. Every free motion can be "
+        "with the joints that fix it already and a proposal that makes the machine isostatic. Every independent "
+        "motion can be "
         "played in the scene.",
         mobility,
-        (Flag("friction", "Friction holds", "Joints with dry friction are held, as by brakes", False),),
+        (Flag("friction", "Friction holds", "Joints with dry friction are locked, as by brakes", False),),
         needs=(needs_motion,),
         also=(
             "DOF",

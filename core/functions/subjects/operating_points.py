@@ -110,17 +110,17 @@ FUNCTIONS = (
         "Operating point (trim)",
         "Control",
         "Poses, speeds, forces and parameters at which the machine stays as asked.\n\nQuantities are fixed, a target, "
-        "or free (perhaps within bounds); what is not named stands still, its pose free, its forces as they are. "
+        "or free (perhaps within bounds); what is not named is at rest, its pose free, its forces unchanged. "
         "Counting comes first: where inputs are too few it is said what nothing balances, and what to free. Where no "
         "point is, the nearest one is shown with what is missing. Turning machines: fix a speed; accelerated ones: fix "
-        "an acceleration. A point of the document is asked by its name.",
+        "an acceleration. A point of the document is chosen by its name.",
         trim,
         (
-            ElementName("point", "Point", "One of the document, whose rows are asked; further rows come on top"),
+            ElementName("point", "Point", "One of the document; further rows are added to its own"),
             SignalValues("fixed", "Fixed", 'By name, as joint.q="30 deg"'),
             SignalValues("target", "Targets", "By name, as near as can be"),
             SignalValues("free", "Free", "Names, or name=low:high", ranges=True),
-            Signals("steady", "Steady", "Speeds that do not change, whatever they are", of="quantities"),
+            Signals("steady", "Steady", "Speeds that do not change, whatever their value", of="quantities"),
             Values("speeds", "Joint speeds", "Where to begin; those not given are zero", rate=1),
             _FORCES,
         ),

@@ -188,8 +188,8 @@ FUNCTIONS = (
         "Control",
         "How a motion depends on parameters and on where it begins: exact derivatives over time, and which matters "
         "most.\n\nThe machine runs from the present pose; each step is differentiated, loops and switches of formulas "
-        "included, no differences are taken. Dry friction, stops and limits that act have no derivative here: it is "
-        "told where the first does, and what is shown ends before.",
+        "included, no differences are taken. Dry friction, stops and limits that act have no derivative: the "
+        "results end before the first of these events, which is reported.",
         run_derivatives,
         (
             Signals("outputs", "Outputs", "Channels or formulas of them; empty: some coordinates", of="outputs"),

@@ -96,7 +96,7 @@ FUNCTIONS = (
             OutputFile("file", "File", "Where to write the picture", "picture.png", (".png",)),
             Integer("width", "Width", "Pixels", 1200, 16, 8192),
             Integer("height", "Height", "Pixels", 800, 16, 8192),
-            Choice("view", "View", "Where the camera stands", "iso", VIEWS),
+            Choice("view", "View", "Position of the camera", "iso", VIEWS),
             Choice("look", "Look", "Light or dark", "light", ("light", "dark")),
             Flag("transparent", "Transparent background"),
         ),

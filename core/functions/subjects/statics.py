@@ -301,11 +301,12 @@ FUNCTIONS = (
         "Mechanisms",
         "The pose in which the machine stays where it is.\n\nGravity, springs, force elements and given joint forces "
         "balance there; loops are closed. From the present pose the search goes downhill in energy within the "
-        "limits of joints and ends in a stable pose, perhaps against limits, whose forces are told; or it goes to the "
+        "limits of joints and ends in a stable pose, perhaps against limits, whose forces are reported; or it "
+        "goes to the "
         "nearest balance, whether stable or not, where limits do not hold. Elastic stops give way to what rests "
         "against them, and motors give no more than their limits of effort, as in runs.\n\nWith friction the machine "
         "stays where it is if dry friction can hold it there; otherwise the nearest pose is shown where it can. What "
-        "friction does in each joint, in which bounds, and up to which multiple of the load it holds, are told.",
+        "friction does in each joint, in which bounds, and up to which multiple of the load it holds, are reported.",
         static_equilibrium,
         (
             Choice(
@@ -323,9 +324,9 @@ FUNCTIONS = (
         "Mechanisms",
         "Small motions about the present pose: state matrix, eigenvalues, frequencies, damping and modes.\n\nThe "
         "equations of motion are differentiated exactly on the manifold of closed poses, in independent coordinates "
-        "that are chosen or named. Joints that dry friction holds take freedoms; those that slide keep their "
+        "that are chosen or named. Joints stuck by dry friction remove degrees of freedom; sliding ones keep their "
         "direction; stops that are pushed in are springs; motors at a limit of speed keep it. Each mode can be played "
-        "in the scene. Frequencies mean most about a pose of rest; Static equilibrium finds one. " + SPEEDS_FOLLOW,
+        "in the scene. Frequencies are most meaningful about an equilibrium, see Static equilibrium. " + SPEEDS_FOLLOW,
         linearise,
         (
             Text("coordinates", "Independent coordinates", "Names with commas; empty: chosen for you", joined=", "),
