@@ -31,9 +31,9 @@ from core.functions.text import (
     entries_text,
     escaped,
     heading,
+    joined_numbers,
     latex_entry,
     number,
-    triple,
     units_of,
     value_of_cell,
 )
@@ -463,7 +463,8 @@ class Arrows(Result):
 
     def to_text(self, **style: Unpack[TextStyle]) -> str:
         return "\n".join(
-            f"{self.title}: through ({triple(a.origin)}) m along ({triple(a.direction)})" for a in self.arrows
+            f"{self.title}: through ({joined_numbers(a.origin)}) m along ({joined_numbers(a.direction)})"
+            for a in self.arrows
         )
 
     def scene_parts(self) -> SceneParts:

@@ -74,7 +74,7 @@ def number(value: float, digits: int = DIGITS) -> str:
     return readable(f"{value + 0:.{digits}g}")
 
 
-def triple(values: Sequence[float]) -> str:
+def joined_numbers(values: Sequence[float]) -> str:
     """Format numbers separated by commas."""
     return ", ".join(map(number, values))
 

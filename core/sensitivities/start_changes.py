@@ -174,12 +174,12 @@ def _difference_quotient(mech: Mechanism, start: Start, y0: Array, p: Array, par
     """Return ∂y₀/∂p, (n,), by fourth-order differences."""
     h = PARAMETER_STEP_FRACTION * (abs(p[parameter]) or 0.1)
 
-    def at(change: float) -> Array:
+    def state_at(change: float) -> Array:
         other = np.array(p)
         other[parameter] += change
         return start_state(mech, start.q0, start.v0, other, start.time, start.x0)
 
-    found: Array = (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h)
+    found: Array = (8.0 * (state_at(h) - state_at(-h)) - (state_at(2.0 * h) - state_at(-2.0 * h))) / (12.0 * h)
     return found
 
 
@@ -187,11 +187,11 @@ def _rest_state_change(mech: Mechanism, y0: Array, change: Array, p: Array, t: f
     """Return the change (nx,) of force-element states at rest due to a change of q and v."""
     nq, nv, h = mech.nq, mech.nv, START_STEP
 
-    def at(part: float) -> Array:
+    def state_at(part: float) -> Array:
         moved = y0[: nq + nv] + part * change
         return mech.x_rest(moved[:nq], p=p, t=t, v=moved[nq:], near=y0[nq + nv :])
 
-    found: Array = (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h)
+    found: Array = (8.0 * (state_at(h) - state_at(-h)) - (state_at(2.0 * h) - state_at(-2.0 * h))) / (12.0 * h)
     return found
 
 

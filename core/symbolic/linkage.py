@@ -95,17 +95,17 @@ class Linkage(LinkageSymbols):
             self.watch()
             if isinstance(step, int):
                 self.join(clusters, step)
-                speeds.independent(step)
+                speeds.add_independent(step)
                 continue
             joints = {edges[i].joint for i, _ in step.chain}
             word = next((w for w in words if w.joints and set(w.joints) <= joints), None)
             kind = word.kind if word is not None else step.family
             if step.family == GEARED:
                 made = self._gear_definitions(step, pairs)
-                ratios = speeds.geared(step, pairs)
+                ratios = speeds.add_geared(step, pairs)
             else:
                 made = self._closed_chain_definitions(step, clusters)
-                ratios = speeds.closed(step, self._chain_variants(step))
+                ratios = speeds.add_closed_chain(step, self._chain_variants(step))
             self.join_all(clusters, [i for i, _ in step.chain if edges[i].kind not in BESIDE])
             self.ring.forget_quotients()
             given = dict.fromkeys(edges[i].joint for i, _ in step.chain)

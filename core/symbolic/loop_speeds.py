@@ -42,7 +42,7 @@ class Speeds:
         """Return the name of ∂²q_i/∂q_a∂q_b; "" if it is zero because a first derivative is a number."""
         return self.linkage.ratio_names[i, a, b] if {(i, a), (i, b)} <= self.ratios.keys() else ""
 
-    def independent(self, i: int) -> None:
+    def add_independent(self, i: int) -> None:
         """Add an independent joint."""
         edge = self.linkage.edges[i]
         if not edge.nv:
@@ -53,7 +53,7 @@ class Speeds:
         self.columns[at][place] = 1.0
         self.flow.join(edge, {place: self.axes[i].columns[0].scaled(edge.ratio)})
 
-    def geared(self, form: Form, pairs: Mapping[int, tuple[int, int]]) -> list[Definition]:
+    def add_geared(self, form: Form, pairs: Mapping[int, tuple[int, int]]) -> list[Definition]:
         """Add a joint driven by a gear; return the definitions of its ratios."""
         (i, _), (k, forward) = form.chain
         gear, source = self.linkage.edges[k], self.linkage.edges[pairs[k][1 if forward else 0]]
@@ -82,7 +82,7 @@ class Speeds:
         self.flow.join(edge, across_)
         return made
 
-    def closed(self, form: Form, chains: Sequence[Any]) -> list[Definition]:
+    def add_closed_chain(self, form: Form, chains: Sequence[Any]) -> list[Definition]:
         """Add the joints of a closed chain, each ratio by the variant that is shortest to write."""
         best: dict[int, dict[int, Ratio]] = {}
         costs: dict[tuple[int, int], int] = {}
