@@ -1,5 +1,5 @@
-"""Friction that is a formula, of brakes and clutches, at a state; what to say where it has no meaning: less than
-nothing, or less at rest than while it slides."""
+"""Friction levels given by formulas (brakes, clutches), evaluated at a state, with errors for negative or inconsistent
+values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ Array = NDArray[np.float64]
 def with_levels(
     compiled: Compiled, rows: Sequence[JointRow], q: Array, v: Array | None, p: Values, t: float, x: Any
 ) -> tuple[JointRow, ...]:
-    """Rows with the friction that their formulas give at a state. Raises SimulationError where they have no meaning."""
+    """Joint rows with the friction levels that their formulas give at a state. Raises SimulationError if a level is
+    invalid."""
     if all(row.controlled == NOWHERE for row in rows):
         return tuple(rows)
     speeds = np.zeros(compiled.nv) if v is None else v
@@ -45,7 +46,7 @@ def _with(row: JointRow, levels: Array, t: float) -> JointRow:
 
 
 def without_meaning(row: JointRow, t: float, levels: Array) -> SimulationError | None:
-    """The message for levels (4,) below nothing, or less at rest than while sliding; None for all others."""
+    """Error for friction levels (4,) that are negative, or lower at rest than while sliding; None if they are valid."""
     kinetic, static = next(((k, s) for k, s in np.reshape(levels, (2, 2)) if k < 0.0 or s < k), (0.0, 0.0))
     if kinetic == static == 0.0:
         return None
@@ -62,7 +63,7 @@ def without_meaning(row: JointRow, t: float, levels: Array) -> SimulationError |
 def meaningless(
     compiled: Compiled, rows: tuple[JointRow, ...], t: Array, q: Array, v: Array, x: Array, p: Array
 ) -> SimulationError | None:
-    """The message for the first of the states (n, …) at which a formula has none; None if all have."""
+    """Error for the first of the states (n, …) with invalid friction levels; None if all are valid."""
     controlled = [row for row in rows if row.controlled != NOWHERE]
     if not controlled:
         return None
@@ -75,7 +76,7 @@ def meaningless(
 
 
 def undefined(compiled: Compiled, rows: tuple[JointRow, ...], t: float, y: Array, p: Array) -> str:
-    """Whose formula gives no finite number at a state or just after it; empty if all do."""
+    """Names of the elements whose formula is not finite at a state or just after it; empty if there are none."""
     q, v, x = np.split(y, [compiled.nq, compiled.nq + compiled.nv])
     for row in rows:
         if row.controlled != NOWHERE:

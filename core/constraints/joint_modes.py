@@ -1,4 +1,4 @@
-"""Which joints of a machine have rows with modes, and the numbers of them."""
+"""Friction and stop rows of a machine's joints, and their parameters."""
 
 from __future__ import annotations
 
@@ -26,46 +26,47 @@ Array = NDArray[np.float64]
 
 NOWHERE = -1
 YIELDING = 1e-3
-"""How far an elastic stop gives way, as a part of the way between limits, else of 1 rad or the size of the machine."""
+"""Deflection of an elastic stop, as a fraction of the joint range, or else of 1 rad or the size of the machine."""
 LEVEL_NAMES = ("kinetic", "static", "backward_kinetic", "backward_static")
 NO_FRICTION: dict[str, Any] = {**dict.fromkeys(LEVEL_NAMES, 0.0), "controlled": NOWHERE, "bearing": NOWHERE}
 NO_LIMITS: dict[str, Any] = {"lower": -math.inf, "rigid": False}
 NO_LIMITS |= dict.fromkeys(("upper", "fastest", "effort"), math.inf)
 STEPS_IN_STOP = 0.1
-"""h √(k/m) at most of stops whose stiffness follows from the inertia m that they meet, where steps are fixed."""
+"""Largest h √(k/m), with fixed steps h, of stops whose stiffness is derived from the effective inertia m."""
 RESTITUTION = 0.3
-"""Of stops, unless a person gives it."""
+"""Default coefficient of restitution of stops."""
 MOST_RATIO = 10.0
-"""Of the damping of a stop and the critical one: it gives back 0.25 %."""
+"""Largest damping ratio of a stop; its coefficient of restitution is 0.0025."""
 
 
 @dataclass(frozen=True)
 class JointRow:
-    """Coordinate k of a joint, or the slip of a clutch, with what may act along it: as the fields of `ModeRows` say."""
+    """Coordinate k of a joint, or the slip of a clutch, with its friction, stops and limits; fields as in `ModeRows`."""
 
     owner: str
     k: int
-    """The joint, and which coordinate of it; of a clutch its own name and `OF_CLUTCH`."""
+    """Index of the coordinate of the joint `owner`; of a clutch `OF_CLUTCH`."""
     name: str
     dimension: str
     at_q: int = NOWHERE
     at_v: int = NOWHERE
-    """Where its coordinate and its speed stand in q and v; nowhere: it closes a loop."""
+    """Indices of the coordinate in q and of its speed in v; NOWHERE for a loop-closing joint."""
     ratio: float = 1.0
     offset: float = 0.0
     kinetic: float = 0.0
     static: float = 0.0
     backward_kinetic: float = 0.0
     backward_static: float = 0.0
-    """Friction while it slides and at rest, against motion onward and backward."""
+    """Friction levels, kinetic and static, in the positive and the negative direction of motion."""
     stribeck: float = 0.0
     controlled: int = NOWHERE
-    """Which of `Elements.controlled` gives the four levels at each instant; nowhere: they are numbers."""
+    """Index in `Elements.controlled` of the formulas for the four friction levels; NOWHERE if the levels are numbers.
+    """
     coefficient: float = 0.0
     static_coefficient: float = 0.0
-    """Of friction by the joint's own reaction while it slides and at rest, in addition to the levels."""
+    """Kinetic and static coefficients of friction by the joint's own reaction, added to the levels."""
     bearing: int = NOWHERE
-    """Which of "bearing_loads" these multiply; nowhere: it has none."""
+    """Index in "bearing_loads" of the load that these coefficients multiply; NOWHERE if there is none."""
     lower: float = -math.inf
     upper: float = math.inf
     fastest: float = math.inf
@@ -74,53 +75,53 @@ class JointRow:
     hunt_crossley: bool = False
     stiffness: float = 0.0
     damping: float = 0.0
-    """Of a linear stop, if a person gave it."""
+    """Damping of a linear stop, if given by the user."""
     damping_ratio: float = 0.0
-    """Of one from whose restitution it follows, for the inertia that it meets."""
+    """Damping ratio of a linear stop whose damping follows from its restitution and the effective inertia."""
     restitution: float = RESTITUTION
     turns: bool = False
     measured: bool = True
-    """Whether its speed is the rate of a coordinate."""
+    """True if its speed is the rate of a coordinate."""
     shares: int = 1
-    """How many rows from it on have one friction, a vector against the vector of their speeds; 0: it belongs to one
-    before."""
+    """Number of consecutive rows, from this one on, that share one vector friction law; 0 for a row that belongs to an
+    earlier one."""
     together: str = ""
-    """What such rows are called together."""
+    """Name of the rows that share one vector friction law."""
 
     @property
     def where(self) -> str:
-        """Where its friction stands in the document."""
+        """Place of its friction in the document, for messages."""
         return f"{'force' if self.k == OF_CLUTCH else 'joint'} '{self.owner}', friction"
 
     @property
     def rubs(self) -> bool:
-        """Whether it has dry friction, perhaps at times only."""
+        """True if the row has dry friction, possibly only at some instants."""
         return self.rubs_now or self.controlled != NOWHERE
 
     @property
     def rubs_now(self) -> bool:
-        """Whether it has dry friction in one of the directions, perhaps under load only."""
+        """True if the row has dry friction in some direction, possibly only under load."""
         return max(self.static, self.backward_static, self.static_coefficient) > 0.0
 
     @property
     def levels(self) -> tuple[float, float, float, float]:
-        """Friction while it slides and at rest, onward, then backward."""
+        """Friction levels: kinetic and static in the positive direction, then in the negative one."""
         return self.kinetic, self.static, self.backward_kinetic, self.backward_static
 
     @property
     def static_bounds(self) -> tuple[float, float]:
-        """Least and largest force of friction at rest, along growth."""
+        """Smallest and largest force of static friction, positive along increasing coordinates."""
         return -self.static, self.backward_static
 
     @property
     def sliding_bounds(self) -> tuple[float, float]:
-        """Force of friction that begins to slide onward, and backward."""
+        """Friction force at the onset of sliding in the positive and in the negative direction."""
         if self.stribeck:
             return self.static_bounds
         return -self.kinetic, self.backward_kinetic
 
     def sliding(self, speed: float) -> float:
-        """Force of friction along growth at a speed; 0 at rest."""
+        """Friction force at a speed, positive along increasing coordinates; 0 at rest."""
         if speed == 0.0:
             return 0.0
         kinetic, static = self.levels[:2] if speed > 0.0 else self.levels[2:]
@@ -128,7 +129,7 @@ class JointRow:
         return -math.copysign(kinetic + (static - kinetic) * fall, speed)
 
     def loaded(self, load: float) -> JointRow:
-        """With the friction that its bearing has under a load, N·m or N for a coefficient of one."""
+        """The row with the friction of its bearing under a load, N·m or N per unit friction coefficient."""
         if self.bearing == NOWHERE:
             return self
         sliding, resting = self.coefficient * load, self.static_coefficient * load
@@ -138,31 +139,31 @@ class JointRow:
 
     @property
     def acts(self) -> bool:
-        """Whether anything may act along it."""
+        """True if the row has friction, a limit of position, of speed or of effort."""
         bounds = (self.lower, self.upper, self.fastest, self.effort)
         return self.rubs or any(map(math.isfinite, bounds))
 
 
 @dataclass(frozen=True)
 class JointModes:
-    """The rows of a machine, those of the tree first."""
+    """Friction and stop rows of a machine, those of tree joints first."""
 
     rows: tuple[JointRow, ...] = ()
     size: float = field(default=1.0)
 
     @property
     def own(self) -> int:
-        """Number of rows of the tree."""
+        """Number of rows of tree joints."""
         return sum(row.at_v != NOWHERE for row in self.rows)
 
     @property
     def controlled(self) -> bool:
-        """Whether friction of some is a formula."""
+        """True if any friction level is a formula."""
         return any(row.controlled != NOWHERE for row in self.rows)
 
     @property
     def bearings(self) -> tuple[JointRow, ...]:
-        """Those whose friction grows with the reaction of their joint."""
+        """Rows whose friction grows with the reaction of their joint."""
         return tuple(row for row in self.rows if row.bearing != NOWHERE)
 
 
@@ -170,7 +171,7 @@ _latest: WeakKeyDictionary[Compiled, tuple[bytes, JointModes]] = WeakKeyDictiona
 
 
 def joint_modes(compiled: Compiled, p: Array) -> JointModes:
-    """The rows of a machine with parameter values p; those of the values asked for last are known."""
+    """Friction and stop rows of a machine at parameter values p; the latest result is cached."""
     known = _latest.get(compiled)
     if known is None or known[0] != p.tobytes():
         known = _latest[compiled] = p.tobytes(), _joint_modes(compiled, p)
@@ -233,8 +234,7 @@ def _rows_of_joints(
 
 
 def _with_balls(joint: Joint, rows: list[JointRow]) -> Iterator[JointRow]:
-    """Rows of a joint; friction of those that are components of one vector apart from what else acts along them, and
-    one behind the other."""
+    """Rows of a joint, with components of vector friction in separate consecutive rows, apart from stops and limits."""
     inside = {k for ball in joint.info.balls for k in ball}
     for row in rows:
         yield replace(row, **NO_FRICTION) if row.k in inside else row
@@ -247,7 +247,7 @@ def _with_balls(joint: Joint, rows: list[JointRow]) -> Iterator[JointRow]:
 
 
 def _size(compiled: Compiled, coordinates: Coordinates) -> float:
-    """m: the longest way from a body's frame to one of its joints; 1 if there is none."""
+    """Longest distance (m) from a body's frame to one of its joints; 1 if there is none."""
     read = coordinates.numbers.vector
     distances = [
         math.hypot(*map(float, read(side.position, f"joint '{joint.name}'")))
@@ -263,7 +263,7 @@ def _declared(compiled: Compiled, name: str) -> bool:
 
 
 def _numbers(joint: Joint, k: int, coordinates: Coordinates, limits: bool) -> JointRow:
-    """What a joint says of coordinate k."""
+    """Row of coordinate k of a joint, from the joint's own fields."""
     read, where = coordinates.numbers.scalar, f"joint '{joint.name}'"
     straight = joint.info.nq == joint.info.nv
     words = joint.info.coordinates if straight else joint.info.speeds
@@ -290,7 +290,8 @@ def _numbers(joint: Joint, k: int, coordinates: Coordinates, limits: bool) -> Jo
 
 
 def _friction(element: Joint | Force, coordinates: Coordinates, where: str) -> dict[str, Any]:
-    """Its levels and what lies between them. Raises ModelError where sliding rubs more than resting."""
+    """Friction levels of an element and its Stribeck speed. Raises ModelError if kinetic friction exceeds static
+    friction."""
     read = coordinates.numbers.scalar
     if is_controlled(element, coordinates.numbers.values):
         return {"stribeck": abs(float(read(element.stribeck_speed, f"{where}, stribeck_speed")))}
@@ -308,7 +309,7 @@ def _friction(element: Joint | Force, coordinates: Coordinates, where: str) -> d
 
 
 def _coefficients(joint: Joint, coordinates: Coordinates) -> dict[str, Any]:
-    """Of friction by the joint's own reaction. Raises ModelError where that has no meaning."""
+    """Coefficients of friction by the joint's own reaction. Raises ModelError if they are invalid."""
     where, read = f"joint '{joint.name}'", coordinates.numbers.scalar
     if joint.info.bearing == "none":
         raise ModelError(
@@ -337,7 +338,7 @@ def _coefficients(joint: Joint, coordinates: Coordinates) -> dict[str, Any]:
 
 
 def _stop(limit: Limit, number: Any) -> dict[str, Any]:
-    """How the stops of a limit are."""
+    """Stop parameters of a limit."""
     stiffness, restitution = number("stiffness", 0.0), number("restitution", RESTITUTION)
     if limit.stop == "rigid":
         return {"rigid": True, "restitution": restitution}
@@ -349,7 +350,7 @@ def _stop(limit: Limit, number: Any) -> dict[str, Any]:
 
 
 def closing_speed(row: JointRow, size: float) -> float:
-    """The speed (rad/s or m/s) that default stops are made for."""
+    """Impact speed (rad/s or m/s) for which default stops are designed."""
     if math.isfinite(row.fastest):
         return row.fastest
     span = row.upper - row.lower
@@ -359,20 +360,20 @@ def closing_speed(row: JointRow, size: float) -> float:
 
 
 def stiffness_per_inertia(row: JointRow, size: float) -> float:
-    """1/s²: k = m (v/p)² of a stop that gives way by p where an inertia m meets it with the speed v."""
+    """k/m = (v/p)², 1/s², of a stop that deflects by p when an inertia m hits it with speed v."""
     return (closing_speed(row, size) / yielding(row, size)) ** 2
 
 
 def resolved_by(step: float) -> float:
-    """1/s²: the largest k/m that fixed steps (s) resolve and bear, also with the damping of a stop that gives nothing
-    back."""
+    """Largest k/m, 1/s², for which fixed steps (s) are accurate and stable, even with the damping of a stop of zero
+    restitution."""
     return (STEPS_IN_STOP / step) ** 2
 
 
 def damping_ratio_of(restitution: float) -> float:
-    """ζ = cos α of a spring and a damper that never pull and give back this part of a speed: e = exp(−2 α cot α), where
-    contact ends with the force (Schwager and Pöschel, Granular Matter 9, 2007; α is imaginary above critical damping);
-    at most `MOST_RATIO`."""
+    """ζ = cos α of a linear spring-damper stop with coefficient of restitution e = exp(−2 α cot α), where contact ends
+    when the force vanishes (Schwager and Pöschel, Granular Matter 9, 2007; α is imaginary above critical damping); at
+    most `MOST_RATIO`."""
     if restitution >= 1.0:
         return 0.0
 
@@ -385,8 +386,8 @@ def damping_ratio_of(restitution: float) -> float:
 
 
 def dissipation_of(restitution: float) -> float:
-    """δ = c v₀ of a Hunt–Crossley stop that gives back this part of a speed v₀: (1 + e) δ = ln((1 + δ)/(1 − e δ)),
-    whatever its stiffness and its power are."""
+    """δ = c v₀ of a Hunt–Crossley stop with coefficient of restitution e at impact speed v₀: (1 + e) δ = ln((1 + δ)/(1
+    − e δ)), for any stiffness and exponent."""
     if restitution >= 1.0:
         return 0.0
     if restitution <= 0.0:
@@ -399,7 +400,7 @@ def dissipation_of(restitution: float) -> float:
 
 
 def _bisected(much: Callable[[float], bool], low: float, high: float) -> float:
-    """Where a number becomes too much."""
+    """Threshold at which the predicate becomes true, by bisection."""
     for _ in range(200):
         between = 0.5 * (low + high)
         low, high = (low, between) if much(between) else (between, high)
@@ -407,11 +408,11 @@ def _bisected(much: Callable[[float], bool], low: float, high: float) -> float:
 
 
 def yielding(row: JointRow, size: float) -> float:
-    """How far a stop gives way, rad or m."""
+    """Deflection of a stop at its design speed, rad or m."""
     span = row.upper - row.lower
     return YIELDING * (span if 0.0 < span < math.inf else 1.0 if row.dimension == "angle" else size)
 
 
 def middle(row: JointRow) -> float:
-    """Where angles of joints that close loops are counted from."""
+    """Reference angle from which turns of a loop-closing joint are counted."""
     return 0.5 * (row.lower + row.upper) if math.isfinite(row.upper - row.lower) else 0.0

@@ -1,4 +1,4 @@
-"""Exact derivatives of inverse and forward dynamics by state, forces and parameters, for scripts and analyses.
+"""Exact derivatives of inverse and forward dynamics with respect to state, forces and parameters.
 
 With f = M a + h − Gᵀ λ − τ = 0 and g = G a + Ġ v − f̈ = 0, a change of state or parameters changes the motion by
 
@@ -34,14 +34,14 @@ Array = NDArray[np.float64]
 
 
 class _Change(NamedTuple):
-    """δa and δλ for several right-hand sides."""
+    """Derivatives δa and δλ for several right-hand sides."""
 
     a: Array
     multipliers: Array
 
 
 class MotionDerivatives:
-    """Derivatives at one state or an array of states (leading axes …), each computed when it is asked for; exact.
+    """Exact derivatives at one state or an array of states (leading axes …), each computed on first use.
 
     by : names of the m parameters that `…_p` has columns for
 
@@ -80,7 +80,7 @@ class MotionDerivatives:
 
     @property
     def tau_q(self) -> Array:
-        """(…, nv, nv) ∂τ/∂ξ at the accelerations as they are; of machines with loops at these multipliers, too."""
+        """(…, nv, nv) ∂τ/∂ξ at fixed accelerations; for machines with loops also at fixed multipliers."""
         return self._shaped(self._force_slopes[0])
 
     @property
@@ -133,25 +133,26 @@ class MotionDerivatives:
 
     @property
     def q_p(self) -> Array:
-        """(…, nv, m) displacements P with which positions follow the parameters, independent ones held."""
+        """(…, nv, m) ∂ξ/∂p, the displacements by which positions follow the parameters with independent coordinates
+        held."""
         return self._shaped(self._follows[0])
 
     @property
     def v_p(self) -> Array:
-        """(…, nv, m) how speeds follow."""
+        """(…, nv, m) ∂v/∂p, the corresponding change of speeds."""
         return self._shaped(self._follows[1])
 
     # ----------------------------------------------------------------------------------------- multipliers
 
     @property
     def unique(self) -> bool:
-        """Whether multipliers are unique: no row of what holds is redundant."""
+        """True if the multipliers are unique, that is, no constraint row is redundant."""
         G = self._G
         return not G.shape[-2] or bool((np.linalg.matrix_rank(G, tol=RANK_TOLERANCE) == G.shape[-2]).all())
 
     @property
     def lambda_q(self) -> Array:
-        """(…, rows, nv) ∂λ/∂ξ. Raises ModelError where multipliers are not unique, as all that follow."""
+        """(…, rows, nv) ∂λ/∂ξ. Raises ModelError if the multipliers are not unique."""
         return self._shaped(self._multipliers(self._changes[0]))
 
     @property
@@ -184,7 +185,7 @@ class MotionDerivatives:
         return array.reshape(*self._leading, *array.shape[1:])
 
     def _call(self, function: str, u: Array) -> Array:
-        """A compiled function of machines that have no states of their own beside q and v (`_direct`)."""
+        """Value of a compiled function for machines whose only states are q and v (`_direct`)."""
         states = (self._q, self._v, u)
         if self._one:  # the quick path of single states
             return self._compiled.call(function, *(each[0] for each in states), p=self._given, t=self._t)[None]
@@ -192,7 +193,7 @@ class MotionDerivatives:
 
     @cached_property
     def _which(self) -> tuple[int, ...]:
-        """Places of the parameters."""
+        """Indices of the parameters."""
         return tuple(self._compiled.p_names.index(name) for name in self.by)
 
     @cached_property
@@ -271,7 +272,7 @@ class MotionDerivatives:
 
     @cached_property
     def _changes(self) -> tuple[_Change, _Change, _Change]:
-        """By displacements, speeds and joint forces."""
+        """δa and δλ by displacements, by speeds and by joint forces."""
         s, nv = self._equations, self._compiled.nv
         count, rows = len(self._q), self._G.shape[-2]
         unit = np.broadcast_to(np.eye(nv), (count, nv, nv))
@@ -283,7 +284,7 @@ class MotionDerivatives:
 
     @cached_property
     def _follows(self) -> tuple[Array, Array]:
-        """P and V: ξ and δv with which positions and speeds follow parameters."""
+        """P and V: the displacements ξ and speed changes δv by which positions and speeds follow the parameters."""
         s, nv = self._equations_by_parameters, self._compiled.nv
         P, V = np.zeros((2, len(self._q), nv, len(self._which)))
         for k, G in enumerate(self._G):

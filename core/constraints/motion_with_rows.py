@@ -1,4 +1,4 @@
-"""Accelerations under friction that holds or slides and stops that are met, at one state or many."""
+"""Forward dynamics with joint friction (sticking or sliding) and stops in contact, at one state or many."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
 Motion = tuple[tuple[Array, Array], Array | None]
-"""Accelerations (…, nv) and multipliers of what holds (…, m); forces along coordinates of joints that close loops."""
+"""Accelerations (…, nv) and constraint multipliers (…, m), with forces along coordinates of loop-closing joints."""
 
 
 def motion_with_rows(
     compiled: Compiled, q: Any, v: Any, tau: Any, p: Values, passive: bool, t: Any, x: Any, motors: bool = False
 ) -> Motion:
-    """With what friction at rest and stops exert. Of many states those in which they may are looked at one by one."""
+    """Accelerations and multipliers with static friction and stops in contact; of many states only those at which
+    either may act are treated one by one."""
     free = constrained_motion(compiled, q, v, tau, p, passive, t, x)
     if not passive or not (motors or acting_states.has_rows(compiled)):
         return free, None
@@ -52,7 +53,7 @@ def _where(
     t: Any,
     x: Any,
 ) -> Motion:
-    """Rows act at some of the states; at the others the motion is the one without."""
+    """Motion at many states, with friction and stops at those marked, and the smooth motion at the others."""
     if not which.any():
         return free, None
     given = [np.asarray(each, dtype=float) for each in (q, v, tau)]
@@ -69,7 +70,7 @@ def _where(
 
 
 def _filled(numbers: Array, where: NDArray[np.int64], some: Array, leading: tuple[int, ...]) -> Array:
-    """(…, n) numbers, at some of the states others."""
+    """(…, n) copy of `numbers` with the rows at some states replaced."""
     flat = np.array(per_state(numbers, leading))
     flat[where] = some
     return flat.reshape(*leading, -1)
@@ -79,14 +80,14 @@ def _filled(numbers: Array, where: NDArray[np.int64], some: Array, leading: tupl
 
 
 class Slow(NamedTuple):
-    """In the place of a quick call where there is none."""
+    """Stand-in for a quick evaluator, with a call of the general path only."""
 
     call: Path
 
 
 def quick_accelerations(compiled: Compiled) -> Evaluator | Guarded | Slow:
-    """(q, v, tau) → forward dynamics of a plain machine: single states in which no row acts go straight into machine
-    code, which looks at that, too."""
+    """(q, v, tau) → forward dynamics of a plain machine; single states at which no friction at rest or stop acts go
+    straight to machine code, which tests for that itself."""
     return _quick(
         compiled,
         "forward_dynamics",
@@ -95,7 +96,8 @@ def quick_accelerations(compiled: Compiled) -> Evaluator | Guarded | Slow:
 
 
 def quick_forces(compiled: Compiled) -> Evaluator | Guarded | Slow:
-    """(q, v, a) → inverse dynamics of a plain machine, likewise."""
+    """(q, v, a) → inverse dynamics of a plain machine; single states at which no friction at rest or stop acts go
+    straight to machine code."""
     return _quick(compiled, "inverse_dynamics", partial(_forces_with_rows, compiled, beginning_friction(compiled)))
 
 
@@ -116,7 +118,7 @@ def warned_forces(
     t: Any = 0.0,
     x: Any = None,
 ) -> Array:
-    """Joint forces of a motion, with a warning of joints that are beyond stops which push back."""
+    """Joint forces of a motion; warns of joints pushed far into elastic stops."""
     tau = force_ranges.joint_forces(compiled, q, v, a, actuators, p, passive, t, x)
     if passive:
         warn_beyond(compiled, np.asarray(q, dtype=float), p)

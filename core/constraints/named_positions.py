@@ -1,4 +1,4 @@
-"""Positions given by the names of coordinates: what is named is kept, what is not named follows.
+"""Positions specified by coordinate names: the named coordinates are kept, all others follow from the constraints.
 
 The way there is sought as by hand, along the loops, so that the machine stays on its branch. Where no way leads there,
 the position itself decides: if it closes, it is taken, the one nearest to where the machine stands.
@@ -30,19 +30,19 @@ Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 ROUNDED_GAP = 1e-6
-"""Residual (m, rad) of a position of which all is given that numbers written with some digits leave."""
+"""Residual (m, rad) that rounding of printed numbers may leave in a fully specified position."""
 ROUNDING_TOLERANCE = 2e-6
-"""How far (rad, m) what is named may move to close such a position."""
+"""Largest correction (rad, m) of named coordinates that closes such a position."""
 UNWILLING = 1e3
-"""Weight of what is named there."""
+"""Weight of the named coordinates in that correction."""
 INDEPENDENT_MOTION = 1e-6
-"""Part of a free motion that a coordinate has beside others when it counts as independent of them."""
+"""Share of a free motion that a coordinate must have, apart from others, to count as independent of them."""
 LEAST_QUATERNION = 1e-9
-"""Length of a quaternion that has a direction."""
+"""Smallest norm of a quaternion that can be normalised."""
 
 
 class Named(NamedTuple):
-    """A coordinate that is given: `where` it stands in q, the speeds that move it (nv,), and its value."""
+    """A specified coordinate: its index in q (`where`), a mask of the speeds (nv,) that move it, and its value."""
 
     name: str
     where: int
@@ -51,28 +51,29 @@ class Named(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """A named component of a joint with a quaternion whose others are free to follow: kept by a row (as `CutLimit`)."""
+    """A named component of a joint's quaternion whose other components are free; a constraint row (like `CutLimit`)
+    keeps it."""
 
     k: int
     lower: float
     upper: float
 
     def value(self, _compiled: Compiled, q: Array, _p: Values = None, _near: float | None = None) -> float:
-        """The coordinate."""
+        """Present value of the component."""
         return float(q[self.k])
 
     def row(self, compiled: Compiled, q: Array, p: Values = None) -> Array:
-        """(nv,) its derivative along the speeds."""
+        """(nv,) derivative of the component by the speeds."""
         one = np.eye(compiled.nv)
         return np.asarray(compiled.call("rate", np.tile(q, (compiled.nv, 1)), one, p=p)[:, self.k])
 
     def beyond(self, value: float) -> float:
-        """How far a value lies from the one it has."""
+        """Distance of a value from the specified one."""
         return abs(value - self.lower)
 
 
 class _Search(NamedTuple):
-    """What is sought: the position nearest to q in which all that is named has its value.
+    """Search for the position nearest to q in which all named coordinates have their values.
 
     bounded : whether limits hold
     """
@@ -85,18 +86,18 @@ class _Search(NamedTuple):
     bounded: bool
 
     def fixed(self) -> Flags:
-        """(nv,) speeds that move what is named."""
+        """(nv,) mask of speeds that move named coordinates."""
         return _together(self.compiled, self.named)
 
     def placed(self, q: Array) -> Array:
-        """(nq,) q with what is named at its values; quaternions at length one, named components kept."""
+        """(nq,) q with the named coordinates at their values and quaternions normalised."""
         return _placed(self.compiled, q, self.named)
 
 
 def moved(
     compiled: Compiled, q: Array, values: Mapping[str, Any], p: Values = None, t: float = 0.0, exact: bool = False
 ) -> Array:
-    """See `Mechanism.move`."""
+    """Closed position with the named coordinates at their values; see `Mechanism.move`."""
     named = _named(compiled, by_name(compiled, "q", values, p, "q0" if exact else ""), p)
     target = _placed(compiled, q, named)
     inside = compiled.coordinates.clamp(target)
@@ -117,13 +118,12 @@ def moved(
 
 
 def with_values(compiled: Compiled, q: Array, values: Mapping[str, float], p: Values, t: float) -> Array | None:
-    """(nq,) the closed position nearest to q, inside the limits, in which coordinates have these values; None if there
-    is none."""
+    """(nq,) the closed position nearest to q, inside the limits, with these coordinate values; None if there is none."""
     return _found(_Search(compiled, q, _named(compiled, values, p), p, t, True))
 
 
 def _by_hand(search: _Search, target: Array) -> Array:
-    """Towards the target as far as the loops let it; where that is farther than a hand goes, at once if it closes."""
+    """Position reached by dragging towards the target; a target too far away for dragging is tried directly."""
     compiled, q, held = search.compiled, search.q, search.fixed()
     far = np.max(np.abs(compiled.coordinates.difference(q, target)) * held, initial=0.0) > FARTHEST
     if far and (found := _found(search)) is not None:
@@ -133,17 +133,17 @@ def _by_hand(search: _Search, target: Array) -> Array:
 
 
 def _all(compiled: Compiled, named: Sequence[Named]) -> bool:
-    """Whether every coordinate has a name."""
+    """Return True if every coordinate is named."""
     return len({each.where for each in named}) == compiled.nq
 
 
 def _together(compiled: Compiled, named: Iterable[Named]) -> Flags:
-    """(nv,) speeds that move any of them."""
+    """(nv,) mask of speeds that move any of the named coordinates."""
     return np.any([np.zeros(compiled.nv, dtype=bool), *(each.moving for each in named)], axis=0)
 
 
 def _named(compiled: Compiled, values: Mapping[str, float], p: Values) -> tuple[Named, ...]:
-    """What is given, by the coordinates in q; ModelError where two joints that follow one another do not agree."""
+    """The specified values by coordinates of q. Raises ModelError if values for a joint and its mimic joint disagree."""
     own, found = compiled.coordinates, dict[int, Named]()
     for name, value in values.items():
         wanted = value
@@ -176,7 +176,7 @@ def _named(compiled: Compiled, values: Mapping[str, float], p: Values) -> tuple[
 
 
 def _moved_by(compiled: Compiled, coordinate: Coordinate) -> Flags:
-    """(nv,) the speeds that move a coordinate: its own, or all of a joint that has a quaternion."""
+    """(nv,) mask of speeds that move a coordinate: its own, or all those of a joint with a quaternion."""
     own, held = compiled.coordinates, np.zeros(compiled.nv, dtype=bool)
     part = own.slice_v(coordinate.joint)
     plain = part.stop - part.start == own.joints[coordinate.joint].info.nq
@@ -195,7 +195,7 @@ def _placed(compiled: Compiled, q: Array, named: Sequence[Named]) -> Array:
 
 
 def _unit(quaternion: Array, kept: Flags) -> Array:
-    """A quaternion at length one; the components that are kept are so while those left can make up for them."""
+    """The normalised quaternion; kept components stay fixed if the others can make up the norm."""
     left = 1.0 - float(np.sum(quaternion[kept] ** 2))
     rest = float(np.linalg.norm(quaternion[~kept]))
     if left < 0.0 or not kept.any():
@@ -213,7 +213,8 @@ def _unit(quaternion: Array, kept: Flags) -> Array:
 
 
 def _found(search: _Search) -> Array | None:
-    """The position that is sought: at the end of a way along the loops, else nearest to q, else farther away."""
+    """The requested position: by a path along the loops if possible, else the nearest closed position, else one farther
+    away."""
     compiled, q, held = search.compiled, search.q, search.fixed()
     if held.all():
         return _closed(search, search.placed(q))
@@ -230,7 +231,7 @@ def _found(search: _Search) -> Array | None:
 
 
 def _without_turns(search: _Search) -> _Search:
-    """The same less the whole turns of what is farther than a way leads: the loops repeat themselves after them."""
+    """The search with targets reduced by whole turns that are too far for a path, after which loops repeat."""
     own = search.compiled.coordinates
     named = []
     for each in search.named:
@@ -244,7 +245,7 @@ def _without_turns(search: _Search) -> _Search:
 
 
 def _leads(near: _Search, end: Array, found: Array) -> bool:
-    """Whether a way that ended at `end` leads to what was found, or to it but for whole turns."""
+    """Return True if a path that ended at `end` leads to the position found, up to whole turns."""
     if float(np.max(np.abs(near.placed(end) - end), initial=0.0)) > ROUNDED_GAP:
         return False
     apart = found - end
@@ -254,7 +255,7 @@ def _leads(near: _Search, end: Array, found: Array) -> bool:
 
 
 def _leading(search: _Search) -> Flags:
-    """(nv,) what is named as far as it is independent, first come first: the others it takes along."""
+    """(nv,) mask of the named coordinates that are independent of those named earlier."""
     compiled, held = search.compiled, search.fixed()
     N = null_space(compiled.constraint_matrix(search.q, search.p)[compiled.levels == 0])
     leading, basis = np.zeros(compiled.nv, dtype=bool), np.zeros((0, N.shape[1]))
@@ -267,8 +268,8 @@ def _leading(search: _Search) -> Flags:
 
 
 def _closed(search: _Search, start: Array, *, anywhere: bool = False) -> Array | None:
-    """The closed position nearest to a start in which what is named stands as it does there; None if it is not found,
-    or breaks limits that hold."""
+    """Closed position nearest to a start that keeps the named coordinates there; None if none is found or limits are
+    exceeded."""
     compiled, held, p, t = search.compiled, search.fixed(), search.p, search.t
     ones, nothing = np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool)
     closed, gap = closed_position(compiled, start, ones, held, p, t=t, bounded=search.bounded, anywhere=anywhere)
@@ -288,7 +289,7 @@ def _closed(search: _Search, start: Array, *, anywhere: bool = False) -> Array |
 
 
 def _entries(search: _Search) -> tuple[Any, ...]:
-    """The named coordinates of joints with quaternions of which not all is named."""
+    """Named coordinates of joints with quaternions that are only partly specified."""
     own = search.compiled.coordinates
     several = [each for each in search.named if np.sum(each.moving) > 1]
     joints = [own.table[each.where].joint for each in several]
@@ -303,7 +304,7 @@ def _entries(search: _Search) -> tuple[Any, ...]:
 
 
 def _one_by_one(search: _Search) -> Array:
-    """The position, each coordinate brought to its value after the other.
+    """Position found by moving one named coordinate after another to its value.
 
     Raises AssemblyError naming the first that cannot be had beside those before it, and how far it is from where it can
     stand.
@@ -319,8 +320,8 @@ def _one_by_one(search: _Search) -> Array:
 
 
 def _contradiction(search: _Search, before: _Search, last: Named) -> AssemblyError:
-    """What is said of a coordinate that cannot have its value beside those before it, of which only those that keep it
-    from it are named."""
+    """Error for a coordinate that cannot reach its value while those named before it are kept; names only those that
+    conflict."""
     compiled = search.compiled
     if _found(search._replace(named=())) is None:
         return failures.assembly_error(compiled, search.placed(search.q), search.p, search.t)
@@ -349,7 +350,7 @@ def _contradiction(search: _Search, before: _Search, last: Named) -> AssemblyErr
 
 
 def _driven(search: _Search) -> str:
-    """The drivers without which the position could be had, as a sentence; '' if it could not."""
+    """Sentence naming the drivers that prevent the position; '' if it fails without them, too."""
     compiled, rows = search.compiled, search.compiled.rows
     others = np.array([row.collection != "drivers" for row in rows])
     start, ones = search.placed(search.q), np.ones(compiled.nv)
@@ -363,7 +364,8 @@ def _driven(search: _Search) -> str:
 
 
 def _as_far_as_it_goes(before: _Search, last: Named) -> Array:
-    """(nq,) where a coordinate stands when it is moved towards its value, those before it held."""
+    """(nq,) position in which a coordinate is moved towards its value as far as possible while those before it are
+    held."""
     trial = before._replace(named=(*before.named, last))
     target = before.compiled.coordinates.clamp(trial.placed(before.q))
     end = dragged(before.compiled, before.q, target, trial.fixed(), before.p, before.t, yields=not before.named)

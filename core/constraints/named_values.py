@@ -1,5 +1,4 @@
-"""Values of coordinates, speeds and accelerations as people give them: by name or all in order, numbers or texts with
-a unit."""
+"""User-given values of coordinates, speeds and accelerations: by name or as a list, as numbers or texts with a unit."""
 
 from __future__ import annotations
 
@@ -22,12 +21,13 @@ from core.traces.compiled import Compiled, once
 
 Array = NDArray[np.float64]
 Which = Literal["q", "v", "a"]
-"""Coordinates, speeds, or accelerations; the last word of the channels that they are in a run."""
+"""Coordinates, speeds or accelerations, by the suffix of their channels in a run."""
 
 WORDS = {"q": "coordinate", "v": "speed", "a": "acceleration"}
 RATES = {"angular_velocity": "angular_acceleration", "velocity": "acceleration"}
 AGREED_TOLERANCE = 1e-9
-"""Difference (rad/s or m/s, per s; or that part of them) that speeds of joints that follow one another may have."""
+"""Largest difference (rad/s or m/s, per s; relative for large values) between values given for a joint and its mimic
+joint."""
 
 
 @once
@@ -36,7 +36,7 @@ def _meanings(compiled: Compiled) -> dict[Which, dict[str, tuple[str, ...]]]:
 
 
 def _meant(compiled: Compiled, which: Which) -> dict[str, tuple[str, ...]]:
-    """What can be named → the coordinates or speeds that it stands for, in order."""
+    """Name → the coordinates or speeds it stands for, in order."""
     own = compiled.coordinates
     found: dict[str, tuple[str, ...]] = {}
     names = compiled.q_names if which == "q" else compiled.v_names
@@ -47,8 +47,8 @@ def _meant(compiled: Compiled, which: Which) -> dict[str, tuple[str, ...]]:
 
 
 def meant_by(compiled: Compiled, which: Which, name: Any, where: str = "") -> tuple[str, ...]:
-    """The coordinates or speeds that a name stands for: one by its own name or that of a joint that follows another,
-    all of a joint by its name; also as a run's channels are called ("elbow.q").
+    """Coordinates or speeds that a name stands for: one by its own name or by that of a mimic joint, all of a joint by
+    the joint's name; channel names of a run ("elbow.q") work, too.
 
     Raises ModelError for a name that stands for none.
     """
@@ -59,7 +59,7 @@ def meant_by(compiled: Compiled, which: Which, name: Any, where: str = "") -> tu
 
 
 def unknown_name(compiled: Compiled, which: Which, name: str, where: str = "") -> ModelError:
-    """The refusal of a name that stands for no coordinate or speed: of a joint where a loop is cut it says so."""
+    """Error for a name of no coordinate or speed; for a cut joint it says that the joint closes a loop."""
     word = WORDS["q" if which == "q" else "v"]
     plain = name.removesuffix(f".{which}")
     for loop in compiled.loops:
@@ -75,7 +75,7 @@ def unknown_name(compiled: Compiled, which: Which, name: str, where: str = "") -
 
 
 def dimension(compiled: Compiled, which: Which, name: str) -> str:
-    """What a coordinate, speed or acceleration (one, by its own name) measures."""
+    """Dimension of one coordinate, speed or acceleration given by its own name."""
     if which == "a":
         speed = dimension(compiled, "v", name)
         return RATES.get(speed, speed)
@@ -88,7 +88,7 @@ def dimension(compiled: Compiled, which: Which, name: str) -> str:
 
 @once
 def _dimensions(compiled: Compiled) -> dict[str, dict[str, str]]:
-    """What each coordinate and speed measures."""
+    """Dimension of each coordinate and speed."""
     joints = compiled.coordinates.joints.values()
     positions = (each for joint in joints for each in joint.info.coordinate_dimensions)
     return {
@@ -100,7 +100,7 @@ def _dimensions(compiled: Compiled) -> dict[str, dict[str, str]]:
 def by_name(
     compiled: Compiled, which: Which, given: Mapping[str, Any], p: Values = None, label: str = ""
 ) -> dict[str, float]:
-    """Each coordinate or speed that is named → its value, rad, m, rad/s, m/s.
+    """Value of each named coordinate or speed, rad, m, rad/s, m/s.
 
     given : names (see `meant_by`) → a number, a text with a unit or a formula in parameters, or one for each of the
     joint's; label : what the caller calls it
@@ -129,8 +129,7 @@ def by_name(
 def motion_by_name(
     compiled: Compiled, which: Literal["v", "a"], given: Mapping[str, Any], p: Values = None, label: str = ""
 ) -> dict[int, float]:
-    """Index of each speed or acceleration that is named → its value; that of a joint which follows another as of the
-    one that leads.
+    """Value of each named speed or acceleration by its index; a value of a mimic joint is converted to its leader's.
 
     Raises ModelError as `by_name`, and where a joint and its follower do not agree.
     """
@@ -168,7 +167,7 @@ def in_order(compiled: Compiled, which: Which, given: Any, p: Values = None, lab
 
 
 def numbers(given: Any, names: Iterable[str], label: str) -> Array:
-    """(n,) as many numbers as there are names, or a ModelError."""
+    """(n,) one number for each name. Raises ModelError if the count differs."""
     known = tuple(names)
     try:
         array = np.array(given, dtype=float)
@@ -187,8 +186,8 @@ def numbers(given: Any, names: Iterable[str], label: str) -> Array:
 
 
 def quantity(value: Any, dimension: str, values: Mapping[str, float], where: str) -> float:
-    """A finite number, SI, from a number or from a text: with a unit behind ("30 deg", "10 rpm", "30°/s"), or a formula
-    in parameters (`values`). Raises ModelError."""
+    """A finite number, SI, from a number or a text: a value with a unit ("30 deg", "10 rpm", "30°/s") or a formula of
+    parameters (`values`). Raises ModelError."""
     if isinstance(value, str):
         return _read(value, dimension, values, where)
     if isinstance(value, np.ndarray) and value.ndim == 0:
@@ -224,14 +223,14 @@ def _items(given: Any, where: str) -> list[Any]:
 
 
 def _alone(given: Any) -> bool:
-    """Whether it is one value, no sequence."""
+    """Return True if the value is no sequence."""
     return (
         isinstance(given, str) or not isinstance(given, Iterable) or (isinstance(given, np.ndarray) and not given.ndim)
     )
 
 
 def _parameters(compiled: Compiled, p: Values, given: Iterable[Any]) -> dict[str, float]:
-    """What names in the texts among the values given mean."""
+    """Values of the parameter names that occur in the given texts."""
     if not any(isinstance(item, str) for each in given for item in ([each] if _alone(each) else each)):
         return {}
     row = compiled.parameter_values(p)

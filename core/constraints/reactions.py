@@ -1,5 +1,4 @@
-"""Wrenches in the joints: by the recursion in trees; with loops, constraints and drivers, the forces that hold them in
-addition.
+"""Joint reaction wrenches: by recursion in open chains, plus constraint forces with loops, constraints and drivers.
 
 The recursion gives f_i, all that acts on what lies behind tree joint i; what holds adds what it sends through the joint
 (`core.constraints.transmission`). Where constraints are redundant (a planar loop of revolute joints) the forces are not
@@ -27,7 +26,7 @@ Array = NDArray[np.float64]
 
 
 class Reactions(dict[str, Array]):
-    """joint → wrench; `note` says where they are not the only possible ones."""
+    """Joint → wrench; `note` says where the wrenches are not unique."""
 
     note: str = ""
 
@@ -36,7 +35,7 @@ class Reactions(dict[str, Array]):
 
 
 CHUNK = 1000
-"""States whose least forces are found together."""
+"""Number of states whose minimum-norm forces are computed together."""
 NOT_UNIQUE = "Constraints are redundant, so the forces are not unique: these are those of least norm."
 
 
@@ -70,7 +69,7 @@ def reactions(
 
 
 def _redundant(compiled: Compiled, q: Any, p: Values) -> bool:
-    """Whether at the first of the states some rows of G say what others say already."""
+    """Return True if rows of G are redundant at the first of the states."""
     state, values = np.asarray(q, dtype=float), compiled.parameter_values(p)
     if not math.prod(state.shape[:-1]) * math.prod(values.shape[:-1]):
         return False
@@ -79,8 +78,8 @@ def _redundant(compiled: Compiled, q: Any, p: Values) -> bool:
 
 
 def _least(compiled: Compiled, q: Any, multipliers: Array, own: Array, sent: Transmission, p: Values) -> Array:
-    """(…, rows) the multipliers of which joints and other elements feel least, some states at a time; torques count
-    per size of the machine."""
+    """(…, rows) multipliers with the smallest norm of joint wrenches and element forces, in chunks of states; torques
+    are divided by the machine's size."""
     leading = multipliers.shape[:-1]
     states = np.broadcast_to(q, (*leading, compiled.nq)).reshape(-1, compiled.nq)
     values = np.broadcast_to(compiled.parameter_values(p), (*leading, len(compiled.p_names))).reshape(len(states), -1)
@@ -107,22 +106,21 @@ def _least(compiled: Compiled, q: Any, multipliers: Array, own: Array, sent: Tra
 
 
 class _Felt:
-    """What is felt of multipliers at some states: wrenches in all joints, of cut ones and of trees, and forces of all
-    other elements. size : of the machine, m"""
+    """Wrenches in all joints and forces of all other elements as functions of the multipliers. size : of the machine, m"""
 
     def __init__(self, compiled: Compiled, sent: Transmission, size: float) -> None:
         self._sent, self._unit = sent, np.array([1.0 / size] * 3 + [1.0] * 3)
         self._others = [k for k, row in enumerate(compiled.rows) if row.collection != "joints"]
 
     def of(self, multipliers: Array, own: Array | float = 0.0) -> Array:
-        """(…, m) of multipliers (…, rows), beside own wrenches (…, joints, 6)."""
+        """(…, m) wrenches and forces of multipliers (…, rows), in addition to own wrenches (…, joints, 6)."""
         wrenches = (own + self._sent.through(multipliers)) * self._unit
         flat = wrenches.reshape(*wrenches.shape[:-2], -1)
         return np.concatenate([flat, multipliers[..., self._others]], axis=-1)
 
     @property
     def matrix(self) -> Matrix:
-        """(m, rows) the same of one state in compressed rows."""
+        """(m, rows) matrix of this map at one state, in compressed rows."""
         joints = self._sent.matrix
         every = np.eye(joints.shape[1])[self._others]
         return stacked(scaled(joints, rows=np.tile(self._unit, self._sent.shape[0])), every)
@@ -131,7 +129,7 @@ class _Felt:
 def _through(
     compiled: Compiled, q: Any, v: Any, a: Any, p: Values, t: Any, x: Any, passive: bool, closing: Array | None
 ) -> Array:
-    """(…, joints, 6) as if nothing else held; of cut joints what acts in them by itself (springs, rotors)."""
+    """(…, joints, 6) wrenches without constraint forces; in cut joints, those of their springs and rotors."""
     name = "wrenches_ideal" if not passive else "wrenches" if closing is None else "wrenches_smooth"
     own = compiled.call(name, q, v, a, p=p, t=t, x=x)
     if closing is None or not closing.any():
@@ -151,7 +149,7 @@ def constraint_forces(
     x: Any = None,
     closing: Array | None = None,
 ) -> dict[str, Array]:
-    """constraint or driver → (…, rows) multipliers, of least norm where they are not unique."""
+    """Constraint or driver → (…, rows) multipliers, of minimum norm if they are not unique."""
     if compiled.constrained and _redundant(compiled, q, p):
         own = _through(compiled, q, v, a, p, t, x, passive, closing)
         multipliers = _least(compiled, q, multipliers, own, transmission(compiled, q, p), p)
@@ -165,7 +163,7 @@ def constraint_forces(
 
 
 def sensor(compiled: Compiled, q: Any, v: Any, name: str, a: Any, p: Values) -> tuple[Array, Array]:
-    """See `Mechanism.sensor`."""
+    """Value and rate of a sensor; see `Mechanism.sensor`."""
     known = compiled.elements.sensors
     if name not in known:
         raise ModelError(f"There is no sensor of motion '{name}'.", remedy=near_misses(name, list(known)))

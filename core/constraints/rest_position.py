@@ -1,4 +1,4 @@
-"""The position of rest: what joints state of theirs is kept, joints that state none move first.
+"""Reference position: stated joint values are kept, and joints without a stated value move first to close loops.
 
 Where what is stated cannot be had, because loops do not close so or drivers hold something else, the nearest position
 is taken, and it is told how far each joint stands from what it states.
@@ -26,18 +26,19 @@ from core.traces.compiled import Compiled, once
 Array = NDArray[np.float64]
 
 KEPT_TOLERANCE = 1e-6
-"""How far (rad, m) a joint may stand from the rest position it states when that counts as kept."""
+"""Largest deviation (rad, m) from a stated reference value that counts as kept."""
 TOLD_TOLERANCE = 1e-3
-"""How far (rad, m) it must stand from it to be told: rest positions are written with some digits."""
+"""Smallest deviation (rad, m) from a stated reference value that is reported: the values are written with few digits.
+"""
 UNWILLING = 100.0
-"""Weight of coordinates with a stated rest position beside others, where not all can be kept."""
+"""Weight of coordinates with a stated reference value relative to others, if not all can be kept."""
 PASSES = 3
-"""Closings from what is stated, the others where the last one left them."""
+"""Number of closures from the stated values, each with the others where the last one left them."""
 
 
 class RestMove(NamedTuple):
-    """A coordinate of a joint that does not stand where the joint states, rad or m; None of attitudes and free bodies,
-    of which only is said how far they are apart."""
+    """A coordinate that differs from its joint's stated reference value, rad or m; values are None for orientations and
+    free bodies, of which only the distance is given."""
 
     joint: str
     stated: float | None
@@ -47,8 +48,8 @@ class RestMove(NamedTuple):
 
 
 def rest(compiled: Compiled, p: Values = None, t: float = 0.0) -> Array:
-    """(nq,) the rest position: as stated, else neutral, inside the limits, loops closed, or as nearly as they can be;
-    joints that state none move first."""
+    """(nq,) reference position: as stated, else neutral, inside the limits, with loops closed as well as possible;
+    joints without a stated value move first."""
     return _rest(compiled).copy() if p is None and t == 0.0 else _closed_rest(compiled, p, t)
 
 
@@ -76,7 +77,7 @@ def _closed_rest(compiled: Compiled, p: Values, t: float) -> Array:
 
 
 def _start(compiled: Compiled) -> Array:
-    """(nq,) as stated; joints that state nothing stand as they do between bodies that the others place."""
+    """(nq,) stated values; joints without one are placed between bodies that the others position."""
     q, own = compiled.coordinates.rest(), compiled.coordinates
     unstated = [joint for joint in own.joints.values() if not joint.rest]
     if not (unstated and any(joint.rest for joint in compiled.cuts)):
@@ -103,8 +104,8 @@ def _start(compiled: Compiled) -> Array:
 
 
 def _nearest(compiled: Compiled, start: Array, closed: Array, stated: list[str], p: Values, t: float) -> Array:
-    """Of the closed positions near to a start and to one that is closed, that in which joints stand nearest to what
-    they state."""
+    """Closed position, among those near a start and a closed position, in which joints are nearest to their stated
+    values."""
     weights, nothing = np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool)
     for joint in stated:
         weights[compiled.joint_v(joint)] = UNWILLING
@@ -120,7 +121,7 @@ def _nearest(compiled: Compiled, start: Array, closed: Array, stated: list[str],
 
 
 def _stated(compiled: Compiled) -> list[str]:
-    """Joints of the tree that state a rest position and that no driver moves."""
+    """Tree joints with a stated reference value that no driver moves."""
     driven = {driver.joint for driver in compiled.model.expanded.drivers}
     return [name for name, joint in compiled.coordinates.joints.items() if joint.rest and name not in driven]
 
@@ -130,12 +131,12 @@ def _farthest(compiled: Compiled, q: Array, p: Values) -> float:
 
 
 def rest_moves(compiled: Compiled) -> tuple[RestMove, ...]:
-    """The joints that at rest do not stand where they state."""
+    """Coordinates that differ from their stated values in the reference position."""
     return tuple(move for move in _moves(compiled, rest(compiled), None) if move.apart > TOLD_TOLERANCE)
 
 
 def _moves(compiled: Compiled, q: Array, p: Values) -> list[RestMove]:
-    """How far coordinates stand from what their joints state; angles of joints that close loops up to whole turns."""
+    """Deviation of coordinates from the stated values; angles of loop-closing joints up to whole turns."""
     own, found = compiled.coordinates, []
     driven = {driver.joint for driver in compiled.model.expanded.drivers}
     cut = {joint.name for joint in compiled.cuts}
@@ -161,7 +162,7 @@ def _moves(compiled: Compiled, q: Array, p: Values) -> list[RestMove]:
 
 
 def findings(compiled: Compiled) -> tuple[Finding, ...]:
-    """What is told of joints whose stated rest positions cannot be had."""
+    """Findings about joints whose stated reference values cannot be kept."""
     remedy = "State the rest positions of fewer joints, which the others follow, or those of a pose that closes."
     return tuple(
         Finding("warning", _words(each), remedy, "joints", each.joint, "rest") for each in rest_moves(compiled)

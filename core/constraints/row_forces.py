@@ -1,4 +1,4 @@
-"""What rows of joints exert at one state: friction that holds joints at rest, or slides, and stops that are met.
+"""Joint friction (static or sliding) and stop forces at one state.
 
 As in runs, forces of rows at rest are those of Gauss's principle (`core.numerics.bounded_forces`).
 Equations without rows are linear in joint forces, so that what a force along a row changes is a difference of two
@@ -42,7 +42,7 @@ Array = NDArray[np.float64]
 
 
 class RowForces(NamedTuple):
-    """Beside the smooth equations.
+    """Friction and stop forces in addition to the smooth equations of motion.
 
     joint : (…, nv) joint forces, N·m or N; closing : (…, n) those of them that joints which close loops exert, along
     the growth of each of their coordinates (in the order of "cut_values")
@@ -55,8 +55,8 @@ class RowForces(NamedTuple):
 def acting(
     compiled: Compiled, q: Any, v: Any, tau: Any, p: Values, t: Any = 0.0, x: Any = None, motors: bool = False
 ) -> RowForces | None:
-    """Of rows at states with joint forces τ (…, nv); None: nothing. motors : τ are what motors give within their limits
-    of effort; at limits of speed they withhold of it (`core.constraints.motor_limits`)"""
+    """Friction and stop forces at states with joint forces τ (…, nv); None if there are none. motors : τ are motor
+    commands, cut off at effort limits and withheld at speed limits (`core.constraints.motor_limits`)"""
     if not motors and not may_act(compiled, q, v, p):
         return None
     return _each(compiled, partial(_forces_at, motors=motors), (q, v, tau), p, t, x)
@@ -65,8 +65,8 @@ def acting(
 def resisting(
     compiled: Compiled, q: Any, v: Any, a: Any, p: Values, t: Any = 0.0, x: Any = None, bearings: bool = True
 ) -> Array | None:
-    """(…, nv) joint forces of stops that are pushed in, of friction of joints at rest that accelerates a (…, nv)
-    make slide, and of friction by reactions of trees (unless bearings is false); None: nothing."""
+    """(…, nv) joint forces of compressed stops, of friction of joints that accelerations a (…, nv) set in motion from
+    rest, and of reaction-dependent friction of open chains (unless bearings is false); None if there are none."""
     which = states_that_act(compiled, q, v, p)
     if not (may_act(compiled, q, v, p) if which is None else which.any()):
         return None
@@ -74,7 +74,7 @@ def resisting(
 
 
 def stored(compiled: Compiled, q: Any, p: Values) -> Array | float:
-    """(…) J in stops that are pushed in."""
+    """(…) elastic energy, J, of compressed stops."""
     if not may_act(compiled, q, None, p):
         return 0.0
     q, values = np.asarray(q, dtype=float), compiled.parameter_values(p)
@@ -84,7 +84,7 @@ def stored(compiled: Compiled, q: Any, p: Values) -> Array | float:
 
 
 def _flags(compiled: Compiled, q: Any, v: Any, p: Values, leading: tuple[int, ...]) -> NDArray[np.bool_]:
-    """(n,) whether a row may exert something at each of the states."""
+    """(n,) mask of the states at which friction at rest or a stop may act."""
     which = states_that_act(compiled, q, v, p)
     return np.broadcast_to(True if which is None else which, leading).ravel()
 
@@ -105,8 +105,8 @@ def _each(
     x: Any,
     which: NDArray[np.bool_] | None = None,
 ) -> RowForces:
-    """A function of (q, v, τ or a, p, t, x, modes) that gives forces along rows, at each of the states, of which
-    others than `which` have none."""
+    """Forces along rows at each of the states, from a function of (q, v, τ or a, p, t, x, modes); zero at states
+    outside `which`."""
     q, v, third = (np.asarray(each, dtype=float) for each in states)
     values, times = compiled.parameter_values(p), np.asarray(t, dtype=float)[..., None]
     arrays = [q, v, third, values, times] + ([] if x is None else [np.asarray(x, dtype=float)])
@@ -138,7 +138,7 @@ def _pushes(compiled: Compiled, modes: JointModes, at: JointRows, q: Array, v: A
 
 
 def _motions(compiled: Compiled, q: Array, p: Array) -> Array:
-    """(nv, k) speeds that all that holds leaves."""
+    """(nv, k) speeds admitted by all constraints."""
     return null_space(compiled.constraint_matrix(q, p)) if compiled.constrained else np.eye(compiled.nv)
 
 
@@ -155,7 +155,8 @@ def _resisting_alone(compiled: Compiled, modes: JointModes, at: JointRows, state
 
 
 def _resisted(compiled: Compiled, modes: JointModes, at: JointRows, own: JointRows, state: tuple[Any, ...]) -> Array:
-    """(rows,) forces beside those of traces, which know the friction `at` has; own : what there is."""
+    """(rows,) forces in addition to those of the compiled equations, which include the friction of `at`; own : the
+    actual rows."""
     q, v, a, p, *_ = state
     forces, begins, rates = _pushes(compiled, modes, at, q, v, p), at.W @ a, at.W @ v
     rests = at.sizes(rates) < AT_REST_SPEED
@@ -174,8 +175,9 @@ def resisting_with(
     loads: Array,
     share: Array | None = None,
 ) -> tuple[Array, Array]:
-    """The same at one state (q, v, a, p, t, x) with loads of bearings: (nv,) joint forces, and (n,) along coordinates
-    of joints that close loops, all friction included. share : (rows,) of what friction at rest can, along growth."""
+    """Friction and stop forces at one state (q, v, a, p, t, x) for given bearing loads: (nv,) joint forces, and (n,)
+    along coordinates of loop-closing joints. share : (rows,) friction at rest as a share of its limit, positive along
+    increasing coordinates."""
     own = loaded(at, loads)
     forces = _resisted(compiled, modes, at, own, state)
     if share is not None:
@@ -196,8 +198,8 @@ def _forces_at(
 
 
 def self_locking_factor(compiled: Compiled, q: Any, v: Any, tau: Any, p: Any, t: float = 0.0, x: Any = None) -> float:
-    """κ of friction by reactions at one state (`core.constraints.bearing_friction`); 0: there is none.
-    Raises SimulationError where no friction is in balance."""
+    """Self-locking factor κ of reaction-dependent friction at one state (`core.constraints.bearing_friction`); 0 if
+    there is none. Raises SimulationError if no consistent friction exists."""
     q, v, tau = (np.asarray(each, dtype=float) for each in (q, v, tau))
     values = compiled.parameter_values(p)
     modes = joint_modes(compiled, values)
@@ -211,7 +213,7 @@ def self_locking_factor(compiled: Compiled, q: Any, v: Any, tau: Any, p: Any, t:
 def _loads(
     compiled: Compiled, modes: JointModes, at: JointRows, state: tuple[Any, ...], motors: bool = False
 ) -> Callable[[Array], Array]:
-    """What bearings bear if friction is that of some loads."""
+    """Function that returns the bearing loads resulting from the friction at assumed loads."""
     q, v, tau, p, t, x = state
 
     def loads(before: Array) -> Array:
@@ -224,7 +226,7 @@ def _loads(
 
 
 def _closing(compiled: Compiled, at: JointRows, forces: Array) -> Array:
-    """(n,) forces along coordinates of joints that close loops."""
+    """(n,) forces along coordinates of loop-closing joints."""
     closing = np.zeros(len(compiled.program.tracer.cut_coordinates))
     for force, each in zip(forces, at.rows, strict=True):
         if each.at_v == NOWHERE:
@@ -268,8 +270,8 @@ def _held_at(
 def grown(
     compiled: Compiled, q: Array, v: Array, more: Array, held: list[int], p: Array, t: float, x: Array | None
 ) -> Array:
-    """(rows,) what joint forces `more` (nv,) change of the forces along rows that are held, while all rows go on as
-    they do: those that slide keep their friction, so theirs are 0."""
+    """(rows,) change of the forces in sticking rows caused by additional joint forces `more` (nv,), with all contact
+    states unchanged; 0 for sliding rows, whose friction is constant."""
     at = rows_at(compiled, joint_modes(compiled, p), q, p, t, v, x)
     result, W = np.zeros(len(at.rows)), at.W[held]
     loads = np.concatenate([np.zeros((1, compiled.nv)), more[None], W])
@@ -280,14 +282,14 @@ def grown(
 
 
 def touched_sides(at: JointRows) -> NDArray[np.int64]:
-    """(n,) the side of a rigid stop that a row rests against; 0: none."""
+    """(n,) side of the rigid stop that a row is in contact with; 0 if none."""
     rigid = np.array([not is_elastic(row) for row in at.rows], dtype=bool)
     sides = [np.where(rigid & (at.beyond(side) >= -TOUCH_TOLERANCE), side, 0) for side in (1, -1)]
     return np.asarray(np.where(sides[0] != 0, sides[0], sides[1]))
 
 
 def _bounds(own: JointRows, touched: NDArray[np.int64]) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-    """Least and largest forces at rest, then while sliding; a rigid stop pushes back with whatever it takes."""
+    """Smallest and largest forces at rest, then while sliding; a rigid stop pushes with any force needed."""
     (least, most), (onward, backward) = own.static_bounds, own.sliding_bounds
     least, onward = (np.where(touched > 0, -np.inf, each) for each in (least, onward))
     most, backward = (np.where(touched < 0, np.inf, each) for each in (most, backward))
