@@ -1,4 +1,4 @@
-"""Actuators: the joints whose speeds are chosen while all others follow.
+"""Actuators: the joint speeds that are prescribed while all others follow from the constraints.
 
 With the motions N that joints and constraints leave (v = N s) actuators of speeds u = A N s move a frame by J N (A N)⁺.
 Where A N loses rank the machine moves though all actuators are held, and they cannot hold it: a singularity of the
@@ -31,12 +31,12 @@ from core.traces.compiled import Compiled, once
 Array = NDArray[np.float64]
 
 HELD_TOLERANCE = 1e-7
-"""Share of a free motion (in units of the machine) by which actuators move, below which it goes on while they are held:
-loops are only closed to the tolerance of the assembly."""
+"""Actuator speed in a free motion (relative, in units of the machine) below which the motion counts as possible with
+actuators locked: loops are only closed to the tolerance of the assembly."""
 
 
 class Actuators(NamedTuple):
-    """Chosen speeds.
+    """The actuated speeds of a machine.
 
     indices : of speeds v; names : of them; reason : why these, in words, '' where all joints of a tree are.
     """
@@ -46,13 +46,14 @@ class Actuators(NamedTuple):
     reason: str = ""
 
     def slides(self, mech: Mechanism) -> NDArray[np.bool_]:
-        """(k,) which of them are m/s."""
+        """(k,) mask of the actuators that translate (m/s)."""
         dimensions = mech.compiled.coordinates.speed_dimensions
         return np.array([dimensions[k] == "velocity" for k in self.indices], dtype=bool)
 
 
 class Transmission(NamedTuple):
-    """How actuators move a machine at a pose: v = speeds · u, of the least norm where there are more than freedoms.
+    """Map from actuator speeds u to joint speeds at a pose, v = speeds · u; of minimum norm if there are more actuators
+    than degrees of freedom.
 
     speeds : (nv, k); loose : (nv, r) orthonormal speeds (in units of the machine) that held actuators leave.
     """
@@ -84,8 +85,9 @@ def actuators(mech: Mechanism, named: Sequence[str] = ()) -> Actuators:
 
 @once
 def default_actuators(compiled: Compiled) -> Actuators:
-    """All joints of a tree; of a machine with constraints as many independent speeds as it has freedoms: of joints that
-    are driven, have a motor, have one coordinate, in this order, and early ones. They do not depend on the pose."""
+    """Default actuators, independent of the pose: all joints of an open chain; with constraints as many independent
+    speeds as there are degrees of freedom, preferring driven joints, joints with a motor, joints with one coordinate,
+    and earlier ones."""
     if not compiled.lasting.any():
         return _chosen(compiled, tuple(range(compiled.nv)), "")
     motions = _general(compiled) / speed_units(compiled, None)[:, None]
@@ -99,7 +101,7 @@ def default_actuators(compiled: Compiled) -> Actuators:
 
 
 def _likely(compiled: Compiled) -> dict[str, list[int]]:
-    """Speeds that the model itself names as actuators: words that say why → indices."""
+    """Speeds that the model marks as actuated: reason in words → indices."""
     model = compiled.model.expanded
     driven = {driver.joint for driver in model.drivers if driver.joint}
     motors = {
@@ -116,7 +118,7 @@ def _likely(compiled: Compiled) -> dict[str, list[int]]:
 
 
 def transmission(mech: Mechanism, q: Array, chosen: Actuators, p: Values = None) -> Transmission:
-    """How the actuators move the machine at a pose q (nq,)."""
+    """Map from actuator speeds to joint speeds at a pose q (nq,)."""
     constraints = PositionConstraints(mech.compiled, p, drivers=False)
     if not constraints.rows and len(chosen.indices) == mech.nv:
         return Transmission(np.eye(mech.nv), np.zeros((mech.nv, 0)))
@@ -134,7 +136,7 @@ def _transmission(compiled: Compiled, N: Array, chosen: Actuators) -> Transmissi
 
 
 def loose_words(mech: Mechanism, chosen: Actuators, loose: Array) -> str:
-    """What it means that held actuators leave these speeds (nv, r); '' if there are none."""
+    """Sentence on the speeds (nv, r) that remain free with actuators locked; '' if there are none."""
     if not loose.shape[1]:
         return ""
     joints = ", ".join(dict.fromkeys(fastest(mech, v) for v in loose.T))
@@ -145,12 +147,12 @@ def loose_words(mech: Mechanism, chosen: Actuators, loose: Array) -> str:
 
 
 def fastest(mech: Mechanism, v: Array) -> str:
-    """The joint that moves most, in units of the machine."""
+    """Name of the joint with the largest speed, in units of the machine."""
     return mech.v_names[int(np.argmax(np.abs(v) / speed_units(mech.compiled, None)))]
 
 
 def _general(compiled: Compiled) -> Array:
-    """(nv, k) the motions left at a pose near the rest pose that is not special."""
+    """(nv, k) free motions at a generic (nonsingular) pose near the reference configuration."""
     constraints, start = PositionConstraints(compiled, drivers=False), rest(compiled)
     return constraints.motions(next(constraints.poses_near(start), start))
 
@@ -160,7 +162,7 @@ def _chosen(compiled: Compiled, indices: tuple[int, ...], reason: str) -> Actuat
 
 
 def _speeds_of(mech: Mechanism, name: str) -> range:
-    """Indices of the speeds that a name of a speed or joint means."""
+    """Indices of the speeds meant by the name of a speed or joint."""
     if name in mech.v_names:
         k = mech.v_names.index(name)
         return range(k, k + 1)

@@ -1,4 +1,4 @@
-"""Assembly branches: the different ways in which a machine's loops close for given coordinates.
+"""Assembly branches: the distinct ways to close a machine's loops for given coordinates.
 
 Closing is tried from many random poses with the given coordinates held; what closes is told apart by where joints and
 bodies are, so that whole turns do not count.
@@ -25,11 +25,13 @@ from core.numerics.tolerances import ACCEPTED_GAP
 Array = NDArray[np.float64]
 
 STARTS = 400
-"""Random poses from which closing is tried."""
+"""Number of random initial poses."""
 QUIET = 60
-"""Starts without a new branch after which the search ends, at least 3 times as many as it took to find the last."""
+"""Number of starts without a new branch after which the search ends; at least 3 times as many as the last branch took.
+"""
 WELL = (0.2, 1e-4)
-"""How well a coordinate must tell the rest of the motion to be chosen, at first and then."""
+"""Relative influence on the remaining motion that a coordinate needs to be chosen as independent: first pass, second
+pass."""
 
 
 def branches(
@@ -83,8 +85,8 @@ def branches(
 
 
 def independent_coordinates(mech: Mechanism, q: Array, p: Values = None, t: float = 0.0) -> tuple[str, ...]:
-    """Coordinates that leave nothing free when they are held: of joints with one coordinate and early ones, if these
-    do well."""
+    """Independent coordinates, which determine the pose locally; those of joints with one coordinate and earlier ones
+    are preferred if well conditioned."""
     constraints = PositionConstraints(mech.compiled, p, t)
     rows = constraints.motions(q) / constraints.units[:, None]
     plain = plain_coordinates(mech)
@@ -106,7 +108,7 @@ def independent_coordinates(mech: Mechanism, q: Array, p: Values = None, t: floa
 def _held(
     mech: Mechanism, constraints: PositionConstraints, fixed: Sequence[str] | Mapping[str, float], guess: Array
 ) -> tuple[NDArray[np.bool_], Array]:
-    """Flags of the held speeds, and the guess with the given values."""
+    """Mask of the fixed speeds, and the initial guess with the given values."""
     guess = guess.copy()
     names = list(fixed) or list(
         independent_coordinates(mech, constraints.closed(guess)[0], constraints.p, constraints.t)
@@ -126,7 +128,7 @@ def _held(
 
 
 def _check_held(constraints: PositionConstraints, q: Array, held: NDArray[np.bool_]) -> None:
-    """Raises ModelError if more is free than bodies that turn about their own lines."""
+    """Raise ModelError if the fixed coordinates leave more freedom than bodies spinning about their own axis."""
     N = constraints.motions(q)
     _, sigma, vt = np.linalg.svd((N / constraints.units[:, None])[held])
     left = N @ vt[rank_of(sigma) :].T
@@ -141,7 +143,7 @@ def _check_held(constraints: PositionConstraints, q: Array, held: NDArray[np.boo
 
 
 def _scattered(mech: Mechanism, guess: Array, held: NDArray[np.bool_], rng: np.random.Generator) -> Array:
-    """A random pose in which the held coordinates are those of the guess."""
+    """A random pose with the fixed coordinates as in the guess."""
     trial = mech.random(rng)
     for coordinate in mech.coordinates:
         at = mech.joint_v(coordinate.joint)

@@ -1,4 +1,4 @@
-"""Denavit–Hartenberg parameters of any serial chain of revolute and prismatic joints, with what is left over.
+"""Denavit–Hartenberg parameters fitted to a serial chain of revolute and prismatic joints, with the remaining error.
 
 The joint axes are lines in space at q = 0. Frames are put on their common normals (Denavit and Hartenberg 1955; Spong,
 Hutchinson and Vidyasagar 3.2; Craig 3.4); where axes are parallel or meet, or slide, the free choices let as
@@ -24,14 +24,16 @@ from core.model.parameters import value_of
 
 Array = NDArray[np.float64]
 PARALLEL = 1e-7
-"""Sine of the angle below which two axes are parallel, and part of the machine's size below which they meet."""
+"""Sine of the angle below which two axes count as parallel, and distance, relative to the machine's size, below which
+they intersect."""
 POSES = 20
 TIED_POSES, TIED_TOLERANCE = 3, 1e-9
-"""Random poses at which a constraint is asked which joints it ties, and the entry of its row (SI) that counts."""
+"""Number of random poses for testing which joints a constraint couples, and the smallest Jacobian entry (SI) that
+counts."""
 
 
 class Row(NamedTuple):
-    """One row: lengths m, angles rad; theta or d is the constant added to the joint coordinate."""
+    """One row of a DH table: lengths m, angles rad; theta or d is the offset added to the joint coordinate."""
 
     kind: str
     a: float
@@ -43,7 +45,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Fit:
-    """A table and how well it stands for the chain.
+    """A DH table with the accuracy to which it represents the chain.
 
     base (4, 4) world ← frame 0; tool (4, 4) frame n ← tip; frames (n + 1, 4, 4) world ← frame i at q = 0;
     position, rotation : largest residual of the tip over random poses, m and rad
@@ -58,12 +60,12 @@ class Fit:
     position: float
     rotation: float
     bodies: tuple[str, ...] = ()
-    """What frames 0 … n move with."""
+    """Bodies that carry frames 0 … n."""
     attached: Array | None = None
-    """(n + 1, 4, 4) body ← frame i."""
+    """(n + 1, 4, 4) pose of frame i in its body."""
 
     def chain(self, name: str = "arm") -> DHChain:
-        """The table as a chain of the document."""
+        """The table as a DH chain of the document."""
         rows = tuple(DHRow(kind=r.kind, a=r.a, alpha=r.alpha, d=r.d, theta=r.theta) for r in self.rows)
         return DHChain(
             name=name, convention=self.convention, rows=rows, base=pose_of(self.base), tool=pose_of(self.tool)
@@ -71,7 +73,7 @@ class Fit:
 
 
 def fit(mech: Mechanism, tip: str = "", convention: str = "standard") -> Fit:
-    """The DH table of the chain from the ground to a frame (default: the tool).
+    """DH table of the chain from the ground to a frame (default: the tool).
 
     Raises ModelError naming the joint that no DH table can hold.
     """
@@ -94,13 +96,13 @@ def fit(mech: Mechanism, tip: str = "", convention: str = "standard") -> Fit:
 
 
 def _bodies(mech: Mechanism, joints: list[str]) -> tuple[str, ...]:
-    """The body the first joint stands on, and those behind the joints."""
+    """The body that carries the first joint, and the child bodies of all joints."""
     branches = {branch.joint.name: branch for branch in mech.compiled.topology.branches}
     return (branches[joints[0]].inner, *(branches[name].outer for name in joints))
 
 
 def obstacle(model: Model, mech: Mechanism) -> str:
-    """Why the chain to the tool has no DH table; '' if it has one."""
+    """Reason why the chain to the tool has no DH table; '' if it has one."""
     try:
         _joints(mech, model, tool_frame(model))
     except ModelError as error:
@@ -116,7 +118,7 @@ class _Line(NamedTuple):
 
 
 def _joints(mech: Mechanism, model: Model, tip: str) -> list[Joint]:
-    """The moving joints from the ground to the tip; refuses what a DH table cannot say."""
+    """Moving joints from the ground to the tip. Raises ModelError for anything a DH table cannot represent."""
     topology = mech.compiled.topology
     kinds = {branch.joint.name: branch.joint for branch in topology.branches}
     path = [kinds[name] for name in reversed(topology.path(tip)) if kinds[name].info.nq]
@@ -155,7 +157,7 @@ def _joints(mech: Mechanism, model: Model, tip: str) -> list[Joint]:
 
 
 def _tied_by(mech: Mechanism, joint: str) -> str | None:
-    """The first constraint (a rod, a gear …) that a joint moves; None if there is none."""
+    """First constraint (a rod, a gear …) that acts on a joint; None if there is none."""
     columns = [mech.constraint_jacobian(mech.random(seed))[:, mech.joint_v(joint)] for seed in range(TIED_POSES)]
     moves = np.any(np.abs(columns) > TIED_TOLERANCE, axis=(0, 2))
     rows = zip(mech.compiled.rows, moves, strict=True)
@@ -176,7 +178,7 @@ def _lines(mech: Mechanism, joints: list[Joint], q: Array) -> list[_Line]:
 
 
 def _root(mech: Mechanism, joints: list[Joint], q: Array) -> Array:
-    """Pose of the body the first joint stands on."""
+    """Pose of the body that carries the first joint."""
     first = next(b for b in mech.compiled.topology.branches if b.joint.name == joints[0].name)
     return mech.frame(q, first.inner)
 
@@ -217,7 +219,7 @@ def _modified(lines: list[_Line], root: Array, X_tip: Array, size: float) -> lis
 
 
 def _first(line: _Line, root: Array, size: float) -> Array:
-    """Frame with z on the first axis, as near to the body's own frame as it can be."""
+    """Frame with z on the first axis, as close as possible to the body's own frame."""
     point = root[:3, 3] if line.slides else _foot(line.point, line.direction, root[:3, 3])
     x = _across(root[:3, 0], line.direction)
     if np.linalg.norm(np.cross(root[:3, 0], line.direction)) < 0.1:
@@ -258,7 +260,8 @@ def _normal(start: Array, z: Array, line: _Line, frame: Array, size: float) -> t
 
 
 def _last(frame: Array, X_tip: Array, size: float) -> Array:
-    """Frame n: the tip itself if one row can reach it, else the frame before (the tool transform does the rest)."""
+    """Frame n: the tip itself if one row can reach it, else the frame before it (the tool transform accounts for the
+    rest)."""
     z, x = frame[:3, 2], X_tip[:3, 0]
     w = X_tip[:3, 3] - frame[:3, 3]
     meets = abs(float(np.linalg.det(np.array([w, z, x])))) < PARALLEL * size
@@ -266,12 +269,12 @@ def _last(frame: Array, X_tip: Array, size: float) -> Array:
 
 
 def _slid(line: _Line, before: Array) -> Array:
-    """A point of the axis; that of a sliding joint may be laid through the frame before."""
+    """A point of the axis; the axis of a prismatic joint may be shifted through the origin of the previous frame."""
     return before[:3, 3] if line.slides else _foot(line.point, line.direction, before[:3, 3])
 
 
 def _foot(point: Array, direction: Array, other: Array) -> Array:
-    """The point of a line that is nearest to another point."""
+    """Point of a line nearest to another point."""
     foot: Array = point + ((other - point) @ direction) * direction
     return foot
 
@@ -312,7 +315,7 @@ def _row(before: Array, after: Array, line: _Line, convention: str) -> Row:
 
 
 def _tidy(x: float) -> float:
-    """Dust becomes zero, and −π becomes π."""
+    """The number with rounding error removed and −π replaced by π."""
     x = 0.0 if abs(x) < 1e-12 else float(x)
     return math.pi if abs(x + math.pi) < 1e-12 else x
 
@@ -322,7 +325,8 @@ def _tidied(X: Array) -> Array:
 
 
 def residual(mech: Mechanism, found: Fit, joints: list[str]) -> tuple[float, float]:
-    """Largest distance (m) and angle (rad) between the tip of the table and the machine's over random poses."""
+    """Largest distance (m) and angle (rad) between the tip pose of the table and that of the machine, over random
+    poses."""
     rng = np.random.default_rng(0)
     worst, turned = 0.0, 0.0
     for _ in range(POSES):
@@ -337,7 +341,7 @@ def residual(mech: Mechanism, found: Fit, joints: list[str]) -> tuple[float, flo
 
 
 def transform(row: Row, q: float, convention: str) -> Array:
-    """(4, 4) A(q) of a row: frame i − 1 ← frame i."""
+    """(4, 4) transform A(q) of a row: pose of frame i in frame i − 1."""
     theta = row.theta + (0.0 if row.kind == "prismatic" else q)
     d = row.d + (q if row.kind == "prismatic" else 0.0)
     ct, st, ca, sa = math.cos(theta), math.sin(theta), math.cos(row.alpha), math.sin(row.alpha)

@@ -1,4 +1,4 @@
-"""Static equilibrium: poses in which all forces balance, of trees and loops.
+"""Static equilibrium: poses of open chains and loops at which all forces balance.
 
 With free motions N (G N = 0) the forces balance when g = Nᵀ h(q, 0) = τ-free load vanishes. Newton's method on the
 manifold with the stiffness K = Nᵀ ∂(h − Gᵀ λ)/∂q N; where K is not positive its eigenvalues are taken by size, so that
@@ -35,9 +35,10 @@ from core.numerics.tolerances import ACCEPTED_GAP
 Array = NDArray[np.float64]
 
 BALANCED = 1e-10
-"""Part of the largest force (of gravity, springs …) that may be left over, and up to which a limit pushes with none."""
+"""Residual force, relative to the largest force (gravity, springs …), at which a pose is balanced and a limit carries
+no load."""
 OVERSHOOT = 0.5
-"""A step is too long when the force along it turned round and kept more than this part of its size."""
+"""Share of its former size that the reversed force along a step may keep before the step counts as too long."""
 
 
 def equilibrium(
@@ -51,7 +52,7 @@ def equilibrium(
     friction: bool = False,
     motors: bool = True,
 ) -> Equilibrium:
-    """The pose of rest reached from q (nq,), default the rest pose.
+    """Static equilibrium reached from q (nq,), default the reference configuration.
 
     tau : (nv,) constant joint forces; nearest : go to the nearest balance, unstable ones and such beyond limits, too,
     instead of downhill within the limits; friction : it holds, so that the pose stays if it can be held, else the
@@ -74,7 +75,7 @@ def equilibrium(
 
 
 def _at_rest(mech: Mechanism, balance: Balance, start: Array, nearest: bool, friction: bool) -> Equilibrium:
-    """The pose of rest with joint forces as they act."""
+    """Equilibrium under given joint forces."""
     constraints, p, t = balance.constraints, balance.constraints.p, balance.constraints.t
     if friction:
         freely = partial(equilibrium, mech, start, p, t, tau=balance.tau, motors=False)
@@ -88,7 +89,7 @@ def _at_rest(mech: Mechanism, balance: Balance, start: Array, nearest: bool, fri
 
 
 def _pushed_in(balance: Balance, q: Array) -> Array:
-    """(nq,) the pose where elastic stops have given way to what rests against them."""
+    """(nq,) pose with elastic stops deflected by their loads."""
     if not balance.give_way(q):
         return q
     scale = force_scale(balance, q)
@@ -130,7 +131,7 @@ def _descended(balance: Balance, q: Array, nearest: bool) -> tuple[Array, int]:
 
 
 def _on_a_ridge(balance: Balance, q: Array, N: Array) -> bool:
-    """Whether an exact balance is one to fall from."""
+    """Return True if an exact balance is unstable, so that a small push leads away from it."""
     K = balance.stiffness(q, N)
     if not len(K):
         return False
@@ -143,7 +144,8 @@ def _newton(K: Array, g: Array) -> Array:
 
 
 def _downhill(K: Array, g: Array, scale: float) -> Array:
-    """−|K|⁻¹ g; along directions without stiffness as far as allowed; off a ridge with a nudge."""
+    """Descent step −|K|⁻¹ g; as long as allowed along directions without stiffness; with a small perturbation off
+    unstable balances."""
     values, vectors = np.linalg.eigh(0.5 * (K + K.T))
     along = vectors.T @ g
     size = np.abs(values)
@@ -161,7 +163,7 @@ def _downhill(K: Array, g: Array, scale: float) -> Array:
 def _accepted(
     balance: Balance, q: Array, N: Array, g: Array, displacement: Array, scale: float, nearest: bool
 ) -> tuple[Array, bool]:
-    """The closed pose after a step, halved until it goes down (or, to the nearest, the forces shrink)."""
+    """Closed pose after a step, halved until the energy falls (or, with `nearest`, until the forces shrink)."""
     before = float(g @ displacement)
     for _ in range(30):
         trial, gap = balance.limits.closed(balance.constraints.moved(q, N @ displacement))
@@ -181,12 +183,12 @@ def _accepted(
 
 
 def _tangent(N: Array, displacement: Array, units: Array) -> Array:
-    """The part of a displacement along the free motions."""
+    """Component of a displacement along the free motions."""
     return np.asarray(N @ (N / units[:, None]).T @ (displacement / units))
 
 
 def _falls(constraints: PositionConstraints, N: Array, g: Array) -> SimulationError:
-    """Which joint nothing holds."""
+    """Error that names a joint that nothing holds."""
     compiled = constraints.compiled
     drive = np.abs(N @ g) / constraints.units
     joints = (coordinate.joint for coordinate in compiled.coordinates.table)

@@ -1,4 +1,4 @@
-"""Free motions to look at: poses along the manifold of closed poses, to and fro."""
+"""Animation of free motions: closed poses back and forth along a free motion."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from core.multibody.parameter_values import Values
 Array = NDArray[np.float64]
 
 STEP = 0.06
-"""Way of the fastest joint between two poses, rad or machine sizes."""
+"""Displacement of the fastest joint between two poses, rad or machine sizes."""
 STRAINED = 0.12
-"""Amplitude (rad or machine sizes) at which a motion that ends at once is shown, strained."""
+"""Amplitude (rad or machine sizes) shown for an infinitesimal motion that cannot continue, with constraints violated.
+"""
 
 
 def swing(mech: Mechanism, q: Array, v: Array, p: Values = None, t: float = 0.0, *, amplitude: float = 0.6) -> Array:
-    """(n, nq) poses from q along a free motion v (nv,) and back, then the other way and back, drivers let go.
+    """(n, nq) poses from q along a free motion v (nv,) and back, then in the opposite direction and back, with drivers
+    released.
 
     amplitude : way of the fastest joint, rad or machine sizes; limits and dead points end it earlier. A motion that
     is only infinitesimal is shown strained: those poses are not closed.
@@ -37,7 +39,7 @@ def swing(mech: Mechanism, q: Array, v: Array, p: Values = None, t: float = 0.0,
 
 
 def _along(constraints: PositionConstraints, q: Array, v: Array, count: int) -> list[Array]:
-    """Closed poses along v, each step in the direction of the one before."""
+    """Closed poses along v, each step continuing in the direction of the last."""
     poses: list[Array] = []
     compiled, coordinates = constraints.compiled, constraints.compiled.coordinates
     for _ in range(count):

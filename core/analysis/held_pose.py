@@ -1,4 +1,4 @@
-"""A pose at which dry friction holds a machine: the given one if it can, else the nearest.
+"""Poses at which dry friction holds a machine at rest: the given pose if possible, else the nearest.
 
 Friction that grows with reactions has in loops the bounds that the reactions give it which it makes itself: those of
 the smallest forces that hold, and of each bound of a force those which go with just that.
@@ -35,19 +35,20 @@ from core.numerics.bounded_forces import least_squares
 Array = NDArray[np.float64]
 
 WEIGHT = 1e6
-"""Of the balance of forces against the way to the pose, in units of the machine."""
+"""Weight of the force balance relative to the distance from the pose, in units of the machine."""
 LIGHT = 1e-6
-"""Of forces (in units of their bounds) against the way to the pose."""
+"""Weight of forces (in units of their bounds) relative to the distance from the pose."""
 NOTHING_FRACTION = 1e-12
-"""Of the largest bound of friction, that of a bearing which bears nothing."""
+"""Bound of an unloaded bearing's friction, relative to the largest friction bound."""
 LEAST_FORCE = 1e-9
-"""N or N·m that count as the size of a force at least."""
+"""Smallest scale of a force, N or N·m."""
 SHORTEST = 1e-11
-"""Step (rad or machine sizes) from which on a pose is the nearest."""
+"""Step (rad or machine sizes) below which the search has converged."""
 
 
 class _Bounded(NamedTuple):
-    """Forces that may hold: C λ = g along the free motions, low ≤ λ ≤ high. The first are those of `rubbing`."""
+    """Forces that may hold the pose: C λ = g along the free motions, low ≤ λ ≤ high. The first are those of the rows
+    `rubbing`."""
 
     rubbing: JointRows
     C: Array
@@ -58,7 +59,7 @@ class _Bounded(NamedTuple):
 
 
 def held_pose(mech: Mechanism, balance: Balance, q: Array, without: Callable[[], Array]) -> Equilibrium:
-    """The pose of rest with friction, from q (nq,). Raises SimulationError where there is none near.
+    """Equilibrium with friction near q (nq,). Raises SimulationError if there is none nearby.
 
     without : gives (nq,) the pose of rest without friction
     """
@@ -80,7 +81,7 @@ def held_pose(mech: Mechanism, balance: Balance, q: Array, without: Callable[[],
 
 
 def _search(mech: Mechanism, balance: Balance, start: Array, pose: Array) -> Equilibrium | None:
-    """The pose nearest to the start that friction holds, looked for from another one; None if there is no way."""
+    """Pose nearest to the start that friction holds, searched from another pose; None if the search fails."""
     scale, near, friction = force_scale(balance, start), pose is start, np.zeros(0)
     for step in range(MAX_STEPS):
         balance.passed(pose)
@@ -96,7 +97,7 @@ def _search(mech: Mechanism, balance: Balance, start: Array, pose: Array) -> Equ
 
 
 def _within(mech: Mechanism, balance: Balance, q: Array) -> Array:
-    """(nq,) the pose inside limits that do not give way."""
+    """(nq,) the pose moved inside rigid limits."""
     clamped = mech.clamp(q)
     for row in balance.modes.rows:
         if row.at_q != NOWHERE and is_elastic(row):
@@ -108,8 +109,8 @@ def _within(mech: Mechanism, balance: Balance, q: Array) -> Array:
 
 
 def _bounded(balance: Balance, q: Array, loads: Array | None = None) -> _Bounded:
-    """What friction and limits that hold may do at a pose. loads : of bearings of a loop, default those with the
-    smallest forces that hold"""
+    """Friction and rigid-limit forces available at a pose. loads : bearing loads of a loop, default those of the
+    smallest holding forces"""
     if loads is None and balance.loaded_by_itself:
         start = balance.bearing_loads(q)(np.zeros(len(balance.modes.rows)))
         found = settled(balance.constraints.compiled, balance.modes, partial(_with_smallest, balance, q), start)
@@ -131,27 +132,27 @@ def _bounded(balance: Balance, q: Array, loads: Array | None = None) -> _Bounded
 
 
 def _with_smallest(balance: Balance, q: Array, before: Array) -> Array:
-    """Loads of bearings with the smallest forces that hold, friction being that of other loads."""
+    """Bearing loads with the smallest holding forces, for friction at given loads."""
     problem = _bounded(balance, q, before)
     return _loads_with(balance, q, problem, smallest_forces(*problem[1:5], _units(balance, problem), problem.shares))
 
 
 def _loads_with(balance: Balance, q: Array, problem: _Bounded, forces: Array) -> Array:
-    """(bearings,) of a loop with forces of friction and limits."""
+    """(bearings,) loads of a loop with given forces of friction and limits."""
     friction = np.zeros(len(balance.modes.rows))
     friction[balance.rows(q).rubs] = forces[: len(problem.rubbing.rows)]
     return balance.bearing_loads(q)(friction)
 
 
 def _units(balance: Balance, problem: _Bounded) -> Array:
-    """(n,) in which sizes of forces are compared."""
+    """(n,) scales of the forces."""
     size = balance.constraints.size
     own = [size if row.dimension == "angle" else 1.0 for row in problem.rubbing.rows]
     return np.array(own + [1.0] * len(balance.limits.active))
 
 
 def _ranges(balance: Balance, q: Array, problem: _Bounded, held: Array) -> Array:
-    """(rubbing rows, 2) least and largest forces of friction that hold, as those `held` do."""
+    """(rubbing rows, 2) smallest and largest friction forces that hold the pose, starting from the forces `held`."""
     count = len(problem.rubbing.rows)
     if not balance.loaded_by_itself:
         return ranges(*problem[1:])[:count]
@@ -159,8 +160,8 @@ def _ranges(balance: Balance, q: Array, problem: _Bounded, held: Array) -> Array
 
 
 def _extreme(balance: Balance, q: Array, problem: _Bounded, held: Array, i: int, sign: float) -> float:
-    """Force i where it is least (sign 1) or largest (−1), with bounds by the reactions of all forces (sequential
-    quadratic programming; Nocedal and Wright, Numerical Optimization, 18); NaN where it does not come to an end."""
+    """Smallest (sign 1) or largest (−1) value of force i with bounds that depend on the reactions of all forces
+    (sequential quadratic programming; Nocedal and Wright, Numerical Optimization, 18); NaN if it does not converge."""
     from scipy.optimize import minimize
 
     units = np.maximum(np.maximum(np.abs(held), np.where(np.isfinite(problem.high), problem.high, 0.0)), LEAST_FORCE)
@@ -195,14 +196,14 @@ def _square(x: Array, first: int, count: int) -> float:
 
 
 def _holds(problem: _Bounded, scale: float) -> bool:
-    """Whether some forces balance."""
+    """Return True if some admissible forces balance the load."""
     if np.max(np.abs(problem.g), initial=0.0) <= HOLDS_FRACTION * scale:
         return True
     return safety(*problem[1:]) >= 1.0 - HOLDS_FRACTION
 
 
 def _nearer(balance: Balance, start: Array, q: Array, problem: _Bounded, friction: Array) -> tuple[Array, float, Array]:
-    """The next pose on the way to the nearest that friction holds, the length of the step, and friction there."""
+    """Next pose towards the nearest one that friction holds, the length of the step, and the friction there."""
     from scipy.optimize import lsq_linear
 
     constraints, limits = balance.constraints, balance.limits
@@ -242,7 +243,7 @@ def _nearer(balance: Balance, start: Array, q: Array, problem: _Bounded, frictio
 
 
 def _released(balance: Balance, q: Array) -> bool:
-    """Let go of the limit that would have to pull most."""
+    """Release the limit that would need the largest tensile force; return True if there is one."""
     return balance.limits.release(balance.balancing(q, balance.load(q))[1], 0.0)
 
 

@@ -1,4 +1,4 @@
-"""What mobility says of a machine at a pose, on the components concerned: where, along which direction, in words.
+"""Results of the mobility analysis attached to components of a pose: place, direction and text.
 
 Redundant constraints and contradictions stand at their joints, constraints and drivers; a freedom at the joint that a
 person would move, or at the body that moves alone; every moving body has the screw of its motion besides. What is lost
@@ -30,14 +30,14 @@ Form = Literal["rotation", "translation", "screw", ""]
 Ref = tuple[str, str]
 
 STILL_FRACTION = 1e-6
-"""Part of the fastest body's speed below which a body counts as still."""
+"""Speed, relative to the fastest body, below which a body counts as at rest."""
 SHORTEST_PITCH = 1e-6
 """Pitch (machine sizes per rad) below which a screw counts as a rotation."""
 
 
 @dataclass(frozen=True)
 class Mark:
-    """One thing to be seen at a component.
+    """A mobility result at one component.
 
     ref : (collection, name) of the component; place, direction : (3,) world, m; form : what is marked about the
     direction (rotation, screw) or along it (translation), "" where there is none; pitch : of a screw, m/rad
@@ -62,13 +62,13 @@ class Mark:
 
     @property
     def refs(self) -> tuple[Ref, ...]:
-        """All components concerned, its own first."""
+        """All components concerned, the marked one first."""
         return (self.ref, *(ref for ref in self.others if ref != self.ref))
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The marks of a pose; mobility : from which they come, None where the machine does not close; problem : why."""
+    """Marks of a pose; mobility : the analysis they come from, None if the machine does not close; problem : the reason"""
 
     marks: tuple[Mark, ...]
     mobility: Mobility | None
@@ -76,7 +76,8 @@ class Diagnosis:
 
 
 class MobilityMarks:
-    """Makes the marks of any poses of a machine, for parameter values and a frame whose lost directions count."""
+    """Maker of mobility marks for any pose of a machine, for parameter values and a frame whose lost directions are
+    marked."""
 
     def __init__(self, mech: Mechanism, frame: str = "", p: Mapping[str, float] | None = None) -> None:
         self.mech, self.p = mech, p
@@ -85,7 +86,7 @@ class MobilityMarks:
         self._implicit: dict[str, Joint] = {joint.name: joint for joint in mech.implicit_joints}
 
     def at(self, q: Array) -> Diagnosis:
-        """The marks at a pose (nq,): it is closed first, as mobility does, so that they are those of `mobility(q)`."""
+        """Marks at a pose (nq,), which is closed first, so that they agree with `mobility(q)`."""
         try:
             found = self.mech.mobility(q, self.p)
         except AssemblyError as error:
@@ -103,7 +104,7 @@ class MobilityMarks:
     # ----------------------------------------------------------------------------- too much
 
     def _held(self, found: Mobility, places: _Places) -> Iterator[Mark]:
-        """Redundant constraints, and drivers that contradict others or repeat them."""
+        """Marks of redundant constraints and of drivers that contradict or repeat others."""
         for item in found.redundant:
             ref = item.collection, item.joint
             form: Form = "rotation" if item.motion == "rotation" else "translation" if item.motion else ""
@@ -159,7 +160,7 @@ class MobilityMarks:
     def _of_bodies(
         self, found: Mobility, k: int, twists: Mapping[str, Array], places: _Places
     ) -> Iterator[tuple[str, tuple[Form, Array, Array, float]]]:
-        """The screw of every body that moves."""
+        """Instantaneous screw of every body that moves."""
         bodies = [body.name for body in self.mech.model.expanded.bodies if body.name in twists]
         size = self._singular.constraints.size
         fastest = max((_speed(twists[name][:, k], size) for name in bodies), default=0.0)
@@ -169,7 +170,7 @@ class MobilityMarks:
                 yield name, self._turning(found, V, places.of(("bodies", name)))
 
     def _turning(self, found: Mobility, V: Array, point: Sequence[float]) -> tuple[Form, Array, Array, float]:
-        """(form, place, direction, pitch) of a twist [ω; v] with v at a point; a translation stands at the point."""
+        """(form, place, direction, pitch) of a twist [ω; v] with v at a point; a translation is placed at the point."""
         size = self._singular.constraints.size
         V = np.where(np.abs(V) > STILL_FRACTION * _speed(V, size) * np.array([1.0] * 3 + [size] * 3), V, 0.0)
         screw = of_twist(V, np.array(point))
@@ -179,8 +180,8 @@ class MobilityMarks:
         return "screw" if slides else "rotation", screw.point, screw.direction, screw.pitch if slides else 0.0
 
     def _alone(self, motion: FreeMotion, found: Mobility) -> str:
-        """The body at which a motion stands that no joint of one freedom shows: the idle one, the free one, or the
-        child of the first joint."""
+        """Body that shows a motion which no one-coordinate joint shows: the idle body, the free one, or the child of
+        the first joint."""
         if motion.idle:
             return motion.idle.split(", ")[0]
         name = motion.joints[0][0] if motion.joints else ""
@@ -215,7 +216,8 @@ class MobilityMarks:
             yield from self._loose(found, loose, held, places)
 
     def _loose(self, found: Mobility, soft: Stiffness, text: str, places: _Places) -> Iterator[Mark]:
-        """The joint that moves most in a motion that is only just held; text : with a * for its name."""
+        """Mark of the joint that moves most in a barely constrained motion; text : with a * in place of the joint's
+        name"""
         twists = self._singular.twists(found.q, soft.speeds[:, None])
         joints = self._singular.relative(found.q, twists)[:, :, 0]
         if not len(joints):
@@ -228,7 +230,7 @@ class MobilityMarks:
         yield Mark("singular", ref, words, _triple(place), _triple(direction), form, pitch, soft.share)
 
     def _axes(self, found: Mobility) -> dict[str, Array]:
-        """(3,) world, the axes of the joints of one freedom."""
+        """(3,) axes, world, of joints with one degree of freedom."""
         frames = self.mech.joint_poses(found.q, self.p)
         values = self.mech.compiled.coordinates.numbers
         return {
@@ -239,12 +241,12 @@ class MobilityMarks:
 
 
 def arm_tool(mech: Mechanism) -> str:
-    """The frame whose lost directions a person looks for where none is named: the tool of an arm; "" for others."""
+    """Frame whose lost directions are shown by default: the tool of an arm; "" for other machines."""
     return "" if mech.constrained or not mech.nv else tool_frame(mech.model) or ""
 
 
 class _Places:
-    """Where elements are at a pose (3,) m, world."""
+    """Positions (3,) m, world, of elements at a pose."""
 
     def __init__(self, mech: Mechanism, q: Array, p: Mapping[str, float] | None) -> None:
         self._model = mech.model.expanded
@@ -253,7 +255,8 @@ class _Places:
         self._frames = dict(zip(mech.frame_names, poses[:, :3, 3], strict=True))
 
     def of(self, ref: Ref) -> tuple[float, float, float]:
-        """A joint's frame b, a body's or frame's origin, the middle of what an element names, else the origin."""
+        """Position of a joint's frame b, of a body's or frame's origin, of the centre of an element's frames, or else
+        the world origin."""
         collection, name = ref
         if collection == "joints" and name in self._joints:
             return _triple(self._joints[name][1][:3, 3])
@@ -263,7 +266,7 @@ class _Places:
         return _triple(np.mean(list(self._of_element(found)) or [np.zeros(3)], axis=0))
 
     def _of_element(self, element: object) -> Iterator[Array]:
-        """Places of the joint, the frames or the sensor that a constraint or driver names."""
+        """Positions of the joint, frames or sensor that a constraint or driver refers to."""
         joint = getattr(element, "joint", "")
         if joint in self._joints:
             yield self._joints[joint][1][:3, 3]

@@ -1,4 +1,4 @@
-"""States of force elements in small motions: those that follow from the pose are expressed by the others.
+"""Elimination of force-element states that follow from the pose in small motions.
 
 Where springs alone act on a junction it follows in balance, W · f = 0 along the directions W without damping; ẇ of the
 others is theirs. With the linear form L_q ξ + L_x x + L_p w = 0 of that balance x = T ξ + Y y + T_p w, y some of the
@@ -21,8 +21,8 @@ Array = NDArray[np.float64]
 
 
 class Reduction(NamedTuple):
-    """x = T ξ + Y y + T_p w: of displacements (nx, nv), of the states that are kept (nx, ny), of inputs (nx, m); kept :
-    which states these are."""
+    """Eliminated states x = T ξ + Y y + T_p w as functions of displacements (nx, nv), kept states (nx, ny) and inputs
+    (nx, m); kept : indices of the kept states"""
 
     T: Array
     Y: Array
@@ -30,7 +30,7 @@ class Reduction(NamedTuple):
     kept: list[int]
 
     def of(self, slopes: Equations) -> Equations:
-        """The derivatives by displacements, kept states and inputs."""
+        """Derivatives by displacements, kept states and inputs."""
         kept = self.kept
         return slopes._replace(
             f_q=slopes.f_q + slopes.f_x @ self.T,
@@ -44,7 +44,7 @@ class Reduction(NamedTuple):
 
 
 def reduction(mech: Mechanism, slopes: Equations) -> Reduction:
-    """Which states a machine keeps in small motions."""
+    """Kept states of a machine in small motions, and how the others follow."""
     followed = _held_by_dampers(slopes) if len(slopes.sum_w) else _all_kept(slopes)
     counters = {state for state, _ in mech.compiled.elements.turn_counters.values()}
     lasting = [k for k, state in enumerate(followed.kept) if state not in counters]
@@ -52,7 +52,7 @@ def reduction(mech: Mechanism, slopes: Equations) -> Reduction:
 
 
 def names_of(mech: Mechanism, found: Reduction) -> tuple[str, ...]:
-    """Names of the states that are kept."""
+    """Names of the kept states."""
     return tuple(mech.x_names[k] for k in found.kept)
 
 
@@ -77,7 +77,7 @@ def _held_by_dampers(slopes: Equations) -> Reduction:
 
 
 def _pivots(free: Array) -> list[int]:
-    """States by which the columns of free (nx, ny) are told apart best."""
+    """Indices of the states that best determine the columns of free (nx, ny)."""
     import scipy.linalg
 
     if not free.size:

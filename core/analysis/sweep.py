@@ -1,4 +1,4 @@
-"""A machine over ranges of its coordinates, parameters and Denavit–Hartenberg entries.
+"""Sweeps of a machine over ranges of coordinates, parameters and Denavit–Hartenberg entries.
 
 Several ranges run together (Robotica's ShowRobot, RElp), or one after another (SeqShowRobot). A DH entry is made a
 parameter for the purpose, so that any of them can run: `a2`, `alpha2`, `d2`, `theta2`. The entry that the joint itself
@@ -30,8 +30,8 @@ LIMIT_TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class Sweep:
-    """Poses along ranges. model : the machine with DH entries made parameters (else the given one);
-    q : (n, nq); p : parameter values per pose."""
+    """Poses along ranges. model : the machine with DH entries made parameters (else the given one); q : (n, nq); p :
+    parameter values per pose"""
 
     model: Model
     mech: Mechanism
@@ -45,7 +45,7 @@ class Sweep:
 
 
 def variables(model: Model, mech: Mechanism) -> dict[str, str]:
-    """What may run: name → "coordinate", "parameter" or "entry", in this order of precedence."""
+    """Variables that can be swept: name → "coordinate", "parameter" or "entry", in this order of precedence."""
     found = {c.name: "coordinate" for c in mech.coordinates if c.dimension != "none"}
     for alias in (*coordinate_aliases(model), *_own_entries(model)):
         found.setdefault(alias, "coordinate")
@@ -57,7 +57,7 @@ def variables(model: Model, mech: Mechanism) -> dict[str, str]:
 
 
 def dimension_of(model: Model, mech: Mechanism, name: str) -> str:
-    """Dimension of a variable that may run."""
+    """Dimension of a variable that can be swept."""
     name = _coordinate(model, mech, name)
     for coordinate in mech.coordinates:
         if coordinate.name == name:
@@ -71,7 +71,7 @@ def dimension_of(model: Model, mech: Mechanism, name: str) -> str:
 
 
 def value_of(model: Model, mech: Mechanism, q: Array, p: Mapping[str, float], name: str) -> float:
-    """Present value of a variable that may run (SI)."""
+    """Present value of a variable that can be swept (SI)."""
     coordinate = _coordinate(model, mech, name)
     if coordinate in mech.q_names:
         return float(q[list(mech.q_names).index(coordinate)]) + _offset(model, mech, p, name)
@@ -90,7 +90,7 @@ def sweep(
     sequential: bool = False,
     t: float = 0.0,
 ) -> Sweep:
-    """The poses along the ranges, n divisions giving n + 1 poses; without ranges the given pose alone.
+    """Poses along the ranges, n divisions giving n + 1 poses; without ranges the given pose alone.
 
     Raises ModelError if ranges that run together have unequal divisions, or a value is outside a joint's limits.
     """
@@ -173,7 +173,7 @@ def _refuse(name: str, dimension: str, wanted: float, lower: float | None, upper
 
 
 def coordinate_aliases(model: Model) -> dict[str, str]:
-    """The symbols of DH joint variables → coordinate names."""
+    """Symbols of DH joint variables → coordinate names."""
     found: dict[str, str] = {}
     for chain in model.chains:
         for i, variable in enumerate(chain.variables(), 1):
@@ -182,7 +182,7 @@ def coordinate_aliases(model: Model) -> dict[str, str]:
 
 
 def _coordinate(model: Model, mech: Mechanism, name: str) -> str:
-    """The coordinate that a name stands for; the name itself if for none."""
+    """Coordinate that a name or symbol stands for; the name itself if there is none."""
     if name in mech.q_names:
         return name
     aliases = coordinate_aliases(model)
@@ -192,7 +192,7 @@ def _coordinate(model: Model, mech: Mechanism, name: str) -> str:
 
 
 def _offset(model: Model, mech: Mechanism, p: Mapping[str, float], name: str) -> float:
-    """What the table adds to the coordinate where the name is that of a DH entry; else 0."""
+    """Offset that the DH table adds to the coordinate if the name is that of a DH entry; else 0."""
     if name in mech.q_names or name in mech.p_names or name in coordinate_aliases(model):
         return 0.0
     own = _own_entries(model).get(name)
@@ -200,14 +200,14 @@ def _offset(model: Model, mech: Mechanism, p: Mapping[str, float], name: str) ->
 
 
 def _number(model: Model, p: Mapping[str, float], chain: str, path: str) -> float:
-    """The number in an entry of a chain."""
+    """Number in a DH entry of a chain."""
     _, row, field = path.split(".")
     known = {name: x for name, x in p.items() if any(parameter.name == name for parameter in model.parameters)}
     return float(parameter_value(getattr(model.chain(chain).rows[int(row)], field), model.values(known)))
 
 
 def _own_entries(model: Model) -> dict[str, tuple[str, str, str]]:
-    """DH entries that joints move: name → (coordinate, chain, path of the field with the offset)."""
+    """DH entries moved by joints: name → (coordinate, chain, path of the field with the offset)."""
     found: dict[str, tuple[str, str, str]] = {}
     for chain in model.chains:
         for i, row in enumerate(chain.rows):
@@ -219,7 +219,7 @@ def _own_entries(model: Model) -> dict[str, tuple[str, str, str]]:
 
 
 def _entries(model: Model) -> dict[str, tuple[str, str]]:
-    """DH entries that are no parameters and not the joint's own variable: name → (chain, path of the field)."""
+    """Constant DH entries that are neither parameters nor joint variables: name → (chain, path of the field)."""
     taken = {parameter.name for parameter in model.parameters}
     found: dict[str, tuple[str, str]] = {}
     for chain in model.chains:

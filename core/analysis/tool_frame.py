@@ -1,4 +1,4 @@
-"""Which frame a person means when none is named: the tool."""
+"""Default frame of analyses: the tool."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ _TOOL_WORDS = ("tool", "tcp", "tool0", "ee", "end_effector", "hand", "gripper", 
 
 
 def tool_frame(model: Model) -> str:
-    """The tool of the first DH chain; else a frame or body called like one; else a frame fixed to the body at the end
-    of the longest chain of moving joints; else that body, or the last one fixed to it. "world" without bodies."""
+    """Name of the default tool frame: the tool of the first DH chain; else a frame or body with such a name; else a
+    frame fixed to the body at the end of the longest chain of moving joints; else that body, or the last one fixed to
+    it; "world" without bodies."""
     if model.chains:
         return f"{model.chains[0].prefix}tool"
     plain = model.expanded
@@ -27,7 +28,7 @@ def tool_frame(model: Model) -> str:
 
 
 def _depths(model: Model) -> dict[str, tuple[int, int]]:
-    """Moving joints, and joints, between the ground and each body or frame, along the first way found."""
+    """Number of moving joints, and of joints, between the ground and each body or frame, along the first path found."""
     children: dict[str, list[tuple[str, int]]] = {}
     for joint in model.joints:
         moves = int(joint.info.nv > 0)
