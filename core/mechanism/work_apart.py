@@ -1,4 +1,4 @@
-"""Work with a machine in a process of its own: for what lets no other thread run for long, or might crash.
+"""Work on a machine in a worker process, for tasks that block other threads or might crash.
 
 What comes of it may hold the machine: it travels without, and is here that of whoever asked.
 """
@@ -22,17 +22,17 @@ from core.later import dataclass
 from core.mechanism.mechanism import Mechanism
 
 Work = Callable[[Mechanism, Line], Any]
-"""A function of a module, or `functools.partial` of one; what it is given may hold the machine, too."""
+"""A module-level function, or `functools.partial` of one; its arguments may contain the machine."""
 MACHINE, MODEL = "machine", "model"
 
 
 class Stopped(Exception):
-    """Work that was not over soon after Stop."""
+    """Work that was ended because it did not stop in time."""
 
 
 @dataclass(frozen=True)
 class MachineTask(Task):
-    """Work with the machine of a model; work : packed"""
+    """Task that works on the machine of a model; work : pickled"""
 
     model: SentModel
     work: bytes
@@ -56,7 +56,8 @@ def work_apart(
     hear: Callable[[Any], object] = lambda _: None,
     patience: float = Task.patience,
 ) -> Any:
-    """What work(mech, line) gives, done in a process; for a machine with a kind that was made in the console, here.
+    """Result of work(mech, line), computed in a worker process; in this process if the machine has a kind defined in
+    the console.
 
     cancelled : asked again and again; hear : hears what the work tells meanwhile; patience : s after which work that
     shall stop is ended. Raises what the work raises, Stopped where it was ended, and SimulationError where the process
@@ -81,8 +82,8 @@ def work_apart(
 
 
 def prepare_apart(process: WorkProcess, mech: Mechanism) -> None:
-    """Make a process and the machine in it ready, in a thread, for work that may soon be asked for; what fails is said
-    then."""
+    """Start a process and build the machine in it, in a thread, ahead of likely work; failures are reported by that
+    work."""
 
     def work() -> None:
         with contextlib.suppress(KinetostatError, OSError):
@@ -102,12 +103,12 @@ def _failed(why: str) -> SimulationError:
 
 @lru_cache(maxsize=1)
 def _machine(sent: SentModel) -> Mechanism:
-    """The last one."""
+    """The machine of a model; the last one is cached."""
     return Mechanism(sent.read())
 
 
 class _Packing(Line):
-    """A line over which machines travel as in results."""
+    """Connection that pickles reports without the machine."""
 
     def __init__(self, line: Line, mech: Mechanism) -> None:
         self._line, self._mech = line, mech
@@ -123,7 +124,7 @@ class _Packing(Line):
 
 
 def _packed(what: Any, mech: Mechanism) -> bytes:
-    """Pickled without the machine."""
+    """The object pickled with references in place of the machine and its model."""
     named = {id(mech): MACHINE, id(mech.model): MODEL}
 
     class Packer(pickle.Pickler):
@@ -136,7 +137,7 @@ def _packed(what: Any, mech: Mechanism) -> bytes:
 
 
 def _unpacked(content: bytes, mech: Mechanism) -> Any:
-    """With the machine that is here."""
+    """The unpickled object, with references resolved to the machine given."""
     named = {MACHINE: mech, MODEL: mech.model}
 
     class Unpacker(pickle.Unpickler):

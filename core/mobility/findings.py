@@ -1,5 +1,5 @@
-"""What mobility tells about a model, as findings: redundant constraints, wrong drivers, loops that stay open, rest
-positions that are not met, stops that are soft."""
+"""Findings from the mobility analysis of a model: redundant constraints, faulty drivers, open loops, unmet reference
+positions, soft stops."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from core.model import Finding, Model, Severity
 from core.traces.compiled import Compiled
 
 LARGE, MANY = 60_000, 2_000
-"""Constraints times speeds, of large sparse machines constraints, above which a model is not looked at unasked
-(seconds)."""
+"""Constraints times speeds (for sparse machines: constraints) above which a model is analysed only on request, as it
+takes seconds."""
 
 
 def check(model: Model) -> tuple[Finding, ...]:
-    """What is wrong or doubtful in a model: its numbers and formulas, missing mesh files, and what its mobility tells.
+    """Findings of a model: errors in numbers and formulas, missing mesh files, and results of the mobility analysis.
 
     Mobility is not looked at where there are errors. Raises ModelError for other models of which no machine can be
     made.
@@ -30,7 +30,8 @@ def check(model: Model) -> tuple[Finding, ...]:
 
 
 def examined(compiled: Compiled) -> tuple[Mobility | None, tuple[Finding, ...]]:
-    """(mobility at the rest pose, findings); (None, findings) if the machine does not close, or is very large."""
+    """(mobility in the reference configuration, findings); mobility is None if the machine does not close or is very
+    large."""
     rows = len(compiled.rows)
     if rows > MANY if compiled.sparse else rows * compiled.nv > LARGE:
         return None, ()
@@ -44,7 +45,7 @@ def examined(compiled: Compiled) -> tuple[Mobility | None, tuple[Finding, ...]]:
 
 
 def findings(found: Mobility) -> tuple[Finding, ...]:
-    """Hints and warnings of a mobility, by element."""
+    """Hints and warnings from a mobility analysis, by element."""
     result = []
     for fault in sorted(found.driver_faults, key=lambda fault: not fault.contradicts):
         severity: Severity = "warning" if fault.contradicts else "hint"
@@ -75,7 +76,7 @@ def findings(found: Mobility) -> tuple[Finding, ...]:
 
 
 def concerned(error: AssemblyError) -> tuple[tuple[str, str], ...]:
-    """(collection, name) of the elements that cannot hold together."""
+    """(collection, name) of the elements that cannot be satisfied together."""
     found = []
     for place in error.together or (error.where,):
         kind, _, name = place.partition(" ")
@@ -87,7 +88,7 @@ _COLLECTIONS = {"joint": "joints", "constraint": "constraints", "driver": "drive
 
 
 def _open(error: AssemblyError) -> tuple[Finding, ...]:
-    """The message at every element that has a part in it."""
+    """The error as a finding at every element involved."""
     places = concerned(error)
     result = []
     for place, ref in zip(error.together or (error.where,), places, strict=True):

@@ -1,4 +1,4 @@
-"""The free motions of a machine, told apart so that each moves as few joints as possible.
+"""Decomposition of a machine's free motions into motions that each move as few joints as possible.
 
 A basis of the motions N with G N = 0 is searched among those of small support: for each joint in turn the others are
 held, as long as the joint can still move. What only turns a body between two balls about its own line is found that
@@ -19,18 +19,18 @@ from core.numerics.rank import echelon, pivots
 Array = NDArray[np.float64]
 
 MOVES = 1e-7
-"""Part of the largest speed (rad/s, or machine sizes per second) below which a joint counts as still."""
+"""Speed, relative to the largest (rad/s, or machine sizes per second), below which a joint counts as at rest."""
 NOISE = 1e-5
-"""The same for speeds told from differences."""
+"""Relative speed below which a joint counts as at rest if speeds come from finite differences."""
 STEP = 1e-4
-"""Step of the difference from which the bodies' motion is told."""
+"""Finite-difference step for the bodies' motion."""
 TOGETHER = 64
-"""Motions that are told at once."""
+"""Number of motions evaluated in one batch."""
 
 
 @dataclass(frozen=True)
 class FreeMotion:
-    """A motion that the constraints allow.
+    """A motion admitted by the constraints.
 
     speeds : (nv,) rad/s and m/s, the largest 1 in units of the machine; joints : those that move, and the largest
     speed of each (rad/s or m/s); idle : body that only turns about its own line, moving nothing else, or ""
@@ -44,7 +44,7 @@ class FreeMotion:
 
     @property
     def text(self) -> str:
-        """In words."""
+        """The motion in words."""
         names = ", ".join(name for name, _ in self.joints[:6]) + (" …" if len(self.joints) > 6 else "")
         if self.idle:
             several = ", " in self.idle
@@ -56,7 +56,7 @@ class FreeMotion:
 
 
 def free_motions(constraints: PositionConstraints, q: Array, N: Array) -> tuple[FreeMotion, ...]:
-    """N (nv, k) of `PositionConstraints.motions` as k motions of small support."""
+    """The space N (nv, k) of `PositionConstraints.motions` as k motions of small support."""
     if not N.shape[1]:
         return ()
     blocks = _blocks(constraints)
@@ -70,7 +70,7 @@ def free_motions(constraints: PositionConstraints, q: Array, N: Array) -> tuple[
 
 
 def _all_circuits(scaled: Array, parts: Sequence[list[int]]) -> list[Array]:
-    """Motions of small support in which each part in turn moves."""
+    """Motions of small support, one for each part that can move."""
     if scaled.shape[1] == 1:
         return [_in_largest(scaled[:, 0])]
     order = [row for part in parts for row in part]
@@ -93,7 +93,7 @@ def _all_circuits(scaled: Array, parts: Sequence[list[int]]) -> list[Array]:
 
 
 def _apart(columns: Array, parts: Sequence[list[int]]) -> list[NDArray[np.int64]]:
-    """Columns in groups that move no part together."""
+    """Groups of columns that have no moving part in common."""
     groups = np.arange(columns.shape[1])
     members = {k: [k] for k in range(len(groups))}
     for part in parts:
@@ -105,13 +105,13 @@ def _apart(columns: Array, parts: Sequence[list[int]]) -> list[NDArray[np.int64]
 
 
 def _in_largest(v: Array) -> Array:
-    """Rounding left out, in units of the largest speed."""
+    """The motion in units of its largest speed, with rounding error set to zero."""
     v = np.where(np.abs(v) > MOVES * np.max(np.abs(v)), v, 0.0)
     return np.asarray(v / v[np.argmax(np.abs(v))])
 
 
 def _independent(found: Sequence[Array], count: int) -> Array:
-    """(count, nv) the first that are independent."""
+    """(count, nv) first linearly independent motions."""
     chosen: list[Array] = []
     along = np.zeros((count, len(found[0])))
     for v in found:
@@ -128,7 +128,7 @@ def _independent(found: Sequence[Array], count: int) -> Array:
 
 
 def _few_first(found: Sequence[Array], blocks: Sequence[list[int]]) -> list[Array]:
-    """Motions in the order of how many joints, each a block of speeds, they move."""
+    """Motions sorted by the number of joints (blocks of speeds) they move."""
     starts = np.cumsum([0, *map(len, blocks)])[:-1]
     speeds = np.abs(np.array(found))[:, [k for block in blocks for k in block]]
     count = np.count_nonzero(np.maximum.reduceat(speeds, starts, axis=1) > MOVES, axis=1)
@@ -136,7 +136,8 @@ def _few_first(found: Sequence[Array], blocks: Sequence[list[int]]) -> list[Arra
 
 
 def _blocks(constraints: PositionConstraints) -> dict[str, list[int]]:
-    """joint → its speeds: joints with one speed first, of these those on the ground first, then as they are listed."""
+    """Joint → its speeds: joints with one speed first, of these those on the ground first, then in the order of the
+    document."""
     compiled = constraints.compiled
     slices = {c.joint: compiled.joint_v(c.joint) for c in compiled.coordinates.table}
     blocks = {name: list(range(at.start, at.stop)) for name, at in slices.items()}
@@ -151,8 +152,8 @@ def _blocks(constraints: PositionConstraints) -> dict[str, list[int]]:
 
 
 def _circuits(scaled: Array, parts: Sequence[list[int]], chosen: int) -> list[Array]:
-    """Motions in which a part moves and as many others as possible stand, each of them along one of its speeds if it
-    can; none if it cannot move."""
+    """Motions in which the chosen part moves, along a single one of its speeds if possible, and as many others as
+    possible are at rest; none if it cannot move."""
     rows, space = parts[chosen], scaled
     if not np.any(np.abs(space[rows]) > MOVES):
         return []
@@ -200,7 +201,7 @@ def _told(constraints: PositionConstraints, q: Array, motions: Array, blocks: di
 
 
 def _largest_speeds(v: Array, units: Array, blocks: dict[str, list[int]]) -> dict[str, float]:
-    """Of the joints of the tree that move."""
+    """Largest speed of each tree joint that moves."""
     moving = {name: rows for name, rows in blocks.items() if v[rows].any()}
     return {
         name: float(np.max(np.abs(v[rows])))
@@ -210,7 +211,7 @@ def _largest_speeds(v: Array, units: Array, blocks: dict[str, list[int]]) -> dic
 
 
 def _alone(constraints: PositionConstraints, q: Array, v: Array, body: str) -> str:
-    """How a free body moves: it shifts, turns or screws, and along which direction of the world."""
+    """Motion of a free body in words: translation, rotation or screw, with its world direction."""
     R = constraints.compiled.call("poses", q, p=constraints.p)[constraints.compiled.frame_names.index(body)][:3, :3]
     turn, shift = (R @ part for part in v[constraints.compiled.joint_v(body)].reshape(2, 3))
     if np.linalg.norm(turn) < MOVES:
@@ -220,7 +221,7 @@ def _alone(constraints: PositionConstraints, q: Array, v: Array, body: str) -> s
 
 
 def _direction(vector: Array) -> str:
-    """ "z", "−z" or "(0.6, 0.8, 0)"."""
+    """Direction as text: "z", "−z" or "(0.6, 0.8, 0)"."""
     unit = vector / np.linalg.norm(vector)
     k = int(np.argmax(np.abs(unit)))
     if abs(unit[k]) > 1.0 - NOISE:
@@ -229,7 +230,7 @@ def _direction(vector: Array) -> str:
 
 
 def _cut_speeds(constraints: PositionConstraints, q: Array, motions: Array) -> list[dict[str, float]]:
-    """Of motions (n, nv) how fast the joints that close loops move (rad/s, else m/s), those that do."""
+    """Speeds (rad/s, or m/s) of the loop-closing joints that move, for each of the motions (n, nv)."""
     compiled = constraints.compiled
     if not compiled.cuts:
         return [{}] * len(motions)
@@ -248,14 +249,14 @@ def _cut_speeds(constraints: PositionConstraints, q: Array, motions: Array) -> l
 
 
 def _beside(constraints: PositionConstraints, q: Array, motions: Array) -> tuple[Array, Array]:
-    """Poses (n, nq) a step ahead in each motion (n, nv), and behind."""
+    """Poses (n, nq) one step ahead along each motion (n, nv), and one step behind."""
     there = np.broadcast_to(q, (len(motions), len(q)))
     ahead, behind = (constraints.compiled.coordinates.integrate(there, motions, dt) for dt in (STEP, -STEP))
     return ahead, behind
 
 
 def _idle(constraints: PositionConstraints, q: Array, motions: Array) -> list[str]:
-    """Of motions (n, nv) the body (or bodies) that turn as one about a line that stands still, in a machine's loop."""
+    """For each of the motions (n, nv), the body (or bodies) of a loop that spin as one about a fixed line."""
     compiled = constraints.compiled
     names = [body.name for body in compiled.model.expanded.bodies]
     ahead, behind = (
@@ -271,7 +272,7 @@ def _idle(constraints: PositionConstraints, q: Array, motions: Array) -> list[st
 
 
 def _turning(names: Sequence[str], twists: Array) -> str:
-    """The bodies that turn, if those that move do as one and others stand; twists: (bodies, 6) [ω; v per size]."""
+    """Names of the bodies that rotate, if all that move do so as one; twists : (bodies, 6) [ω; v per size]"""
     moving = np.flatnonzero(np.max(np.abs(twists), axis=1) > NOISE)
     if not len(moving) or len(moving) == len(names) > 1:
         return ""

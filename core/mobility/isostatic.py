@@ -1,4 +1,4 @@
-"""Proposals that take superfluous constraints away and leave the motion as it is.
+"""Proposals to release redundant constraints without changing the motion.
 
 Releasing constraints C of a machine with k self-stresses S (components, k) makes it isostatic without a new freedom
 exactly if C has k members and S[C] is regular. Joints are exchanged for kinds with fewer constraints, as their kinds
@@ -27,37 +27,38 @@ Kinds = Mapping[str, type[JointKind]]
 """Joint → its kind."""
 
 REGULAR = 1e-4
-"""Smallest singular value (of orthonormal self-stresses) at which a release counts as one."""
+"""Smallest singular value (of orthonormal self-stresses) at which a release is effective."""
 ITERATIONS = 6
-"""Of the power iteration that finds the largest singular value of many self-stresses."""
+"""Number of power iterations for the largest singular value of many self-stresses."""
 MOST_TRIALS = 4000
-"""Combinations of exchanges that are tried before constraints are released one by one."""
+"""Number of combinations of joint replacements tried before constraints are released one by one."""
 
 
 @dataclass(frozen=True)
 class Release:
-    """One change: joint → another kind, or constraints taken away. `components` index those of the self-stresses."""
+    """One change: a joint replaced by another kind, or constraints removed. `components` are indices into those of the
+    self-stresses."""
 
     joint: str
     kind: str
     components: tuple[int, ...]
     text: str
     directions: tuple[tuple[float, float, float], ...] = ()
-    """Of the components, in the world."""
+    """World directions of the components."""
     freed: str = ""
-    """The single direction that is released in a joint, in words."""
+    """The single direction released in a joint, in words."""
     motions: tuple[str, ...] = ()
-    """"translation" or "rotation", per component."""
+    """"translation" or "rotation", for each component."""
     element: tuple[str, str] = ("", "")
     """(collection, name) of an element that is removed as a whole."""
 
     def of(self, places: Sequence[int] | NDArray[np.int64]) -> Release:
-        """The same with its components, counted among some, counted among all: places of those."""
+        """The release with component indices mapped through `places`, from a subset to all components."""
         return dataclasses.replace(self, components=tuple(int(places[i]) for i in self.components))
 
 
 def proposal(found: Stresses, circuits: Sequence[Dependence], kinds: Kinds, last: Sequence[int]) -> tuple[Release, ...]:
-    """The simplest changes that leave no self-stress; () if there is none.
+    """Simplest changes that leave no self-stress; () if there are none.
 
     circuits : self-stresses that span all, each of the component whose redundancy it shows
     last : components in the order in which the person would rather change them
@@ -69,7 +70,7 @@ def proposal(found: Stresses, circuits: Sequence[Dependence], kinds: Kinds, last
 
 
 def _loop_by_loop(found: Stresses, circuits: Sequence[Dependence], kinds: Kinds, last: Sequence[int]) -> list[Release]:
-    """Each element's redundancy mended where no other one's self-stresses act."""
+    """Changes that resolve each element's redundancy where no other element's self-stresses act."""
     groups: dict[str, list[Dependence]] = defaultdict(list)
     for each in circuits:
         groups[found.components[each.component].name].append(each)
@@ -90,7 +91,7 @@ def _loop_by_loop(found: Stresses, circuits: Sequence[Dependence], kinds: Kinds,
 
 
 def _acting_block(circuits: Sequence[Dependence]) -> tuple[NDArray[np.int64], Array]:
-    """Components in which some self-stresses act, and (components, k) these at length one."""
+    """Components in which given self-stresses act, and (components, k) their unit vectors."""
     acting = np.unique(np.concatenate([each.acting for each in circuits]))
     block = np.zeros((len(acting), len(circuits)))
     for k, each in enumerate(circuits):
@@ -99,7 +100,7 @@ def _acting_block(circuits: Sequence[Dependence]) -> tuple[NDArray[np.int64], Ar
 
 
 def _blocks(found: Stresses) -> list[Array]:
-    """Self-stresses split into groups that share no component: independent loops are mended one by one."""
+    """Self-stresses split into groups without common components, so that independent loops are resolved one by one."""
     if not found.count:
         return []
     entries = dense(found.entries)
@@ -136,7 +137,7 @@ def _changes_of(entries: Array, components: tuple[Component, ...], kinds: Kinds,
 
 
 def _options(active: Sequence[int], components: tuple[Component, ...], kinds: Kinds) -> list[Release]:
-    """Exchanges of single joints, then constraints of other elements; in the order of `active`."""
+    """Replacements of single joints, then constraints of other elements; in the order of `active`."""
     by_joint: dict[str, list[int]] = defaultdict(list)
     for i in active:
         by_joint[components[i].name if components[i].motion else ""].append(i)
@@ -173,7 +174,7 @@ def _named(component: Component) -> str:
 
 
 def _matching(own: Iterable[int], components: tuple[Component, ...], wanted: tuple[str, ...]) -> list[tuple[int, ...]]:
-    """Sets of a joint's components that an exchange releases."""
+    """Sets of a joint's components that a replacement releases."""
     groups = [[i for i in own if _is(components[i], word)] for word in wanted]
     chosen = {tuple(sorted(some)) for some in itertools.product(*groups) if len(set(some)) == len(wanted)}
     # what a planar joint releases is at right angles
@@ -191,8 +192,8 @@ def _regular(entries: Array, chosen: Sequence[int], count: int) -> bool:
 
 
 def _all_regular(found: Stresses, chosen: Sequence[int]) -> bool:
-    """Whether changes of these components leave no self-stress: of an orthonormal basis S of them and another one E
-    the smallest singular value of S[chosen] is one over the largest of E E[chosen]⁻¹."""
+    """Return True if releasing these components leaves no self-stress. For an orthonormal basis S of the self-stresses
+    and another basis E, the smallest singular value of S[chosen] is the reciprocal of the largest of E E[chosen]⁻¹."""
     if not is_sparse(found.entries):
         return _regular(found.entries, chosen, found.count)
     from scipy.sparse.linalg import splu
@@ -215,7 +216,7 @@ def _all_regular(found: Stresses, chosen: Sequence[int]) -> bool:
 def _one_by_one(
     entries: Array, options: Sequence[Release], active: Sequence[int], components: tuple[Component, ...]
 ) -> list[Release]:
-    """Exchanges as long as each is worth all that it releases, then single directions."""
+    """Joint replacements as long as each releases only redundant components, then single directions."""
     singles = [
         Release(c.name, "", (i,), f"free the {c.text} in {c.name}", (c.direction,), c.text, (c.motion,))
         if c.motion
@@ -241,7 +242,7 @@ def _independent(space: Array, chosen: Sequence[int]) -> bool:
 
 
 def _without(space: Array, chosen: Sequence[int]) -> Array:
-    """The self-stresses that vanish in the chosen components."""
+    """Self-stresses that vanish in the chosen components."""
     if not len(chosen) or not space.shape[1]:
         return space
     _, sigma, vt = np.linalg.svd(space[list(chosen)])

@@ -1,4 +1,4 @@
-"""The model in which a proposal of mobility is carried out: joints of other kinds, constraints taken away."""
+"""Application of an isostatic proposal to a model: joints replaced, constraints removed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ WHERE = "mobility, proposal"
 
 
 def isostatic_model(compiled: Compiled, found: Mobility) -> Model:
-    """The machine's model after all changes of `found.proposal`, proved: as many freedoms, nothing held twice.
+    """The machine's model after all changes of `found.proposal`, verified to have the same degrees of freedom and no
+    redundant constraint.
 
     Raises ModelError when nothing is proposed, a change is one that no kind of joint makes, an element belongs to a
     sub-assembly, or the changed machine is not what the proposal promises.
@@ -38,7 +39,7 @@ def isostatic_model(compiled: Compiled, found: Mobility) -> Model:
 
 
 def _resting(compiled: Compiled, model: Model) -> Model:
-    """The model whose exchanged joints rest where they rested."""
+    """The model with replaced joints in their former reference positions."""
     changed = Compiled(model)
     q = carried_pose(compiled, rest(compiled), changed, {})
     for joint in compiled.model.joints:
@@ -63,7 +64,7 @@ def _exchanged(compiled: Compiled, q: Array, model: Model, change: Release) -> M
 
 
 def _axis(X: Array, direction: Array) -> tuple[float, float, float]:
-    """A direction of the world in a frame."""
+    """A world direction in the axes of a frame."""
     return vector_without_noise(X[:3, :3].T @ direction)
 
 

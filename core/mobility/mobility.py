@@ -1,4 +1,4 @@
-"""Mobility: how many freedoms a machine has, which constraints are too many, which motions are free.
+"""Mobility: degrees of freedom, redundant constraints and free motions of a machine.
 
 Counting (Grübler–Kutzbach) is wrong for planar loops drawn in space, for Bennett's, Sarrus' and Bricard's linkages and
 for all that the count does not see. Here every number is a rank at assembled poses (`constraint_rank`), every name
@@ -37,7 +37,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Redundant:
-    """A constraint that the others already fulfil.
+    """A constraint that the others already satisfy.
 
     joint : joint (or other element) it belongs to; component : e.g. "rotation about y of the world"; direction : (3,)
     in the world at the pose; others : (collection, name) of those that fix it already; instead : text of other
@@ -55,18 +55,18 @@ class Redundant:
 
     @property
     def fixed_by(self) -> tuple[str, ...]:
-        """Names of those that fix it already."""
+        """Names of the elements that already impose it."""
         return tuple(name for _, name in self.others)
 
     @property
     def text(self) -> str:
-        """One sentence."""
+        """The redundancy as one clause."""
         return f"{self.joint}: {self.component} is already fixed by {listed(self.fixed_by)}"
 
 
 @dataclass(frozen=True)
 class Mobility:
-    """What a machine can do, near a pose and at it.
+    """Mobility of a machine near a pose and at it.
 
     degrees_of_freedom : finite freedoms at generic poses near the one given, drivers let go; where branches of motion
                          of different freedom part (kinematotropic linkages), those of the one that has most
@@ -90,21 +90,21 @@ class Mobility:
     singular: bool
     q: Array
     driven: tuple[str, ...] = ()
-    """Rows of drivers that take a freedom each."""
+    """Driver rows that take up a degree of freedom each."""
     undriven: int = 0
-    """Freedoms that no driver takes."""
+    """Degrees of freedom without a driver."""
     driver_faults: tuple[DriverFault, ...] = ()
-    """Drivers that contradict joints or other drivers, or say what holds already."""
+    """Drivers that contradict joints or other drivers, or are redundant."""
     infinitesimal: int = 0
-    """Freedoms that exist at generic poses but end at once (a shaky frame)."""
+    """Infinitesimal degrees of freedom at generic poses, which permit no finite motion (a shaky frame)."""
     branch_freedoms: tuple[int, ...] = ()
-    """Freedoms of the branches of motion that part at the pose, most first; empty where there is but one. Of long
-    machines, in which each loop parts by itself, only some are told."""
+    """Degrees of freedom of the branches of motion that meet at the pose, largest first; empty if there is only one. Of
+    long machines, whose loops branch independently, only some are listed."""
     stuck: tuple[str, ...] = ()
-    """Coordinates whose friction takes a freedom each, where it was asked to hold: all numbers of freedoms and motions
-    are then those that are left."""
+    """Coordinates whose friction removes a degree of freedom each, if friction was asked for; all other results then
+    refer to what remains."""
     idle_friction: tuple[str, ...] = ()
-    """Joints whose friction holds what is held already, in words."""
+    """Joints with friction that are immobile anyway, in words."""
 
     @property
     def dof(self) -> int:
@@ -118,17 +118,17 @@ class Mobility:
 
     @property
     def idle_drivers(self) -> tuple[str, ...]:
-        """Drivers that say what holds already, each with the reason in words."""
+        """Redundant drivers, each with the reason in words."""
         return tuple(fault.text for fault in self.driver_faults if not fault.contradicts)
 
     @property
     def idle(self) -> tuple[FreeMotion, ...]:
-        """Motions in which a body only turns about its own line."""
+        """Motions in which a body only spins about its own axis."""
         return tuple(motion for motion in self.motions if motion.idle)
 
     @property
     def advice(self) -> str:
-        """The proposal as a sentence; '' if nothing is too many."""
+        """The proposal as a sentence; '' if nothing is redundant."""
         exchanged: dict[str, list[str]] = {}
         for change in self.proposal:
             if change.kind:
@@ -218,7 +218,7 @@ def _closed(constraints: PositionConstraints, q: Array) -> Array:
 
 @dataclass(frozen=True)
 class _Generic:
-    """At a generic pose: it, the finite freedoms, the infinitesimal ones, and the self-stresses (rows, k).
+    """A generic pose with its finite and infinitesimal degrees of freedom and its self-stresses (rows, k).
 
     branch_freedoms : freedoms of the branches of motion that part at the pose asked for; empty where there is but one
     """
@@ -231,7 +231,7 @@ class _Generic:
 
 
 def _generic(constraints: PositionConstraints, q: Array) -> _Generic:
-    """A pose of the branch of motion through q that has most freedoms."""
+    """Generic pose on the branch of motion through q that has the most degrees of freedom."""
     if not constraints.rows:
         return _Generic(q, constraints.compiled.nv, 0, np.zeros((0, 0)))
     near = [branch_at(constraints, pose) for pose in constraints.poses_near(q)]
@@ -262,8 +262,8 @@ def _redundancies(
 
 
 def _order(through: Stresses, kinds: dict[str, type[JointKind]], cuts: Collection[str]) -> list[int]:
-    """Components as a person would impose them: fixed joints that make bodies one first, then joint by joint, other
-    elements last; positions before directions."""
+    """Order in which a designer would impose the components: fixed joints that join bodies first, then joint by joint,
+    other elements last; positions before directions."""
 
     def key(i: int) -> tuple[int, int]:
         part = through.components[i]
@@ -300,7 +300,7 @@ def _signed(count: int) -> str:
 
 
 def _parting(branch_freedoms: Sequence[int]) -> str:
-    """What parts at a singular pose."""
+    """Description of the branches at a singular pose."""
     different = list(dict.fromkeys(branch_freedoms))
     if len(different) == 1:
         return f"Ways of motion part here, of {different[0]} freedom{'s' if different[0] > 1 else ''} each."

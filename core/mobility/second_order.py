@@ -1,4 +1,4 @@
-"""Motions of velocities that end at once: to second order self-stresses forbid them.
+"""Infinitesimal motions: first-order free motions that self-stresses exclude to second order.
 
 A motion v can go on only if λᵀ Ġ v = 0 for every self-stress λ (Connelly and Whiteley, Second-order rigidity, 1996); at
 generic poses what violates that is a motion that stays infinitesimal, with a stress that does not mean redundancy. For
@@ -23,19 +23,19 @@ Bias = Callable[[Array], Array]
 """Speeds (n, nv) → Ġ v (n, rows)."""
 
 CURVED = 1e-5
-"""Second-order gap of a motion of unit speed, in units of the machine, that means that it cannot go on."""
+"""Second-order residual of a unit-speed motion, in units of the machine, above which the motion cannot continue."""
 PROBES = 3
-"""Random motions at which it is looked for in large machines."""
+"""Number of random motions tested in large machines."""
 FEW = 24
-"""Motions up to which all of them are taken together."""
+"""Number of motions up to which all are treated together."""
 LEADING = 1e-7
-"""Part of a motion's speed that may lead it."""
+"""Share of a motion's norm that its pivot speed must have."""
 
 
 def lasting(
     bias: Bias, N: Array, stresses: Matrix, units: Array, jacobian: Callable[[], Matrix]
 ) -> tuple[Array, Matrix]:
-    """The motions (nv, k) and self-stresses (rows, m) at a generic pose that are not infinitesimal.
+    """Motions (nv, k) and self-stresses (rows, m) at a generic pose, without the infinitesimal ones.
 
     units : (nv,) in which motions are orthonormal; jacobian : gives G, whose entries in compressed rows are those that
     may differ from zero
@@ -58,8 +58,8 @@ def lasting(
 def forms_of(
     bias: Bias, N: Array, stresses: Matrix, units: Array, jacobian: Callable[[], Matrix]
 ) -> tuple[Array, list[Form]]:
-    """The motions (nv, k) that reach over few joints, and the forms over them that are not zero, one for each
-    self-stress that reaches over few constraints; arguments as of `lasting`."""
+    """Motions (nv, k) that involve few joints, and the nonzero quadratic forms over them, one for each self-stress that
+    involves few constraints; arguments as of `lasting`."""
     if not N.shape[1] or not stresses.shape[1] or _straight(bias, N, stresses):
         return N, []
     local, pairs = _together(N, units, jacobian())
@@ -79,25 +79,24 @@ def forms_of(
 
 
 def _together(N: Array, units: Array, pattern: Matrix) -> tuple[Array, tuple[Integers, ...]]:
-    """Motions that reach over few joints, and the pairs of them that may meet in a constraint: all pairs where the
-    constraints are not in compressed rows."""
+    """Motions that involve few joints, and the pairs of them that may share a constraint; all pairs for a dense matrix."""
     local = _local(N / units[:, None], compressed(pattern)) * units[:, None]
     return local, _meeting(local, pattern) if is_sparse(pattern) else np.triu_indices(N.shape[1])
 
 
 def _near(stresses: Matrix) -> Matrix:
-    """The same self-stresses, each over few constraints."""
+    """The same self-stresses in a basis with few constraints each."""
     return stresses if is_sparse(stresses) else compressed(echelon(stresses, LEADING))
 
 
 def _straight(bias: Bias, N: Array, stresses: Matrix) -> bool:
-    """Whether no motion is forbidden: a quadratic form that vanishes at random is zero."""
+    """Return True if second order excludes no motion: quadratic forms that vanish at random motions are zero."""
     speeds = np.random.default_rng(N.shape[1]).normal(size=(PROBES, N.shape[1])) @ N.T
     return bool(np.max(np.abs(bias(speeds) @ stresses), initial=0.0) < CURVED)
 
 
 def _local(N: Array, pattern: Matrix) -> Array:
-    """(nv, k) motions of length one that reach over few joints: each led by a speed that many constraints see."""
+    """(nv, k) unit motions that involve few joints, with pivots at speeds that occur in many constraints."""
     order = np.argsort(-np.bincount(pattern.indices, minlength=len(N)), kind="stable")
     motions = np.empty_like(N)
     motions[order] = echelon(N[order], LEADING)
@@ -105,7 +104,7 @@ def _local(N: Array, pattern: Matrix) -> Array:
 
 
 def _meeting(motions: Array, pattern: Matrix) -> tuple[Integers, Integers]:
-    """Pairs (i, j), i ≤ j, of motions that both move something in the same constraint, those of one first."""
+    """Pairs (i, j), i ≤ j, of motions with a constraint in common; those with i = j first."""
     import scipy.sparse
 
     moving = scipy.sparse.csr_array(np.abs(motions) > LEADING * np.max(np.abs(motions), axis=0))
@@ -129,7 +128,7 @@ def _forms(bias: Bias, motions: Array, stresses: Matrix, pairs: tuple[Integers, 
 
 
 def _kernel(form: Array) -> Array:
-    """(n, n − rank) orthonormal columns on which a form (r, n) vanishes."""
+    """(n, n − rank) orthonormal null space of a form (r, n)."""
     _, sigma, right = np.linalg.svd(form, full_matrices=len(form) < form.shape[1])
     return np.asarray(right[int(np.count_nonzero(sigma > CURVED)) :].T)
 
@@ -137,7 +136,7 @@ def _kernel(form: Array) -> Array:
 def _sparse_kernels(
     motions: Array, stresses: Matrix, forms: Array, pairs: tuple[Integers, ...]
 ) -> tuple[Array, Matrix]:
-    """The same as `_kernel` tells, by squares of the forms, in which most entries are zero."""
+    """Null spaces as in `_kernel`, from the squares of sparse forms."""
     import scipy.sparse
 
     one, other = pairs
@@ -159,6 +158,6 @@ def _sparse_kernels(
 
 
 def _of_square(square: Array) -> Array:
-    """The kernel of a form from its square (n, n)."""
+    """Null space of a form from its square (n, n)."""
     values, vectors = np.linalg.eigh(square)
     return np.asarray(vectors[:, values <= CURVED**2])

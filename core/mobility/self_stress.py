@@ -1,4 +1,5 @@
-"""Which constraints are too many: the forces that a machine's joints can exert on each other without any load.
+"""Self-stresses of an overconstrained machine: internal forces between its joints that balance without load, and the
+constraints they show to be redundant.
 
 A self-stress is a set of multipliers λ with Gᵀ λ = 0. The wrench F_j that it sends through joint j does no work on the
 joint's own motion, so its components stand for the joint's constraints: constraint (j, k) can be spared exactly if some
@@ -32,11 +33,11 @@ Integers = NDArray[np.int64]
 
 AXES = "xyz"
 ALIGNED = 1e-6
-"""Sine of the angle below which a direction counts as that of an axis."""
+"""Sine of the angle below which a direction counts as parallel to an axis."""
 PIVOT = 1e-3
-"""Part of a self-stress's largest component below which a component counts as none."""
+"""Component of a self-stress, relative to its largest, below which it counts as inactive."""
 NOTHING = 1e-12
-"""Part of it below which it is rounding."""
+"""Component of a self-stress, relative to its largest, below which it is rounding error."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Component:
 
     @property
     def text(self) -> str:
-        """In words, without the element's name."""
+        """The constraint in words, without the element's name."""
         if not self.motion:
             return self.note
         word = "along" if self.motion == "translation" else "about"
@@ -75,24 +76,24 @@ class Component:
 @dataclass(frozen=True)
 class Stresses:
     """Self-stresses at a generic pose: entries (components, k), in N and N per machine size; orthonormal columns, or
-    independent ones in compressed rows."""
+    independent sparse ones in compressed rows."""
 
     components: tuple[Component, ...]
     entries: Matrix
 
     @property
     def count(self) -> int:
-        """How many constraints are too many."""
+        """Number of redundant constraints."""
         return int(self.entries.shape[1])
 
     def of(self, chosen: Iterable[int]) -> Matrix:
-        """(chosen, k) entries of some components."""
+        """(chosen, k) entries of the chosen components."""
         return self.entries[list(chosen)]
 
 
 class _Basis:
-    """Directions in which a joint's constraints are told: named at a pose, then carried along by its frame b, as the
-    second axis of a universal joint is; those that are normal to two axes turn with them."""
+    """Directions of a joint's constraints: defined at a pose and carried by its frame b, like the second axis of a
+    universal joint; normals to two axes turn with both."""
 
     def __init__(self, compiled: Compiled, joint: Joint, forbidden: Forbidden, X_Wa: Array, X_Wb: Array) -> None:
         self.joint = joint
@@ -113,7 +114,7 @@ class _Basis:
         self.kept = list(_kept(forbidden, R_Wd.T @ axis))
 
     def components(self) -> list[Component]:
-        """The joint's constraints in words."""
+        """The joint's scalar constraints."""
         result = []
         for k in self.kept:
             x, y, z = (float(component) for component in self.directions[:, k % 3])
@@ -130,7 +131,8 @@ class _Basis:
         return "its axis" if k % 3 == 2 and self.frame == "axis" else "a normal of its axis"
 
     def read(self, F: Array, X_Wa: Array, X_Wb: Array, size: float) -> Array:
-        """(…, components) of wrenches (…, 6) [torque; force] in world axes, torques per machine size (m)."""
+        """(…, components) components of wrenches (…, 6) [torque; force] in world axes, torques divided by the machine's
+        size (m)."""
         R_Wd = X_Wb[:3, :3] @ self.R_bd
         if self.of_two_axes:
             R_Wd = _normal_and_first(X_Wa[:3, :3] @ self.axis, X_Wb[:3, :3] @ self.second)
@@ -144,8 +146,8 @@ class _Basis:
 
 
 class _Numbered:
-    """The constraints of a joint that forbids motions in no directions of their own: numbered, as an orthonormal basis
-    of the wrenches that do no work on its motion (torques per machine size)."""
+    """Constraints of a joint without distinguished directions, numbered by an orthonormal basis of the wrenches that do
+    no work on its motion (torques divided by the machine's size)."""
 
     def __init__(self, compiled: Compiled, joint: Joint) -> None:
         self.joint = joint
@@ -155,21 +157,22 @@ class _Numbered:
         self.kept = list(range(6 - self.law.nv))
 
     def components(self) -> list[Component]:
-        """The joint's constraints, by number."""
+        """The joint's scalar constraints, by number."""
         return [Component("joints", self.joint.name, note=f"constraint {k + 1}") for k in self.kept]
 
     def read(self, F: Array, X_Wa: Array, X_Wb: Array, size: float) -> Array:
-        """(…, components) of wrenches (…, 6) [torque; force] in world axes, torques per machine size (m)."""
+        """(…, components) components of wrenches (…, 6) [torque; force] in world axes, torques divided by the machine's
+        size (m)."""
         S, local = self._columns(F, X_Wa, X_Wb, size)
         return np.asarray(local @ np.linalg.svd(S)[2][len(S) :].T)
 
     def along(self, F: Array, X_Wa: Array, X_Wb: Array, size: float) -> Array:
-        """(…,) what the wrenches do along the joint's one coordinate."""
+        """(…,) generalised force of the wrenches along the joint's coordinate."""
         S, local = self._columns(F, X_Wa, X_Wb, size)
         return np.asarray(local @ S[0])
 
     def _columns(self, F: Array, X_Wa: Array, X_Wb: Array, size: float) -> tuple[Array, Array]:
-        """(nv, 6) motions and (…, 6) the wrenches in b's canonical axes, with lengths per machine size."""
+        """(nv, 6) joint motions and (…, 6) wrenches in b's canonical axes, lengths divided by the machine's size."""
         X_Wa, X_Wb = X_Wa @ self.canonical, X_Wb @ self.canonical
         q = [float(x) for x in self.law.measure(from_matrix(np.linalg.inv(X_Wa) @ X_Wb)).values]
         S = [[*(size * x for x in angular), *linear] for angular, linear in self.law.subspace(q)]
@@ -188,7 +191,7 @@ def _along_axis(v: Array) -> bool:
 
 
 def _with_z(axis: Array) -> Array:
-    """A rotation whose z is the axis and whose x is the normal nearest to x (else y)."""
+    """Rotation whose z is the axis and whose x is the normal nearest to x (else to y)."""
     start = np.eye(3)[int(np.argmin(np.abs(axis)))]
     x = start - axis * (axis @ start)
     x /= np.linalg.norm(x)
@@ -196,7 +199,7 @@ def _with_z(axis: Array) -> Array:
 
 
 def _normal_and_first(first: Array, second: Array) -> Array:
-    """x: normal of both axes; z: the first axis."""
+    """Rotation whose x is the normal of both axes and whose z is the first axis."""
     normal = np.cross(first, second)
     length = float(np.linalg.norm(normal))
     if length < ALIGNED:
@@ -206,7 +209,7 @@ def _normal_and_first(first: Array, second: Array) -> Array:
 
 
 def _kept(forbidden: Forbidden, axis: Array) -> Iterable[int]:
-    """Which of rotation x, y, z, translation x, y, z are forbidden; axis: in the basis."""
+    """Indices of the forbidden ones among rotation x, y, z, translation x, y, z; axis : in the basis"""
     along = int(np.argmax(np.abs(axis)))
     across = [k for k in range(3) if k != along]
     chosen = {"all": [0, 1, 2], "along": [along], "across": across, "normal": [0], "none": []}
@@ -220,7 +223,7 @@ def _basis(compiled: Compiled, joint: Joint, X_Wa: Array, X_Wb: Array) -> _Basis
 
 
 def stresses(constraints: PositionConstraints, q: Array, generic: Array, multipliers: Matrix) -> Stresses:
-    """What self-stresses at a generic pose (multipliers (rows, k) there) send through every joint and element.
+    """Joint and element forces of the self-stresses (multipliers (rows, k)) at a generic pose.
 
     q : the pose at which directions are told
     """
@@ -249,32 +252,32 @@ def stresses(constraints: PositionConstraints, q: Array, generic: Array, multipl
 
 
 class _Entries:
-    """Rows of self-stresses in components, of each only the columns that act there."""
+    """Builder for a components × self-stresses matrix, with nonzero columns only."""
 
     def __init__(self, count: int) -> None:
         self.count, self._rows = count, 0
         self._parts: list[tuple[Integers, Integers, Array]] = []
 
     def add(self, columns: Integers, values: Array) -> None:
-        """Further rows (r, columns)."""
+        """Append rows (r, columns)."""
         rows = np.arange(self._rows, self._rows + len(values))
         self._rows += len(values)
         self._parts.append((np.repeat(rows, len(columns)), np.tile(columns, len(rows)), values.reshape(-1)))
 
     def _joined(self) -> list[Any]:
-        """Rows, columns and values of all."""
+        """Row indices, column indices and values of all entries."""
         nothing = (np.zeros(0, dtype=int), np.zeros(0, dtype=int), np.zeros(0))
         return [np.concatenate(each) for each in zip(nothing, *self._parts, strict=True)]
 
     def whole(self) -> Array:
-        """(components, count)."""
+        """(components, count) dense matrix."""
         rows, columns, values = self._joined()
         result = np.zeros((self._rows, self.count))
         result[rows, columns] = values
         return result
 
     def compressed(self) -> Matrix:
-        """The same in compressed rows, each column with a largest entry of 1; rounding left out."""
+        """Matrix in compressed rows, each column scaled to a largest entry of 1, rounding error removed."""
         import scipy.sparse
 
         rows, columns, values = self._joined()
@@ -289,8 +292,8 @@ class _Entries:
 def _through_joints(
     constraints: PositionConstraints, q: Array, multipliers: Matrix
 ) -> Callable[[str], tuple[Integers, Array]]:
-    """joint → which columns of multipliers (rows, k) send a wrench through it, and (columns, 6) these: parent side on
-    child side, at b's origin, world axes (see `core.constraints.reactions`)."""
+    """Function joint → columns of the multipliers (rows, k) that load it, and (columns, 6) their wrenches: parent side
+    on child side, at b's origin, world axes (see `core.constraints.reactions`)."""
     compiled = constraints.compiled
     sent, index = transmission(compiled, q, constraints.p), compiled.program.joint_index
     if is_sparse(multipliers):
@@ -318,7 +321,7 @@ def _row_note(row: Row) -> str:
 
 
 def _orthonormal(entries: Array) -> Array:
-    """(components, rank) a basis of the columns; those that share no component are not mixed."""
+    """(components, rank) orthonormal basis of the columns; columns without common components stay separate."""
     parts = []
     for rows, columns in _apart(entries):
         u, sigma, _ = np.linalg.svd(entries[np.ix_(rows, columns)], full_matrices=False)
@@ -334,7 +337,7 @@ def _orthonormal(entries: Array) -> Array:
 
 
 def _apart(entries: Array) -> Iterator[tuple[list[int], list[int]]]:
-    """(rows, columns) of blocks outside which there is nothing."""
+    """(rows, columns) of the diagonal blocks."""
     waiting = dict.fromkeys(range(entries.shape[1]))
     while waiting:
         columns, reached = [], [next(iter(waiting))]
@@ -355,7 +358,7 @@ def _apart(entries: Array) -> Iterator[tuple[list[int], list[int]]]:
 
 
 def _independent(entries: Matrix) -> Matrix:
-    """Those columns of a matrix in compressed rows that are independent of each other."""
+    """Linearly independent columns of a matrix in compressed rows."""
     known = eliminated(entries.T.tocsr())
     if known is None:
         return compressed(_orthonormal(dense(entries)))
@@ -364,8 +367,8 @@ def _independent(entries: Matrix) -> Matrix:
 
 @dataclass(frozen=True)
 class Dependence:
-    """A constraint that others already fulfil, and the self-stress that says so: the components in which it acts, and
-    how strongly (1 in the constraint itself)."""
+    """A redundant constraint with the self-stress that proves it: the components involved, and their strengths (1 for
+    the constraint itself)."""
 
     component: int
     acting: Integers
@@ -373,14 +376,14 @@ class Dependence:
 
     @property
     def others(self) -> tuple[int, ...]:
-        """The components that have fixed it before."""
+        """Components that already impose the constraint."""
         strong = np.abs(self.strengths) > PIVOT * float(np.max(np.abs(self.strengths)))
         return tuple(int(i) for i in self.acting[strong] if i != self.component)
 
 
 def dependences(found: Stresses, order: Sequence[int]) -> list[Dependence]:
-    """The constraints that add nothing when all are imposed one after another in the given order, and for each of
-    them those that have fixed it before.
+    """Constraints that become redundant when all are imposed in the given order, each with the earlier ones that
+    already impose it.
 
     Chosen from the end: a constraint depends on earlier ones if a self-stress acts in it and in no later one but those
     chosen already.
@@ -389,7 +392,7 @@ def dependences(found: Stresses, order: Sequence[int]) -> list[Dependence]:
 
 
 def _dense_dependences(found: Stresses, order: Sequence[int]) -> list[Dependence]:
-    """By projection of orthonormal self-stresses."""
+    """Redundant constraints by projection of orthonormal self-stresses."""
     space = found.entries.copy()
     chosen: list[int] = []
     largest = np.max(np.abs(space), axis=0, initial=0.0)
@@ -410,8 +413,8 @@ def _dense_dependences(found: Stresses, order: Sequence[int]) -> list[Dependence
 
 
 def _sparse_dependences(found: Stresses, order: Sequence[int]) -> list[Dependence]:
-    """By elimination: of the self-stresses that act in a component, the one that does so most is taken for it, and out
-    of all others."""
+    """Redundant constraints by elimination: in each component the self-stress with the largest entry is the pivot and
+    is eliminated from the others."""
     columns = _columns_of(found.entries)
     acting: dict[int, set[int]] = defaultdict(set)
     for k, column in enumerate(columns):
@@ -439,7 +442,7 @@ def _sparse_dependences(found: Stresses, order: Sequence[int]) -> list[Dependenc
 
 
 def _columns_of(entries: Matrix) -> list[dict[int, float]]:
-    """component → entry of each column."""
+    """Component → entry of each column."""
     by_column = entries.tocsc()
     bounds = zip(by_column.indptr[:-1].tolist(), by_column.indptr[1:].tolist(), strict=True)
     rows, values = by_column.indices.tolist(), by_column.data.tolist()
@@ -447,7 +450,8 @@ def _columns_of(entries: Matrix) -> list[dict[int, float]]:
 
 
 def _take_out(column: dict[int, float], other: dict[int, float], index: int) -> None:
-    """So much of another column, 1 at the index, that nothing is left there; rounding is left out."""
+    """Eliminate the entry at an index from a column by subtracting a multiple of another column, which is 1 there;
+    drops rounding error."""
     share = column.pop(index)
     noise = NOTHING * max(map(abs, (share, *column.values())))
     for i, value in other.items():
