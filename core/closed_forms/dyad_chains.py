@@ -1,4 +1,4 @@
-"""Dyad chains: closed chains of few unknown joints, solved for E_1 K_1 E_2 K_2 … E_n K_n = 1.
+"""Solutions of dyad chains: closed chains of few unknown joints, E_1 K_1 E_2 K_2 … E_n K_n = 1.
 
 E_i are the unknown motions, about or along the z axes of the joints' frames; K_i the known poses behind the joints.
 Every family takes the K_i and guesses, and gives the motions in the order of the chain: a `Turn`, a displacement (m) or
@@ -25,12 +25,12 @@ from core.spatial.scalar import Scalar, apply, over, times
 from core.spatial.vector import ZERO, Vector3, Z
 
 Guess = Callable[[int], Any]
-"""Guess of the k-th motion of the chain: rad, m, or a rotation."""
+"""Function that returns the guess of the k-th motion of the chain: rad, m, or a rotation."""
 Solution = tuple[list[Any], Scalar]
 
 
 def pose_of(value: Any) -> Pose:
-    """The motion a value stands for."""
+    """Pose that a joint value stands for."""
     if isinstance(value, Turn):
         return Pose(value.rotation(), ZERO)
     if isinstance(value, Rotation):
@@ -47,7 +47,7 @@ def _square(v: Vector3) -> Scalar:
 
 
 def on_z(height: Scalar) -> Vector3:
-    """The point at a height on the z axis."""
+    """Point at a given height on the z axis."""
     return Vector3(0.0, 0.0, height)
 
 
@@ -59,7 +59,7 @@ def _least(*reaches: Scalar) -> Scalar:
 
 
 def planar(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
-    """RRR, PRR and RPP in a plane (RRP, RPR, PRR are one chain begun at different joints)."""
+    """Solve RRR, PRR or RPP in a plane (RRP, RPR and PRR are one chain started at different joints)."""
     if kinds == "RPP":
         return _turn_and_slides(K)
     # the middle link's length, seen along the normal, is the distance of its ends: the first joint from that
@@ -89,13 +89,13 @@ def _turn_and_slides(K: Sequence[Pose]) -> Solution:
 
 
 def spherical(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
-    """Three revolutes whose axes meet."""
+    """Solve three revolutes with intersecting axes."""
     *turns, reach = dyads.three_turns(K[0].rotation, K[1].rotation, K[2].rotation.transposed(), guess(1))
     return turns, reach
 
 
 def rod(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
-    """A revolute or prismatic joint, and two balls whose distance is known: the rod's spin stays as guessed."""
+    """Solve a revolute or prismatic joint with a rod between two ball joints; the rod's spin stays at its guess."""
     reachable = dyads.turn_to_distance if kinds[0] == "R" else dyads.slide_to_distance
     c = K[2].inverse().position
     # the joint from the rod's length, the first ball from the rod's direction, the second from what is left
@@ -107,7 +107,7 @@ def rod(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
 
 
 def massless(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
-    """A revolute or prismatic joint, and a massless rod between two points, whose length is `guess(1)`."""
+    """Solve a revolute or prismatic joint with a massless rod between two points, of length `guess(1)`."""
     reachable = dyads.turn_to_distance if kinds[0] == "R" else dyads.slide_to_distance
     length = guess(1)
     first, reach = reachable(K[0].position, K[1].inverse().position, times(length, length), guess(0))
@@ -115,8 +115,8 @@ def massless(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
 
 
 def wrist(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
-    """Two revolutes that meet, a joint, and a ball: the joint from a distance, the two from a direction, the ball from
-    what is left."""
+    """Solve two intersecting revolutes, a joint, and a ball joint: the joint from a distance, the revolutes from a
+    direction, the ball from the remaining rotation."""
     height, behind = dyads.meeting(K[0].rotation, K[0].position)
     p, c = _ball_centre(kinds, K)
     hub, w = on_z(behind), c - on_z(height)
@@ -129,7 +129,7 @@ def wrist(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
 
 
 def parallel(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
-    """Two revolutes and a prismatic joint, all parallel, and a ball."""
+    """Solve two parallel revolutes, a prismatic joint parallel to them, and a ball joint."""
     p, c = _ball_centre(kinds, K)
     slide = kinds[:3].index("P")
     one, two = (k for k in range(3) if k != slide)
@@ -150,7 +150,7 @@ def parallel(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
 
 
 def _ball_centre(kinds: str, K: Sequence[Pose]) -> tuple[Vector3, Vector3]:
-    """The ball's centre behind the third joint, and before the first."""
+    """Centre of the ball after the third joint, and before the first."""
     if kinds[3:] == "S":
         return K[2].position, K[3].inverse().position
     enter, _ = dyads.meeting(K[3].rotation, K[3].position)
@@ -159,7 +159,7 @@ def _ball_centre(kinds: str, K: Sequence[Pose]) -> tuple[Vector3, Vector3]:
 
 
 def _with_ball(kinds: str, K: Sequence[Pose], values: list[Any], guess: Guess, reach: Scalar) -> Solution:
-    """The rotation of the ball, or of the three revolutes that make it."""
+    """Values with the rotation of the ball joint added, or of the three revolutes equivalent to it."""
     R = NO_ROTATION
     for value, X in zip(values, K, strict=False):
         R = R @ pose_of(value).rotation @ X.rotation
@@ -178,11 +178,11 @@ SOLVERS: dict[str, Callable[[str, Sequence[Pose], Guess], Solution]] = {
     "parallel": parallel,
     "massless": massless,
 }
-"""By family (`core.closed_forms.families`)."""
+"""Solver of each family (`core.closed_forms.families`)."""
 
 
 def guesses_of(family: str, kinds: str) -> frozenset[int]:
-    """The motions of a chain for which a guess is asked."""
+    """Indices of the motions of a chain whose guesses are needed."""
     ball = {4} if kinds[3:] == "RRR" else set()
     if family == "planar":
         return frozenset(() if kinds == "RPP" else (0,))

@@ -1,4 +1,4 @@
-"""The machine in its independent speeds: v = Φ v_i, a = Φ a_i + b, Φᵀ M Φ a_i + Φᵀ (M b + h − τ) = 0.
+"""Equations of motion in independent speeds: v = Φ v_i, a = Φ a_i + b, Φᵀ M Φ a_i + Φᵀ (M b + h − τ) = 0.
 
 1. The steps of the solution are walked once for all columns of Φ together (`_Pass.columns`): column k is v where the
    k-th independent speed is 1 and the others are 0. Independent joints move their cluster by their own columns S;
@@ -38,29 +38,29 @@ Scalars = Sequence[Scalar]
 
 
 Column = dict[int, Scalar]
-"""Entry of v → value; the others are zero."""
+"""Index in v → value; all other entries are zero."""
 
 
 Entries = dict[tuple[int, int], Scalar]
-"""(row, column) of a lower triangle → value; the others are zero."""
+"""(row, column) of a lower triangle → value; all other entries are zero."""
 
 
 class Motions(NamedTuple):
-    """Speeds of a closed machine."""
+    """Speeds of a closed machine as functions of the independent ones."""
 
     v: list[Scalar]
     columns: list[Column]
-    """Φ by columns: v when one independent speed is 1."""
+    """Columns of Φ: v for a unit independent speed."""
     bias: list[Scalar]
-    """a when the independent accelerations vanish."""
+    """b: accelerations for zero independent accelerations."""
     quality: list[Scalar]
-    """Least sine, largest gain."""
+    """Smallest sine and largest gain of all chain solutions."""
     order: dict[int, int]
-    """Entry of v → in which place it becomes known."""
+    """Index in v → rank in the order of solution."""
 
 
 def independent_speeds(edges: list[Edge], steps: Sequence[Form | int]) -> list[Speed]:
-    """In the order in which they become known; followers have none of their own."""
+    """Independent speeds in the order in which they become known; mimic joints have none of their own."""
     result: list[Speed] = []
     taken: set[int] = set()
     for step in steps:
@@ -84,7 +84,7 @@ def motions(
     nv: int,
     run: Runner = inline,
 ) -> Motions:
-    """Speeds, Φ and b at a closed position; v : (nv,) gives the independent speeds."""
+    """Speeds, Φ and b at a closed position; v : (nv,) contains the independent speeds"""
     axes = {i: axis_of(edge, closed.clusters, closed.q, run) for i, edge in enumerate(edges)}
     pass_ = _Pass(edges, steps, independent, axes, closed.clusters.root, closed.q, run)
     own = pass_.own_speeds(v)
@@ -137,7 +137,7 @@ class _Pass:
                 self.spins[n] = places[next(i for i, _ in step.chain[1:] if not edges[i].cut)]
 
     def own_speeds(self, v: Scalars) -> tuple[Scalar, ...]:
-        """The independent speeds in v."""
+        """Independent speeds from v."""
         rods = {place: self.steps[n] for n, place in self.spins.items()}
         result = []
         for k, speed in enumerate(self.independent):
@@ -151,7 +151,7 @@ class _Pass:
         return tuple(result)
 
     def columns(self) -> tuple[list[Column], Flow]:
-        """Φ by columns, and the motions of all nodes for each."""
+        """Columns of Φ, and the motions of all nodes for each."""
         columns: list[Column] = [{} for _ in self.independent]
         flow = Flow(self.nodes, self.run)
         for edge in self.edges:
@@ -200,11 +200,11 @@ class _Pass:
         return "".join(self.edges[i].kind for i, _ in form.chain)
 
     def _ball(self, form: Form) -> int:
-        """Place in a rod's chain of the ball that has the spin."""
+        """Index, in a rod's chain, of the ball joint that has the spin."""
         return next((k for k, (i, _) in enumerate(form.chain) if k and not self.edges[i].cut), 0)
 
     def _geared(self, form: Form, columns: Sequence[Column], flow: Flow, extra: dict[int, Motion]) -> None:
-        """A joint behind a gear: entries of Φ, or of the bias, proportional to those of the joint it follows."""
+        """Enter a joint driven by a gear: its entries of Φ, or of the bias, are proportional to its leader's."""
         (i, _), (k, forward) = form.chain
         source = self.edges[self.pairs[k][1 if forward else 0]]
         across = dict(extra)
@@ -217,13 +217,13 @@ class _Pass:
         flow.join(self.edges[i], across)
 
     def _enter(self, i: int, entries: Any, column: Column) -> None:
-        """Entries of a tree joint in Φ."""
+        """Enter a tree joint into a column of Φ."""
         edge = self.edges[i]
         if not edge.cut and entries is not None:
             column.update((edge.v + k, each) for k, each in enumerate(entries))
 
     def bias(self, v: list[Scalar], absolute: dict[str, Motion]) -> Column:
-        """Accelerations of the dependent speeds while the independent ones do not change."""
+        """Accelerations of the dependent speeds for constant independent speeds."""
         result: Column = {}
         flow = Flow(self.nodes, self.run)
         for edge in self.edges:
@@ -239,7 +239,7 @@ class _Pass:
         return result
 
     def _turning(self, i: int, v: list[Scalar], absolute: dict[str, Motion]) -> dict[int, Motion]:
-        """V_b × S v: what an edge's turning columns add; and Ṡ v where they change in b's axes."""
+        """V_b × S v, the acceleration from the rotation of an edge's columns, plus Ṡ v if they change in b's axes."""
         edge = self.edges[i]
         own = tuple(v[edge.v : edge.v + edge.nv]), coordinates_of(edge, self.q)
         motion = self.run(_turned(edge.kind), numbers_of(edge), self.axes[i], *own, absolute[edge.b])
@@ -258,7 +258,7 @@ class _Pass:
 
 
 def _spinning(columns: Sequence[Motion], v: Scalars, one: Vector3, other: Vector3) -> Scalar:
-    """The turning of a ball along its rod."""
+    """Rotation of a ball joint about its rod."""
     return span(columns, v).angular.dot(_direction(other - one))
 
 
@@ -280,7 +280,7 @@ def _joined(column: Motion, speed: Scalar, more: Motion) -> Motion:
 
 @cache
 def _turned(kind: str) -> Callable[..., Motion]:
-    """An edge's numbers and axis, its speeds and coordinates, V_b → what its turning adds."""
+    """Function (edge's numbers and axis, its speeds and coordinates, V_b) → velocity-product acceleration."""
 
     def turned(numbers: EdgeNumbers, axis: Axis, v: Scalars, q: Scalars, V_b: Motion) -> Motion:
         values = [times(numbers.ratio, speed) for speed in v]
@@ -294,8 +294,8 @@ def _turned(kind: str) -> Callable[..., Motion]:
 
 @cache
 def _answering(family: str, kinds: str, flags: tuple[bool, ...], ball: int, spin: int) -> Callable[..., Any]:
-    """Axes of a chain and known motions around it → for each of these (entries, motion across) of every joint; grade
-    and gain. A spin is the motion that is known of a rod's `ball`."""
+    """Function (axes of a chain, known motions around it) → entries and relative motion of every joint for each motion,
+    with conditioning and gain. spin : index of the motion that is the spin of the rod's `ball`"""
 
     def answering(axes: Sequence[Axis], known: Sequence[Motion | None]) -> tuple[Any, Scalar, Scalar]:
         solver = Solver(Form(family, ()), kinds, list(axes))
@@ -323,8 +323,8 @@ def _answering(family: str, kinds: str, flags: tuple[bool, ...], ball: int, spin
 
 @cache
 def _accelerating(family: str, kinds: str, flags: tuple[bool, ...]) -> Callable[..., Any]:
-    """Axes of a chain, motions of the sides of its joints, known accelerations around it → (entries, acceleration
-    across) of every joint."""
+    """Function (axes of a chain, motions of both sides of its joints, known accelerations) → entries and relative
+    acceleration of every joint."""
 
     def accelerating(axes: Sequence[Axis], sides: Sequence[tuple[Motion, Motion]], known: Motion) -> Any:
         extra = []
@@ -340,7 +340,7 @@ def _accelerating(family: str, kinds: str, flags: tuple[bool, ...]) -> Callable[
 
 
 def _own(kind: str, axis: Axis, value: Any, more: Motion) -> tuple[Any, Motion]:
-    """(entries of a joint, motion across it) for a speed of its own."""
+    """(entries, relative motion) of a joint for its own speed."""
     if value is None:
         return None, more
     if kind == "S":
@@ -349,8 +349,8 @@ def _own(kind: str, axis: Axis, value: Any, more: Motion) -> tuple[Any, Motion]:
 
 
 def _swinging(axis: Axis, V_a: Motion, V_b: Motion) -> Motion:
-    """A motion along a rod that makes up for what its turning adds: with d from end to end, differentiating
-    d · ḋ = 0 leaves d · (A_b − A_a) = −(ḋ · ḋ + d · (ω_b × ṗ_b − ω_a × ṗ_a))."""
+    """Motion along a rod that compensates the centripetal terms: with d from end to end, differentiating d · ḋ = 0
+    leaves d · (A_b − A_a) = −(ḋ · ḋ + d · (ω_b × ṗ_b − ω_a × ṗ_a))."""
     d, p_b = axis.z, axis.p
     v_a, v_b = at(V_a, p_b - d), at(V_b, p_b)
     added = plus((v_b - v_a).dot(v_b - v_a), d.dot(V_b.angular.cross(v_b) - V_a.angular.cross(v_a)))
@@ -363,14 +363,14 @@ def _still(motion: Motion) -> bool:
 
 
 def _met(value: Any, forward: bool) -> Any:
-    """A walking speed as the joint's own."""
+    """Joint speed converted from the chain's direction to the joint's own."""
     if value is None or forward:
         return value
     return -value if isinstance(value, Vector3) else times(-1.0, value)
 
 
 class _Shape(_Pass):
-    """The walk without numbers: which speeds move which joints."""
+    """Structural pass without numbers: dependence of joints on independent speeds."""
 
     def _independent(self, i: int, columns: list[Column], flow: Flow) -> None:
         edge, moved = self.edges[i], {self.places[self.edges[i].v + k] for k in range(self.edges[i].nv)}
@@ -394,18 +394,18 @@ class _Shape(_Pass):
 
 
 class Structure(NamedTuple):
-    """What may differ from zero."""
+    """Sparsity pattern of the reduced equations."""
 
     columns: list[list[int]]
-    """Of Φ: for each independent speed the entries of v that it moves."""
+    """For each independent speed, the indices of the nonzero entries of its column of Φ."""
     links: list[list[int]]
-    """For each link of the tree the independent speeds that move it."""
+    """For each tree link, the independent speeds that move it."""
     pairs: list[tuple[int, int]]
-    """Of Φᵀ M Φ: (row, column) of its lower triangle, row by row."""
+    """(row, column) of the nonzero entries in the lower triangle of Φᵀ M Φ, row by row."""
 
     @property
     def products(self) -> int:
-        """Of motions, which make Φᵀ M Φ."""
+        """Number of products of motions in Φᵀ M Φ."""
         return sum(len(own) * (len(own) + 1) // 2 for own in self.links)
 
 
@@ -416,7 +416,8 @@ def structure(
     independent: Sequence[Speed],
     masses: Sequence[Sequence[int]] = (),
 ) -> Structure:
-    """Found without numbers; masses : entries of v that move each of what has inertia beside the links."""
+    """Sparsity pattern of the reduced equations, found without numbers; masses : for each inertia that is not a link's,
+    the entries of v that move it"""
     nodes = Clusters(edges).root
     columns = [sorted(column) for column in _Shape(edges, steps, independent, {}, nodes, (), _token).columns()[0]]
     moving: list[set[int]] = [set() for _ in range(tree.nv)]
@@ -435,7 +436,7 @@ def structure(
 
 
 def _token(step: Callable[..., Any], *arguments: Any) -> Any:
-    """In the place of a number that is not sought."""
+    """Placeholder result for a number that is not needed."""
     return object()
 
 
@@ -447,8 +448,8 @@ def reduced(
     masses: Sequence[AddedInertia] = (),
     run: Runner = inline,
 ) -> tuple[Entries, list[Scalar]]:
-    """(Φᵀ M Φ, Φᵀ (M b + h)); forces(a): joint forces that produce accelerations a at this state; masses : what has
-    inertia beside the links."""
+    """(Φᵀ M Φ, Φᵀ (M b + h)); forces(a) : joint forces that produce accelerations a at this state; masses : inertias
+    that are not links"""
     M = _mass(tree, q, found, run)
     add_reduced(M, masses, KinematicState(tree, q, run=run), found.columns)
     h = forces(found.bias)
@@ -468,8 +469,8 @@ def _more(before: Scalar, a: Scalar, b: Scalar) -> Scalar:
 
 
 def _mass(tree: Tree, q: Scalars, found: Motions, run: Runner) -> Entries:
-    """Σ_l V_i · I V_j over the links, and the armatures; summed up in the order in which the links become known, so
-    that what belongs together in a long machine stays together."""
+    """Σ_l V_i · I V_j over the links, plus armatures; summed in the order in which links become known, which keeps the
+    matrix of a long machine banded."""
     own = coordinates(tree, q, run)
     rates = _rates(tree, found.columns, run)
     twists: list[Columns] = []
@@ -495,7 +496,7 @@ def _mass(tree: Tree, q: Scalars, found: Motions, run: Runner) -> Entries:
 
 
 def _rates(tree: Tree, columns: Sequence[Column], run: Runner) -> list[dict[int, tuple[Scalar, ...]]]:
-    """Of each link the own speeds of its joint, for each independent speed that it has."""
+    """For each link, its joint's own speeds per unit of each independent speed that moves it."""
     moving: list[list[int]] = [[] for _ in range(tree.nv)]
     for i, column in enumerate(columns):
         for k in column:
@@ -514,7 +515,7 @@ def _rates(tree: Tree, columns: Sequence[Column], run: Runner) -> list[dict[int,
 def _moved(
     law: Any, placement: Pose, q: Scalars, parents: Sequence[Motion], rates: Sequence[Scalars]
 ) -> tuple[Motion, ...]:
-    """Motions of a link in the columns of Φ."""
+    """Motions of a link for the columns of Φ."""
     X, S = joint_motion(law, placement, q)
     return tuple(
         (ZERO if _still(parent) else X.motion_back(parent)) + span(S, rate)
@@ -525,7 +526,7 @@ def _moved(
 def _with_link(
     inertia: Inertia, armature: Scalar, twists: Sequence[Motion], rates: Sequence[Scalars], M: Scalars
 ) -> tuple[Scalar, ...]:
-    """Lower triangle of M with a link's part."""
+    """Lower triangle of M with a link's contribution added."""
     result, entries = [], iter(M)
     for i, twist in enumerate(twists):
         momentum = inertia.act(twist)

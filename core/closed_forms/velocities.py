@@ -30,11 +30,11 @@ from core.spatial.vector import ZERO as ZERO3
 from core.spatial.vector import Vector3, X, Y, Z
 
 SHORT_ARM_FRACTION = 1e-2
-"""Part of a loop's size below which arms count no less in its measure."""
+"""Lever arm, relative to the loop's size, below which shorter arms no longer reduce the conditioning measure."""
 
 
 class Speed(NamedTuple):
-    """An independent speed: an entry of v, or the spin of a rod between two balls (the edge of the one in the tree)."""
+    """An independent speed: an entry of v, or the spin of a rod between two ball joints (edge : the ball in the tree)"""
 
     v: int
     edge: int
@@ -43,19 +43,19 @@ class Speed(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """An elementary joint in the world: where it is, and its columns."""
+    """Pose and motion columns of an elementary joint in the world."""
 
     pose: Pose
     columns: tuple[Motion, ...]
 
     @property
     def z(self) -> Vector3:
-        """Direction of its axis."""
+        """Direction of the joint's axis."""
         return self.columns[0].linear if vanish(self.columns[0].angular) else self.columns[0].angular
 
     @property
     def p(self) -> Vector3:
-        """A point of its axis."""
+        """A point of the joint's axis, m."""
         return self.pose.position
 
 
@@ -71,7 +71,7 @@ _COLUMNS: dict[str, tuple[Motion, ...]] = {
 
 @cache
 def _axis(kind: str, cut: bool) -> Callable[..., Axis]:
-    """(numbers of an edge, its coordinates, poses of its nodes) → its axis in the world."""
+    """Function (numbers of an edge, its coordinates, poses of its nodes) → its axis in the world."""
 
     def axis(numbers: EdgeNumbers, q: Sequence[Scalar], X_Wa: Pose, X_Wb: Pose) -> Axis:
         X_WB = X_Wb @ numbers.B
@@ -90,19 +90,19 @@ def _axis(kind: str, cut: bool) -> Callable[..., Axis]:
 
 
 def axis_of(edge: Edge, clusters: Clusters, q: Sequence[Scalar], run: Runner = inline) -> Axis:
-    """At a position q, in a machine whose nodes are all in the world's cluster."""
+    """Axis of an edge at a position q, for a machine whose nodes are all in the world's cluster."""
     own = () if edge.cut else coordinates_of(edge, q)
     poses = clusters.pose[edge.a], clusters.pose[edge.b]
     return run(_axis(edge.kind, edge.cut), numbers_of(edge), own, *poses)
 
 
 def at(motion: Motion, p: Vector3) -> Vector3:
-    """Velocity of the point p of a body with this motion (given at the world's origin)."""
+    """Velocity of point p of a body with this motion (referred to the world's origin)."""
     return motion.linear + motion.angular.cross(p)
 
 
 class Solver:
-    """One form at one position: solves for any motion of what is known, and says how well it can be solved."""
+    """Velocity solver of one closed chain at one position, with its conditioning."""
 
     def __init__(self, form: Form, kinds: str, axes: list[Axis]) -> None:
         self.form, self.kinds, self.axes = form, kinds, axes
@@ -115,7 +115,7 @@ class Solver:
 
     @property
     def divisor(self) -> Scalar:
-        """What quotients are over."""
+        """Common divisor of the solution."""
         return _divisor(self.det)
 
     def _prepare(self) -> None:
@@ -140,7 +140,7 @@ class Solver:
                 self.grade = times(self.grade, self.turns.grade)
 
     def _arm(self, k: int, p: Vector3) -> Vector3:
-        """Velocity of p at unit speed of a joint."""
+        """Velocity of p per unit speed of a joint."""
         return self.z[k] if self.kinds[k] == "P" else self.z[k].cross(p - self.p[k])
 
     def _prepare_planar(self) -> None:
@@ -166,7 +166,8 @@ class Solver:
         self.grade = over(times(self.det, self.det), plus(squares, LEAST_DIVISOR))
 
     def solve(self, known: Motion) -> tuple[list[Any], Scalar, Scalar]:
-        """Walking speeds that make up for a known motion, and (what moves)² and (what moves it)² in m/s or rad/s."""
+        """Joint speeds, in the chain's direction, that compensate a known motion, and the squares of the moving and the
+        moved speeds in m/s or rad/s."""
         if self.form.family == PLANAR:
             return self._solve_planar(known)
         if self.form.family == SPHERICAL:
@@ -222,7 +223,7 @@ class Solver:
 
 
 class _Three:
-    """x with Σ c_k x_k = b, by Cramer's rule."""
+    """Linear system Σ c_k x_k = b of three unknowns, solved by Cramer's rule."""
 
     def __init__(self, c: Sequence[Vector3]) -> None:
         self.rows = (c[1].cross(c[2]), c[2].cross(c[0]), c[0].cross(c[1]))
@@ -230,19 +231,19 @@ class _Three:
         self.grade = _grade(times(self.det, self.det), [e.dot(e) for e in c])
 
     def solve(self, b: Vector3) -> tuple[Scalar, ...]:
-        """One right-hand side."""
+        """Solution for one right-hand side."""
         divisor = _divisor(self.det)
         return tuple(over(b.dot(row), divisor) for row in self.rows)
 
 
 def _divisor(det: Scalar) -> Scalar:
-    """What is divided by in the place of a determinant. That of a singular loop of fixed numbers is a literal zero: 1
-    keeps quotients finite, which are not used there."""
+    """The determinant, or 1 if it is a literal zero as in singular loops of fixed numbers, to keep (unused) quotients
+    finite."""
     return 1.0 if is_zero(det) else det
 
 
 def _grade(square: Scalar, squares: Sequence[Scalar]) -> Scalar:
-    """det² over the squares of the columns; short ones count as a part of the sum."""
+    """det² relative to the squared columns; short columns count as a fraction of the sum."""
     floor = times(SHORT_ARM_FRACTION, total(squares))
     for each in squares:
         square = over(square, plus(plus(each, floor), LEAST_DIVISOR))
@@ -254,7 +255,7 @@ def _across(v: Vector3, n: Vector3) -> Vector3:
 
 
 def _crossing(a: Axis, b: Axis) -> Vector3:
-    """Where two axes that meet do so."""
+    """Intersection of two axes."""
     # a.p + s a.z nearest to b: s = ((b.p − a.p) × b.z) · (a.z × b.z) / |a.z × b.z|²
     n = a.z.cross(b.z)
     s = over((b.p - a.p).cross(b.z).dot(n), n.dot(n))
@@ -277,11 +278,11 @@ def _summed(*pairs: tuple[Motion, Motion]) -> Motion:
 
 
 Columns = dict[int, Motion]
-"""Number of an independent speed → the motion that it gives; what it does not move is left out."""
+"""Index of an independent speed → resulting motion; zero motions are omitted."""
 
 
 class Flow:
-    """Motions of the nodes against the first node of their cluster while clusters grow.
+    """Motions of the nodes relative to the first node of their cluster, while clusters merge.
 
     What is carried along by another node has that node's own motion, the same object: around a chain that moves as a
     whole nothing is left.
@@ -294,7 +295,7 @@ class Flow:
         self.motion: dict[str, Columns] = {node: {} for node in nodes}
 
     def join(self, edge: Edge, across: Columns) -> None:
-        """Make two clusters one; across: motions of b against a."""
+        """Merge two clusters; across : motions of b relative to a"""
         first, second = self.root[edge.a], self.root[edge.b]
         if first == second:
             return
@@ -311,7 +312,7 @@ class Flow:
             self.members[first].append(node)
 
     def _moved(self, a: Columns, across: Columns, b: Columns, turned: bool) -> Columns:
-        """How the cluster that comes in moves against the other one."""
+        """Motions of the merged cluster relative to the other one."""
         carrying, step = (b, _stepping_back) if turned else (a, _stepping)
         alone = carrying.keys() - across.keys() - (a if turned else b).keys()
         result = {}
@@ -321,7 +322,7 @@ class Flow:
         return result
 
     def around(self, form: Form, edges: list[Edge]) -> Columns:
-        """Sum of the known motions around the chain."""
+        """Sum of the known motions around a chain."""
         met = []
         chain = form.chain
         for (i, forward), (k, onward) in zip(chain, chain[1:] + chain[:1], strict=True):
@@ -337,7 +338,7 @@ class Flow:
 
 
 def span(columns: Sequence[Motion], values: Sequence[Scalar]) -> Motion:
-    """Σ S_k v_k."""
+    """Linear combination Σ S_k v_k."""
     result = ZERO
     for column, value in zip(columns, values, strict=True):
         result = result + column.scaled(value)
@@ -345,7 +346,7 @@ def span(columns: Sequence[Motion], values: Sequence[Scalar]) -> Motion:
 
 
 def quality(grades: Sequence[Scalar], gains: Sequence[Scalar], run: Runner) -> list[Scalar]:
-    """(least sine, largest gain of speeds) of all forms."""
+    """(smallest sine, largest gain of speeds) of all chain solutions."""
     most: Scalar = 0.0
     for gain in gains:
         most = run(_greater, most, gain)
@@ -353,7 +354,7 @@ def quality(grades: Sequence[Scalar], gains: Sequence[Scalar], run: Runner) -> l
 
 
 def least(values: Sequence[Scalar], run: Runner) -> Scalar:
-    """The smallest; 1 of none."""
+    """The smallest value; 1 for an empty sequence."""
     result: Scalar = 1.0
     for value in values:
         result = run(_lesser, result, value)

@@ -1,4 +1,4 @@
-"""The order of solution in words: which loop follows from what, and what is left to iteration."""
+"""Order of solution in words: the sources of each loop's solution, and the loops left to iteration."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ LISTED = (
 
 @dataclass(frozen=True)
 class Step:
-    """One step of the solution.
+    """One step of the order of solution.
 
     joints : those that become known, kind : "independent", "RRP dyad" …; "tied together": coordinates between which
     iteration finds an agreement; "iteration": the cut joint, or the constraint, that is left to it
@@ -71,7 +71,7 @@ class Step:
 
 
 def steps_of(topology: Topology, search: Search | None) -> tuple[Step, ...]:
-    """The steps of a search; without one all loops are left to iteration."""
+    """Steps of a search in words; without a search all loops are left to iteration."""
     numbers = {loop.cut: loop.number for loop in topology.loops}
     if search is None:
         return tuple(Step((name,), ITERATION, (), (number,)) for name, number in numbers.items())
@@ -79,7 +79,7 @@ def steps_of(topology: Topology, search: Search | None) -> tuple[Step, ...]:
 
 
 def _tied(steps: list[Step], left: list[Step]) -> list[Step]:
-    """Independent joints that are tied, as one step for each group that hangs together."""
+    """Independent joints coupled by iteration, as one step for each connected group."""
     groups: list[tuple[set[str], list[str]]] = []
     for step in left:
         joints, names = set(step.follows_from), list(step.joints)
@@ -122,7 +122,7 @@ class _Words:
         return (*_tied(list(dict.fromkeys(result)), left), *left)
 
     def _left(self) -> list[Step]:
-        """What is left to iteration, and the independent joints that it ties."""
+        """Steps for what is left to iteration, with the independent joints that it couples."""
         topology = self.search.topology
         loops = {loop.cut: loop for loop in topology.loops}
         cut = [i for i, edge in enumerate(self.edges) if edge.cut and edge.kind not in BESIDE]
@@ -145,7 +145,7 @@ class _Words:
         return result
 
     def _held_by(self, constraint: Constraint) -> set[str]:
-        """The joints of the tree that a constraint looks at."""
+        """Tree joints that a constraint depends on."""
         topology = self.search.topology
         loops = {loop.cut: loop.joints[:-1] for loop in topology.loops}
         joints = {name for joint in constraint.joints for name in loops.get(joint, (joint,))}
@@ -153,7 +153,7 @@ class _Words:
         return joints.union(*({*topology.path(a or WORLD)} ^ {*topology.path(b or WORLD)} for a, b in pairs))
 
     def _independent_of(self, joints: Iterable[str]) -> tuple[str, ...]:
-        """The independent joints on which others depend, in the order of the document."""
+        """Independent joints that the given joints depend on, in the order of the document."""
         wanted = set(joints)
         sources = frozenset().union(
             *(self.sources.get(i, frozenset()) for i, edge in enumerate(self.edges) if edge.joint in wanted)
@@ -191,12 +191,12 @@ class _Words:
         return Step((self.edges[i].joint,), f"gear {self.edges[k].joint}", self._in_order(sources))
 
     def _from_what_drives(self, chain: Chain) -> Chain:
-        """The chain begun behind the part that moves, in the direction that has a usual name."""
+        """The chain rotated to start after the moving part, in the direction with a conventional name."""
         best = [each for each in variants(chain) if self._between(each, len(each) - 1)] or list(variants(chain))
         return min(best, key=lambda each: LISTED.index(n) if (n := self._letters(each)) in LISTED else len(LISTED))
 
     def _letters(self, chain: Chain) -> str:
-        """One letter for each joint: two revolutes that meet are U, three through a point S."""
+        """One letter for each joint: U for two intersecting revolutes, S for three through a point."""
         kinds = "".join(self.edges[i].kind for i, _ in chain)
         if len(kinds) == 3:
             return kinds
@@ -216,7 +216,7 @@ class _Words:
         return names.get(form.family, f"{letters} dyad")
 
     def _between(self, chain: Chain, k: int) -> frozenset[str]:
-        """What the known part behind the k-th joint depends on."""
+        """Independent joints on which the known part after the k-th joint depends."""
         i, forward = chain[k]
         n, onward = chain[(k + 1) % len(chain)]
         start = self.edges[i].b if forward else self.edges[i].a
