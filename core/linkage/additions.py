@@ -1,4 +1,4 @@
-"""What is put on links that are drawn: gear pairs, masses, springs, tracer points, motors."""
+"""Additions to drawn links: gear pairs, masses, springs, tracer points, motors."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from core.model.fields import Value
 from core.model.parameters import value_of
 
 TEETH = 20.0
-"""Of the smaller wheel, where only a ratio is given."""
+"""Number of teeth of the smaller gear if only a ratio is given."""
 RIM = 1.1
-"""Outer radius of a ring over its pitch radius."""
+"""Outer radius of a ring gear relative to its pitch radius."""
 FACE = 3.0
-"""Width of a wheel in radii of the bars."""
+"""Face width of a gear in radii of the bars."""
 STROKE = 0.25
-"""Amplitude of a driven guide as a share of its distance from zero."""
+"""Amplitude of a driven slider, relative to its distance from zero."""
 
 
 # ------------------------------------------------------------------------------- gears
 
 
 class _Wheel(NamedTuple):
-    """A body that turns in a carrier. sign : of its angle in the carrier as the joint counts it"""
+    """A gear body that turns in a carrier. sign : sense of its angle relative to the joint's coordinate"""
 
     joint: Joint
     body: str
@@ -47,7 +47,7 @@ def gears(
     plane: Plane = XZ,
     poses: Poses | None = None,
 ) -> Model:
-    """The model with two wheels that mesh, on two pins (by name) that one body carries; their pitch circles touch.
+    """Add two meshing gears on two named pins that one body carries; their pitch circles touch.
 
     ratio : speed of the second wheel over that of the first, both seen from the carrier: negative of outer, positive of
     inner meshes; or the numbers of teeth (z1, z2), one of them negative for an inner mesh
@@ -79,7 +79,7 @@ def gears(
 
 
 def _ratio(given: float | tuple[float, float]) -> tuple[float, tuple[float, float]]:
-    """Speed of the second wheel over that of the first, and both numbers of teeth."""
+    """Speed of the second gear over that of the first, and both numbers of teeth."""
     if isinstance(given, tuple):
         first, second = map(float, given)
         if not first or not second:
@@ -97,14 +97,14 @@ def _ratio(given: float | tuple[float, float]) -> tuple[float, tuple[float, floa
 
 
 def _radii(distance: float, ratio: float) -> tuple[float, float]:
-    """Of the pitch circles: r1 / r2 = |ratio|; their sum, or difference of an inner mesh, is the distance."""
+    """Radii of the pitch circles: r1 / r2 = |ratio|; their sum, or difference for an internal mesh, is the distance."""
     second = distance / (1.0 - ratio) if ratio < 1.0 else distance / (ratio - 1.0)
     return abs(ratio) * second, second
 
 
 def _meshing(model: Model, drawing: Drawing, a: Pin, b: Pin) -> tuple[Model, _Wheel, _Wheel]:
-    """The two wheels: bodies that turn in one carrier. A wheel that turns on the ground about a pin of the carrier is
-    hung on the carrier there, which moves the same."""
+    """The two gear bodies, which turn in one carrier. A gear on the ground, coaxial with a pin of the carrier, is
+    attached to the carrier instead, with the same motion."""
     used = {name for each in model.constraints for name in each.joints} | {d.joint for d in model.drivers}
     choices = [
         (pair, grounded, used_before)
@@ -144,7 +144,8 @@ def _sides(model: Model, joint: Joint) -> tuple[_Wheel, _Wheel]:
 
 
 def _hung(model: Model, drawing: Drawing, a: Pin, b: Pin, used: set[str]) -> tuple[Model, _Wheel, _Wheel] | None:
-    """A wheel on the ground, coaxial with a pin of the carrier, hung on the carrier; None if there is none."""
+    """The model with a ground gear that is coaxial with a pin of the carrier attached to the carrier; None if there is
+    none."""
     stands = carrier_of(model, drawing.plane.parent)
     for near, far, swapped in ((a, b, False), (b, a, True)):
         here = [each.joint for each in drawing.pins_at(near.point)]
@@ -170,14 +171,14 @@ def _on(model: Model, joint: Joint, body: str) -> bool:
 
 
 def _coordinate(drawing: Drawing, joint: Joint) -> float:
-    """The angle of a pin as it is drawn."""
+    """Drawn angle of a pin."""
     if joint.rest:
         return drawing.number(joint.rest[0])
     return math.remainder(drawing.angle(joint.child) - drawing.angle(joint.parent), 2.0 * math.pi)
 
 
 def _wheel_shape(model: Model, radius: float, teeth: float, ring: bool) -> Shape:
-    """A gearwheel; of an inner mesh the larger one is a ring."""
+    """Shape of a gear; the larger one of an internal mesh is a ring."""
     thick = thickness(model, radius)
     width = written(FACE * thick)
     if ring:
@@ -187,7 +188,7 @@ def _wheel_shape(model: Model, radius: float, teeth: float, ring: bool) -> Shape
 
 
 def _with_wheel(model: Model, drawing: Drawing, wheel: _Wheel, point: Point, shape: Shape) -> Model:
-    """The model with a wheel on a body, about a pin; on the ground it is a body of its own, fixed there."""
+    """Add a gear to a body, about a pin; a ground gear is a separate body fixed to the ground."""
     if wheel.body == WORLD:
         return _fixed_wheel(model, drawing, point, shape)
     place = drawing.place(On(wheel.body, point))
@@ -211,7 +212,7 @@ def _fixed_wheel(model: Model, drawing: Drawing, point: Point, shape: Shape) -> 
 
 
 def mass_point(model: Model, at: End, mass: Value, *, plane: Plane = XZ, poses: Poses | None = None) -> Model:
-    """The model with a mass (kg) without extent, fixed to a link at a pin, free end or point of it."""
+    """Add a point mass (kg), fixed to a link at a pin, free end or point."""
     drawing = Drawing(model, plane, poses)
     number = float(value_of(mass, drawing.values, "mass"))
     if not number > 0.0:
@@ -231,7 +232,7 @@ def mass_point(model: Model, at: End, mass: Value, *, plane: Plane = XZ, poses: 
 
 
 def spring(model: Model, a: End, b: End, *, plane: Plane = XZ, poses: Poses | None = None) -> Model:
-    """The model with a spring and damper between two points, slack as it is drawn."""
+    """Add a spring and damper between two points, with the drawn distance as rest length."""
     drawing = Drawing(model, plane, poses)
     places = [drawing.place(end) for end in (a, b)]
     distance = math.dist(*(drawing.point(place) for place in places))
@@ -249,7 +250,7 @@ def spring(model: Model, a: End, b: End, *, plane: Plane = XZ, poses: Poses | No
 
 
 def tracer(model: Model, body: str, point: Point, *, plane: Plane = XZ, poses: Poses | None = None) -> Model:
-    """The model with a named point of a link, whose path can be seen."""
+    """Add a named point of a link whose path can be shown."""
     place = _on_a_link(Drawing(model, plane, poses), On(body, point))
     name = unused_name(model, "frames", "P1")
     return add(model, Frame(name=name, parent=place.owner, pose=Pose(position=place.position)))
@@ -268,8 +269,8 @@ def _on_a_link(drawing: Drawing, end: End) -> Place:
 
 
 def motor(model: Model, joint: str, *, poses: Poses | None = None, plane: Plane = XZ) -> Model:
-    """The model with a motor in a pin (a turn a second) or guide (to and fro once a second), from where it is drawn; if
-    it has one, without it."""
+    """Add a motor to a pin (one turn per second) or slider (one stroke back and forth per second), starting from the
+    drawn position; an existing motor is removed instead."""
     found = model.joint(joint)
     driven = [driver for driver in model.drivers if driver.joint == joint]
     for driver in driven:
@@ -287,7 +288,7 @@ def motor(model: Model, joint: str, *, poses: Poses | None = None, plane: Plane 
 
 
 def _start(model: Model, joint: Joint, plane: Plane, poses: Poses | None) -> float:
-    """Where a joint is drawn: its rest, or, of one that closes a loop, what it measures then."""
+    """Drawn value of a joint: its reference value, or the measured one for a loop-closing joint."""
     if joint.rest:
         return float(value_of(joint.rest[0], model.values()))
     from core.mechanism import Mechanism

@@ -1,4 +1,4 @@
-"""Loops close again after a change of geometry, on the branch on which they are; else it is said why not."""
+"""Loop closure after a change of geometry, on the present branch, with messages if it fails."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from core.numerics.tolerances import ACCEPTED_GAP
 
 Array = NDArray[np.float64]
 Changed = Callable[[float], Model]
-"""The model at a value of what is changed."""
+"""Function that returns the model for a value of the changed quantity."""
 
 STRIDE = 0.12
-"""Largest step, as a share of the value that is changed, in which a branch is followed."""
+"""Largest relative step of the changed value while following a branch."""
 MOVED = 1e-9
-"""Change of a coordinate (rad, m) from which its rest is written anew."""
+"""Change of a coordinate (rad, m) above which its reference value is rewritten."""
 BISECTIONS = 18
 FARTHEST = 4.0
-"""How many times larger than it is a length may be for the search of the range in which it closes."""
+"""Largest factor on a length in the search for the range in which it closes."""
 
 
 def followed(changed: Changed, start: float, end: float, dimension: str, where: str) -> Model:
-    """The model at the value `end`, with the rest of its joints where the loops lead when the value goes there.
+    """The model at the value `end`, with the reference values of its joints as the loops move from `start` to `end`.
 
     Raises ModelError with what stays open, and the range of values for which the loops would close.
     """
@@ -63,7 +63,7 @@ def _steps(start: float, end: float) -> list[float]:
 
 
 def _closed(mech: Mechanism, q: Array) -> Array | None:
-    """The nearest closed position; the first joint of the tree stays where it is if it can. None if there is none."""
+    """Nearest closed position, with the first tree joint kept in place if possible; None if there is none."""
     held = np.zeros(mech.nv, dtype=bool)
     first = next((joint.name for joint in mech.compiled.topology.model.joints if joint.rest), None)
     if first is not None and first in mech.compiled.coordinates.joints:
@@ -76,7 +76,7 @@ def _closed(mech: Mechanism, q: Array) -> Array | None:
 
 
 def _range(changed: Changed, start: float, good: float, bad: float, q: Array) -> tuple[float, float]:
-    """The values around the present one between which the loops close; 0 and infinity where they always do."""
+    """Range of values around the present one for which the loops close; 0 and infinity where it is unbounded."""
     outward = 1.0 if bad > start else -1.0
     beyond = _border(changed, good, bad, q)
     other = 0.0 if outward > 0.0 else FARTHEST * abs(start)
@@ -126,13 +126,14 @@ def _closing_range(low: float, high: float, dimension: str) -> str:
 
 
 def rested(model: Model, mech: Mechanism, q: Array) -> Model:
-    """The model whose joints rest at a position: of those that state a rest, or are not where they rest without."""
+    """The model with a position as its reference configuration; only joints that state a value, or deviate, are
+    changed."""
     return as_drawn(model, coordinates_at(mech, q))
 
 
 def coordinates_at(mech: Mechanism, q: Array) -> dict[str, float]:
-    """Where joints of one coordinate stand at a position, by name: those of the tree, and those that close a loop but
-    state a rest, which has to agree with the others'; angles of these in the turn of that rest."""
+    """One-coordinate joints → values at a position: those of the tree, and those of loop-closing joints with a stated
+    reference value, with angles in the turn of that value."""
     own, values = mech.compiled.coordinates.joints, mech.model.values()
     found: dict[str, float] = {}
     for joint in mech.model.joints:
@@ -148,8 +149,8 @@ def coordinates_at(mech: Mechanism, q: Array) -> dict[str, float]:
 
 
 def as_drawn(model: Model, coordinates: Mapping[str, float]) -> Model:
-    """The model whose rest is a pose: coordinates by the names of joints; what is not named stays. The motors that
-    begin at the old rest begin at the new one."""
+    """Set the reference configuration to a pose: joint name → coordinate; unnamed joints keep theirs. Motors that start
+    from the old reference start from the new one."""
     values = model.values()
     was = {joint.name: float(value_of(joint.rest[0], values)) if joint.rest else 0.0 for joint in model.joints}
     new = {
@@ -166,12 +167,12 @@ def as_drawn(model: Model, coordinates: Mapping[str, float]) -> Model:
 
 
 def with_rest(model: Model, joint: Joint, value: float) -> Model:
-    """The model with another rest of a joint; the motor that begins there begins at the new one."""
+    """Set the reference value of a joint; a motor that starts there starts from the new value."""
     return as_drawn(model, {joint.name: value})
 
 
 def _begun(driver: Driver, old: float, rests: Mapping[str, float]) -> Driver:
-    """A motor that begins at the old rest of its joint begins at the new one; any other stays."""
+    """The driver with its start value adapted if it starts from the old reference value of its joint."""
     motion, new = _motion(driver.function, old), rests[driver.joint]
     if motion is None:
         return driver
@@ -179,7 +180,7 @@ def _begun(driver: Driver, old: float, rests: Mapping[str, float]) -> Driver:
 
 
 def _motion(function: object, start: float) -> str | None:
-    """What a motor's formula says beyond its beginning; None if it is not written so."""
+    """Part of a motor's formula that is added to its start value; None if the formula has another form."""
     if not isinstance(function, str):
         return None
     head, plus, motion = function.partition(" + ")

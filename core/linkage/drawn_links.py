@@ -18,9 +18,9 @@ from core.model.fields import Value
 from core.model.parameters import value_of
 
 STEEL = 7850.0
-"""Density of what is drawn, kg/m³."""
+"""Density of drawn bodies, kg/m³."""
 THICKNESS = 0.06
-"""Radius of the first bar as a share of its length; further ones are as thick as it."""
+"""Radius of the first bar relative to its length; further bars get the same radius."""
 
 Poses = Mapping[str, NDArray[np.float64]]
 
@@ -35,9 +35,8 @@ def link(
     radius: float | None = None,
     poses: Poses | None = None,
 ) -> Model:
-    """The model with links from point to point. A first point that is new becomes a pin on the ground (on what the
-    plane stands on); between the links are pins; a last point that is new is a free end, one of `ground(u, v)` a pin
-    there, the name of a pin closes a loop.
+    """Add links from point to point, connected by pins. A new first point becomes a ground pin; a new last point is a
+    free end, `ground(u, v)` a ground pin, and the name of a pin closes a loop.
 
     length, angle : of a single link that begins at the first point, in place of the second: a number (m, rad) or a
     formula, from which the length's parameter is made
@@ -101,15 +100,15 @@ def _one_link(
 
 
 def _closed(model: Model, drawing: Drawing, far: Place, body: str, length: str) -> Model:
-    """The model with the pin at a link's far end, which states no rest: what it closes says where it stands."""
+    """Add the pin at a link's far end, which closes a loop and therefore states no reference value."""
     at = Pose(position=drawing.plane.along(length))
     a, axis = drawing.frame(far), drawing.plane.normal
     return add(model, Joint(name=pin_name(model), parent=far.owner, child=body, a=a, b=at, axis=axis))
 
 
 def _anchored(model: Model, drawing: Drawing, end: End) -> tuple[Model, Place]:
-    """The place of a pin; one on a link off its line gets two parameters and the link a plate, one on its line beyond
-    an end a parameter and the link a longer bar."""
+    """Place for a pin. A pin off a link's line turns the link into a plate with two parameters; one on its line beyond
+    an end lengthens the bar by a parameter."""
     place = drawing.place(end)
     bar = drawing.bar(place.owner) if isinstance(end, On) else None
     if bar is None:
@@ -124,8 +123,8 @@ def _anchored(model: Model, drawing: Drawing, end: End) -> tuple[Model, Place]:
 
 
 def lengthened(model: Model, plane: Plane, bar: Bar, over: float, *, before: bool) -> tuple[Model, Place]:
-    """The model in which a link goes on beyond its end, or before its beginning, to a third point so far from there
-    (m); and that point. How far is a parameter."""
+    """Extend a link beyond its end, or before its start, to a third point at a distance (m) that becomes a parameter;
+    returns the model and that point."""
     e = Parameter(name=unused_name(model, "parameters", "e1"), value=written(over), dimension="length")
     model = add(model, e)
     body = model.find("bodies", bar.body)
@@ -142,8 +141,8 @@ def lengthened(model: Model, plane: Plane, bar: Bar, over: float, *, before: boo
 
 
 def plate(model: Model, plane: Plane, bar: Bar, along: float, aside: float) -> tuple[Model, Place]:
-    """The model in which a link is a triangle with a third point at these coordinates (m, in its own axes); and that
-    point. Distance and angle from the link's line are parameters."""
+    """Turn a link into a triangle with a third point at these coordinates (m, in the link's axes), given by a distance
+    and an angle as parameters; returns the model and that point."""
     e = Parameter(
         name=unused_name(model, "parameters", "e1"), value=written(math.hypot(along, aside)), dimension="length"
     )
@@ -175,8 +174,8 @@ def plate(model: Model, plane: Plane, bar: Bar, along: float, aside: float) -> t
 
 
 def corner(model: Model, body: str, point: Point, *, plane: Plane = XZ, poses: Poses | None = None) -> Model:
-    """The model with a further point of a link, as a frame that pins can be put on: a ternary link. Off the line of the
-    link it becomes a triangle whose third corner has a distance and an angle as parameters."""
+    """Add a further point to a link, as a frame for pins: a ternary link. Off the link's line it becomes a triangle
+    whose third corner has a distance and an angle as parameters."""
     drawing = Drawing(model, plane, poses)
     model, place = _anchored(model, drawing, On(body, point))
     name = unused_name(model, "frames", "P1")
@@ -184,7 +183,7 @@ def corner(model: Model, body: str, point: Point, *, plane: Plane = XZ, poses: P
 
 
 def ground_pin(model: Model, end: End, *, plane: Plane = XZ, poses: Poses | None = None) -> Model:
-    """The model with a free end held by a pin on the ground, where it stands; a pin on the ground is released."""
+    """Attach a free end to the ground by a pin where it is; a ground pin is removed instead."""
     drawing = Drawing(model, plane, poses)
     joint = next((pin.joint for pin in drawing.pins if pin.name == end), None)
     if joint is not None and carrier_of(model, joint.parent) == carrier_of(model, plane.parent):
@@ -202,7 +201,7 @@ def ground_pin(model: Model, end: End, *, plane: Plane = XZ, poses: Poses | None
 
 
 def released(model: Model, joint: str) -> Model:
-    """The model without a pin; what moved by it stays."""
+    """Remove a pin; the links it moved stay."""
     return remove(model, "joints", joint)
 
 
@@ -210,12 +209,12 @@ def released(model: Model, joint: str) -> Model:
 
 
 def carrier_of(model: Model, owner: str) -> str:
-    """The body, or ground, that carries a body or frame."""
+    """Body, or ground, that carries a body or frame."""
     return model.carrier(owner or WORLD).name
 
 
 def pin_name(model: Model) -> str:
-    """A, B, C …: the first letter that no joint has; then A2, B2 …"""
+    """Next free pin name: A, B, C …, then A2, B2 …"""
     taken = {joint.name for joint in model.expanded.joints}
     rounds = len(taken) // 26 + 1
     letters = (chr(ord("A") + k) + (str(turn) if turn > 1 else "") for turn in range(1, rounds + 1) for k in range(26))
@@ -223,7 +222,7 @@ def pin_name(model: Model) -> str:
 
 
 def thickness(model: Model, length: float) -> float:
-    """Radius of a new bar: that of the first one there is, else a share of its length with one digit, m."""
+    """Radius of a new bar, m: that of the first existing bar, else a fraction of its length rounded to one digit."""
     for body in model.bodies:
         for shape in body.shapes:
             if isinstance(shape, Capsule) and isinstance(shape.radius, float):
@@ -247,13 +246,13 @@ def _length_parameter(model: Model, length: Value | None, span: float) -> Parame
 
 
 def _angle(angle: Value, drawing: Drawing, begin: Place) -> Value:
-    """The rest of a link whose angle from the first axis was given; a formula stays one where it can."""
+    """Reference value of a link's pin for a given angle from the first axis; formulas are kept where possible."""
     turned = drawing.angle(begin.owner)
     return angle if not turned else written(_wrapped(drawing.number(angle) - turned))
 
 
 def _reached(drawing: Drawing, points: Sequence[End], length: Value | None, angle: Value | None) -> Point:
-    """Where a link ends whose length or angle is given; what is not given comes from the second point."""
+    """End point of a link with given length or angle; the other quantity follows from the second point."""
     place = drawing.place(points[0])
     start = drawing.point(place)
     toward = drawing.point(drawing.place(points[1])) if len(points) > 1 else None
@@ -283,12 +282,12 @@ def _pair(end: object) -> Point:
 
 
 def _wrapped(angle: float) -> float:
-    """The same direction within half a turn."""
+    """The equivalent angle within half a turn."""
     return math.remainder(angle, 2.0 * math.pi)
 
 
 def with_link(model: Model, plane: Plane, poses: Poses) -> Poses:
-    """The poses with that of the link that was drawn last, as its pin in the tree holds it."""
+    """Add the pose of the link drawn last, following from its pin in the tree."""
     body = model.bodies[-1].name
     joint = next(joint for joint in model.joints if joint.child == body and joint.rest)
     drawing = Drawing(model, plane, {**poses, body: np.eye(4)})

@@ -1,4 +1,4 @@
-"""Geometry changed by hand: a pin goes somewhere else, the lengths beside it follow; and dyads folded over."""
+"""Geometry edits by dragging: pins that move with the lengths of their links, and dyads flipped to their other branch."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ from core.model.fields import Value, Vector
 from core.model.parameters import Parameter
 
 MEETS = 1e-7
-"""Distance in m within which a pin counts as the end of a bar."""
+"""Distance, m, within which a pin counts as the end of a bar."""
 
 FLAT = 2e-3
-"""Distance of both branches of two links, as a share of the longer one, below which they are told to meet."""
+"""Distance between both branches of two links, relative to the longer one, below which the links are reported as
+aligned."""
 
 
 class _Held(NamedTuple):
-    """What keeps a pin: a circle about a point, or a line through the pin (angle, rad)."""
+    """Restriction of a pin: a circle about a point, or a line through the pin (angle, rad)."""
 
     center: Point
     radius: float = 0.0
@@ -37,8 +38,8 @@ class _Held(NamedTuple):
 
 
 def pin_target(drawing: Drawing, point: Point, to: Point, locked: Collection[str] = ()) -> Point:
-    """Where a pin at a point comes to when it is dragged to another: lengths that are formulas, or in `locked`, keep it
-    on their circle, guides on their line; two of them keep it where it is."""
+    """Position that a pin reaches when dragged towards another: lengths that are formulas or in `locked` keep it on a
+    circle, guides on a line; two such restrictions fix it."""
     held = [
         *(
             _Held(_other_end(bar, point), math.dist(bar.start, bar.end))
@@ -75,8 +76,8 @@ def moved_pin(
     locked: Collection[str] = (),
     poses: Poses | None = None,
 ) -> Model:
-    """The model in which the pin or free end at a point of the plane stands at another: its links change their lengths,
-    a pin on the ground changes its place, all others stay where they are. See `pin_target` for what holds it."""
+    """Move the pin or free end at a point of the plane: its links change their lengths, a ground pin changes its
+    position, all others stay. See `pin_target` for restrictions."""
     drawing = Drawing(model, plane, poses)
     goal = pin_target(drawing, point, to, locked)
     if math.dist(goal, point) < SAME_PLACE:
@@ -97,16 +98,15 @@ def moved_pin(
 
 
 class Shift(NamedTuple):
-    """What a pin that is dragged changes of numbers alone: lengths by their parameters (m), and by how much joints turn
-    (rad)."""
+    """Numerical effect of dragging a pin: changed length parameters (m), and rotations of joints (rad)."""
 
     lengths: dict[str, float]
     turns: dict[str, float]
 
 
 def shift(drawing: Drawing, point: Point, goal: Point) -> Shift | None:
-    """What a pin that goes from a point to a goal changes; None if that is more than numbers, as it is for pins on the
-    ground and links with further points."""
+    """Numerical effect of moving a pin from a point to a goal; None if more than numbers changes, as for ground pins
+    and links with further points."""
     bars = {bar.body: bar for bar in _touching(drawing, point)}
     lengths, angles = dict[str, float](), dict[str, float]()
     for bar in bars.values():
@@ -123,7 +123,8 @@ def shift(drawing: Drawing, point: Point, goal: Point) -> Shift | None:
 
 
 def _only_at_ends(drawing: Drawing, joint: Joint, bars: Mapping[str, Bar], point: Point) -> bool:
-    """Whether a joint goes along when bars change at a point: a pin between them there, or at their other ends."""
+    """Return True if a joint moves along with the bars that change at a point: a pin between them there, or at their
+    other ends."""
     owners = {carrier_of(drawing.model, name) for name in (joint.parent, joint.child)}
     pin = next((pin for pin in drawing.pins if pin.name == joint.name), None)
     if pin is None or not owners & bars.keys():
@@ -135,7 +136,7 @@ def _only_at_ends(drawing: Drawing, joint: Joint, bars: Mapping[str, Bar], point
 
 
 def _touching(drawing: Drawing, point: Point) -> list[Bar]:
-    """The bars that end at a point, and are joined there or hang free."""
+    """Bars that end at a point and are joined there or free."""
     return [bar for bar in drawing.bars if min(math.dist(bar.start, point), math.dist(bar.end, point)) < MEETS]
 
 
@@ -144,13 +145,13 @@ def _other_end(bar: Bar, point: Point) -> Point:
 
 
 def _free(model: Model, length: Value) -> bool:
-    """Whether a length is a number of its own: a parameter that holds one."""
+    """Return True if a length is an independent number: a parameter that holds one."""
     found = next((each for each in model.parameters if each.name == length), None)
     return found is not None and found.independent
 
 
 def _stretched(model: Model, drawing: Drawing, bar: Bar, point: Point, goal: Point) -> tuple[Model, float]:
-    """The model with a bar from its other end to the goal, further joints as they are; and how far it turned."""
+    """The model with a bar stretched from its other end to the goal, further joints unchanged; and the bar's rotation."""
     starts = math.dist(bar.start, point) < MEETS
     start, end = (goal, bar.end) if starts else (bar.start, goal)
     before = math.atan2(bar.end[1] - bar.start[1], bar.end[0] - bar.start[0])
@@ -172,8 +173,8 @@ def _stretched(model: Model, drawing: Drawing, bar: Bar, point: Point, goal: Poi
 
 
 def _with_place(model: Model, plane: Plane, joint: Joint, side: str, local: Point) -> Model:
-    """The model with one side of a joint at other coordinates on its link; those given by distance and angle change
-    these."""
+    """The model with one side of a joint at other coordinates on its link; a point given by distance and angle changes
+    those parameters."""
     pose = getattr(joint, side)
     polar = _polar(model, plane, pose.position)
     if polar is not None:
@@ -187,7 +188,7 @@ def _with_place(model: Model, plane: Plane, joint: Joint, side: str, local: Poin
 
 
 def _polar(model: Model, plane: Plane, position: Vector) -> tuple[str, str] | None:
-    """The parameters of a point that is given by a distance and an angle, as `drawn_links.plate` writes it."""
+    """Parameters of a point that is given by distance and angle, as written by `drawn_links.plate`."""
     u, _v = plane.components(position)
     if not isinstance(u, str) or "*cos(" not in u:
         return None
@@ -198,7 +199,7 @@ def _polar(model: Model, plane: Plane, position: Vector) -> tuple[str, str] | No
 
 
 def _moved_places(model: Model, drawing: Drawing, point: Point, goal: Point, stretched: Collection[str]) -> Model:
-    """Pins of the ground, and points of links that are not their ends, go along."""
+    """The model with ground pins, and points of links other than their ends, moved along."""
     stands = carrier_of(model, drawing.plane.parent)
     pins = list(drawing.pins_at(point, MEETS))
     grounded = next((pin for pin in pins if carrier_of(model, pin.joint.parent) == stands), None)
@@ -215,7 +216,7 @@ def _moved_places(model: Model, drawing: Drawing, point: Point, goal: Point, str
 
 
 def _turned(model: Model, drawing: Drawing, joint: Joint, angles: dict[str, float]) -> Model:
-    """The rest of a pin whose links have turned."""
+    """The model with the reference value of a pin changed by the rotation of its links."""
     by = angles.get(joint.child, 0.0) - angles.get(joint.parent, 0.0)
     if not by or not joint.rest or not joint.info.is_hinge():
         return model
@@ -225,7 +226,7 @@ def _turned(model: Model, drawing: Drawing, joint: Joint, angles: dict[str, floa
 
 
 def _closed_here(model: Model, drawing: Drawing, point: Point, goal: Point) -> Model:
-    """The model at rest where it was drawn: sliders follow along their guides."""
+    """The model closed in its drawn position: sliders move along their guides."""
     for guide in drawing.guides:
         if math.dist(guide.point, point) < MEETS and guide.joint.rest:
             along = (goal[0] - point[0]) * math.cos(guide.angle) + (goal[1] - point[1]) * math.sin(guide.angle)
@@ -245,8 +246,8 @@ def _closed_here(model: Model, drawing: Drawing, point: Point, goal: Point) -> M
 
 
 def folded(drawing: Drawing, pin: Pin) -> Point | None:
-    """Where the middle pin of two links stands on their other branch: mirrored at the line of their far ends; with a
-    slider at the pin: the other place on its guide at the same distance from the far end. None if it is no such pin."""
+    """Position of the middle pin of two links on their other branch: mirrored at the line through their far ends; for a
+    slider, the other point on its guide at the same distance from the far end. None if the pin is not of this kind."""
     touching = _touching(drawing, pin.point)
     guide = next((each for each in drawing.guides if math.dist(each.point, pin.point) < MEETS), None)
     if guide is not None and len(touching) == 1:
@@ -267,8 +268,8 @@ def folded(drawing: Drawing, pin: Pin) -> Point | None:
 
 
 def dead_pins(drawing: Drawing, among: Collection[str]) -> tuple[str, ...]:
-    """The pins, of those named, at which both branches of two links meet: the links are in line (one with a slider is
-    square to its guide), and the machine can go no farther that way."""
+    """Those of the named pins at which both branches of two links coincide: the links are aligned (with a slider:
+    perpendicular to its guide), so the motion cannot continue that way."""
     found = []
     for pin in drawing.pins:
         goal = folded(drawing, pin) if pin.name in among else None
@@ -279,8 +280,8 @@ def dead_pins(drawing: Drawing, among: Collection[str]) -> tuple[str, ...]:
 
 
 def flipped(model: Model, pin: str, *, plane: Plane = XZ, poses: Poses | None = None) -> Model:
-    """The model with the two links at a pin on their other branch; only rests change. Raises ModelError if the pin is
-    not the middle of two links whose far ends stay where they are."""
+    """Flip the two links at a pin to their other branch; only reference values change. Raises ModelError if the pin is
+    not the middle of two links whose far ends stay in place."""
     drawing = Drawing(model, plane, poses)
     found = drawing.pin(pin)
     goal = folded(drawing, found)

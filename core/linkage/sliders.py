@@ -26,8 +26,8 @@ def slider(
     body: str = "",
     poses: Poses | None = None,
 ) -> Model:
-    """The model with a block that slides on the ground (or on a body) at an angle from the first axis of the plane. At
-    a pin, free end or point of a link it is joined to that by a pin; a new point leaves it without one.
+    """Add a block that slides on the ground (or on a body) at an angle from the plane's first axis. At a pin, free end
+    or point of a link it is joined to it by a pin; at a new point it has none.
 
     Its coordinate is zero at the foot of the perpendicular from the first pin on the ground of what it is joined to, so
     that it is the textbook's x.
@@ -49,8 +49,8 @@ def slider(
 def slot(
     model: Model, pin: End, link: str, angle: Value | None = None, *, plane: Plane = XZ, poses: Poses | None = None
 ) -> Model:
-    """The model with a pin that slides along a link: a block without mass on a guide of the link, along its line or at
-    an angle from the first axis of the plane, and the pin on the block."""
+    """Add a pin that slides along a link: a massless block on a guide of the link, along its line or at an angle from
+    the plane's first axis, with the pin on the block."""
     drawing = Drawing(model, plane, poses)
     place = drawing.place(pin)
     if carrier_of(model, place.owner) == carrier_of(model, link):
@@ -70,7 +70,7 @@ def slot(
 
 
 def _elsewhere(drawing: Drawing, pin: End, link: str) -> Place:
-    """The place on another body than the slotted link where a pin of that is."""
+    """Place of a pin on a body other than the slotted link."""
     joint = next((each.joint for each in drawing.pins if each.name == pin), None)
     if joint is not None and carrier_of(drawing.model, joint.child) != link:
         return Place(joint.child, joint.b.position)
@@ -96,7 +96,7 @@ def _guide(
 
 
 def _pin(model: Model, drawing: Drawing, place: Place, block: str) -> Joint:
-    """The pin between a link and the block, which closes the loop and states no rest."""
+    """Pin between a link and the block, which closes the loop and states no reference value."""
     a, axis = drawing.frame(place), drawing.plane.normal
     return Joint(name=pin_name(model), parent=place.owner, child=block, a=a, axis=axis)
 
@@ -107,22 +107,21 @@ def _block(model: Model, name: str, plane: Plane, direction: float) -> Body:
 
 
 def _size(plane: Plane, radius: float) -> Vector:
-    """Of a block: length along the first axis of the plane, height across, depth along the normal."""
+    """Size of a block: length along the first axis of the plane, height across, depth along the normal."""
     length, height, depth = (written(share * radius) for share in BLOCK)
     x, y, z = (length if u else height if v else depth for u, v, _ in plane.basis)
     return x, y, z
 
 
 def _foot(origin: Point, here: Point, direction: float) -> tuple[Point, float]:
-    """The foot of the perpendicular from a point onto the line through another, and the distance from it along the
-    line."""
+    """Foot of the perpendicular from a point onto a line through another point, and its distance along the line."""
     u, v = math.cos(direction), math.sin(direction)
     distance = (here[0] - origin[0]) * u + (here[1] - origin[1]) * v
     return (here[0] - distance * u, here[1] - distance * v), distance
 
 
 def _first_ground_pin(drawing: Drawing, owner: str) -> Point | None:
-    """The pin on what the plane stands on that was drawn first, of those on which a body hangs."""
+    """Position of the ground pin drawn first, of those that carry a body."""
     model = drawing.model.expanded
     stands, reached = carrier_of(model, drawing.plane.parent), {carrier_of(model, owner)}
     edges = [(joint, carrier_of(model, joint.parent), carrier_of(model, joint.child)) for joint in model.joints]
