@@ -75,10 +75,10 @@ def actuators(mech: Mechanism, named: Sequence[str] = ()) -> Actuators:
     if loose.shape[1]:
         count = loose.shape[1]
         raise ModelError(
-            f"These actuators leave {count} freedom{'s' * (count > 1)}: with {', '.join(chosen.names)} held the "
-            f"machine still moves at '{fastest(mech, loose[:, 0])}'.",
+            f"These actuators leave {count} degree{'s' * (count > 1)} of freedom: with {', '.join(chosen.names)} "
+            f"locked the machine can still move at '{fastest(mech, loose[:, 0])}'.",
             where="actuators",
-            remedy="Name one for each degree of freedom, or none: then they are chosen for you.",
+            remedy="Name one for each degree of freedom, or none to have them chosen automatically.",
         )
     return chosen
 
@@ -107,7 +107,7 @@ def _likely(compiled: Compiled) -> dict[str, list[int]]:
     motors = {
         force.joint for force in model.forces if isinstance(force.law, str) and names(parse(force.law)) & set(TIME)
     }
-    found: dict[str, list[int]] = {"driven": [], "with a force that follows the time": [], "with a limit of effort": []}
+    found: dict[str, list[int]] = {"driven": [], "with a force that depends on time": [], "with an effort limit": []}
     for name, joint in compiled.coordinates.joints.items():
         strong = any(rated(limit.effort) != math.inf for limit in joint.limits)
         for words, meant in zip(found, (name in driven, name in motors, strong), strict=True):
@@ -141,8 +141,8 @@ def loose_words(mech: Mechanism, chosen: Actuators, loose: Array) -> str:
         return ""
     joints = ", ".join(dict.fromkeys(fastest(mech, v) for v in loose.T))
     return (
-        f"Singular for these actuators (second type): with {', '.join(chosen.names)} held the machine still moves at "
-        f"{joints}, and they cannot hold it against forces along that motion."
+        f"Singular for these actuators (second type): with {', '.join(chosen.names)} locked the machine can still move "
+        f"at {joints}, and they cannot resist forces along that motion."
     )
 
 

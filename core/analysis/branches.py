@@ -79,7 +79,7 @@ def branches(
         raise AssemblyError(
             "No pose closes the loops with these coordinates.",
             where=", ".join(f"coordinate '{name}'" for name in fixed),
-            remedy="Give them other values, or hold fewer of them.",
+            remedy="Give them other values, or fix fewer of them.",
         )
     return sorted(found, key=lambda pose: float(np.linalg.norm(mech.difference(guess, pose) / constraints.units)))
 
@@ -120,7 +120,7 @@ def _held(
             held[mech.joint_v(name)] = True
             continue
         if name not in indices:
-            raise ModelError(f"There is no coordinate '{name}' that can be held.", remedy=near_misses(name, indices))
+            raise ModelError(f"There is no coordinate '{name}' that can be fixed.", remedy=near_misses(name, indices))
         held[indices[name]] = True
         if isinstance(fixed, Mapping):
             guess[mech.q_names.index(name)] = fixed[name]
@@ -137,8 +137,8 @@ def _check_held(constraints: PositionConstraints, q: Array, held: NDArray[np.boo
         name = moving[0].joints[0][0]
         count = f"{len(moving)} more coordinate{'s' * (len(moving) > 1)}"
         raise ModelError(
-            f"{count} must be held: the machine still moves at '{name}'.",
-            remedy="Hold as many coordinates as the machine has freedoms.",
+            f"{count} must be fixed: the machine can still move at '{name}'.",
+            remedy="Fix as many coordinates as the machine has degrees of freedom.",
         )
 
 

@@ -134,7 +134,7 @@ def _joints(mech: Mechanism, model: Model, tip: str) -> list[Joint]:
             )
         if joint.mimic is not None:
             raise ModelError(
-                "The joint follows another, which a DH table cannot say.",
+                "The joint is coupled to another one, which a DH table cannot represent.",
                 where=where,
                 remedy="Remove the coupling, or choose another tip.",
             )
@@ -149,9 +149,9 @@ def _joints(mech: Mechanism, model: Model, tip: str) -> list[Joint]:
     for joint in path:
         if (tie := _tied_by(mech, joint.name)) is not None:
             raise ModelError(
-                f"The joint is tied by constraint '{tie}', which a DH table cannot say.",
+                f"The joint is coupled by constraint '{tie}', which a DH table cannot represent.",
                 where=f"joint '{joint.name}'",
-                remedy="Take the constraint away, or choose another tip.",
+                remedy="Remove the constraint, or choose another tip.",
             )
     return path
 

@@ -194,7 +194,7 @@ def _falls(constraints: PositionConstraints, N: Array, g: Array) -> SimulationEr
     joints = (coordinate.joint for coordinate in compiled.coordinates.table)
     joint = max(joints, key=lambda name: float(np.max(drive[compiled.joint_v(name)])))
     return SimulationError(
-        "No pose of rest was found: nothing holds the machine there.",
+        "No equilibrium was found: nothing balances the load on this joint.",
         where=f"joint '{joint}'",
-        remedy="Fix it, give it a spring, or begin from another pose.",
+        remedy="Fix it, give it a spring, or start from another pose.",
     )

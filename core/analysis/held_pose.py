@@ -74,8 +74,8 @@ def held_pose(mech: Mechanism, balance: Balance, q: Array, without: Callable[[],
         found = _search(mech, balance, pose, without())
     if found is None:
         raise SimulationError(
-            "Friction does not hold the machine here, and no pose near was found where it does.",
-            remedy="Begin from another pose, give more friction, or let it go and look for a pose without friction.",
+            "Friction cannot hold the machine here, and no nearby pose was found at which it can.",
+            remedy="Start from another pose, increase friction, or look for an equilibrium without friction.",
         )
     return found
 

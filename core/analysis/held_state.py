@@ -45,7 +45,7 @@ def as_named(mech: Mechanism, names: Sequence[str], N: Array) -> list[int]:
     if len(chosen) != N.shape[1] or np.linalg.matrix_rank(N[chosen], tol=1e-7) < len(chosen):
         raise ModelError(
             f"{', '.join(names)} do not determine the motion: {N.shape[1]} independent ones are needed.",
-            remedy="Name other coordinates, or none to let them be chosen.",
+            remedy="Name other coordinates, or none to have them chosen automatically.",
         )
     return chosen
 
@@ -117,7 +117,8 @@ class HeldState:
         return np.asarray(N @ scipy.linalg.null_space(self.modes.W @ N, rcond=RANK_TOLERANCE))
 
     def particular(self, B: Array, chosen: list[int]) -> Callable[[Array], Array]:
-        """Function target → x (nv,) that moves the held rows by the target, with x = 0 in the independent coordinates."""
+        """Function target → x (nv,) that moves the held rows by the target, with x = 0 in the independent
+        coordinates."""
         solve = solver(self.rows)
 
         def solved(target: Array) -> Array:

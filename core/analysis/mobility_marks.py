@@ -68,7 +68,8 @@ class Mark:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Marks of a pose; mobility : the analysis they come from, None if the machine does not close; problem : the reason"""
+    """Marks of a pose; mobility : the analysis they come from, None if the machine does not close; problem : the
+    reason"""
 
     marks: tuple[Mark, ...]
     mobility: Mobility | None
@@ -92,7 +93,7 @@ class MobilityMarks:
         except AssemblyError as error:
             refs = tuple(ref for ref in concerned(error) if ref[0])
             places = _Places(self.mech, q, self.p)
-            text = "cannot hold as things are"
+            text = "cannot be satisfied"
             marks = tuple(Mark("conflict", ref, f"{ref[1]} {text}", places.of(ref), others=refs) for ref in refs)
             return Diagnosis(marks, None, error.what)
         except KinetostatError as error:
@@ -135,7 +136,7 @@ class MobilityMarks:
                     yield self._mark(found, k, ("joints", joint), f"{head}: {joint} {does}", *chief)
             for body, mark in self._of_bodies(found, k, twists, places):
                 alone = chief is None and body == self._alone(motion, found)
-                does = "turns about its own line" if motion.idle else _does(mark[0])
+                does = "spins about its own axis" if motion.idle else _does(mark[0])
                 text = f"{'idle' if motion.idle else head}: {body} {does}"
                 yield self._mark(found, k, ("bodies", body), text, *mark, alone)
 
@@ -146,7 +147,7 @@ class MobilityMarks:
         motion = found.motions[k]
         kind: Kind = "idle" if motion.idle else "singular" if found.singular else "free"
         if kind == "singular" and chief:
-            text += f" ({found.at_pose} freedoms of velocity here, {found.dof} nearby)"
+            text += f" ({found.at_pose} degrees of freedom here, {found.dof} nearby)"
         others = tuple(
             ("joints", name) if name in self._joints else ("bodies", self._implicit[name].child)
             for name, _ in motion.joints
@@ -200,19 +201,23 @@ class MobilityMarks:
         axes = self._axes(found)
         for name, share in joints.items():
             slides = self._joints[name].info.is_slider()
-            text = f"{name} {'hardly moves' if share else 'stands still'} here"
+            text = f"{name} {'can hardly move' if share else 'cannot move'} here"
             form = "translation" if slides else "rotation"
             ref = "joints", name
             yield Mark("singular", ref, text, places.of(ref), _triple(axes[name]), form, share=share)
         soft = self._singular.of_constraints(found.q)
         if soft is not None:
-            yield from self._loose(found, soft, "near a singular pose: * is hardly held", places)
+            yield from self._loose(found, soft, "near a singular pose: * is barely constrained", places)
         loose = self._singular.of_actuators(found.q)
         if loose is not None:
             names = self._singular.actuators.names
             actuators = names[0] if len(names) == 1 else "all actuators"
             are = "is" if len(names) == 1 else "are"
-            held = f"* is hardly held by {actuators}" if loose.share else f"* moves though {actuators} {are} held"
+            held = (
+                f"* is barely controlled by {actuators}"
+                if loose.share
+                else f"* can move although {actuators} {are} locked"
+            )
             yield from self._loose(found, loose, held, places)
 
     def _loose(self, found: Mobility, soft: Stiffness, text: str, places: _Places) -> Iterator[Mark]:
@@ -292,7 +297,7 @@ def _cannot(lost: LostDirection) -> str:
 
 
 def _does(form: Form) -> str:
-    return {"translation": "shifts", "screw": "screws", "rotation": "turns", "": "moves"}[form]
+    return {"translation": "translates", "screw": "screws", "rotation": "turns", "": "moves"}[form]
 
 
 def _speed(V: Array, size: float) -> float:

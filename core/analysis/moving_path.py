@@ -14,7 +14,7 @@ def obstacle(model: Model) -> str:
         topology = topology_of(model)
         moving_path(topology, tool_frame(model))
     except ModelError as error:
-        return f"The model has no chain in symbols: {error}"
+        return f"The model has no symbolic chain: {error}"
     if closing(topology) is None:
         return ""
     return "The model has closed loops or constraints; this is for open chains. See “Loops in symbols”."
@@ -36,7 +36,7 @@ def moving_path(topology: Topology, tip: str) -> list[str]:
     for name in path:
         if kinds[name].info.nq != kinds[name].info.nv:
             raise ModelError(
-                f"A {kinds[name].kind} joint has a quaternion, which has no textbook form.",
+                f"A {kinds[name].kind} joint has a quaternion, for which there is no textbook form.",
                 where=f"joint '{name}'",
                 remedy="Replace it by three revolute joints.",
             )

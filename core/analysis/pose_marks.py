@@ -66,7 +66,8 @@ def _points(constraints: PositionConstraints, q: Array) -> dict[str, list[Array]
 
 
 def _line(points: Array, size: float) -> Array | None:
-    """(3,) direction of the line through points (n, 3), at least two of them distinct; None if they are not collinear."""
+    """(3,) direction of the line through points (n, 3), at least two of them distinct; None if they are not
+    collinear."""
     if len(points) < 2:
         return None
     _, spread, directions = np.linalg.svd(points - np.mean(points, axis=0))

@@ -53,7 +53,8 @@ class LostDirection:
 
 
 class Stiffness(NamedTuple):
-    """The motion (nv,) that constraints, or locked actuators, resist least, and the remaining share of that resistance."""
+    """The motion (nv,) that constraints, or locked actuators, resist least, and the remaining share of that
+    resistance."""
 
     speeds: Array
     share: float

@@ -126,7 +126,7 @@ def _together(ranges: Sequence[RangeLike]) -> list[dict[str, float]]:
         raise ModelError(
             f"Variables that move together need equal divisions ({divided}).",
             where="option 'ranges'",
-            remedy="Give all the same number, or show them one after another.",
+            remedy="Give all the same number, or sweep them one after another.",
         )
     n = counts[0] if counts else 0
     return [

@@ -174,7 +174,7 @@ def finished(
                     given = None
                 look()
                 if time.monotonic() > until:
-                    raise TimeoutError(f"it has not ended after {limit:g} s")
+                    raise TimeoutError(f"it did not finish within {limit:g} s")
         finally:
             _end_group(process)
 

@@ -237,7 +237,7 @@ class ClosedForms:
                 except (OSError, RuntimeError, NotImplementedError) as error:
                     self.failure = str(error)
                     raise SimulationError(
-                        f"The closed forms of the loops have no machine code: {error}.",
+                        f"The analytic loop closure could not be compiled: {error}.",
                         remedy="Close the loops by iteration (closed_forms=False), and report this with the model.",
                     ) from None
             return self._made

@@ -1,4 +1,5 @@
-"""Random samples of a machine for testing geometric properties: random joint values, and parameters perturbed slightly."""
+"""Random samples of a machine for testing geometric properties: random joint values, and parameters perturbed
+slightly."""
 
 from __future__ import annotations
 

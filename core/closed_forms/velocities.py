@@ -34,7 +34,8 @@ SHORT_ARM_FRACTION = 1e-2
 
 
 class Speed(NamedTuple):
-    """An independent speed: an entry of v, or the spin of a rod between two ball joints (edge : the ball in the tree)"""
+    """An independent speed: an entry of v, or the spin of a rod between two ball joints (edge : the ball in the
+    tree)"""
 
     v: int
     edge: int

@@ -12,7 +12,7 @@ from core.closed_forms.order import Search
 from core.model import WORLD, Constraint
 from core.multibody.topology import Topology
 
-INDEPENDENT, TIED, ITERATION = "independent", "tied together", "iteration"
+INDEPENDENT, TIED, ITERATION = "independent", "coupled", "iteration"
 LISTED = (
     "RRR",
     "RRP",
@@ -45,7 +45,7 @@ LISTED = (
 class Step:
     """One step of the order of solution.
 
-    joints : those that become known, kind : "independent", "RRP dyad" …; "tied together": coordinates between which
+    joints : those that become known, kind : "independent", "RRP dyad" …; "coupled": coordinates between which
     iteration finds an agreement; "iteration": the cut joint, or the constraint, that is left to it
     follows_from : the independent joints on which they depend; what ties; what is tied; loops : numbers of the loops
     that close
@@ -62,7 +62,7 @@ class Step:
             return f"{joints}: independent"
         if self.kind == TIED:
             together = " together" if len(self.joints) > 1 else ""
-            return f"{joints}: tied{together} by iteration through {', '.join(self.follows_from)}"
+            return f"{joints}: coupled{together} by iteration through {', '.join(self.follows_from)}"
         head = f"loop {', '.join(map(str, self.loops))}: " if self.loops else ""
         if self.kind == ITERATION:
             return f"{head}{'cut at ' if self.loops else ''}{joints}: iteration"

@@ -1,4 +1,4 @@
-"""The closed position nearest to a given one: what holds is held, limits are kept."""
+"""Closed position nearest to a given one, inside joint limits, with chosen coordinates fixed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 
 def closed_near(compiled: Compiled, q: Array, p: Values, t: float = 0.0, *, start: Array) -> Array | None:
-    """(nq,) the position nearest to q that closes all loops; None if that is not found at once (`assembled` searches
+    """(nq,) the position nearest to q that closes all loops; None if a local search finds none (`assembled` searches
     farther).
 
     start : (nq,) where the way began: limits of joints that close loops are kept, or passed no farther than there
@@ -45,7 +45,7 @@ def closed_position(
     limits: Sequence[CutLimit] | None = None,
     bounded: bool = True,
 ) -> tuple[Array, float]:
-    """(q, largest gap left) of the closed position nearest to q.
+    """(q, largest remaining gap) of the closed position nearest to q.
 
     anywhere : search farther where it is not found at once, and keep the limits of joints that close loops if that
     can be; limits : those to keep instead; bounded : whether those of the tree's joints hold

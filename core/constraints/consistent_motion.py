@@ -1,9 +1,10 @@
-"""Speeds and accelerations of which some are given by name: these are kept, all others follow from what holds.
+"""Speeds and accelerations with some given by name; all others follow from the constraints.
 
     G v = ḟ,   G a = f̈ − Ġ v
 
 Where joints, constraints and drivers leave freedom beside what is given, independent ones of the others are zero: of
-joints with one coordinate first, of early joints first. What contradicts is an error that says what would fit.
+joints with one coordinate first, of early joints first. Contradicting values raise an error that says which would be
+consistent.
 """
 
 from __future__ import annotations
@@ -26,17 +27,20 @@ from core.traces.compiled import Compiled, once
 Array = NDArray[np.float64]
 
 VANISHES_TOLERANCE = 1e-7
-"""Part of the largest singular value of G below which others count as zero: positions are closed to a tolerance."""
+"""Singular value of G, relative to the largest one, below which it counts as zero: positions are closed only to a
+tolerance."""
 AGREES_TOLERANCE = 1e-6
-"""By how much (rad or m, per s or s²; of large ones that part) given values may miss each other: digits of a printed
-number."""
+"""Largest mismatch of given values (rad or m, per s or s²; relative for large values) that counts as rounding of
+printed numbers."""
 SURELY, BARELY = 0.2, 1e-6
-"""Part of the largest motion that must be left in a speed for it to be independent of others: sought first, then."""
+"""Share of the largest motion that a speed must retain to count as independent: the threshold tried first, then the
+lower one."""
 ORDERS = {1: ("speed", "/s"), 2: ("acceleration", "/s²")}
 
 
 def named_speeds(compiled: Compiled, q: Array, given: Mapping[str, Any], p: Values = None, t: float = 0.0) -> Array:
-    """(nv,) speeds of which those given by name are kept; see above. Raises AssemblyError where they contradict."""
+    """(nv,) consistent speeds that keep those given by name. Raises AssemblyError if the given ones contradict each
+    other."""
     values = motion_by_name(compiled, "v", given, p)
     demanded = _speeds_demanded(compiled, p, t)
     v = np.zeros(compiled.nv)
@@ -57,7 +61,8 @@ def named_accelerations(
     *,
     steady: Sequence[str] = (),
 ) -> Array:
-    """(nv,) the same of accelerations at speeds v; steady : names of speeds that stay as they are, if they can."""
+    """(nv,) consistent accelerations, at speeds v, that keep those given by name; steady : names of speeds that stay
+    constant if possible."""
     values = motion_by_name(compiled, "a", given, p)
     first = [k for k in motion_by_name(compiled, "v", dict.fromkeys(steady, 0.0), p) if k not in values]
     demanded = -compiled.call("constraint_bias", q, v, p=p, t=t) if compiled.constrained else np.zeros(0)
@@ -68,8 +73,8 @@ def named_accelerations(
 def filled_speeds(
     compiled: Compiled, q: Array, v: Array, fixed: NDArray[np.bool_], p: Values = None, t: float = 0.0
 ) -> Array | None:
-    """(nv,) speeds that keep all entries of v that are fixed or not zero; None if these contradict each other, or leave
-    no zero to follow."""
+    """(nv,) consistent speeds that keep all entries of v that are fixed or nonzero; None if these contradict each other
+    or no zero entry is left to adjust."""
     kept = {int(k): float(v[k]) for k in np.flatnonzero(fixed | (v != 0.0))}
     if len(kept) == len(v):
         return None
@@ -80,8 +85,8 @@ def filled_speeds(
 
 
 def nearest_speeds(compiled: Compiled, q: Array, v: Array, weights: Array, p: Values = None, t: float = 0.0) -> Array:
-    """(nv,) the speeds nearest to v that keep loops closed and follow drivers: G v = ḟ. Those of infinite weight
-    stay."""
+    """(nv,) the speeds nearest to v that keep loops closed and follow drivers: G v = ḟ. Speeds of infinite weight are
+    kept."""
     rows = compiled.levels <= 1
     if not rows.any():
         return v
@@ -91,7 +96,7 @@ def nearest_speeds(compiled: Compiled, q: Array, v: Array, weights: Array, p: Va
 
 
 def nearest_accelerations(compiled: Compiled, q: Array, v: Array, a: Array, p: Values = None, t: float = 0.0) -> Array:
-    """(nv,) the accelerations nearest to a that do so at consistent speeds v."""
+    """(nv,) the accelerations nearest to a that keep loops closed and follow drivers, at consistent speeds v."""
     if not compiled.constrained:
         return a
     G, bias = compiled.constraint_matrix(q, p), compiled.call("constraint_bias", q, v, p=p, t=t)
@@ -99,8 +104,8 @@ def nearest_accelerations(compiled: Compiled, q: Array, v: Array, a: Array, p: V
 
 
 def reduction(compiled: Compiled, q: Array, p: Values = None) -> tuple[tuple[int, ...], Array]:
-    """(indices of independent speeds, (nv, k) B with v = B v[indices]) as joints and constraints leave them. Drivers
-    hold nothing here: they are what actuators do."""
+    """(indices of independent speeds, (nv, k) B with v = B v[indices]) under joints and constraints. Drivers are
+    ignored: they do what actuators do."""
     if not compiled.lasting.any():
         return tuple(range(compiled.nv)), np.eye(compiled.nv)
     N = _null_space(compiled.constraint_matrix(q, p)[compiled.lasting])
@@ -132,7 +137,7 @@ def independent_speeds(
 
 @once
 def _usual_order(compiled: Compiled) -> list[int]:
-    """Speeds of joints with one coordinate, then the others."""
+    """Indices of speeds, those of joints with one coordinate first."""
     joints = [range(compiled.nv)[compiled.joint_v(name)] for name in compiled.coordinates.joints]
     alone = [joint[0] for joint in joints if len(joint) == 1]
     single = set(alone)
@@ -140,7 +145,7 @@ def _usual_order(compiled: Compiled) -> list[int]:
 
 
 def _speeds_demanded(compiled: Compiled, p: Values, t: float) -> Array:
-    """(rows,) ḟ."""
+    """(rows,) right-hand side ḟ of the speed-level constraints."""
     if not compiled.program.timed_constraints:
         return np.zeros(len(compiled.rows))
     return -np.asarray(compiled.call("constraint_time", p=p, t=t))
@@ -166,7 +171,8 @@ def _completed(
     p: Values,
     order: int,
 ) -> Array:
-    """(nv,) x with G x = what is demanded: entries of `kept` as given, then zeros, those of `first` before others."""
+    """(nv,) solution x of G x = demanded values that keeps the entries in `kept`, then zeros, those of `first` before
+    others."""
     x = np.zeros(compiled.nv)
     if not rows.any():
         x[list(kept)] = list(kept.values())
@@ -187,7 +193,7 @@ def _completed(
 
 
 def _taken(x: Array, N: Array, k: int, value: float) -> tuple[Array, Array, float]:
-    """x + N c with the value in entry k, the motions N that are left then, and by how much the entry misses it."""
+    """x + N c with the value in entry k, the remaining motions N, and the mismatch of that entry."""
     row = N[k]
     size = float(np.linalg.norm(row))
     missing = value - float(x[k])
@@ -205,15 +211,15 @@ def _taken(x: Array, N: Array, k: int, value: float) -> tuple[Array, Array, floa
 def _contradiction(
     compiled: Compiled, k: int, value: float, fitting: float, others: Sequence[int], order: int
 ) -> AssemblyError:
-    """The message about a given value that does not fit what holds, and those given before it."""
+    """Error for a given value that contradicts the constraints or the values given before it."""
     word, per = ORDERS[order]
     unit = "rad" if compiled.coordinates.speed_dimensions[k] == "angular_velocity" else "m"
     fitting = fitting if abs(fitting) > AGREES_TOLERANCE else 0.0
     beside = " and ".join(compiled.v_names[i] for i in others)
-    cause = f"With {beside} as given, what holds the machine" if others else "What holds the machine"
+    cause = f"With {beside} as given, the constraints" if others else "The constraints"
     return AssemblyError(
-        f"{cause} leaves no such {word}: {amount_text(value, unit, per)} is given, "
-        f"{amount_text(fitting, unit, per)} would fit.",
+        f"{cause} do not allow this {word}: {amount_text(value, unit, per)} is given, "
+        f"{amount_text(fitting, unit, per)} would be consistent.",
         where=f"{word} of '{compiled.v_names[k]}'",
-        remedy="Leave it out: it follows." if others else "Leave it out.",
+        remedy="Leave it out: it follows from the others." if others else "Leave it out.",
     )

@@ -1,4 +1,4 @@
-"""Coordinates moved as by hand: loops follow in stages, as far as they and the limits of all joints allow."""
+"""Interactive dragging of coordinates: loops follow in stages as far as they and all joint limits allow."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ Array = NDArray[np.float64]
 
 
 STAGE = 0.3
-"""Longest displacement (rad or m) of a dragged coordinate between two closings."""
+"""Largest displacement (rad or m) of a dragged coordinate between two closures of the loops."""
 SHORTEST = 1e-7
-"""Way (rad or m) that is no longer shortened when the loops cannot follow it."""
+"""Step (rad or m) below which a stage that the loops cannot follow is not shortened further."""
 MOST_STAGES = 1000
 FARTHEST = 100 * STAGE
-"""Way (rad or m) beyond which whole turns are not gone, but counted."""
+"""Distance (rad or m) beyond which whole turns are skipped instead of being stepped through."""
 UNWILLING = 1e3
-"""Weight of what is dragged where it gives way, so that it does as little as can be."""
+"""Weight of a dragged coordinate that has to give way, so that it changes as little as possible."""
 NEAR_END = 0.05
-"""Longest displacement (rad or m) of any joint in the last step to a limit."""
+"""Largest displacement (rad or m) of any joint in the last step to a limit."""
 LAST_STEP = 1e-3
-"""Displacement (rad or m) of what is dragged at which that step aims."""
+"""Displacement (rad or m) of the dragged coordinate that the last step aims for."""
 JUMP = 1.5
-"""Way of a follower in one stage (rad or m) that means another branch, not a motion."""
+"""Displacement (rad or m) of a dependent coordinate in one stage that indicates a jump to another branch."""
 CROSSING = 2e-5
-"""Stage (rad or m) at which branches that still cannot be told apart count as crossing each other: lengths as they are
-rounded part them by no more."""
+"""Stage (rad or m) at which branches that are still indistinguishable count as crossing: rounding of lengths separates
+them by no more."""
 LEAPS = (0.05, 0.01, 1e-3)
-"""Stages (rad or m) that lead over such a place, straight on."""
+"""Stages (rad or m) tried to step straight across a crossing of branches."""
 BENT_FRACTION = 0.3
-"""Part of a leap by which rates may have changed behind it."""
+"""Largest relative change of rates across such a step."""
 
 
 class _Tried(NamedTuple):
-    """A stage that was tried: the closed position, None if the loops cannot follow; the gap that is left, or whether
-    they closed on another branch."""
+    """Result of a trial stage: the closed position, or None if the loops cannot follow; the remaining gap; and True if
+    the loops closed on another branch."""
 
     q: Array | None
     gap: float
@@ -53,7 +53,7 @@ class _Tried(NamedTuple):
 
 
 class _Way(NamedTuple):
-    """Towards the target of what is held."""
+    """Straight path from a position to the target of the dragged coordinates."""
 
     compiled: Compiled
     target: Array
@@ -61,23 +61,24 @@ class _Way(NamedTuple):
     p: Values
     t: float
     accepted: float
-    """Gap (m, rad) of closings on the way: where it begins, little beyond the end of a loop would seem closed, too."""
+    """Gap (m, rad) accepted along the path; tight, because just past the end of travel a loop would otherwise seem
+    closed."""
 
     def left(self, q: Array) -> Array:
-        """(nv,) the displacement that is left."""
+        """(nv,) remaining displacement to the target."""
         return np.asarray(self.compiled.coordinates.difference(q, self.target) * self.kept)
 
     def followers(self, q: Array) -> Followers:
-        """What follows, at a position."""
+        """First-order response of the dependent coordinates at a position."""
         return Followers(self.compiled, q, self.kept, self.p)
 
 
 def dragged(
     compiled: Compiled, q: Array, target: Array, held: NDArray[np.bool_], p: Values, t: float, yields: bool = True
 ) -> Array | None:
-    """From q (nq,) towards the target of what is held (nv,) in stages, each closed, as far as the loops allow, on the
-    branch on which the machine is; stages shrink where they cannot follow or would end on another branch. None if loops
-    do not close next to q.
+    """Position reached from q (nq,) towards the target of the dragged coordinates (mask nv,), in closed stages on the
+    machine's present branch; stages shrink where loops cannot follow or would change branch. None if the loops do not
+    close near q.
 
     yields : whether all that is held gives way a little at the end of the path, so that it ends exactly there
     """
@@ -109,7 +110,7 @@ def dragged(
 
 
 def _last_step(path: _Way, q: Array) -> Array:
-    """From next to the end of a way to where a joint meets its limit: the held coordinates give way for that."""
+    """Final step from near the end of travel to the joint limit; the dragged coordinates give way."""
     compiled, held, p, t = path.compiled, path.kept, path.p, path.t
     displacement = path.left(q)
     distance = float(np.max(np.abs(displacement), initial=0.0))
@@ -131,8 +132,8 @@ def _last_step(path: _Way, q: Array) -> Array:
 
 
 def _shorter(refused: Sequence[tuple[float, float]]) -> float:
-    """The stage to try after those that were refused, (stage, gap left): the gap grows in proportion to the
-    displacement beyond the end of travel, so two of them tell where that is."""
+    """Length of the next trial stage from those refused, (stage, gap left): past the end of travel the gap grows
+    linearly, so two refusals locate the end."""
     stage, gap = refused[-1]
     if len(refused) == 1:
         return 0.5 * stage
@@ -142,7 +143,7 @@ def _shorter(refused: Sequence[tuple[float, float]]) -> float:
 
 
 def _at_edges(compiled: Compiled, q: Array, weights: Array, p: Values, t: float) -> tuple[Array, float]:
-    """(q, gap) with joints that stand next to a limit exactly there, if they all can."""
+    """(q, gap) with all joints that are close to a limit moved exactly onto it, if possible."""
     coordinates = compiled.coordinates
     low, high = coordinates.room(q)
     still = (low > -NEXT) | (high < NEXT)
@@ -155,7 +156,7 @@ def _at_edges(compiled: Compiled, q: Array, weights: Array, p: Values, t: float)
 
 
 def _followed(path: _Way, followers: Followers, step: Array) -> _Tried:
-    """After a step of the held coordinates."""
+    """Result of a step of the dragged coordinates, with a crossing of branches stepped over."""
     tried = _closed_after(path, followers, step)
     if tried.q is not None and not followers.same_branch(tried.q):
         return _Tried(None, tried.gap, turned=True)
@@ -163,7 +164,7 @@ def _followed(path: _Way, followers: Followers, step: Array) -> _Tried:
 
 
 def _closed_after(path: _Way, followers: Followers, step: Array) -> _Tried:
-    """After a step of the held coordinates, next to where it leads to first order."""
+    """Result of a step of the dragged coordinates: the closed position nearest to the first-order prediction."""
     from core.closed_forms.closed_forms import explicitly_closed
 
     compiled, held, p, t = path.compiled, path.kept, path.p, path.t
@@ -182,7 +183,7 @@ def _closed_after(path: _Way, followers: Followers, step: Array) -> _Tried:
 
 
 def _across(path: _Way, followers: Followers, displacement: Array, distance: float) -> _Tried:
-    """Straight on over a place where branches cross: both sides of it follow alike to first order."""
+    """Result of a straight step across a crossing of branches, accepted if both sides respond alike to first order."""
     difference = path.compiled.coordinates.difference
     for leap in LEAPS:
         step = displacement * (min(leap, distance) / distance)
@@ -200,7 +201,7 @@ def _across(path: _Way, followers: Followers, displacement: Array, distance: flo
 
 
 def _predicted(followers: Followers, step: Array) -> Array:
-    """q after the step of the held coordinates, the others following to first order."""
+    """First-order prediction of q after a step of the dragged coordinates."""
     follow = followers.follow(step) - step
     size = float(np.max(np.abs(follow), initial=0.0))
     if size > 1.0:

@@ -33,9 +33,9 @@ def with_levels(
 def _with(row: JointRow, levels: Array, t: float) -> JointRow:
     if not np.isfinite(levels).all():
         raise SimulationError(
-            "The formula of friction gives no finite number here.",
+            "The friction formula has no finite value here.",
             where=row.where,
-            remedy="Give a formula that has a value at every state.",
+            remedy="Give a formula that is finite at every state.",
         )
     if (error := without_meaning(row, t, levels)) is not None:
         raise error
@@ -51,10 +51,10 @@ def without_meaning(row: JointRow, t: float, levels: Array) -> SimulationError |
     if kinetic == static == 0.0:
         return None
     if kinetic < 0.0:
-        what, remedy = f"friction is negative ({kinetic:.6g}).", "Let its formula end at 0: max(…, 0)."
+        what, remedy = f"friction is negative ({kinetic:.6g}).", "Limit its formula to values from 0: max(…, 0)."
     else:
-        what = f"friction at rest ({static:.6g}) is less than while it slides ({kinetic:.6g})."
-        remedy = "Give at least as much at rest as while it slides."
+        what = f"static friction ({static:.6g}) is less than kinetic friction ({kinetic:.6g})."
+        remedy = "Make static friction at least as large as kinetic friction."
     error = SimulationError(f"At t = {t:.6g} s {what}", where=row.where, remedy=remedy)
     error.time = t
     return error

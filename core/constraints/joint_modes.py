@@ -41,7 +41,8 @@ MOST_RATIO = 10.0
 
 @dataclass(frozen=True)
 class JointRow:
-    """Coordinate k of a joint, or the slip of a clutch, with its friction, stops and limits; fields as in `ModeRows`."""
+    """Coordinate k of a joint, or the slip of a clutch, with its friction, stops and limits; fields as in
+    `ModeRows`."""
 
     owner: str
     k: int
@@ -299,11 +300,11 @@ def _friction(element: Joint | Force, coordinates: Coordinates, where: str) -> d
     for prefix, (kinetic, static) in zip(("", "backward_"), (levels[:2], levels[2:4]), strict=True):
         if static < kinetic or kinetic < 0.0:
             raise ModelError(
-                f"Friction at rest ({static:g}) is less than while it slides ({kinetic:g})."
+                f"Static friction ({static:g}) is less than kinetic friction ({kinetic:g})."
                 if kinetic >= 0.0
                 else f"Friction is negative ({kinetic:g}).",
                 where=f"{where}, {prefix}{'static_friction' if kinetic >= 0.0 else 'friction'}",
-                remedy="Give at least as much at rest as while it slides, and nothing below 0.",
+                remedy="Make static friction at least as large as kinetic friction, and neither negative.",
             )
     return {**dict(zip(LEVEL_NAMES, levels[:4], strict=True)), "stribeck": abs(levels[4])}
 
@@ -313,7 +314,7 @@ def _coefficients(joint: Joint, coordinates: Coordinates) -> dict[str, Any]:
     where, read = f"joint '{joint.name}'", coordinates.numbers.scalar
     if joint.info.bearing == "none":
         raise ModelError(
-            f"A {joint.kind} joint has no friction by its own reaction: how its bearings share that is not known.",
+            f"A {joint.kind} joint has no reaction-dependent friction: its bearings' load sharing is not known.",
             where=f"{where}, friction_coefficient",
             remedy="Give its friction as a number or a formula, or build it of revolute and prismatic joints.",
         )
@@ -324,15 +325,15 @@ def _coefficients(joint: Joint, coordinates: Coordinates) -> dict[str, Any]:
         raise ModelError(
             f"The coefficient of friction is negative ({sliding:g})."
             if sliding < 0.0
-            else f"The coefficient of friction at rest ({resting:g}) is less than while it slides ({sliding:g}).",
+            else f"The static coefficient of friction ({resting:g}) is less than the kinetic one ({sliding:g}).",
             where=f"{where}, {'static_' * (sliding >= 0.0)}friction_coefficient",
-            remedy="Give at least as much at rest as while it slides, and nothing below 0.",
+            remedy="Make static friction at least as large as kinetic friction, and neither negative.",
         )
     if joint.bearing_distance is not None and not float(read(joint.bearing_distance, where)) > 0.0:
         raise ModelError(
-            "Bearings at one place bear no moment.",
+            "Bearings at zero distance cannot carry a moment.",
             where=f"{where}, bearing_distance",
-            remedy="Give a distance above 0, or leave it empty where there is one bearing.",
+            remedy="Give a distance above 0, or leave it empty for a single bearing.",
         )
     return {"coefficient": sliding, "static_coefficient": resting}
 

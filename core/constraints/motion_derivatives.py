@@ -173,9 +173,9 @@ class MotionDerivatives:
     def _multipliers(self, change: _Change) -> Array:
         if not self.unique:
             raise ModelError(
-                "Multipliers are not unique here: some of what holds is redundant.",
+                "Multipliers are not unique here: some constraints are redundant.",
                 where="derivatives",
-                remedy="Derivatives of the accelerations are unique; `mech.mobility()` names what is redundant.",
+                remedy="Derivatives of accelerations are unique; `mech.mobility()` names the redundant constraints.",
             )
         return change.multipliers
 

@@ -101,7 +101,7 @@ def needed_words(compiled: Compiled, needed: Array, p: Values = None) -> str:
     dimensions = dict(zip(compiled.v_names, compiled.coordinates.speed_dimensions, strict=True))
     units = {name: "N" if dimensions[name] == "velocity" else "N·m" for name in compiled.v_names}
     return " ".join(
-        f"The motor of '{name}' would have to give {force:.4g} {units[name]}, and gives at most {abs(most):.4g} "
+        f"The motor of '{name}' would have to give {force:.4g} {units[name]}, but is limited to {abs(most):.4g} "
         f"{units[name]}."
         for name, (force, most) in beyond(compiled, needed, p).items()
     )
@@ -117,8 +117,8 @@ def too_fast_words(compiled: Compiled, v: Array, needed: Array, p: Values = None
             if low != 0.0 and not keeps:
                 unit = "m/s" if row.dimension == "length" else "rad/s"
                 found.append(
-                    f"The motor of '{row.name}' would have to drive at {abs(v[row.at_v]):.4g} {unit}, and drives up to "
-                    f"{row.fastest:.4g} {unit} only."
+                    f"The motor of '{row.name}' would have to drive at {abs(v[row.at_v]):.4g} {unit}, but is limited "
+                    f"to {row.fastest:.4g} {unit}."
                 )
     return " ".join(found)
 

@@ -118,7 +118,8 @@ def moved(
 
 
 def with_values(compiled: Compiled, q: Array, values: Mapping[str, float], p: Values, t: float) -> Array | None:
-    """(nq,) the closed position nearest to q, inside the limits, with these coordinate values; None if there is none."""
+    """(nq,) the closed position nearest to q, inside the limits, with these coordinate values; None if there is
+    none."""
     return _found(_Search(compiled, q, _named(compiled, values, p), p, t, True))
 
 
@@ -143,7 +144,8 @@ def _together(compiled: Compiled, named: Iterable[Named]) -> Flags:
 
 
 def _named(compiled: Compiled, values: Mapping[str, float], p: Values) -> tuple[Named, ...]:
-    """The specified values by coordinates of q. Raises ModelError if values for a joint and its mimic joint disagree."""
+    """The specified values by coordinates of q. Raises ModelError if values for a joint and its mimic joint
+    disagree."""
     own, found = compiled.coordinates, dict[int, Named]()
     for name, value in values.items():
         wanted = value
@@ -152,7 +154,7 @@ def _named(compiled: Compiled, values: Mapping[str, float], p: Values) -> tuple[
             if ratio == 0.0:
                 if abs(value - offset) > ACCEPTED_GAP:
                     raise ModelError(
-                        f"It does not move: it stands at {offset:.6g} whatever it follows.",
+                        f"It cannot move: its coupling ratio is zero, which fixes it at {offset:.6g}.",
                         where=f"coordinate '{name}'",
                         remedy="Leave it out.",
                     )
@@ -165,7 +167,7 @@ def _named(compiled: Compiled, values: Mapping[str, float], p: Values) -> tuple[
         if other is not None and abs(other.value - wanted) > ROUNDING_TOLERANCE:
             apart = failures.value_text(abs(other.value - wanted), own.table[where].dimension)
             raise AssemblyError(
-                f"It contradicts '{other.name}': one follows the other, and '{own.table[where].name}' would have two"
+                f"It contradicts '{other.name}': the two are coupled, and '{own.table[where].name}' would have two"
                 f" values {apart} apart.",
                 where=f"coordinate '{name}'",
                 remedy="Give one of them; the other follows.",
@@ -201,7 +203,9 @@ def _unit(quaternion: Array, kept: Flags) -> Array:
     if left < 0.0 or not kept.any():
         length = float(np.linalg.norm(quaternion))
         if length < LEAST_QUATERNION:
-            raise ModelError("A quaternion of length zero has no direction.", remedy="Give (0, 0, 0, 1) for none.")
+            raise ModelError(
+                "A quaternion of length zero has no direction.", remedy="Give (0, 0, 0, 1) for no rotation."
+            )
         return quaternion / length
     others = quaternion[~kept] / rest if rest > LEAST_QUATERNION else np.eye(int(np.sum(~kept)))[-1]
     result = quaternion.copy()
@@ -340,9 +344,11 @@ def _contradiction(search: _Search, before: _Search, last: Named) -> AssemblyErr
     free = _found(trial._replace(bounded=False)) if search.bounded else None
     why = failures.beyond_limits(compiled, free) if free is not None else _driven(trial)
     error = AssemblyError(
-        f"{with_them} stands at {stands}, {apart} from {wanted}.{why}",
+        f"{with_them} can only reach {stands}, {apart} from {wanted}.{why}",
         where=f"coordinate '{last.name}'",
-        remedy="Name fewer coordinates: those that are not named follow." if against else "Give a value it can have.",
+        remedy="Name fewer coordinates: those that are not named follow."
+        if against
+        else "Give a value that it can reach.",
     )
     error.q = end
     error.together = tuple(f"coordinate '{each.name}'" for each in (*against, last))
@@ -360,7 +366,7 @@ def _driven(search: _Search) -> str:
     left = np.abs(compiled.call("constraint_residual", free, p=search.p, t=search.t)) * (compiled.levels == 0)
     drivers = dict.fromkeys(row.element for row, x in zip(rows, left, strict=True) if x > ACCEPTED_GAP)
     names = listed([f"'{name}'" for name in drivers])
-    return f" The driver{'s' if len(drivers) > 1 else ''} {names} hold{'' if len(drivers) > 1 else 's'} it."
+    return f" The driver{'s' if len(drivers) > 1 else ''} {names} prevent{'' if len(drivers) > 1 else 's'} it."
 
 
 def _as_far_as_it_goes(before: _Search, last: Named) -> Array:

@@ -68,7 +68,7 @@ def unknown_name(compiled: Compiled, which: Which, name: str, where: str = "") -
             return ModelError(
                 f"The joint '{loop.cut}' closes a loop and has no {word} of its own.",
                 where=where,
-                remedy=f"Name others of its loop ({others}); or set its field “cut” to no: then one of these is cut.",
+                remedy=f"Name others of its loop ({others}), or set its field “cut” to no: then one of those is cut.",
             )
     names = compiled.q_names if which == "q" else compiled.v_names
     return ModelError(f"There is no {word} '{name}'.", where=where, remedy=near_misses(name, names))
@@ -142,7 +142,7 @@ def motion_by_name(
         wanted = value / ratio if ratio else 0.0
         if abs(ratio * found.get(at, wanted) - value) > AGREED_TOLERANCE * max(1.0, abs(value)):
             raise ModelError(
-                f"{value:.6g} contradicts '{compiled.v_names[at]}', which it follows {ratio:g} times as fast.",
+                f"{value:.6g} contradicts '{compiled.v_names[at]}', to which it is coupled with ratio {ratio:g}.",
                 where=f"{label} of '{name}'" if label else f"{WORDS[which]} '{name}'",
                 remedy="Give one of them; the other follows.",
             )
@@ -173,7 +173,7 @@ def numbers(given: Any, names: Iterable[str], label: str) -> Array:
         array = np.array(given, dtype=float)
     except (TypeError, ValueError):
         raise ModelError(
-            "This is no list of numbers.", where=label, remedy="Give numbers in SI units, or values by name."
+            "This is not a list of numbers.", where=label, remedy="Give numbers in SI units, or values by name."
         ) from None
     if array.shape != (len(known),):
         listed = ", ".join(known[:12]) + (" …" if len(known) > 12 else "")
@@ -217,7 +217,7 @@ def _items(given: Any, where: str) -> list[Any]:
     """The items of a list, array or other sequence."""
     if _alone(given) or isinstance(given, str | bytes | Mapping):
         raise ModelError(
-            "This is no list of numbers.", where=where, remedy="Give numbers in SI units, or values by name."
+            "This is not a list of numbers.", where=where, remedy="Give numbers in SI units, or values by name."
         )
     return list(given)
 

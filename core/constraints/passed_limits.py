@@ -82,7 +82,7 @@ def beyond_words(passed: tuple[Passed, ...]) -> str:
     return f"{text}."
 
 
-_PUSH = ("pushes back, and its force is counted", "push back, and their forces are counted")
+_PUSH = ("pushes back, and its force is included", "push back, and their forces are included")
 
 
 def warn_beyond(compiled: Compiled, q: Array, p: Values) -> None:

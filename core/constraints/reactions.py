@@ -36,7 +36,7 @@ class Reactions(dict[str, Array]):
 
 CHUNK = 1000
 """Number of states whose minimum-norm forces are computed together."""
-NOT_UNIQUE = "Constraints are redundant, so the forces are not unique: these are those of least norm."
+NOT_UNIQUE = "Constraints are redundant, so the forces are not unique: those of minimum norm are given."
 
 
 def reactions(
@@ -106,7 +106,8 @@ def _least(compiled: Compiled, q: Any, multipliers: Array, own: Array, sent: Tra
 
 
 class _Felt:
-    """Wrenches in all joints and forces of all other elements as functions of the multipliers. size : of the machine, m"""
+    """Wrenches in all joints and forces of all other elements as functions of the multipliers. size : of the
+    machine, m"""
 
     def __init__(self, compiled: Compiled, sent: Transmission, size: float) -> None:
         self._sent, self._unit = sent, np.array([1.0 / size] * 3 + [1.0] * 3)
@@ -166,7 +167,7 @@ def sensor(compiled: Compiled, q: Any, v: Any, name: str, a: Any, p: Values) -> 
     """Value and rate of a sensor; see `Mechanism.sensor`."""
     known = compiled.elements.sensors
     if name not in known:
-        raise ModelError(f"There is no sensor of motion '{name}'.", remedy=near_misses(name, list(known)))
+        raise ModelError(f"There is no motion sensor '{name}'.", remedy=near_misses(name, list(known)))
     a_given = np.zeros(np.shape(v)) if a is None else a
     both = compiled.call(f"sensor:{name}", q, v, a_given, p=p)
     value, rate = both[..., 0, :], both[..., 1, :]

@@ -123,15 +123,15 @@ def contradiction_error(compiled: Compiled, found: Contradiction) -> AssemblyErr
     by = f"by {amount_text(found.by, unit(compiled, found.row), ('', '/s', '/s²')[found.level])}"
     if not found.others:
         return AssemblyError(
-            f"The joints do not allow the {word} that it prescribes here, {by}.",
+            f"The joints do not allow the {word} that it prescribes here: it is off {by}.",
             where=where,
-            remedy="Begin at another position, change its function or remove it.",
+            remedy="Start from another position, change its function or remove it.",
         )
     names = " and ".join(f"'{row.element}'" for row in found.others)
     return AssemblyError(
-        f"It moves what {names} move{'s' if len(found.others) == 1 else ''} already, with another {word}, {by}.",
+        f"It drives the same motion as {names}, but its {word} differs {by}.",
         where=where,
-        remedy=f"Remove it or {names}, or give them functions of time that agree.",
+        remedy=f"Remove it or {names}, or give them consistent functions of time.",
     )
 
 

@@ -163,7 +163,7 @@ def _moves(compiled: Compiled, q: Array, p: Values) -> list[RestMove]:
 
 def findings(compiled: Compiled) -> tuple[Finding, ...]:
     """Findings about joints whose stated reference values cannot be kept."""
-    remedy = "State the rest positions of fewer joints, which the others follow, or those of a pose that closes."
+    remedy = "State reference positions for fewer joints, so that the others follow, or those of a closed pose."
     return tuple(
         Finding("warning", _words(each), remedy, "joints", each.joint, "rest") for each in rest_moves(compiled)
     )
@@ -174,6 +174,9 @@ def _words(move: RestMove) -> str:
 
     apart = value_text(move.apart, move.dimension)
     if move.stated is None or move.stands is None:
-        return f"The rest position that it states does not close with what others state: it stands {apart} away."
+        return f"Its reference position is incompatible with those of other joints: the loops close {apart} away."
     stated, stands = (value_text(x, move.dimension) for x in (move.stated, move.stands))
-    return f"The rest position {stated} does not close with what others state: it stands at {stands}, {apart} away."
+    return (
+        f"Its reference position {stated} is incompatible with those of other joints: the loops close at {stands}, "
+        f"{apart} away."
+    )

@@ -56,7 +56,7 @@ def gears(
     a, b = drawing.pin(first), drawing.pin(second)
     distance = math.dist(a.point, b.point)
     if distance < SAME_PLACE:
-        raise ModelError("Both pins are at the same point.", remedy="Choose two pins apart from each other.")
+        raise ModelError("Both pins are at the same point.", remedy="Choose two separate pins.")
     share, teeth = _ratio(ratio)
     model, one, other = _meshing(model, drawing, a, b)
     radii = _radii(distance, share)
@@ -83,12 +83,14 @@ def _ratio(given: float | tuple[float, float]) -> tuple[float, tuple[float, floa
     if isinstance(given, tuple):
         first, second = map(float, given)
         if not first or not second:
-            raise ModelError("A wheel has teeth.", where="ratio", remedy="Give two numbers other than zero.")
+            raise ModelError(
+                "A number of teeth cannot be zero.", where="ratio", remedy="Give two numbers other than zero."
+            )
         return -first / second, (abs(first), abs(second))
     ratio = float(given)
     if not math.isfinite(ratio) or ratio in (0.0, 1.0):
         raise ModelError(
-            f"No two wheels on pins apart have the ratio {ratio:g}.",
+            f"Two gears on separate pins cannot have the ratio {ratio:g}.",
             where="ratio",
             remedy="Give a negative one for an outer mesh, a positive one other than 1 for an inner mesh.",
         )
@@ -216,7 +218,7 @@ def mass_point(model: Model, at: End, mass: Value, *, plane: Plane = XZ, poses: 
     drawing = Drawing(model, plane, poses)
     number = float(value_of(mass, drawing.values, "mass"))
     if not number > 0.0:
-        raise ModelError(f"A mass of {number:g} kg moves nothing.", where="mass", remedy="Give a mass above zero.")
+        raise ModelError(f"A mass of {number:g} kg is not possible.", where="mass", remedy="Give a mass above zero.")
     place = _on_a_link(drawing, at)
     name = unused_name(model, "bodies", "mass1")
     radius = written(2.0 * thickness(model, 0.1))
@@ -237,7 +239,7 @@ def spring(model: Model, a: End, b: End, *, plane: Plane = XZ, poses: Poses | No
     places = [drawing.place(end) for end in (a, b)]
     distance = math.dist(*(drawing.point(place) for place in places))
     if distance < SAME_PLACE:
-        raise ModelError("Both ends of the spring are at the same point.", remedy="Choose two points apart.")
+        raise ModelError("Both ends of the spring are at the same point.", remedy="Choose two separate points.")
     names = []
     for end, place in zip((a, b), places, strict=True):
         if isinstance(end, str) and any(frame.name == end for frame in model.frames):
@@ -278,7 +280,7 @@ def motor(model: Model, joint: str, *, poses: Poses | None = None, plane: Plane 
     if driven:
         return model
     if not (found.info.is_hinge() or found.info.is_slider()):
-        raise ModelError(f"A {found.kind} joint takes no motor.", remedy="Choose a pin or a guide.")
+        raise ModelError(f"A {found.kind} joint cannot have a motor.", remedy="Choose a pin or a guide.")
     start = _start(model, found, plane, poses)
     motion = "2*pi*t"
     if found.info.is_slider():

@@ -107,7 +107,8 @@ class Drawing:
         """(4, 4) pose of the plane (axes u, v, normal) in the world."""
         if self.plane.parent not in self.poses:
             raise ModelError(
-                f"What the working plane stands on, '{self.plane.parent}', is gone.", remedy="Choose another plane."
+                f"The parent of the working plane, '{self.plane.parent}', no longer exists.",
+                remedy="Choose another plane.",
             )
         X = self.poses[self.plane.parent].copy()
         X[:3, :3] = X[:3, :3] @ self.plane.basis

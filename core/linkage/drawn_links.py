@@ -48,7 +48,7 @@ def link(
         reached = _reached(Drawing(model, plane, poses), ends, length, angle)
         ends = [ends[0], On(ends[1].body, reached) if len(ends) > 1 and isinstance(ends[1], On) else reached]
     if len(ends) < 2:
-        raise ModelError("A link has two ends.", remedy="Give two points, or one with a length and an angle.")
+        raise ModelError("A link needs two ends.", remedy="Give two points, or one with a length and an angle.")
     start = ends[0]
     for end in ends[1:]:
         model = _one_link(model, start, end, plane, (length, angle, radius), poses)
@@ -76,7 +76,7 @@ def _one_link(
     last = _pair(end) if far is None else drawing.point(far)
     span = math.dist(first, last)
     if span < SAME_PLACE:
-        raise ModelError("Both ends of the link are at the same point.", remedy="Choose a second point apart from it.")
+        raise ModelError("Both ends of the link are at the same point.", remedy="Choose a different second point.")
     direction = math.atan2(last[1] - first[1], last[0] - first[0])
     number = _length_parameter(model, length, span)
     body = Body(name=unused_name(model, "bodies", "link1"), density=STEEL)
@@ -257,7 +257,9 @@ def _reached(drawing: Drawing, points: Sequence[End], length: Value | None, angl
     start = drawing.point(place)
     toward = drawing.point(drawing.place(points[1])) if len(points) > 1 else None
     if toward is None and (length is None or angle is None):
-        raise ModelError("The link has no end.", remedy="Give a second point, or both a length and an angle.")
+        raise ModelError(
+            "The end of the link is not given.", remedy="Give a second point, or both a length and an angle."
+        )
     span = drawing.number(length) if length is not None else math.dist(start, toward or start)
     if not span > 0.0:
         raise ModelError(

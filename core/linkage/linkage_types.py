@@ -19,7 +19,8 @@ Edge = tuple[Pin | Guide, frozenset[str]]
 
 
 class FourBar(NamedTuple):
-    """A four-bar linkage. crank, coupler, rocker, ground : lengths, m; the crank is the link whose pin was drawn first"""
+    """A four-bar linkage. crank, coupler, rocker, ground : lengths, m; the crank is the link whose pin was drawn
+    first"""
 
     crank: float
     coupler: float

@@ -204,7 +204,8 @@ def _numbers(pose: Pose, values: Mapping[str, float]) -> tuple[float, ...]:
 
 
 def _plain(R: Array) -> Array:
-    """A measured rotation (3, 3) without noise: axes that are nearly parallel to coordinate axes are aligned with them."""
+    """A measured rotation (3, 3) without noise: axes that are nearly parallel to coordinate axes are aligned
+    with them."""
     rounded = np.where(np.abs(R - np.round(R)) < ALIGNED, np.round(R), R)
     normal = rounded[:, 2] / np.linalg.norm(rounded[:, 2])
     u = rounded[:, 0] - (rounded[:, 0] @ normal) * normal

@@ -1,4 +1,5 @@
-"""Geometry edits by dragging: pins that move with the lengths of their links, and dyads flipped to their other branch."""
+"""Geometry edits by dragging: pins that move with the lengths of their links, and dyads flipped to their other
+branch."""
 
 from __future__ import annotations
 
@@ -86,7 +87,7 @@ def moved_pin(
     for bar in touching:
         if math.dist(_other_end(bar, point), goal) < SAME_PLACE:
             raise ModelError(
-                f"'{bar.body}' would have no length.", remedy="Let the pin go apart from the other end of its link."
+                f"'{bar.body}' would have no length.", remedy="Drop the pin away from the other end of its link."
             )
     angles: dict[str, float] = {}
     for bar in touching:
@@ -151,7 +152,8 @@ def _free(model: Model, length: Value) -> bool:
 
 
 def _stretched(model: Model, drawing: Drawing, bar: Bar, point: Point, goal: Point) -> tuple[Model, float]:
-    """The model with a bar stretched from its other end to the goal, further joints unchanged; and the bar's rotation."""
+    """The model with a bar stretched from its other end to the goal, further joints unchanged; and the bar's
+    rotation."""
     starts = math.dist(bar.start, point) < MEETS
     start, end = (goal, bar.end) if starts else (bar.start, goal)
     before = math.atan2(bar.end[1] - bar.start[1], bar.end[0] - bar.start[0])
@@ -238,7 +240,7 @@ def _closed_here(model: Model, drawing: Drawing, point: Point, goal: Point) -> M
     try:
         q = np.asarray(mech.assemble(mech.rest()))
     except AssemblyError as error:
-        raise ModelError(f"The loops do not close there: {error.what}", remedy="Let the pin go elsewhere.") from None
+        raise ModelError(f"The loops do not close there: {error.what}", remedy="Drop the pin elsewhere.") from None
     return rested(model, mech, q)
 
 

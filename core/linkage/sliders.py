@@ -58,7 +58,9 @@ def slot(
     here, origin = drawing.point(place), drawing.point(Place(link))
     direction = drawing.angle(link) if angle is None else float(value_of(angle, drawing.values, "angle"))
     if angle is None and not drawing.aligned(link):
-        raise ModelError(f"'{link}' has no line in this plane.", remedy="Give the direction of its slot.")
+        raise ModelError(
+            f"'{link}' is no bar in this plane, so its slot has no direction.", remedy="Give the direction of its slot."
+        )
     foot, distance = _foot(origin, here, direction)
     name = unused_name(model, "bodies", "block1")
     radius = thickness(model, max(math.dist(here, origin), SAME_PLACE))

@@ -173,7 +173,8 @@ class Mechanism:
         return self.compiled.coordinates.neutral()
 
     def rest(self, p: Values = None, *, t: float = 0.0) -> Array:
-        """(nq,) reference position: as given, else neutral, inside the limits, with loops closed as well as possible."""
+        """(nq,) reference position: as given, else neutral, inside the limits, with loops closed as well as
+        possible."""
         return rest_position.rest(self.compiled, p, t)
 
     def clamp(self, q: Any) -> Array:

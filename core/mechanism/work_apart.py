@@ -70,11 +70,11 @@ def work_apart(
     try:
         found = process.ask(task, cancelled, lambda what: hear(_unpacked(what, mech)))
     except OSError as error:
-        raise _failed(f"No process can begin for it: {error.strerror or error}.") from None
+        raise _failed(f"The worker process could not be started: {error.strerror or error}.") from None
     if isinstance(found, Left):
         raise Stopped
     if isinstance(found, Lost):
-        raise _failed(f"The process that calculated {found.how}.")
+        raise _failed(f"The worker process {found.how}.")
     result, raised = _unpacked(found, mech)
     if raised is not None:
         raise raised
@@ -98,7 +98,7 @@ def _nothing(mech: Mechanism, line: Line) -> None:
 
 
 def _failed(why: str) -> SimulationError:
-    return SimulationError(why, where="calculation", remedy="Try again; a script does the same in its own process.")
+    return SimulationError(why, where="calculation", remedy="Try again, or run it from a script, in its own process.")
 
 
 @lru_cache(maxsize=1)

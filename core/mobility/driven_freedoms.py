@@ -61,9 +61,9 @@ def _sentence(name: str, others: list[str], level: int | None) -> str:
     it agrees"""
     if not others:
         return (
-            f"Driver {name} has nothing to move: the joints hold it"
+            f"Driver {name} drives a coordinate that cannot move: the joints fix it"
             if level is None
-            else (f"Driver {name} moves what the joints hold fixed")
+            else (f"Driver {name} prescribes a motion that the joints do not allow")
         )
-    already = f"Driver {name} moves what {' and '.join(others)} drive{'s' if len(others) == 1 else ''} already"
-    return already if level is None else f"{already}, but with another {LEVELS[level]}"
+    already = f"Driver {name} drives the same motion as {' and '.join(others)}"
+    return already if level is None else f"{already}, but with a different {LEVELS[level]}"

@@ -49,10 +49,10 @@ def findings(found: Mobility) -> tuple[Finding, ...]:
     result = []
     for fault in sorted(found.driver_faults, key=lambda fault: not fault.contradicts):
         severity: Severity = "warning" if fault.contradicts else "hint"
-        remedy = "Remove it or let it move another joint."
+        remedy = "Remove it, or let it drive another joint."
         drivers = tuple(("drivers", name) for name in fault.others)
         result.append(Finding(severity, f"{fault.text}.", remedy, "drivers", fault.driver, others=drivers))
-    leave = "Or leave it: the motion is right; of many possible forces in the joints the smallest are given."
+    leave = "Or leave it: the motion is correct, and the joint forces given are those of minimum norm."
     remedy = f"{found.advice} {leave}".strip()
     together: dict[tuple[str, str, tuple[tuple[str, str], ...]], list[str]] = {}
     for item in found.redundant:
@@ -62,13 +62,13 @@ def findings(found: Mobility) -> tuple[Finding, ...]:
         if collection == "joints":
             several = len(components) > 1
             what = f"its {listed(components)}" if several else f"its {components[0]}"
-            text = f"More is held than needed: {what} {'are' if several else 'is'} already fixed by {others}."
+            text = f"Overconstrained: {what} {'are' if several else 'is'} already fixed by {others}."
         else:
-            text = f"It holds what {others} hold{'s' if len(fixed) == 1 else ''} already."
+            text = f"Redundant: it imposes what {others} already impose{'s' if len(fixed) == 1 else ''}."
         result.append(Finding("hint", text, remedy, collection, name, others=fixed))
     if found.infinitesimal:
         name = found.motions[0].joints[0][0] if found.motions else ""
-        text = "The machine is shaky: a small motion is possible that ends at once."
+        text = "The machine is shaky: it has an infinitesimal motion that cannot continue."
         result.append(
             Finding("hint", text, "Brace it, or change lengths so that bars do not lie in a line.", "joints", name)
         )
@@ -92,7 +92,7 @@ def _open(error: AssemblyError) -> tuple[Finding, ...]:
     places = concerned(error)
     result = []
     for place, ref in zip(error.together or (error.where,), places, strict=True):
-        text = error.what if place == error.where else f"It cannot hold as things are. {error.where}: {error.what}"
+        text = error.what if place == error.where else f"It cannot be satisfied. {error.where}: {error.what}"
         others = tuple(other for other in places if other != ref)
         result.append(Finding("warning", text, error.remedy, *ref, others=others))
     return tuple(result)

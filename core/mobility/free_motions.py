@@ -33,7 +33,7 @@ class FreeMotion:
     """A motion admitted by the constraints.
 
     speeds : (nv,) rad/s and m/s, the largest 1 in units of the machine; joints : those that move, and the largest
-    speed of each (rad/s or m/s); idle : body that only turns about its own line, moving nothing else, or ""
+    speed of each (rad/s or m/s); idle : body that only spins about its own axis, moving nothing else, or ""
     alone : how a body that moves alone and without a joint does it, or ""
     """
 
@@ -48,7 +48,7 @@ class FreeMotion:
         names = ", ".join(name for name, _ in self.joints[:6]) + (" …" if len(self.joints) > 6 else "")
         if self.idle:
             several = ", " in self.idle
-            turn = "turn about their common line" if several else "turns about its own line"
+            turn = "spin about their common axis" if several else "spins about its own axis"
             return f"{self.idle.replace(', ', ' and ')} {turn} (idle; {names})"
         if self.alone:
             return f"{names} {self.alone}"
@@ -215,9 +215,9 @@ def _alone(constraints: PositionConstraints, q: Array, v: Array, body: str) -> s
     R = constraints.compiled.call("poses", q, p=constraints.p)[constraints.compiled.frame_names.index(body)][:3, :3]
     turn, shift = (R @ part for part in v[constraints.compiled.joint_v(body)].reshape(2, 3))
     if np.linalg.norm(turn) < MOVES:
-        return f"shifts along {_direction(shift)}"
+        return f"translates along {_direction(shift)}"
     pitch = float(turn @ shift) / float(turn @ turn)
-    return f"{'turns' if abs(pitch) < NOISE * constraints.size else 'screws'} about {_direction(turn)}"
+    return f"{'rotates' if abs(pitch) < NOISE * constraints.size else 'screws'} about {_direction(turn)}"
 
 
 def _direction(vector: Array) -> str:

@@ -40,7 +40,11 @@ def held_freedoms(constraints: PositionConstraints, q: Array) -> Held:
             continue
         shares = np.abs(np.linalg.lstsq(W[kept].T, W[i], rcond=RANK_TOLERANCE)[0]) if kept else np.zeros(0)
         others = [names[k] for k in np.flatnonzero(shares > RANK_TOLERANCE)]
-        already = f"what {listed(others)} hold{'s' * (len(others) == 1)} already" if others else "what cannot move here"
+        already = (
+            f"a motion that {listed(others)} already hold{'s' * (len(others) == 1)}"
+            if others
+            else "a coordinate that cannot move here"
+        )
         idle.append(f"{row.name}: its friction holds {already}")
     left = (N - N @ basis.T @ basis) / constraints.units[:, None]
     axes = np.linalg.svd(left, full_matrices=False)[0]

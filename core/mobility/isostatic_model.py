@@ -29,7 +29,9 @@ def isostatic_model(compiled: Compiled, found: Mobility) -> Model:
     sub-assembly, or the changed machine is not what the proposal promises.
     """
     if not found.proposal:
-        raise ModelError("Nothing is proposed: no constraint is too many, or none can be given up alone.", where=WHERE)
+        raise ModelError(
+            "There is no proposal: no constraint is redundant, or none can be released by itself.", where=WHERE
+        )
     model = compiled.model
     for change in found.proposal:
         model = _removed(model, change) if not change.kind else _exchanged(compiled, found.q, model, change)
@@ -70,8 +72,8 @@ def _axis(X: Array, direction: Array) -> tuple[float, float, float]:
 
 def _removed(model: Model, change: Release) -> Model:
     if not change.element[1]:
-        remedy = "Put a body between with two simpler joints, or leave it: the motion is right."
-        raise ModelError(f"No kind of joint makes this change: {change.text}.", where=WHERE, remedy=remedy)
+        remedy = "Insert a body with two simpler joints, or leave it: the motion is correct."
+        raise ModelError(f"No joint kind makes this change: {change.text}.", where=WHERE, remedy=remedy)
     collection, name = change.element
     _own(model, collection, name)
     return edits.remove(model, collection, name)

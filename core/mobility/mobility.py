@@ -162,7 +162,7 @@ def mobility(
         return _mobility(compiled, q, p, t, friction)
     except np.linalg.LinAlgError:
         raise AssemblyError(
-            "The sizes of the machine are too large, or too unlike, to tell how it moves.",
+            "The dimensions of the machine are too large, or differ too much, to analyse its mobility.",
             remedy="Check the numbers and their units.",
         ) from None
 
@@ -303,9 +303,10 @@ def _parting(branch_freedoms: Sequence[int]) -> str:
     """Description of the branches at a singular pose."""
     different = list(dict.fromkeys(branch_freedoms))
     if len(different) == 1:
-        return f"Ways of motion part here, of {different[0]} freedom{'s' if different[0] > 1 else ''} each."
-    several = listed([f"one of {different[0]} freedoms", *(f"one of {count}" for count in different[1:])])
-    return f"Ways of motion part here, {several}: the machine is kinematotropic."
+        plural = "s" if different[0] > 1 else ""
+        return f"Branches of motion meet here, with {different[0]} degree{plural} of freedom each."
+    several = listed([f"one with {different[0]} degrees of freedom", *(f"one with {count}" for count in different[1:])])
+    return f"Branches of motion meet here, {several}: the machine is kinematotropic."
 
 
 def _report(found: Mobility) -> list[str]:
@@ -315,20 +316,20 @@ def _report(found: Mobility) -> list[str]:
     if found.count != found.dof:
         lines.append(f"Counting bodies and constraints (Grübler–Kutzbach) would give {_signed(found.count)}.")
     if found.infinitesimal:
-        lines.append(f"{found.infinitesimal} more that end at once: the machine is shaky.")
+        lines.append(f"{found.infinitesimal} more for infinitesimal motions only: the machine is shaky.")
     if found.singular:
-        lines.append(f"This pose is singular: {found.at_pose} freedoms of velocity.")
+        lines.append(f"This pose is singular: velocities have {found.at_pose} degrees of freedom.")
     if found.branch_freedoms:
         lines.append(_parting(found.branch_freedoms))
     lines += [f"{item.text}." for item in found.redundant]
     if found.proposal:
-        kept = "leaves the motion" if found.dof else "leaves the frame rigid"
-        lines.append(f"{found.advice} That takes away what is too much and {kept}.")
+        kept = "keeps the motion" if found.dof else "keeps the frame rigid"
+        lines.append(f"{found.advice} That removes the redundant constraints and {kept}.")
     if found.stuck:
         lines.append(f"Friction holds {len(found.stuck)}: {listed(found.stuck)}.")
     lines += [f"{text}." for text in found.idle_friction]
     if found.driven:
-        lines.append(f"Drivers take {len(found.driven)}: {listed(found.driven)}; {found.undriven} left.")
+        lines.append(f"Drivers take up {len(found.driven)}: {listed(found.driven)}; {found.undriven} left.")
     lines += [f"{text}." for text in (*found.inconsistent, *found.idle_drivers)]
     lines += [f"Motion {i}: {motion.text}." for i, motion in enumerate(found.motions, 1)]
     return lines

@@ -64,7 +64,8 @@ class TangentSpace:
 
     @property
     def evenness(self) -> float:
-        """Measure of how evenly all motions take part in the space; where one hardly moves, poses stay nearly singular."""
+        """Measure of how evenly all motions take part in the space; where one hardly moves, poses stay nearly
+        singular."""
         return float(np.sum(np.log(np.maximum(self.moving, STILL))))
 
     def same(self, other: TangentSpace) -> bool:

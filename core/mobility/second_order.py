@@ -79,7 +79,8 @@ def forms_of(
 
 
 def _together(N: Array, units: Array, pattern: Matrix) -> tuple[Array, tuple[Integers, ...]]:
-    """Motions that involve few joints, and the pairs of them that may share a constraint; all pairs for a dense matrix."""
+    """Motions that involve few joints, and the pairs of them that may share a constraint; all pairs for a dense
+    matrix."""
     local = _local(N / units[:, None], compressed(pattern)) * units[:, None]
     return local, _meeting(local, pattern) if is_sparse(pattern) else np.triu_indices(N.shape[1])
 

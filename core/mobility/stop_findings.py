@@ -39,7 +39,7 @@ def stop_findings(compiled: Compiled) -> tuple[Finding, ...]:
         if depth > SOFT_FRACTION * span:
             angle = row.dimension == "angle"
             quick = amount(speed, "angular_velocity" if angle else "velocity")
-            text = f"Its stop is soft: hit with {quick} it gives way by {amount(depth, row.dimension)}."
-            remedy = "Make it stiffer, or leave its stiffness empty: then it follows from the inertia that it meets."
+            text = f"Its stop is soft: hit at {quick}, it deflects by {amount(depth, row.dimension)}."
+            remedy = "Make it stiffer, or leave its stiffness empty to derive it from the inertia it stops."
             result.append(Finding("hint", text, remedy, "joints", row.owner, "limits"))
     return tuple(result)

@@ -144,7 +144,7 @@ def test_rods_and_gears_have_closed_forms(name, seed):
     forms = closed_forms_of(mech.compiled.program)
     assert forms.kept_rows == []
     assert len(forms.independent) == mobility(mech)
-    assert not [step for step in mech.solution_order if step.kind in ("iteration", "tied together")]
+    assert not [step for step in mech.solution_order if step.kind in ("iteration", "coupled")]
     check(mech, seed)
 
 
@@ -273,13 +273,13 @@ def test_the_iteration_says_what_it_ties():
     _, apart = builder.arm("R")
     mech = builder.machine(names[3][0])
     tied, alone, left = sorted(
-        mech.solution_order, key=lambda step: ("tied together", "independent", "iteration").index(step.kind)
+        mech.solution_order, key=lambda step: ("coupled", "independent", "iteration").index(step.kind)
     )
     assert alone.joints == (apart,)
     assert set(tied.joints) == {group[0] for group in names} - {names[3][0]}
     assert tied.follows_from == (names[3][0],) == left.joints
     assert set(left.follows_from) == set(tied.joints)
-    assert str(tied).endswith(f": tied together by iteration through {names[3][0]}")
+    assert str(tied).endswith(f": coupled by iteration through {names[3][0]}")
 
 
 def test_a_rod_that_ends_on_an_axis_holds_the_other_joint():

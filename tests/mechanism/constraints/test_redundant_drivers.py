@@ -50,8 +50,8 @@ DISAGREE = [
 def test_both_drivers_are_named(one: Driver, two: Driver, level: str, by: str) -> None:
     mech = four_bar(one, two)
     told = mobility(mech.compiled).inconsistent
-    assert told == (f"Driver two moves what one drives already, but with another {level}",)
-    with pytest.raises(AssemblyError, match=f"moves what 'one' moves already, with another {level}, {by}") as raised:
+    assert told == (f"Driver two drives the same motion as one, but with a different {level}",)
+    with pytest.raises(AssemblyError, match=f"drives the same motion as 'one', but its {level} differs {by}") as raised:
         simulate(mech, 0.1)
     assert raised.value.where == "driver 'two'"
     assert "'one'" in raised.value.remedy
@@ -67,7 +67,7 @@ def test_the_unit_is_that_of_what_is_driven() -> None:
 
 
 def test_drivers_at_two_joints_of_one_loop() -> None:
-    with pytest.raises(AssemblyError, match="moves what 'one' moves already, with another speed"):
+    with pytest.raises(AssemblyError, match="drives the same motion as 'one', but its speed differs"):
         simulate(four_bar(motor("one", "1", "velocity"), motor("two", "1", "velocity", "D")), 0.1)
 
 
@@ -76,7 +76,7 @@ def test_what_parts_later_ends_the_run_there(motion: str, later: str, limit: flo
     start = "1.2 + " if motion == "position" else ""
     mech = four_bar(motor("one", f"{start}t", motion), motor("two", f"{start}t + {later}", motion))
     assert not mobility(mech.compiled).inconsistent
-    with pytest.raises(SimulationError, match=r"At t = .* moves what 'one' moves already") as raised:
+    with pytest.raises(SimulationError, match=r"At t = .* drives the same motion as 'one'") as raised:
         simulate(mech, 1.0, output=0.05)
     assert raised.value.where == "driver 'two'"
     assert 0.0 < raised.value.time <= limit
@@ -85,7 +85,7 @@ def test_what_parts_later_ends_the_run_there(motion: str, later: str, limit: flo
 
 def test_drivers_that_agree_go_on() -> None:
     mech = four_bar(motor("one", "1.2 + 2*t"), motor("two", "2", "velocity"))
-    assert mobility(mech.compiled).idle_drivers == ("Driver two moves what one drives already",)
+    assert mobility(mech.compiled).idle_drivers == ("Driver two drives the same motion as one",)
     run = simulate(mech, 1.0, output=0.1)
     np.testing.assert_allclose(run["A.q"], 1.2 + 2.0 * run.time, atol=1e-7)
 
@@ -111,8 +111,8 @@ def test_a_speed_that_the_joints_do_not_allow() -> None:
 
 
 TORN = [
-    ((motor("one", "1.2 + t"), motor("two", "1.9", joint="D")), "two", "'one' moves already, with another position"),
-    ((motor("one", "1.2 + t"), motor("two", "-0.2", joint="C")), "two", "'one' moves already, with another position"),
+    ((motor("one", "1.2 + t"), motor("two", "1.9", joint="D")), "two", "'one', but its position differs"),
+    ((motor("one", "1.2 + t"), motor("two", "-0.2", joint="C")), "two", "'one', but its position differs"),
     ((motor("far", "4", joint="D"),), "far", r"cannot be fulfilled: it is 0\.\d+ rad \(\d\.\d+°\) away"),
 ]
 
