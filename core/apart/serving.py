@@ -36,18 +36,18 @@ class Line(talk.Line):
         self._go_on = threading.Event()
         self._told = 0.0
         self._nowhere = open(os.devnull, "w")  # noqa: SIM115 - as long as the process
-        threading.Thread(target=self._listen, daemon=True).start()
+        threading.Thread(target=self._receive_messages, daemon=True).start()
 
-    def _listen(self) -> None:
+    def _receive_messages(self) -> None:
         try:
             while True:
-                self._heard(*receive(self._questions))
+                self._handle_message(*receive(self._questions))
         except BROKEN:
             pass
         finally:
             os._exit(0)  # whatever is done just now
 
-    def _heard(self, say: Say, number: int, what: Any = None) -> None:
+    def _handle_message(self, say: Say, number: int, what: Any = None) -> None:
         if say is Say.TASK:
             self.tasks.put((number, what))
         elif say is Say.STOP:

@@ -53,11 +53,11 @@ def folders() -> list[str]:
     loaded = [getattr(sys.modules.get(name), "__file__", None) for name in LIBRARIES]
     wanted = [str(ROOT), *filter(os.path.isabs, given.split(os.pathsep))]
     wanted += [os.path.dirname(os.path.dirname(file)) for file in loaded if file]
-    usual = {os.path.realpath(each) for each in _usual()}
+    usual = {os.path.realpath(each) for each in _standard_folders()}
     return [each for each in dict.fromkeys(wanted) if os.path.realpath(each) not in usual]
 
 
-def _usual() -> list[str]:
+def _standard_folders() -> list[str]:
     """Folders that any Python here has on its import path."""
     found = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     with contextlib.suppress(AttributeError):  # of some makers of environments
@@ -93,10 +93,10 @@ class Child:
             stderr=pipe,
         )
         self._lines: deque[str] = deque(maxlen=LINES)
-        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader = threading.Thread(target=self._read_error_output, daemon=True)
         self._reader.start()
 
-    def _read(self) -> None:
+    def _read_error_output(self) -> None:
         assert self.process.stderr is not None
         with contextlib.suppress(OSError, ValueError):
             while line := self.process.stderr.readline(10 * LETTERS):

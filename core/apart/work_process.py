@@ -38,16 +38,16 @@ class Left(NamedTuple):
     """A task that did not stop in time; its process was ended."""
 
 
-class _Running:
+class _RunningProcess:
     """A running process and its messages; None follows the last message."""
 
     def __init__(self) -> None:
         self.child = Child(f"{__package__}.serving")
         self.ready = False
         self.said: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        threading.Thread(target=self._listen, daemon=True).start()
+        threading.Thread(target=self._receive_messages, daemon=True).start()
 
-    def _listen(self) -> None:
+    def _receive_messages(self) -> None:
         answers = self.child.process.stdout
         assert answers is not None
         try:
@@ -73,7 +73,7 @@ class WorkProcess:
 
     def __init__(self, silence: float = math.inf) -> None:
         self.silence = silence
-        self._running: _Running | None = None
+        self._running: _RunningProcess | None = None
         self._lock, self._task = threading.Lock(), threading.Lock()
         self._number = 0
         self._closed = False
@@ -95,7 +95,7 @@ class WorkProcess:
             if not self._closed and self.id is None:
                 if self._running is not None:
                     self._running.child.end()
-                self._running = _Running()
+                self._running = _RunningProcess()
 
     def begin_beside(self) -> None:
         """Start the process in a thread, ahead of a likely task; a failure is reported by that task."""
@@ -128,7 +128,7 @@ class WorkProcess:
                 was_ready = running.ready
                 self._number += 1
                 running.say(Say.TASK, self._number, task)
-                talk = _Conversation(self, running, self._number, task, hear)
+                talk = _TaskExchange(self, running, self._number, task, hear)
                 found = talk.outcome(cancelled, paused)
                 if not (isinstance(found, Lost) and was_ready and talk.unheard and running.child.process.poll() == 0):
                     return found  # else it had been idle, and ended by itself just when it was asked
@@ -136,10 +136,10 @@ class WorkProcess:
             self._task.release()
 
 
-class _Conversation:
+class _TaskExchange:
     """Exchange of messages about one task."""
 
-    def __init__(self, owner: WorkProcess, running: _Running, number: int, task: Task, hear: Hear) -> None:
+    def __init__(self, owner: WorkProcess, running: _RunningProcess, number: int, task: Task, hear: Hear) -> None:
         self._owner, self._running, self._number, self._hear = owner, running, number, hear
         self._limits = tuple(min(each, owner.silence) for each in (task.preparing, task.silence))
         self._patience = task.patience
@@ -155,7 +155,7 @@ class _Conversation:
             with contextlib.suppress(queue.Empty):
                 said = self._running.said.get(timeout=LOOK)
                 if said is None:
-                    return self._lost()
+                    return self._lost_task()
                 say, number, what = said
                 self._heard = time.monotonic()
                 self.unheard &= number != self._number
@@ -166,7 +166,7 @@ class _Conversation:
                 if say in (Say.BEGUN, Say.TOLD) and number == self._number:
                     self._prepared |= say is Say.BEGUN
                     self._hear(what)
-            self._ask(cancelled, paused)
+            self._forward_requests(cancelled, paused)
             now = time.monotonic()
             if self._stopped is not None and now - self._stopped > self._patience:
                 self._running.child.end()
@@ -176,9 +176,9 @@ class _Conversation:
             limit = self._limits[self._prepared] if self._running.ready else min(self._limits[0], STARTING)
             if now - self._heard > limit:
                 self._running.child.end()
-                return self._lost(f"did not answer for {limit:g} s and was ended")
+                return self._lost_task(f"did not answer for {limit:g} s and was ended")
 
-    def _lost(self, how: str = "") -> Lost:
+    def _lost_task(self, how: str = "") -> Lost:
         """Result for a process that has ended, or is ended now."""
         child = self._running.child
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -186,20 +186,20 @@ class _Conversation:
         child.end()
         return Lost(how or child.ended(), self._prepared, self._running.ready)
 
-    def _ask(self, cancelled: Asked, paused: Asked) -> None:
+    def _forward_requests(self, cancelled: Asked, paused: Asked) -> None:
         """Forward stop and pause requests; time spent waiting in them does not count as silence."""
         if self._stopped is not None:
             return
-        self._turn(paused())
+        self._switch_waiting(paused())
         began = time.monotonic()
         stop = cancelled()
         self._heard += time.monotonic() - began
-        self._turn(paused() and not stop)
+        self._switch_waiting(paused() and not stop)
         if stop:
             self._stopped = time.monotonic()
             self._running.say(Say.STOP, self._number)
 
-    def _turn(self, waits: bool) -> None:
+    def _switch_waiting(self, waits: bool) -> None:
         if waits is not self._waits:
             self._waits = waits
             self._running.say(Say.PAUSE if waits else Say.GO_ON, self._number)

@@ -134,16 +134,16 @@ class ChainGraph:
     def begun(self, chain: Chain) -> tuple[tuple[int, ...], Chain]:
         """(key, the chain rotated to start at its earliest cluster): keys sort chains by length, then by the first
         edges of the clusters where they start, then edge by edge."""
-        firsts = [self._first(self.links[i][not forward]) for i, forward in chain]
+        firsts = [self._first_edge(self.links[i][not forward]) for i, forward in chain]
         k = firsts.index(min(firsts))
         one = chain[k:] + chain[:k]
         other = tuple((i, not forward) for i, forward in reversed(one))
-        return min((self._key(firsts[k], each), each) for each in (one, other))
+        return min((self._chain_key(firsts[k], each), each) for each in (one, other))
 
-    def _key(self, first: tuple[int, bool], chain: Chain) -> tuple[int, ...]:
+    def _chain_key(self, first: tuple[int, bool], chain: Chain) -> tuple[int, ...]:
         return (len(chain), *first, *(i for i, _ in chain[:-1]), -chain[-1][0])
 
-    def _first(self, cluster: str) -> tuple[int, bool]:
+    def _first_edge(self, cluster: str) -> tuple[int, bool]:
         """Number of the first edge of a cluster, and True if the edge ends there."""
         order, own = self._order[cluster], self.around[cluster]
         while order[0] not in own:

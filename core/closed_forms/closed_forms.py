@@ -86,7 +86,7 @@ class Layout:
         return self.nq + 2 * self.nv + sum(map(len, columns)) + len(self.structure.pairs) + len(columns) + 3
 
 
-class _Piece(NamedTuple):
+class _SymbolicFunction(NamedTuple):
     """A symbolic function that is compiled in one piece."""
 
     instructions: list[Instruction]
@@ -99,7 +99,7 @@ class _Piece(NamedTuple):
         return llvm_ir.module(self.instructions, self.sizes, self.size, checked=False)
 
 
-def _code(traced: _Piece | Table) -> MachineCode | BlockCode:
+def _compiled_code(traced: _SymbolicFunction | Table) -> MachineCode | BlockCode:
     background.go_on()
     if isinstance(traced, Table):
         return BlockCode(traced, checked=False)
@@ -133,10 +133,10 @@ class ClosedForms:
         """True if the steps become a table of blocks."""
         if topology.cuts or rods_of(topology) or gears_of(topology):
             self.search = solved(topology)
-            if self.long and self._too_full():
+            if self.long and self._is_too_dense():
                 self.search = None
 
-    def _too_full(self) -> bool:
+    def _is_too_dense(self) -> bool:
         """Return True if the equations are so dense that iteration is faster."""
         beside = len(self.independent) > MOST_BESIDE and bool(self.kept_rows)
         return beside or self.structure.products > MOST_PRODUCTS * len(self.tracer.tree.links)
@@ -232,8 +232,8 @@ class ClosedForms:
         with self._lock:
             if self._made is None:
                 try:
-                    self._made = _code(self._traced)
-                    del self._traced
+                    self._made = _compiled_code(self._reduction_function)
+                    del self._reduction_function
                 except (OSError, RuntimeError, NotImplementedError) as error:
                     self.failure = str(error)
                     raise SimulationError(
@@ -243,8 +243,8 @@ class ClosedForms:
             return self._made
 
     @cached_property
-    def _traced(self) -> _Piece | Table:
-        return self._trace(self.tracer.signature("bias_smooth").arguments, self._reduced)
+    def _reduction_function(self) -> _SymbolicFunction | Table:
+        return self._symbolic_function(self.tracer.signature("bias_smooth").arguments, self._reduced_outputs)
 
     def awaited(self) -> float:
         """Estimated processor time, s, that a run would wait for `reduction`; 0 if it exists or compiles quickly. Slow
@@ -260,8 +260,8 @@ class ClosedForms:
         if self.long:
             return OF_FORM * len(self.forms)
         with self._lock:
-            piece = self._traced
-            assert isinstance(piece, _Piece)
+            piece = self._reduction_function
+            assert isinstance(piece, _SymbolicFunction)
             seconds = OF_INSTRUCTION * len(piece.instructions)
             return 0.0 if seconds > PATIENCE and kept(piece.text) else seconds
 
@@ -271,9 +271,9 @@ class ClosedForms:
 
     def reduced_equations(self, inputs: dict[str, list[Any]]) -> list[Any]:
         """Values of `layout` as expressions in the symbols q, v (and x, t if present)."""
-        return self._reduced(inputs, inline)
+        return self._reduced_outputs(inputs, inline)
 
-    def _reduced(self, inputs: dict[str, list[Any]], run: Runner) -> list[Any]:
+    def _reduced_outputs(self, inputs: dict[str, list[Any]], run: Runner) -> list[Any]:
         tracer, closed = self.tracer, self.positions_of(inputs["q"], run)
         found = motions(self.edges, self._steps, self.independent, closed, inputs["v"], tracer.tree.nv, run)
 
@@ -291,14 +291,14 @@ class ClosedForms:
     def closing(self) -> MachineCode | BlockCode:
         """Machine code (q, p) → closed q, reach, sine."""
         with self._lock:
-            return _code(self._trace(("q",), self._closed))
+            return _compiled_code(self._symbolic_function(("q",), self._closing_outputs))
 
     def of_guess(self, traced: Callable[[dict[str, list[Any]], Runner], list[Any]]) -> MachineCode | BlockCode:
         """Machine code of a function of (q, p), from its symbolic definition."""
         with self._lock:
-            return _code(self._trace(("q",), traced))
+            return _compiled_code(self._symbolic_function(("q",), traced))
 
-    def _closed(self, inputs: dict[str, list[Any]], run: Runner) -> list[Any]:
+    def _closing_outputs(self, inputs: dict[str, list[Any]], run: Runner) -> list[Any]:
         closed, nv = self.positions_of(inputs["q"], run), self.tracer.tree.nv
         still = motions(self.edges, self._steps, self.independent, closed, [0.0] * nv, nv, run)
         return [*closed.q, least(closed.reaches, run), still.quality[0]]
@@ -312,9 +312,9 @@ class ClosedForms:
         """Closed position as symbolic expressions; q : (nq,) guess that contains the independent coordinates"""
         return positions(self.edges, self._steps, q, run)
 
-    def _trace(
+    def _symbolic_function(
         self, words: Sequence[str], traced: Callable[[dict[str, list[Any]], Runner], list[Any]]
-    ) -> _Piece | Table:
+    ) -> _SymbolicFunction | Table:
         """Expression graph of a function of the named arguments and p."""
         sizes = [*(self.tracer.sizes[word] for word in words), len(self.tracer.p)]
         if self.long:
@@ -324,7 +324,7 @@ class ClosedForms:
         inputs = {word: symbols(word, self.tracer.sizes[word]) for word in words}
         result, sources = traced(inputs, _stopping(inline)), [*inputs.values(), self.tracer.p]
         function = ca.Function("f", [column(list(x)) for x in sources], [ca.densify(column(result))], {"cse": True})
-        return _Piece(instructions_of(function), sizes, len(result))
+        return _SymbolicFunction(instructions_of(function), sizes, len(result))
 
     def fit(self, q: Array, p: Array) -> bool:
         """True if the analytic solution reproduces a closed position: geometry that holds at the model's own parameters
@@ -362,7 +362,7 @@ def explicitly_closed(compiled: Compiled, q: Array, held: NDArray[np.bool_], p: 
     return closed if well and beyond < SOLVED_GAP else None
 
 
-class _Place:
+class _CacheEntry:
     """Cache entry for the analytic closure of a program; one thread computes, others wait."""
 
     def __init__(self) -> None:
@@ -370,14 +370,14 @@ class _Place:
         self.found: ClosedForms | None = None
 
 
-_known: weakref.WeakKeyDictionary[Program, _Place] = weakref.WeakKeyDictionary()
+_known: weakref.WeakKeyDictionary[Program, _CacheEntry] = weakref.WeakKeyDictionary()
 _lock = threading.Lock()
 
 
 def closed_forms_of(program: Program) -> ClosedForms:
     """Analytic loop closure of a program, computed on first use."""
     with _lock:
-        place = _known.setdefault(program, _Place())
+        place = _known.setdefault(program, _CacheEntry())
     with place.lock:
         if place.found is None:
             place.found = ClosedForms(program.tracer)

@@ -38,11 +38,11 @@ def pose_of(value: Any) -> Pose:
     return Pose(NO_ROTATION, Vector3(0.0, 0.0, value))
 
 
-def _flat(v: Vector3) -> Vector3:
+def _without_z(v: Vector3) -> Vector3:
     return Vector3(v.x, v.y, 0.0)
 
 
-def _square(v: Vector3) -> Scalar:
+def _squared_norm(v: Vector3) -> Scalar:
     return v.dot(v)
 
 
@@ -51,7 +51,7 @@ def on_z(height: Scalar) -> Vector3:
     return Vector3(0.0, 0.0, height)
 
 
-def _least(*reaches: Scalar) -> Scalar:
+def _smallest_reach(*reaches: Scalar) -> Scalar:
     result = reaches[0]
     for reach in reaches[1:]:
         result = apply("fmin", result, reach)
@@ -63,9 +63,9 @@ def planar(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
     if kinds == "RPP":
         return _turn_and_slides(K)
     # the middle link's length, seen along the normal, is the distance of its ends: the first joint from that
-    a, c, square = K[0].position, K[2].inverse().position, _square(_flat(K[1].position))
+    a, c, square = K[0].position, K[2].inverse().position, _squared_norm(_without_z(K[1].position))
     if kinds == "RRR":
-        first, reach = dyads.turn_to_distance(_flat(a), _flat(c), square, guess(0))
+        first, reach = dyads.turn_to_distance(_without_z(a), _without_z(c), square, guess(0))
     else:
         n = K[0].rotation.act(Z)
         a, flat_c = a - n.scaled(n.dot(a)), c - n.scaled(n.dot(c))
@@ -99,7 +99,7 @@ def rod(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
     reachable = dyads.turn_to_distance if kinds[0] == "R" else dyads.slide_to_distance
     c = K[2].inverse().position
     # the joint from the rod's length, the first ball from the rod's direction, the second from what is left
-    first, reach = reachable(K[0].position, c, _square(K[1].position), guess(0))
+    first, reach = reachable(K[0].position, c, _squared_norm(K[1].position), guess(0))
     before = pose_of(first) @ K[0]
     swing = dyads.swung(guess(1), K[1].position, before.inverse().point(c))
     there = before.rotation @ swing @ K[1].rotation
@@ -122,10 +122,10 @@ def wrist(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
     hub, w = on_z(behind), c - on_z(height)
     reachable = dyads.turn_to_distance if kinds[2] == "R" else dyads.slide_to_distance
     # the first two joints keep the distance of the ball from where their axes meet (the hub): the third from that
-    third, reach = reachable(p, K[1].inverse().point(hub), _square(w), guess(2))
+    third, reach = reachable(p, K[1].inverse().point(hub), _squared_norm(w), guess(2))
     d = K[1].point(pose_of(third).point(p)) - hub
     first, second, pointing = dyads.pointed(K[0].rotation, d, w, guess(1))
-    return _with_ball(kinds, K, [first, second, third], guess, _least(reach, pointing))
+    return _with_ball(kinds, K, [first, second, third], guess, _smallest_reach(reach, pointing))
 
 
 def parallel(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
@@ -136,8 +136,10 @@ def parallel(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
     # seen along the axes the slide does nothing: `two` turns by a distance, then `one` by a direction
     K_a = (K[1], K[0] @ K[1], K[0])[slide]
     p_b = K[1].point(p) if slide == 2 else p
-    target = _flat(K[0].inverse().point(c) if slide == 0 else c)
-    second, reach = dyads.turn_to_distance(_flat(p_b), _flat(K_a.inverse().position), _square(target), guess(two))
+    target = _without_z(K[0].inverse().point(c) if slide == 0 else c)
+    second, reach = dyads.turn_to_distance(
+        _without_z(p_b), _without_z(K_a.inverse().position), _squared_norm(target), guess(two)
+    )
     first = dyads.turn_between(K_a.point(second.rotation().act(p_b)), target)
     values: list[Any] = [0.0, 0.0, 0.0]
     values[one], values[two] = first, second
@@ -167,7 +169,7 @@ def _with_ball(kinds: str, K: Sequence[Pose], values: list[Any], guess: Guess, r
     if kinds[3:] == "S":
         return [*values, T], reach
     *turns, middle = dyads.three_turns(K[3].rotation, K[4].rotation, T, guess(4))
-    return [*values, *turns], _least(reach, middle)
+    return [*values, *turns], _smallest_reach(reach, middle)
 
 
 SOLVERS: dict[str, Callable[[str, Sequence[Pose], Guess], Solution]] = {

@@ -73,7 +73,7 @@ def register_answers(kind: type, of: Callable[[Any], Answers]) -> None:
     _answers[kind] = of
 
 
-def _own(*scalars: Scalar) -> Answers | None:
+def _registered_solver(*scalars: Scalar) -> Answers | None:
     """Registered solver for these scalars; None if the formulas of this module apply."""
     for x in scalars:
         of = _answers.get(type(x))
@@ -87,7 +87,7 @@ def turn(A: Scalar, B: Scalar, C: Scalar, guess: Scalar) -> Root:
 
     guess : rad; its side is the sign of sin(guess − α)
     """
-    if (own := _own(A, B, C, guess)) is not None:
+    if (own := _registered_solver(A, B, C, guess)) is not None:
         return own.turn(A, B, C, guess)
     r2 = plus(plus(times(A, A), times(B, B)), LEAST_DIVISOR)
     w2 = minus(r2, times(C, C))
@@ -111,7 +111,7 @@ def slide_to_distance(a: Vector3, c: Vector3, square: Scalar, guess: Scalar) -> 
     """Displacement along z that brings point a to a given distance from point c."""
     # s² + 2 s w_z + w² − L² = 0 with w = a − c
     w = a - c
-    if (own := _own(*w, square, guess)) is not None:
+    if (own := _registered_solver(*w, square, guess)) is not None:
         return own.slide(w, square, guess)
     across = plus(times(w.x, w.x), times(w.y, w.y))
     root2 = minus(square, across)
@@ -123,7 +123,7 @@ def turn_between(a: Vector3, c: Vector3) -> Turn:
     """Rotation about z that aligns a with c; z components are ignored."""
     along = plus(times(a.x, c.x), times(a.y, c.y))
     ahead = minus(times(a.x, c.y), times(a.y, c.x))
-    if (own := _own(ahead, along)) is not None:
+    if (own := _registered_solver(ahead, along)) is not None:
         return own.direction(ahead, along)
     length = sqrt(plus(plus(times(along, along), times(ahead, ahead)), LEAST_DIVISOR))
     return Turn(over(along, length), over(ahead, length))
@@ -131,7 +131,7 @@ def turn_between(a: Vector3, c: Vector3) -> Turn:
 
 def turn_of(R: Rotation) -> Turn:
     """Angle of a rotation about z."""
-    if (own := _own(R.y.x, R.x.x)) is not None:
+    if (own := _registered_solver(R.y.x, R.x.x)) is not None:
         return own.direction(R.y.x, R.x.x)
     return Turn(R.x.x, R.y.x)
 
@@ -157,7 +157,7 @@ def swung(R: Rotation, d: Vector3, w: Vector3) -> Rotation:
     u, target = _unit(R.act(d)), _unit(w)
     k = u.cross(target)
     below = plus(1.0, u.dot(target))
-    return _turned(k, below) @ R
+    return _shortest_rotation(k, below) @ R
 
 
 def quaternion_near(R: Rotation, guess: Sequence[Scalar]) -> tuple[Scalar, ...]:
@@ -175,7 +175,7 @@ def _unit(v: Vector3) -> Vector3:
     return v.scaled(over(1.0, sqrt(plus(v.dot(v), LEAST_DIVISOR))))
 
 
-def _turned(k: Vector3, below: Scalar) -> Rotation:
+def _shortest_rotation(k: Vector3, below: Scalar) -> Rotation:
     """Shortest rotation from u to w, 1 + [k]× + [k]×²/below with k = u × w and below = 1 + u · w."""
     below = apply("fmax", below, 1e-12)
     x, y, z = k

@@ -80,17 +80,17 @@ def edges_of(topology: Topology, numbers: Numbers) -> list[Edge]:
     for name, (law, a, b) in sides_of(topology, numbers).items():
         joint = table[name]
         if name in cut:
-            result += _parts(topology, joint, law, a, b, -1, -1, 1.0, 0.0)
+            result += _elementary_joints(topology, joint, law, a, b, -1, -1, 1.0, 0.0)
             continue
-        leader, ratio, offset = _leader(joint, table, numbers)
-        result += _parts(topology, joint, law, a, b, own.q[leader], own.v[leader], ratio, offset)
+        leader, ratio, offset = _leader_coupling(joint, table, numbers)
+        result += _elementary_joints(topology, joint, law, a, b, own.q[leader], own.v[leader], ratio, offset)
     return [edge for edge in result if not (edge.cut and edge.kind == "F")] + [
-        *_rods(topology, numbers),
-        *_gears(topology, numbers),
+        *_rod_edges(topology, numbers),
+        *_gear_edges(topology, numbers),
     ]
 
 
-def _rods(topology: Topology, numbers: Numbers) -> list[Edge]:
+def _rod_edges(topology: Topology, numbers: Numbers) -> list[Edge]:
     """Massless rods, which have no coordinates and keep the distance of their ends."""
     rods = rods_of(topology)
     own = in_bodies(topology, numbers, {name or WORLD for rod in rods for name in (rod.a, rod.b)})
@@ -105,7 +105,7 @@ def _rods(topology: Topology, numbers: Numbers) -> list[Edge]:
     return result
 
 
-def _elementary(topology: Topology) -> Iterator[Distance | Ratio | None]:
+def _elementary_constraints(topology: Topology) -> Iterator[Distance | Ratio | None]:
     """Rod or gear that each constraint is equivalent to; None if it is neither."""
     model = topology.model
     return (CONSTRAINTS[each.kind].elementary(each, model) for each in model.constraints)
@@ -113,10 +113,10 @@ def _elementary(topology: Topology) -> Iterator[Distance | Ratio | None]:
 
 def rods_of(topology: Topology) -> list[Distance]:
     """Constraints equivalent to massless rods."""
-    return [each for each in _elementary(topology) if isinstance(each, Distance)]
+    return [each for each in _elementary_constraints(topology) if isinstance(each, Distance)]
 
 
-def _gears(topology: Topology, numbers: Numbers) -> list[Edge]:
+def _gear_edges(topology: Topology, numbers: Numbers) -> list[Edge]:
     """Gears between tree joints."""
     result = []
     for gear in gears_of(topology):
@@ -132,7 +132,7 @@ def gears_of(topology: Topology) -> list[Ratio]:
     tree = {branch.joint.name for branch in topology.branches if branch.joint.info.nq == 1}
     return [
         each
-        for each in _elementary(topology)
+        for each in _elementary_constraints(topology)
         if isinstance(each, Ratio) and {each.joint, each.leader} <= tree and each.joint != each.leader
     ]
 
@@ -143,7 +143,7 @@ def geared_pairs(edges: list[Edge]) -> dict[int, tuple[int, int]]:
     return {i: (of[edge.a], of[edge.b]) for i, edge in enumerate(edges) if edge.kind == GEAR}
 
 
-def _leader(joint: Joint, table: dict[str, Joint], numbers: Numbers) -> tuple[str, Scalar, Scalar]:
+def _leader_coupling(joint: Joint, table: dict[str, Joint], numbers: Numbers) -> tuple[str, Scalar, Scalar]:
     ratio: Scalar = 1.0
     offset: Scalar = 0.0
     while joint.mimic is not None:
@@ -154,7 +154,7 @@ def _leader(joint: Joint, table: dict[str, Joint], numbers: Numbers) -> tuple[st
     return joint.name, ratio, offset
 
 
-def _parts(
+def _elementary_joints(
     topology: Topology, joint: Joint, law: Any, a: Pose, b: Pose, q: int, v: int, ratio: Scalar, offset: Scalar
 ) -> list[Edge]:
     """Elementary joints of a joint; a single edge of kind OWN if it has none."""
@@ -205,17 +205,17 @@ def across(A: Pose, E: Pose, B: Pose) -> Pose:
     return A @ E @ B.inverse()
 
 
-def _relocating(X_Ra: Pose, X_ab: Pose, X_Sb: Pose) -> Pose:
+def _cluster_pose(X_Ra: Pose, X_ab: Pose, X_Sb: Pose) -> Pose:
     """X_RS of the first nodes R and S of two clusters."""
     return X_Ra @ X_ab @ X_Sb.inverse()
 
 
-def _relocated(X_Ra: Pose, X_ab: Pose, X_Sb: Pose, X_Sc: Pose) -> Pose:
+def _relocated_pose(X_Ra: Pose, X_ab: Pose, X_Sb: Pose, X_Sc: Pose) -> Pose:
     """X_Rc from X_Ra, X_ab, X_Sb and X_Sc."""
     return X_Ra @ X_ab @ X_Sb.inverse() @ X_Sc
 
 
-def _relative(X_Ra: Pose, X_Rb: Pose) -> Pose:
+def _relative_pose(X_Ra: Pose, X_Rb: Pose) -> Pose:
     return X_Ra.inverse() @ X_Rb
 
 
@@ -255,7 +255,7 @@ class Clusters:
 
     def relative(self, a: str, b: str) -> Any:
         """X_ab of two nodes of one cluster."""
-        return self.same if a == b else self.run(_relative, self.pose[a], self.pose[b])
+        return self.same if a == b else self.run(_relative_pose, self.pose[a], self.pose[b])
 
     def join(self, edge: Edge, X_ab: Any) -> None:
         """Merge two clusters, given the relative pose of an edge's nodes."""
@@ -265,9 +265,9 @@ class Clusters:
             a, b, X, first, second = b, a, self.run(type(X_ab).inverse, X_ab), second, first
         own, moved = self.members.pop(second), (self.pose[a], X, self.pose[b])
         if len(own) == 1:
-            self.pose[own[0]] = self.run(_relocated, *moved, self.pose[own[0]])
+            self.pose[own[0]] = self.run(_relocated_pose, *moved, self.pose[own[0]])
         else:
-            step = self.run(_relocating, *moved)
+            step = self.run(_cluster_pose, *moved)
             for node in own:
                 self.pose[node] = self.run(type(step).__matmul__, step, self.pose[node])
         for node in own:

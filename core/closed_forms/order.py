@@ -79,7 +79,7 @@ class Facts:
     @cached_property
     def rank(self) -> dict[int, tuple[float, ...]]:
         """Preference of each edge as an independent one; smaller is better."""
-        return _ranks(self.topology, self.edges)
+        return _preference_ranks(self.topology, self.edges)
 
 
 class Search:
@@ -148,7 +148,7 @@ class Search:
             return
         if self.chains is not None:
             for chain in self.graph.across(a, b, LONGEST_CHAIN, self.promising):
-                self._propose(chain)
+                self._queue_chain(chain)
         for sample in self.samples:
             sample.join(i)
         first = root[edge.a]
@@ -165,7 +165,7 @@ class Search:
         """True if the kinds of a partial chain occur in a solvable chain."""
         return kinds_of(self.edges, chain) in _PROMISING
 
-    def _propose(self, chain: Chain) -> None:
+    def _queue_chain(self, chain: Chain) -> None:
         if kinds_of(self.edges, chain) in _POSSIBLE and not any(self.facts.coupled[i] for i, _ in chain):
             assert self.chains is not None
             heapq.heappush(self.chains, self.graph.begun(chain))
@@ -177,7 +177,7 @@ class Search:
             self.chains = []
             for length in range(2, LONGEST_CHAIN + 1):
                 for chain in self.graph.of_length(length, self.promising):
-                    self._propose(chain)
+                    self._queue_chain(chain)
         while self.chains:
             key, chain = heapq.heappop(self.chains)
             if not self.graph.valid(chain):
@@ -238,13 +238,13 @@ def begin(topology: Topology, *, apart: bool = False) -> Search:
 def solved(topology: Topology) -> Search:
     """Result of the search: what remains of the tree becomes independent, what remains of the cut joints is left to
     iteration."""
-    search = _finished(begin(topology))
+    search = _completed_parts(begin(topology))
     if search.left_open and any(_determines_cut(search, step.chain) for step in search.steps if isinstance(step, Form)):
-        search = _finished(begin(topology, apart=True))
+        search = _completed_parts(begin(topology, apart=True))
     return search
 
 
-def _finished(search: Search) -> Search:
+def _completed_parts(search: Search) -> Search:
     for part in list(search.parts()):
         for step in complete(part).steps:
             search.take(step)
@@ -271,13 +271,13 @@ def complete(search: Search) -> Search:
         trial = _with_independent(search, independent)
         assert trial is not None, "as when the form was found"
         trial.close(form)
-        followed = _followed(trial, results)
+        followed = _completed_greedily(trial, results)
         if followed is not None:
             results.append(followed)
     return min(results, key=lambda each: (each.left, each.chosen)) if results else search
 
 
-def _followed(search: Search, others: Sequence[Search]) -> Search | None:
+def _completed_greedily(search: Search, others: Sequence[Search]) -> Search | None:
     """The search completed by always taking the best choice; None once it cannot have more independent degrees of
     freedom than a complete alternative."""
     enough = min((other.chosen for other in others if not other.left), default=math.inf)
@@ -339,24 +339,24 @@ def kinds_of(edges: list[Edge], chain: Sequence[tuple[int, bool]]) -> str:
 def choices(search: Search) -> Iterator[tuple[tuple[int, ...], Form]]:
     """(edges to make independent, solution that then closes a loop), the best first."""
     found: list[Split] = []
-    for chain in itertools.islice(_loops(search), MOST_LOOPS):
+    for chain in itertools.islice(_closed_chains(search), MOST_LOOPS):
         if chain not in search.facts.splits:
-            search.facts.splits[chain] = sorted(_splits(search, chain))[: PER_LOOP * 4]
+            search.facts.splits[chain] = sorted(_chain_splits(search, chain))[: PER_LOOP * 4]
         found += search.facts.splits[chain]
     for _, independent, rest in sorted(found):
-        form = _form_with(search, independent, rest)
+        form = _form_with_known_joints(search, independent, rest)
         if form is not None:
             yield independent, form
 
 
-def _loops(search: Search) -> Iterator[Chain]:
+def _closed_chains(search: Search) -> Iterator[Chain]:
     """Closed chains, short ones first."""
     for length in range(2, LONGEST_LOOP + 1):
         for _, chain in sorted(map(search.graph.begun, search.graph.of_length(length))):
             yield chain
 
 
-def _splits(search: Search, chain: Chain) -> Iterator[Split]:
+def _chain_splits(search: Search, chain: Chain) -> Iterator[Split]:
     """Splits of a closed chain into tree edges to make independent and a rest that may have an analytic solution."""
     edges, coupled = search.edges, search.facts.coupled
     for count in (2, 3, 4, 6):
@@ -368,10 +368,10 @@ def _splits(search: Search, chain: Chain) -> Iterator[Split]:
                 continue
             independent = tuple(chain[k][0] for k in range(len(chain)) if k not in kept)
             if not any(edges[i].cut for i in independent):
-                yield _cost(search, independent, rest), independent, rest
+                yield _split_cost(search, independent, rest), independent, rest
 
 
-def _cost(search: Search, independent: tuple[int, ...], rest: Chain) -> tuple[float, ...]:
+def _split_cost(search: Search, independent: tuple[int, ...], rest: Chain) -> tuple[float, ...]:
     """Number of degrees of freedom that become independent (a rod between two balls keeps its spin), then the
     preference of their edges."""
     edges, rank = search.edges, search.facts.rank
@@ -380,7 +380,7 @@ def _cost(search: Search, independent: tuple[int, ...], rest: Chain) -> tuple[fl
     return (float(count), *itertools.chain.from_iterable(each))
 
 
-def _ranks(topology: Topology, edges: list[Edge]) -> dict[int, tuple[float, ...]]:
+def _preference_ranks(topology: Topology, edges: list[Edge]) -> dict[int, tuple[float, ...]]:
     """Preference of each tree edge as independent, smaller is better: driven, revolute, in many loops, near the ground,
     early."""
     driven = {driver.joint for driver in topology.model.drivers}
@@ -398,7 +398,7 @@ def _ranks(topology: Topology, edges: list[Edge]) -> dict[int, tuple[float, ...]
     }
 
 
-def _form_with(search: Search, independent: tuple[int, ...], rest: Chain) -> Form | None:
+def _form_with_known_joints(search: Search, independent: tuple[int, ...], rest: Chain) -> Form | None:
     """Analytic solution of the rest of a loop once its other joints are known."""
     facts = search.facts
     lasting = not (facts.pairs or any(facts.coupled[i] for i in independent))
@@ -408,7 +408,7 @@ def _form_with(search: Search, independent: tuple[int, ...], rest: Chain) -> For
     if (
         trial is not None
         and not any(i not in trial.free or trial.together(i) for i, _ in rest)
-        and _closes(trial, rest)
+        and _is_closed_chain(trial, rest)
     ):
         form = form_of(rest, trial.samples, lambda i: not search.edges[i].cut)
     if lasting:
@@ -429,7 +429,7 @@ def _with_independent(search: Search, independent: tuple[int, ...]) -> Search | 
     return trial
 
 
-def _closes(search: Search, rest: Chain) -> bool:
+def _is_closed_chain(search: Search, rest: Chain) -> bool:
     """True if the edges are unknown, connect different clusters, and follow each other end to end."""
     clusters = search.samples[0].clusters
     if any(i not in search.free or search.together(i) for i, _ in rest):

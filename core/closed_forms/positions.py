@@ -37,7 +37,7 @@ class Positions(NamedTuple):
 
 def positions(edges: list[Edge], steps: Sequence[Form | int], guess: Scalars, run: Runner = inline) -> Positions:
     """Evaluate the steps of the solution. guess : (nq,) independent coordinates, and guesses of the others"""
-    closing = _Closing(edges, guess, run)
+    closing = _PositionBuilder(edges, guess, run)
     for edge in edges:
         if edge.kind == "W" and not edge.cut:
             closing.take(closing.clusters, edge)
@@ -81,7 +81,7 @@ def coordinates_of(edge: Edge, q: Scalars) -> tuple[Scalar, ...]:
 
 
 @cache
-def _placing(kind: str) -> Callable[[EdgeNumbers, Scalars], Pose]:
+def _placing_function(kind: str) -> Callable[[EdgeNumbers, Scalars], Pose]:
     """Function (edge numbers, coordinates of a tree edge) → X_ab."""
 
     def placing(numbers: EdgeNumbers, q: Scalars) -> Pose:
@@ -91,7 +91,7 @@ def _placing(kind: str) -> Callable[[EdgeNumbers, Scalars], Pose]:
     return placing
 
 
-class _Closing:
+class _PositionBuilder:
     """Position under construction: known clusters, coordinates and margins."""
 
     def __init__(self, edges: list[Edge], guess: Scalars, run: Runner) -> None:
@@ -108,24 +108,26 @@ class _Closing:
     def take(self, clusters: Clusters, edge: Edge) -> None:
         """Place a tree edge at its guess."""
         if not clusters.together(edge.a, edge.b):
-            clusters.join(edge, self.run(_placing(edge.kind), numbers_of(edge), coordinates_of(edge, self.guess)))
+            clusters.join(
+                edge, self.run(_placing_function(edge.kind), numbers_of(edge), coordinates_of(edge, self.guess))
+            )
 
     def follow(self, form: Form) -> None:
         """Place a joint driven by a gear."""
         (i, _), (k, forward) = form.chain
         edge, gear, source = self.edges[i], self.edges[k], self.edges[self.pairs[k][1 if forward else 0]]
         given = numbers_of(source), coordinates_of(source, self.q), gear.ratio, gear.offset
-        self.q[edge.q] = self.run(_led if forward else _leading, *given)
-        self.clusters.join(edge, self.run(_placing(edge.kind), numbers_of(edge), (self.q[edge.q],)))
+        self.q[edge.q] = self.run(_driven_coordinate if forward else _driving_coordinate, *given)
+        self.clusters.join(edge, self.run(_placing_function(edge.kind), numbers_of(edge), (self.q[edge.q],)))
 
     def close(self, form: Form) -> None:
         """Solve one chain and enter its coordinates into q and its nodes into the clusters."""
         chain = form.chain
         kinds = "".join(self.edges[i].kind for i, _ in chain)
         asked = guesses_of(form.family, kinds)
-        joints = tuple(self._joint(chain, k, k in asked) for k in range(len(chain)))
+        joints = tuple(self._chain_joint_data(chain, k, k in asked) for k in range(len(chain)))
         flags = tuple((forward, self.edges[i].cut) for i, forward in chain)
-        poses, coordinates, reach = self.run(_solving(form.family, kinds, flags), joints)
+        poses, coordinates, reach = self.run(_chain_solver(form.family, kinds, flags), joints)
         self.reaches.append(reach)
         for (i, _), X_ab, own in zip(chain, poses, coordinates, strict=True):
             edge = self.edges[i]
@@ -134,7 +136,7 @@ class _Closing:
             if X_ab is not None and not self.clusters.together(edge.a, edge.b):
                 self.clusters.join(edge, X_ab)
 
-    def _joint(self, chain: Sequence[tuple[int, bool]], k: int, asked: bool) -> tuple[Any, ...]:
+    def _chain_joint_data(self, chain: Sequence[tuple[int, bool]], k: int, asked: bool) -> tuple[Any, ...]:
         """(numbers, guess, poses of the start and end of the known part after the joint) of the k-th joint."""
         i, forward = chain[k]
         edge = self.edges[i]
@@ -145,10 +147,10 @@ class _Closing:
         if not edge.cut:
             guess = coordinates_of(edge, self.guess)
         elif asked and edge.kind != LINK:
-            guess = self._measured(edge)
+            guess = self._measured_value(edge)
         return numbers_of(edge), guess, between
 
-    def _measured(self, edge: Edge) -> Any:
+    def _measured_value(self, edge: Edge) -> Any:
         """Value of an elementary joint of a cut joint, measured at the guess."""
         if self.tree is None:
             self.tree = Clusters(self.edges, self.run)
@@ -159,19 +161,19 @@ class _Closing:
         first, last = parts[0], parts[-1]
         ball = len(parts) == 1 and first.kind == "S"
         ends_ = first.A, self.tree.pose[first.a], self.tree.pose[last.b], last.B
-        return self.run(_measuring(ball, edge.place), edge.law, *ends_)
+        return self.run(_measuring_function(ball, edge.place), edge.law, *ends_)
 
 
-def _led(source: EdgeNumbers, q: Scalars, ratio: Scalar, offset: Scalar) -> Scalar:
+def _driven_coordinate(source: EdgeNumbers, q: Scalars, ratio: Scalar, offset: Scalar) -> Scalar:
     return plus(times(ratio, known(source.edge("R"), q)), offset)
 
 
-def _leading(source: EdgeNumbers, q: Scalars, ratio: Scalar, offset: Scalar) -> Scalar:
+def _driving_coordinate(source: EdgeNumbers, q: Scalars, ratio: Scalar, offset: Scalar) -> Scalar:
     return over(minus(known(source.edge("R"), q), offset), ratio)
 
 
 @cache
-def _solving(family: str, kinds: str, flags: tuple[tuple[bool, bool], ...]) -> Callable[..., Any]:
+def _chain_solver(family: str, kinds: str, flags: tuple[tuple[bool, bool], ...]) -> Callable[..., Any]:
     """Function joints of a chain → (X_ab of each, its coordinates, the smallest margin); None for values that need not
     be known."""
     count = len(kinds)
@@ -190,18 +192,18 @@ def _solving(family: str, kinds: str, flags: tuple[tuple[bool, bool], ...]) -> C
             return from_quaternion(own) if kinds[k] == "S" else own
 
         def guess(k: int) -> Any:
-            return value(k) if flags[k][0] else _back(value(k))
+            return value(k) if flags[k][0] else _inverse_motion(value(k))
 
-        K = [_behind(edges, flags, k, joints[k][2]) for k in range(count)]
+        K = [_pose_after_edge(edges, flags, k, joints[k][2]) for k in range(count)]
         values, reach = SOLVERS[family](kinds, K, guess)
         poses: list[Any] = [None] * count
         coordinates: list[Any] = [None] * count
         for k, found in enumerate(values):
             if kinds[k] == LINK:
                 continue
-            own = found if flags[k][0] else _back(found)
+            own = found if flags[k][0] else _inverse_motion(found)
             if not flags[k][1]:
-                coordinates[k] = _entered(kinds[k], own, value(k), joints[k][1])
+                coordinates[k] = _joint_coordinates(kinds[k], own, value(k), joints[k][1])
             if k != skipped:
                 poses[k] = across(edges[k].A, motion(edges[k], own), edges[k].B)
         return tuple(poses), tuple(coordinates), reach
@@ -209,7 +211,7 @@ def _solving(family: str, kinds: str, flags: tuple[tuple[bool, bool], ...]) -> C
     return solving
 
 
-def _behind(edges: Sequence[Edge], flags: Sequence[tuple[bool, bool]], k: int, between: Any) -> Pose:
+def _pose_after_edge(edges: Sequence[Edge], flags: Sequence[tuple[bool, bool]], k: int, between: Any) -> Pose:
     """Known pose between an edge and the next one."""
     n = (k + 1) % len(edges)
     far, near = ends(edges[k], flags[k][0])[3], ends(edges[n], flags[n][0])[1]
@@ -218,14 +220,14 @@ def _behind(edges: Sequence[Edge], flags: Sequence[tuple[bool, bool]], k: int, b
     return far.inverse() @ (between[0].inverse() @ between[1]) @ near
 
 
-def _back(value: Any) -> Any:
+def _inverse_motion(value: Any) -> Any:
     """The inverse motion."""
     if isinstance(value, Turn):
         return value.back()
     return value.transposed() if isinstance(value, Rotation) else negated(value)
 
 
-def _entered(kind: str, value: Any, guess: Any, q: Scalars) -> tuple[Scalar, ...]:
+def _joint_coordinates(kind: str, value: Any, guess: Any, q: Scalars) -> tuple[Scalar, ...]:
     """Coordinates of a tree joint from its value."""
     if kind == "S":
         return tuple(quaternion_near(value, q))
@@ -233,7 +235,7 @@ def _entered(kind: str, value: Any, guess: Any, q: Scalars) -> tuple[Scalar, ...
 
 
 @cache
-def _measuring(ball: bool, place: int) -> Callable[..., Any]:
+def _measuring_function(ball: bool, place: int) -> Callable[..., Any]:
     """Function (law of a joint, poses of its sides) → value of one of its elementary joints; of a ball the rotation."""
 
     def measuring(law: Any, A: Pose, X_Ra: Pose, X_Rb: Pose, B: Pose) -> Any:

@@ -25,7 +25,7 @@ def separate_groups(links: Links, tied: Iterable[Sequence[int]]) -> list[list[in
             i = above
         return i
 
-    for together in (*_blocks(links), *tied):
+    for together in (*_biconnected_components(links), *tied):
         for i in together:
             parents[leader(i)] = leader(together[0])
     groups: dict[int, list[int]] = {}
@@ -34,7 +34,7 @@ def separate_groups(links: Links, tied: Iterable[Sequence[int]]) -> list[list[in
     return [group for group in groups.values() if len(group) > 1]
 
 
-def _blocks(links: Links) -> Iterator[list[int]]:
+def _biconnected_components(links: Links) -> Iterator[list[int]]:
     """Biconnected components, as edges."""
     around: dict[str, list[int]] = {}
     for i, link in links.items():

@@ -41,7 +41,7 @@ class Resting:
             return True
         q = states_of(q, len(self.lower), "q")
         v = None if v is None or not self.speeds else states_of(v, self.nv, "v")
-        return bool(self._where(q, v).any())
+        return bool(self._acting_mask(q, v).any())
 
     def guard(self) -> Guard | None:
         """Guard on the arguments q and v that passes only states at which no friction at rest and no stop acts; None if
@@ -60,14 +60,14 @@ class Resting:
         v = None if v is None else states_of(v, self.nv, "v")
         if self.always:
             return np.ones(np.broadcast_shapes(q.shape[:-1], () if v is None else v.shape[:-1]), dtype=bool)
-        return self._where(q, v if self.speeds else None)
+        return self._acting_mask(q, v if self.speeds else None)
 
-    def _where(self, q: Array, v: Array | None) -> NDArray[np.bool_]:
-        found = _some((self.lower <= q) & (q <= self.upper), False)
-        return found if v is None else found | _some(np.abs(v[..., self.speeds]) < AT_REST_SPEED, True)
+    def _acting_mask(self, q: Array, v: Array | None) -> NDArray[np.bool_]:
+        found = _any_equal((self.lower <= q) & (q <= self.upper), False)
+        return found if v is None else found | _any_equal(np.abs(v[..., self.speeds]) < AT_REST_SPEED, True)
 
 
-def _some(marks: NDArray[np.bool_], value: bool) -> NDArray[np.bool_]:
+def _any_equal(marks: NDArray[np.bool_], value: bool) -> NDArray[np.bool_]:
     """(…) True where any entry of marks (…, n) has the given value; quick if none has."""
     if not (marks.any() if value else not marks.all()):
         return np.zeros(marks.shape[:-1], dtype=bool)
@@ -77,10 +77,10 @@ def _some(marks: NDArray[np.bool_], value: bool) -> NDArray[np.bool_]:
 @once
 def resting(compiled: Compiled) -> Resting | None:
     """Quick test of states for the model's own parameter values; None if no joint has friction or stops."""
-    return _resting(compiled, own_modes(compiled))
+    return _resting_test(compiled, own_modes(compiled))
 
 
-def _resting(compiled: Compiled, modes: JointModes) -> Resting | None:
+def _resting_test(compiled: Compiled, modes: JointModes) -> Resting | None:
     rows, bearing = modes.rows, bool(modes.bearings)
     rubbing = [row for row in rows if row.rubs]
     stopped = [row for row in rows if np.isfinite([row.lower, row.upper]).any()]
@@ -89,7 +89,7 @@ def _resting(compiled: Compiled, modes: JointModes) -> Resting | None:
     lower, upper = np.full(compiled.nq, -np.inf), np.full(compiled.nq, np.inf)
     for row in stopped:
         if row.at_q != NOWHERE:
-            low, high = _of_leader(row)
+            low, high = _clear_interval_of_leader(row)
             lower[row.at_q], upper[row.at_q] = max(lower[row.at_q], low), min(upper[row.at_q], high)
     return Resting(
         compiled.nv,
@@ -100,7 +100,7 @@ def _resting(compiled: Compiled, modes: JointModes) -> Resting | None:
     )
 
 
-def _of_leader(row: JointRow) -> tuple[float, float]:
+def _clear_interval_of_leader(row: JointRow) -> tuple[float, float]:
     """Interval of the leader's coordinate within which a mimic joint is clear of its stops."""
     if row.ratio == 0.0:
         return -np.inf, np.inf
@@ -127,11 +127,11 @@ def own_modes(compiled: Compiled) -> JointModes:
 
 
 def may_act(compiled: Compiled, q: Any, v: Any, p: Values) -> bool:
-    look = _look(compiled, p)
+    look = _test_for(compiled, p)
     return look is not None and look.may_act(q, v)
 
 
-def _look(compiled: Compiled, p: Values) -> Resting | None:
+def _test_for(compiled: Compiled, p: Values) -> Resting | None:
     """Quick test of states for parameter values p; it passes no state if p varies from state to state."""
     if p is None:
         return resting(compiled)
@@ -140,7 +140,7 @@ def _look(compiled: Compiled, p: Values) -> Resting | None:
     values, nowhere = compiled.parameter_values(p), np.full(compiled.nq, np.inf)
     if values.ndim > 1:
         return Resting(compiled.nv, (), -nowhere, nowhere, always=True)
-    return _resting(compiled, joint_modes(compiled, values))
+    return _resting_test(compiled, joint_modes(compiled, values))
 
 
 def states_that_act(compiled: Compiled, q: Any, v: Any, p: Values) -> NDArray[np.bool_] | None:
@@ -148,5 +148,5 @@ def states_that_act(compiled: Compiled, q: Any, v: Any, p: Values) -> NDArray[np
     to act, or for a single state, which is not tested here."""
     if max(np.ndim(q), 1 if v is None else np.ndim(v)) < 2:
         return None
-    look = _look(compiled, p)
+    look = _test_for(compiled, p)
     return None if look is None else look.where(q, v)

@@ -66,7 +66,7 @@ def assembled(
         return q
     moving = zip(closed, per_state(speeds, leading), rows, strict=True)
     consistent = [
-        _moving_state(compiled, state, speed, held, cost, row, t)
+        _consistent_speeds(compiled, state, speed, held, cost, row, t)
         if named is None
         else named_speeds(compiled, state, named, row, t)
         for state, speed, row in moving
@@ -85,7 +85,7 @@ def _assembled_state(
     return closed
 
 
-def _moving_state(
+def _consistent_speeds(
     compiled: Compiled, q: Array, v: Array, fixed: NDArray[np.bool_], cost: Array, p: Array, t: float
 ) -> Array:
     """Consistent speeds (nv,) with the fixed ones as given. Raises AssemblyError if the fixed speeds or drivers

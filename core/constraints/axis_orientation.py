@@ -25,7 +25,7 @@ from core.traces.compiled import Compiled, once
 Array = NDArray[np.float64]
 
 
-class _Closing(NamedTuple):
+class _ReversibleJoint(NamedTuple):
     """A cut joint that can be assembled with its axis reversed."""
 
     name: str
@@ -37,7 +37,7 @@ class _Closing(NamedTuple):
 
 
 @once
-def _closing(compiled: Compiled) -> list[_Closing]:
+def _reversible_joints(compiled: Compiled) -> list[_ReversibleJoint]:
     result = []
     first = {row.element: k for k, row in reversed([*enumerate(compiled.rows)]) if row.collection == "joints"}
     for joint in compiled.cuts:
@@ -46,13 +46,13 @@ def _closing(compiled: Compiled) -> list[_Closing]:
             canonical = np.eye(4)
             canonical[:3, :3] = np.array(R_ac, dtype=float)
             start = first[joint.name]
-            result.append(_Closing(joint.name, law, canonical, slice(start + rows.start, start + rows.stop)))
+            result.append(_ReversibleJoint(joint.name, law, canonical, slice(start + rows.start, start + rows.stop)))
     return result
 
 
 def turned_round(compiled: Compiled, q: Array, p: Values) -> Iterator[tuple[str, slice]]:
     """Yield (cut joint, rows of its direction residuals) of joints whose sides are more than a right angle apart."""
-    closing = _closing(compiled)
+    closing = _reversible_joints(compiled)
     if not closing:
         return
     poses = compiled.joint_poses(q, p)

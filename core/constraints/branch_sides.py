@@ -27,7 +27,7 @@ LARGEST_BLOCK = 300
 """Rows or columns of a connected part of a large machine above which its branch is not checked."""
 
 
-class _Block(NamedTuple):
+class _DependentBlock(NamedTuple):
     """A connected block of rows and columns of G with the singular vectors of its dependent columns."""
 
     rows: NDArray[np.intp]
@@ -52,10 +52,10 @@ class Followers:
 
     def __init__(self, compiled: Compiled, q: Array, held: Flags, p: Values) -> None:
         self.compiled, self.q, self.kept, self.p = compiled, q, held, p
-        self.G = self._matrix(q)
-        self._blocks: tuple[_Block, ...] | None = None
+        self.G = self._constraint_matrix(q)
+        self._blocks: tuple[_DependentBlock, ...] | None = None
 
-    def _matrix(self, q: Array) -> Matrix:
+    def _constraint_matrix(self, q: Array) -> Matrix:
         return self.compiled.constraint_matrix(q, self.p)[self.compiled.levels == 0]
 
     def follow(self, step: Array) -> Array:
@@ -66,28 +66,30 @@ class Followers:
         if is_sparse(self.G):
             follow[others] = -solver(self.G[:, others], FOLLOWS_TOLERANCE)(target)
         else:
-            for block in self._parts():
+            for block in self._dependent_blocks():
                 follow[block.columns] = -block.right @ ((block.left.T @ target[block.rows]) / block.sizes)
         return step + follow
 
     def same_branch(self, q: Array) -> bool:
         """Return True if all loops are on the same assembly branch at another closed position nearby."""
-        G = self._matrix(q)
-        return all(block.least_side(G) > 0.0 for block in self._parts())
+        G = self._constraint_matrix(q)
+        return all(block.least_side(G) > 0.0 for block in self._dependent_blocks())
 
-    def _parts(self) -> tuple[_Block, ...]:
+    def _dependent_blocks(self) -> tuple[_DependentBlock, ...]:
         if self._blocks is None:
-            self._blocks = tuple(_block(self.G, *part) for part in _connected(self.G, np.flatnonzero(~self.kept)))
+            self._blocks = tuple(
+                _dependent_block(self.G, *part) for part in _connected_blocks(self.G, np.flatnonzero(~self.kept))
+            )
         return self._blocks
 
 
-def _block(G: Matrix, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> _Block:
+def _dependent_block(G: Matrix, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> _DependentBlock:
     left, sizes, right = np.linalg.svd(dense(G[rows][:, columns]), full_matrices=False)
     kept = sizes > FOLLOWS_TOLERANCE * np.max(sizes, initial=0.0)
-    return _Block(rows, columns, left[:, kept], sizes[kept], right[kept].T)
+    return _DependentBlock(rows, columns, left[:, kept], sizes[kept], right[kept].T)
 
 
-def _connected(G: Matrix, columns: NDArray[np.intp]) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def _connected_blocks(G: Matrix, columns: NDArray[np.intp]) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """(rows, columns) of the connected blocks of G: a single block if G is small, else the blocks that are not too
     large."""
     if not len(columns):

@@ -45,13 +45,13 @@ def carried_pose(old: Compiled, q: Array, new: Compiled, renamed: Mapping[str, s
         if then in old.coordinates.joints and kinds[then] == joint.kind:
             result[at] = cut_coordinates.coordinate(old, q, then)
             continue
-        measured = _measured(old, q, new, joint)
+        measured = _measured_coordinates(old, q, new, joint)
         if measured is not None and np.isfinite(measured).all():
-            result[at] = _inside(new, joint, measured, result[at])
+            result[at] = _turned_inside_limits(new, joint, measured, result[at])
     return moved(new, new.coordinates.clamp(result), {}, None)
 
 
-def _measured(old: Compiled, q: Array, new: Compiled, joint: Joint) -> Array | None:
+def _measured_coordinates(old: Compiled, q: Array, new: Compiled, joint: Joint) -> Array | None:
     """Coordinates of a joint measured between its bodies in the old machine; None if a body is missing there or the
     bodies are half a turn apart, where an angle about the axis is undefined."""
     topology = new.topology
@@ -70,7 +70,7 @@ def _measured(old: Compiled, q: Array, new: Compiled, joint: Joint) -> Array | N
         return None
 
 
-def _inside(compiled: Compiled, joint: Joint, values: Array, rest: Array) -> Array:
+def _turned_inside_limits(compiled: Compiled, joint: Joint, values: Array, rest: Array) -> Array:
     """Joint values with angles shifted by whole turns to lie inside the limits, as near to the reference position as
     possible."""
     result = values.copy()

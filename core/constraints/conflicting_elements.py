@@ -58,10 +58,10 @@ def conflicting(compiled: Compiled, q: Array, p: Values, t: float, drivers: bool
     found: list[Conflict] = []
     thorough = iter(range(THOROUGH))
     while left and len(found) < MOST_SETS:
-        nearest, gap = _closed(compiled, q, p, t, left, anywhere=bool(found))
+        nearest, gap = _closed_for_elements(compiled, q, p, t, left, anywhere=bool(found))
         if gap < ACCEPTED_GAP:
             break
-        one = _smallest(compiled, nearest, p, t, left, thorough)
+        one = _minimal_conflict(compiled, nearest, p, t, left, thorough)
         if one is None:
             break
         found.append(one)
@@ -69,31 +69,31 @@ def conflicting(compiled: Compiled, q: Array, p: Values, t: float, drivers: bool
     return tuple(found)
 
 
-def _smallest(
+def _minimal_conflict(
     compiled: Compiled, q: Array, p: Values, t: float, among: Sequence[Key], thorough: Iterator[int]
 ) -> Conflict | None:
     """One minimal set of conflicting elements; None if an element was misjudged.
 
     thorough : has an item for each thorough try that is left
     """
-    gaps = _gaps(compiled, q, p, t, among)
+    gaps = _largest_gaps(compiled, q, p, t, among)
     order = sorted(among, key=lambda key: (round(gaps[key] / max(gaps.values()), 6), -among.index(key)))
     kept = list(among)
     open_ones = [key for key in among if gaps[key] >= ACCEPTED_GAP]
     if len(open_ones) < len(among):  # often those without a gap are innocent, all at once
-        trial, gap = _closed(compiled, q, p, t, open_ones, anywhere=True)
+        trial, gap = _closed_for_elements(compiled, q, p, t, open_ones, anywhere=True)
         if not gap < ACCEPTED_GAP:
             kept, q = open_ones, trial
     for key in order:
         without = [other for other in kept if other != key]
         if len(without) == len(kept) or not without:
             continue
-        trial, gap = _closed(compiled, q, p, t, without)
+        trial, gap = _closed_for_elements(compiled, q, p, t, without)
         if not gap < ACCEPTED_GAP and next(thorough, None) is not None:
-            trial, gap = _closed(compiled, trial, p, t, without, anywhere=True)
+            trial, gap = _closed_for_elements(compiled, trial, p, t, without, anywhere=True)
         if not gap < ACCEPTED_GAP:
             kept, q = without, trial
-    q, gap = _closed(compiled, q, p, t, kept, anywhere=True)
+    q, gap = _closed_for_elements(compiled, q, p, t, kept, anywhere=True)
     if gap < ACCEPTED_GAP:
         return None
     signed = compiled.call("constraint_residual", q, p=p, t=t)
@@ -101,7 +101,7 @@ def _smallest(
     return Conflict(tuple(kept), q, row, float(signed[row]))
 
 
-def _gaps(compiled: Compiled, q: Array, p: Values, t: float, keys: Sequence[Key]) -> dict[Key, float]:
+def _largest_gaps(compiled: Compiled, q: Array, p: Values, t: float, keys: Sequence[Key]) -> dict[Key, float]:
     """Largest residual of each element."""
     gaps = np.abs(compiled.call("constraint_residual", q, p=p, t=t))
     return {key: float(max(gaps[k] for k in _rows_of(compiled, [key]))) for key in keys}
@@ -113,7 +113,7 @@ def _rows_of(compiled: Compiled, keys: Collection[Key]) -> list[int]:
     return [k for k, row in enumerate(rows) if row.level == 0 and (row.collection, row.element) in keys]
 
 
-def _closed(
+def _closed_for_elements(
     compiled: Compiled, q: Array, p: Values, t: float, keys: Collection[Key], anywhere: bool = False
 ) -> tuple[Array, float]:
     """Position nearest to q that satisfies the given elements, and the remaining gap."""

@@ -42,10 +42,10 @@ def named_speeds(compiled: Compiled, q: Array, given: Mapping[str, Any], p: Valu
     """(nv,) consistent speeds that keep those given by name. Raises AssemblyError if the given ones contradict each
     other."""
     values = motion_by_name(compiled, "v", given, p)
-    demanded = _speeds_demanded(compiled, p, t)
+    demanded = _demanded_speeds(compiled, p, t)
     v = np.zeros(compiled.nv)
     if demanded.any() or any(values.values()):
-        v = _completed(compiled, q, values, (), demanded, compiled.levels <= 1, p, 1)
+        v = _completed_motion(compiled, q, values, (), demanded, compiled.levels <= 1, p, 1)
     if (found := contradiction(compiled, q, v, p, t)) is not None:
         raise contradiction_error(compiled, found)
     return v
@@ -67,7 +67,7 @@ def named_accelerations(
     first = [k for k in motion_by_name(compiled, "v", dict.fromkeys(steady, 0.0), p) if k not in values]
     demanded = -compiled.call("constraint_bias", q, v, p=p, t=t) if compiled.constrained else np.zeros(0)
     every = np.ones(len(compiled.rows), dtype=bool)
-    return _completed(compiled, q, values, first, demanded, every, p, 2)
+    return _completed_motion(compiled, q, values, first, demanded, every, p, 2)
 
 
 def filled_speeds(
@@ -79,7 +79,7 @@ def filled_speeds(
     if len(kept) == len(v):
         return None
     try:
-        return _completed(compiled, q, kept, (), _speeds_demanded(compiled, p, t), compiled.levels <= 1, p, 1)
+        return _completed_motion(compiled, q, kept, (), _demanded_speeds(compiled, p, t), compiled.levels <= 1, p, 1)
     except AssemblyError:
         return None
 
@@ -91,7 +91,7 @@ def nearest_speeds(compiled: Compiled, q: Array, v: Array, weights: Array, p: Va
     if not rows.any():
         return v
     G = compiled.constraint_matrix(q, p)[rows]
-    missing = _speeds_demanded(compiled, p, t)[rows] - G @ v
+    missing = _demanded_speeds(compiled, p, t)[rows] - G @ v
     return np.asarray(v + least(scaled(G, columns=1.0 / weights), missing) / weights)
 
 
@@ -121,7 +121,7 @@ def independent_speeds(
 
     shares : parts of the largest motion that must be left in a speed beside those chosen before, tried in this order
     """
-    order, rows = _usual_order(compiled), motions.copy()
+    order, rows = _preferred_order(compiled), motions.copy()
     chosen: list[int] = []
     largest = float(np.max(np.linalg.norm(rows, axis=1), initial=0.0))
     for share, among in ((BARELY, first), *((share, order) for share in shares)):
@@ -136,7 +136,7 @@ def independent_speeds(
 
 
 @once
-def _usual_order(compiled: Compiled) -> list[int]:
+def _preferred_order(compiled: Compiled) -> list[int]:
     """Indices of speeds, those of joints with one coordinate first."""
     joints = [range(compiled.nv)[compiled.joint_v(name)] for name in compiled.coordinates.joints]
     alone = [joint[0] for joint in joints if len(joint) == 1]
@@ -144,7 +144,7 @@ def _usual_order(compiled: Compiled) -> list[int]:
     return [*alone, *(k for k in range(compiled.nv) if k not in single)]
 
 
-def _speeds_demanded(compiled: Compiled, p: Values, t: float) -> Array:
+def _demanded_speeds(compiled: Compiled, p: Values, t: float) -> Array:
     """(rows,) right-hand side ḟ of the speed-level constraints."""
     if not compiled.program.timed_constraints:
         return np.zeros(len(compiled.rows))
@@ -161,7 +161,7 @@ def _null_space(G: Matrix) -> Array:
     return np.asarray(right[int(np.count_nonzero(sigma > vanishing)) :].T)
 
 
-def _completed(
+def _completed_motion(
     compiled: Compiled,
     q: Array,
     kept: Mapping[int, float],
@@ -184,15 +184,15 @@ def _completed(
     N = _null_space(G)
     allowed = AGREES_TOLERANCE * max([1.0, *map(abs, kept.values())])
     for k, value in kept.items():
-        x, N, missed = _taken(x, N, k, value / units[k])
+        x, N, missed = _with_entry_set(x, N, k, value / units[k])
         if missed * units[k] > allowed:
-            raise _contradiction(compiled, k, value, float(x[k] * units[k]), [i for i in kept if i != k], order)
+            raise _contradiction_error(compiled, k, value, float(x[k] * units[k]), [i for i in kept if i != k], order)
     for k in independent_speeds(compiled, N, first):
-        x, N, _ = _taken(x, N, k, 0.0)
+        x, N, _ = _with_entry_set(x, N, k, 0.0)
     return np.asarray(x * units)
 
 
-def _taken(x: Array, N: Array, k: int, value: float) -> tuple[Array, Array, float]:
+def _with_entry_set(x: Array, N: Array, k: int, value: float) -> tuple[Array, Array, float]:
     """x + N c with the value in entry k, the remaining motions N, and the mismatch of that entry."""
     row = N[k]
     size = float(np.linalg.norm(row))
@@ -208,7 +208,7 @@ def _taken(x: Array, N: Array, k: int, value: float) -> tuple[Array, Array, floa
     return x, N[:, 1:], 0.0
 
 
-def _contradiction(
+def _contradiction_error(
     compiled: Compiled, k: int, value: float, fitting: float, others: Sequence[int], order: int
 ) -> AssemblyError:
     """Error for a given value that contradicts the constraints or the values given before it."""

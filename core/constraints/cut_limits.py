@@ -64,11 +64,11 @@ class CutLimit(NamedTuple):
 def cut_limits(compiled: Compiled) -> tuple[CutLimit, ...]:
     """All limits of loop-closing joints."""
     plain = [joint for joint in compiled.cuts if joint.info.nq == joint.info.nv]
-    found = (_limit(compiled, joint.name, k) for joint in plain for k in range(joint.info.nq))
+    found = (_cut_limit(compiled, joint.name, k) for joint in plain for k in range(joint.info.nq))
     return tuple(limit for limit in found if limit is not None)
 
 
-def _limit(compiled: Compiled, name: str, k: int) -> CutLimit | None:
+def _cut_limit(compiled: Compiled, name: str, k: int) -> CutLimit | None:
     joint = compiled.model.expanded.find("joints", name)  # the model's own limits, not the program's
     lower, upper = compiled.coordinates.own_bounds(joint, k)
     if lower is None and upper is None:

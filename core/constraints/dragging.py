@@ -43,7 +43,7 @@ BENT_FRACTION = 0.3
 """Largest relative change of rates across such a step."""
 
 
-class _Tried(NamedTuple):
+class _StageResult(NamedTuple):
     """Result of a trial stage: the closed position, or None if the loops cannot follow; the remaining gap; and True if
     the loops closed on another branch."""
 
@@ -52,7 +52,7 @@ class _Tried(NamedTuple):
     turned: bool = False
 
 
-class _Way(NamedTuple):
+class _DragPath(NamedTuple):
     """Straight path from a position to the target of the dragged coordinates."""
 
     compiled: Compiled
@@ -85,7 +85,7 @@ def dragged(
     q_closed, gap = closed_position(compiled, q, np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool), p, t=t)
     if not gap < ACCEPTED_GAP:
         return None
-    path = _Way(compiled, target, held, p, t, min(max(10.0 * SOLVED_GAP, 2.0 * gap), ACCEPTED_GAP))
+    path = _DragPath(compiled, target, held, p, t, min(max(10.0 * SOLVED_GAP, 2.0 * gap), ACCEPTED_GAP))
     longest = STAGE
     refused: list[tuple[float, float]] = []
     stopped = False
@@ -96,20 +96,20 @@ def dragged(
         if distance < 1e-12 or longest < SHORTEST:
             break
         stage = min(longest, distance)
-        tried = _followed(path, followers, displacement * (stage / distance))
+        tried = _stage(path, followers, displacement * (stage / distance))
         if tried.turned and stage <= CROSSING:
-            tried = _across(path, followers, displacement, distance)
+            tried = _across_branch_crossing(path, followers, displacement, distance)
         if tried.q is None:
             stopped = True
             refused = [] if tried.turned else [*refused, (stage, tried.gap)]
-            longest = 0.5 * stage if tried.turned else _shorter(refused)
+            longest = 0.5 * stage if tried.turned else _shortened_stage(refused)
         else:  # what has just been refused is not asked for again at once
             longest, refused = longest if refused else min(2.0 * longest, STAGE), []
             q_closed, followers = tried.q, path.followers(tried.q)
     return _last_step(path, q_closed) if stopped and yields else q_closed
 
 
-def _last_step(path: _Way, q: Array) -> Array:
+def _last_step(path: _DragPath, q: Array) -> Array:
     """Final step from near the end of travel to the joint limit; the dragged coordinates give way."""
     compiled, held, p, t = path.compiled, path.kept, path.p, path.t
     displacement = path.left(q)
@@ -117,11 +117,11 @@ def _last_step(path: _Way, q: Array) -> Array:
     if distance < 1e-12:
         return q
     little = displacement * min(1.0, LAST_STEP / distance)
-    trial = compiled.coordinates.clamp(_predicted(path.followers(q), little))
+    trial = compiled.coordinates.clamp(_predicted_position(path.followers(q), little))
     limits = widened(compiled, q, p)
     weights, free = np.where(held, UNWILLING, 1.0), np.zeros(compiled.nv, dtype=bool)
     closed, gap = closed_position(compiled, trial, weights, free, p, t=t, limits=limits)
-    closed, gap = _at_edges(compiled, closed, weights, p, t) if gap < path.accepted else (closed, gap)
+    closed, gap = _moved_onto_limits(compiled, closed, weights, p, t) if gap < path.accepted else (closed, gap)
     gone = compiled.coordinates.difference(q, closed)
     nearer = np.linalg.norm(path.left(closed)) < np.linalg.norm(displacement)
     near = bool(np.max(np.abs(gone), initial=0.0) < NEAR_END)
@@ -131,7 +131,7 @@ def _last_step(path: _Way, q: Array) -> Array:
     return closed if meets and nearer and near else q
 
 
-def _shorter(refused: Sequence[tuple[float, float]]) -> float:
+def _shortened_stage(refused: Sequence[tuple[float, float]]) -> float:
     """Length of the next trial stage from those refused, (stage, gap left): past the end of travel the gap grows
     linearly, so two refusals locate the end."""
     stage, gap = refused[-1]
@@ -142,7 +142,7 @@ def _shorter(refused: Sequence[tuple[float, float]]) -> float:
     return float(np.clip(0.95 * end, stage / 16.0, 0.5 * stage))
 
 
-def _at_edges(compiled: Compiled, q: Array, weights: Array, p: Values, t: float) -> tuple[Array, float]:
+def _moved_onto_limits(compiled: Compiled, q: Array, weights: Array, p: Values, t: float) -> tuple[Array, float]:
     """(q, gap) with all joints that are close to a limit moved exactly onto it, if possible."""
     coordinates = compiled.coordinates
     low, high = coordinates.room(q)
@@ -155,21 +155,21 @@ def _at_edges(compiled: Compiled, q: Array, weights: Array, p: Values, t: float)
     return (closed, gap) if gap < ACCEPTED_GAP else (q, 0.0)
 
 
-def _followed(path: _Way, followers: Followers, step: Array) -> _Tried:
+def _stage(path: _DragPath, followers: Followers, step: Array) -> _StageResult:
     """Result of a step of the dragged coordinates, with a crossing of branches stepped over."""
-    tried = _closed_after(path, followers, step)
+    tried = _closed_after_step(path, followers, step)
     if tried.q is not None and not followers.same_branch(tried.q):
-        return _Tried(None, tried.gap, turned=True)
+        return _StageResult(None, tried.gap, turned=True)
     return tried
 
 
-def _closed_after(path: _Way, followers: Followers, step: Array) -> _Tried:
+def _closed_after_step(path: _DragPath, followers: Followers, step: Array) -> _StageResult:
     """Result of a step of the dragged coordinates: the closed position nearest to the first-order prediction."""
     from core.closed_forms.closed_forms import explicitly_closed
 
     compiled, held, p, t = path.compiled, path.kept, path.p, path.t
     q, ones = followers.q, np.ones(compiled.nv)
-    predicted = _predicted(followers, step)
+    predicted = _predicted_position(followers, step)
     trial = compiled.coordinates.clamp(predicted)
     closed, gap = explicitly_closed(compiled, trial, held, p), 0.0
     if closed is None or np.max(np.abs(compiled.coordinates.difference(q, closed))) > JUMP:
@@ -178,16 +178,18 @@ def _closed_after(path: _Way, followers: Followers, step: Array) -> _Tried:
     if outside(compiled, limits, closed, p):
         closed, gap = closed_position(compiled, trial, ones, held, p, t=t, limits=limits)
     if not gap < path.accepted or np.max(np.abs(compiled.coordinates.difference(q, closed))) > JUMP:
-        return _Tried(None, gap)
-    return _Tried(closed, gap)
+        return _StageResult(None, gap)
+    return _StageResult(closed, gap)
 
 
-def _across(path: _Way, followers: Followers, displacement: Array, distance: float) -> _Tried:
+def _across_branch_crossing(
+    path: _DragPath, followers: Followers, displacement: Array, distance: float
+) -> _StageResult:
     """Result of a straight step across a crossing of branches, accepted if both sides respond alike to first order."""
     difference = path.compiled.coordinates.difference
     for leap in LEAPS:
         step = displacement * (min(leap, distance) / distance)
-        tried = _closed_after(path, followers, step)
+        tried = _closed_after_step(path, followers, step)
         if tried.q is None:
             continue
         along, gone = followers.follow(step), difference(followers.q, tried.q)
@@ -197,10 +199,10 @@ def _across(path: _Way, followers: Followers, displacement: Array, distance: flo
         bent = leap <= distance and float(np.linalg.norm(behind - along)) > BENT_FRACTION * size
         if not (strayed or bent):
             return tried
-    return _Tried(None, 0.0, turned=True)
+    return _StageResult(None, 0.0, turned=True)
 
 
-def _predicted(followers: Followers, step: Array) -> Array:
+def _predicted_position(followers: Followers, step: Array) -> Array:
     """First-order prediction of q after a step of the dragged coordinates."""
     follow = followers.follow(step) - step
     size = float(np.max(np.abs(follow), initial=0.0))

@@ -37,13 +37,13 @@ def assembly_error(compiled: Compiled, q: Array, p: Values, t: float = 0.0, *, d
 
     drivers : whether they count
     """
-    error = _open(compiled, q, p, t, drivers)
-    error.what += _without_limits(compiled, q, p, t)
+    error = _open_error(compiled, q, p, t, drivers)
+    error.what += _limits_in_the_way(compiled, q, p, t)
     error.q = q
     return error
 
 
-def _without_limits(compiled: Compiled, q: Array, p: Values, t: float) -> str:
+def _limits_in_the_way(compiled: Compiled, q: Array, p: Values, t: float) -> str:
     """Sentence naming the joint limits that prevent closure; '' if lifting limits does not help."""
     free, gap = closed_position(
         compiled, q, np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool), p, t=t, bounded=False
@@ -72,7 +72,7 @@ def value_text(x: float, dimension: str) -> str:
     return f"{np.degrees(x):.4g}°" if dimension == "angle" else f"{1000.0 * x:.4g} mm"
 
 
-def _open(compiled: Compiled, q: Array, p: Values, t: float, drivers: bool) -> AssemblyError:
+def _open_error(compiled: Compiled, q: Array, p: Values, t: float, drivers: bool) -> AssemblyError:
     rows = compiled.rows
     counts = [drivers or row.collection != "drivers" for row in rows]
     gaps = np.where(counts, np.abs(compiled.call("constraint_residual", q, p=p, t=t)), 0.0)
@@ -92,12 +92,12 @@ def _open(compiled: Compiled, q: Array, p: Values, t: float, drivers: bool) -> A
         )
     found = conflicting(compiled, q, p, t, drivers) if np.isfinite(worst) else ()
     if not found:
-        return _single(compiled, q, row, worst, p)
-    errors = [_told(compiled, each, p, t) for each in found]
+        return _single_element_error(compiled, q, row, worst, p)
+    errors = [_conflict_error(compiled, each, p, t) for each in found]
     error = errors[0]
-    error.together = tuple(_place(key) for each in found for key in each.elements)
+    error.together = tuple(_element_text(key) for each in found for key in each.elements)
     for other, each in zip(errors[1:], found[1:], strict=True):
-        names = listed([_name(compiled, key) for key in each.elements])
+        names = listed([_element_name(compiled, key) for key in each.elements])
         error.what += f" In addition, {names} cannot be satisfied{' together' if len(each.elements) > 1 else ''}."
         error.remedy = error.remedy or other.remedy
     return error
@@ -115,29 +115,29 @@ def beyond_limit(q: Array, limit: CutLimit, step: float) -> AssemblyError:
     return error
 
 
-def _told(compiled: Compiled, found: Conflict, p: Values, t: float) -> AssemblyError:
+def _conflict_error(compiled: Compiled, found: Conflict, p: Values, t: float) -> AssemblyError:
     """Error message for one set of conflicting elements."""
     kinds = {collection for collection, _ in found.elements}
-    if "drivers" in kinds and (error := _driven_apart(compiled, found, p, t)) is not None:
+    if "drivers" in kinds and (error := _driver_conflict_error(compiled, found, p, t)) is not None:
         return error
     row = compiled.rows[found.row]
     if len(found.elements) == 1:
-        error = _single(compiled, found.q, row, found.gap, p)
-        error.what += _at_limits(compiled, found, p, t)
+        error = _single_element_error(compiled, found.q, row, found.gap, p)
+        error.what += _joints_at_limits(compiled, found, p, t)
         return error
     main = next(key for kind in ("drivers", "constraints", "joints") for key in found.elements if key[0] == kind)
-    others = listed([_name(compiled, key) for key in found.elements if key != main])
-    missing = _missing(compiled, found.q, row, found.gap, p)
+    others = listed([_element_name(compiled, key) for key in found.elements if key != main])
+    missing = _gap_text(compiled, found.q, row, found.gap, p)
     what = "The loop cannot be closed" if main[0] == "joints" else "It cannot be satisfied"
-    stopped = _at_limits(compiled, found, p, t)
+    stopped = _joints_at_limits(compiled, found, p, t)
     return AssemblyError(
         f"{what} together with {others}: {missing}.{stopped}",
-        where=_place(main),
+        where=_element_text(main),
         remedy="Change lengths or values so that they are compatible, or remove one of them.",
     )
 
 
-def _driven_apart(compiled: Compiled, found: Conflict, p: Values, t: float) -> AssemblyError | None:
+def _driver_conflict_error(compiled: Compiled, found: Conflict, p: Values, t: float) -> AssemblyError | None:
     """Error for drivers that contradict each other or the loops; None if constraints take part in the conflict."""
     rows = compiled.rows
     free = _closed_without_drivers(compiled, found.q, p, t)
@@ -154,44 +154,44 @@ def _driven_apart(compiled: Compiled, found: Conflict, p: Values, t: float) -> A
         (k for k, row in enumerate(rows) if ("drivers", row.element) in found.elements and row.level == 0),
         key=lambda k: float(gaps[k]),
     )
-    return _single(compiled, q, rows[at], float(gaps[at]), p)
+    return _single_element_error(compiled, q, rows[at], float(gaps[at]), p)
 
 
-def _single(compiled: Compiled, q: Array, row: Row, gap: float, p: Values) -> AssemblyError:
+def _single_element_error(compiled: Compiled, q: Array, row: Row, gap: float, p: Values) -> AssemblyError:
     """Error for one element that cannot be satisfied by itself."""
-    where = _place((row.collection, row.element))
+    where = _element_text((row.collection, row.element))
     if row.collection != "joints":
         what = f"{row.component} is" if row.component else "it is"
         return AssemblyError(
-            f"The prescribed value cannot be reached: {what} {_amount(compiled, q, row, gap, p)} away.",
+            f"The prescribed value cannot be reached: {what} {_residual_text(compiled, q, row, gap, p)} away.",
             where=where,
             remedy="Change the prescribed value, lengths or limits, or start nearer to it.",
         )
     return AssemblyError(
-        f"The loop cannot be closed: {_missing(compiled, q, row, gap, p)}.",
+        f"The loop cannot be closed: {_gap_text(compiled, q, row, gap, p)}.",
         where=where,
         remedy="Change lengths or limits in its loop, or start nearer to a closed position.",
     )
 
 
-def _missing(compiled: Compiled, q: Array, row: Row, gap: float, p: Values) -> str:
+def _gap_text(compiled: Compiled, q: Array, row: Row, gap: float, p: Values) -> str:
     """Description of the residual in the row with the largest gap."""
     if row.collection != "joints":
-        return f"the gap is {_amount(compiled, q, row, gap, p)}"
-    distance = _apart(*compiled.joint_poses(q, p)[row.element])
+        return f"the gap is {_residual_text(compiled, q, row, gap, p)}"
+    distance = _origin_distance(*compiled.joint_poses(q, p)[row.element])
     if distance > FAR:
         return f"the gap is {1000.0 * distance:.4g} mm"
     return f"its directions differ by {np.degrees(abs(gap)):.4g}°"
 
 
-def _amount(compiled: Compiled, q: Array, row: Row, gap: float, p: Values) -> str:
+def _residual_text(compiled: Compiled, q: Array, row: Row, gap: float, p: Values) -> str:
     """A gap as text: distances in millimetres, angles in degrees."""
     measure = unit(compiled, row)
-    gap = abs(_of_length(compiled, q, row, gap, p))
+    gap = abs(_residual_as_length(compiled, q, row, gap, p))
     return f"{1000.0 * gap:.4g} mm" if measure == "m" else amount_text(gap, measure)
 
 
-def _of_length(compiled: Compiled, q: Array, row: Row, gap: float, p: Values) -> float:
+def _residual_as_length(compiled: Compiled, q: Array, row: Row, gap: float, p: Values) -> float:
     """Gap of a rod converted from its squared residual to m; any other gap unchanged."""
     element = compiled.model.expanded.find(row.collection, row.element)
     if row.collection != "constraints" or "length" not in element.info.uses:
@@ -200,15 +200,15 @@ def _of_length(compiled: Compiled, q: Array, row: Row, gap: float, p: Values) ->
     signed = next(
         float(compiled.call("constraint_residual", q, p=p)[k]) for k, each in enumerate(compiled.rows) if each == row
     )
-    distance = _apart(poses[element.a or "world"], poses[element.b])
+    distance = _origin_distance(poses[element.a or "world"], poses[element.b])
     return distance - (float(np.hypot(signed, distance)) - signed)
 
 
-def _apart(X_a: Array, X_b: Array) -> float:
+def _origin_distance(X_a: Array, X_b: Array) -> float:
     return float(np.linalg.norm(X_a[:3, 3] - X_b[:3, 3]))
 
 
-def _at_limits(compiled: Compiled, found: Conflict, p: Values, t: float) -> str:
+def _joints_at_limits(compiled: Compiled, found: Conflict, p: Values, t: float) -> str:
     """Sentence naming the joints that are pressed against their limits; '' if there are none."""
     held = [
         k for k, row in enumerate(compiled.rows) if row.level == 0 and (row.collection, row.element) in found.elements
@@ -224,11 +224,11 @@ def _at_limits(compiled: Compiled, found: Conflict, p: Values, t: float) -> str:
     return f" {quoted} {stand}." if names else ""
 
 
-def _place(key: Key) -> str:
+def _element_text(key: Key) -> str:
     return f"{WORDS[key[0]]} '{key[1]}'"
 
 
-def _name(compiled: Compiled, key: Key) -> str:
+def _element_name(compiled: Compiled, key: Key) -> str:
     """Name of an element in a list; a loop is given by its joints."""
     loop = next((loop for loop in compiled.loops if key == ("joints", loop.cut)), None)
     return f"'{key[1]}'" if loop is None else f"loop {loop.number} ({', '.join(loop.joints)})"

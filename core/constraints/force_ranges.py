@@ -83,18 +83,18 @@ def force_ranges(
         D, outward = W[rests], -sides[:, None] * W
         motion = state, speed, acceleration, row, float(time[0]), states
         if modes.bearings and compiled.constrained:
-            found = _bounds_in_loops(_Balance(compiled, modes, at, motion, actuators), D, rests)
+            found = _bounds_in_loops(_ForceBalance(compiled, modes, at, motion, actuators), D, rests)
             low[k], high[k] = (np.where(np.isnan(each), low[k], each) for each in found)
         else:
-            least, most = _reach(_under_load(compiled, modes, at, motion).chosen(rests), D)
+            least, most = _friction_reach(_rows_under_load(compiled, modes, at, motion).chosen(rests), D)
             low[k] -= least
             high[k] += most
-        less, more = _unbounded(outward)
+        less, more = _unbounded_forces(outward)
         low[k][less], high[k][more] = -np.inf, np.inf
     return ForceRanges(tau, low.reshape(tau.shape), high.reshape(tau.shape))
 
 
-def _unbounded(outward: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _unbounded_forces(outward: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """(nv,) masks of forces without a lower bound and without an upper bound. outward : (rows, nv) forces that balance
     a unit force away from a rigid stop; 0 where no stop is touched"""
     sizes = np.abs(outward)
@@ -102,7 +102,7 @@ def _unbounded(outward: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     return np.any(counts & (outward > 0.0), axis=0), np.any(counts & (outward < 0.0), axis=0)
 
 
-def _reach(resting: JointRows, D: Array) -> tuple[Array, Array]:
+def _friction_reach(resting: JointRows, D: Array) -> tuple[Array, Array]:
     """(nv,) largest decrease and increase of the forces by friction at rest. D : (rows, nv) effect of unit friction in
     each row"""
     ends = [-D.T * bound for bound in resting.static_bounds]
@@ -112,7 +112,7 @@ def _reach(resting: JointRows, D: Array) -> tuple[Array, Array]:
     return less, more
 
 
-def _bounds_in_loops(balance: _Balance, D: Array, rests: NDArray[np.bool_]) -> tuple[Array, Array]:
+def _bounds_in_loops(balance: _ForceBalance, D: Array, rests: NDArray[np.bool_]) -> tuple[Array, Array]:
     """(nv,) smallest and largest forces of a machine with loops whose friction depends on the resulting reactions; NaN
     where friction has no effect."""
     found = np.full((2, D.shape[1]), np.nan)
@@ -125,11 +125,13 @@ def _bounds_in_loops(balance: _Balance, D: Array, rests: NDArray[np.bool_]) -> t
             for block in blocks:
                 length = float(np.linalg.norm(D[block, k]))
                 share[places[block]] = -sense * D[block, k] / length if length > 0.0 else 0.0
-            found[side, k] = _largest(balance, share, [places[block] for block in blocks], int(k), sense)
+            found[side, k] = _extreme_force(balance, share, [places[block] for block in blocks], int(k), sense)
     return found[0], found[1]
 
 
-def _largest(balance: _Balance, share: Array, blocks: list[NDArray[np.int64]], k: int, sense: float) -> float:
+def _extreme_force(
+    balance: _ForceBalance, share: Array, blocks: list[NDArray[np.int64]], k: int, sense: float
+) -> float:
     """Largest (sense 1) or smallest (sense −1) value of force k; friction that acts only through reactions may be
     reversed to reach it."""
     best, turned = sense * balance.forces(share)[k], True
@@ -158,7 +160,7 @@ def joint_forces(
     """Joint forces of inverse dynamics; see `Mechanism.inverse_dynamics`."""
     tau = compiled.call("inverse_dynamics" if passive else "inverse_dynamics_ideal", q, v, a, p=p, t=t, x=x)
     if passive and compiled.constrained and compiled.program.tracer.bearings:
-        return _with_bearings(compiled, tau, (q, v, a), actuators, p, t, x)
+        return _forces_with_bearing_friction(compiled, tau, (q, v, a), actuators, p, t, x)
     if passive and (resists := resisting(compiled, q, v, a, p, t, x)) is not None:
         tau = tau - resists
     if actuators is None and not compiled.constrained:
@@ -166,7 +168,7 @@ def joint_forces(
     return at_actuators(compiled, q, tau, actuators, p)
 
 
-def _under_load(compiled: Compiled, modes: JointModes, at: JointRows, state: tuple[Any, ...]) -> JointRows:
+def _rows_under_load(compiled: Compiled, modes: JointModes, at: JointRows, state: tuple[Any, ...]) -> JointRows:
     """Joint rows of an open chain with the bearing friction caused by a motion."""
     if not modes.bearings:
         return at
@@ -174,7 +176,7 @@ def _under_load(compiled: Compiled, modes: JointModes, at: JointRows, state: tup
     return loaded(at, loads_at(compiled, q, v, a, np.zeros(0), None, p, t, x))
 
 
-def _with_bearings(
+def _forces_with_bearing_friction(
     compiled: Compiled, tau: Array, motion: tuple[Any, ...], actuators: Sequence[str] | None, p: Values, t: Any, x: Any
 ) -> Array:
     """Joint forces, state by state, of a machine with loops and reaction-dependent friction."""
@@ -183,11 +185,11 @@ def _with_bearings(
     given += [] if x is None else [np.asarray(x, dtype=float)]
     leading = np.broadcast_shapes(*(each.shape[:-1] for each in given))
     flat = [per_state(each, leading) for each in given]
-    result = np.array([_balanced(compiled, actuators, *each) for each in zip(*flat, strict=True)])
+    result = np.array([_forces_at_actuators(compiled, actuators, *each) for each in zip(*flat, strict=True)])
     return result.reshape(*leading, compiled.nv)
 
 
-def _balanced(
+def _forces_at_actuators(
     compiled: Compiled,
     actuators: Sequence[str] | None,
     q: Array,
@@ -201,10 +203,10 @@ def _balanced(
     """Joint forces at the actuators at one state; constraint forces Gᵀ λ supply the rest of the tree's forces."""
     modes, t = joint_modes(compiled, p), float(time[0])
     at = rows_at(compiled, modes, q, p, t, v, x)
-    return _Balance(compiled, modes, at, (q, v, a, p, t, x), actuators, tau).forces()
+    return _ForceBalance(compiled, modes, at, (q, v, a, p, t, x), actuators, tau).forces()
 
 
-class _Balance:
+class _ForceBalance:
     """Joint forces of a machine with loops in a motion q, v, a, p, t, x, with friction from the resulting reactions.
 
     tau : (nv,) what the joints of the tree would need without it. Raises SimulationError naming joints whose reactions
@@ -230,20 +232,20 @@ class _Balance:
     def forces(self, share: Array | None = None) -> Array:
         """(nv,) forces at the actuators. share : (rows,) friction at rest as a share of its limit, positive along
         increasing coordinates"""
-        found = settled(self._compiled, self._modes, partial(self._loads, share), self._start)
+        found = settled(self._compiled, self._modes, partial(self._bearing_loads, share), self._start)
         self._start = found
-        return self._shared(share, found)[1]
+        return self._shared_forces(share, found)[1]
 
-    def _shared(self, share: Array | None, loads: Array) -> tuple[Array, Array, Array]:
+    def _shared_forces(self, share: Array | None, loads: Array) -> tuple[Array, Array, Array]:
         """Forces that the tree needs, the actuator forces that supply them, and forces in loop-closing joints."""
         resists, closing = resisting_with(self._compiled, self._modes, self.at, self._motion, loads, share)
         needed, (q, _, _, p, _, _) = self._tau - resists, self._motion
         return needed, at_actuators(self._compiled, q, needed, self._actuators, p), closing
 
-    def _loads(self, share: Array | None, before: Array) -> Array:
+    def _bearing_loads(self, share: Array | None, before: Array) -> Array:
         """Bearing loads that result from the friction at assumed loads."""
         q, v, a, p, t, x = self._motion
-        needed, given, closing = self._shared(share, before)
+        needed, given, closing = self._shared_forces(share, before)
         every = np.zeros(len(self._compiled.rows))
         every[self._compiled.lasting] = least(self._G.T, needed - given)
         return loads_at(self._compiled, q, v, a, every, closing, p, t, x)

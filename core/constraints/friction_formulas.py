@@ -27,10 +27,12 @@ def with_levels(
         return tuple(rows)
     speeds = np.zeros(compiled.nv) if v is None else v
     levels = compiled.call("friction_levels", q, speeds, p=p, t=t, x=x)
-    return tuple(row if row.controlled == NOWHERE else _with(row, levels[row.controlled], t) for row in rows)
+    return tuple(
+        row if row.controlled == NOWHERE else _with_friction_levels(row, levels[row.controlled], t) for row in rows
+    )
 
 
-def _with(row: JointRow, levels: Array, t: float) -> JointRow:
+def _with_friction_levels(row: JointRow, levels: Array, t: float) -> JointRow:
     if not np.isfinite(levels).all():
         raise SimulationError(
             "The friction formula has no finite value here.",

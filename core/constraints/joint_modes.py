@@ -175,11 +175,11 @@ def joint_modes(compiled: Compiled, p: Array) -> JointModes:
     """Friction and stop rows of a machine at parameter values p; the latest result is cached."""
     known = _latest.get(compiled)
     if known is None or known[0] != p.tobytes():
-        known = _latest[compiled] = p.tobytes(), _joint_modes(compiled, p)
+        known = _latest[compiled] = p.tobytes(), _new_joint_modes(compiled, p)
     return known[1]
 
 
-def _joint_modes(compiled: Compiled, p: Array) -> JointModes:
+def _new_joint_modes(compiled: Compiled, p: Array) -> JointModes:
     values = environment(compiled.model.expanded.parameters, dict(zip(compiled.p_names, map(float, p), strict=True)))
     coordinates = Coordinates(compiled.topology, dict(values))
     limits = compiled.model.world.limits == "act"
@@ -187,7 +187,7 @@ def _joint_modes(compiled: Compiled, p: Array) -> JointModes:
     if not found:
         return JointModes()
     found.sort(key=lambda row: row.at_v == NOWHERE)
-    return JointModes(tuple(found), size=_size(compiled, coordinates))
+    return JointModes(tuple(found), size=_machine_size(compiled, coordinates))
 
 
 def _rows(compiled: Compiled, coordinates: Coordinates, limits: bool) -> Iterator[JointRow]:
@@ -195,7 +195,7 @@ def _rows(compiled: Compiled, coordinates: Coordinates, limits: bool) -> Iterato
     yield from _rows_of_joints(compiled, coordinates, limits, controlled)
     for force in compiled.model.expanded.forces:
         if force.is_clutch:
-            levels = _friction(force, coordinates, owner(force))
+            levels = _friction_fields(force, coordinates, owner(force))
             at = controlled.get(owner(force), NOWHERE)
             yield JointRow(
                 force.name, OF_CLUTCH, force.name, force.along(compiled.model.expanded, None), controlled=at, **levels
@@ -208,7 +208,7 @@ def _rows_of_joints(
     machine = compiled.program.tracer.machine
     bearings = {(joint.name, k): i for i, (joint, k) in enumerate(compiled.program.tracer.bearings)}
     for joint in machine.members:
-        own = compiled.model.expanded.find("joints", joint.name) if _declared(compiled, joint.name) else joint
+        own = compiled.model.expanded.find("joints", joint.name) if _is_declared(compiled, joint.name) else joint
         closing = joint.name in machine.laws
         if not joint.info.nv:
             continue
@@ -217,9 +217,11 @@ def _rows_of_joints(
             continue
         found = list[JointRow]()
         for k in range(joint.info.nv):
-            row = replace(_numbers(own, k, coordinates, limits), controlled=controlled.get(owner(joint), NOWHERE))
+            row = replace(
+                _row_of_coordinate(own, k, coordinates, limits), controlled=controlled.get(owner(joint), NOWHERE)
+            )
             if (joint.name, k) in bearings:
-                row = replace(row, bearing=bearings[joint.name, k], **_coefficients(own, coordinates))
+                row = replace(row, bearing=bearings[joint.name, k], **_friction_coefficients(own, coordinates))
             straight = joint.info.nq == joint.info.nv
             if closing:
                 found.append(replace(row, turns=straight and joint.info.is_wound(k), measured=straight))
@@ -231,10 +233,10 @@ def _rows_of_joints(
             else:
                 _, ratio, offset = coordinates.coupling(joint.name)
                 found.append(replace(row, at_q=body.first_q, at_v=body.first_v, ratio=ratio, offset=offset))
-        yield from _with_balls(joint, found)
+        yield from _with_vector_friction(joint, found)
 
 
-def _with_balls(joint: Joint, rows: list[JointRow]) -> Iterator[JointRow]:
+def _with_vector_friction(joint: Joint, rows: list[JointRow]) -> Iterator[JointRow]:
     """Rows of a joint, with components of vector friction in separate consecutive rows, apart from stops and limits."""
     inside = {k for ball in joint.info.balls for k in ball}
     for row in rows:
@@ -247,7 +249,7 @@ def _with_balls(joint: Joint, rows: list[JointRow]) -> Iterator[JointRow]:
             yield replace(rows[k], **NO_LIMITS, **own)
 
 
-def _size(compiled: Compiled, coordinates: Coordinates) -> float:
+def _machine_size(compiled: Compiled, coordinates: Coordinates) -> float:
     """Longest distance (m) from a body's frame to one of its joints; 1 if there is none."""
     read = coordinates.numbers.vector
     distances = [
@@ -259,17 +261,19 @@ def _size(compiled: Compiled, coordinates: Coordinates) -> float:
     return longest if longest > 1e-9 else 1.0
 
 
-def _declared(compiled: Compiled, name: str) -> bool:
+def _is_declared(compiled: Compiled, name: str) -> bool:
     return any(joint.name == name for joint in compiled.model.expanded.joints)
 
 
-def _numbers(joint: Joint, k: int, coordinates: Coordinates, limits: bool) -> JointRow:
+def _row_of_coordinate(joint: Joint, k: int, coordinates: Coordinates, limits: bool) -> JointRow:
     """Row of coordinate k of a joint, from the joint's own fields."""
     read, where = coordinates.numbers.scalar, f"joint '{joint.name}'"
     straight = joint.info.nq == joint.info.nv
     words = joint.info.coordinates if straight else joint.info.speeds
     dimension = joint.info.coordinate_dimensions[k] if straight else "angle"
-    row = JointRow(joint.name, k, component(joint.name, words[k]), dimension, **_friction(joint, coordinates, where))
+    row = JointRow(
+        joint.name, k, component(joint.name, words[k]), dimension, **_friction_fields(joint, coordinates, where)
+    )
     if not limits or not straight or k >= len(joint.limits):
         return row
     limit = joint.limits[k]
@@ -286,11 +290,11 @@ def _numbers(joint: Joint, k: int, coordinates: Coordinates, limits: bool) -> Jo
         upper=math.inf if bounds[1] is None else float(bounds[1]),
         fastest=rated(number("velocity", math.inf)),
         effort=rated(number("effort", math.inf)),
-        **_stop(limit, number),
+        **_stop_fields(limit, number),
     )
 
 
-def _friction(element: Joint | Force, coordinates: Coordinates, where: str) -> dict[str, Any]:
+def _friction_fields(element: Joint | Force, coordinates: Coordinates, where: str) -> dict[str, Any]:
     """Friction levels of an element and its Stribeck speed. Raises ModelError if kinetic friction exceeds static
     friction."""
     read = coordinates.numbers.scalar
@@ -309,7 +313,7 @@ def _friction(element: Joint | Force, coordinates: Coordinates, where: str) -> d
     return {**dict(zip(LEVEL_NAMES, levels[:4], strict=True)), "stribeck": abs(levels[4])}
 
 
-def _coefficients(joint: Joint, coordinates: Coordinates) -> dict[str, Any]:
+def _friction_coefficients(joint: Joint, coordinates: Coordinates) -> dict[str, Any]:
     """Coefficients of friction by the joint's own reaction. Raises ModelError if they are invalid."""
     where, read = f"joint '{joint.name}'", coordinates.numbers.scalar
     if joint.info.bearing == "none":
@@ -338,7 +342,7 @@ def _coefficients(joint: Joint, coordinates: Coordinates) -> dict[str, Any]:
     return {"coefficient": sliding, "static_coefficient": resting}
 
 
-def _stop(limit: Limit, number: Any) -> dict[str, Any]:
+def _stop_fields(limit: Limit, number: Any) -> dict[str, Any]:
     """Stop parameters of a limit."""
     stiffness, restitution = number("stiffness", 0.0), number("restitution", RESTITUTION)
     if limit.stop == "rigid":
@@ -383,7 +387,7 @@ def damping_ratio_of(restitution: float) -> float:
             return 2.0 * math.acos(ratio) * ratio / math.sqrt(1.0 - ratio * ratio)
         return 2.0 * math.acosh(ratio) * ratio / math.sqrt(ratio * ratio - 1.0) if ratio > 1.0 else 2.0
 
-    return _bisected(lambda ratio: math.exp(-logarithm(ratio)) < restitution, 0.0, MOST_RATIO)
+    return _threshold(lambda ratio: math.exp(-logarithm(ratio)) < restitution, 0.0, MOST_RATIO)
 
 
 def dissipation_of(restitution: float) -> float:
@@ -397,10 +401,10 @@ def dissipation_of(restitution: float) -> float:
     def much(delta: float) -> bool:
         return (1.0 + restitution) * delta < math.log((1.0 + delta) / (1.0 - restitution * delta))
 
-    return _bisected(much, 1e-12, (1.0 - 1e-15) / restitution)
+    return _threshold(much, 1e-12, (1.0 - 1e-15) / restitution)
 
 
-def _bisected(much: Callable[[float], bool], low: float, high: float) -> float:
+def _threshold(much: Callable[[float], bool], low: float, high: float) -> float:
     """Threshold at which the predicate becomes true, by bisection."""
     for _ in range(200):
         between = 0.5 * (low + high)

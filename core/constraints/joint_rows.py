@@ -75,12 +75,12 @@ class JointRows(NamedTuple):
     @property
     def static_bounds(self) -> tuple[Array, Array]:
         """(n,) smallest and largest static friction force, N·m or N, positive along increasing coordinates."""
-        return _pairs([row.static_bounds for row in self.rows])
+        return _as_two_arrays([row.static_bounds for row in self.rows])
 
     @property
     def sliding_bounds(self) -> tuple[Array, Array]:
         """(n,) friction force at the onset of sliding in the positive and in the negative direction."""
-        return _pairs([row.sliding_bounds for row in self.rows])
+        return _as_two_arrays([row.sliding_bounds for row in self.rows])
 
     def beyond(self, side: int) -> Array:
         """(n,) distance of each row beyond its upper (side 1) or lower (−1) limit; −∞ if there is no limit."""
@@ -88,7 +88,7 @@ class JointRows(NamedTuple):
         return np.asarray(side * (self.value - bounds))
 
 
-def _pairs(pairs: list[tuple[float, float]]) -> tuple[Array, Array]:
+def _as_two_arrays(pairs: list[tuple[float, float]]) -> tuple[Array, Array]:
     first, second = np.array(pairs, dtype=float).reshape(-1, 2).T
     return first, second
 
@@ -111,11 +111,13 @@ def rows_at(
             W[i, row.at_v] = row.ratio
             value[i] = row.ratio * q[row.at_q] + row.offset if row.at_q != NOWHERE else 0.0
     if modes.own < len(rows):
-        _measure(compiled, rows, q, p, W, value)
+        _measure_cut_rows(compiled, rows, q, p, W, value)
     return JointRows(rows, W, value)
 
 
-def _measure(compiled: Compiled, rows: tuple[JointRow, ...], q: Array, p: Values, W: Array, value: Array) -> None:
+def _measure_cut_rows(
+    compiled: Compiled, rows: tuple[JointRow, ...], q: Array, p: Values, W: Array, value: Array
+) -> None:
     """Fill in W and value for rows of loop-closing joints; angles are resolved to the turn nearest to their limits."""
     tracer = compiled.program.tracer
     pattern = tracer.cut_expressions.pattern

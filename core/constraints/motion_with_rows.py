@@ -34,7 +34,7 @@ def motion_with_rows(
         return free, None
     which = None if motors else acting_states.states_that_act(compiled, q, v, p)
     if which is not None and not which.all():
-        return _where(compiled, which, free, q, v, tau, p, t, x)
+        return _motion_at_marked_states(compiled, which, free, q, v, tau, p, t, x)
     rows = row_forces.acting(compiled, q, v, tau, p, t, x, motors)
     if rows is None:
         return free, None
@@ -42,7 +42,7 @@ def motion_with_rows(
     return constrained_motion(compiled, q, v, given, p, True, t, x, smooth=True), rows.closing
 
 
-def _where(
+def _motion_at_marked_states(
     compiled: Compiled,
     which: NDArray[np.bool_],
     free: tuple[Array, Array],
@@ -65,11 +65,13 @@ def _where(
     (a, multipliers), closing = motion_with_rows(
         compiled, states[0], states[1], states[2], p, True, states[3][:, 0], own
     )
-    found = _filled(free[0], acts, a, leading), _filled(free[1], acts, multipliers, leading)
-    return found, None if closing is None else _filled(np.zeros((*leading, closing.shape[-1])), acts, closing, leading)
+    found = _with_rows_replaced(free[0], acts, a, leading), _with_rows_replaced(free[1], acts, multipliers, leading)
+    return found, None if closing is None else _with_rows_replaced(
+        np.zeros((*leading, closing.shape[-1])), acts, closing, leading
+    )
 
 
-def _filled(numbers: Array, where: NDArray[np.int64], some: Array, leading: tuple[int, ...]) -> Array:
+def _with_rows_replaced(numbers: Array, where: NDArray[np.int64], some: Array, leading: tuple[int, ...]) -> Array:
     """(…, n) copy of `numbers` with the rows at some states replaced."""
     flat = np.array(per_state(numbers, leading))
     flat[where] = some
@@ -88,7 +90,7 @@ class Slow(NamedTuple):
 def quick_accelerations(compiled: Compiled) -> Evaluator | Guarded | Slow:
     """(q, v, tau) → forward dynamics of a plain machine; single states at which no friction at rest or stop acts go
     straight to machine code, which tests for that itself."""
-    return _quick(
+    return _quick_evaluator(
         compiled,
         "forward_dynamics",
         lambda q, v, tau: motion_with_rows(compiled, q, v, tau, None, True, 0.0, None)[0][0],
@@ -98,7 +100,9 @@ def quick_accelerations(compiled: Compiled) -> Evaluator | Guarded | Slow:
 def quick_forces(compiled: Compiled) -> Evaluator | Guarded | Slow:
     """(q, v, a) → inverse dynamics of a plain machine; single states at which no friction at rest or stop acts go
     straight to machine code."""
-    return _quick(compiled, "inverse_dynamics", partial(_forces_with_rows, compiled, beginning_friction(compiled)))
+    return _quick_evaluator(
+        compiled, "inverse_dynamics", partial(_forces_with_rows, compiled, beginning_friction(compiled))
+    )
 
 
 def _forces_with_rows(compiled: Compiled, look: BeginningFriction | None, q: Any, v: Any, a: Any) -> Array:
@@ -125,7 +129,7 @@ def warned_forces(
     return tau
 
 
-def _quick(compiled: Compiled, function: str, otherwise: Path) -> Evaluator | Guarded | Slow:
+def _quick_evaluator(compiled: Compiled, function: str, otherwise: Path) -> Evaluator | Guarded | Slow:
     look, evaluator = acting_states.resting(compiled), compiled.evaluator(function)
     if look is None:
         return evaluator

@@ -41,11 +41,13 @@ def _multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tuple[Array, 
         try:
             L = np.linalg.cholesky(M)
         except np.linalg.LinAlgError:
-            return _supported_multipliers(M, rhs, G, G_bias)
-        return _definite_multipliers(L, rhs, G, G_bias)
+            return _multipliers_of_singular_mass(M, rhs, G, G_bias)
+        return _multipliers_of_definite_mass(L, rhs, G, G_bias)
 
 
-def _definite_multipliers(L: NDArray[np.floating[Any]], rhs: Array, G: Array, G_bias: Array) -> tuple[Array, Array]:
+def _multipliers_of_definite_mass(
+    L: NDArray[np.floating[Any]], rhs: Array, G: Array, G_bias: Array
+) -> tuple[Array, Array]:
     """(a, λ) for M = L Lᵀ, from the singular values L⁻¹ Gᵀ = U Σ Vᵀ. Those of G M⁻¹ Gᵀ would square the condition
     number and cost half of the digits of λ near singular positions. The rank is that of G alone: a light body next to a
     heavy one makes no row redundant."""
@@ -79,7 +81,7 @@ def _singular_values(A: Array) -> tuple[Array, Array, Array]:
         return tuple(np.full((*A.shape[:-2], *shape), np.nan) for shape in ((m, small), (small,), (small, n)))  # type: ignore[return-value]
 
 
-def _supported_multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tuple[Array, Array]:
+def _multipliers_of_singular_mass(M: Array, rhs: Array, G: Array, G_bias: Array) -> tuple[Array, Array]:
     """(a, λ) with M + ρ Gᵀ G in place of a singular M. Raises LinAlgError if that is singular, too."""
     GTG = np.swapaxes(G, -1, -2) @ G
     n = M.shape[-1]
@@ -89,7 +91,7 @@ def _supported_multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tup
     values = np.linalg.eigvalsh(supported)
     if not (values[..., 0] > NEGLIGIBLE_PIVOT * values[..., -1]).all():
         raise np.linalg.LinAlgError
-    a, multipliers = _definite_multipliers(np.linalg.cholesky(supported), rhs, G, G_bias)
+    a, multipliers = _multipliers_of_definite_mass(np.linalg.cholesky(supported), rhs, G, G_bias)
     return a, multipliers + weight[..., None] * G_bias
 
 
@@ -139,14 +141,14 @@ def _sparse_motion(
     accelerations, multipliers = np.empty((len(states), compiled.nv)), np.empty((len(states), len(compiled.rows)))
     for k, (state, row) in enumerate(zip(states, parameters, strict=True)):
         known = eliminated(compiled.constraint_matrix(state, row))
-        solved = known and _by_elimination(compiled.mass_entries(state, row), known, loads[k], biases[k])
+        solved = known and _sparse_multipliers(compiled.mass_entries(state, row), known, loads[k], biases[k])
         if not solved:
             return None
         accelerations[k], multipliers[k] = solved
     return accelerations.reshape(*leading, -1), multipliers.reshape(*leading, -1)
 
 
-def _by_elimination(M: Matrix, G: Fronts, rhs: Array, bias: Array) -> tuple[Array, Array] | None:
+def _sparse_multipliers(M: Matrix, G: Fronts, rhs: Array, bias: Array) -> tuple[Array, Array] | None:
     """(a, λ) of one state from the independent rows of G, with self-stresses removed so that λ has minimum norm. None
     if M is not positive definite."""
     import scipy.sparse
@@ -187,7 +189,7 @@ def at_actuators_each(compiled: Compiled, q: Any, tau: Array, actuators: Sequenc
         chosen = (
             independent_speeds(compiled, motions.T, shares=(BARELY,))
             if named is None
-            else [_speed(compiled, name) for name in named]
+            else [_speed_index(compiled, name) for name in named]
         )
         wanted = motions @ force
         result[k, chosen] = inverse(motions[:, chosen]) @ wanted
@@ -202,7 +204,7 @@ def at_actuators_each(compiled: Compiled, q: Any, tau: Array, actuators: Sequenc
     return result.reshape(*leading, *tau.shape[-2:])
 
 
-def _speed(compiled: Compiled, name: str) -> int:
+def _speed_index(compiled: Compiled, name: str) -> int:
     if name not in compiled.v_names:
         raise unknown_name(compiled, "v", name)
     return compiled.v_names.index(name)

@@ -50,7 +50,7 @@ class Named(NamedTuple):
     value: float
 
 
-class _Entry(NamedTuple):
+class _NamedQuaternionEntry(NamedTuple):
     """A named component of a joint's quaternion whose other components are free; a constraint row (like `CutLimit`)
     keeps it."""
 
@@ -72,7 +72,7 @@ class _Entry(NamedTuple):
         return abs(value - self.lower)
 
 
-class _Search(NamedTuple):
+class _PositionSearch(NamedTuple):
     """Search for the position nearest to q in which all named coordinates have their values.
 
     bounded : whether limits hold
@@ -87,29 +87,29 @@ class _Search(NamedTuple):
 
     def fixed(self) -> Flags:
         """(nv,) mask of speeds that move named coordinates."""
-        return _together(self.compiled, self.named)
+        return _moved_by_any(self.compiled, self.named)
 
     def placed(self, q: Array) -> Array:
         """(nq,) q with the named coordinates at their values and quaternions normalised."""
-        return _placed(self.compiled, q, self.named)
+        return _with_named_values(self.compiled, q, self.named)
 
 
 def moved(
     compiled: Compiled, q: Array, values: Mapping[str, Any], p: Values = None, t: float = 0.0, exact: bool = False
 ) -> Array:
     """Closed position with the named coordinates at their values; see `Mechanism.move`."""
-    named = _named(compiled, by_name(compiled, "q", values, p, "q0" if exact else ""), p)
-    target = _placed(compiled, q, named)
+    named = _named_coordinates(compiled, by_name(compiled, "q", values, p, "q0" if exact else ""), p)
+    target = _with_named_values(compiled, q, named)
     inside = compiled.coordinates.clamp(target)
     if not exact:
         target, named = inside, tuple(each._replace(value=float(inside[each.where])) for each in named)
     if not compiled.constrained:
         return target
     beyond = bool(np.max(np.abs(inside - target), initial=0.0) > 0.0)
-    search = _Search(compiled, q, named, p, t, not (exact and (beyond or _all(compiled, named))))
+    search = _PositionSearch(compiled, q, named, p, t, not (exact and (beyond or _all_named(compiled, named))))
     if not exact and len({compiled.coordinates.table[each.where].joint for each in named}) <= 1:
-        return _by_hand(search, target)
-    found = _found(search)
+        return _dragged_to(search, target)
+    found = _found_position(search)
     if found is not None:
         return found
     if not exact and dragged(compiled, q, q, search.fixed(), p, t) is None:
@@ -120,30 +120,30 @@ def moved(
 def with_values(compiled: Compiled, q: Array, values: Mapping[str, float], p: Values, t: float) -> Array | None:
     """(nq,) the closed position nearest to q, inside the limits, with these coordinate values; None if there is
     none."""
-    return _found(_Search(compiled, q, _named(compiled, values, p), p, t, True))
+    return _found_position(_PositionSearch(compiled, q, _named_coordinates(compiled, values, p), p, t, True))
 
 
-def _by_hand(search: _Search, target: Array) -> Array:
+def _dragged_to(search: _PositionSearch, target: Array) -> Array:
     """Position reached by dragging towards the target; a target too far away for dragging is tried directly."""
     compiled, q, held = search.compiled, search.q, search.fixed()
     far = np.max(np.abs(compiled.coordinates.difference(q, target)) * held, initial=0.0) > FARTHEST
-    if far and (found := _found(search)) is not None:
+    if far and (found := _found_position(search)) is not None:
         return found
     end = dragged(compiled, q, target, held, search.p, search.t)
     return target if end is None else end  # loops that do not close at all keep nothing from moving
 
 
-def _all(compiled: Compiled, named: Sequence[Named]) -> bool:
+def _all_named(compiled: Compiled, named: Sequence[Named]) -> bool:
     """Return True if every coordinate is named."""
     return len({each.where for each in named}) == compiled.nq
 
 
-def _together(compiled: Compiled, named: Iterable[Named]) -> Flags:
+def _moved_by_any(compiled: Compiled, named: Iterable[Named]) -> Flags:
     """(nv,) mask of speeds that move any of the named coordinates."""
     return np.any([np.zeros(compiled.nv, dtype=bool), *(each.moving for each in named)], axis=0)
 
 
-def _named(compiled: Compiled, values: Mapping[str, float], p: Values) -> tuple[Named, ...]:
+def _named_coordinates(compiled: Compiled, values: Mapping[str, float], p: Values) -> tuple[Named, ...]:
     """The specified values by coordinates of q. Raises ModelError if values for a joint and its mimic joint
     disagree."""
     own, found = compiled.coordinates, dict[int, Named]()
@@ -186,17 +186,17 @@ def _moved_by(compiled: Compiled, coordinate: Coordinate) -> Flags:
     return held
 
 
-def _placed(compiled: Compiled, q: Array, named: Sequence[Named]) -> Array:
+def _with_named_values(compiled: Compiled, q: Array, named: Sequence[Named]) -> Array:
     result = q.copy()
     result[[each.where for each in named]] = [each.value for each in named]
     for first in compiled.coordinates.quaternions:
         part = slice(first, first + 4)
         given = np.isin(np.arange(first, first + 4), [each.where for each in named])
-        result[part] = _unit(result[part], given if not given.all() else ~given)
+        result[part] = _normalised(result[part], given if not given.all() else ~given)
     return result
 
 
-def _unit(quaternion: Array, kept: Flags) -> Array:
+def _normalised(quaternion: Array, kept: Flags) -> Array:
     """The normalised quaternion; kept components stay fixed if the others can make up the norm."""
     left = 1.0 - float(np.sum(quaternion[kept] ** 2))
     rest = float(np.linalg.norm(quaternion[~kept]))
@@ -216,25 +216,29 @@ def _unit(quaternion: Array, kept: Flags) -> Array:
 # ------------------------------------------------------------------------------- finding it
 
 
-def _found(search: _Search) -> Array | None:
+def _found_position(search: _PositionSearch) -> Array | None:
     """The requested position: by a path along the loops if possible, else the nearest closed position, else one farther
     away."""
     compiled, q, held = search.compiled, search.q, search.fixed()
     if held.all():
-        return _closed(search, search.placed(q))
-    led = _without_turns(search)
+        return _closed_from(search, search.placed(q))
+    led = _without_whole_turns(search)
     target = compiled.coordinates.clamp(led.placed(q))
-    end = dragged(compiled, q, target, _leading(search), search.p, search.t)
-    if end is not None and (found := _closed(search, search.placed(end))) is not None and _leads(led, end, found):
+    end = dragged(compiled, q, target, _independent_named(search), search.p, search.t)
+    if (
+        end is not None
+        and (found := _closed_from(search, search.placed(end))) is not None
+        and _leads_to(led, end, found)
+    ):
         return found
     starts = [search.placed(each) for each in (q, end) if each is not None]
-    near = [found for start in starts if (found := _closed(search, start)) is not None]
+    near = [found for start in starts if (found := _closed_from(search, start)) is not None]
     if near:
         return min(near, key=lambda each: float(np.linalg.norm(compiled.coordinates.difference(q, each))))
-    return _closed(search, search.placed(q), anywhere=True)
+    return _closed_from(search, search.placed(q), anywhere=True)
 
 
-def _without_turns(search: _Search) -> _Search:
+def _without_whole_turns(search: _PositionSearch) -> _PositionSearch:
     """The search with targets reduced by whole turns that are too far for a path, after which loops repeat."""
     own = search.compiled.coordinates
     named = []
@@ -248,7 +252,7 @@ def _without_turns(search: _Search) -> _Search:
     return search._replace(named=tuple(named))
 
 
-def _leads(near: _Search, end: Array, found: Array) -> bool:
+def _leads_to(near: _PositionSearch, end: Array, found: Array) -> bool:
     """Return True if a path that ended at `end` leads to the position found, up to whole turns."""
     if float(np.max(np.abs(near.placed(end) - end), initial=0.0)) > ROUNDED_GAP:
         return False
@@ -258,7 +262,7 @@ def _leads(near: _Search, end: Array, found: Array) -> bool:
     return float(np.max(np.abs(apart), initial=0.0)) < ROUNDED_GAP
 
 
-def _leading(search: _Search) -> Flags:
+def _independent_named(search: _PositionSearch) -> Flags:
     """(nv,) mask of the named coordinates that are independent of those named earlier."""
     compiled, held = search.compiled, search.fixed()
     N = null_space(compiled.constraint_matrix(search.q, search.p)[compiled.levels == 0])
@@ -271,7 +275,7 @@ def _leading(search: _Search) -> Flags:
     return leading
 
 
-def _closed(search: _Search, start: Array, *, anywhere: bool = False) -> Array | None:
+def _closed_from(search: _PositionSearch, start: Array, *, anywhere: bool = False) -> Array | None:
     """Closed position nearest to a start that keeps the named coordinates there; None if none is found or limits are
     exceeded."""
     compiled, held, p, t = search.compiled, search.fixed(), search.p, search.t
@@ -282,9 +286,9 @@ def _closed(search: _Search, start: Array, *, anywhere: bool = False) -> Array |
         closed, gap = closed_position(compiled, closed, weights, nothing, p, t=t, bounded=search.bounded)
         moved_by = np.abs(compiled.coordinates.difference(start, closed)) * held
         gap = gap if np.max(moved_by, initial=0.0) < ROUNDING_TOLERANCE else ROUNDED_GAP
-    entries = _entries(search)
+    entries = _quaternion_entries(search)
     if gap >= ACCEPTED_GAP and entries:
-        plain = _together(compiled, (each for each in search.named if np.sum(each.moving) == 1))
+        plain = _moved_by_any(compiled, (each for each in search.named if np.sum(each.moving) == 1))
         closed, gap = closed_position(compiled, start, ones, plain, p, t=t, bounded=search.bounded, limits=entries)
     if not gap < ACCEPTED_GAP or wrong_orientation(compiled, closed, p):
         return None
@@ -292,13 +296,13 @@ def _closed(search: _Search, start: Array, *, anywhere: bool = False) -> Array |
     return None if outside(compiled, limits, closed, p) else closed
 
 
-def _entries(search: _Search) -> tuple[Any, ...]:
+def _quaternion_entries(search: _PositionSearch) -> tuple[Any, ...]:
     """Named coordinates of joints with quaternions that are only partly specified."""
     own = search.compiled.coordinates
     several = [each for each in search.named if np.sum(each.moving) > 1]
     joints = [own.table[each.where].joint for each in several]
     return tuple(
-        _Entry(each.where, each.value, each.value)
+        _NamedQuaternionEntry(each.where, each.value, each.value)
         for each, joint in zip(several, joints, strict=True)
         if joints.count(joint) < own.joints[joint].info.nq
     )
@@ -307,7 +311,7 @@ def _entries(search: _Search) -> tuple[Any, ...]:
 # ------------------------------------------------------------------------------- what contradicts what
 
 
-def _one_by_one(search: _Search) -> Array:
+def _one_by_one(search: _PositionSearch) -> Array:
     """Position found by moving one named coordinate after another to its value.
 
     Raises AssemblyError naming the first that cannot be had beside those before it, and how far it is from where it can
@@ -316,33 +320,33 @@ def _one_by_one(search: _Search) -> Array:
     at = search._replace(named=())
     for each in search.named:
         trial = at._replace(named=(*at.named, each))
-        found = _found(trial)
+        found = _found_position(trial)
         if found is None:
-            raise _contradiction(search, at, each)
+            raise _contradiction_error(search, at, each)
         at = trial._replace(q=found)
     return at.q
 
 
-def _contradiction(search: _Search, before: _Search, last: Named) -> AssemblyError:
+def _contradiction_error(search: _PositionSearch, before: _PositionSearch, last: Named) -> AssemblyError:
     """Error for a coordinate that cannot reach its value while those named before it are kept; names only those that
     conflict."""
     compiled = search.compiled
-    if _found(search._replace(named=())) is None:
+    if _found_position(search._replace(named=())) is None:
         return failures.assembly_error(compiled, search.placed(search.q), search.p, search.t)
     against = before.named
     for each in reversed(before.named):
         fewer = tuple(other for other in against if other != each)
-        if _found(before._replace(named=(*fewer, last), q=search.q)) is None:
+        if _found_position(before._replace(named=(*fewer, last), q=search.q)) is None:
             against = fewer
-    end = _as_far_as_it_goes(before, last)
+    end = _moved_as_far_as_possible(before, last)
     dimension = compiled.coordinates.table[last.where].dimension
     apart, stands, wanted = (
         failures.value_text(x, dimension) for x in (abs(end[last.where] - last.value), end[last.where], last.value)
     )
-    with_them = f"With {listed([_text(compiled, each) for each in against])} it" if against else "It"
+    with_them = f"With {listed([_value_assignment_text(compiled, each) for each in against])} it" if against else "It"
     trial = before._replace(named=(*against, last), q=search.q)
-    free = _found(trial._replace(bounded=False)) if search.bounded else None
-    why = failures.beyond_limits(compiled, free) if free is not None else _driven(trial)
+    free = _found_position(trial._replace(bounded=False)) if search.bounded else None
+    why = failures.beyond_limits(compiled, free) if free is not None else _drivers_in_the_way(trial)
     error = AssemblyError(
         f"{with_them} can only reach {stands}, {apart} from {wanted}.{why}",
         where=f"coordinate '{last.name}'",
@@ -355,7 +359,7 @@ def _contradiction(search: _Search, before: _Search, last: Named) -> AssemblyErr
     return error
 
 
-def _driven(search: _Search) -> str:
+def _drivers_in_the_way(search: _PositionSearch) -> str:
     """Sentence naming the drivers that prevent the position; '' if it fails without them, too."""
     compiled, rows = search.compiled, search.compiled.rows
     others = np.array([row.collection != "drivers" for row in rows])
@@ -369,7 +373,7 @@ def _driven(search: _Search) -> str:
     return f" The driver{'s' if len(drivers) > 1 else ''} {names} prevent{'' if len(drivers) > 1 else 's'} it."
 
 
-def _as_far_as_it_goes(before: _Search, last: Named) -> Array:
+def _moved_as_far_as_possible(before: _PositionSearch, last: Named) -> Array:
     """(nq,) position in which a coordinate is moved towards its value as far as possible while those before it are
     held."""
     trial = before._replace(named=(*before.named, last))
@@ -378,5 +382,5 @@ def _as_far_as_it_goes(before: _Search, last: Named) -> Array:
     return before.q if end is None else end
 
 
-def _text(compiled: Compiled, named: Named) -> str:
+def _value_assignment_text(compiled: Compiled, named: Named) -> str:
     return f"'{named.name}' = {failures.value_text(named.value, compiled.coordinates.table[named.where].dimension)}"

@@ -31,11 +31,11 @@ joint."""
 
 
 @once
-def _meanings(compiled: Compiled) -> dict[Which, dict[str, tuple[str, ...]]]:
-    return {which: _meant(compiled, which) for which in ("q", "v", "a")}
+def _names_of_all(compiled: Compiled) -> dict[Which, dict[str, tuple[str, ...]]]:
+    return {which: _name_table(compiled, which) for which in ("q", "v", "a")}
 
 
-def _meant(compiled: Compiled, which: Which) -> dict[str, tuple[str, ...]]:
+def _name_table(compiled: Compiled, which: Which) -> dict[str, tuple[str, ...]]:
     """Name → the coordinates or speeds it stands for, in order."""
     own = compiled.coordinates
     found: dict[str, tuple[str, ...]] = {}
@@ -52,7 +52,7 @@ def meant_by(compiled: Compiled, which: Which, name: Any, where: str = "") -> tu
 
     Raises ModelError for a name that stands for none.
     """
-    known = _meanings(compiled)[which]
+    known = _names_of_all(compiled)[which]
     if name in known:
         return known[name]
     raise unknown_name(compiled, which, str(name), where)
@@ -107,11 +107,11 @@ def by_name(
     Raises ModelError for names that there are not, values that are no finite numbers, and two values for one.
     """
     found: dict[str, float] = {}
-    values = _parameters(compiled, p, given.values())
+    values = _parameter_values(compiled, p, given.values())
     for name, value in given.items():
         meant = meant_by(compiled, which, name, label)
         where = f"{label} of '{name}'" if label else f"{WORDS[which]} '{name}'"
-        several = [value] if len(meant) == 1 and _alone(value) else _items(value, where)
+        several = [value] if len(meant) == 1 and _is_single_value(value) else _items(value, where)
         if len(several) != len(meant):
             words = f"{len(meant)} numbers are" if len(meant) > 1 else "One number is"
             raise ModelError(f"{words} needed.", where=where, remedy=f"In order: {', '.join(meant)}.")
@@ -156,9 +156,9 @@ def in_order(compiled: Compiled, which: Which, given: Any, p: Values = None, lab
     Raises ModelError that tells how many are needed, and in which order.
     """
     names = compiled.q_names if which == "q" else compiled.v_names
-    items = [given] if len(names) == 1 and _alone(given) else _items(given, label)
+    items = [given] if len(names) == 1 and _is_single_value(given) else _items(given, label)
     if any(isinstance(each, str) for each in items) and len(items) == len(names):
-        values = _parameters(compiled, p, items)
+        values = _parameter_values(compiled, p, items)
         measured = zip(items, names, strict=True)
         return np.array(
             [quantity(x, dimension(compiled, which, name), values, f"{label} of '{name}'") for x, name in measured]
@@ -189,7 +189,7 @@ def quantity(value: Any, dimension: str, values: Mapping[str, float], where: str
     """A finite number, SI, from a number or a text: a value with a unit ("30 deg", "10 rpm", "30°/s") or a formula of
     parameters (`values`). Raises ModelError."""
     if isinstance(value, str):
-        return _read(value, dimension, values, where)
+        return _quantity_from_text(value, dimension, values, where)
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
     if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
@@ -202,7 +202,7 @@ def quantity(value: Any, dimension: str, values: Mapping[str, float], where: str
     return float(value)
 
 
-def _read(text: str, dimension: str, values: Mapping[str, float], where: str) -> float:
+def _quantity_from_text(text: str, dimension: str, values: Mapping[str, float], where: str) -> float:
     try:
         formula = with_compound_unit(typed(text.strip()).replace("°", " deg"), dimension, values)
         if (said := misfit(formula, dimension)) is not None:
@@ -215,23 +215,23 @@ def _read(text: str, dimension: str, values: Mapping[str, float], where: str) ->
 
 def _items(given: Any, where: str) -> list[Any]:
     """The items of a list, array or other sequence."""
-    if _alone(given) or isinstance(given, str | bytes | Mapping):
+    if _is_single_value(given) or isinstance(given, str | bytes | Mapping):
         raise ModelError(
             "This is not a list of numbers.", where=where, remedy="Give numbers in SI units, or values by name."
         )
     return list(given)
 
 
-def _alone(given: Any) -> bool:
+def _is_single_value(given: Any) -> bool:
     """Return True if the value is no sequence."""
     return (
         isinstance(given, str) or not isinstance(given, Iterable) or (isinstance(given, np.ndarray) and not given.ndim)
     )
 
 
-def _parameters(compiled: Compiled, p: Values, given: Iterable[Any]) -> dict[str, float]:
+def _parameter_values(compiled: Compiled, p: Values, given: Iterable[Any]) -> dict[str, float]:
     """Values of the parameter names that occur in the given texts."""
-    if not any(isinstance(item, str) for each in given for item in ([each] if _alone(each) else each)):
+    if not any(isinstance(item, str) for each in given for item in ([each] if _is_single_value(each) else each)):
         return {}
     row = compiled.parameter_values(p)
     return compiled.model.values(dict(zip(compiled.p_names, map(float, row), strict=True)))

@@ -38,10 +38,10 @@ class Passed(NamedTuple):
     @property
     def words(self) -> str:
         """The excess as a clause."""
-        return f"{self.name} is {value_text(self.by, self.dimension)} beyond its limit {self._limit}"
+        return f"{self.name} is {value_text(self.by, self.dimension)} beyond its limit {self._limit_text}"
 
     @property
-    def _limit(self) -> str:
+    def _limit_text(self) -> str:
         return value_text(self.limit, self.dimension)
 
 
@@ -56,13 +56,13 @@ def passed_limits(compiled: Compiled, q: Array, p: Values = None, least: float =
     for k, row in enumerate(modes.rows):
         if row.at_q == NOWHERE and q.ndim == 1 and np.isfinite([row.lower, row.upper]).any():
             measured = rows_at(compiled, modes, q, values).value if measured is None else measured
-            found += _of_row(row, np.asarray(measured[k]), least)
+            found += _limits_passed_by_row(row, np.asarray(measured[k]), least)
         elif row.at_q != NOWHERE:
-            found += _of_row(row, row.ratio * q[..., row.at_q] + row.offset, least)
+            found += _limits_passed_by_row(row, row.ratio * q[..., row.at_q] + row.offset, least)
     return tuple(found)
 
 
-def _of_row(row: JointRow, value: Array, least: float) -> list[Passed]:
+def _limits_passed_by_row(row: JointRow, value: Array, least: float) -> list[Passed]:
     over, under = float(np.max(value, initial=-np.inf)) - row.upper, row.lower - float(np.min(value, initial=np.inf))
     return [
         Passed(row.name, row.dimension, by, limit, is_elastic(row))

@@ -56,19 +56,19 @@ def reactions(
     a, multipliers : as the motion has them (`core.constraints.multipliers.constrained_motion`); closing : (…, n) what
     friction and stops exert in joints that close loops, of a smooth motion (`core.constraints.row_forces`)
     """
-    own = _through(compiled, q, v, a, p, t, x, passive, closing)
+    own = _wrenches_without_constraints(compiled, q, v, a, p, t, x, passive, closing)
     note = ""
     if compiled.constrained:
         sent = transmission(compiled, q, p)
-        if _redundant(compiled, q, p):
-            multipliers, note = _least(compiled, q, multipliers, own, sent, p), NOT_UNIQUE
+        if _is_redundant(compiled, q, p):
+            multipliers, note = _minimum_norm_multipliers(compiled, q, multipliers, own, sent, p), NOT_UNIQUE
         own = own + sent.through(multipliers)
     result = Reactions({name: own[..., i, :] for i, name in enumerate(compiled.joint_names)})
     result.note = note
     return result
 
 
-def _redundant(compiled: Compiled, q: Any, p: Values) -> bool:
+def _is_redundant(compiled: Compiled, q: Any, p: Values) -> bool:
     """Return True if rows of G are redundant at the first of the states."""
     state, values = np.asarray(q, dtype=float), compiled.parameter_values(p)
     if not math.prod(state.shape[:-1]) * math.prod(values.shape[:-1]):
@@ -77,7 +77,9 @@ def _redundant(compiled: Compiled, q: Any, p: Values) -> bool:
     return rank(compiled.constraint_matrix(state, values)) < len(compiled.rows)
 
 
-def _least(compiled: Compiled, q: Any, multipliers: Array, own: Array, sent: Transmission, p: Values) -> Array:
+def _minimum_norm_multipliers(
+    compiled: Compiled, q: Any, multipliers: Array, own: Array, sent: Transmission, p: Values
+) -> Array:
     """(…, rows) multipliers with the smallest norm of joint wrenches and element forces, in chunks of states; torques
     are divided by the machine's size."""
     leading = multipliers.shape[:-1]
@@ -95,7 +97,7 @@ def _least(compiled: Compiled, q: Any, multipliers: Array, own: Array, sent: Tra
     for first in range(0, len(states), count):
         part = slice(first, first + count)
         row = values[0] if alone else values[part]
-        felt = _Felt(compiled, sent._replace(wrenches=wrenches[part]), size or size_of(compiled, row))
+        felt = _JointAndElementForces(compiled, sent._replace(wrenches=wrenches[part]), size or size_of(compiled, row))
         given = felt.of(flat[part], through[part])
         if compiled.sparse and (known := eliminated(compiled.constraint_matrix(states[first], values[first]))):
             result[first] = sparse_minimum_norm(known.stresses, flat[first], given[0], felt.matrix)
@@ -105,7 +107,7 @@ def _least(compiled: Compiled, q: Any, multipliers: Array, own: Array, sent: Tra
     return result.reshape(multipliers.shape)
 
 
-class _Felt:
+class _JointAndElementForces:
     """Wrenches in all joints and forces of all other elements as functions of the multipliers. size : of the
     machine, m"""
 
@@ -127,7 +129,7 @@ class _Felt:
         return stacked(scaled(joints, rows=np.tile(self._unit, self._sent.shape[0])), every)
 
 
-def _through(
+def _wrenches_without_constraints(
     compiled: Compiled, q: Any, v: Any, a: Any, p: Values, t: Any, x: Any, passive: bool, closing: Array | None
 ) -> Array:
     """(…, joints, 6) wrenches without constraint forces; in cut joints, those of their springs and rotors."""
@@ -151,9 +153,9 @@ def constraint_forces(
     closing: Array | None = None,
 ) -> dict[str, Array]:
     """Constraint or driver → (…, rows) multipliers, of minimum norm if they are not unique."""
-    if compiled.constrained and _redundant(compiled, q, p):
-        own = _through(compiled, q, v, a, p, t, x, passive, closing)
-        multipliers = _least(compiled, q, multipliers, own, transmission(compiled, q, p), p)
+    if compiled.constrained and _is_redundant(compiled, q, p):
+        own = _wrenches_without_constraints(compiled, q, v, a, p, t, x, passive, closing)
+        multipliers = _minimum_norm_multipliers(compiled, q, multipliers, own, transmission(compiled, q, p), p)
     result: dict[str, Array] = {}
     for k, row in enumerate(compiled.rows):
         if row.collection != "joints":

@@ -50,33 +50,33 @@ class RestMove(NamedTuple):
 def rest(compiled: Compiled, p: Values = None, t: float = 0.0) -> Array:
     """(nq,) reference position: as stated, else neutral, inside the limits, with loops closed as well as possible;
     joints without a stated value move first."""
-    return _rest(compiled).copy() if p is None and t == 0.0 else _closed_rest(compiled, p, t)
+    return _own_rest_position(compiled).copy() if p is None and t == 0.0 else _closed_rest_position(compiled, p, t)
 
 
 @once
-def _rest(compiled: Compiled) -> Array:
-    return _closed_rest(compiled, None, 0.0)
+def _own_rest_position(compiled: Compiled) -> Array:
+    return _closed_rest_position(compiled, None, 0.0)
 
 
-def _closed_rest(compiled: Compiled, p: Values, t: float) -> Array:
-    start, ones, nothing = _start(compiled), np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool)
+def _closed_rest_position(compiled: Compiled, p: Values, t: float) -> Array:
+    start, ones, nothing = _stated_position(compiled), np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool)
     closed, gap = closed_position(compiled, start, ones, nothing, p, anywhere=True, t=t)
-    stated = _stated(compiled)
+    stated = _joints_with_stated_rest(compiled)
     if not gap < ACCEPTED_GAP or len(stated) in (0, len(compiled.coordinates.joints)):  # nothing goes before others
         return closed
     apart = np.concatenate([(closed - start)[compiled.coordinates.slice_q(joint)] for joint in stated])
     if not any(joint.rest for joint in compiled.cuts) and np.max(np.abs(apart)) < KEPT_TOLERANCE:
         return closed
-    if _farthest(compiled, closed, p) < KEPT_TOLERANCE:
+    if _largest_deviation(compiled, closed, p) < KEPT_TOLERANCE:
         return closed
     from core.constraints.named_positions import with_values
 
     values = {c.name: float(start[c.index]) for c in compiled.coordinates.table if c.joint in stated}
     kept = with_values(compiled, closed, values, p, t)
-    return _nearest(compiled, start, closed, stated, p, t) if kept is None else kept
+    return _nearest_to_stated(compiled, start, closed, stated, p, t) if kept is None else kept
 
 
-def _start(compiled: Compiled) -> Array:
+def _stated_position(compiled: Compiled) -> Array:
     """(nq,) stated values; joints without one are placed between bodies that the others position."""
     q, own = compiled.coordinates.rest(), compiled.coordinates
     unstated = [joint for joint in own.joints.values() if not joint.rest]
@@ -103,7 +103,9 @@ def _start(compiled: Compiled) -> Array:
     return own.clamp(q)
 
 
-def _nearest(compiled: Compiled, start: Array, closed: Array, stated: list[str], p: Values, t: float) -> Array:
+def _nearest_to_stated(
+    compiled: Compiled, start: Array, closed: Array, stated: list[str], p: Values, t: float
+) -> Array:
     """Closed position, among those near a start and a closed position, in which joints are nearest to their stated
     values."""
     weights, nothing = np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool)
@@ -112,7 +114,7 @@ def _nearest(compiled: Compiled, start: Array, closed: Array, stated: list[str],
     best, q = closed, start
     for _ in range(PASSES):
         q, gap = closed_position(compiled, q, weights, nothing, p, anywhere=True, t=t)
-        if gap < ACCEPTED_GAP and _farthest(compiled, q, p) < _farthest(compiled, best, p):
+        if gap < ACCEPTED_GAP and _largest_deviation(compiled, q, p) < _largest_deviation(compiled, best, p):
             best = q
         q = best.copy()
         for joint in stated:
@@ -120,22 +122,22 @@ def _nearest(compiled: Compiled, start: Array, closed: Array, stated: list[str],
     return best
 
 
-def _stated(compiled: Compiled) -> list[str]:
+def _joints_with_stated_rest(compiled: Compiled) -> list[str]:
     """Tree joints with a stated reference value that no driver moves."""
     driven = {driver.joint for driver in compiled.model.expanded.drivers}
     return [name for name, joint in compiled.coordinates.joints.items() if joint.rest and name not in driven]
 
 
-def _farthest(compiled: Compiled, q: Array, p: Values) -> float:
-    return max((move.apart for move in _moves(compiled, q, p)), default=0.0)
+def _largest_deviation(compiled: Compiled, q: Array, p: Values) -> float:
+    return max((move.apart for move in _rest_deviations(compiled, q, p)), default=0.0)
 
 
 def rest_moves(compiled: Compiled) -> tuple[RestMove, ...]:
     """Coordinates that differ from their stated values in the reference position."""
-    return tuple(move for move in _moves(compiled, rest(compiled), None) if move.apart > TOLD_TOLERANCE)
+    return tuple(move for move in _rest_deviations(compiled, rest(compiled), None) if move.apart > TOLD_TOLERANCE)
 
 
-def _moves(compiled: Compiled, q: Array, p: Values) -> list[RestMove]:
+def _rest_deviations(compiled: Compiled, q: Array, p: Values) -> list[RestMove]:
     """Deviation of coordinates from the stated values; angles of loop-closing joints up to whole turns."""
     own, found = compiled.coordinates, []
     driven = {driver.joint for driver in compiled.model.expanded.drivers}
@@ -165,11 +167,11 @@ def findings(compiled: Compiled) -> tuple[Finding, ...]:
     """Findings about joints whose stated reference values cannot be kept."""
     remedy = "State reference positions for fewer joints, so that the others follow, or those of a closed pose."
     return tuple(
-        Finding("warning", _words(each), remedy, "joints", each.joint, "rest") for each in rest_moves(compiled)
+        Finding("warning", _finding_text(each), remedy, "joints", each.joint, "rest") for each in rest_moves(compiled)
     )
 
 
-def _words(move: RestMove) -> str:
+def _finding_text(move: RestMove) -> str:
     from core.constraints.failures import value_text
 
     apart = value_text(move.apart, move.dimension)

@@ -59,7 +59,7 @@ def acting(
     commands, cut off at effort limits and withheld at speed limits (`core.constraints.motor_limits`)"""
     if not motors and not may_act(compiled, q, v, p):
         return None
-    return _each(compiled, partial(_forces_at, motors=motors), (q, v, tau), p, t, x)
+    return _at_each_state(compiled, partial(_forces_at, motors=motors), (q, v, tau), p, t, x)
 
 
 def resisting(
@@ -70,7 +70,7 @@ def resisting(
     which = states_that_act(compiled, q, v, p)
     if not (may_act(compiled, q, v, p) if which is None else which.any()):
         return None
-    return _each(compiled, _resisting_at if bearings else _resisting_alone, (q, v, a), p, t, x, which).joint
+    return _at_each_state(compiled, _resisting_at if bearings else _resisting_alone, (q, v, a), p, t, x, which).joint
 
 
 def stored(compiled: Compiled, q: Any, p: Values) -> Array | float:
@@ -79,24 +79,28 @@ def stored(compiled: Compiled, q: Any, p: Values) -> Array | float:
         return 0.0
     q, values = np.asarray(q, dtype=float), compiled.parameter_values(p)
     leading = np.broadcast_shapes(q.shape[:-1], values.shape[:-1])
-    states = zip(per_state(q, leading), per_state(values, leading), _flags(compiled, q, None, p, leading), strict=True)
-    return np.reshape([_stored_at(compiled, state, row) if acts else 0.0 for state, row, acts in states], leading)
+    states = zip(
+        per_state(q, leading), per_state(values, leading), _acting_flags(compiled, q, None, p, leading), strict=True
+    )
+    return np.reshape(
+        [_stored_energy_at(compiled, state, row) if acts else 0.0 for state, row, acts in states], leading
+    )
 
 
-def _flags(compiled: Compiled, q: Any, v: Any, p: Values, leading: tuple[int, ...]) -> NDArray[np.bool_]:
+def _acting_flags(compiled: Compiled, q: Any, v: Any, p: Values, leading: tuple[int, ...]) -> NDArray[np.bool_]:
     """(n,) mask of the states at which friction at rest or a stop may act."""
     which = states_that_act(compiled, q, v, p)
     return np.broadcast_to(True if which is None else which, leading).ravel()
 
 
-def _stored_at(compiled: Compiled, q: Array, p: Array) -> float:
+def _stored_energy_at(compiled: Compiled, q: Array, p: Array) -> float:
     modes = joint_modes(compiled, p)
     at = rows_at(compiled, replace(modes, rows=tuple(filter(is_elastic, modes.rows))), q, p)
     met = pushed_in(at)
-    return pressed(compiled, modes, at, met, _motions(compiled, q, p), q, p).energy if met else 0.0
+    return pressed(compiled, modes, at, met, _admissible_motions(compiled, q, p), q, p).energy if met else 0.0
 
 
-def _each(
+def _at_each_state(
     compiled: Compiled,
     function: Any,
     states: tuple[Any, ...],
@@ -123,21 +127,21 @@ def _each(
             continue
         at = rows_at(compiled, known, state, row, float(time[0]), speed, own[0] if own else None)
         forces = function(compiled, known, at, (state, speed, other, row, float(time[0]), own[0] if own else None))
-        joint[k], closing[k] = at.W.T @ forces, _closing(compiled, at, forces)
+        joint[k], closing[k] = at.W.T @ forces, _closing_joint_forces(compiled, at, forces)
     return RowForces(joint.reshape(*leading, -1), closing.reshape(*leading, cuts))
 
 
-def _pushes(compiled: Compiled, modes: JointModes, at: JointRows, q: Array, v: Array, p: Array) -> Array:
+def _elastic_stop_forces(compiled: Compiled, modes: JointModes, at: JointRows, q: Array, v: Array, p: Array) -> Array:
     """(rows,) forces of elastic stops."""
     result, met = np.zeros(len(at.rows)), pushed_in(at)
     if met:
-        stops = pressed(compiled, modes, at, met, _motions(compiled, q, p), q, p)
+        stops = pressed(compiled, modes, at, met, _admissible_motions(compiled, q, p), q, p)
         for (i, _), push in zip(met, stops.pushes(v), strict=True):
             result[i] += push
     return result
 
 
-def _motions(compiled: Compiled, q: Array, p: Array) -> Array:
+def _admissible_motions(compiled: Compiled, q: Array, p: Array) -> Array:
     """(nv, k) speeds admitted by all constraints."""
     return null_space(compiled.constraint_matrix(q, p)) if compiled.constrained else np.eye(compiled.nv)
 
@@ -147,18 +151,20 @@ def _resisting_at(compiled: Compiled, modes: JointModes, at: JointRows, state: t
     own = at
     if modes.bearings and not compiled.constrained:  # in trees motions tell reactions
         own = loaded(at, loads_at(compiled, q, v, a, np.zeros(0), None, p, t, x))
-    return _resisted(compiled, modes, at, own, state)
+    return _resisting_row_forces(compiled, modes, at, own, state)
 
 
 def _resisting_alone(compiled: Compiled, modes: JointModes, at: JointRows, state: tuple[Any, ...]) -> Array:
-    return _resisted(compiled, modes, at, at, state)
+    return _resisting_row_forces(compiled, modes, at, at, state)
 
 
-def _resisted(compiled: Compiled, modes: JointModes, at: JointRows, own: JointRows, state: tuple[Any, ...]) -> Array:
+def _resisting_row_forces(
+    compiled: Compiled, modes: JointModes, at: JointRows, own: JointRows, state: tuple[Any, ...]
+) -> Array:
     """(rows,) forces in addition to those of the compiled equations, which include the friction of `at`; own : the
     actual rows."""
     q, v, a, p, *_ = state
-    forces, begins, rates = _pushes(compiled, modes, at, q, v, p), at.W @ a, at.W @ v
+    forces, begins, rates = _elastic_stop_forces(compiled, modes, at, q, v, p), at.W @ a, at.W @ v
     rests = at.sizes(rates) < AT_REST_SPEED
     if own is at and not rests.any():  # traces know all of the friction
         return forces
@@ -179,22 +185,22 @@ def resisting_with(
     along coordinates of loop-closing joints. share : (rows,) friction at rest as a share of its limit, positive along
     increasing coordinates."""
     own = loaded(at, loads)
-    forces = _resisted(compiled, modes, at, own, state)
+    forces = _resisting_row_forces(compiled, modes, at, own, state)
     if share is not None:
         least, most = own.static_bounds
         forces = forces + np.abs(share) * np.where(share > 0.0, most, least)
-    return at.W.T @ forces, _closing(compiled, at, forces + at.sliding(at.W @ state[1]))
+    return at.W.T @ forces, _closing_joint_forces(compiled, at, forces + at.sliding(at.W @ state[1]))
 
 
 def _forces_at(
     compiled: Compiled, modes: JointModes, at: JointRows, state: tuple[Any, ...], motors: bool = False
 ) -> Array:
     if not modes.bearings:
-        return _held_at(compiled, modes, at, state, motors)
+        return _holding_forces_at(compiled, modes, at, state, motors)
     q, v, _, p, t, x = state
     require_unique(compiled, modes, q, v, p, t, x)
-    found = settled(compiled, modes, _loads(compiled, modes, at, state, motors))
-    return _held_at(compiled, modes, loaded(at, found), state, motors)
+    found = settled(compiled, modes, _bearing_loads(compiled, modes, at, state, motors))
+    return _holding_forces_at(compiled, modes, loaded(at, found), state, motors)
 
 
 def self_locking_factor(compiled: Compiled, q: Any, v: Any, tau: Any, p: Any, t: float = 0.0, x: Any = None) -> float:
@@ -206,26 +212,26 @@ def self_locking_factor(compiled: Compiled, q: Any, v: Any, tau: Any, p: Any, t:
     if not modes.bearings:
         return 0.0
     state = q, v, tau, values, t, x if x is None or len(x) else None
-    loads = _loads(compiled, modes, rows_at(compiled, modes, q, values, t, v, state[5]), state)
+    loads = _bearing_loads(compiled, modes, rows_at(compiled, modes, q, values, t, v, state[5]), state)
     return steepest(loads, settled(compiled, modes, loads))
 
 
-def _loads(
+def _bearing_loads(
     compiled: Compiled, modes: JointModes, at: JointRows, state: tuple[Any, ...], motors: bool = False
 ) -> Callable[[Array], Array]:
     """Function that returns the bearing loads resulting from the friction at assumed loads."""
     q, v, tau, p, t, x = state
 
     def loads(before: Array) -> Array:
-        forces = _held_at(compiled, modes, loaded(at, before), state, motors)
+        forces = _holding_forces_at(compiled, modes, loaded(at, before), state, motors)
         given = tau + at.W.T @ forces
         a, multipliers = constrained_motion(compiled, q, v, given, p, True, t, x, smooth=True)
-        return loads_at(compiled, q, v, a, multipliers, _closing(compiled, at, forces), p, t, x)
+        return loads_at(compiled, q, v, a, multipliers, _closing_joint_forces(compiled, at, forces), p, t, x)
 
     return loads
 
 
-def _closing(compiled: Compiled, at: JointRows, forces: Array) -> Array:
+def _closing_joint_forces(compiled: Compiled, at: JointRows, forces: Array) -> Array:
     """(n,) forces along coordinates of loop-closing joints."""
     closing = np.zeros(len(compiled.program.tracer.cut_coordinates))
     for force, each in zip(forces, at.rows, strict=True):
@@ -234,15 +240,15 @@ def _closing(compiled: Compiled, at: JointRows, forces: Array) -> Array:
     return closing
 
 
-def _held_at(
+def _holding_forces_at(
     compiled: Compiled, modes: JointModes, at: JointRows, state: tuple[Any, ...], motors: bool = False
 ) -> Array:
     q, v, tau, p, t, x = state
-    forces, rates = _pushes(compiled, modes, at, q, v, p), at.W @ v
+    forces, rates = _elastic_stop_forces(compiled, modes, at, q, v, p), at.W @ v
     touched, still = touched_sides(at), at.sizes(rates) < AT_REST_SPEED
     forces += np.where(~still & at.rubs, at.sliding(rates), 0.0)
     limited = np.zeros(len(at.rows), dtype=bool)
-    bounds = _bounds(at, touched)
+    bounds = _force_bounds(at, touched)
     for i, row in enumerate(at.rows) if motors else ():
         limited[i], low, high = withheld(row, float(rates[i]), float(tau[row.at_v]))
         if limited[i]:
@@ -288,7 +294,7 @@ def touched_sides(at: JointRows) -> NDArray[np.int64]:
     return np.asarray(np.where(sides[0] != 0, sides[0], sides[1]))
 
 
-def _bounds(own: JointRows, touched: NDArray[np.int64]) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+def _force_bounds(own: JointRows, touched: NDArray[np.int64]) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
     """Smallest and largest forces at rest, then while sliding; a rigid stop pushes with any force needed."""
     (least, most), (onward, backward) = own.static_bounds, own.sliding_bounds
     least, onward = (np.where(touched > 0, -np.inf, each) for each in (least, onward))

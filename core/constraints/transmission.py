@@ -28,16 +28,18 @@ Array = NDArray[np.float64]
 def bearing_pairs(compiled: Compiled) -> BearingPairs:
     """Pairs of joint and constraint row for which the joint carries the row's wrench."""
     sides = compiled.constraints.sides()
-    return _pairs(compiled, [(side, list(range(rows.start, rows.stop))) for _, side, rows in sides])
+    return _new_bearing_pairs(compiled, [(side, list(range(rows.start, rows.stop))) for _, side, rows in sides])
 
 
 @once
-def _closing_pairs_of(compiled: Compiled) -> BearingPairs:
+def _closing_bearing_pairs(compiled: Compiled) -> BearingPairs:
     coordinates = compiled.program.tracer.cut_coordinates
-    return _pairs(compiled, [(side, [i]) for i, coordinate in enumerate(coordinates) for side in coordinate.sides])
+    return _new_bearing_pairs(
+        compiled, [(side, [i]) for i, coordinate in enumerate(coordinates) for side in coordinate.sides]
+    )
 
 
-def _pairs(compiled: Compiled, sides: Sequence[tuple[Side, Sequence[int]]]) -> BearingPairs:
+def _new_bearing_pairs(compiled: Compiled, sides: Sequence[tuple[Side, Sequence[int]]]) -> BearingPairs:
     return pairs_of(compiled.topology, compiled.program.joint_index, sides)
 
 
@@ -72,16 +74,16 @@ class Transmission(NamedTuple):
 
 def transmission(compiled: Compiled, q: Any, p: Values) -> Transmission:
     """Map from constraint multipliers to joint wrenches at states q (…, nq)."""
-    return _transmission(compiled, q, p, bearing_pairs(compiled), "constraint_sides", len(compiled.rows))
+    return _evaluated_transmission(compiled, q, p, bearing_pairs(compiled), "constraint_sides", len(compiled.rows))
 
 
 def closing_transmission(compiled: Compiled, q: Any, p: Values) -> Transmission:
     """Map from forces along coordinates of loop-closing joints, in the order of "cut_values", to joint wrenches."""
     count = len(compiled.program.tracer.cut_coordinates)
-    return _transmission(compiled, q, p, _closing_pairs_of(compiled), "cut_sides", count)
+    return _evaluated_transmission(compiled, q, p, _closing_bearing_pairs(compiled), "cut_sides", count)
 
 
-def _transmission(
+def _evaluated_transmission(
     compiled: Compiled, q: Any, p: Values, borne: BearingPairs, function: str, count: int
 ) -> Transmission:
     names = compiled.joint_names

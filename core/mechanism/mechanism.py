@@ -255,11 +255,11 @@ class Mechanism:
     def mass_matrix(self, q: Any, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, nv, nv) M(q), armature included."""
         if p is None and self._in_one_piece:
-            return self._inertia.call(q)
+            return self._mass_matrix_evaluator.call(q)
         return self.compiled.mass_matrix(q, p)
 
     @cached_property
-    def _inertia(self) -> Evaluator:
+    def _mass_matrix_evaluator(self) -> Evaluator:
         return self.compiled.evaluator("mass_matrix")
 
     def bias(self, q: Any, v: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True) -> Array:
@@ -285,7 +285,7 @@ class Mechanism:
         """(kinetic, potential) energy, J: ½ vᵀ M v; potential energy of gravity (zero at the world's origin, without
         bodies fixed to the ground), of joint springs and force elements, and of compressed elastic stops."""
         both = self._call("energy", q, v, p=p, t=t, x=x)
-        if not (self._has_rows if p is not None else self._resting):
+        if not (self._has_rows if p is not None else self._resting_test):
             return Energy(both[..., 0][()], both[..., 1][()])
         from core.constraints import row_forces
 
@@ -313,7 +313,7 @@ class Mechanism:
         motion are named in a warning.
         """
         if p is None and passive and actuators is None and self.compiled.plain:
-            return self._drive.call(q, v, a)
+            return self._inverse_dynamics_evaluator.call(q, v, a)
         from core.constraints.motion_with_rows import warned_forces
 
         return warned_forces(self.compiled, q, v, a, actuators, p, passive, t, x)
@@ -359,7 +359,7 @@ class Mechanism:
 
             tau = motor_limits.given(self.compiled, tau, p)
         elif p is None and passive and self._direct:
-            return self._accelerate.call(q, v, tau)
+            return self._forward_dynamics_evaluator.call(q, v, tau)
         return self._motion(q, v, tau, p, passive, t, x, motors)[0][0]
 
     def derivatives(
@@ -436,7 +436,7 @@ class Mechanism:
         return base_parameters.base_parameters(self.compiled, kinds, p, actuators, seed)
 
     @cached_property
-    def _resting(self) -> Resting | None:
+    def _resting_test(self) -> Resting | None:
         from core.constraints import acting_states
 
         return acting_states.resting(self.compiled)
@@ -456,13 +456,13 @@ class Mechanism:
         return motion_with_rows(self.compiled, q, v, tau, p, passive, t, x, motors)
 
     @cached_property
-    def _drive(self) -> Evaluator | Guarded | Slow:
+    def _inverse_dynamics_evaluator(self) -> Evaluator | Guarded | Slow:
         from core.constraints.motion_with_rows import quick_forces
 
         return quick_forces(self.compiled)
 
     @cached_property
-    def _accelerate(self) -> Evaluator | Guarded | Slow:
+    def _forward_dynamics_evaluator(self) -> Evaluator | Guarded | Slow:
         from core.constraints.motion_with_rows import quick_accelerations
 
         return quick_accelerations(self.compiled)

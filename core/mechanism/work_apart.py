@@ -39,12 +39,12 @@ class MachineTask(Task):
     patience: float = Task.patience
 
     def done(self, line: Line) -> bytes:
-        mech = _machine(self.model)
-        work: Work = _unpacked(self.work, mech)
+        mech = _latest_machine(self.model)
+        work: Work = _unpickled(self.work, mech)
         try:
-            return _packed((work(mech, _Packing(line, mech)), None), mech)
+            return _pickled((work(mech, _PicklingLine(line, mech)), None), mech)
         except KinetostatError as error:  # which may hold a run of the machine
-            return _packed((None, error), mech)
+            return _pickled((None, error), mech)
 
 
 def work_apart(
@@ -64,18 +64,18 @@ def work_apart(
     ends unexpectedly or none can begin.
     """
     try:
-        task = MachineTask(SentModel.of(mech.model), _packed(work, mech), patience)
+        task = MachineTask(SentModel.of(mech.model), _pickled(work, mech), patience)
     except KindError:
         return work(mech, Here(hear, cancelled))
     try:
-        found = process.ask(task, cancelled, lambda what: hear(_unpacked(what, mech)))
+        found = process.ask(task, cancelled, lambda what: hear(_unpickled(what, mech)))
     except OSError as error:
-        raise _failed(f"The worker process could not be started: {error.strerror or error}.") from None
+        raise _worker_error(f"The worker process could not be started: {error.strerror or error}.") from None
     if isinstance(found, Left):
         raise Stopped
     if isinstance(found, Lost):
-        raise _failed(f"The worker process {found.how}.")
-    result, raised = _unpacked(found, mech)
+        raise _worker_error(f"The worker process {found.how}.")
+    result, raised = _unpickled(found, mech)
     if raised is not None:
         raise raised
     return result
@@ -87,27 +87,27 @@ def prepare_apart(process: WorkProcess, mech: Mechanism) -> None:
 
     def work() -> None:
         with contextlib.suppress(KinetostatError, OSError):
-            process.ask(MachineTask(SentModel.of(mech.model), _packed(_nothing, mech)), lambda: False)
+            process.ask(MachineTask(SentModel.of(mech.model), _pickled(_no_work, mech)), lambda: False)
 
     if not process.busy:
         threading.Thread(target=work, daemon=True).start()
 
 
-def _nothing(mech: Mechanism, line: Line) -> None:
+def _no_work(mech: Mechanism, line: Line) -> None:
     pass
 
 
-def _failed(why: str) -> SimulationError:
+def _worker_error(why: str) -> SimulationError:
     return SimulationError(why, where="calculation", remedy="Try again, or run it from a script, in its own process.")
 
 
 @lru_cache(maxsize=1)
-def _machine(sent: SentModel) -> Mechanism:
+def _latest_machine(sent: SentModel) -> Mechanism:
     """The machine of a model; the last one is cached."""
     return Mechanism(sent.read())
 
 
-class _Packing(Line):
+class _PicklingLine(Line):
     """Connection that pickles reports without the machine."""
 
     def __init__(self, line: Line, mech: Mechanism) -> None:
@@ -117,13 +117,13 @@ class _Packing(Line):
         return self._line.asked()
 
     def begun(self, what: Any) -> None:
-        self._line.begun(_packed(what, self._mech))
+        self._line.begun(_pickled(what, self._mech))
 
     def tell(self, what: Any) -> None:
-        self._line.tell(_packed(what, self._mech))
+        self._line.tell(_pickled(what, self._mech))
 
 
-def _packed(what: Any, mech: Mechanism) -> bytes:
+def _pickled(what: Any, mech: Mechanism) -> bytes:
     """The object pickled with references in place of the machine and its model."""
     named = {id(mech): MACHINE, id(mech.model): MODEL}
 
@@ -136,7 +136,7 @@ def _packed(what: Any, mech: Mechanism) -> bytes:
     return out.getvalue()
 
 
-def _unpacked(content: bytes, mech: Mechanism) -> Any:
+def _unpickled(content: bytes, mech: Mechanism) -> Any:
     """The unpickled object, with references resolved to the machine given."""
     named = {MACHINE: mech, MODEL: mech.model}
 

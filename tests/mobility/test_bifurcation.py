@@ -1,7 +1,7 @@
 """Ways of motion that part, against what is known in closed form.
 
 A plate on n equal parallel rods between the same points a_i of ground and plate, turned by R and shifted by p, is held
-by |(R − 1) a_i + p| = L for all i. R = 1, |p| = L: it translates along a sphere, 2 freedoms, whatever n. With the a_i on a
+by |(R − 1) a_i + p| = L for all i. R = 1, |p| = L: it shifts along a sphere, 2 freedoms, whatever n. With the a_i on a
 circle about z, R about z by θ and p = (0, 0, h), h² = L² − 4 r² sin²(θ/2): it screws, 1 freedom (Wren 1668; Wohlhart
 1996: kinematotropic). Other poses put the a_i on a conic that is no circle: none for n ≥ 5; for n = 4 each piece of
 the manifold has at least 6 − 4 freedoms; for n = 3 all is one manifold of 3.
