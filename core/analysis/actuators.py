@@ -70,8 +70,8 @@ def actuators(mech: Mechanism, named: Sequence[str] = ()) -> Actuators:
     if not named:
         return default_actuators(mech.compiled)
     indices = tuple(dict.fromkeys(k for name in named for k in _speeds_of(mech, name)))
-    chosen = _chosen(mech.compiled, indices, "as named")
-    loose = _transmission(mech.compiled, _general(mech.compiled), chosen).loose
+    chosen = _actuators_of(mech.compiled, indices, "as named")
+    loose = _transmission(mech.compiled, _generic_motions(mech.compiled), chosen).loose
     if loose.shape[1]:
         count = loose.shape[1]
         raise ModelError(
@@ -89,18 +89,18 @@ def default_actuators(compiled: Compiled) -> Actuators:
     speeds as there are degrees of freedom, preferring driven joints, joints with a motor, joints with one coordinate,
     and earlier ones."""
     if not compiled.lasting.any():
-        return _chosen(compiled, tuple(range(compiled.nv)), "")
-    motions = _general(compiled) / speed_units(compiled, None)[:, None]
-    likely = _likely(compiled)
+        return _actuators_of(compiled, tuple(range(compiled.nv)), "")
+    motions = _generic_motions(compiled) / speed_units(compiled, None)[:, None]
+    likely = _likely_actuators(compiled)
     chosen = independent_speeds(compiled, motions, [k for ks in likely.values() for k in ks])
     kinds = [words for words, ks in likely.items() if set(ks) & set(chosen)]
     if not set(chosen) <= {k for ks in likely.values() for k in ks}:
         kinds.append("independent joints, those of one coordinate first")
     reason = ", ".join(kinds)
-    return _chosen(compiled, tuple(chosen), reason)
+    return _actuators_of(compiled, tuple(chosen), reason)
 
 
-def _likely(compiled: Compiled) -> dict[str, list[int]]:
+def _likely_actuators(compiled: Compiled) -> dict[str, list[int]]:
     """Speeds that the model marks as actuated: reason in words → indices."""
     model = compiled.model.expanded
     driven = {driver.joint for driver in model.drivers if driver.joint}
@@ -151,13 +151,13 @@ def fastest(mech: Mechanism, v: Array) -> str:
     return mech.v_names[int(np.argmax(np.abs(v) / speed_units(mech.compiled, None)))]
 
 
-def _general(compiled: Compiled) -> Array:
+def _generic_motions(compiled: Compiled) -> Array:
     """(nv, k) free motions at a generic (nonsingular) pose near the reference configuration."""
     constraints, start = PositionConstraints(compiled, drivers=False), rest(compiled)
     return constraints.motions(next(constraints.poses_near(start), start))
 
 
-def _chosen(compiled: Compiled, indices: tuple[int, ...], reason: str) -> Actuators:
+def _actuators_of(compiled: Compiled, indices: tuple[int, ...], reason: str) -> Actuators:
     return Actuators(indices, tuple(compiled.v_names[k] for k in indices), reason)
 
 

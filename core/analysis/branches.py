@@ -53,7 +53,7 @@ def branches(
     """
     constraints = PositionConstraints(mech.compiled, p, t)
     guess = mech.rest(p) if q is None else one_state(mech.compiled, q)
-    held, guess = _held(mech, constraints, fixed, guess)
+    held, guess = _held_speeds_and_guess(mech, constraints, fixed, guess)
     rng = np.random.default_rng(seed)
     found: list[Array] = []
     marks: list[Array] = []
@@ -61,7 +61,7 @@ def branches(
     last = 0
     for k in range(starts):
         step(k, starts)
-        trial = guess if k == 0 else _scattered(mech, guess, held, rng)
+        trial = guess if k == 0 else _random_guess(mech, guess, held, rng)
         pose, gap = position_solver.close(constraints.oriented, trial, 1.0 / constraints.units, held)
         if not gap < ACCEPTED_GAP or not constraints.problem.fits(pose):
             continue
@@ -105,7 +105,7 @@ def independent_coordinates(mech: Mechanism, q: Array, p: Values = None, t: floa
     return (*(plain[k] for k in sorted(chosen) if k in plain), *whole)
 
 
-def _held(
+def _held_speeds_and_guess(
     mech: Mechanism, constraints: PositionConstraints, fixed: Sequence[str] | Mapping[str, float], guess: Array
 ) -> tuple[NDArray[np.bool_], Array]:
     """Mask of the fixed speeds, and the initial guess with the given values."""
@@ -142,7 +142,7 @@ def _check_held(constraints: PositionConstraints, q: Array, held: NDArray[np.boo
         )
 
 
-def _scattered(mech: Mechanism, guess: Array, held: NDArray[np.bool_], rng: np.random.Generator) -> Array:
+def _random_guess(mech: Mechanism, guess: Array, held: NDArray[np.bool_], rng: np.random.Generator) -> Array:
     """A random pose with the fixed coordinates as in the guess."""
     trial = mech.random(rng)
     for coordinate in mech.coordinates:

@@ -30,7 +30,7 @@ def swing(mech: Mechanism, q: Array, v: Array, p: Values = None, t: float = 0.0,
     v = np.asarray(v, dtype=float)
     v = v / max(float(np.max(np.abs(v / constraints.units), initial=0.0)), 1e-300)
     count = max(1, round(amplitude / STEP))
-    there, back = (_along(constraints, np.asarray(q, dtype=float), sign * v, count) for sign in (1.0, -1.0))
+    there, back = (_poses_along(constraints, np.asarray(q, dtype=float), sign * v, count) for sign in (1.0, -1.0))
     if not there and not back:
         strains = np.linspace(0.0, STRAINED, 4)[1:]
         there, back = ([mech.integrate(q, sign * v * s) for s in strains] for sign in (1.0, -1.0))
@@ -38,7 +38,7 @@ def swing(mech: Mechanism, q: Array, v: Array, p: Values = None, t: float = 0.0,
     return np.array(poses)
 
 
-def _along(constraints: PositionConstraints, q: Array, v: Array, count: int) -> list[Array]:
+def _poses_along(constraints: PositionConstraints, q: Array, v: Array, count: int) -> list[Array]:
     """Closed poses along v, each step continuing in the direction of the last."""
     poses: list[Array] = []
     compiled, coordinates = constraints.compiled, constraints.compiled.coordinates

@@ -56,7 +56,7 @@ class FrictionBalance:
         return all(high - low <= UNIQUE_FRACTION * self.limits[name] for name, (low, high) in self.ranges.items())
 
 
-def _least(cost: Array, A: Array, b: Array, bounds: Any, shares: Shares) -> Any:
+def _solved_program(cost: Array, A: Array, b: Array, bounds: Any, shares: Shares) -> Any:
     """Solution of a linear program in forces scaled by their bounds, followed by auxiliary variables."""
     from scipy.optimize import linprog
 
@@ -69,7 +69,7 @@ def _least(cost: Array, A: Array, b: Array, bounds: Any, shares: Shares) -> Any:
         beyond = [] if found.x is None else [ball for ball in balls if np.linalg.norm(found.x[ball]) > 1.0 + within]
         if not beyond or len(planes) > CUTS * len(balls):
             if within == NEARLY and balls and found.x is not None:
-                if (polished := _polished(cost, A, b, bounds, balls, found.x)) is not None:
+                if (polished := _with_exact_disks(cost, A, b, bounds, balls, found.x)) is not None:
                     found.x = polished
                     return found
                 within = WITHIN
@@ -81,7 +81,7 @@ def _least(cost: Array, A: Array, b: Array, bounds: Any, shares: Shares) -> Any:
             planes.append(plane)
 
 
-def _polished(cost: Array, A: Array, b: Array, bounds: Any, balls: list[slice], x: Array) -> Array | None:
+def _with_exact_disks(cost: Array, A: Array, b: Array, bounds: Any, balls: list[slice], x: Array) -> Array | None:
     """Solution of the same program with exact friction disks, started close to it; None if it does not converge."""
     from scipy.optimize import minimize
 
@@ -120,11 +120,11 @@ def safety(C: Array, g: Array, low: Array, high: Array, shares: Shares) -> float
         return math.inf
     if not C.shape[1]:
         return 0.0
-    _, parts, bounds = _scaled(C, g, low, high)
+    _, parts, bounds = _scaled_problem(C, g, low, high)
     A = np.column_stack([parts, -g / size])
     cost = np.zeros(A.shape[1])
     cost[-1] = -1.0
-    found = _least(cost, A, np.zeros(len(g)), [*bounds, (0.0, None)], shares)
+    found = _solved_program(cost, A, np.zeros(len(g)), [*bounds, (0.0, None)], shares)
     return math.inf if found.status == 3 else float(found.x[-1]) if found.status == 0 else 0.0
 
 
@@ -158,20 +158,20 @@ def smallest_forces(C: Array, g: Array, low: Array, high: Array, units: Array, s
 
 def ranges(C: Array, g: Array, low: Array, high: Array, shares: Shares) -> Array:
     """(n, 2) smallest and largest value of each entry of λ with C λ = g within bounds."""
-    unit, parts, bounds = _scaled(C, g, low, high)
+    unit, parts, bounds = _scaled_problem(C, g, low, high)
     size = max(float(np.max(np.abs(g), initial=0.0)), 1e-300)
     result = np.empty((C.shape[1], 2))
     for i in range(C.shape[1]):
         for j, sign in enumerate((1.0, -1.0)):
             cost = np.zeros(C.shape[1])
             cost[i] = sign
-            found: Any = _least(cost, parts, g / size, bounds, shares)
+            found: Any = _solved_program(cost, parts, g / size, bounds, shares)
             unbounded = -sign * math.inf
             result[i, j] = found.x[i] * unit[i] if found.status == 0 else unbounded if found.status == 3 else math.nan
     return result
 
 
-def _scaled(
+def _scaled_problem(
     C: Array, g: Array, low: Array, high: Array
 ) -> tuple[Array, Array, list[tuple[float | None, float | None]]]:
     """(size of each force, C for forces in these sizes and loads in that of g, their bounds)."""

@@ -46,7 +46,7 @@ SHORTEST = 1e-11
 """Step (rad or machine sizes) below which the search has converged."""
 
 
-class _Bounded(NamedTuple):
+class _BoundedForces(NamedTuple):
     """Forces that may hold the pose: C λ = g along the free motions, low ≤ λ ≤ high. The first are those of the rows
     `rubbing`."""
 
@@ -65,13 +65,13 @@ def held_pose(mech: Mechanism, balance: Balance, q: Array, without: Callable[[],
     """
     constraints = balance.constraints
     balance.springs = None
-    start = _within(mech, balance, q)
+    start = _inside_rigid_limits(mech, balance, q)
     pose = start
     if constraints.rows:
         pose = np.asarray(mech.assemble(start, p=constraints.p, t=constraints.t, limits=False))
-    found = _search(mech, balance, pose, pose)
+    found = _nearest_held_pose(mech, balance, pose, pose)
     if found is None:  # straight on is no way: back from where the machine rests without friction
-        found = _search(mech, balance, pose, without())
+        found = _nearest_held_pose(mech, balance, pose, without())
     if found is None:
         raise SimulationError(
             "Friction cannot hold the machine here, and no nearby pose was found at which it can.",
@@ -80,23 +80,23 @@ def held_pose(mech: Mechanism, balance: Balance, q: Array, without: Callable[[],
     return found
 
 
-def _search(mech: Mechanism, balance: Balance, start: Array, pose: Array) -> Equilibrium | None:
+def _nearest_held_pose(mech: Mechanism, balance: Balance, start: Array, pose: Array) -> Equilibrium | None:
     """Pose nearest to the start that friction holds, searched from another pose; None if the search fails."""
     scale, near, friction = force_scale(balance, start), pose is start, np.zeros(0)
     for step in range(MAX_STEPS):
         balance.passed(pose)
-        problem = _bounded(balance, pose)
-        if near and _holds(problem, scale):
-            return _held(mech, balance, pose, problem, step)
-        moved, length, friction = _nearer(balance, start, pose, problem, friction)
+        problem = _bounded_forces(balance, pose)
+        if near and _can_hold(problem, scale):
+            return _held_equilibrium(mech, balance, pose, problem, step)
+        moved, length, friction = _next_pose(balance, start, pose, problem, friction)
         near = length < SHORTEST
-        if near and not _holds(problem, scale) and not _released(balance, pose):
+        if near and not _can_hold(problem, scale) and not _release_limit(balance, pose):
             return None
         pose = moved
     return None
 
 
-def _within(mech: Mechanism, balance: Balance, q: Array) -> Array:
+def _inside_rigid_limits(mech: Mechanism, balance: Balance, q: Array) -> Array:
     """(nq,) the pose moved inside rigid limits."""
     clamped = mech.clamp(q)
     for row in balance.modes.rows:
@@ -108,20 +108,22 @@ def _within(mech: Mechanism, balance: Balance, q: Array) -> Array:
     return clamped
 
 
-def _bounded(balance: Balance, q: Array, loads: Array | None = None) -> _Bounded:
+def _bounded_forces(balance: Balance, q: Array, loads: Array | None = None) -> _BoundedForces:
     """Friction and rigid-limit forces available at a pose. loads : bearing loads of a loop, default those of the
     smallest holding forces"""
     if loads is None and balance.loaded_by_itself:
         start = balance.bearing_loads(q)(np.zeros(len(balance.modes.rows)))
-        found = settled(balance.constraints.compiled, balance.modes, partial(_with_smallest, balance, q), start)
-        return _bounded(balance, q, found)
+        found = settled(
+            balance.constraints.compiled, balance.modes, partial(_loads_with_smallest_forces, balance, q), start
+        )
+        return _bounded_forces(balance, q, found)
     at, N = balance.rows(q), balance.constraints.motions(q)
     rubbing = at.chosen(at.rubs)
     rubbing = rubbing if loads is None else loaded(rubbing, loads)
     least, most = rubbing.static_bounds
     pushes = balance.limits.rows(q)
     side = np.array([limit.side for limit in balance.limits.active], dtype=float)
-    return _Bounded(
+    return _BoundedForces(
         rubbing,
         (np.concatenate([rubbing.W, pushes]) @ N).T,
         N.T @ balance.load(q),
@@ -131,35 +133,39 @@ def _bounded(balance: Balance, q: Array, loads: Array | None = None) -> _Bounded
     )
 
 
-def _with_smallest(balance: Balance, q: Array, before: Array) -> Array:
+def _loads_with_smallest_forces(balance: Balance, q: Array, before: Array) -> Array:
     """Bearing loads with the smallest holding forces, for friction at given loads."""
-    problem = _bounded(balance, q, before)
-    return _loads_with(balance, q, problem, smallest_forces(*problem[1:5], _units(balance, problem), problem.shares))
+    problem = _bounded_forces(balance, q, before)
+    return _loads_with(
+        balance, q, problem, smallest_forces(*problem[1:5], _force_scales(balance, problem), problem.shares)
+    )
 
 
-def _loads_with(balance: Balance, q: Array, problem: _Bounded, forces: Array) -> Array:
+def _loads_with(balance: Balance, q: Array, problem: _BoundedForces, forces: Array) -> Array:
     """(bearings,) loads of a loop with given forces of friction and limits."""
     friction = np.zeros(len(balance.modes.rows))
     friction[balance.rows(q).rubs] = forces[: len(problem.rubbing.rows)]
     return balance.bearing_loads(q)(friction)
 
 
-def _units(balance: Balance, problem: _Bounded) -> Array:
+def _force_scales(balance: Balance, problem: _BoundedForces) -> Array:
     """(n,) scales of the forces."""
     size = balance.constraints.size
     own = [size if row.dimension == "angle" else 1.0 for row in problem.rubbing.rows]
     return np.array(own + [1.0] * len(balance.limits.active))
 
 
-def _ranges(balance: Balance, q: Array, problem: _Bounded, held: Array) -> Array:
+def _friction_ranges(balance: Balance, q: Array, problem: _BoundedForces, held: Array) -> Array:
     """(rubbing rows, 2) smallest and largest friction forces that hold the pose, starting from the forces `held`."""
     count = len(problem.rubbing.rows)
     if not balance.loaded_by_itself:
         return ranges(*problem[1:])[:count]
-    return np.array([[_extreme(balance, q, problem, held, i, sign) for sign in (1.0, -1.0)] for i in range(count)])
+    return np.array(
+        [[_extreme_force(balance, q, problem, held, i, sign) for sign in (1.0, -1.0)] for i in range(count)]
+    )
 
 
-def _extreme(balance: Balance, q: Array, problem: _Bounded, held: Array, i: int, sign: float) -> float:
+def _extreme_force(balance: Balance, q: Array, problem: _BoundedForces, held: Array, i: int, sign: float) -> float:
     """Smallest (sign 1) or largest (−1) value of force i with bounds that depend on the reactions of all forces
     (sequential quadratic programming; Nocedal and Wright, Numerical Optimization, 18); NaN if it does not converge."""
     from scipy.optimize import minimize
@@ -176,7 +182,9 @@ def _extreme(balance: Balance, q: Array, problem: _Bounded, held: Array, i: int,
         friction[rubs] = (x * units)[:count]
         low, high = problem.low.copy(), problem.high.copy()
         low[:count], high[:count] = loaded(bare, loads(friction)).static_bounds
-        inside = [(high[k] / units[k]) ** 2 - _square(x * units / units[k], k, int(problem.shares[k])) for k in balls]
+        inside = [
+            (high[k] / units[k]) ** 2 - _squared_norm(x * units / units[k], k, int(problem.shares[k])) for k in balls
+        ]
         return np.concatenate([(high / units - x)[upper], (x - low / units)[lower], inside])
 
     balanced = {"type": "eq", "fun": lambda x: (C @ x - problem.g) / size, "jac": lambda _: C / size}
@@ -191,18 +199,20 @@ def _extreme(balance: Balance, q: Array, problem: _Bounded, held: Array, i: int,
     return float(found.x[i] * units[i]) if away <= HOLDS_FRACTION else math.nan
 
 
-def _square(x: Array, first: int, count: int) -> float:
+def _squared_norm(x: Array, first: int, count: int) -> float:
     return float(x[first : first + count] @ x[first : first + count])
 
 
-def _holds(problem: _Bounded, scale: float) -> bool:
+def _can_hold(problem: _BoundedForces, scale: float) -> bool:
     """Return True if some admissible forces balance the load."""
     if np.max(np.abs(problem.g), initial=0.0) <= HOLDS_FRACTION * scale:
         return True
     return safety(*problem[1:]) >= 1.0 - HOLDS_FRACTION
 
 
-def _nearer(balance: Balance, start: Array, q: Array, problem: _Bounded, friction: Array) -> tuple[Array, float, Array]:
+def _next_pose(
+    balance: Balance, start: Array, q: Array, problem: _BoundedForces, friction: Array
+) -> tuple[Array, float, Array]:
     """Next pose towards the nearest one that friction holds, the length of the step, and the friction there."""
     from scipy.optimize import lsq_linear
 
@@ -242,17 +252,19 @@ def _nearer(balance: Balance, start: Array, q: Array, problem: _Bounded, frictio
     return (trial if reached is None else reached), length, x[k:] * units
 
 
-def _released(balance: Balance, q: Array) -> bool:
+def _release_limit(balance: Balance, q: Array) -> bool:
     """Release the limit that would need the largest tensile force; return True if there is one."""
     return balance.limits.release(balance.balancing(q, balance.load(q))[1], 0.0)
 
 
-def _held(mech: Mechanism, balance: Balance, pose: Array, problem: _Bounded, steps: int) -> Equilibrium:
+def _held_equilibrium(
+    mech: Mechanism, balance: Balance, pose: Array, problem: _BoundedForces, steps: int
+) -> Equilibrium:
     at_rest = rest_at(mech, balance, pose, steps)
     rubbing = problem.rubbing
     rubs = len(rubbing.rows)
-    forces = smallest_forces(*problem[1:5], _units(balance, problem), problem.shares)
-    bounds = _ranges(balance, pose, problem, forces)
+    forces = smallest_forces(*problem[1:5], _force_scales(balance, problem), problem.shares)
+    bounds = _friction_ranges(balance, pose, problem, forces)
     names = [row.name for row in rubbing.rows]
     left = problem.g - problem.C @ forces
     pushes = {limit.name: float(f) for limit, f in zip(balance.limits.active, forces[rubs:], strict=True)}

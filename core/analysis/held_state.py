@@ -77,12 +77,12 @@ class HeldState:
         self.load = self.tau - compiled.call("bias", q, v, p=p, t=t, x=x)
         asked = self.tau if motors else None
         self.modes = modes_at(constraints, (q, v, x), self.load, solver(self.G)(-bias), friction, asked)
-        self.silent[[row.at_v for row in self._rows(self.modes.idle) if has_motor(row)]] = True
+        self.silent[[row.at_v for row in self._joint_rows(self.modes.idle) if has_motor(row)]] = True
         self.rows = stacked(self.G, self.modes.W) if self.modes.kept else self.G
         self.bias = np.concatenate([bias, biases_at(compiled, self.modes.at, q, v, p)[self.modes.kept]])
         self.load = self.load + self.modes.at.W.T @ self.modes.given
 
-    def _rows(self, which: list[int]) -> list[JointRow]:
+    def _joint_rows(self, which: list[int]) -> list[JointRow]:
         return [self.modes.at.rows[i] for i in which]
 
     @property

@@ -90,7 +90,7 @@ def reach(
     settle : relative gain of a step (of the squared error) that is no progress any more. A target out of reach is given
         up when the error stands across all the frame can do, to an angle of √settle; a drag does with 1e-5.
     """
-    problem = _Problem(mech, frame, np.asarray(target, dtype=float), p, orientation_weight, t)
+    problem = _FrameProblem(mech, frame, np.asarray(target, dtype=float), p, orientation_weight, t)
     problem.point = np.asarray(point, dtype=float)
     problem.settle = settle
     return problem.solve(np.array(q, dtype=float), iterations)
@@ -117,10 +117,10 @@ def solve(
 
     rng = np.random.default_rng(2)
     target = np.asarray(target, dtype=float)
-    problem = _Problem(mech, frame, target, p, None, t)
+    problem = _FrameProblem(mech, frame, target, p, None, t)
     closed = closed_near(mech.compiled, mech.clamp(q), problem.p, t, start=np.array(q, dtype=float))
     first = np.asarray(mech.assemble(q, p=problem.p, t=t)) if closed is None else closed
-    still = _coordinates_of(mech, idle_speeds(mech, frame, p, translation=target.shape == (3,), t=t))
+    still = _coordinates_moved_only_by(mech, idle_speeds(mech, frame, p, translation=target.shape == (3,), t=t))
     found: list[Reach] = []
     best: Reach | None = None
     for k in range(restarts + 1):
@@ -135,10 +135,12 @@ def solve(
     if not found:
         return (best,) if best is not None else ()
     found.sort(key=lambda attempt: float(np.linalg.norm(mech.difference(np.asarray(q), attempt.q))))
-    return _each_once(mech, found, p, t)
+    return _without_duplicates(mech, found, p, t)
 
 
-def _each_once(mech: Mechanism, found: Sequence[Reach], p: Mapping[str, float] | None, t: float) -> tuple[Reach, ...]:
+def _without_duplicates(
+    mech: Mechanism, found: Sequence[Reach], p: Mapping[str, float] | None, t: float
+) -> tuple[Reach, ...]:
     """The poses without duplicates; the first of each group of equivalent ones is kept."""
     from core.mobility.constraint_rank import PositionConstraints
 
@@ -148,12 +150,14 @@ def _each_once(mech: Mechanism, found: Sequence[Reach], p: Mapping[str, float] |
     kept: list[tuple[Reach, Array]] = []
     for each in found:
         mark = np.zeros(0) if mark_of is None else mark_of(each.q)
-        if not any(_alike(mech, (each.q, mark), (other.q, seen), looped) for other, seen in kept):
+        if not any(_is_same_pose(mech, (each.q, mark), (other.q, seen), looped) for other, seen in kept):
             kept.append((each, mark))
     return tuple(each for each, _ in kept)
 
 
-def _alike(mech: Mechanism, one: tuple[Array, Array], other: tuple[Array, Array], looped: NDArray[np.bool_]) -> bool:
+def _is_same_pose(
+    mech: Mechanism, one: tuple[Array, Array], other: tuple[Array, Array], looped: NDArray[np.bool_]
+) -> bool:
     """True if two poses are equal up to irrelevant differences in the flagged coordinates. one, other : pose and its
     identifying numbers"""
     if distance(mech, one[0], np.where(looped, one[0], other[0])) > SAME_POSE:
@@ -188,13 +192,13 @@ def idle_coordinates(
     mech: Mechanism, frame: str, p: Mapping[str, float] | None = None, *, translation: bool = False, t: float = 0.0
 ) -> tuple[str, ...]:
     """Names of coordinates that move the frame at no pose; for a ball joint its name."""
-    flags = _coordinates_of(mech, idle_speeds(mech, frame, p, translation=translation, t=t))
+    flags = _coordinates_moved_only_by(mech, idle_speeds(mech, frame, p, translation=translation, t=t))
     plain = set(plain_coordinates(mech).values())
     names = [c.name if c.name in plain else c.joint for c, idle in zip(mech.coordinates, flags, strict=True) if idle]
     return tuple(dict.fromkeys(names))
 
 
-def _coordinates_of(mech: Mechanism, speeds: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _coordinates_moved_only_by(mech: Mechanism, speeds: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """(nq,) True for coordinates that only these speeds (nv,) move."""
     flags = np.zeros(mech.nq, dtype=bool)
     plain = {name: k for k, name in plain_coordinates(mech).items()}
@@ -223,10 +227,10 @@ def self_motions(
     asked = np.vstack([asked, N[idle_speeds(mech, frame, p, t=t)]])
     _, sigma, right = np.linalg.svd(asked)
     left = N @ right[int(np.count_nonzero(sigma > STILL_TOLERANCE)) :].T
-    return sum(any(_goes_on(mech, q, sign * v, frame, target, p, t) for sign in (1.0, -1.0)) for v in left.T)
+    return sum(any(_is_self_motion(mech, q, sign * v, frame, target, p, t) for sign in (1.0, -1.0)) for v in left.T)
 
 
-def _goes_on(
+def _is_self_motion(
     mech: Mechanism, q: Array, v: Array, frame: str, target: Any, p: Mapping[str, float] | None, t: float
 ) -> bool:
     step = v * (SELF_MOTION / float(np.max(np.abs(v))))
@@ -237,7 +241,7 @@ def _goes_on(
     return found.reached and distance(mech, q, found.q) > 0.5 * SELF_MOTION
 
 
-class _Problem:
+class _FrameProblem:
     """Inverse kinematics of one frame and target, with all data that is constant between steps."""
 
     def __init__(
@@ -269,16 +273,16 @@ class _Problem:
             if norm < TOLERANCE**2:
                 break
             descent = jacobian.T @ error
-            free = self._free(q, descent)
+            free = self._free_speeds(q, descent)
             if float(descent[free] @ descent[free]) <= self.settle * norm * float(np.sum(jacobian[:, free] ** 2)):
                 break
-            step = _step(jacobian, error, damping, free)
+            step = _damped_step(jacobian, error, damping, free)
             while math.sqrt(float(step @ step)) > longest and damping < LARGEST_DAMPING:
                 damping *= 10.0
-                step = _step(jacobian, error, damping, free)
+                step = _damped_step(jacobian, error, damping, free)
             if longest < math.inf and 2.0 * float(error @ jacobian @ step) < self.settle * norm:
                 break
-            trial = self._advance(q, step)
+            trial = self._moved_by_step(q, step)
             trial_error = self._error(trial)
             if float(trial_error @ trial_error) < norm:
                 gain = norm - float(trial_error @ trial_error)
@@ -293,25 +297,25 @@ class _Problem:
         position, orientation = self._errors(q)
         return Reach(q, math.sqrt(float(error @ error)), position, orientation, at_limits(mech, q), done)
 
-    def _advance(self, q: Array, step: Array) -> Array:
+    def _moved_by_step(self, q: Array, step: Array) -> Array:
         moved = self.mech.clamp(self.mech.integrate(q, step, 1.0))
         if not self.mech.constrained:
             return moved
         closed = closed_near(self.mech.compiled, moved, self.p, self.t, start=q)
         return q if closed is None else closed
 
-    def _pose(self, q: Array) -> Array:
+    def _target_point_pose(self, q: Array) -> Array:
         """(4, 4) axes of the frame at the point that is to meet the target."""
         X_WF = np.array(self.mech.frame(q, self.frame, p=self.p))
         X_WF[:3, 3] += X_WF[:3, :3] @ self.point
         return X_WF
 
     def _error(self, q: Array) -> Array:
-        X_WF = self._pose(q)
+        X_WF = self._target_point_pose(q)
         error = self.position - X_WF[:3, 3]
         if self.rotation is None:
             return error
-        return np.concatenate([self._length(q) * rotation_vector(self.rotation @ X_WF[:3, :3].T), error])
+        return np.concatenate([self._length_scale(q) * rotation_vector(self.rotation @ X_WF[:3, :3].T), error])
 
     def _jacobian(self, q: Array) -> Array:
         jacobian = np.array(self.mech.jacobian(q, self.frame, p=self.p))
@@ -322,14 +326,14 @@ class _Problem:
             jacobian = jacobian @ self._projection(q)
         if self.rotation is None:
             return jacobian[3:]
-        return np.concatenate([self._length(q) * jacobian[:3], jacobian[3:]])
+        return np.concatenate([self._length_scale(q) * jacobian[:3], jacobian[3:]])
 
     def _projection(self, q: Array) -> Array:
         """(nv, nv) projection 1 − G⁺G onto the joint speeds that all constraints admit."""
         G = np.asarray(self.mech.constraint_jacobian(q, p=self.p))
         return np.eye(self.mech.nv) - np.linalg.pinv(G, rcond=1e-7) @ G
 
-    def _length(self, q: Array) -> float:
+    def _length_scale(self, q: Array) -> float:
         """Length in m weighted like one radian: the ratio of the frame's linear to its angular mobility."""
         if self.weight is None:
             jacobian = np.asarray(self.mech.jacobian(q, self.frame, p=self.p))
@@ -338,13 +342,13 @@ class _Problem:
         return self.weight
 
     def _errors(self, q: Array) -> tuple[float, float]:
-        X_WF = self._pose(q)
+        X_WF = self._target_point_pose(q)
         position = float(np.linalg.norm(self.position - X_WF[:3, 3]))
         if self.rotation is None:
             return position, 0.0
         return position, float(np.linalg.norm(rotation_vector(self.rotation @ X_WF[:3, :3].T)))
 
-    def _free(self, q: Array, descent: Array) -> NDArray[np.bool_]:
+    def _free_speeds(self, q: Array, descent: Array) -> NDArray[np.bool_]:
         """Mask of the speeds that take part in a step: not those blocked by a limit."""
         index, speed, lower, upper = self.bounds
         free = np.ones(self.mech.nv, dtype=bool)
@@ -354,7 +358,7 @@ class _Problem:
         return free
 
 
-def _step(jacobian: Array, error: Array, damping: float, free: NDArray[np.bool_]) -> Array:
+def _damped_step(jacobian: Array, error: Array, damping: float, free: NDArray[np.bool_]) -> Array:
     """Δ = Jᵀ (J Jᵀ + λ² I)⁻¹ e over the free columns, at most LARGEST_STEP long."""
     step = np.zeros(jacobian.shape[1])
     columns = jacobian[:, free]

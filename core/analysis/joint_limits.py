@@ -47,22 +47,22 @@ class ActiveLimits:
 
     def __init__(self, constraints: PositionConstraints) -> None:
         self.constraints = constraints
-        self.all = tuple(_limits(constraints))
+        self.all = tuple(_all_limits(constraints))
         self.active: list[ActiveLimit] = []
         self._near: dict[str, float] = {}
 
     def passed(self, q: Array) -> None:
         """Use this pose as the reference from which angles of loop-closing joints are counted."""
-        self._near = {limit.name: self._value(limit, q) for limit in self.all if limit.cut is not None}
+        self._near = {limit.name: self._coordinate_value(limit, q) for limit in self.all if limit.cut is not None}
 
-    def _value(self, limit: ActiveLimit, q: Array) -> float:
+    def _coordinate_value(self, limit: ActiveLimit, q: Array) -> float:
         if limit.cut is None:
             return float(q[limit.q])
         return limit.cut.value(self.constraints.compiled, q, self.constraints.p, self._near.get(limit.name))
 
     def beyond(self, limit: ActiveLimit, q: Array) -> float:
         """Signed distance of a pose beyond a limit."""
-        return limit.side * (self._value(limit, q) - limit.value)
+        return limit.side * (self._coordinate_value(limit, q) - limit.value)
 
     def motions(self, q: Array) -> Array:
         """(nv, k) free motions along the active limits."""
@@ -102,7 +102,7 @@ class ActiveLimits:
             return constraints.closed(q, still)
 
         def residual(q: Array) -> Array:
-            gaps = [self._value(limit, q) - limit.value for limit, _ in cuts]
+            gaps = [self._coordinate_value(limit, q) - limit.value for limit, _ in cuts]
             return np.concatenate([constraints.problem.residual(q), gaps])
 
         def jacobian(q: Array) -> Matrix:
@@ -115,7 +115,7 @@ class ActiveLimits:
     def reached(self, q: Array, trial: Array) -> Array | None:
         """Pose at which a step from q towards the trial pose meets its first limit, which becomes active; the trial
         pose if no limit is met; None if the loops do not close exactly on the limit (then try a shorter step)."""
-        crossed = [limit for limit in self.all if limit not in self.active and self._outside(limit, trial)]
+        crossed = [limit for limit in self.all if limit not in self.active and self._is_outside(limit, trial)]
         if not crossed:
             return trial
         shares = []
@@ -127,12 +127,12 @@ class ActiveLimits:
         if first.cut is None:
             near[first.q] = first.value
         closed, gap = self.closed(near, first)
-        if gap >= ACCEPTED_GAP or any(self._outside(s, closed) for s in self.all if s not in (*self.active, first)):
+        if gap >= ACCEPTED_GAP or any(self._is_outside(s, closed) for s in self.all if s not in (*self.active, first)):
             return None
         self.active.append(first)
         return closed
 
-    def _outside(self, limit: ActiveLimit, q: Array) -> bool:
+    def _is_outside(self, limit: ActiveLimit, q: Array) -> bool:
         return self.beyond(limit, q) > (WITHIN if limit.cut is None else WITHIN_CUT)
 
     def release(self, forces: Array, tolerance: float) -> bool:
@@ -156,7 +156,7 @@ class ActiveLimits:
         self.active = [limit for limit, force in pairs if abs(force) * (size if limit.slides else 1.0) > tolerance]
 
 
-def _limits(constraints: PositionConstraints) -> list[ActiveLimit]:
+def _all_limits(constraints: PositionConstraints) -> list[ActiveLimit]:
     compiled, result = constraints.compiled, []
     for coordinate in compiled.coordinates.table:
         own = [c for c in compiled.coordinates.table if c.joint == coordinate.joint]

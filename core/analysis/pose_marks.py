@@ -26,14 +26,14 @@ class PoseMarks:
         self.constraints = constraints
         compiled = constraints.compiled
         at_rest = rest(compiled)
-        points, poses = _points(constraints, at_rest), compiled.call("poses", at_rest, p=constraints.p)
+        points, poses = _joint_points(constraints, at_rest), compiled.call("poses", at_rest, p=constraints.p)
         turned, lines = [], []
         for i, body in enumerate(compiled.model.expanded.bodies):
             own = np.array(points.get(body.name, [])).reshape(-1, 3)
-            line = _line(own, constraints.size)
+            line = _common_line(own, constraints.size)
             if line is not None:
                 lines.append((i, poses[i, :3, :3].T @ line))
-            elif not (_weighs_nothing(body) and _in_one_point(own, constraints.size)):
+            elif not (_is_massless(body) and _points_coincide(own, constraints.size)):
                 turned.append(i)
         self.turned = turned
         self.lines = [i for i, _ in lines]
@@ -49,7 +49,7 @@ class PoseMarks:
         return np.concatenate([np.ravel(places) / self.constraints.size, lines.ravel(), turns.ravel()])
 
 
-def _points(constraints: PositionConstraints, q: Array) -> dict[str, list[Array]]:
+def _joint_points(constraints: PositionConstraints, q: Array) -> dict[str, list[Array]]:
     """Positions of each body's joints (m, world), and further points on the lines along which joints slide."""
     compiled, found = constraints.compiled, dict[str, list[Array]]()
     carriers, numbers = compiled.topology.carriers, compiled.coordinates.numbers
@@ -65,7 +65,7 @@ def _points(constraints: PositionConstraints, q: Array) -> dict[str, list[Array]
     return found
 
 
-def _line(points: Array, size: float) -> Array | None:
+def _common_line(points: Array, size: float) -> Array | None:
     """(3,) direction of the line through points (n, 3), at least two of them distinct; None if they are not
     collinear."""
     if len(points) < 2:
@@ -75,10 +75,10 @@ def _line(points: Array, size: float) -> Array | None:
     return np.asarray(directions[0]) if on_a_line else None
 
 
-def _weighs_nothing(body: Body) -> bool:
+def _is_massless(body: Body) -> bool:
     return body.mass == 0.0 and body.density is None
 
 
-def _in_one_point(points: Array, size: float) -> bool:
+def _points_coincide(points: Array, size: float) -> bool:
     """True if points, at least two, coincide."""
     return len(points) > 1 and bool(np.max(np.ptp(points, axis=0)) < APART * size)

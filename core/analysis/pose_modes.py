@@ -92,8 +92,8 @@ def modes_at(
     M = N.T @ compiled.mass_matrix(q, p) @ N
     carried = compiled.mass_matrix(q, p) @ drift
     own = biases_at(compiled, at, q, v, p)[held] + at.W[held] @ drift
-    bounds = _bounds(at.chosen(held), [limits.get(i) for i in held])
-    broken = _broken(at.chosen(held), M, N, N.T @ (load + at.W.T @ given - carried), own, bounds)
+    bounds = _held_force_bounds(at.chosen(held), [limits.get(i) for i in held])
+    broken = _broken_loose_rows(at.chosen(held), M, N, N.T @ (load + at.W.T @ given - carried), own, bounds)
     for k, (sign, force) in broken.items():
         given[held[k]] += force
         if held[k] not in limits:
@@ -123,14 +123,14 @@ def _at_speed_limits(
     return limits, idle
 
 
-class _Bounds(NamedTuple):
+class _HeldForceBounds(NamedTuple):
     """(n, 2) smallest and largest forces of rows that may be held, at rest and while they slide."""
 
     rest: tuple[Array, Array]
     sliding: tuple[Array, Array]
 
 
-def _bounds(held: JointRows, limits: list[tuple[float, float] | None]) -> _Bounds:
+def _held_force_bounds(held: JointRows, limits: list[tuple[float, float] | None]) -> _HeldForceBounds:
     """Force bounds of held rows. limits : for a row at a speed limit, the bounds of the force its motor may withhold;
     None if friction holds the row"""
     rest, sliding = ([each.copy() for each in both] for both in (held.static_bounds, held.sliding_bounds))
@@ -141,11 +141,11 @@ def _bounds(held: JointRows, limits: list[tuple[float, float] | None]) -> _Bound
         else:
             for low, high in (rest, sliding):
                 low[k], high[k] = own
-    return _Bounds((rest[0], rest[1]), (sliding[0], sliding[1]))
+    return _HeldForceBounds((rest[0], rest[1]), (sliding[0], sliding[1]))
 
 
-def _broken(
-    held: JointRows, M: Array, N: Array, load: Array, biases: Array, bounds: _Bounds
+def _broken_loose_rows(
+    held: JointRows, M: Array, N: Array, load: Array, biases: Array, bounds: _HeldForceBounds
 ) -> dict[int, tuple[int, float]]:
     """Rows (indices in `held`) that break loose → sign of the resulting speed, and the force along the row."""
     if not len(M):

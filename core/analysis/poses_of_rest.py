@@ -177,10 +177,10 @@ class Balance:
         state = {"q": q, "v": still, "u": still, "x": self.states(q), "t": time}
         slopes = derivatives(compiled.program)(state, multipliers, constraints.p)
         springs = (stops.rows @ N).T @ (stops.stiffness[:, None] * (stops.rows @ N))
-        bending = self.limits.bending(q, N, pushes) + self._bending(q, N, held)
+        bending = self.limits.bending(q, N, pushes) + self._geometric_stiffness(q, N, held)
         return np.asarray(N.T @ balanced(slopes).f_q @ N) + springs - bending
 
-    def _bending(self, q: Array, N: Array, forces: Array) -> Array:
+    def _geometric_stiffness(self, q: Array, N: Array, forces: Array) -> Array:
         """(k, k) geometric stiffness along N of forces along rows, due to their changing directions; zero for tree
         joints."""
         result = np.zeros((N.shape[1], N.shape[1]))
@@ -213,21 +213,21 @@ def rest_at(mech: Mechanism, balance: Balance, pose: Array, steps: int) -> Equil
     K = balance.stiffness(pose, N)
     eigenvalues = np.asarray(np.linalg.eigvalsh(0.5 * (K + K.T)), dtype=float)
     held, stops = balance.limits.active, balance.stops(pose)
-    linear = None if held else _linear(mech, pose, balance)
+    linear = None if held else _linearisation_or_none(mech, pose, balance)
     forces = {stop.name: float(push) for stop, push in zip(held, pushes, strict=True)}
     return Equilibrium(
         pose,
         float(np.max(np.abs(left * balance.constraints.units), initial=0.0)) / scale,
         load - left,
         eigenvalues,
-        _verdict(eigenvalues, linear),
+        _stability_verdict(eigenvalues, linear),
         steps,
         linear,
         forces | dict(zip(stops.names, map(float, stops.forces), strict=True)),
     )
 
 
-def _linear(mech: Mechanism, q: Array, balance: Balance) -> Linearisation | None:
+def _linearisation_or_none(mech: Mechanism, q: Array, balance: Balance) -> Linearisation | None:
     """Linearised motion about the pose; None if masses are missing."""
     constraints = balance.constraints
     try:
@@ -237,7 +237,7 @@ def _linear(mech: Mechanism, q: Array, balance: Balance) -> Linearisation | None
         return None
 
 
-def _verdict(stiffness: Array, linear: Linearisation | None) -> str:
+def _stability_verdict(stiffness: Array, linear: Linearisation | None) -> str:
     scale = max(float(np.max(np.abs(stiffness), initial=0.0)), 1e-300)
     if linear is not None and linear.stability == "unstable":
         return "unstable"

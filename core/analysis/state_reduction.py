@@ -45,7 +45,7 @@ class Reduction(NamedTuple):
 
 def reduction(mech: Mechanism, slopes: Equations) -> Reduction:
     """Kept states of a machine in small motions, and how the others follow."""
-    followed = _held_by_dampers(slopes) if len(slopes.sum_w) else _all_kept(slopes)
+    followed = _without_damper_states(slopes) if len(slopes.sum_w) else _all_states_kept(slopes)
     counters = {state for state, _ in mech.compiled.elements.turn_counters.values()}
     lasting = [k for k, state in enumerate(followed.kept) if state not in counters]
     return followed._replace(Y=followed.Y[:, lasting], kept=[followed.kept[k] for k in lasting])
@@ -56,12 +56,12 @@ def names_of(mech: Mechanism, found: Reduction) -> tuple[str, ...]:
     return tuple(mech.x_names[k] for k in found.kept)
 
 
-def _all_kept(slopes: Equations) -> Reduction:
+def _all_states_kept(slopes: Equations) -> Reduction:
     nx, nv = slopes.x_q.shape
     return Reduction(np.zeros((nx, nv)), np.eye(nx), np.zeros((nx, slopes.f_p.shape[1])), list(range(nx)))
 
 
-def _held_by_dampers(slopes: Equations) -> Reduction:
+def _without_damper_states(slopes: Equations) -> Reduction:
     import scipy.linalg
 
     C = -0.5 * (slopes.sum_w + slopes.sum_w.T)
@@ -70,13 +70,13 @@ def _held_by_dampers(slopes: Equations) -> Reduction:
     L_q, L_x, L_p = (W.T @ each for each in (slopes.sum_q, slopes.sum_x, slopes.sum_p))
     inverse = -np.linalg.pinv(L_x, rcond=RANK_TOLERANCE)
     free = scipy.linalg.null_space(L_x, rcond=RANK_TOLERANCE)
-    kept = _pivots(free)
+    kept = _pivot_states(free)
     Y = free @ np.linalg.inv(free[kept])
     T, T_p = (particular - Y @ particular[kept] for particular in (inverse @ L_q, inverse @ L_p))
     return Reduction(T, Y, T_p, kept)
 
 
-def _pivots(free: Array) -> list[int]:
+def _pivot_states(free: Array) -> list[int]:
     """Indices of the states that best determine the columns of free (nx, ny)."""
     import scipy.linalg
 

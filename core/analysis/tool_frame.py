@@ -15,7 +15,7 @@ def tool_frame(model: Model) -> str:
         return f"{model.chains[0].prefix}tool"
     plain = model.expanded
     names = [frame.name for frame in plain.frames] + [body.name for body in plain.bodies]
-    depths = _depths(plain)
+    depths = _joint_depths(plain)
     for word in _TOOL_WORDS:
         called = [n for n in names if n.lower() == word or n.lower().endswith((f"_{word}", f"-{word}"))]
         if called:
@@ -27,7 +27,7 @@ def tool_frame(model: Model) -> str:
     return frames[0] if frames else max((body.name for body in plain.bodies), key=lambda name: depths[name])
 
 
-def _depths(model: Model) -> dict[str, tuple[int, int]]:
+def _joint_depths(model: Model) -> dict[str, tuple[int, int]]:
     """Number of moving joints, and of joints, between the ground and each body or frame, along the first path found."""
     children: dict[str, list[tuple[str, int]]] = {}
     for joint in model.joints:

@@ -55,7 +55,7 @@ def nearest_turns(mech: Mechanism, q: Array, guess: Array) -> Array:
     """(nq,) the same pose with angles shifted by whole turns, within limits, to be as near as possible to the guess."""
     result = np.array(q, dtype=float)
     for angle in angles(mech):
-        least, most = _turns(angle, q[angle.q])
+        least, most = _allowed_turns(angle, q[angle.q])
         turns = round((guess[angle.q] - q[angle.q]) / TURN)
         result[angle.q] += TURN * min(max(turns, least), most)
     return result
@@ -66,13 +66,13 @@ def other_turns(mech: Mechanism, q: Array) -> dict[str, int]:
     found = {}
     for angle in angles(mech):
         if math.isfinite(angle.upper - angle.lower):
-            least, most = _turns(angle, q[angle.q])
+            least, most = _allowed_turns(angle, q[angle.q])
             if most > least:
                 found[angle.name] = int(most - least)
     return found
 
 
-def _turns(angle: Angle, value: float) -> tuple[float, float]:
+def _allowed_turns(angle: Angle, value: float) -> tuple[float, float]:
     """Smallest and largest number of whole turns that may be added; none if the value is outside its limits."""
     least = math.ceil((angle.lower - BEYOND - value) / TURN) if math.isfinite(angle.lower) else -math.inf
     most = math.floor((angle.upper + BEYOND - value) / TURN) if math.isfinite(angle.upper) else math.inf

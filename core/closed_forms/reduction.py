@@ -6,8 +6,8 @@
 2. v = Φ v_i, and the motion of every body in the world with it.
 3. The steps are walked once more for b, the accelerations where the independent ones vanish (`_Pass.bias`): every
    joint adds V × S v, and the same solvers answer.
-4. Φᵀ M Φ = Σ over the links of V_i · I V_j, with the motions V_k of the link in column k (`_reduced_mass_matrix`); Φᵀ (M b + h) from
-   one inverse dynamics with the accelerations b.
+4. Φᵀ M Φ = Σ over the links of V_i · I V_j, with the motions V_k of the link in column k
+   (`_reduced_mass_matrix`); Φᵀ (M b + h) from one inverse dynamics with the accelerations b.
 """
 
 from __future__ import annotations

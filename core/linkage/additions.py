@@ -29,7 +29,7 @@ STROKE = 0.25
 # ------------------------------------------------------------------------------- gears
 
 
-class _Wheel(NamedTuple):
+class _GearBody(NamedTuple):
     """A gear body that turns in a carrier. sign : sense of its angle relative to the joint's coordinate"""
 
     joint: Joint
@@ -57,13 +57,13 @@ def gears(
     distance = math.dist(a.point, b.point)
     if distance < SAME_PLACE:
         raise ModelError("Both pins are at the same point.", remedy="Choose two separate pins.")
-    share, teeth = _ratio(ratio)
-    model, one, other = _meshing(model, drawing, a, b)
-    radii = _radii(distance, share)
+    share, teeth = _ratio_and_teeth(ratio)
+    model, one, other = _meshing_gears(model, drawing, a, b)
+    radii = _pitch_radii(distance, share)
     for wheel, pin, radius, count in ((one, a, radii[0], teeth[0]), (other, b, radii[1], teeth[1])):
         ring = share > 0.0 and radius == max(radii)
-        model = _with_wheel(model, drawing, wheel, pin.point, _wheel_shape(model, radius, count, ring))
-    at = [_coordinate(drawing, model.find("joints", wheel.joint.name)) for wheel in (one, other)]
+        model = _with_gear(model, drawing, wheel, pin.point, _gear_shape(model, radius, count, ring))
+    at = [_drawn_angle(drawing, model.find("joints", wheel.joint.name)) for wheel in (one, other)]
     along = share * one.sign * other.sign
     return add(
         model,
@@ -78,7 +78,7 @@ def gears(
     )
 
 
-def _ratio(given: float | tuple[float, float]) -> tuple[float, tuple[float, float]]:
+def _ratio_and_teeth(given: float | tuple[float, float]) -> tuple[float, tuple[float, float]]:
     """Speed of the second gear over that of the first, and both numbers of teeth."""
     if isinstance(given, tuple):
         first, second = map(float, given)
@@ -98,13 +98,13 @@ def _ratio(given: float | tuple[float, float]) -> tuple[float, tuple[float, floa
     return ratio, (TEETH * slow * abs(ratio) / max(1.0, abs(ratio)), TEETH * slow / max(1.0, abs(ratio)))
 
 
-def _radii(distance: float, ratio: float) -> tuple[float, float]:
+def _pitch_radii(distance: float, ratio: float) -> tuple[float, float]:
     """Radii of the pitch circles: r1 / r2 = |ratio|; their sum, or difference for an internal mesh, is the distance."""
     second = distance / (1.0 - ratio) if ratio < 1.0 else distance / (ratio - 1.0)
     return abs(ratio) * second, second
 
 
-def _meshing(model: Model, drawing: Drawing, a: Pin, b: Pin) -> tuple[Model, _Wheel, _Wheel]:
+def _meshing_gears(model: Model, drawing: Drawing, a: Pin, b: Pin) -> tuple[Model, _GearBody, _GearBody]:
     """The two gear bodies, which turn in one carrier. A gear on the ground, coaxial with a pin of the carrier, is
     attached to the carrier instead, with the same motion."""
     used = {name for each in model.constraints for name in each.joints} | {d.joint for d in model.drivers}
@@ -112,13 +112,13 @@ def _meshing(model: Model, drawing: Drawing, a: Pin, b: Pin) -> tuple[Model, _Wh
         (pair, grounded, used_before)
         for one in drawing.pins_at(a.point)
         for other in drawing.pins_at(b.point)
-        for pair in _pairs(model, one.joint, other.joint)
+        for pair in _gear_pairs(model, one.joint, other.joint)
         for grounded in [carrier_of(model, drawing.plane.parent) in (pair[0].body, pair[1].body)]
         for used_before in [sum(wheel.joint.name in used for wheel in pair)]
     ]
     choices = [each for each in choices if each[2] < 2]
     moving = [each for each in choices if not each[1]]
-    if not moving and (hung := _hung(model, drawing, a, b, used)) is not None:
+    if not moving and (hung := _with_gear_on_carrier(model, drawing, a, b, used)) is not None:
         return hung
     if not choices:
         raise ModelError(
@@ -129,23 +129,25 @@ def _meshing(model: Model, drawing: Drawing, a: Pin, b: Pin) -> tuple[Model, _Wh
     return model, pair[0], pair[1]
 
 
-def _pairs(model: Model, one: Joint, other: Joint) -> list[tuple[_Wheel, _Wheel]]:
+def _gear_pairs(model: Model, one: Joint, other: Joint) -> list[tuple[_GearBody, _GearBody]]:
     if one == other:
         return []
     return [
         (first, second)
-        for first in _sides(model, one)
-        for second in _sides(model, other)
+        for first in _joint_sides(model, one)
+        for second in _joint_sides(model, other)
         if first.carrier == second.carrier and first.body != second.body
     ]
 
 
-def _sides(model: Model, joint: Joint) -> tuple[_Wheel, _Wheel]:
+def _joint_sides(model: Model, joint: Joint) -> tuple[_GearBody, _GearBody]:
     parent, child = carrier_of(model, joint.parent), carrier_of(model, joint.child)
-    return _Wheel(joint, child, parent, 1.0), _Wheel(joint, parent, child, -1.0)
+    return _GearBody(joint, child, parent, 1.0), _GearBody(joint, parent, child, -1.0)
 
 
-def _hung(model: Model, drawing: Drawing, a: Pin, b: Pin, used: set[str]) -> tuple[Model, _Wheel, _Wheel] | None:
+def _with_gear_on_carrier(
+    model: Model, drawing: Drawing, a: Pin, b: Pin, used: set[str]
+) -> tuple[Model, _GearBody, _GearBody] | None:
     """The model with a ground gear that is coaxial with a pin of the carrier attached to the carrier; None if there is
     none."""
     stands = carrier_of(model, drawing.plane.parent)
@@ -153,9 +155,16 @@ def _hung(model: Model, drawing: Drawing, a: Pin, b: Pin, used: set[str]) -> tup
         here = [each.joint for each in drawing.pins_at(near.point)]
         there = [each.joint for each in drawing.pins_at(far.point)]
         for planet in there:
-            arm = next((each for each in here if _on(model, each, stands) and each.child == planet.parent), None)
+            arm = next(
+                (each for each in here if _joint_is_on_body(model, each, stands) and each.child == planet.parent), None
+            )
             wheel = next(
-                (each for each in here if _on(model, each, stands) and each not in (arm, planet) and each.rest), None
+                (
+                    each
+                    for each in here
+                    if _joint_is_on_body(model, each, stands) and each not in (arm, planet) and each.rest
+                ),
+                None,
             )
             if arm is None or wheel is None or wheel.name in used:
                 continue
@@ -163,23 +172,23 @@ def _hung(model: Model, drawing: Drawing, a: Pin, b: Pin, used: set[str]) -> tup
             moved = dataclasses.replace(
                 wheel, parent=arm.child, a=arm.b, axis=drawing.plane.normal, rest=(written(turned),)
             )
-            pair = _sides(model, moved)[0], _sides(model, planet)[0]
+            pair = _joint_sides(model, moved)[0], _joint_sides(model, planet)[0]
             return replace(model, wheel, moved), *(pair[::-1] if swapped else pair)
     return None
 
 
-def _on(model: Model, joint: Joint, body: str) -> bool:
+def _joint_is_on_body(model: Model, joint: Joint, body: str) -> bool:
     return carrier_of(model, joint.parent) == body
 
 
-def _coordinate(drawing: Drawing, joint: Joint) -> float:
+def _drawn_angle(drawing: Drawing, joint: Joint) -> float:
     """Drawn angle of a pin."""
     if joint.rest:
         return drawing.number(joint.rest[0])
     return math.remainder(drawing.angle(joint.child) - drawing.angle(joint.parent), 2.0 * math.pi)
 
 
-def _wheel_shape(model: Model, radius: float, teeth: float, ring: bool) -> Shape:
+def _gear_shape(model: Model, radius: float, teeth: float, ring: bool) -> Shape:
     """Shape of a gear; the larger one of an internal mesh is a ring."""
     thick = thickness(model, radius)
     width = written(FACE * thick)
@@ -189,10 +198,10 @@ def _wheel_shape(model: Model, radius: float, teeth: float, ring: bool) -> Shape
     return Gearwheel(radius=written(radius), teeth=written(teeth), width=width, bore=bore)
 
 
-def _with_wheel(model: Model, drawing: Drawing, wheel: _Wheel, point: Point, shape: Shape) -> Model:
+def _with_gear(model: Model, drawing: Drawing, wheel: _GearBody, point: Point, shape: Shape) -> Model:
     """Add a gear to a body, about a pin; a ground gear is a separate body fixed to the ground."""
     if wheel.body == WORLD:
-        return _fixed_wheel(model, drawing, point, shape)
+        return _with_fixed_gear(model, drawing, point, shape)
     place = drawing.place(On(wheel.body, point))
     shape = dataclasses.replace(shape, pose=Pose(position=place.position, rotation=drawing.plane.upright))
     body = model.find("bodies", wheel.body)
@@ -201,7 +210,7 @@ def _with_wheel(model: Model, drawing: Drawing, wheel: _Wheel, point: Point, sha
     return replace(model, body, dataclasses.replace(body, shapes=(*body.shapes, shape)))
 
 
-def _fixed_wheel(model: Model, drawing: Drawing, point: Point, shape: Shape) -> Model:
+def _with_fixed_gear(model: Model, drawing: Drawing, point: Point, shape: Shape) -> Model:
     place = drawing.place(point)
     name = unused_name(model, "bodies", "wheel1")
     shape = dataclasses.replace(shape, pose=Pose(rotation=drawing.plane.upright))
@@ -219,7 +228,7 @@ def mass_point(model: Model, at: End, mass: Value, *, plane: Plane = XZ, poses: 
     number = float(value_of(mass, drawing.values, "mass"))
     if not number > 0.0:
         raise ModelError(f"A mass of {number:g} kg is not possible.", where="mass", remedy="Give a mass above zero.")
-    place = _on_a_link(drawing, at)
+    place = _place_on_link(drawing, at)
     name = unused_name(model, "bodies", "mass1")
     radius = written(2.0 * thickness(model, 0.1))
     model = add(model, Body(name=name, mass=mass, shapes=(Sphere(radius=radius),)))
@@ -253,12 +262,12 @@ def spring(model: Model, a: End, b: End, *, plane: Plane = XZ, poses: Poses | No
 
 def tracer(model: Model, body: str, point: Point, *, plane: Plane = XZ, poses: Poses | None = None) -> Model:
     """Add a named point of a link whose path can be shown."""
-    place = _on_a_link(Drawing(model, plane, poses), On(body, point))
+    place = _place_on_link(Drawing(model, plane, poses), On(body, point))
     name = unused_name(model, "frames", "P1")
     return add(model, Frame(name=name, parent=place.owner, pose=Pose(position=place.position)))
 
 
-def _on_a_link(drawing: Drawing, end: End) -> Place:
+def _place_on_link(drawing: Drawing, end: End) -> Place:
     place = drawing.place(end)
     if carrier_of(drawing.model, place.owner) == WORLD:
         if isinstance(end, str) and (joint := next((j for j in drawing.model.joints if j.name == end), None)):
@@ -281,7 +290,7 @@ def motor(model: Model, joint: str, *, poses: Poses | None = None, plane: Plane 
         return model
     if not (found.info.is_hinge() or found.info.is_slider()):
         raise ModelError(f"A {found.kind} joint cannot have a motor.", remedy="Choose a pin or a guide.")
-    start = _start(model, found, plane, poses)
+    start = _drawn_value(model, found, plane, poses)
     motion = "2*pi*t"
     if found.info.is_slider():
         motion = f"{written(float(f'{STROKE * abs(start) or 0.05:.0e}')):g}*sin(2*pi*t)"
@@ -289,7 +298,7 @@ def motor(model: Model, joint: str, *, poses: Poses | None = None, plane: Plane 
     return add(model, Driver(name=unused_name(model, "drivers", f"{joint}_motor"), joint=joint, function=function))
 
 
-def _start(model: Model, joint: Joint, plane: Plane, poses: Poses | None) -> float:
+def _drawn_value(model: Model, joint: Joint, plane: Plane, poses: Poses | None) -> float:
     """Drawn value of a joint: its reference value, or the measured one for a loop-closing joint."""
     if joint.rest:
         return float(value_of(joint.rest[0], model.values()))

@@ -41,28 +41,28 @@ def followed(changed: Changed, start: float, end: float, dimension: str, where: 
     if not origin.constrained:
         return changed(end)
     at = start
-    for value in _steps(start, end):
-        closed = _closed(Mechanism(changed(value)), q)
+    for value in _values_between(start, end):
+        closed = _closed_position(Mechanism(changed(value)), q)
         if closed is None:
-            low, high = _range(changed, start, at, value, origin.rest())
+            low, high = _closing_values(changed, start, at, value, origin.rest())
             by, word = (end - high, "large") if end > high else (low - end, "small")
             raise ModelError(
-                f"The loops do not close: {_shown(end, dimension)} is {_shown(by, dimension)} too {word}.",
+                f"The loops do not close: {_value_text(end, dimension)} is {_value_text(by, dimension)} too {word}.",
                 where=where,
-                remedy=_closing_range(low, high, dimension),
+                remedy=_closing_range_text(low, high, dimension),
             )
         at, q = value, closed
     model = changed(end)
     return rested(model, Mechanism(model), q)
 
 
-def _steps(start: float, end: float) -> list[float]:
+def _values_between(start: float, end: float) -> list[float]:
     size = max(abs(start), abs(end), 1e-9)
     count = max(1, math.ceil(abs(end - start) / (STRIDE * size)))
     return [start + (end - start) * k / count for k in range(1, count + 1)]
 
 
-def _closed(mech: Mechanism, q: Array) -> Array | None:
+def _closed_position(mech: Mechanism, q: Array) -> Array | None:
     """Nearest closed position, with the first tree joint kept in place if possible; None if there is none."""
     held = np.zeros(mech.nv, dtype=bool)
     first = next((joint.name for joint in mech.compiled.topology.model.joints if joint.rest), None)
@@ -75,15 +75,15 @@ def _closed(mech: Mechanism, q: Array) -> Array | None:
     return None
 
 
-def _range(changed: Changed, start: float, good: float, bad: float, q: Array) -> tuple[float, float]:
+def _closing_values(changed: Changed, start: float, good: float, bad: float, q: Array) -> tuple[float, float]:
     """Range of values around the present one for which the loops close; 0 and infinity where it is unbounded."""
     outward = 1.0 if bad > start else -1.0
-    beyond = _border(changed, good, bad, q)
+    beyond = _closing_border(changed, good, bad, q)
     other = 0.0 if outward > 0.0 else FARTHEST * abs(start)
     last = start
-    for value in _steps(start, other):
-        if not _closes(changed, value, q):
-            return _ordered(beyond, _border(changed, last, value, q))
+    for value in _values_between(start, other):
+        if not _loops_close(changed, value, q):
+            return _ordered(beyond, _closing_border(changed, last, value, q))
         last = value
     return _ordered(beyond, 0.0 if outward > 0.0 else math.inf)
 
@@ -92,34 +92,34 @@ def _ordered(a: float, b: float) -> tuple[float, float]:
     return min(a, b), max(a, b)
 
 
-def _border(changed: Changed, good: float, bad: float, q: Array) -> float:
+def _closing_border(changed: Changed, good: float, bad: float, q: Array) -> float:
     for _ in range(BISECTIONS):
         middle = 0.5 * (good + bad)
-        if _closes(changed, middle, q):
+        if _loops_close(changed, middle, q):
             good = middle
         else:
             bad = middle
     return good
 
 
-def _closes(changed: Changed, value: float, q: Array) -> bool:
+def _loops_close(changed: Changed, value: float, q: Array) -> bool:
     try:
-        return _closed(Mechanism(changed(value)), q) is not None
+        return _closed_position(Mechanism(changed(value)), q) is not None
     except KinetostatError:
         return False
 
 
-def _shown(value: float, dimension: str) -> str:
+def _value_text(value: float, dimension: str) -> str:
     if math.isinf(value):
         return "any larger value"
     unit, factor = display(dimension)
     return f"{value / factor:.5g}{'' if unit == '°' else ' '}{unit}"
 
 
-def _closing_range(low: float, high: float, dimension: str) -> str:
+def _closing_range_text(low: float, high: float, dimension: str) -> str:
     if low == 0.0 and dimension == "length":
-        return f"They close up to {_shown(high, dimension)}."
-    return f"They close from {_shown(low, dimension)} to {_shown(high, dimension)}."
+        return f"They close up to {_value_text(high, dimension)}."
+    return f"They close from {_value_text(low, dimension)} to {_value_text(high, dimension)}."
 
 
 # ------------------------------------------------------------------------------- rest
@@ -162,7 +162,10 @@ def as_drawn(model: Model, coordinates: Mapping[str, float]) -> Model:
     if not new:
         return model
     joints = (dataclasses.replace(j, rest=(new[j.name],)) if j.name in new else j for j in model.joints)
-    drivers = (_begun(driver, was[driver.joint], new) if driver.joint in new else driver for driver in model.drivers)
+    drivers = (
+        _driver_from_new_start(driver, was[driver.joint], new) if driver.joint in new else driver
+        for driver in model.drivers
+    )
     return dataclasses.replace(model, joints=tuple(joints), drivers=tuple(drivers))
 
 
@@ -171,15 +174,15 @@ def with_rest(model: Model, joint: Joint, value: float) -> Model:
     return as_drawn(model, {joint.name: value})
 
 
-def _begun(driver: Driver, old: float, rests: Mapping[str, float]) -> Driver:
+def _driver_from_new_start(driver: Driver, old: float, rests: Mapping[str, float]) -> Driver:
     """The driver with its start value adapted if it starts from the old reference value of its joint."""
-    motion, new = _motion(driver.function, old), rests[driver.joint]
+    motion, new = _formula_after_start(driver.function, old), rests[driver.joint]
     if motion is None:
         return driver
     return dataclasses.replace(driver, function=f"{new:.12g} + {motion}" if new else motion)
 
 
-def _motion(function: object, start: float) -> str | None:
+def _formula_after_start(function: object, start: float) -> str | None:
     """Part of a motor's formula that is added to its start value; None if the formula has another form."""
     if not isinstance(function, str):
         return None

@@ -238,7 +238,7 @@ class Drawing:
     def place(self, end: End) -> Place:
         """Place on a body that an end refers to; a new point belongs to the plane's parent."""
         if isinstance(end, str):
-            return self._named(end)
+            return self._named_place(end)
         on = end if isinstance(end, On) else On("", end)
         owner = on.body or self.plane.parent
         if owner not in self.poses:
@@ -246,7 +246,7 @@ class Drawing:
         x, y, z = (written(each) for each in self.local(owner, on.point))
         return Place(owner, (x, y, z))
 
-    def _named(self, name: str) -> Place:
+    def _named_place(self, name: str) -> Place:
         joint = next((each for each in self.model.expanded.joints if each.name == name), None)
         if joint is not None:
             slides = joint.info.is_slider()

@@ -45,20 +45,20 @@ def link(
     """
     ends = list(points)
     if length is not None or angle is not None:
-        reached = _reached(Drawing(model, plane, poses), ends, length, angle)
+        reached = _link_end(Drawing(model, plane, poses), ends, length, angle)
         ends = [ends[0], On(ends[1].body, reached) if len(ends) > 1 and isinstance(ends[1], On) else reached]
     if len(ends) < 2:
         raise ModelError("A link needs two ends.", remedy="Give two points, or one with a length and an angle.")
     start = ends[0]
     for end in ends[1:]:
-        model = _one_link(model, start, end, plane, (length, angle, radius), poses)
+        model = _with_one_link(model, start, end, plane, (length, angle, radius), poses)
         made = model.bodies[-1].name
         start = end if isinstance(end, str | On) else made
         poses = poses if poses is None else with_link(model, plane, poses)
     return model
 
 
-def _one_link(
+def _with_one_link(
     model: Model,
     start: End,
     end: End,
@@ -68,23 +68,23 @@ def _one_link(
 ) -> Model:
     length, angle, radius = given
     drawing = Drawing(model, plane, poses)
-    model, begin = _anchored(model, drawing, start)
+    model, begin = _with_place_for_pin(model, drawing, start)
     if model is not drawing.model:
         drawing = Drawing(model, plane, drawing.poses)
     first = drawing.point(begin)
     far = None if not isinstance(end, str | On) else drawing.place(end)
-    last = _pair(end) if far is None else drawing.point(far)
+    last = _point_from(end) if far is None else drawing.point(far)
     span = math.dist(first, last)
     if span < SAME_PLACE:
         raise ModelError("Both ends of the link are at the same point.", remedy="Choose a different second point.")
     direction = math.atan2(last[1] - first[1], last[0] - first[0])
     number = _length_parameter(model, length, span)
     body = Body(name=unused_name(model, "bodies", "link1"), density=STEEL)
-    body = dataclasses.replace(body, shapes=(_bar(plane, number.name, radius or thickness(model, span)),))
+    body = dataclasses.replace(body, shapes=(_bar_shape(plane, number.name, radius or thickness(model, span)),))
     turn = (
-        _angle(angle, drawing, begin)
+        _rest_angle(angle, drawing, begin)
         if angle is not None
-        else written(_wrapped(direction - drawing.angle(begin.owner)))
+        else written(_wrapped_angle(direction - drawing.angle(begin.owner)))
     )
     tree = Joint(
         name=pin_name(model),
@@ -96,17 +96,17 @@ def _one_link(
     )
     for element in (number, body, tree):
         model = add(model, element)
-    return model if far is None else _closed(model, drawing, far, body.name, number.name)
+    return model if far is None else _with_closing_pin(model, drawing, far, body.name, number.name)
 
 
-def _closed(model: Model, drawing: Drawing, far: Place, body: str, length: str) -> Model:
+def _with_closing_pin(model: Model, drawing: Drawing, far: Place, body: str, length: str) -> Model:
     """Add the pin at a link's far end, which closes a loop and therefore states no reference value."""
     at = Pose(position=drawing.plane.along(length))
     a, axis = drawing.frame(far), drawing.plane.normal
     return add(model, Joint(name=pin_name(model), parent=far.owner, child=body, a=a, b=at, axis=axis))
 
 
-def _anchored(model: Model, drawing: Drawing, end: End) -> tuple[Model, Place]:
+def _with_place_for_pin(model: Model, drawing: Drawing, end: End) -> tuple[Model, Place]:
     """Place for a pin. A pin off a link's line turns the link into a plate with two parameters; one on its line beyond
     an end lengthens the bar by a parameter."""
     place = drawing.place(end)
@@ -177,7 +177,7 @@ def corner(model: Model, body: str, point: Point, *, plane: Plane = XZ, poses: P
     """Add a further point to a link, as a frame for pins: a ternary link. Off the link's line it becomes a triangle
     whose third corner has a distance and an angle as parameters."""
     drawing = Drawing(model, plane, poses)
-    model, place = _anchored(model, drawing, On(body, point))
+    model, place = _with_place_for_pin(model, drawing, On(body, point))
     name = unused_name(model, "frames", "P1")
     return add(model, Frame(name=name, parent=place.owner, pose=Pose(position=place.position)))
 
@@ -230,7 +230,7 @@ def thickness(model: Model, length: float) -> float:
     return float(f"{THICKNESS * length:.0e}")
 
 
-def _bar(plane: Plane, length: str, radius: float) -> Shape:
+def _bar_shape(plane: Plane, length: str, radius: float) -> Shape:
     pose = Pose(position=plane.along(half(length)), rotation=plane.bar())
     return Capsule(radius=radius, length=length, pose=pose)
 
@@ -245,13 +245,13 @@ def _length_parameter(model: Model, length: Value | None, span: float) -> Parame
     return Parameter(name=unused_name(model, "parameters", "l1"), value=value, dimension="length")
 
 
-def _angle(angle: Value, drawing: Drawing, begin: Place) -> Value:
+def _rest_angle(angle: Value, drawing: Drawing, begin: Place) -> Value:
     """Reference value of a link's pin for a given angle from the first axis; formulas are kept where possible."""
     turned = drawing.angle(begin.owner)
-    return angle if not turned else written(_wrapped(drawing.number(angle) - turned))
+    return angle if not turned else written(_wrapped_angle(drawing.number(angle) - turned))
 
 
-def _reached(drawing: Drawing, points: Sequence[End], length: Value | None, angle: Value | None) -> Point:
+def _link_end(drawing: Drawing, points: Sequence[End], length: Value | None, angle: Value | None) -> Point:
     """End point of a link with given length or angle; the other quantity follows from the second point."""
     place = drawing.place(points[0])
     start = drawing.point(place)
@@ -273,7 +273,7 @@ def _reached(drawing: Drawing, points: Sequence[End], length: Value | None, angl
     return start[0] + span * math.cos(turn), start[1] + span * math.sin(turn)
 
 
-def _pair(end: object) -> Point:
+def _point_from(end: object) -> Point:
     try:
         u, v = (float(each) for each in end)  # type: ignore[attr-defined]
     except (TypeError, ValueError):
@@ -283,7 +283,7 @@ def _pair(end: object) -> Point:
     return u, v
 
 
-def _wrapped(angle: float) -> float:
+def _wrapped_angle(angle: float) -> float:
     """The equivalent angle within half a turn."""
     return math.remainder(angle, 2.0 * math.pi)
 

@@ -99,16 +99,16 @@ def linkage_type(drawing: Drawing) -> FourBar | SliderCrank | None:
     first = next((each for each, pair in edges if stands in pair and isinstance(each, Pin)), None)
     if len(edges) != 4 or first is None:
         return None
-    ring = _ring(first, stands, edges)
+    ring = _loop_joints(first, stands, edges)
     pins = [each for each in ring if isinstance(each, Pin)]
     if len(ring) != 4:
         return None
     if len(pins) == 4:
-        points = [_point(each) for each in ring]
+        points = [_plane_point(each) for each in ring]
         a, b, c, d = (math.dist(p, q) for p, q in zip(points, points[1:] + points[:1], strict=True))
         return FourBar(a, b, c, d)
     if len(pins) == 3 and isinstance(ring[3], Guide):
-        points = [_point(each) for each in pins]
+        points = [_plane_point(each) for each in pins]
         u, v = math.cos(ring[3].angle), math.sin(ring[3].angle)
         line = points[2][0] - points[0][0], points[2][1] - points[0][1]
         offset = abs(line[1] * u - line[0] * v)
@@ -126,11 +126,11 @@ def _carriers(drawing: Drawing, each: Pin | Guide) -> tuple[str, str]:
     return carrier_of(model, each.joint.parent), carrier_of(model, each.joint.child)
 
 
-def _point(each: Pin | Guide) -> Point:
+def _plane_point(each: Pin | Guide) -> Point:
     return each.point
 
 
-def _ring(first: Pin, stands: str, edges: list[Edge]) -> list[Pin | Guide]:
+def _loop_joints(first: Pin, stands: str, edges: list[Edge]) -> list[Pin | Guide]:
     """Joints in order around the loop, starting at one on the ground."""
     ring: list[Pin | Guide] = [first]
     body = next(iter(next(pair for each, pair in edges if each is first) - {stands}))

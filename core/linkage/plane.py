@@ -31,7 +31,7 @@ ALIGNED = 1e-5
 _X, _Y, _Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
 
-class _Axes(NamedTuple):
+class _PlaneAxes(NamedTuple):
     """Orientation of a plane in its parent, and the angles (fixed axes x, y, z) that orient shapes in it."""
 
     u: tuple[float, float, float]
@@ -50,9 +50,9 @@ class _Axes(NamedTuple):
 
 _QUARTER: Value = "pi/2"
 _AXES = {
-    "xz": _Axes(_X, _Z, (0.0, _QUARTER, 0.0), 1, "-", (0.0, -1.0, 0.0), (_QUARTER, 0.0, 0.0)),
-    "xy": _Axes(_X, _Y, (0.0, _QUARTER, 0.0), 2, "+", (0.0, 0.0, 1.0), (0.0, 0.0, 0.0)),
-    "yz": _Axes(_Y, _Z, ("-pi/2", 0.0, 0.0), 0, "+", (1.0, 0.0, 0.0), (0.0, _QUARTER, 0.0)),
+    "xz": _PlaneAxes(_X, _Z, (0.0, _QUARTER, 0.0), 1, "-", (0.0, -1.0, 0.0), (_QUARTER, 0.0, 0.0)),
+    "xy": _PlaneAxes(_X, _Y, (0.0, _QUARTER, 0.0), 2, "+", (0.0, 0.0, 1.0), (0.0, 0.0, 0.0)),
+    "yz": _PlaneAxes(_Y, _Z, ("-pi/2", 0.0, 0.0), 0, "+", (1.0, 0.0, 0.0), (0.0, _QUARTER, 0.0)),
 }
 
 
@@ -156,7 +156,7 @@ def plane_on(
         basis = basis * np.array([1.0, -1.0, -1.0])
     quarter = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     R = basis @ np.linalg.matrix_power(quarter, turns % 4)
-    place = position if position is not None else _moved(basis[:, 2], offset)
+    place = position if position is not None else _offset_along_normal(basis[:, 2], offset)
     name = unused_name(model, "frames", "plane1")
     pose = Pose(position=place, rotation=angles(R))
     return add(model, Frame(name=name, parent=parent, pose=pose)), Plane("xy", name)
@@ -191,19 +191,19 @@ def plane_at(model: Model, parent: str, position: ArrayLike, R: ArrayLike) -> tu
     normal as the columns of R (3, 3), both in the parent's axes, and return the model and the plane. An existing equal
     frame is reused."""
     x, y, z = (round(float(each), PLACE_DIGITS) + 0.0 for each in np.asarray(position, dtype=float))
-    pose, values = Pose(position=(x, y, z), rotation=angles(_plain(np.asarray(R, dtype=float)))), model.values()
+    pose, values = Pose(position=(x, y, z), rotation=angles(_without_noise(np.asarray(R, dtype=float)))), model.values()
     for frame in model.frames:
-        if frame.parent == parent and _numbers(frame.pose, values) == _numbers(pose, values):
+        if frame.parent == parent and _pose_numbers(frame.pose, values) == _pose_numbers(pose, values):
             return model, Plane("xy", frame.name)
     name = unused_name(model, "frames", "plane1")
     return add(model, Frame(name=name, parent=parent, pose=pose)), Plane("xy", name)
 
 
-def _numbers(pose: Pose, values: Mapping[str, float]) -> tuple[float, ...]:
+def _pose_numbers(pose: Pose, values: Mapping[str, float]) -> tuple[float, ...]:
     return tuple(round(float(value_of(each, values)), PLACE_DIGITS) for each in (*pose.position, *pose.rotation))
 
 
-def _plain(R: Array) -> Array:
+def _without_noise(R: Array) -> Array:
     """A measured rotation (3, 3) without noise: axes that are nearly parallel to coordinate axes are aligned
     with them."""
     rounded = np.where(np.abs(R - np.round(R)) < ALIGNED, np.round(R), R)
@@ -213,7 +213,7 @@ def _plain(R: Array) -> Array:
     return np.column_stack([u, np.cross(normal, u), normal])
 
 
-def _moved(normal: Array, offset: Value) -> Vector:
+def _offset_along_normal(normal: Array, offset: Value) -> Vector:
     """Vector of a given length along a coordinate axis or its opposite."""
     negative = f"-({offset})" if isinstance(offset, str) else -offset
     x, y, z = (0.0 if abs(each) < 0.5 else offset if each > 0.0 else negative for each in normal)
@@ -229,11 +229,11 @@ def angles(R: ArrayLike) -> Vector:
     """Rotation angles about the fixed axes of a rotation (3, 3); quarter turns as fractions of pi."""
     from core.spatial.rotation import angles_of
 
-    x, y, z = (_quarters(float(angle)) for angle in angles_of(np.asarray(R, dtype=float)))
+    x, y, z = (_in_quarter_turns(float(angle)) for angle in angles_of(np.asarray(R, dtype=float)))
     return x, y, z
 
 
-def _quarters(angle: float) -> Value:
+def _in_quarter_turns(angle: float) -> Value:
     words: dict[int, Value] = {0: 0.0, 1: "pi/2", -1: "-pi/2", 2: "pi", -2: "-pi"}
     quarters = round(angle / (math.pi / 2.0))
     return words[quarters] if abs(angle - quarters * math.pi / 2.0) < 1e-12 else written(angle)

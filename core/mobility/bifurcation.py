@@ -87,13 +87,13 @@ def branches_through(constraints: PositionConstraints, q: Array, seed: int = 5) 
     rng = np.random.default_rng(seed)
     found: list[Branch] = []
     refused: list[Branch] = []
-    for start, space in _starts(constraints, q, rng):
-        queue = _along(constraints, q, start, space, found)
+    for start, space in _start_directions(constraints, q, rng):
+        queue = _branch_along(constraints, q, start, space, found)
         while queue:
             branch = queue.pop()
-            if _known(branch, found) or sum(_same(branch, other) for other in refused) >= CHANCES:
+            if _is_known_branch(branch, found) or sum(_is_same_branch(branch, other) for other in refused) >= CHANCES:
                 continue
-            about = list(_about(constraints, q, branch, rng))
+            about = list(_neighbours_on_branch(constraints, q, branch, rng))
             alike = [near for near in about if near.kind == branch.kind]
             if 2 * len(alike) >= len(about):
                 found.append([branch, *alike][-1])  # the first one may lie symmetrically
@@ -103,10 +103,12 @@ def branches_through(constraints: PositionConstraints, q: Array, seed: int = 5) 
     return tuple(sorted(found, key=lambda branch: (-branch.freedoms, branch.infinitesimal)))
 
 
-def _about(constraints: PositionConstraints, q: Array, branch: Branch, rng: np.random.Generator) -> Iterator[Branch]:
+def _neighbours_on_branch(
+    constraints: PositionConstraints, q: Array, branch: Branch, rng: np.random.Generator
+) -> Iterator[Branch]:
     """Neighbouring poses on a branch, in random directions of its free motions."""
     radius = SHARE * float(np.linalg.norm(constraints.compiled.coordinates.difference(q, branch.q) / constraints.units))
-    N = _active(constraints, branch.q)
+    N = _active_motions(constraints, branch.q)
     for _ in range(ABOUT if branch.space is None else ABOUT_SPACE):
         displacement = N @ rng.normal(size=N.shape[1])
         there = on_sphere(constraints, branch.q, displacement * (radius / np.linalg.norm(displacement)))
@@ -114,7 +116,7 @@ def _about(constraints: PositionConstraints, q: Array, branch: Branch, rng: np.r
             yield dataclasses.replace(branch_at(constraints, there), direction=branch.direction, space=branch.space)
 
 
-def _active(constraints: PositionConstraints, q: Array) -> Array:
+def _active_motions(constraints: PositionConstraints, q: Array) -> Array:
     """(nv, k) free motions at q in the machine's units, without bodies spinning about their own axis, which occur on
     every branch."""
     N = constraints.motions(q)
@@ -127,7 +129,7 @@ def _active(constraints: PositionConstraints, q: Array) -> Array:
     return np.asarray(N @ across if across.shape[1] else N)
 
 
-def _same(one: Branch, other: Branch) -> bool:
+def _is_same_branch(one: Branch, other: Branch) -> bool:
     if one.kind != other.kind:
         return False
     apart = one.space is not None and other.space is not None and not one.space.same(other.space)
@@ -136,11 +138,11 @@ def _same(one: Branch, other: Branch) -> bool:
     return not apart
 
 
-def _known(branch: Branch, others: Sequence[Branch]) -> bool:
-    return any(_same(branch, other) for other in others)
+def _is_known_branch(branch: Branch, others: Sequence[Branch]) -> bool:
+    return any(_is_same_branch(branch, other) for other in others)
 
 
-def _starts(
+def _start_directions(
     constraints: PositionConstraints, q: Array, rng: np.random.Generator
 ) -> Iterator[tuple[Array, TangentSpace | None]]:
     """Directions (nv,) of free motions at q, in the machine's units: second-order ones with their tangent space; if
@@ -150,14 +152,14 @@ def _starts(
     if onward:
         yield from ((v / constraints.units, space) for space, v in onward)
         return
-    N = _active(constraints, q)
+    N = _active_motions(constraints, q)
     yield from ((v, None) for v in N.T[: 2 * STARTS])
     for _ in range(STARTS):
         mixed = N @ rng.normal(size=N.shape[1])
         yield mixed / np.linalg.norm(mixed), None
 
 
-def _along(
+def _branch_along(
     constraints: PositionConstraints, q: Array, direction: Array, space: TangentSpace | None, found: Sequence[Branch]
 ) -> list[Branch]:
     """The branch found in a direction; empty if it is known or does not lead back to q."""
@@ -169,15 +171,15 @@ def _along(
         branch = dataclasses.replace(
             branch_at(constraints, there), direction=displacement / np.linalg.norm(displacement), space=space
         )
-        if branch.freedoms > 1 and _known(branch, found):
+        if branch.freedoms > 1 and _is_known_branch(branch, found):
             return []
-        tangent = _back(constraints, q, displacement)
+        tangent = _direction_from_pose(constraints, q, displacement)
         if tangent is not None:
             return [dataclasses.replace(branch, direction=tangent)]
     return []
 
 
-def _back(constraints: PositionConstraints, q: Array, displacement: Array) -> Array | None:
+def _direction_from_pose(constraints: PositionConstraints, q: Array, displacement: Array) -> Array | None:
     """Unit direction in which the branch leaves q; None if it does not lead to q."""
     last = displacement
     for share in BACK:

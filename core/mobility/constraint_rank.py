@@ -86,10 +86,12 @@ def touching(
             break
         G = jacobian(q)
         known = eliminated(G)
-        step = _towards(G, r, RANK_TOLERANCE) if known is None else -known.least(r)
+        step = _shortest_correction(G, r, RANK_TOLERANCE) if known is None else -known.least(r)
         trial = moved(q, step * min(1.0, longest / max(float(np.linalg.norm(step)), 1e-300)))
         left = residual(trial)
-        trial = moved(trial, _towards(jacobian(trial), left, RANK_GAP) if known is None else -known.least(left))
+        trial = moved(
+            trial, _shortest_correction(jacobian(trial), left, RANK_GAP) if known is None else -known.least(left)
+        )
         r_trial = residual(trial)
         if not np.linalg.norm(r_trial) < 0.9 * size:
             break
@@ -97,12 +99,12 @@ def touching(
     return q, size
 
 
-def _towards(G: Matrix, r: Array, smallest: float) -> Array:
+def _shortest_correction(G: Matrix, r: Array, smallest: float) -> Array:
     """Shortest step that removes a residual, using singular values above a fraction of the largest."""
     return np.asarray(-np.linalg.lstsq(dense(G), r, rcond=smallest)[0], dtype=np.float64)
 
 
-class _BySingularValues:
+class _SingularValueDecomposition:
     """A decomposed matrix (r, c): rank, null space and dependences of its rows, with the interface of `Fronts`."""
 
     def __init__(self, G: Array) -> None:
@@ -137,7 +139,7 @@ class PositionConstraints:
         self.kept = np.array([k for k, row in enumerate(names) if drivers or row.collection != "drivers"], dtype=int)
         """Indices of the rows that count."""
         self.names = tuple(names[k] for k in self.kept)
-        self._known: dict[bytes, Fronts | _BySingularValues] = {}
+        self._known: dict[bytes, Fronts | _SingularValueDecomposition] = {}
         self._positions = np.array([row.level == 0 for row in self.names], dtype=bool)
 
     @property
@@ -218,24 +220,24 @@ class PositionConstraints:
 
     def rank(self, q: Array) -> int:
         """Rank of the constraints at a closed pose."""
-        return self._decomposed(q).rank if self.rows else 0
+        return self._decomposition(q).rank if self.rows else 0
 
     def motions(self, q: Array) -> Array:
         """(nv, k) speeds that keep the machine closed: G N = 0, orthonormal in units of the machine's size."""
         if not self.rows:
             return np.diag(self.units)
-        return np.asarray(self.units[:, None] * self._decomposed(q).motions)
+        return np.asarray(self.units[:, None] * self._decomposition(q).motions)
 
     def stresses(self, q: Array) -> Matrix:
         """(rows, k) self-stresses, multipliers with Gᵀ λ = 0; in compressed rows if sparse."""
-        return scaled(self._decomposed(q).stresses, rows=1.0 / self.row_units)
+        return scaled(self._decomposition(q).stresses, rows=1.0 / self.row_units)
 
-    def _decomposed(self, q: Array) -> Fronts | _BySingularValues:
+    def _decomposition(self, q: Array) -> Fronts | _SingularValueDecomposition:
         """Cached decomposition of the constraints at a pose."""
         pose = q.tobytes()
         if pose not in self._known:
             G = self.scaled(q)
-            self._known[pose] = eliminated(G) or _BySingularValues(dense(G))
+            self._known[pose] = eliminated(G) or _SingularValueDecomposition(dense(G))
             if len(self._known) > KNOWN_POSES:
                 del self._known[next(iter(self._known))]
         return self._known[pose]

@@ -50,13 +50,13 @@ def drive(constraints: PositionConstraints, q: Array) -> Drive:
     for each in repeated:
         found = disagreement(each, rows, demands)
         others = [rows[i] for i in each.drivers]
-        text = _sentence(str(rows[each.row]), [str(row) for row in others], None if found is None else found[0])
+        text = _fault_text(str(rows[each.row]), [str(row) for row in others], None if found is None else found[0])
         names = tuple(dict.fromkeys(row.element for row in others))
         faults.append(DriverFault(rows[each.row].element, names, found is not None, text))
     return Drive(tuple(str(rows[k]) for k in taken), tuple(faults))
 
 
-def _sentence(name: str, others: list[str], level: int | None) -> str:
+def _fault_text(name: str, others: list[str], level: int | None) -> str:
     """Description of a driver that takes up no degree of freedom; level : level at which it contradicts others, None if
     it agrees"""
     if not others:

@@ -38,7 +38,7 @@ def examined(compiled: Compiled) -> tuple[Mobility | None, tuple[Finding, ...]]:
     try:
         found = mobility(compiled)
     except AssemblyError as error:
-        return None, _open(error)
+        return None, _findings_of_error(error)
     except KinetostatError:  # said where it arises, when the machine is used
         return None, ()
     return found, (*rest_position.findings(compiled), *findings(found), *stop_findings(compiled))
@@ -87,7 +87,7 @@ def concerned(error: AssemblyError) -> tuple[tuple[str, str], ...]:
 _COLLECTIONS = {"joint": "joints", "constraint": "constraints", "driver": "drivers"}
 
 
-def _open(error: AssemblyError) -> tuple[Finding, ...]:
+def _findings_of_error(error: AssemblyError) -> tuple[Finding, ...]:
     """The error as a finding at every element involved."""
     places = concerned(error)
     result = []

@@ -34,13 +34,17 @@ def isostatic_model(compiled: Compiled, found: Mobility) -> Model:
         )
     model = compiled.model
     for change in found.proposal:
-        model = _removed(model, change) if not change.kind else _exchanged(compiled, found.q, model, change)
-    model = _resting(compiled, model)
-    _prove(compiled, model, found)
+        model = (
+            _with_element_removed(model, change)
+            if not change.kind
+            else _with_joint_replaced(compiled, found.q, model, change)
+        )
+    model = _with_rest_positions(compiled, model)
+    _verify_change(compiled, model, found)
     return model
 
 
-def _resting(compiled: Compiled, model: Model) -> Model:
+def _with_rest_positions(compiled: Compiled, model: Model) -> Model:
     """The model with replaced joints in their former reference positions."""
     changed = Compiled(model)
     q = carried_pose(compiled, rest(compiled), changed, {})
@@ -52,34 +56,34 @@ def _resting(compiled: Compiled, model: Model) -> Model:
     return model
 
 
-def _exchanged(compiled: Compiled, q: Array, model: Model, change: Release) -> Model:
-    joint = _own(model, "joints", change.joint)
+def _with_joint_replaced(compiled: Compiled, q: Array, model: Model, change: Release) -> Model:
+    joint = _own_element(model, "joints", change.joint)
     X_a, X_b = (np.asarray(X) for X in compiled.joint_poses(q)[joint.name])
     fields: dict[str, Any] = {"kind": change.kind, "limits": (), "rest": (), "spring_rest": (), "start_speed": ()}
     exchange = next(each for each in joint.info.releases if each.kind == change.kind)
     freed = dict(zip(reversed(change.motions), reversed(change.directions), strict=True))
     if exchange.axis:
-        fields["axis"] = _axis(X_a, np.array(freed[exchange.axis]))
+        fields["axis"] = _axis_in_frame(X_a, np.array(freed[exchange.axis]))
     if exchange.second_axis:  # it is fixed in b
-        fields["second_axis"] = _axis(X_b, np.array(freed[exchange.second_axis]))
+        fields["second_axis"] = _axis_in_frame(X_b, np.array(freed[exchange.second_axis]))
     return edits.change(model, "joints", joint.name, **fields)
 
 
-def _axis(X: Array, direction: Array) -> tuple[float, float, float]:
+def _axis_in_frame(X: Array, direction: Array) -> tuple[float, float, float]:
     """A world direction in the axes of a frame."""
     return vector_without_noise(X[:3, :3].T @ direction)
 
 
-def _removed(model: Model, change: Release) -> Model:
+def _with_element_removed(model: Model, change: Release) -> Model:
     if not change.element[1]:
         remedy = "Insert a body with two simpler joints, or leave it: the motion is correct."
         raise ModelError(f"No joint kind makes this change: {change.text}.", where=WHERE, remedy=remedy)
     collection, name = change.element
-    _own(model, collection, name)
+    _own_element(model, collection, name)
     return edits.remove(model, collection, name)
 
 
-def _own(model: Model, collection: str, name: str) -> Any:
+def _own_element(model: Model, collection: str, name: str) -> Any:
     for element in getattr(model, collection):
         if element.name == name:
             return element
@@ -88,7 +92,7 @@ def _own(model: Model, collection: str, name: str) -> Any:
     )
 
 
-def _prove(compiled: Compiled, model: Model, before: Mobility) -> None:
+def _verify_change(compiled: Compiled, model: Model, before: Mobility) -> None:
     changed = Compiled(model)
     after = mobility(changed, carried_pose(compiled, before.q, changed, {}))
     if after.redundant or after.degrees_of_freedom != before.degrees_of_freedom:

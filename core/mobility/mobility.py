@@ -143,10 +143,10 @@ class Mobility:
                 others.append(change.text)
         frees = [f"free the {listed(words)} in {name}" for name, words in freed.items()]
         steps = [*([f"make {listed(makes)}"] if makes else []), *frees, *others]
-        return _sentence("; ".join(steps)) if steps else ""
+        return _as_sentence("; ".join(steps)) if steps else ""
 
     def __str__(self) -> str:
-        return "\n".join(_report(self))
+        return "\n".join(_report_lines(self))
 
 
 def mobility(
@@ -159,7 +159,7 @@ def mobility(
     Raises AssemblyError when the machine cannot be closed near the pose.
     """
     try:
-        return _mobility(compiled, q, p, t, friction)
+        return _new_mobility(compiled, q, p, t, friction)
     except np.linalg.LinAlgError:
         raise AssemblyError(
             "The dimensions of the machine are too large, or differ too much, to analyse its mobility.",
@@ -167,16 +167,16 @@ def mobility(
         ) from None
 
 
-def _mobility(compiled: Compiled, q: Array | None, p: Values, t: float, friction: bool) -> Mobility:
+def _new_mobility(compiled: Compiled, q: Array | None, p: Values, t: float, friction: bool) -> Mobility:
     start = rest(compiled, p) if q is None else one_state(compiled, q)
     constraints = PositionConstraints(compiled, p, t, drivers=False)
-    pose = _closed(constraints, start)
+    pose = _closed_pose(constraints, start)
     N = constraints.motions(pose)
-    found = _generic(constraints, pose)
+    found = _generic_pose(constraints, pose)
     # the tree fulfils its joints' constraints by its coordinates, the rest is in the constraint equations
     tree = 6 * len(compiled.model.expanded.bodies) - compiled.nv
     surplus = found.multipliers.shape[1]
-    parts = _redundancies(constraints, pose, found) if surplus else _NONE
+    parts = _redundant_constraints(constraints, pose, found) if surplus else _NONE
     dof = found.freedoms
     driven = drive(PositionConstraints(compiled, p, t), pose)
     held = held_freedoms(constraints, found.q) if friction else Held((), (), N)
@@ -203,7 +203,7 @@ def _mobility(compiled: Compiled, q: Array | None, p: Values, t: float, friction
     )
 
 
-def _closed(constraints: PositionConstraints, q: Array) -> Array:
+def _closed_pose(constraints: PositionConstraints, q: Array) -> Array:
     if not constraints.rows:
         return q
     pose, gap = constraints.closed(q)
@@ -217,7 +217,7 @@ def _closed(constraints: PositionConstraints, q: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class _Generic:
+class _GenericPose:
     """A generic pose with its finite and infinitesimal degrees of freedom and its self-stresses (rows, k).
 
     branch_freedoms : freedoms of the branches of motion that part at the pose asked for; empty where there is but one
@@ -230,38 +230,38 @@ class _Generic:
     branch_freedoms: tuple[int, ...] = ()
 
 
-def _generic(constraints: PositionConstraints, q: Array) -> _Generic:
+def _generic_pose(constraints: PositionConstraints, q: Array) -> _GenericPose:
     """Generic pose on the branch of motion through q that has the most degrees of freedom."""
     if not constraints.rows:
-        return _Generic(q, constraints.compiled.nv, 0, np.zeros((0, 0)))
+        return _GenericPose(q, constraints.compiled.nv, 0, np.zeros((0, 0)))
     near = [branch_at(constraints, pose) for pose in constraints.poses_near(q)]
     if not near:  # nothing moves: what the velocities allow ends at once
         shaky = constraints.motions(q).shape[1]
         surplus = max(0, constraints.rows - constraints.compiled.nv)
-        return _Generic(q, 0, shaky, constraints.real_motions(q)[1][:, :surplus])
+        return _GenericPose(q, 0, shaky, constraints.real_motions(q)[1][:, :surplus])
     # one smooth manifold has the same freedoms at q and all about it
     alike = {branch.kind for branch in (branch_at(constraints, q), *near)}
     through = branches_through(constraints, q) if len(alike) > 1 else ()
     best = through[0] if through else max(near, key=lambda branch: constraints.rank(branch.q))
     branch_freedoms = tuple(branch.freedoms for branch in through) if len(through) > 1 else ()
-    return _Generic(best.q, best.freedoms, best.infinitesimal, constraints.real_motions(best.q)[1], branch_freedoms)
+    return _GenericPose(best.q, best.freedoms, best.infinitesimal, constraints.real_motions(best.q)[1], branch_freedoms)
 
 
 _NONE: tuple[tuple[Redundant, ...], tuple[Release, ...]] = ((), ())
 
 
-def _redundancies(
-    constraints: PositionConstraints, q: Array, found: _Generic
+def _redundant_constraints(
+    constraints: PositionConstraints, q: Array, found: _GenericPose
 ) -> tuple[tuple[Redundant, ...], tuple[Release, ...]]:
     through = stresses(constraints, q, found.q, found.multipliers)
     kinds = {joint.name: joint.info for joint in constraints.compiled.model.expanded.joints}
-    order = _order(through, kinds, {joint.name for joint in constraints.compiled.cuts})
+    order = _imposing_order(through, kinds, {joint.name for joint in constraints.compiled.cuts})
     found_ones = dependences(through, order)
-    redundant = tuple(_told(through, one.component, one.others, kinds) for one in found_ones)
+    redundant = tuple(_described_redundancy(through, one.component, one.others, kinds) for one in found_ones)
     return redundant, isostatic.proposal(through, found_ones, kinds, order[::-1])
 
 
-def _order(through: Stresses, kinds: dict[str, type[JointKind]], cuts: Collection[str]) -> list[int]:
+def _imposing_order(through: Stresses, kinds: dict[str, type[JointKind]], cuts: Collection[str]) -> list[int]:
     """Order in which a designer would impose the components: fixed joints that join bodies first, then joint by joint,
     other elements last; positions before directions."""
 
@@ -274,7 +274,9 @@ def _order(through: Stresses, kinds: dict[str, type[JointKind]], cuts: Collectio
     return sorted(range(len(through.components)), key=key)
 
 
-def _told(through: Stresses, index: int, others: Sequence[int], kinds: dict[str, type[JointKind]]) -> Redundant:
+def _described_redundancy(
+    through: Stresses, index: int, others: Sequence[int], kinds: dict[str, type[JointKind]]
+) -> Redundant:
     def moves(name: str) -> bool:
         return name not in kinds or kinds[name].nv > 0
 
@@ -291,15 +293,15 @@ def _told(through: Stresses, index: int, others: Sequence[int], kinds: dict[str,
     return Redundant(part.name, part.collection, part.text, part.direction, tuple(moving), alternatives, part.motion)
 
 
-def _sentence(text: str) -> str:
+def _as_sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def _signed(count: int) -> str:
+def _signed_text(count: int) -> str:
     return str(count).replace("-", "−")
 
 
-def _parting(branch_freedoms: Sequence[int]) -> str:
+def _branches_text(branch_freedoms: Sequence[int]) -> str:
     """Description of the branches at a singular pose."""
     different = list(dict.fromkeys(branch_freedoms))
     if len(different) == 1:
@@ -309,18 +311,18 @@ def _parting(branch_freedoms: Sequence[int]) -> str:
     return f"Branches of motion meet here, {several}: the machine is kinematotropic."
 
 
-def _report(found: Mobility) -> list[str]:
+def _report_lines(found: Mobility) -> list[str]:
     """Lines of the report."""
     plural, several = ("" if count == 1 else "s" for count in (found.dof, found.equations))
     lines = [f"{found.dof} degree{plural} of freedom: {found.equations} constraint{several}, {found.rank} independent."]
     if found.count != found.dof:
-        lines.append(f"Counting bodies and constraints (Grübler–Kutzbach) would give {_signed(found.count)}.")
+        lines.append(f"Counting bodies and constraints (Grübler–Kutzbach) would give {_signed_text(found.count)}.")
     if found.infinitesimal:
         lines.append(f"{found.infinitesimal} more for infinitesimal motions only: the machine is shaky.")
     if found.singular:
         lines.append(f"This pose is singular: velocities have {found.at_pose} degrees of freedom.")
     if found.branch_freedoms:
-        lines.append(_parting(found.branch_freedoms))
+        lines.append(_branches_text(found.branch_freedoms))
     lines += [f"{item.text}." for item in found.redundant]
     if found.proposal:
         kept = "keeps the motion" if found.dof else "keeps the frame rigid"

@@ -111,10 +111,10 @@ class TangentSpace:
                 values = np.array([form(a) for form in self.left])
                 if np.max(np.abs(values), initial=0.0) < SOLVED:
                     return a
-                a = a - np.linalg.lstsq(self._slopes(a), values, rcond=1e-6)[0]
+                a = a - np.linalg.lstsq(self._form_derivatives(a), values, rcond=1e-6)[0]
         return None
 
-    def _slopes(self, a: Array) -> Array:
+    def _form_derivatives(self, a: Array) -> Array:
         """(remaining forms, k) derivatives of the forms within the space."""
         slopes = np.zeros((len(self.left), len(a)))
         for slope, form in zip(slopes, self.left, strict=True):
@@ -130,16 +130,18 @@ def spaces_onward(count: int, forms: Sequence[Form], most: int, rng: np.random.G
     spaces = [TangentSpace(np.zeros((0, count)), rng.normal(size=count), np.ones(count))]
     open_ones: list[Form] = []
     for form in forms:
-        spaces = _onward(spaces, form, most, open_ones)
+        spaces = _subspaces_for_form(spaces, form, most, open_ones)
     for form in open_ones:  # others may have made products of them
         left: list[Form] = []
-        spaces = _onward(spaces, form, most, left)
+        spaces = _subspaces_for_form(spaces, form, most, left)
         for space in spaces:
             space.left += left
     return spaces
 
 
-def _onward(spaces: Sequence[TangentSpace], form: Form, most: int, open_ones: list[Form]) -> list[TangentSpace]:
+def _subspaces_for_form(
+    spaces: Sequence[TangentSpace], form: Form, most: int, open_ones: list[Form]
+) -> list[TangentSpace]:
     """Subspaces on which a form vanishes; a form that does not factor on one of them is added to `open_ones`."""
     grown: list[TangentSpace] = []
     for space in spaces:
