@@ -61,8 +61,7 @@ class Step:
         if self.kind == INDEPENDENT:
             return f"{joints}: independent"
         if self.kind == TIED:
-            together = " together" if len(self.joints) > 1 else ""
-            return f"{joints}: coupled{together} by iteration through {', '.join(self.follows_from)}"
+            return f"{joints}: coupled by iteration through {', '.join(self.follows_from)}"
         head = f"loop {', '.join(map(str, self.loops))}: " if self.loops else ""
         if self.kind == ITERATION:
             return f"{head}{'cut at ' if self.loops else ''}{joints}: iteration"

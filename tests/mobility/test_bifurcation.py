@@ -150,7 +150,7 @@ def test_flat_parallelograms_part_into_two_ways_each(pairs):
 def test_a_free_body_is_told_to_turn_or_shift():
     mech = platform(points(6))
     assert [motion.text for motion in mech.mobility(at(mech)).motions] == [
-        "plate turns about z",
+        "plate rotates about z",
         "plate translates along x",
         "plate translates along y",
     ]

@@ -239,7 +239,7 @@ def test_a_platform_on_six_rods_is_left_to_iteration_and_says_so():
     mech = platform()
     assert not closed_forms_of(mech.compiled.program).found
     first, *others = mech.solution_order
-    assert str(first) == "b0: tied by iteration through rod0, rod1, rod2, rod3, rod4, rod5"
+    assert str(first) == "b0: coupled by iteration through rod0, rod1, rod2, rod3, rod4, rod5"
     assert [str(step) for step in others] == [f"rod{k}: iteration" for k in range(6)]
 
 
