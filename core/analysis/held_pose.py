@@ -24,7 +24,7 @@ from core.analysis.friction_balance import (
     smallest_forces,
 )
 from core.analysis.poses_of_rest import LONGEST, MAX_STEPS, SOFT, Balance, Equilibrium, force_scale, rest_at
-from core.constraints.bearing_friction import loaded, settled
+from core.constraints.bearing_friction import consistent_bearing_loads, loaded
 from core.constraints.elastic_stops import is_elastic
 from core.constraints.joint_modes import NOWHERE
 from core.constraints.joint_rows import JointRows
@@ -113,7 +113,7 @@ def _bounded_forces(balance: Balance, q: Array, loads: Array | None = None) -> _
     smallest holding forces"""
     if loads is None and balance.loaded_by_itself:
         start = balance.bearing_loads(q)(np.zeros(len(balance.modes.rows)))
-        found = settled(
+        found = consistent_bearing_loads(
             balance.constraints.compiled, balance.modes, partial(_loads_with_smallest_forces, balance, q), start
         )
         return _bounded_forces(balance, q, found)

@@ -17,7 +17,7 @@ from core.constraints.bearing_friction import refuse
 from core.constraints.elastic_stops import Pressed, pressed, pushed_in
 from core.constraints.joint_modes import NOWHERE, JointModes, joint_modes
 from core.constraints.joint_rows import AT_REST_SPEED, JointRows, biases_at, rows_at
-from core.constraints.motor_limits import withheld
+from core.constraints.motor_limits import withheld_force
 from core.mobility.constraint_rank import PositionConstraints
 from core.numerics.bounded_forces import resolved
 
@@ -114,7 +114,7 @@ def _at_speed_limits(
     if asked is None:
         return limits, idle
     for i, row in enumerate(at.rows):
-        keeps, low, high = withheld(row, float(rates[i]), float(asked[row.at_v]) if row.at_v != NOWHERE else 0.0)
+        keeps, low, high = withheld_force(row, float(rates[i]), float(asked[row.at_v]) if row.at_v != NOWHERE else 0.0)
         if keeps:
             limits[i] = low, high
         elif low != 0.0:

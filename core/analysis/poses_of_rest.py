@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from core.analysis.friction_balance import FrictionBalance
 from core.analysis.joint_limits import STEP, ActiveLimits
 from core.analysis.linearisation import Linearisation, balanced, linearise, states_at_rest
-from core.constraints.bearing_friction import at_rest, loads_at, require_unique
+from core.constraints.bearing_friction import loads_at, require_unique, rows_at_rest
 from core.constraints.elastic_stops import Pressed, is_elastic, pressed, pushed_in
 from core.constraints.joint_modes import NOWHERE, joint_modes
 from core.constraints.joint_rows import TOUCH_TOLERANCE, JointRows, cut_number, rows_at
@@ -100,7 +100,7 @@ class Balance:
         """Rows of joints with friction and stops."""
         constraints, x = self.constraints, self.states(q) if self.modes.controlled else None
         at = rows_at(constraints.compiled, self.modes, q, constraints.p, constraints.t, x=x)
-        return at_rest(constraints.compiled, self.modes, at, q, constraints.p, constraints.t, x)
+        return rows_at_rest(constraints.compiled, self.modes, at, q, constraints.p, constraints.t, x)
 
     @property
     def loaded_by_itself(self) -> bool:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from core.constraints import failures
 from core.constraints.closed_positions import closed_position
 from core.constraints.consistent_motion import filled_speeds, named_speeds, nearest_speeds
-from core.constraints.cut_limits import cut_limits, outside
+from core.constraints.cut_limits import cut_limits, exceeded_limit
 from core.constraints.redundant_drivers import contradiction, contradiction_error
 from core.constraints.states import per_state, states_of
 from core.errors import ModelError
@@ -28,7 +28,7 @@ from core.traces.compiled import Compiled
 Array = NDArray[np.float64]
 
 
-def assembled(
+def assembled_state(
     compiled: Compiled,
     q: Any,
     v: Any,
@@ -80,7 +80,7 @@ def _assembled_state(
     closed, gap = closed_position(compiled, q, cost, held, p, anywhere=True, t=t, bounded=limits)
     if not gap < ACCEPTED_GAP:
         raise failures.assembly_error(compiled, closed, p, t)
-    if limits and (found := outside(compiled, cut_limits(compiled), closed, p)) is not None:
+    if limits and (found := exceeded_limit(compiled, cut_limits(compiled), closed, p)) is not None:
         raise failures.beyond_limit(closed, *found)
     return closed
 

@@ -58,7 +58,7 @@ def loaded(at: JointRows, loads: Array) -> JointRows:
     return at._replace(rows=rows)
 
 
-def settled(
+def consistent_bearing_loads(
     compiled: Compiled, modes: JointModes, loads: Callable[[Array], Array], start: Array | None = None
 ) -> Array:
     """(bearings,) loads that are consistent with the friction they cause, the fixed point of `loads`. start :
@@ -71,7 +71,7 @@ def settled(
 
 def no_answer(modes: JointModes) -> SimulationError:
     """Error for reaction-dependent friction that has no consistent solution."""
-    names, most = named(modes), max(row.coefficient for row in modes.bearings)
+    names, most = joints_with_bearing_friction(modes), max(row.coefficient for row in modes.bearings)
     return SimulationError(
         f"Reaction-dependent friction with coefficient {most:g} locks the joint: no friction force is consistent with "
         "the reaction it causes (Painlevé paradox).",
@@ -87,13 +87,14 @@ def locking_note(modes: JointModes, t: float, factor: float) -> str:
     """Note of a run for reaction-dependent friction with more than one solution."""
     most = max(row.coefficient for row in modes.bearings)
     return (
-        f"{named(modes)}: reaction-dependent friction with coefficient {most:g} {LOCKING} at t = {t:.6g} s "
+        f"{joints_with_bearing_friction(modes)}: reaction-dependent friction with coefficient {most:g} {LOCKING} at "
+        f"t = {t:.6g} s "
         f"(self-locking factor {factor:.3g}, Painlevé paradox): the run continues with the solution that was found; "
         "only a compliant contact or stop makes it unique."
     )
 
 
-def named(modes: JointModes) -> str:
+def joints_with_bearing_friction(modes: JointModes) -> str:
     """List, as text, of the joints whose friction grows with their reaction."""
     owners = dict.fromkeys(row.owner for row in modes.bearings)
     return ", ".join(f"joint '{name}'" for name in owners)
@@ -130,12 +131,12 @@ def refuse(modes: JointModes, what: str, remedy: str = "Give its friction as a n
     if modes.bearings:
         raise SimulationError(
             f"{what} does not support friction that depends on a joint's own reaction.",
-            where=named(modes),
+            where=joints_with_bearing_friction(modes),
             remedy=remedy,
         )
 
 
-def at_rest(
+def rows_at_rest(
     compiled: Compiled, modes: JointModes, at: JointRows, q: Array, p: Values, t: float = 0.0, x: Any = None
 ) -> JointRows:
     """Joint rows of an open chain with the bearing friction of its static loads; rows of a machine with loops are

@@ -91,7 +91,7 @@ def widened(compiled: Compiled, start: Array, p: Values = None) -> tuple[CutLimi
     )
 
 
-def outside(
+def exceeded_limit(
     compiled: Compiled, limits: Sequence[CutLimit], q: Array, p: Values = None
 ) -> tuple[CutLimit, float] | None:
     """The limit that a pose exceeds most, and by how much (rad or m); None if no limit is exceeded."""
@@ -100,7 +100,7 @@ def outside(
     return worst if worst is not None and worst[1] > BEYOND else None
 
 
-def met(compiled: Compiled, limits: Sequence[CutLimit], q: Array, p: Values = None) -> tuple[CutLimit, ...]:
+def reached_limits(compiled: Compiled, limits: Sequence[CutLimit], q: Array, p: Values = None) -> tuple[CutLimit, ...]:
     """Limits that a pose has reached, as rows that keep their joints there."""
     found = []
     for limit in limits:
@@ -111,7 +111,7 @@ def met(compiled: Compiled, limits: Sequence[CutLimit], q: Array, p: Values = No
     return tuple(found)
 
 
-def limited(compiled: Compiled, limits: Sequence[CutLimit], problem: Problem, p: Values = None) -> Problem:
+def with_limit_rows(compiled: Compiled, limits: Sequence[CutLimit], problem: Problem, p: Values = None) -> Problem:
     """The position problem with an added row for each limit: the distance beyond it, zero inside."""
 
     def residual(q: Array) -> Array:

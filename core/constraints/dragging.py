@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from core.constraints.axis_orientation import wrong_orientation
 from core.constraints.branch_sides import Followers
 from core.constraints.closed_positions import closed_position
-from core.constraints.cut_limits import NEXT, cut_limits, met, outside, widened
+from core.constraints.cut_limits import NEXT, cut_limits, exceeded_limit, reached_limits, widened
 from core.multibody.parameter_values import Values
 from core.numerics.tolerances import ACCEPTED_GAP, SOLVED_GAP
 from core.traces.compiled import Compiled
@@ -73,7 +73,7 @@ class _DragPath(NamedTuple):
         return Followers(self.compiled, q, self.kept, self.p)
 
 
-def dragged(
+def dragged_position(
     compiled: Compiled, q: Array, target: Array, held: NDArray[np.bool_], p: Values, t: float, yields: bool = True
 ) -> Array | None:
     """Position reached from q (nq,) towards the target of the dragged coordinates (mask nv,), in closed stages on the
@@ -126,7 +126,9 @@ def _last_step(path: _DragPath, q: Array) -> Array:
     nearer = np.linalg.norm(path.left(closed)) < np.linalg.norm(displacement)
     near = bool(np.max(np.abs(gone), initial=0.0) < NEAR_END)
     meets = (
-        gap < path.accepted and not wrong_orientation(compiled, closed, p) and not outside(compiled, limits, closed, p)
+        gap < path.accepted
+        and not wrong_orientation(compiled, closed, p)
+        and not exceeded_limit(compiled, limits, closed, p)
     )
     return closed if meets and nearer and near else q
 
@@ -148,7 +150,7 @@ def _moved_onto_limits(compiled: Compiled, q: Array, weights: Array, p: Values, 
     low, high = coordinates.room(q)
     still = (low > -NEXT) | (high < NEXT)
     edges = np.where(still, np.where(low > -high, low, high), 0.0)
-    limits = met(compiled, cut_limits(compiled), q, p)
+    limits = reached_limits(compiled, cut_limits(compiled), q, p)
     if not (still.any() or limits):
         return q, 0.0
     closed, gap = closed_position(compiled, coordinates.integrate_step(q, edges), weights, still, p, t=t, limits=limits)
@@ -175,7 +177,7 @@ def _closed_after_step(path: _DragPath, followers: Followers, step: Array) -> _S
     if closed is None or np.max(np.abs(compiled.coordinates.difference(q, closed))) > JUMP:
         closed, gap = closed_position(compiled, trial, ones, held, p, t=t)
     limits = widened(compiled, q, p) if gap < ACCEPTED_GAP else ()
-    if outside(compiled, limits, closed, p):
+    if exceeded_limit(compiled, limits, closed, p):
         closed, gap = closed_position(compiled, trial, ones, held, p, t=t, limits=limits)
     if not gap < path.accepted or np.max(np.abs(compiled.coordinates.difference(q, closed))) > JUMP:
         return _StageResult(None, gap)

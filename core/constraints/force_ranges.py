@@ -22,11 +22,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.bearing_friction import loaded, loads_at, require_unique, settled
+from core.constraints.bearing_friction import consistent_bearing_loads, loaded, loads_at, require_unique
 from core.constraints.joint_modes import JointModes, joint_modes
 from core.constraints.joint_rows import AT_REST_SPEED, JointRows, rows_at
 from core.constraints.multipliers import at_actuators
-from core.constraints.row_forces import resisting, resisting_with, touched_sides
+from core.constraints.row_forces import resisting_forces, resisting_with, touched_sides
 from core.constraints.states import per_state
 from core.multibody.parameter_values import Values
 from core.numerics.rank import least
@@ -161,7 +161,7 @@ def joint_forces(
     tau = compiled.call("inverse_dynamics" if passive else "inverse_dynamics_ideal", q, v, a, p=p, t=t, x=x)
     if passive and compiled.constrained and compiled.program.tracer.bearings:
         return _forces_with_bearing_friction(compiled, tau, (q, v, a), actuators, p, t, x)
-    if passive and (resists := resisting(compiled, q, v, a, p, t, x)) is not None:
+    if passive and (resists := resisting_forces(compiled, q, v, a, p, t, x)) is not None:
         tau = tau - resists
     if actuators is None and not compiled.constrained:
         return tau
@@ -232,7 +232,7 @@ class _ForceBalance:
     def forces(self, share: Array | None = None) -> Array:
         """(nv,) forces at the actuators. share : (rows,) friction at rest as a share of its limit, positive along
         increasing coordinates"""
-        found = settled(self._compiled, self._modes, partial(self._bearing_loads, share), self._start)
+        found = consistent_bearing_loads(self._compiled, self._modes, partial(self._bearing_loads, share), self._start)
         self._start = found
         return self._shared_forces(share, found)[1]
 

@@ -35,7 +35,7 @@ def motion_with_rows(
     which = None if motors else acting_states.states_that_act(compiled, q, v, p)
     if which is not None and not which.all():
         return _motion_at_marked_states(compiled, which, free, q, v, tau, p, t, x)
-    rows = row_forces.acting(compiled, q, v, tau, p, t, x, motors)
+    rows = row_forces.acting_forces(compiled, q, v, tau, p, t, x, motors)
     if rows is None:
         return free, None
     given = np.asarray(tau) + rows.joint

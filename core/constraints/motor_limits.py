@@ -113,7 +113,7 @@ def too_fast_words(compiled: Compiled, v: Array, needed: Array, p: Values = None
     found = []
     for row in joint_modes(compiled, compiled.parameter_values(p)).rows:
         if has_motor(row):
-            keeps, low, _ = withheld(row, float(v[row.at_v]), float(needed[row.at_v]))
+            keeps, low, _ = withheld_force(row, float(v[row.at_v]), float(needed[row.at_v]))
             if low != 0.0 and not keeps:
                 unit = "m/s" if row.dimension == "length" else "rad/s"
                 found.append(
@@ -123,7 +123,7 @@ def too_fast_words(compiled: Compiled, v: Array, needed: Array, p: Values = None
     return " ".join(found)
 
 
-def withheld(row: JointRow, rate: float, asked: float) -> tuple[bool, float, float]:
+def withheld_force(row: JointRow, rate: float, asked: float) -> tuple[bool, float, float]:
     """(holds, lower, upper): True if a motor with a commanded force along a row holds its speed at the limit, and the
     bounds of the force it then withholds, positive along the coordinate; for a motor overrun by its load both are the
     whole driving force."""

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from core.constraints import failures
 from core.constraints.axis_orientation import wrong_orientation
 from core.constraints.closed_positions import closed_position
-from core.constraints.cut_limits import outside, widened
-from core.constraints.dragging import FARTHEST, dragged
+from core.constraints.cut_limits import exceeded_limit, widened
+from core.constraints.dragging import FARTHEST, dragged_position
 from core.constraints.named_values import by_name
 from core.errors import AssemblyError, ModelError, listed
 from core.multibody.coordinates import Coordinate
@@ -94,7 +94,7 @@ class _PositionSearch(NamedTuple):
         return _with_named_values(self.compiled, q, self.named)
 
 
-def moved(
+def position_with_named_values(
     compiled: Compiled, q: Array, values: Mapping[str, Any], p: Values = None, t: float = 0.0, exact: bool = False
 ) -> Array:
     """Closed position with the named coordinates at their values; see `Mechanism.move`."""
@@ -112,12 +112,14 @@ def moved(
     found = _found_position(search)
     if found is not None:
         return found
-    if not exact and dragged(compiled, q, q, search.fixed(), p, t) is None:
+    if not exact and dragged_position(compiled, q, q, search.fixed(), p, t) is None:
         return target
     return _one_by_one(search)
 
 
-def with_values(compiled: Compiled, q: Array, values: Mapping[str, float], p: Values, t: float) -> Array | None:
+def position_with_values(
+    compiled: Compiled, q: Array, values: Mapping[str, float], p: Values, t: float
+) -> Array | None:
     """(nq,) the closed position nearest to q, inside the limits, with these coordinate values; None if there is
     none."""
     return _found_position(_PositionSearch(compiled, q, _named_coordinates(compiled, values, p), p, t, True))
@@ -129,7 +131,7 @@ def _dragged_to(search: _PositionSearch, target: Array) -> Array:
     far = np.max(np.abs(compiled.coordinates.difference(q, target)) * held, initial=0.0) > FARTHEST
     if far and (found := _found_position(search)) is not None:
         return found
-    end = dragged(compiled, q, target, held, search.p, search.t)
+    end = dragged_position(compiled, q, target, held, search.p, search.t)
     return target if end is None else end  # loops that do not close at all keep nothing from moving
 
 
@@ -224,7 +226,7 @@ def _found_position(search: _PositionSearch) -> Array | None:
         return _closed_from(search, search.placed(q))
     led = _without_whole_turns(search)
     target = compiled.coordinates.clamp(led.placed(q))
-    end = dragged(compiled, q, target, _independent_named(search), search.p, search.t)
+    end = dragged_position(compiled, q, target, _independent_named(search), search.p, search.t)
     if (
         end is not None
         and (found := _closed_from(search, search.placed(end))) is not None
@@ -293,7 +295,7 @@ def _closed_from(search: _PositionSearch, start: Array, *, anywhere: bool = Fals
     if not gap < ACCEPTED_GAP or wrong_orientation(compiled, closed, p):
         return None
     limits = widened(compiled, search.q, p) if search.bounded else ()
-    return None if outside(compiled, limits, closed, p) else closed
+    return None if exceeded_limit(compiled, limits, closed, p) else closed
 
 
 def _quaternion_entries(search: _PositionSearch) -> tuple[Any, ...]:
@@ -378,7 +380,9 @@ def _moved_as_far_as_possible(before: _PositionSearch, last: Named) -> Array:
     held."""
     trial = before._replace(named=(*before.named, last))
     target = before.compiled.coordinates.clamp(trial.placed(before.q))
-    end = dragged(before.compiled, before.q, target, trial.fixed(), before.p, before.t, yields=not before.named)
+    end = dragged_position(
+        before.compiled, before.q, target, trial.fixed(), before.p, before.t, yields=not before.named
+    )
     return before.q if end is None else end
 
 

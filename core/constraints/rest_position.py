@@ -69,10 +69,10 @@ def _closed_rest_position(compiled: Compiled, p: Values, t: float) -> Array:
         return closed
     if _largest_deviation(compiled, closed, p) < KEPT_TOLERANCE:
         return closed
-    from core.constraints.named_positions import with_values
+    from core.constraints.named_positions import position_with_values
 
     values = {c.name: float(start[c.index]) for c in compiled.coordinates.table if c.joint in stated}
-    kept = with_values(compiled, closed, values, p, t)
+    kept = position_with_values(compiled, closed, values, p, t)
     return _nearest_to_stated(compiled, start, closed, stated, p, t) if kept is None else kept
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.acting_states import may_act, own_modes, states_that_act
-from core.constraints.bearing_friction import loaded, loads_at, require_unique, settled
+from core.constraints.bearing_friction import consistent_bearing_loads, loaded, loads_at, require_unique
 from core.constraints.elastic_stops import is_elastic, pressed, pushed_in
 from core.constraints.joint_modes import NOWHERE, JointModes, joint_modes
 from core.constraints.joint_rows import (
@@ -29,7 +29,7 @@ from core.constraints.joint_rows import (
     cut_number,
     rows_at,
 )
-from core.constraints.motor_limits import withheld
+from core.constraints.motor_limits import withheld_force
 from core.constraints.multipliers import constrained_motion
 from core.constraints.states import per_state
 from core.multibody.parameter_values import Values
@@ -52,7 +52,7 @@ class RowForces(NamedTuple):
     closing: Array
 
 
-def acting(
+def acting_forces(
     compiled: Compiled, q: Any, v: Any, tau: Any, p: Values, t: Any = 0.0, x: Any = None, motors: bool = False
 ) -> RowForces | None:
     """Friction and stop forces at states with joint forces τ (…, nv); None if there are none. motors : τ are motor
@@ -62,7 +62,7 @@ def acting(
     return _at_each_state(compiled, partial(_forces_at, motors=motors), (q, v, tau), p, t, x)
 
 
-def resisting(
+def resisting_forces(
     compiled: Compiled, q: Any, v: Any, a: Any, p: Values, t: Any = 0.0, x: Any = None, bearings: bool = True
 ) -> Array | None:
     """(…, nv) joint forces of compressed stops, of friction of joints that accelerations a (…, nv) set in motion from
@@ -73,7 +73,7 @@ def resisting(
     return _at_each_state(compiled, _resisting_at if bearings else _resisting_alone, (q, v, a), p, t, x, which).joint
 
 
-def stored(compiled: Compiled, q: Any, p: Values) -> Array | float:
+def stored_energy(compiled: Compiled, q: Any, p: Values) -> Array | float:
     """(…) elastic energy, J, of compressed stops."""
     if not may_act(compiled, q, None, p):
         return 0.0
@@ -199,7 +199,7 @@ def _forces_at(
         return _holding_forces_at(compiled, modes, at, state, motors)
     q, v, _, p, t, x = state
     require_unique(compiled, modes, q, v, p, t, x)
-    found = settled(compiled, modes, _bearing_loads(compiled, modes, at, state, motors))
+    found = consistent_bearing_loads(compiled, modes, _bearing_loads(compiled, modes, at, state, motors))
     return _holding_forces_at(compiled, modes, loaded(at, found), state, motors)
 
 
@@ -213,7 +213,7 @@ def self_locking_factor(compiled: Compiled, q: Any, v: Any, tau: Any, p: Any, t:
         return 0.0
     state = q, v, tau, values, t, x if x is None or len(x) else None
     loads = _bearing_loads(compiled, modes, rows_at(compiled, modes, q, values, t, v, state[5]), state)
-    return steepest(loads, settled(compiled, modes, loads))
+    return steepest(loads, consistent_bearing_loads(compiled, modes, loads))
 
 
 def _bearing_loads(
@@ -250,7 +250,7 @@ def _holding_forces_at(
     limited = np.zeros(len(at.rows), dtype=bool)
     bounds = _force_bounds(at, touched)
     for i, row in enumerate(at.rows) if motors else ():
-        limited[i], low, high = withheld(row, float(rates[i]), float(tau[row.at_v]))
+        limited[i], low, high = withheld_force(row, float(rates[i]), float(tau[row.at_v]))
         if limited[i]:
             for least, most in bounds:
                 least[i], most[i] = low, high

@@ -273,7 +273,7 @@ class Mechanism:
             return h
         from core.constraints import row_forces
 
-        resists = row_forces.resisting(self.compiled, q, v, np.zeros(self.nv), p, t, x, bearings=False)
+        resists = row_forces.resisting_forces(self.compiled, q, v, np.zeros(self.nv), p, t, x, bearings=False)
         return h if resists is None else h - resists
 
     def gravity(self, q: Any, *, p: Values = None, t: float = 0.0) -> Array:
@@ -289,7 +289,7 @@ class Mechanism:
             return Energy(both[..., 0][()], both[..., 1][()])
         from core.constraints import row_forces
 
-        return Energy(both[..., 0][()], (both[..., 1] + row_forces.stored(self.compiled, q, p))[()])
+        return Energy(both[..., 0][()], (both[..., 1] + row_forces.stored_energy(self.compiled, q, p))[()])
 
     def inverse_dynamics(
         self,
@@ -548,9 +548,9 @@ class Mechanism:
         limits : False for a position that is closed already, of a run, in which limits do not act: it stays where it is
         Raises AssemblyError naming the joint and the gap left, or the speed by name that contradicts what holds.
         """
-        from core.constraints.assembly import assembled
+        from core.constraints.assembly import assembled_state
 
-        return assembled(self.compiled, q, v, p, fixed, weights or {}, t, limits)
+        return assembled_state(self.compiled, q, v, p, fixed, weights or {}, t, limits)
 
     def speeds(self, q: Any, v: Mapping[str, float], *, p: Values = None, t: float = 0.0) -> Array:
         """(nv,) consistent speeds at a closed position: those given by name are kept, others follow from the
@@ -596,7 +596,9 @@ class Mechanism:
         """
         from core.constraints import named_positions
 
-        return named_positions.moved(self.compiled, one_state(self.compiled, q), values, p, t, exact)
+        return named_positions.position_with_named_values(
+            self.compiled, one_state(self.compiled, q), values, p, t, exact
+        )
 
     def mobility(self, q: Any = None, p: Values = None, t: float = 0.0, *, friction: bool = False) -> Mobility:
         """Degrees of freedom, redundant constraints by name, and free motions, at a pose (nq,), default the reference

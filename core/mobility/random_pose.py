@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.assembly import assembled
+from core.constraints.assembly import assembled_state
 from core.constraints.rest_position import rest
 from core.errors import AssemblyError
 from core.traces.compiled import Compiled
@@ -27,7 +27,7 @@ def random_pose(
         return q
     for _ in range(ATTEMPTS):
         try:
-            return np.asarray(assembled(compiled, q, None, p, (), {}, t))
+            return np.asarray(assembled_state(compiled, q, None, p, (), {}, t))
         except AssemblyError:
             q = compiled.coordinates.random(rng)
     return rest(compiled, p, t)
