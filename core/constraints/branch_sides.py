@@ -52,10 +52,11 @@ class Followers:
 
     def __init__(self, compiled: Compiled, q: Array, held: Flags, p: Values) -> None:
         self.compiled, self.q, self.kept, self.p = compiled, q, held, p
-        self.G = self._constraint_matrix(q)
+        self.G = self.matrix(q)
         self._blocks: tuple[_DependentBlock, ...] | None = None
 
-    def _constraint_matrix(self, q: Array) -> Matrix:
+    def matrix(self, q: Array) -> Matrix:
+        """The constraint matrix of positions, at any position."""
         return self.compiled.constraint_matrix(q, self.p)[self.compiled.levels == 0]
 
     def follow(self, step: Array) -> Array:
@@ -72,7 +73,7 @@ class Followers:
 
     def same_branch(self, q: Array) -> bool:
         """Return True if all loops are on the same assembly branch at another closed position nearby."""
-        G = self._constraint_matrix(q)
+        G = self.matrix(q)
         return all(block.least_side(G) > 0.0 for block in self._dependent_blocks())
 
     def _dependent_blocks(self) -> tuple[_DependentBlock, ...]:

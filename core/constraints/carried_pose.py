@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints import cut_coordinates
-from core.constraints.named_positions import position_with_named_values
+from core.constraints.named_positions import moved
 from core.constraints.rest_position import rest
 from core.joints.measures import coordinates_of
 from core.model import WORLD, Joint
@@ -48,7 +48,7 @@ def carried_pose(old: Compiled, q: Array, new: Compiled, renamed: Mapping[str, s
         measured = _measured_coordinates(old, q, new, joint)
         if measured is not None and np.isfinite(measured).all():
             result[at] = _turned_inside_limits(new, joint, measured, result[at])
-    return position_with_named_values(new, new.coordinates.clamp(result), {}, None)
+    return moved(new, new.coordinates.clamp(result), {}, None)
 
 
 def _measured_coordinates(old: Compiled, q: Array, new: Compiled, joint: Joint) -> Array | None:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.axis_orientation import wrong_orientation
-from core.constraints.branch_sides import Followers
+from core.constraints.branch_sides import FOLLOWS_TOLERANCE, Followers
+from core.constraints.change_points import loosened, meet_exactly, undecided
 from core.constraints.closed_positions import closed_position
 from core.constraints.cut_limits import NEXT, cut_limits, exceeded_limit, reached_limits, widened
 from core.multibody.parameter_values import Values
@@ -38,7 +39,9 @@ CROSSING = 2e-5
 """Stage (rad or m) at which branches that are still indistinguishable count as crossing: rounding of lengths separates
 them by no more."""
 LEAPS = (0.05, 0.01, 1e-3)
-"""Stages (rad or m) tried to step straight across a crossing of branches."""
+"""Stages (rad or m) that lead over such a place, straight on; the last one's curve shows what gap it has."""
+UNDECIDED_SHARE = 1e-9
+"""Part of the largest singular value that a direction has where a way begins and nothing holds it."""
 BENT_FRACTION = 0.3
 """Largest relative change of rates across such a step."""
 
@@ -61,8 +64,9 @@ class _DragPath(NamedTuple):
     p: Values
     t: float
     accepted: float
-    """Gap (m, rad) accepted along the path; tight, because just past the end of travel a loop would otherwise seem
-    closed."""
+    """Gap (m, rad) of closings on the way: where it begins, little beyond the end of a loop would seem closed, too."""
+    decided: bool = True
+    """Whether branches that nothing decides between are refused; else either will do."""
 
     def left(self, q: Array) -> Array:
         """(nv,) remaining displacement to the target."""
@@ -74,36 +78,49 @@ class _DragPath(NamedTuple):
 
 
 def dragged_position(
-    compiled: Compiled, q: Array, target: Array, held: NDArray[np.bool_], p: Values, t: float, yields: bool = True
+    compiled: Compiled,
+    q: Array,
+    target: Array,
+    held: NDArray[np.bool_],
+    p: Values,
+    t: float,
+    yields: bool = True,
+    decided: bool = True,
 ) -> Array | None:
     """Position reached from q (nq,) towards the target of the dragged coordinates (mask nv,), in closed stages on the
     machine's present branch; stages shrink where loops cannot follow or would change branch. None if the loops do not
     close near q.
 
     yields : whether all that is held gives way a little at the end of the path, so that it ends exactly there
+    decided : whether branches that nothing decides between are refused (UndecidedBranch); else either will do
     """
     q_closed, gap = closed_position(compiled, q, np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool), p, t=t)
     if not gap < ACCEPTED_GAP:
         return None
-    path = _DragPath(compiled, target, held, p, t, min(max(10.0 * SOLVED_GAP, 2.0 * gap), ACCEPTED_GAP))
+    path = _DragPath(compiled, target, held, p, t, min(max(10.0 * SOLVED_GAP, 2.0 * gap), ACCEPTED_GAP), decided)
     longest = STAGE
     refused: list[tuple[float, float]] = []
     stopped = False
-    followers = path.followers(q_closed)
+    followers = first = path.followers(q_closed)
     for _ in range(MOST_STAGES):
         displacement = path.left(q_closed)
         distance = float(np.max(np.abs(displacement), initial=0.0))
         if distance < 1e-12 or longest < SHORTEST:
             break
         stage = min(longest, distance)
-        tried = _stage(path, followers, displacement * (stage / distance))
+        tried = _stage(path, followers, displacement * (stage / distance), stage == distance)
         if tried.turned and stage <= CROSSING:
             tried = _across_branch_crossing(path, followers, displacement, distance)
         if tried.q is None:
             stopped = True
             refused = [] if tried.turned else [*refused, (stage, tried.gap)]
             longest = 0.5 * stage if tried.turned else _shortened_stage(refused)
-        else:  # what has just been refused is not asked for again at once
+            if tried.turned and longest < SHORTEST:
+                _refuse_undecided(path, followers, displacement * (min(LEAPS[-1], distance) / distance))
+        else:
+            if followers is first and path.decided:
+                _refuse_beginning(path, first, tried.q, displacement * (min(LEAPS[-1], distance) / distance))
+            # what has just been refused is not asked for again at once
             longest, refused = longest if refused else min(2.0 * longest, STAGE), []
             q_closed, followers = tried.q, path.followers(tried.q)
     return _last_step(path, q_closed) if stopped and yields else q_closed
@@ -157,12 +174,13 @@ def _moved_onto_limits(compiled: Compiled, q: Array, weights: Array, p: Values, 
     return (closed, gap) if gap < ACCEPTED_GAP else (q, 0.0)
 
 
-def _stage(path: _DragPath, followers: Followers, step: Array) -> _StageResult:
+def _stage(path: _DragPath, followers: Followers, step: Array, last: bool) -> _StageResult:
     """Result of a step of the dragged coordinates, with a crossing of branches stepped over."""
     tried = _closed_after_step(path, followers, step)
-    if tried.q is not None and not followers.same_branch(tried.q):
-        return _StageResult(None, tried.gap, turned=True)
-    return tried
+    if tried.q is None:
+        return tried
+    meets = not last and loosened(path.followers(tried.q), followers.q)[0] < FOLLOWS_TOLERANCE
+    return _StageResult(None, tried.gap, turned=True) if meets or not followers.same_branch(tried.q) else tried
 
 
 def _closed_after_step(path: _DragPath, followers: Followers, step: Array) -> _StageResult:
@@ -200,8 +218,27 @@ def _across_branch_crossing(
         behind = path.followers(tried.q).follow(step)
         bent = leap <= distance and float(np.linalg.norm(behind - along)) > BENT_FRACTION * size
         if not (strayed or bent):
+            _refuse_undecided(path, followers, displacement * (min(LEAPS[-1], distance) / distance))
             return tried
     return _StageResult(None, 0.0, turned=True)
+
+
+def _refuse_beginning(path: _DragPath, first: Followers, behind: Array, step: Array) -> None:
+    """Raise UndecidedBranch if a way begins where branches meet: there it can go on in either direction, unlike at the
+    end of what the loops allow, from which moves lead back."""
+    if loosened(first, behind)[0] < UNDECIDED_SHARE and _closed_after_step(path, first, -step).q is not None:
+        raise undecided(first, behind)
+
+
+def _refuse_undecided(path: _DragPath, followers: Followers, step: Array) -> None:
+    """Raise UndecidedBranch if branches do not meet at a place exactly, and nothing says which is meant."""
+    ahead = _closed_after_step(path, followers, step).q if path.decided else None
+    if ahead is None:
+        return
+    behind = path.followers(ahead)
+    back = _closed_after_step(path, behind, -2.0 * step).q
+    if back is None or not meet_exactly(path.followers(back), behind, 2.0 * step):
+        raise undecided(followers, ahead)
 
 
 def _predicted_position(followers: Followers, step: Array) -> Array:

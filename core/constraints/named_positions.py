@@ -75,7 +75,7 @@ class _NamedQuaternionEntry(NamedTuple):
 class _PositionSearch(NamedTuple):
     """Search for the position nearest to q in which all named coordinates have their values.
 
-    bounded : whether limits hold
+    bounded : whether limits hold; decided : whether branches that nothing decides between are refused
     """
 
     compiled: Compiled
@@ -84,6 +84,7 @@ class _PositionSearch(NamedTuple):
     p: Values
     t: float
     bounded: bool
+    decided: bool = True
 
     def fixed(self) -> Flags:
         """(nv,) mask of speeds that move named coordinates."""
@@ -94,8 +95,14 @@ class _PositionSearch(NamedTuple):
         return _with_named_values(self.compiled, q, self.named)
 
 
-def position_with_named_values(
-    compiled: Compiled, q: Array, values: Mapping[str, Any], p: Values = None, t: float = 0.0, exact: bool = False
+def moved(
+    compiled: Compiled,
+    q: Array,
+    values: Mapping[str, Any],
+    p: Values = None,
+    t: float = 0.0,
+    exact: bool = False,
+    decided: bool = True,
 ) -> Array:
     """Closed position with the named coordinates at their values; see `Mechanism.move`."""
     named = _named_coordinates(compiled, by_name(compiled, "q", values, p, "q0" if exact else ""), p)
@@ -106,7 +113,7 @@ def position_with_named_values(
     if not compiled.constrained:
         return target
     beyond = bool(np.max(np.abs(inside - target), initial=0.0) > 0.0)
-    search = _PositionSearch(compiled, q, named, p, t, not (exact and (beyond or _all_named(compiled, named))))
+    search = _PositionSearch(compiled, q, named, p, t, not (exact and (beyond or _all_named(compiled, named))), decided)
     if not exact and len({compiled.coordinates.table[each.where].joint for each in named}) <= 1:
         return _dragged_to(search, target)
     found = _found_position(search)
@@ -120,9 +127,10 @@ def position_with_named_values(
 def position_with_values(
     compiled: Compiled, q: Array, values: Mapping[str, float], p: Values, t: float
 ) -> Array | None:
-    """(nq,) the closed position nearest to q, inside the limits, with these coordinate values; None if there is
-    none."""
-    return _found_position(_PositionSearch(compiled, q, _named_coordinates(compiled, values, p), p, t, True))
+    """(nq,) closed position nearest to q, inside the limits, with these coordinate values; None if there is none."""
+    return _found_position(
+        _PositionSearch(compiled, q, _named_coordinates(compiled, values, p), p, t, True, decided=False)
+    )
 
 
 def _dragged_to(search: _PositionSearch, target: Array) -> Array:
@@ -131,7 +139,7 @@ def _dragged_to(search: _PositionSearch, target: Array) -> Array:
     far = np.max(np.abs(compiled.coordinates.difference(q, target)) * held, initial=0.0) > FARTHEST
     if far and (found := _found_position(search)) is not None:
         return found
-    end = dragged_position(compiled, q, target, held, search.p, search.t)
+    end = dragged_position(compiled, q, target, held, search.p, search.t, decided=search.decided)
     return target if end is None else end  # loops that do not close at all keep nothing from moving
 
 
@@ -146,8 +154,7 @@ def _moved_by_any(compiled: Compiled, named: Iterable[Named]) -> Flags:
 
 
 def _named_coordinates(compiled: Compiled, values: Mapping[str, float], p: Values) -> tuple[Named, ...]:
-    """The specified values by coordinates of q. Raises ModelError if values for a joint and its mimic joint
-    disagree."""
+    """Specified values by coordinates of q. Raises ModelError if values for a joint and its mimic joint disagree."""
     own, found = compiled.coordinates, dict[int, Named]()
     for name, value in values.items():
         wanted = value
@@ -226,7 +233,9 @@ def _found_position(search: _PositionSearch) -> Array | None:
         return _closed_from(search, search.placed(q))
     led = _without_whole_turns(search)
     target = compiled.coordinates.clamp(led.placed(q))
-    end = dragged_position(compiled, q, target, _independent_named(search), search.p, search.t)
+    leading = _independent_named(search)
+    decided = search.decided and bool(np.array_equal(leading, held))  # else what is named, too, says which branch it is
+    end = dragged_position(compiled, q, target, leading, search.p, search.t, decided=decided)
     if (
         end is not None
         and (found := _closed_from(search, search.placed(end))) is not None
@@ -319,7 +328,7 @@ def _one_by_one(search: _PositionSearch) -> Array:
     Raises AssemblyError naming the first that cannot be had beside those before it, and how far it is from where it can
     stand.
     """
-    at = search._replace(named=())
+    at = search._replace(named=(), decided=False)
     for each in search.named:
         trial = at._replace(named=(*at.named, each))
         found = _found_position(trial)
@@ -381,7 +390,7 @@ def _moved_as_far_as_possible(before: _PositionSearch, last: Named) -> Array:
     trial = before._replace(named=(*before.named, last))
     target = before.compiled.coordinates.clamp(trial.placed(before.q))
     end = dragged_position(
-        before.compiled, before.q, target, trial.fixed(), before.p, before.t, yields=not before.named
+        before.compiled, before.q, target, trial.fixed(), before.p, before.t, yields=not before.named, decided=False
     )
     return before.q if end is None else end
 

@@ -30,10 +30,11 @@ _FILES = ("URDF_PATH", "XACRO_PATH", "MJCF_PATH")
 
 
 class Place(NamedTuple):
-    """A file, and the folders of packages that its meshes are named by."""
+    """A file, the folders of packages that its meshes are named by, and arguments of a Xacro."""
 
     file: str
     packages: Mapping[str, str] = {}
+    arguments: Mapping[str, str] = {}
 
 
 def examples() -> Examples:
@@ -73,7 +74,9 @@ def read(
     """The model as `load` finds it, and what its reader noticed. Raises FileError."""
     place = place_of(path)
     folders = {**place.packages, **(packages or {})}
-    return formats.read(place.file, floating=floating, mimic=mimic, packages=folders, trust=trust)
+    return formats.read(
+        place.file, floating=floating, mimic=mimic, packages=folders, arguments=place.arguments, trust=trust
+    )
 
 
 def place_of(path: str | os.PathLike[str]) -> Place:
@@ -137,7 +140,8 @@ def _fetched(name: str) -> Place:
         )
     folder = getattr(module, "PACKAGE_PATH", None)
     others = getattr(module, "XACRO_PACKAGE_PATHS", {})
-    return Place(file, {**({Path(folder).name: str(folder)} if folder else {}), **others})
+    given = {str(key): str(value) for key, value in (getattr(module, "XACRO_ARGS", None) or {}).items()}
+    return Place(file, {**({Path(folder).name: str(folder)} if folder else {}), **others}, given)
 
 
 def _remedy(name: str) -> str:

@@ -592,13 +592,12 @@ class Mechanism:
         have their values wherever they lead, limits of what is named or not, as those of several joints have in any
         case.
         The name of a following joint moves its leader.
-        Raises AssemblyError naming the values that contradict each other or what holds, and how far they are apart.
+        Raises AssemblyError naming the values that contradict each other or what holds, and how far they are apart; and
+        where branches meet and nothing decides between them, naming the loop.
         """
         from core.constraints import named_positions
 
-        return named_positions.position_with_named_values(
-            self.compiled, one_state(self.compiled, q), values, p, t, exact
-        )
+        return named_positions.moved(self.compiled, one_state(self.compiled, q), values, p, t, exact)
 
     def mobility(self, q: Any = None, p: Values = None, t: float = 0.0, *, friction: bool = False) -> Mobility:
         """Degrees of freedom, redundant constraints by name, and free motions, at a pose (nq,), default the reference

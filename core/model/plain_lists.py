@@ -26,18 +26,22 @@ def plain(value: Any) -> Any:
 
 def is_list(value: Any) -> bool:
     """Whether a value has items: a list, tuple or array, no text and no element."""
-    return hasattr(plain(value), "__iter__") and not isinstance(value, str | dict)
+    if isinstance(value, str | dict | float | int):
+        return False
+    return isinstance(value, tuple | list) or hasattr(plain(value), "__iter__")
 
 
 def matrix_of(items: tuple[Any, ...], size: int) -> Rows | None:
     """The rows of a square matrix, None if the items are none."""
-    rows = tuple(tuple(row) if is_list(row) else () for row in items)
-    return rows if len(rows) == size and all(len(row) == size for row in rows) else None
+    if len(items) != size or not all(map(is_list, items)):
+        return None
+    rows = tuple(map(tuple, items))
+    return rows if all(len(row) == size for row in rows) else None
 
 
 def scalars(items: tuple[Any, ...]) -> bool:
     """Whether no item is a list itself."""
-    return not any(is_list(item) for item in items)
+    return not any(map(is_list, items))
 
 
 def named_axis(value: Any) -> Any:

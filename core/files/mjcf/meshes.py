@@ -26,6 +26,8 @@ Array = NDArray[np.float64]
 LEGACY, CONVEX, SHELL, EXACT = "legacy", "convex", "shell", "exact"
 LEAST_VOLUME = 1e-15
 """m³ or m² below which MuJoCo refuses a mesh."""
+FARTHEST = 1e15
+"""Largest coordinate (m), and largest scale, of a mesh: moments of inertia go with the fifth power of both."""
 _FACE, _POINT = re.compile(rb"^[ \t]*+f[ \t]", re.M), re.compile(rb"^[ \t]*+v[ \t]++(.*)$", re.M)
 MSH = ".msh"
 """MuJoCo's own binary files."""
@@ -92,9 +94,14 @@ class Meshes:
         """The mesh as geoms have it. Raises KinetostatError where it cannot be read."""
         if name not in self._surfaces:
             points, faces = self._written(name)
-            points = points.astype(np.float32).astype(float)  # what MuJoCo computes with
             position, R = self.reference(name)
             scale = np.array(self.scale(name))
+            if not _is_bearable(points) or not _is_bearable(position) or not _is_bearable(scale):
+                raise ModelError(
+                    f"The mesh '{name}' has coordinates, a scale or a reference beyond {FARTHEST:g}.",
+                    remedy="Correct the numbers of its file and of its element.",
+                )
+            points = points.astype(np.float32).astype(float)  # what MuJoCo computes with
             if not len(faces):
                 faces = hull(points)
             if np.prod(scale) < 0.0:
@@ -133,6 +140,11 @@ class Meshes:
     def mode(self, name: str) -> str:
         """How its mass is found."""
         return str(self.tags[name].get("inertia", LEGACY))
+
+
+def _is_bearable(numbers: Array) -> bool:
+    """Whether sums and products of all of them are numbers."""
+    return not numbers.size or bool(np.abs(numbers).max() <= FARTHEST)
 
 
 def points_alone(path: str) -> Array:

@@ -14,7 +14,7 @@ from typing import Any
 
 from core.errors import ExpressionError, FileError, ModelError, near_misses
 from core.files.native.migrations import VERSION, migrated
-from core.files.native.yaml_tree import Entries, Items, Node, Text, tree_of
+from core.files.native.yaml_tree import NULLS, Entries, Items, Node, Text, tree_of
 from core.files.source import Options, Reading, Source
 from core.model import (
     COLLECTIONS,
@@ -176,7 +176,7 @@ class _Builder:
             if key not in known:
                 raise self.unknown(key, at, where, known)
             self.lines[f"{where}, {key}"] = at
-            if not (isinstance(inner, Text) and inner.empty):
+            if not (type(inner) is Text and inner.plain and inner.value in NULLS):
                 values[key] = self.value(known[key], inner, f"{where}, {key}", at)
         for field in known.values():
             if field.required and field.name not in values:
@@ -233,6 +233,9 @@ class _Builder:
     def value(self, field: Field, node: Node, where: str, line: int) -> Any:
         """A field's value, checked by its kind."""
         kind = field.kind
+        if type(kind) is ScalarKind and type(node) is Text and _is_number(node.value):
+            self.texts.append((where, node.value, node.line))
+            return float(node.value)
         if self.short(kind, node):
             return self.coerced(kind, self.plain(node, where), node, where)
         if isinstance(kind, PartKind):
@@ -248,7 +251,7 @@ class _Builder:
         if isinstance(kind, VectorKind | ColorKind):
             single = isinstance(kind, VectorKind) and not kind.sizes and isinstance(node, Text)
             items = (node,) if single else _items(node, where)
-            raw = tuple(_number(kind, self.number(kind, item, where)) for item in items)
+            raw = self.numbers(kind, items, where)
         elif isinstance(kind, FlagKind):
             raw = {"true": True, "false": False}.get(self.text(node, where).lower(), self.text(node, where))
         else:
@@ -267,8 +270,9 @@ class _Builder:
     def short(self, kind: Kind, node: Node) -> bool:
         """Whether a list stands for an element, or something else than its numbers for a vector."""
         if isinstance(kind, VectorKind):
-            nested = isinstance(node, Items) and any(isinstance(item, Items) for item in node.items)
-            return kind.spelled is not None and (nested or isinstance(node, Text))
+            if kind.spelled is None:
+                return False
+            return isinstance(node, Text) or (isinstance(node, Items) and Items in map(type, node.items))
         if not isinstance(node, Items) or not getattr(getattr(kind, "element", None), "forms", ""):
             return False
         return isinstance(kind, PartKind) or any(not isinstance(item, Entries) for item in node.items)
@@ -298,11 +302,22 @@ class _Builder:
         self.texts.append((where, node.value, node.line))
         return node.value
 
+    def numbers(self, kind: VectorKind | ColorKind, items: Iterable[Node], where: str) -> tuple[Any, ...]:
+        """The components of a vector; those of a colour are plain numbers."""
+        found: list[Any] = []
+        for item in items:
+            if isinstance(item, Text) and _is_number(item.value):  # nearly all of them
+                self.texts.append((where, item.value, item.line))
+                found.append(float(item.value) if isinstance(kind, ColorKind) else item.value)
+            else:
+                found.append(self.number(kind, item, where))
+        return tuple(found)
+
     def number(self, kind: Any, node: Node, where: str) -> str:
         """The text of a number; one with a compound unit in SI (not in formulas of time and state, where t and the
         like mean something else)."""
         text = self.text(node, where)
-        if isinstance(kind, FormulaKind | FormulaVectorKind | ColorKind):
+        if isinstance(kind, FormulaKind | FormulaVectorKind | ColorKind) or _is_number(text):
             return text
         try:
             return with_compound_unit(text, kind.dimension, self.parameters)
@@ -348,14 +363,8 @@ class _Builder:
         return FileError(error.what, where=place or error.where, remedy=error.remedy, line=line)
 
 
-def _number(kind: Any, text: str) -> Any:
-    """A component of a vector as the kind wants it; colours hold plain numbers only."""
-    if not isinstance(kind, ColorKind):
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        return text
+_is_number = re.compile(r"\s*[-+]?\d+(\.\d*)?([eE][-+]?\d{1,2})?\s*").fullmatch
+"""Finds a text that is a number without a unit, as most are; others are looked at more closely."""
 
 
 def _names(kind: type[Element]) -> list[str]:

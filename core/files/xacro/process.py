@@ -1,9 +1,10 @@
 """Expands one Xacro file and prints the URDF. Run as a process of its own by `core.files.xacro.reader`.
 
 Xacro is a small programming language; in a process of its own it can neither hang nor disturb the program.
-Arguments: the file, a JSON mapping of package folders, and "closed" or "trusted"; the file's text comes on standard
-input. In a closed process expressions are evaluated by `core.files.xacro.expressions`, and should they ever reach
-Python, nothing can be run, written or sent any more. Errors go to standard error, as one line of JSON.
+Arguments: the file, a JSON mapping of package folders, "closed" or "trusted", and a JSON mapping of the file's own
+arguments; the file's text comes on standard input. In a closed process expressions are evaluated by
+`core.files.xacro.expressions`, and should they ever reach Python, nothing can be run, written or sent any more. Errors
+go to standard error, as one line of JSON.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ def finder(file: str, packages: str) -> Callable[[str], str]:
     return find
 
 
-def expanded(file: str, packages: str, closed: bool) -> str:
+def expanded(file: str, packages: str, closed: bool, arguments: str) -> str:
     """The URDF text. Raises FileError."""
     from xacro import substitution_args
     from xacrodoc import XacroDoc
@@ -118,7 +119,9 @@ def expanded(file: str, packages: str, closed: bool) -> str:
         seal()
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(_Silence()):
-            document = XacroDoc.from_string(text, resolve_packages=False, rootdir=Path(file).parent)
+            document = XacroDoc.from_string(
+                text, subargs=json.loads(arguments), resolve_packages=False, rootdir=Path(file).parent
+            )
             return str(document.to_urdf_string()).replace(DOLLAR, "$")
     except RefusedError as error:
         raise refusal(error, *(library.place or (file, None))) from None
@@ -175,12 +178,12 @@ class _Silence(io.StringIO):
         return len(text)
 
 
-def main(file: str, packages: str, mode: str) -> int:
+def main(file: str, packages: str, mode: str, arguments: str) -> int:
     """Print the expanded text; 1 with a line on standard error when that fails."""
     closed = mode != "trusted"
     limit(closed)
     try:
-        text = expanded(file, packages, closed)
+        text = expanded(file, packages, closed, arguments)
     except FileError as error:
         parts = {name: getattr(error, name) for name in ("what", "where", "remedy", "file", "line")}
         print(json.dumps({**parts, "kind": type(error).__name__}), file=sys.stderr)
@@ -190,7 +193,7 @@ def main(file: str, packages: str, mode: str) -> int:
 
 
 if __name__ == "__main__":
-    status = main(*sys.argv[1:4])
+    status = main(*sys.argv[1:5])
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)
