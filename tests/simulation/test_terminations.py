@@ -156,7 +156,7 @@ def test_rods_that_contradict_each_other_are_named_with_millimetres():
         constraints=rods,
         joints=(Joint(name="hinge", parent="world", child="bar"),),
     )
-    with pytest.raises(KinetostatError, match=r"1\d\d(\.\d+)? mm are missing") as caught:
+    with pytest.raises(KinetostatError, match=r"the gap is 1\d\d(\.\d+)? mm") as caught:
         simulate(model, 1.0)
     assert caught.value.where == "constraint 'rod1'"
     assert "'rod2'" in caught.value.what

@@ -86,7 +86,7 @@ def test_friction_may_depend_on_the_place(method):
     ("fields", "said"),
     [
         ({"friction": "1 - t"}, "friction is negative"),
-        ({"friction": 4.0, "static_friction": "5 - t"}, r"friction at rest \(.*\) is less than while it slides \(4\)"),
+        ({"friction": 4.0, "static_friction": "5 - t"}, r"static friction \(.*\) is less than kinetic friction \(4\)"),
     ],
 )
 def test_formulas_of_friction_without_meaning_are_named_with_the_time(fields, said):
