@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
+from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -375,6 +376,7 @@ def resolved_by(step: float) -> float:
     return (STEPS_IN_STOP / step) ** 2
 
 
+@lru_cache(maxsize=1024)
 def damping_ratio_of(restitution: float) -> float:
     """ζ = cos α of a linear spring-damper stop with coefficient of restitution e = exp(−2 α cot α), where contact ends
     when the force vanishes (Schwager and Pöschel, Granular Matter 9, 2007; α is imaginary above critical damping); at
@@ -390,6 +392,7 @@ def damping_ratio_of(restitution: float) -> float:
     return _threshold(lambda ratio: math.exp(-logarithm(ratio)) < restitution, 0.0, MOST_RATIO)
 
 
+@lru_cache(maxsize=1024)
 def dissipation_of(restitution: float) -> float:
     """δ = c v₀ of a Hunt–Crossley stop with coefficient of restitution e at impact speed v₀: (1 + e) δ = ln((1 + δ)/(1
     − e δ)), for any stiffness and exponent."""
@@ -405,9 +408,8 @@ def dissipation_of(restitution: float) -> float:
 
 
 def _threshold(much: Callable[[float], bool], low: float, high: float) -> float:
-    """Threshold at which the predicate becomes true, by bisection."""
-    for _ in range(200):
-        between = 0.5 * (low + high)
+    """Threshold at which the predicate becomes true, by bisection down to neighbouring floats."""
+    while low < (between := 0.5 * (low + high)) < high:
         low, high = (low, between) if much(between) else (between, high)
     return 0.5 * (low + high)
 
