@@ -1,4 +1,4 @@
-"""Names of files (meshes, sub-assemblies, traces, textures) that still lead there when a model is saved elsewhere."""
+"""File references (meshes, sub-assemblies, traces, textures) kept valid when a model is saved in another folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from core.model.fields import Element, mapped
 
 
 def with_files_from(model: Model, folder: str) -> tuple[Model, tuple[Finding, ...]]:
-    """The model as it must be written into `folder`, and a finding if a file is named differently there.
+    """Return the model to be written into `folder` with its file references valid from there, and a finding if any
+    reference changed.
 
     A name that leads to the same file from there stays as the person wrote it; else it becomes a path relative to
     the folder (absolute on another drive). Names that lead nowhere stay. Full paths of sub-assemblies become relative
@@ -52,7 +53,7 @@ def with_files_from(model: Model, folder: str) -> tuple[Model, tuple[Finding, ..
 
 
 def _mesh(file: str, model: Model, folder: str) -> str:
-    """The name of a mesh file in a model of that folder."""
+    """Return the name by which a model in `folder` refers to a mesh file."""
     now = resolve_mesh(file, model.origin) if model.origin else None
     later = resolve_mesh(file, os.path.join(folder, "model"))
     if now is None or (later is not None and later.resolve() == now.resolve()):
@@ -61,7 +62,7 @@ def _mesh(file: str, model: Model, folder: str) -> str:
 
 
 def _beside(file: str, model: Model, folder: str) -> str:
-    """The name of another file, which lies beside the model's own."""
+    """Return the name by which a model in `folder` refers to a file given relative to the model's present file."""
     place = Path(file)
     if place.is_absolute():
         return relative(place, folder) if not model.origin else file

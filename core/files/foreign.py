@@ -1,4 +1,4 @@
-"""Files of other programs that are not read: what they are called, and what helps."""
+"""File formats of other programs that cannot be read, recognised so that a message can name them and suggest a remedy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _EXPORT = "Export its parts as meshes (STL, glTF) and show them as shapes of bod
 
 
 class Foreign(NamedTuple):
-    """A format: its name, what its files begin with, its suffixes, and the remedy."""
+    """Unsupported format: its name, the pattern at the beginning of its files, its suffixes, and the remedy."""
 
     name: str
     sign: re.Pattern[bytes]
@@ -23,7 +23,7 @@ class Foreign(NamedTuple):
 
 
 def _root(*names: str) -> re.Pattern[bytes]:
-    """XML with this root element."""
+    """Return a pattern that matches XML files with one of these root elements."""
     return re.compile(
         rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*|<!DOCTYPE[^>]*>\s*)*<(?:\w+:)?(?:"
         + "|".join(names).encode()
@@ -56,19 +56,19 @@ FOREIGN = (
 
 
 def foreign_of(source: Source) -> Foreign | None:
-    """The format of a file that is of none that is read, by its content, else by its suffix."""
+    """Return the unsupported format of a file, by its content, else by its suffix; None if unknown."""
     name = source.file.lower()
     found = (each for each in FOREIGN if each.sign.match(source.data[:20_000]))
     return next(found, None) or next((each for each in FOREIGN if name.endswith(each.suffixes)), None)
 
 
 def refusal(foreign: Foreign, source: Source) -> FileError:
-    """The message about a file of such a format."""
+    """Return the error about a file of an unsupported format."""
     return FileError(f"This is {foreign.name}; it is not read as a machine.", file=source.file, remedy=foreign.remedy)
 
 
 def wrong_root(root: Any, wanted: str, format: str, source: Source) -> FileError:
-    """The message about an XML file whose root element is another one."""
+    """Return the error about an XML file with an unexpected root element."""
     foreign = next((each for each in FOREIGN if each.sign.match(source.data[:20_000])), None)
     if foreign is not None:
         return refusal(foreign, source)

@@ -1,4 +1,4 @@
-"""Vocabularies of XML formats: the elements and attributes there are, those that must be given, and unknown ones.
+"""Vocabularies of XML formats: known elements and attributes, required ones, and a check for unknown ones.
 
 A vocabulary is declared as text, a rule a line: `name = attributes > children`. Of an attribute `*x` says that it must
 be given, `@other` that those of another rule (and its children) belong here too, `-x` or `-@other` that they do not. A
@@ -20,12 +20,12 @@ from core.later import dataclass
 from core.model.validation.findings import Severity
 
 ALIKE = 0.65
-"""Share of equal letters from which on a word is taken for a misspelt one."""
+"""Ratio of matching letters above which a word is taken for a misspelling."""
 MOST_NAMED = 8
 
 
 class Rule(NamedTuple):
-    """Attributes and children of an element; unread : anything may be inside, and is not looked at."""
+    """Attributes and children of an element; `unread` elements may contain anything, which is ignored."""
 
     attributes: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class Rule(NamedTuple):
 
 
 class Unknown(NamedTuple):
-    """A word of a file that its vocabulary does not have.
+    """Word in a file that its vocabulary lacks.
 
     element, word : the word `word` in <element>; attribute : it is an attribute, else an element
     meant : words of the vocabulary that are spelt like it; homes : elements in which this element may be
@@ -50,13 +50,13 @@ class Unknown(NamedTuple):
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The words of a format. declared : its rules as text"""
+    """Words of an XML format; `declared` gives its rules as text."""
 
     declared: str
 
     @cached_property
     def rules(self) -> Mapping[str, Rule]:
-        """The rules by the name of an element, or `parent/child`."""
+        """Return the rules by element name or `parent/child`."""
         found: dict[str, Rule] = {}
         for line in re.sub(r"\n\s+", " ", self.declared.strip()).splitlines():
             name, _, rest = line.partition("=")
@@ -66,12 +66,12 @@ class Vocabulary:
         return found
 
     def rule(self, parent: str, name: str) -> Rule:
-        """The rule of an element in a parent."""
+        """Return the rule of an element in a parent."""
         return self.rules.get(f"{parent}/{name}") or self.rules.get(name) or Rule(unread=True)
 
     @cached_property
     def homes(self) -> Mapping[str, tuple[str, ...]]:
-        """The elements in which each element may be."""
+        """Return the elements that may contain each element."""
         found: dict[str, list[str]] = {}
         for name, rule in self.rules.items():
             for child in () if name.isupper() else rule.children:
@@ -79,7 +79,7 @@ class Vocabulary:
         return {child: tuple(dict.fromkeys(names)) for child, names in found.items()}
 
     def unknown_words(self, root: Tag) -> Iterator[Unknown]:
-        """The words of a file that are not in the vocabulary, in the order of the file."""
+        """Yield the words of a file that are not in the vocabulary, in the order of the file."""
         for tag, rule in self._known(root):
             element = local_name(tag)
             for word in tag.attrib:
@@ -93,20 +93,20 @@ class Vocabulary:
                 yield Unknown(child, element, _written(child), False, _meant(name, rule.children), homes)
 
     def missing(self, root: Tag) -> Iterator[tuple[Tag, str]]:
-        """Elements that lack an attribute which must be given."""
+        """Yield elements that lack a required attribute, with its name."""
         for tag, rule in self._known(root):
             for word in rule.required:
                 if tag.get(word) is None:
                     yield tag, word
 
     def texts(self, root: Tag) -> Iterator[Tag]:
-        """Elements with text inside, of which these formats have none."""
+        """Yield elements with text inside, which these formats do not allow."""
         for tag, _ in self._known(root):
             if (tag.text or "").strip() or any((child.tail or "").strip() for child in tag):
                 yield tag
 
     def _known(self, root: Tag) -> Iterator[tuple[Tag, Rule]]:
-        """The elements of a file that have a rule, with it."""
+        """Yield the elements of a file that have a rule, with the rule."""
         waiting = [(root, self.rule("", local_name(root)))]
         while waiting:
             tag, rule = waiting.pop()
@@ -121,7 +121,7 @@ class Vocabulary:
 def report(
     reader: Reader, vocabulary: Vocabulary, root: Tag, severity: Callable[[Unknown], Severity], harmless: str = ""
 ) -> None:
-    """Note what a file says that its format does not know, once each with its line and what may be meant.
+    """Note the words of a file that its format does not know, once each, with line and likely intended word.
 
     severity : of a word; hints about elements become one finding, `harmless` with their names
     """
@@ -143,7 +143,7 @@ def report(
 
 
 def report_missing(reader: Reader, vocabulary: Vocabulary, root: Tag, instead: Mapping[str, str]) -> None:
-    """Note each kind of attribute that must be given and is not.
+    """Note each kind of required attribute that is missing.
 
     instead : what the reader does, by "element attribute"; "" for what it refuses, or notes, itself
     """
@@ -188,12 +188,12 @@ def _times(count: int) -> str:
 
 
 def _written(tag: Tag) -> str:
-    """The name of an element as the file writes it."""
+    """Return the name of an element as written in the file."""
     return f"{tag.prefix}:{local_name(tag)}" if tag.prefix else str(tag.tag).rpartition("}")[2]
 
 
 def _meant(word: str, known: tuple[str, ...]) -> tuple[str, ...]:
-    """The words of a vocabulary that are spelt like another one."""
+    """Return the words of a vocabulary with a spelling similar to a given word."""
     same = tuple(each for each in known if each.casefold() == word.casefold())
     return same or tuple(difflib.get_close_matches(word, known, 3, ALIKE))
 

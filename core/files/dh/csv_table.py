@@ -93,7 +93,7 @@ def _cells(line: str, separator: str) -> list[str]:
 
 
 def _fill(table: Table, rows: list[tuple[int, str]], source: Source) -> None:
-    """Header and rows of the table."""
+    """Fill the table with the header and rows of the file."""
     at, head = rows[0]
     separator = max(";\t,", key=lambda mark: (head.count(mark), mark == ","))
     try:
@@ -133,7 +133,7 @@ def _fill(table: Table, rows: list[tuple[int, str]], source: Source) -> None:
 
 
 def _heading(cell: str, source: Source, line: int) -> tuple[str, str]:
-    """Column and unit of a header cell."""
+    """Return the column name and unit of a header cell."""
     match = _HEADER_UNIT.match(cell)
     word, unit = (match["word"].strip(), match["unit"].strip()) if match else (cell, "")
     unit = {"°": "deg", "degrees": "deg", "degree": "deg", "radians": "rad", "-": ""}.get(unit, unit)
@@ -178,7 +178,7 @@ def _check_header(names: list[str], source: Source, line: int) -> None:
 
 
 def _with_unit(cell: str, unit: str) -> str:
-    """The cell's value with the unit of its column (only a number takes it; a formula says its own)."""
+    """Return the cell's value with the unit of its column; formulas and values with their own unit are unchanged."""
     if not unit or not cell:
         return cell
     try:
@@ -189,7 +189,7 @@ def _with_unit(cell: str, unit: str) -> str:
 
 
 def write_csv(model: Model) -> Writing:
-    """The CSV table of a model that is one DH chain."""
+    """Return the CSV table of a model that is a single DH chain."""
     chain = the_chain(model, "DH table")
     lines = [f"# convention: {chain.convention}", f"# name: {' '.join(model.name.split())}"]
     if model.description:

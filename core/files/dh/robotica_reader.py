@@ -1,4 +1,4 @@
-"""Reader of Robotica data files (Robotica manual; Mathematica expressions), tolerant of blanks and line breaks.
+"""Reader of Robotica data files (Robotica manual; Mathematica expressions) that tolerates extra blanks and line breaks.
 
     comments … / DOF=n / one line skipped / per joint: type, a, alpha, d, theta
     comments … / DYNAMICS / one line skipped / gravity vector / per link: mass, center of mass, inertia matrix
@@ -41,7 +41,7 @@ def read_robotica(source: Source, options: Options) -> Reading:
 
 
 class _Build:
-    """One pass over the lines."""
+    """Parser that reads the lines of a Robotica file in one pass."""
 
     def __init__(self, source: Source) -> None:
         self.file = source.file
@@ -56,7 +56,7 @@ class _Build:
     # ------------------------------------------------------------------------------- lines
 
     def find(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        """Go behind the next line that matches."""
+        """Advance past the next line that matches a pattern; return the match, or None."""
         for index in range(self.at, len(self.lines)):
             if (match := pattern.match(self.lines[index])) is not None:
                 self.at = index + 1
@@ -64,14 +64,14 @@ class _Build:
         return None
 
     def skip(self, belongs: Callable[[str], bool]) -> None:
-        """Skip the one line after DOF and DYNAMICS, unless somebody left it out."""
+        """Skip the line after DOF or DYNAMICS, unless the file omits it."""
         ahead = next((line for line in self.lines[self.at :] if line.strip()), "")
         first = self.lines[self.at] if self.at < len(self.lines) else ""
         if not (first.strip() and belongs(ahead.partition("=")[2])):
             self.at += 1
 
     def entry(self, where: str) -> _Entry:
-        """The next `label = value`; braces may span lines."""
+        """Return the next `label = value`; braces may span lines."""
         while self.at < len(self.lines) and not self.lines[self.at].strip():
             self.at += 1
         if self.at >= len(self.lines):
@@ -93,7 +93,8 @@ class _Build:
     # ------------------------------------------------------------------------------- values
 
     def formula(self, text: str, where: str, line: int) -> str:
-        """A Mathematica expression in our own notation; symbols named like our constants get a _ behind them."""
+        """Convert a Mathematica expression to the native notation; symbols named like native constants get a trailing
+        underscore."""
         try:
             node = parse(_CONSTANT.sub(r"\1_", text), "mathematica")
             return text_of(_checked(node))
@@ -101,7 +102,7 @@ class _Build:
             raise self.error(error.what, where, error.remedy, line) from None
 
     def vector(self, entry: _Entry, count: int, where: str) -> list[str]:
-        """The formulas in {…}."""
+        """Return the formulas in {…}."""
         inner = entry.value.strip()
         if not (inner.startswith("{") and inner.endswith("}")):
             raise self.error(f"'{inner[:40]}' is not of the form {{x, y, …}}.", where, "Put it in braces.", entry.line)
@@ -196,8 +197,8 @@ class _Build:
                 )
 
     def dynamics(self, count: int) -> tuple[list[str], list[list[str]]]:
-        """The gravity vector, and ten formulas per link (mass, centre of mass, inertia); both empty without
-        a dynamics section."""
+        """Return the gravity vector and ten formulas per link (mass, centre of mass, inertia); both empty if the file
+        has no dynamics section."""
         if self.find(_DYNAMICS) is None:
             return [], []
         self.skip(lambda value: value.strip().startswith("{"))
@@ -227,7 +228,7 @@ class _Build:
 
 
 def _world(gravity: list[str]) -> World:
-    """The world that pulls against the file's gravity vector."""
+    """Return the world with the file's gravity vector converted to the native sign convention."""
     if not gravity:
         return World()
     x, y, z = (negative(_number(text)) for text in gravity)
@@ -242,7 +243,7 @@ def _number(text: str) -> float | str:
 
 
 def _checked(node: Node) -> Node:
-    """The formula, if its names can be names of parameters."""
+    """Return the formula if its symbols are valid parameter names. Raises ExpressionError otherwise."""
     for name in names(node):
         if "." in name:
             raise ExpressionError(f"'{name}' cannot be a symbol.", remedy="Use letters and digits.")
@@ -250,7 +251,7 @@ def _checked(node: Node) -> Node:
 
 
 def _split(text: str) -> list[str]:
-    """The parts between commas outside brackets."""
+    """Split a text at the commas outside brackets."""
     parts, depth, start = [], 0, 0
     for index, character in enumerate(text):
         depth += (character in "[{(") - (character in "]})")

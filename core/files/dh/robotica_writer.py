@@ -1,5 +1,5 @@
-"""Writer of Robotica data files, strictly in the form of the manual: exactly one blank after "=", no blank lines
-between joints, Mathematica expressions."""
+"""Writer of Robotica data files in the exact form of the manual: one blank after "=", no blank lines between joints,
+Mathematica expressions."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _UNABLE = (
     ("friction", "friction"),
 )
 _TAKEN = {"Pi", "E", "I", "Degree", "C", "D", "N", "O", "K", *CONSTANTS}
-"""Names with a meaning in Mathematica, or here."""
+"""Names that already have a meaning in Mathematica or in this writer."""
 
 
 def write_robotica(model: Model) -> Writing:
-    """The data file of a model that is one standard DH chain. Raises FileError for anything else."""
+    """Return the data file of a model that is a single standard DH chain. Raises FileError for any other model."""
     chain = _the_chain(model)
     findings: list[Finding] = []
     rename = _Symbols(model, chain, findings)
@@ -63,7 +63,7 @@ def _the_chain(model: Model) -> DHChain:
 
 
 class _Symbols:
-    """Formulas in Mathematica's notation, with names that Mathematica allows (letters and digits)."""
+    """Conversion of formulas to Mathematica's notation, with names that Mathematica allows (letters and digits)."""
 
     def __init__(self, model: Model, chain: DHChain, findings: list[Finding]) -> None:
         self.map: dict[str, Node] = {}
@@ -86,18 +86,18 @@ class _Symbols:
         self._inline(model)
 
     def _inline(self, model: Model) -> None:
-        """Parameters that follow from others are written as their formulas."""
+        """Replace parameters that depend on other parameters by their formulas."""
         for parameter in in_order(model.parameters):
             if isinstance(parameter.value, str) and not parameter.independent:
                 self.map[parameter.name] = substitute(parse(parameter.value), self.map)
 
     def text(self, value: Value) -> str:
-        """A number or formula."""
+        """Return a number or formula in Mathematica's notation."""
         node = parse(value) if isinstance(value, str) else parse(repr(float(value) or 0.0))
         return text_of(substitute(node, self.map), "mathematica")
 
     def vector(self, values: list[Value]) -> str:
-        """{…}"""
+        """Return a vector in Mathematica's notation, {…}."""
         return "{" + ", ".join(map(self.text, values)) + "}"
 
 
@@ -131,7 +131,7 @@ def _gravity(model: Model) -> tuple[Value, ...]:
 
 
 def _has_dynamics(model: Model, chain: DHChain) -> bool:
-    """True unless nothing of dynamics was ever said."""
+    """Return True if the model defines any mass, inertia or gravity of its own."""
     return model.world != type(model.world)() or any(
         row.mass != 0.0 or row.inertia != type(row.inertia)() for row in chain.rows
     )

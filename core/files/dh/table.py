@@ -1,4 +1,4 @@
-"""DH tables as people keep them: columns or keys, gathered here into one chain for CSV and TOML alike.
+"""DH tables as users write them: columns or keys, collected into one chain for both CSV and TOML.
 
 A table says which convention it follows; without that its numbers have no meaning, so it is refused. Entries are
 numbers in SI or formulas with units ("90 deg", "400 mm", "l1/2"). The entry of a row's own variable is the constant
@@ -34,7 +34,7 @@ TENSOR = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 BOUNDS = ("lower", "upper", "velocity", "effort")
 PLAIN = ("mass", "armature", "damping", "friction", "rest")
 COLUMNS = ("joint", "type", *ENTRIES, "offset", *BOUNDS, *PLAIN, *VECTORS["center_of_mass"], *TENSOR)
-"""Columns of a CSV table; only `type` and the four entries are needed."""
+"""Columns of a CSV table; only `type` and the four entries are required."""
 
 ALIASES = {
     "kind": "type",
@@ -62,12 +62,12 @@ ALIASES = {
     "jm": "armature",
     "b": "damping",
 }
-"""Other words for columns."""
+"""Alternative column names."""
 
 
 @dataclass
 class Table:
-    """A DH table as read from a file, all values as text."""
+    """DH table as read from a file, all values as text."""
 
     convention: str = ""
     name: str = ""
@@ -81,19 +81,19 @@ class Table:
 
 
 def column(word: str) -> str | None:
-    """Our name of a column; None if it is none."""
+    """Return the native name of a column; None if it is unknown."""
     plain = word.strip().strip("\"'").lower().replace(" ", "_").replace("-", "_")
     plain = ALIASES.get(plain, plain)
     return plain if plain in COLUMNS else None
 
 
 def near_columns(word: str) -> str:
-    """A remedy for an unknown column."""
+    """Return a remedy that names the columns most similar to an unknown one."""
     return near_misses(word.lower(), COLUMNS)
 
 
 def convention_of(word: str, source: Source, where_to_write: str, line: int | None = 1) -> str:
-    """standard or modified. Raises FileError that says where to write it."""
+    """Return the DH convention, "standard" or "modified". Raises FileError that says where to write it."""
     found = CONVENTIONS.get(word.strip().strip("\"'").lower())
     if found is None:
         what = f"'{word[:40]}' is not a DH convention." if word else "The table does not say its DH convention."
@@ -108,7 +108,7 @@ def convention_of(word: str, source: Source, where_to_write: str, line: int | No
 
 
 def reading_of(table: Table, source: Source) -> Reading:
-    """The model of a table. Raises FileError naming the row's line and its field."""
+    """Convert a table to a model. Raises FileError naming the row's line and its field."""
     if not table.rows:
         raise FileError("The table has no rows.", file=source.file, remedy="Add one row per joint.")
     build = _Build(table, source)
@@ -119,7 +119,7 @@ def reading_of(table: Table, source: Source) -> Reading:
 
 
 class _Build:
-    """Turns the texts of a table into rows."""
+    """Converter from the texts of a table to the rows of a chain."""
 
     def __init__(self, table: Table, source: Source) -> None:
         self.table = table
@@ -175,7 +175,8 @@ class _Build:
         return RowText(kind, *(self.formula(number, entry) for entry in ENTRIES))
 
     def variables(self, texts: list[RowText]) -> list[str]:
-        """The variable of each row: as the column `joint` says when the own entry holds it, else as recognised."""
+        """Return the joint variable of each row: the one in column `joint` if the row's variable entry contains it,
+        else the recognised one."""
         elsewhere = [parameter.name for parameter in self.table.parameters]
         for number, row in enumerate(self.table.rows, 1):
             elsewhere += [self.formula(number, key) for key in row if key in COLUMNS[6:]]
@@ -218,18 +219,19 @@ def _sum(first: str, second: str) -> str:
 
 
 def _label(text: str) -> str:
-    """The column `joint` as a symbol, if it is one (not a number, not our own joint1)."""
+    """Return the text of column `joint` if it is a symbol (neither a number nor a generated name such as joint1), else
+    ""."""
     text = text.strip()
     return text if text.isidentifier() and not text.lower().startswith(("joint", "link")) else ""
 
 
 def _formulas(chain: DHChain) -> list[str]:
-    """All formulas in the numbers of a chain."""
+    """Return all formulas in a chain's numbers."""
     return [found.text for element in nested_elements(chain) for found in formulas_in(element)]
 
 
 def the_chain(model: Model, format: str) -> DHChain:
-    """The one chain that is the whole model. Raises FileError for any other model."""
+    """Return the single DH chain that makes up the whole model. Raises FileError for any other model."""
     if len(model.chains) != 1 or model.bodies or model.joints or model.frames:
         raise FileError(
             f"A {format} holds one DH chain and nothing else.",
@@ -242,7 +244,7 @@ def the_chain(model: Model, format: str) -> DHChain:
 
 
 def losses(model: Model, chain: DHChain, format: str, more: list[str]) -> tuple[Finding, ...]:
-    """What of a model a table cannot hold."""
+    """Return findings about the parts of a model that a DH table cannot hold."""
     lost = list(more)
     if chain.base_shapes or any(row.shapes for row in chain.rows) or model.materials:
         lost.append("shapes and colours")
@@ -257,7 +259,7 @@ def losses(model: Model, chain: DHChain, format: str, more: list[str]) -> tuple[
 
 
 def row_values(row: DHRow, variable: str) -> Mapping[str, Any]:
-    """The columns of a row with other than default values, in the order of `COLUMNS`."""
+    """Return the columns of a row that differ from their defaults, in the order of `COLUMNS`."""
     values: dict[str, Any] = {"joint": variable, "type": row.kind}
     values |= {entry: getattr(row, entry) for entry in ENTRIES}
     if row.limit is not None:

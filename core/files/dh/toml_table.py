@@ -48,13 +48,13 @@ _KEYS = ("convention", "name", "description", "gravity", "base", "tool", "parame
 _HEADING = re.compile(r"^\s*\[\[\s*(?:joint|joints|row|rows)\s*\]\]")
 _LISTS = ("joint", "joints", "row", "rows")
 _DEEP_KEY = re.compile(r"[\w\"'-](?:\s*\.\s*[\w\"'-]+){16}")
-"""A key of many parts, on which the parser would take time with the square of their number."""
+"""A dotted key of many parts; the parser's time grows with the square of their number."""
 MAX_SIZE = 2_000_000
 _AT = re.compile(r"\(at line (\d+),")
 
 
 def read_toml(source: Source, options: Options) -> Reading:
-    """The model of a TOML table. Raises FileError naming line and key."""
+    """Return the model of a TOML table. Raises FileError naming line and key."""
     text = source.text
     _refuse_slow(text, source)
     try:
@@ -75,7 +75,7 @@ def read_toml(source: Source, options: Options) -> Reading:
 
 
 def _refuse_slow(text: str, source: Source) -> None:
-    """Raise FileError for what the parser would take long over."""
+    """Raise FileError for text that would take the parser very long."""
     if len(text) > MAX_SIZE:
         raise FileError(
             "The file is too large for a DH table.", file=source.file, remedy="Choose a table of one robot."
@@ -90,7 +90,7 @@ def _refuse_slow(text: str, source: Source) -> None:
 
 
 class _Build:
-    """Gathers the table from the parsed data."""
+    """Converter from the parsed TOML data to a DH table."""
 
     def __init__(self, data: dict[str, Any], text: str, source: Source) -> None:
         self.data = data
@@ -127,7 +127,7 @@ class _Build:
         return value
 
     def value(self, value: Any, where: str, line: int | None) -> str:
-        """A number or formula as text that parses."""
+        """Return a number or formula as text that can be parsed."""
         if isinstance(value, bool) or not isinstance(value, int | float | str):
             raise self.error("A number or a formula in quotes is needed.", where, 'Write e.g. 0.5 or "90 deg".', line)
         text = number_text(value) if isinstance(value, float) and value == value and abs(value) < 1e308 else str(value)
@@ -210,7 +210,8 @@ class _Build:
         return row
 
     def tensor(self, value: Any, where: str, line: int) -> dict[str, str]:
-        """Named entries, or six numbers ixx iyy izz ixy ixz iyz, or three diagonal ones."""
+        """Return an inertia tensor from named entries, from six numbers ixx iyy izz ixy ixz iyz, or from three diagonal
+        ones."""
         if isinstance(value, list):
             numbers = self.vector(value, where, line, 3, 6)
             return dict(zip(TENSOR, numbers, strict=False))
@@ -220,7 +221,7 @@ class _Build:
 
 
 def write_toml(model: Model) -> Writing:
-    """The TOML table of a model that is one DH chain."""
+    """Return the TOML table of a model that is a single DH chain."""
     chain = the_chain(model, "DH table")
     lines = [f"convention = {_toml(chain.convention)}", f"name = {_toml(model.name)}"]
     if model.description:

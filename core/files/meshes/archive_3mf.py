@@ -23,9 +23,10 @@ Matrix = NDArray[np.float64]
 
 METRES = {"micron": 1e-6, "millimeter": 1e-3, "centimeter": 1e-2, "inch": 0.0254, "foot": 0.3048, "meter": 1.0}
 MOST_TEXT, MOST_UNPACKED, ROOM = 100_000_000, 50, 1_000_000
-"""Bytes of all models of an archive, unpacked: at most, and by those of the archive beyond the first ones."""
+"""Bytes of all models of an archive, unpacked: at most MOST_TEXT, and at most ROOM + MOST_UNPACKED times the packed
+bytes."""
 MOST_NESTED = 32
-"""Objects within one another."""
+"""Maximum nesting depth of objects."""
 _START = "3D/3dmodel.model"
 _RELATIONS = "_rels/.rels"
 _MODEL = "http://schemas.microsoft.com/3dmanufacturing/2013/01/3dmodel"
@@ -33,7 +34,7 @@ _PRODUCTION = "{http://schemas.microsoft.com/3dmanufacturing/production/2015/06}
 
 
 class Placed(NamedTuple):
-    """An object where it is: the model and the id that say it, and the transform, (4, 3) for row vectors."""
+    """Placed object: the model and id that define it, and its transform, (4, 3) for row vectors."""
 
     model: str
     id: str
@@ -42,7 +43,7 @@ class Placed(NamedTuple):
 
 @dataclass
 class _Object:
-    """Vertices, triangles with the colour of each, and objects within."""
+    """Object of a 3MF model: vertices, triangles with their colours, and nested objects."""
 
     color: tuple[str, int] | None = None
     vertices: array[float] = field(default_factory=lambda: array("d"))
@@ -53,7 +54,7 @@ class _Object:
 
 @dataclass
 class _Model:
-    """What one model of an archive says, element by element."""
+    """Content of one model file of an archive, collected element by element."""
 
     metres: float = METRES["millimeter"]
     objects: dict[str, _Object] = field(default_factory=dict)
@@ -63,7 +64,7 @@ class _Model:
     group: list[Color] = field(default_factory=list)
 
     def begin(self, kind: str, tag: Any) -> None:
-        """An element begins: its kind and its attributes."""
+        """Handle the start of an element, given its kind and attributes."""
         if kind == "vertex":
             self.current.vertices.extend((float(tag["x"]), float(tag["y"]), float(tag["z"])))
         elif kind == "triangle":
@@ -83,7 +84,7 @@ class _Model:
             self.metres = METRES[tag.get("unit", "millimeter")]
 
     def end(self, kind: str) -> None:
-        """An element ends."""
+        """Handle the end of an element."""
         if kind == "object":
             self.current = _Object()
 
@@ -92,14 +93,14 @@ Part = tuple[NDArray[np.float64], NDArray[np.int64], Color | None]
 
 
 def parts_of(data: bytes, file: str) -> list[Part]:
-    """(vertices (n, 3) m, faces (m, 3), colour) of everything that is built. Raises FileError, or whatever the
-    libraries for archives and XML raise where they are damaged."""
+    """Return the parts (vertices (n, 3) m, faces (m, 3), colour) of all objects in the build. Raises FileError, or any
+    error of the zip and XML libraries for a damaged archive."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         return list(_Archive(archive, file, min(MOST_TEXT, ROOM + MOST_UNPACKED * len(data))).parts())
 
 
 class _Archive:
-    """The models of an archive, each read when it is first named."""
+    """Models of an archive, each read when first referenced."""
 
     def __init__(self, archive: zipfile.ZipFile, file: str, left: int) -> None:
         self.archive, self.file, self.left = archive, file, left
@@ -113,7 +114,7 @@ class _Archive:
             yield from self.placed(item._replace(model=item.model or start), self.model(start).metres, 0)
 
     def start(self) -> str:
-        """The name of the model that is built, which a relation of the archive says."""
+        """Return the name of the model to build, as given by the archive's relationships."""
         if _RELATIONS in self.names:
             relations: list[Any] = []
             self.read(_RELATIONS, lambda kind, tag: relations.append(tag), lambda kind: None)
@@ -125,7 +126,7 @@ class _Archive:
     def read(
         self, name: str, begun: Callable[[str, Any], None], ended: Callable[[str], None] = lambda kind: None
     ) -> None:
-        """Tell the elements of an XML file of the archive, when they begin and when they end."""
+        """Parse an XML file of the archive, calling back at the start and end of each element."""
         real = self.names.get(name.lower())
         if real is None:
             raise refusal(f"the archive holds no '{name[:200]}'", self.file)
@@ -145,7 +146,7 @@ class _Archive:
         return self.models[name]
 
     def placed(self, place: Placed, metres: float, depth: int) -> Iterator[Part]:
-        """The parts of an object and of those within it. Raises FileError where there are too many."""
+        """Yield the parts of a placed object and of its nested objects. Raises FileError if there are too many."""
         model = self.model(place.model)
         if depth > MOST_NESTED or place.id not in model.objects:
             raise refusal(f"object '{place.id[:40]}' is missing, or holds itself", self.file)
@@ -162,21 +163,21 @@ class _Archive:
 
 
 class _Target(NamedTuple):
-    """What lxml tells the elements to."""
+    """Parser target that receives elements from lxml."""
 
     begun: Callable[[str, Any], None]
     ended: Callable[[str], None]
 
     def start(self, tag: str, attributes: Any) -> None:
-        """An element begins."""
+        """Handle the start of an element."""
         self.begun(tag.rpartition("}")[2], attributes)
 
     def end(self, tag: str) -> None:
-        """An element ends."""
+        """Handle the end of an element."""
         self.ended(tag.rpartition("}")[2])
 
     def close(self) -> None:
-        """The file ends."""
+        """Handle the end of the file."""
 
 
 def _placed(tag: Any) -> Placed:
@@ -185,18 +186,18 @@ def _placed(tag: Any) -> Placed:
 
 
 def _index(tag: Any, place: str) -> tuple[str, int] | None:
-    """Group and number of a colour; a triangle without a group takes that of its object."""
+    """Return the group and index of a colour, or None; a triangle without a group takes that of its object."""
     return None if tag.get(place) is None else (tag.get("pid", ""), int(tag.get(place)))
 
 
 def _color(text: str) -> Color:
-    """#RRGGBB or #RRGGBBAA."""
+    """Return the colour of a text #RRGGBB or #RRGGBBAA."""
     red, green, blue, opacity = bytes.fromhex(text.lstrip("#").ljust(8, "F"))[:4]
     return red / 255, green / 255, blue / 255, opacity / 255
 
 
 def _coloured(found: _Object, model: _Model, transform: Matrix, metres: float) -> Iterator[Part]:
-    """The triangles of an object, those of one colour together."""
+    """Yield the triangles of an object, grouped by colour."""
     vertices = np.array(found.vertices).reshape(-1, 3)
     vertices = (vertices @ transform[:3] + transform[3]) * metres
     faces = np.array(found.corners).reshape(-1, 3)

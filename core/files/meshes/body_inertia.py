@@ -1,4 +1,4 @@
-"""Mass properties of bodies: as given, or from their shapes and mesh files when they have a density."""
+"""Mass properties of bodies: given explicitly, or computed from shapes and mesh files with a density."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from core.spatial.vector import Vector3
 
 
 def inertia_of(body: Body, numbers: Numbers) -> Inertia:
-    """Mass properties of a body in its own frame: given, or from its shapes when it has a density."""
+    """Return the mass properties of a body in its own frame: the given ones, or those of its shapes when it has a
+    density."""
     where = f"body '{body.name}'"
     if body.density is not None:
         density = numbers.scalar(body.density, f"{where}, density")
@@ -32,22 +33,22 @@ def inertia_of(body: Body, numbers: Numbers) -> Inertia:
 
 @dataclass(frozen=True)
 class _Sizes:
-    """Sizes of a body's shapes over the values of parameters; files stand beside the model's."""
+    """Sizes of a body's shapes evaluated with parameter values; mesh files are looked up relative to the model's file."""
 
     values: Numbers
     where: str
 
     def placed(self, shape: Shape, density: Scalar) -> Inertia:
-        """Mass properties of a shape in the body's frame."""
+        """Return the mass properties of a shape in the body's frame."""
         own = shape.mass_properties(density, self)
         return own if own is inertias.ZERO else own.moved(self.values.pose(shape.pose, self.where))
 
     def number(self, value: Value) -> Scalar:
-        """See `core.model.shapes.Sizes`."""
+        """Return the value of a number or formula (see `core.model.shapes.Sizes`)."""
         return self.values.scalar(value, self.where)
 
     def enclosed(self, mesh: Mesh, density: Scalar) -> Inertia:
-        """See `core.model.shapes.Sizes`."""
+        """Return the mass properties of the volume enclosed by a mesh (see `core.model.shapes.Sizes`)."""
         scale = [self.number(value) for value in mesh.scale]
         if not all(isinstance(value, float) for value in scale):
             raise ModelError(
@@ -65,7 +66,7 @@ class _Sizes:
 
 
 def sum_of(parts: list[Inertia]) -> Inertia:
-    """Several bodies as one."""
+    """Return the combined mass properties of several parts."""
     result = inertias.ZERO
     for part in parts:
         result = result + part
@@ -73,7 +74,8 @@ def sum_of(parts: list[Inertia]) -> Inertia:
 
 
 def _volume_of(file: str, origin: str, scale: tuple[float, ...]) -> tuple[float, Vector3, Symmetric3]:
-    """Volume (m³), centre (m) and tensor about the centre per density (m⁵) of a mesh file as it is now."""
+    """Return volume (m³), centre (m) and second-moment tensor about the centre per density (m⁵) of a mesh file in its
+    current state."""
     from core.files.meshes.lookup import problem_of, resolve_mesh
     from core.files.meshes.meshes import mesh_fingerprint
 
@@ -90,7 +92,7 @@ def _volume_of(file: str, origin: str, scale: tuple[float, ...]) -> tuple[float,
 
 @lru_cache(maxsize=256)
 def _measured(path: str, content: str, file: str, scale: tuple[float, ...]) -> tuple[float, Vector3, Symmetric3]:
-    """Volume, centre and tensor of a mesh file of this content, which messages call `file`."""
+    """Return volume, centre and tensor of a mesh file with this content; messages name it `file`."""
     from trimesh import Trimesh
 
     from core.files.meshes.meshes import load_mesh

@@ -1,4 +1,4 @@
-"""What actuators of MJCF add to joints and tendons when nothing drives them: inertia and damping of their rotors.
+"""Passive effects of MJCF actuators on joints and tendons: rotor inertia and damping.
 
 Both are multiplied by the square of the gear ratio
 (https://mujoco.readthedocs.io/en/stable/XMLreference.html#actuator-general-armature).
@@ -13,14 +13,14 @@ from core.files.xml_source import Reader, Tag, local_name
 
 
 class Rotor(NamedTuple):
-    """Inertia and damping that actuators give to what they drive."""
+    """Inertia and damping that actuators add to the joint or tendon they drive."""
 
     armature: float = 0.0
     damping: Coefficients = NOTHING
 
 
 class Rotors:
-    """By the names of joints and tendons in the file."""
+    """Rotors by the names of joints and tendons in the file."""
 
     def __init__(self, reader: Reader, root: Tag) -> None:
         self.joints: dict[str, Rotor] = {}

@@ -1,4 +1,4 @@
-"""What an MJCF file says once for many elements: compiler settings, flags, default classes.
+"""Settings that an MJCF file states once for many elements: compiler settings, flags, default classes.
 
 https://mujoco.readthedocs.io/en/stable/XMLreference.html
 """
@@ -25,11 +25,11 @@ ACTUATORS = (
     *("general", "motor", "position", "velocity", "intvelocity", "damper", "cylinder", "muscle", "adhesion"),
     *("dcmotor", "pid", "so3", "plugin"),
 )
-"""Elements of <actuator>; what the defaults of one say holds for all."""
+"""Elements of <actuator>; the defaults of one apply to all."""
 
 
 class Settings:
-    """Compiler settings."""
+    """Compiler settings and flags of an MJCF file."""
 
     def __init__(self, reader: Reader, root: Tag) -> None:
         self.reader = reader
@@ -74,8 +74,8 @@ class Settings:
             )
 
     def off(self, what: str) -> bool:
-        """Whether a flag switches something off. Without springs and dampers there are no passive forces at all;
-        without constraints there are no equalities, limits, dry friction, contacts."""
+        """Return True if a flag disables `what`. Without springs and dampers there are no passive forces at all;
+        without constraints there are no equalities, limits, dry friction or contacts."""
         if what == "passive":
             return "passive" in self.disabled or {"spring", "damper"} <= self.disabled
         if what in ("equality", "limit", "frictionloss", "contact") and "constraint" in self.disabled:
@@ -83,16 +83,16 @@ class Settings:
         return what in self.disabled or (what in ("spring", "damper") and "passive" in self.disabled)
 
     def mesh_file(self, given: str) -> str:
-        """Where a mesh file is, from the main file."""
+        """Return the path of a mesh file, relative to the main file."""
         name = given.replace("\\", "/").rpartition("/")[2] if self.strips_paths else given
         return f"{self.mesh_folder}/{name}" if self.mesh_folder and not name.startswith("/") else name
 
     def angle(self, value: float) -> float:
-        """An angle of the file in rad."""
+        """Convert an angle of the file to rad."""
         return float(np.deg2rad(value)) if self.degrees else value
 
     def rotation(self, tag: Tag, where: str) -> Matrix:
-        """(3, 3) of an element's quat, euler, axisangle, xyaxes or zaxis."""
+        """Return the (3, 3) rotation from an element's quat, euler, axisangle, xyaxes or zaxis."""
         reader = self.reader
         if tag.get("quat") is not None:
             w, x, y, z = reader.numbers(tag, "quat", 4, None, where)
@@ -117,7 +117,7 @@ class Settings:
         return np.eye(3)
 
     def pose(self, tag: Tag, where: str) -> Matrix:
-        """(4, 4) of an element's position and rotation, or between the two ends that it names."""
+        """Return the (4, 4) pose from an element's position and rotation, or from its two end points."""
         if tag.get("fromto") is not None:
             return between(self.ends(tag, where))[0]
         matrix = np.eye(4)
@@ -126,15 +126,15 @@ class Settings:
         return matrix
 
     def ends(self, tag: Tag, where: str) -> Matrix:
-        """(2, 3) the ends that an element names."""
+        """Return the two end points (2, 3) given by an element."""
         return np.reshape(self.reader.numbers(tag, "fromto", 6, None, where), (2, 3))
 
 
 def bounds_of(
     reader: Reader, settings: Settings, tag: Tag, attribute: str, switch: str, where: str
 ) -> tuple[float, float] | None:
-    """Smallest and largest value of an attribute that a switch turns on; None if there are no bounds. As in MuJoCo,
-    values that do not rise, two zeros among them, are no bounds."""
+    """Return the lower and upper bound of an attribute that a switch enables; None if there are no bounds. As in
+    MuJoCo, bounds that do not increase (such as 0 0) count as none."""
     given = tag.get(switch, "auto")
     low, high = reader.numbers(tag, attribute, 2, (0.0, 0.0), where)
     if given == "false":
@@ -153,8 +153,8 @@ def bounds_of(
 
 
 def between(ends: Matrix) -> tuple[Matrix, float]:
-    """(4, 4) in the middle of two points, and half their distance; z runs from the second to the first, as MuJoCo has
-    it, whatever its reference says."""
+    """Return the (4, 4) pose midway between two points, and half their distance; z runs from the second to the first,
+    as in MuJoCo (contrary to its reference)."""
     matrix = np.eye(4)
     matrix[:3, 3] = (ends[0] + ends[1]) / 2.0
     matrix[:3, :3] = from_z(ends[0] - ends[1])
@@ -162,7 +162,7 @@ def between(ends: Matrix) -> tuple[Matrix, float]:
 
 
 def quaternion_matrix(quaternion: Sequence[float]) -> Matrix:
-    """(3, 3) of a quaternion x, y, z, w of any length but zero."""
+    """Return the (3, 3) rotation of a quaternion x, y, z, w of any nonzero length."""
     if not any(quaternion):
         raise ModelError("A quaternion of length zero is no rotation.", remedy="Use 1 0 0 0.")
     return np.asarray(Rotation.from_quat(in_range(tuple(map(float, quaternion)))).as_matrix())
@@ -175,7 +175,7 @@ def _unit(vector: Matrix) -> Matrix:
 
 
 def from_z(direction: Matrix) -> Matrix:
-    """(3, 3) the shortest turn that takes z to a direction."""
+    """Return the (3, 3) smallest rotation that takes z to a direction."""
     z = _unit(direction)
     axis, cosine = np.cross([0.0, 0.0, 1.0], z), z[2]
     sine = np.linalg.norm(axis)
@@ -185,7 +185,7 @@ def from_z(direction: Matrix) -> Matrix:
 
 
 class Defaults:
-    """Default classes: attributes that elements take unless they have them themselves."""
+    """Default classes: attributes that elements take unless they define them themselves."""
 
     def __init__(self, reader: Reader, root: Tag) -> None:
         self.reader = reader
@@ -207,7 +207,7 @@ class Defaults:
                 self._define(child, child.get("class", ""), own)
 
     def apply(self, root: Tag) -> None:
-        """Write the defaults into the elements, so that they can be read as if they stood there."""
+        """Write the default attributes into the elements that lack them."""
         for section in [child for child in root if local_name(child) in _SECTIONS]:
             self._walk(section, "main", local_name(section))
 
@@ -227,7 +227,7 @@ class Defaults:
                 self._walk(child, current, section)
 
     def _class(self, tag: Tag, attribute: str, current: str) -> str:
-        """The class that an element names; the present one where it names none, or one that is not there."""
+        """Return the default class named by an element; the current class if it names none or an unknown one."""
         name = tag.get(attribute)
         if name is None or name in self.classes:
             return current if name is None else str(name)

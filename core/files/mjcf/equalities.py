@@ -1,4 +1,4 @@
-"""Equalities of MJCF: joints that close loops, joints that follow others or stand still.
+"""MJCF equalities: joints that close loops, and couplings that make joints follow others or stay fixed.
 
 https://mujoco.readthedocs.io/en/stable/XMLreference.html#equality
 """
@@ -23,7 +23,7 @@ Side = tuple[str, Matrix]
 
 
 class Equalities:
-    """Reads equalities into joints and drivers.
+    """Reader of equalities, which become joints and drivers.
 
     names : "body", "site", "joint" of the file → ours, "lost": what of the file may have made bodies that are not here
     poses : world ← body; references : values of joints with one coordinate; both where the machine starts
@@ -42,7 +42,7 @@ class Equalities:
         self.drivers: list[Driver] = []
 
     def read(self, section: Tag, joints: list[Joint], joint_names: Names, mimic: bool) -> None:
-        """Add a section's joints to `joints`, and let joints follow others if `mimic`."""
+        """Add a section's joints to `joints`, and couple joints if `mimic`."""
         for tag in section:
             kind = local_name(tag)
             if not kind:
@@ -85,7 +85,7 @@ class Equalities:
         )
 
     def _ends(self, tag: Tag, kind: str) -> tuple[Side, Side] | None:
-        """Both sides, the first with the anchor; None if one may be what is not read."""
+        """Return both sides of an equality, the first with the anchor; None if one may refer to an unsupported element."""
         words = ("site1", "site2") if tag.get("site1") is not None else ("body1", "body2")
         sides = [self._side(tag, word, kind) for word in words]
         first, second = sides
@@ -114,7 +114,7 @@ class Equalities:
         return frame.parent, X
 
     def _coupling(self, tag: Tag, joints: list[Joint], mimic: bool) -> None:
-        """joint1 − ref1 = c0 + c1 (joint2 − ref2): a joint that follows, or stands still where there is no joint2."""
+        """Read a coupling joint1 − ref1 = c0 + c1 (joint2 − ref2); without joint2, joint1 is fixed."""
         first, second = (self.names["joint"].get(tag.get(word, ""), "") for word in ("joint1", "joint2"))
         words = (tag.get("polycoef", "0 1 0 0 0").split() + ["0"] * 5)[:5]
         tag.set("polycoef", " ".join(words))
@@ -139,7 +139,7 @@ class Equalities:
 
 
 def _follows(joints: Sequence[Joint], table: Mapping[str, int], name: str, leader: str) -> bool:
-    """Whether a joint is another one, or follows it."""
+    """Return True if a joint is `leader` or is coupled to it directly or through others."""
     while name != leader:
         mimic = joints[table[name]].mimic
         if mimic is None:

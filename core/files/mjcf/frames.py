@@ -1,4 +1,4 @@
-"""`<frame>` and `<replicate>` of MJCF: what stands in them is written as if it stood in their parent.
+"""Expansion of `<frame>` and `<replicate>` in MJCF: their content is moved into the parent element.
 
 https://mujoco.readthedocs.io/en/stable/XMLreference.html#frame, #replicate
 """
@@ -19,13 +19,13 @@ from core.files.xml_source import Reader, Tag, local_name
 Matrix = NDArray[np.float64]
 MOST_COPIES = 10_000
 MOST_ELEMENTS, MOST_LETTERS = 200_000, 50_000_000
-"""What all replicates may make together: elements, and letters of their attributes."""
+"""Maximum number of elements, and of characters of their attributes, that all replicates together may create."""
 _PLACED = ("body", "geom", "site", "inertial", "camera", "light")
 
 
 def unfold(root: Tag, reader: Reader, settings: Settings) -> None:
-    """Copies for every `<replicate>`, then children of every `<frame>` placed in its parent. Defaults must have been
-    applied. Raises FileError."""
+    """Expand every `<replicate>` into copies and every `<frame>` into its parent. Defaults must have been applied.
+    Raises FileError."""
     replicates = _named(root, "replicate")
     _bound(replicates, reader)
     for tag in reversed(replicates):
@@ -38,14 +38,14 @@ def unfold(root: Tag, reader: Reader, settings: Settings) -> None:
 
 
 def _named(root: Tag, kind: str) -> list[Tag]:
-    """Elements of a kind in the tree of bodies, outer ones first."""
+    """Return the elements of a kind in the body tree, outer ones first."""
     return [
         tag for world in root if local_name(world) == "worldbody" for tag in world.iter() if local_name(tag) == kind
     ]
 
 
 def _bound(replicates: list[Tag], reader: Reader) -> None:
-    """Raise FileError before anything is copied where replicates, also within each other, make too much."""
+    """Raise FileError, before copying anything, if nested replicates would create too many elements."""
     copies: dict[Tag, int] = {}
     suffixes: dict[Tag, int] = {}
     elements = letters = 0
@@ -68,7 +68,7 @@ def _bound(replicates: list[Tag], reader: Reader) -> None:
 
 
 def _inside(tag: Tag) -> Tag:
-    """The innermost replicate around an element."""
+    """Return the innermost replicate around an element."""
     return next((each for each in tag.iterancestors() if local_name(each) == "replicate"), None)
 
 
@@ -80,7 +80,7 @@ def _count(tag: Tag, reader: Reader) -> int:
 
 
 def _repeated(tag: Tag, reader: Reader, settings: Settings) -> None:
-    """Copy i of what stands in a replicate is moved by i times (offset, euler) and named name + sep + i."""
+    """Write copies of a replicate's content: copy i is moved i times by (offset, euler) and named name + sep + i."""
     count = _count(tag, reader)
     step = settings.rotation(tag, "replicate")
     offset = np.array(reader.numbers(tag, "offset", 3, (0.0, 0.0, 0.0), "replicate"))
@@ -101,7 +101,7 @@ def _repeated(tag: Tag, reader: Reader, settings: Settings) -> None:
 
 
 def _move(child: Tag, X: Matrix, reader: Reader, settings: Settings) -> None:
-    """Give an element's place in the frame's parent instead of in the frame."""
+    """Change an element's pose from the frame's axes to those of the frame's parent."""
     kind = local_name(child)
     if kind in ("joint", "freejoint"):
         if kind == "joint":

@@ -1,4 +1,4 @@
-"""Geoms of MJCF as shapes, and what bodies weigh: as given, or from their geoms."""
+"""MJCF geoms read as shapes, and body mass properties: given explicitly, or computed from geoms."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from core.spatial.vector import Vector3
 
 Matrix = NDArray[np.float64]
 LARGEST_SIZE = 1e60
-"""m; volumes and moments of larger ones are beyond numbers."""
+"""m; volumes and moments of larger ones overflow."""
 UNMEASURABLE = Solid(np.nan, np.zeros(3))
 DENSITY = 1000.0
-"""kg/m³ of a geom that says nothing else, kg/m² of one that is a shell."""
+"""Default density of a geom, in kg/m³, or kg/m² for a shell."""
 _ENTRIES = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 _GREY = "0.5 0.5 0.5 1"
 _WEIGHTLESS, _UNREAD = ("plane",), ("hfield", "sdf")
 
 
 class Geom(NamedTuple):
-    """A geom as read: its pose in the body and half sizes, or its mesh; shape : None if there is none like it here"""
+    """Geom as read: pose in the body and half sizes, or mesh; `shape` is None if it has no native equivalent."""
 
     tag: Tag
     kind: str
@@ -47,7 +47,7 @@ class Geom(NamedTuple):
 
 
 def pose_of(matrix: Matrix) -> Pose:
-    """A pose of the document; angles of zero where nothing is turned."""
+    """Return a pose for the document; the rotation angles are zero if there is no rotation."""
     x, y, z = (float(x) for x in matrix[:3, 3])
     position = (x, y, z)
     if np.array_equal(matrix[:3, :3], np.eye(3)):
@@ -56,7 +56,7 @@ def pose_of(matrix: Matrix) -> Pose:
 
 
 class Geoms:
-    """Reads geoms; knows the file's meshes and materials."""
+    """Reader of geoms, with the file's meshes and materials."""
 
     def __init__(self, reader: Reader, settings: Settings, options: Options, root: Tag) -> None:
         self.reader, self.settings = reader, settings
@@ -70,7 +70,7 @@ class Geoms:
                 self.materials.setdefault(name, Material(name=self.names.add(name), color=color))
 
     def read(self, tag: Tag, body: str) -> Geom | None:
-        """A geom of a body; None with a finding if nothing of it can be read."""
+        """Return a geom of a body; None with a finding if it cannot be read at all."""
         where, place = f"body '{body}', geom '{tag.get('name', '')}'".replace(" ''", ""), ("bodies", body)
         kind = tag.get("type", "sphere")
         if kind in _WEIGHTLESS:
@@ -122,7 +122,7 @@ class Geoms:
         return Box(size=(2.0 * x, 2.0 * y, 2.0 * z), **common)
 
     def _placed(self, tag: Tag, kind: str, where: str) -> tuple[Matrix, tuple[float, ...]]:
-        """Pose and half sizes; `fromto` gives the place and length of long ones."""
+        """Return pose and half sizes; `fromto` gives the pose and length of elongated geoms."""
         count = COUNTS[kind]
         given = tag.get("size", "").split()
         if tag.get("fromto") is None:
@@ -135,7 +135,7 @@ class Geoms:
         return matrix, {1: (width,), 2: (width, half)}.get(count, (width, width, half))
 
     def _fitted(self, tag: Tag, kind: str, mesh: str, where: str) -> tuple[Matrix, tuple[float, ...]]:
-        """Pose and half sizes of a primitive in the place of a mesh; what it says of its size does not count."""
+        """Return pose and half sizes of a primitive fitted to a mesh; sizes given in the file are ignored."""
         content, surface = self.meshes.content(mesh), self.meshes.surface(mesh)
         pose, sizes = fitted(kind, content, surface, self.settings.fits_bounds)
         factor = self.reader.number(tag, "fitscale", 1.0, where)
@@ -158,7 +158,7 @@ class Geoms:
     def _stand_in(
         self, tag: Tag, mesh: str, matrix: Matrix, look: dict[str, Any], place: tuple[str, str]
     ) -> Shape | None:
-        """The bounding box of a mesh that is in no file that is shown."""
+        """Return the bounding box of a mesh without a displayable file; None if the mesh cannot be read."""
         try:
             points = self.meshes.surface(mesh).points
         except KinetostatError as error:
@@ -186,7 +186,7 @@ class Geoms:
     # ------------------------------------------------------------------------------- mass
 
     def mass(self, body: Tag, name: str, geoms: Sequence[Geom]) -> dict[str, Any]:
-        """Mass, centre and inertia of a body as fields, as the compiler's bounds make them."""
+        """Return mass, centre of mass and inertia of a body as fields, within the compiler's bounds."""
         return self._bounded(self._weighed(body, name, geoms))
 
     def _weighed(self, body: Tag, name: str, geoms: Sequence[Geom]) -> dict[str, Any]:
@@ -207,11 +207,11 @@ class Geoms:
         return {"mass": mass, "center_of_mass": tuple(center), "inertia": _tensor(tensor)}
 
     def _counts(self, tag: Tag, name: str) -> bool:
-        """Whether a geom adds to the mass of its body."""
+        """Return True if a geom contributes to the mass of its body."""
         return int(self.reader.number(tag, "group", 0.0, f"body '{name}', geom")) in self.settings.weighing_groups
 
     def _bounded(self, fields: dict[str, Any]) -> dict[str, Any]:
-        """boundmass, boundinertia, balanceinertia of the compiler."""
+        """Apply the compiler's boundmass, boundinertia and balanceinertia to mass properties."""
         settings = self.settings
         if not (settings.least_mass or settings.least_inertia or settings.balanced):
             return fields
@@ -226,7 +226,7 @@ class Geoms:
         return {**fields, "mass": max(float(fields.get("mass", 0.0)), settings.least_mass), "inertia": tensor}
 
     def scaled(self, bodies: Sequence[Body]) -> list[Body]:
-        """The bodies with the mass in all that the compiler is to set."""
+        """Return the bodies with masses scaled to the compiler's total mass (settotalmass)."""
         total, wanted = sum(float(body.mass) for body in bodies), self.settings.total_mass
         if wanted <= 0.0 or total <= 0.0:
             return list(bodies)
@@ -253,7 +253,7 @@ class Geoms:
         }
 
     def _weight(self, geom: Geom, name: str) -> inertias.Inertia:
-        """Mass properties of a geom in its body's frame."""
+        """Return the mass properties of a geom in its body's frame."""
         where, tag = f"body '{name}', geom", geom.tag
         density = self.reader.number(tag, "density", DENSITY, where)
         given = self.reader.number(tag, "mass", 0.0, where) if tag.get("mass") is not None else None

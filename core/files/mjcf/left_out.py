@@ -1,4 +1,4 @@
-"""What is not read of an MJCF file, counted, each with what it means for the motion.
+"""Findings about unsupported content of an MJCF file: how many elements of each kind, and the effect on the motion.
 
 A finding's `field` is the word here, so that who compares motions knows which differences it explains.
 """
@@ -62,7 +62,7 @@ _WORDS: dict[str, tuple[Severity, str, str]] = {
 
 
 class LeftOut:
-    """Counts, and tells once per kind where it first stands."""
+    """Counts of unsupported elements by kind, each reported once with its first location."""
 
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
@@ -70,13 +70,13 @@ class LeftOut:
         self.first: dict[str, Tag] = {}
 
     def add(self, word: str, tag: Tag, number: int = 1) -> None:
-        """More of a kind."""
+        """Count elements of a kind."""
         if number:
             self.counts[word] += number
             self.first.setdefault(word, tag)
 
     def sections(self, root: Tag) -> None:
-        """What stands in sections that are not read."""
+        """Count the elements of sections that are not read."""
         words = {"contact": "pairs", "sensor": "sensors", "keyframe": "keyframes", "deformable": "flexes"}
         words |= {"custom": "notes", "extension": "plugins"}
         for section in root:
@@ -84,7 +84,7 @@ class LeftOut:
                 self.add(word, section, sum(1 for child in section if local_name(child)))
 
     def tell(self) -> None:
-        """The findings."""
+        """Report the findings."""
         for word, number in self.counts.items():
             severity, text, remedy = _WORDS[word]
             self.reader.note(self.first[word], severity, text.format(n=number), remedy, field=word)

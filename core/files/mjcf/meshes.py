@@ -1,4 +1,4 @@
-"""Meshes of MJCF: their surfaces, and what mass they have in each of the ways that MuJoCo knows.
+"""MJCF meshes: their surfaces, and their mass properties by each of MuJoCo's inertia modes.
 
 https://mujoco.readthedocs.io/en/stable/XMLreference.html#asset-mesh
 """
@@ -28,23 +28,23 @@ LEAST_VOLUME = 1e-15
 """m³ or m² below which MuJoCo refuses a mesh."""
 _FACE, _POINT = re.compile(rb"^[ \t]*+f[ \t]", re.M), re.compile(rb"^[ \t]*+v[ \t]++(.*)$", re.M)
 MSH = ".msh"
-"""MuJoCo's own binary files."""
+"""Suffix of MuJoCo's own binary mesh files."""
 
 
 class Surface(NamedTuple):
-    """points : (n, 3) m; faces : (m, 3) indices of points, counter-clockwise seen from outside"""
+    """Triangle mesh: points (n, 3) in m, and faces (m, 3), indices of points counter-clockwise seen from outside."""
 
     points: Array
     faces: NDArray[np.int64]
 
     @property
     def triangles(self) -> Array:
-        """(m, 3 corners, 3)"""
+        """Return the corners of all triangles, (m, 3 corners, 3)."""
         return self.points[self.faces]
 
 
 class Content(NamedTuple):
-    """Volume (m³) or area (m²), centre (3,), and moments (3, 3) about the centre per density."""
+    """Amount (volume in m³ or area in m²), centre (3,), and second moments (3, 3) about the centre per density."""
 
     amount: float
     center: Array
@@ -52,7 +52,7 @@ class Content(NamedTuple):
 
 
 class Meshes:
-    """The meshes of a file by name."""
+    """Meshes of an MJCF file by name."""
 
     def __init__(self, reader: Reader, settings: Settings, options: Options, root: Tag) -> None:
         self.reader, self.settings, self.options = reader, settings, options
@@ -64,12 +64,12 @@ class Meshes:
                 self.tags.setdefault(tag.get("name", stem), tag)
 
     def file(self, name: str) -> str:
-        """The file of a mesh, from the main file; "" if it has none."""
+        """Return the file name of a mesh, relative to the main file; "" if it has none."""
         given = self.tags[name].get("file", "")
         return self.settings.mesh_file(given) if given else ""
 
     def found(self, name: str) -> str | None:
-        """Where the file of a mesh is."""
+        """Return the path of a mesh's file; None if it is missing."""
         file = self.file(name)
         if file.lower().endswith(MSH):
             place = Path(os.path.dirname(os.path.abspath(self.reader.file)) if self.reader.file else "", file)
@@ -78,18 +78,18 @@ class Meshes:
         return None if found is None else str(found)
 
     def scale(self, name: str) -> tuple[float, float, float]:
-        """By what it is stretched."""
+        """Return the scale factors of a mesh along x, y, z."""
         return self.reader.vector(self.tags[name], "scale", (1.0, 1.0, 1.0), f"mesh '{name}'")
 
     def reference(self, name: str) -> tuple[Array, Array]:
-        """Position (3,) and rotation (3, 3) of the frame in which it is used, in the one in which it is written."""
+        """Return position (3,) and rotation (3, 3) of the mesh's reference frame in the axes of its file."""
         tag, where = self.tags[name], f"mesh '{name}'"
         position = np.array(self.reader.vector(tag, "refpos", (0.0, 0.0, 0.0), where))
         w, x, y, z = self.reader.numbers(tag, "refquat", 4, (1.0, 0.0, 0.0, 0.0), where)
         return position, quaternion_matrix((x, y, z, w))
 
     def surface(self, name: str) -> Surface:
-        """The mesh as geoms have it. Raises KinetostatError where it cannot be read."""
+        """Return the surface of a mesh as used by geoms. Raises KinetostatError if it cannot be read."""
         if name not in self._surfaces:
             points, faces = self._written(name)
             points = points.astype(np.float32).astype(float)  # what MuJoCo computes with
@@ -127,16 +127,17 @@ class Meshes:
         return data.vertices, data.faces
 
     def content(self, name: str) -> Content:
-        """What it encloses, or its area, in the mode that it asks for. Raises KinetostatError."""
+        """Return volume or area of a mesh with its moments, by the mesh's inertia mode. Raises KinetostatError."""
         return content_of_surface(self.surface(name), self.mode(name), name)
 
     def mode(self, name: str) -> str:
-        """How its mass is found."""
+        """Return the inertia mode of a mesh: legacy, convex, shell or exact."""
         return str(self.tags[name].get("inertia", LEGACY))
 
 
 def points_alone(path: str) -> Array:
-    """(n, 3) points of an OBJ file without faces, which stands for their convex hull; none for any other file."""
+    """Return the (n, 3) points of an OBJ file without faces, which represent their convex hull; no points for any other
+    file."""
     if Path(path).suffix.lower() != ".obj" or _FACE.search(data := content_of(path, MESH)):
         return np.zeros((0, 3))
     try:
@@ -148,7 +149,7 @@ def points_alone(path: str) -> Array:
 
 
 def msh(path: str) -> tuple[Array, NDArray[np.int64]]:
-    """Points and faces of a file in MuJoCo's own format. Raises FileError."""
+    """Read points and faces from a file in MuJoCo's own format. Raises FileError."""
     data = content_of(path, MESH)
     counts = np.frombuffer(data, "<i4", 4) if len(data) >= 16 else np.zeros(4, int)
     points, normals, places, faces = (int(count) for count in counts)
@@ -163,7 +164,7 @@ def msh(path: str) -> tuple[Array, NDArray[np.int64]]:
 
 
 def hull(points: Array) -> NDArray[np.int64]:
-    """(m, 3) faces of the convex hull. Raises ModelError."""
+    """Return the faces (m, 3) of the convex hull. Raises ModelError."""
     try:
         found = ConvexHull(points)
     except (QhullError, ValueError):
@@ -176,7 +177,7 @@ def hull(points: Array) -> NDArray[np.int64]:
 
 
 def content_of_surface(surface: Surface, mode: str, name: str) -> Content:
-    """Volume or area with centre and moments. Raises ModelError.
+    """Return volume or area of a surface with centre and moments. Raises ModelError.
 
     exact: pyramids over the faces, counted with their signs; legacy: all as positive, from the middle of the surface,
     so that hollows count too; convex: of the hull; shell: the surface itself.
@@ -200,18 +201,18 @@ def content_of_surface(surface: Surface, mode: str, name: str) -> Content:
 
 
 def _areas(triangles: Array) -> Array:
-    """(m, 3) normals times areas."""
+    """Return the (m, 3) area vectors (normal times area) of triangles."""
     return 0.5 * np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
 
 
 def _middle(triangles: Array) -> Array:
-    """(3,) the centre of a surface."""
+    """Return the centroid (3,) of a surface."""
     areas = np.linalg.norm(_areas(triangles), axis=1)
     return np.asarray(areas @ triangles.mean(axis=1) / max(float(areas.sum()), LEAST_VOLUME))
 
 
 def _amounts(triangles: Array, apex: Array, mode: str) -> Array:
-    """(m,) areas, or volumes of pyramids from a point."""
+    """Return the (m,) areas of triangles, or the volumes of tetrahedra between them and a point."""
     normals = _areas(triangles)
     if mode == SHELL:
         return np.asarray(np.linalg.norm(normals, axis=1))
@@ -223,7 +224,7 @@ def _amounts(triangles: Array, apex: Array, mode: str) -> Array:
 
 
 def fitted(kind: str, content: Content, surface: Surface, bounds: bool) -> tuple[Array, tuple[float, float, float]]:
-    """(4, 4) pose in the mesh, and half sizes as MJCF counts them, of a primitive that takes the place of a mesh.
+    """Return the pose (4, 4) in the mesh and the half sizes in MJCF's order of a primitive fitted to a mesh.
 
     bounds : around its bounding box in its principal axes; else of the box of equal inertia
     """

@@ -1,4 +1,4 @@
-"""Words of MJCF: every element with its attributes and children, as MuJoCo 4 has them, and a few of earlier versions.
+"""Vocabulary of MJCF: every element with its attributes and children as of MuJoCo 4, and some of earlier versions.
 
 https://mujoco.readthedocs.io/en/stable/XMLreference.html
 """
@@ -12,7 +12,7 @@ LEFT_OUT = {
     "geom surfacevel": "nothing is carried along by a surface",
     **dict.fromkeys(("joint springyield", "spatial springyield", "fixed springyield"), "springs stay elastic"),
 }
-"""Attributes that are known and left out though they change the motion, and what that means."""
+"""Attributes that are not read although they affect the motion, and the consequence of that."""
 
 _SWITCH, _TRUTH = ("false", "true", "auto"), ("false", "true")
 KEYWORDS = {
@@ -24,8 +24,7 @@ KEYWORDS = {
     "geom shellinertia": _TRUTH,
     "mesh inertia": ("convex", "exact", "legacy", "shell"),
 }
-"""The values that attributes may have, by attribute, by element and attribute, or for all
-attributes of an element."""
+"""Allowed values of attributes, by attribute, by element and attribute, or for all attributes of an element."""
 
 VOCABULARY = Vocabulary("""
 TARGETS = class name target texture body geom1 geom2 joint jointinparent tendon site refsite slidersite cranksite

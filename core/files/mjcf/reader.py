@@ -55,7 +55,7 @@ def read_mjcf(source: Source, options: Options) -> Reading:
 
 
 class _Build:
-    """One pass over the file."""
+    """Parser that converts an MJCF file in one pass."""
 
     def __init__(self, root: Tag, source: Source, options: Options) -> None:
         self.root, self.source = root, source
@@ -97,7 +97,7 @@ class _Build:
         self.mimic = options.mimic
 
     def _bodies_in(self, above: Tag) -> Iterator[Tag]:
-        """All bodies below a body or the world; those in places where no body can be do not count."""
+        """Yield all bodies below a body or the world; elements where no body is allowed are ignored."""
         for tag in self.reader.children(above, "body"):
             yield tag
             yield from self._bodies_in(tag)
@@ -135,7 +135,8 @@ class _Build:
         return Reading(model, tuple(self.reader.findings))
 
     def _names(self) -> dict[str, dict[str, str]]:
-        """What names of the file are here, by kind; "lost": whether bodies may be missing that other elements make."""
+        """Return the model's names for the file's names, by kind; "lost" lists kinds of elements whose bodies are not
+        read."""
         bodies = {tag.get("name"): name for tag, name in self.body_names.items() if tag.get("name")}
         lost = {
             kind: kind for kind in (*_MADE_ELSEWHERE, "flex") if any(local_name(t) == kind for t in self.root.iter())
@@ -155,7 +156,7 @@ class _Build:
         )
 
     def _lift(self, bodies: list[Body], gravity: Gravity) -> None:
-        """Compensated gravity."""
+        """Add forces for gravity compensation."""
         if gravity.kind == "none" or self.settings.off("passive"):
             return
         table = {body.name: body for body in bodies}
@@ -174,7 +175,7 @@ class _Build:
             tendons.bound = tendons.idle = 0
 
     def _branch(self, name: str) -> set[str]:
-        """The bodies that carry a site's frame, or are moved by a joint and carry it."""
+        """Return the bodies on the branch from the ground to a site's frame, or to the body moved by a joint."""
         own = {frame.name: frame.parent for frame in self.frames} | {each.joint: each.body for each in self.freedoms}
         body, found = own[name], set()
         while body in self.parents:
@@ -183,13 +184,13 @@ class _Build:
         return found
 
     def _relaxed_place(self, name: str) -> Matrix:
-        """(3,) of a site's frame in the world while springs are relaxed."""
+        """Return the world position (3,) of a site's frame with all springs relaxed."""
         frame = next(frame for frame in self.frames if frame.name == name)
         X = self.relaxed_poses[frame.parent]
         return np.asarray(X[:3, :3] @ np.array(frame.pose.position, dtype=float) + X[:3, 3])
 
     def _tell(self) -> None:
-        """What is left out."""
+        """Report the content that is not read."""
         if not self.settings.off("actuation"):
             for section in self.reader.children(self.root, "actuator"):
                 self.left_out.add("actuators", section, sum(1 for tag in section if local_name(tag)))
@@ -201,7 +202,7 @@ class _Build:
     # ------------------------------------------------------------------------------- bodies
 
     def _ground(self, world: Tag) -> None:
-        """What stands in the world: bodies, sites, and geoms as a body fixed to the ground."""
+        """Read the world's content: bodies, sites, and geoms, which form a body fixed to the ground."""
         shapes = tuple(geom.shape for geom in self._geoms(world, "ground") if geom.shape is not None)
         if shapes:
             name = self.frame_names.add("ground")
@@ -210,7 +211,7 @@ class _Build:
         self._members(world, WORLD)
 
     def _members(self, tag: Tag, name: str) -> None:
-        """Bodies and sites inside a body or the world."""
+        """Read the bodies and sites inside a body or the world."""
         for child in tag:
             kind = local_name(child)
             if kind == "body":
@@ -256,7 +257,7 @@ class _Build:
     # ------------------------------------------------------------------------------- joints
 
     def _joints(self, tag: Tag, name: str, parent: str, placement: Matrix) -> list[str]:
-        """The joints between a body and its parent; returns the massless parts between several of them."""
+        """Read the joints between a body and its parent; return the massless bodies inserted between several joints."""
         tags = [child for child in tag if local_name(child) in ("joint", "freejoint")]
         if not tags:
             joint = Joint(
@@ -310,7 +311,7 @@ class _Build:
         return np.eye(4)
 
     def _resistance(self, tag: Tag, given: str, fields: dict[str, Any]) -> None:
-        """Rotor, damper, dry friction, spring of a joint; <freejoint> has none."""
+        """Set rotor inertia, damping, dry friction and spring of a joint; <freejoint> has none."""
         off, where = self.settings.off, f"joint '{fields['name']}'"
         rotor = self.rotors.joints.get(given, Rotor())
         stiffness, damping, armature, friction = NOTHING, NOTHING, 0.0, 0.0
@@ -335,7 +336,7 @@ class _Build:
         self.springs[fields["name"]] = Springs(stiffness, damping, relaxed)
 
     def _one_coordinate(self, tag: Tag, word: str, name: str, fields: dict[str, Any], body: str) -> Matrix:
-        """Axis, limits, start of a hinge or slide; returns the motion by −ref, which its frame a needs."""
+        """Set axis, limits and initial value of a hinge or slide; return the motion by −ref for its frame a."""
         where = f"joint '{name}'"
         angle = self.settings.angle if word == "hinge" else float
         axis = self.reader.vector(tag, "axis", (0.0, 0.0, 1.0), where)
@@ -361,7 +362,7 @@ class _Build:
         return _motion(word, unit, -reference)
 
     def _effort(self, tag: Tag, where: str) -> dict[str, Any]:
-        """The largest force of a joint's motors, as they all together may give."""
+        """Return the largest force of a joint's motors together."""
         limits = bounds_of(self.reader, self.settings, tag, "actuatorfrcrange", "actuatorfrclimited", where)
         if limits is None:
             return {}
@@ -370,7 +371,7 @@ class _Build:
         return {"effort": max(abs(low), abs(high))}
 
     def _freedoms(self, tag: Tag, word: str, fields: dict[str, Any], body: str) -> None:
-        """The speeds of a joint in the world, at the reference values."""
+        """Record the motion axes of a joint in the world at the reference values."""
         X, name, armature = self.poses[body], fields["name"], fields["armature"]
         axes = [X[:3, :3] @ normalised(fields["axis"])] if "axis" in fields else list(X[:3, :3].T)
         position = np.zeros(3)
@@ -383,7 +384,7 @@ class _Build:
             self.freedoms += [Freedom(name, body, np.asarray(axis), None, armature) for axis in axes]
 
     def _spring_dampers(self, bodies: list[Body]) -> None:
-        """Springs and dampers from time constants and damping ratios."""
+        """Set springs and dampers given by time constants and damping ratios."""
         if not self.timed:
             return
         felt = inertia_felt(self.freedoms, bodies, self.poses, self.parents)
@@ -397,7 +398,7 @@ class _Build:
 
 
 def _motion(word: str, axis: Matrix, amount: float) -> Matrix:
-    """(4, 4) the motion of a hinge or slide."""
+    """Return the (4, 4) motion of a hinge or slide by an amount."""
     matrix = np.eye(4)
     if word == "hinge":
         matrix[:3, :3] = Rotation.from_rotvec(amount * axis).as_matrix() if amount else np.eye(3)

@@ -1,4 +1,5 @@
-"""The contract of MJCF: words, values and names that MuJoCo refuses are noted where the reader passes over them.
+"""Checks of an MJCF file against MuJoCo's schema: words, values and names that MuJoCo rejects are noted where the
+reader ignores them.
 
 https://mujoco.readthedocs.io/en/stable/XMLreference.html
 """
@@ -15,7 +16,7 @@ from core.files.vocabulary import report, report_missing, report_texts
 from core.files.xml_source import Reader, Tag, local_name
 
 _REFUSED = ("include file", "replicate count", "inertial mass")
-"""What the reader refuses itself where it is missing."""
+"""Attributes whose absence the reader itself rejects."""
 _INSTEAD = {
     "inertial pos": "the centre of mass is taken at the body's origin",
     "joint joint1": "the coupling is left out",
@@ -27,15 +28,15 @@ _INSTEAD = {
 }
 _OWN_NAMES = {"freejoint": "joint", "spatial": "tendon", "fixed": "tendon"}
 _NAMED = ("body", "joint", "geom", "site", "camera", "light", "mesh", "material", "texture", "hfield", "tendon")
-"""Kinds of elements whose names must differ."""
+"""Kinds of elements whose names must be unique."""
 _REFERENCES = {"material": "material", "joint": "joint", "jointinparent": "joint", "tendon": "tendon"}
 _MAKERS = ("attach", "composite", "flexcomp")
-"""What brings elements with names of their own."""
+"""Elements that create further named elements."""
 
 
 def check_words(reader: Reader, root: Tag) -> None:
-    """Note unknown words, missing attributes, values that are no keywords, and known attributes that are left out; to
-    be called before defaults are applied."""
+    """Note unknown words, missing attributes, invalid keywords, and known attributes that are not read; to be called
+    before defaults are applied."""
     report(reader, VOCABULARY, root, lambda _: "warning")
     report_missing(reader, VOCABULARY, root, _INSTEAD)
     report_texts(reader, VOCABULARY, root)
@@ -45,7 +46,7 @@ def check_words(reader: Reader, root: Tag) -> None:
 
 
 def check_names(reader: Reader, root: Tag) -> None:
-    """Note names that are used twice, and free joints below other bodies; to be called when all copies are made."""
+    """Note duplicate names, and free joints below other bodies; to be called after all copies are made."""
     seen: dict[tuple[str, str], Tag] = {}
     for section in (tag for tag in root if local_name(tag) in ("worldbody", "asset", "tendon")):
         for tag in section.iter():
@@ -62,7 +63,7 @@ def check_names(reader: Reader, root: Tag) -> None:
 
 
 def _check_references(reader: Reader, root: Tag, named: Set[tuple[str, str]]) -> None:
-    """Materials, and what actuators act on."""
+    """Check that referenced materials and the targets of actuators exist."""
     missed: set[tuple[str, str]] = set()
     for tag in root.iter("geom", "site", *ACTUATORS):
         for word, kind in _REFERENCES.items():
@@ -75,7 +76,7 @@ def _check_references(reader: Reader, root: Tag, named: Set[tuple[str, str]]) ->
 
 
 def _check_free_joint(reader: Reader, body: Tag, inner: bool) -> None:
-    """MuJoCo: a free joint is alone, in a body of the world."""
+    """Check that a free joint is its body's only joint and that the body is in the world, as MuJoCo requires."""
     joints = [tag for tag in body if local_name(tag) in ("joint", "freejoint")]
     free = [tag for tag in joints if local_name(tag) == "freejoint" or tag.get("type") == "free"]
     if free and (inner or len(joints) > 1):
@@ -85,7 +86,7 @@ def _check_free_joint(reader: Reader, body: Tag, inner: bool) -> None:
 
 
 def _check_turns(reader: Reader, root: Tag) -> None:
-    """One attribute says how an element is turned."""
+    """Check that an element's rotation is given by one attribute only."""
     turned = [tag for tag in root.iter() if sum(word in tag.attrib for word in ORIENTATIONS) > 1]
     if turned:
         words = [word for word in ORIENTATIONS if word in turned[0].attrib]

@@ -1,4 +1,4 @@
-"""Mass properties of MJCF's primitives, filled or as thin shells, about their middles in their own axes.
+"""Mass properties of MJCF's primitives, solid or as thin shells, about their centres in their own axes.
 
 https://mujoco.readthedocs.io/en/stable/XMLreference.html#body-geom-shellinertia
 """
@@ -16,9 +16,9 @@ Sizes = tuple[float, ...]
 THOMSEN = 1.6075
 """Exponent of Thomsen's approximation of the area of an ellipsoid."""
 SKIN = 1e-6
-"""m: thickness of the shell between two ellipsoids that stands for a thin one."""
+"""m: thickness of the layer between two ellipsoids that approximates a thin shell."""
 COUNTS = {"sphere": 1, "capsule": 2, "cylinder": 2, "box": 3, "ellipsoid": 3}
-"""How many sizes a primitive has: a radius and half a length, or half sizes."""
+"""Number of sizes of a primitive: radius and half length, or half sizes."""
 
 
 class Solid(NamedTuple):
@@ -29,7 +29,7 @@ class Solid(NamedTuple):
 
 
 def filled(kind: str, sizes: Sizes) -> Solid:
-    """A primitive of even density."""
+    """Return volume and moments of a solid primitive of uniform density."""
     if kind in ("box", "ellipsoid"):
         squares = np.square(sizes)
         if kind == "box":
@@ -50,7 +50,7 @@ def filled(kind: str, sizes: Sizes) -> Solid:
 
 
 def shell(kind: str, sizes: Sizes) -> Solid:
-    """The surface of a primitive, of even mass per area."""
+    """Return area and moments of a primitive's surface of uniform mass per area."""
     if kind == "box":
         return _box_shell(sizes)
     if kind == "ellipsoid":
@@ -69,7 +69,7 @@ def shell(kind: str, sizes: Sizes) -> Solid:
 
 
 def _together(*parts: tuple[float, Array]) -> Solid:
-    """Several parts around one middle."""
+    """Combine several parts with a common centre."""
     amount = sum(part[0] for part in parts)
     moments = sum((share * own for share, own in parts), np.zeros(3))
     return Solid(amount, moments / amount if amount > 0.0 else moments)

@@ -1,5 +1,5 @@
-"""Tendons of MJCF as springs, dampers and moved masses: on the line between two sites, along a path over several, or
-over a sum of joint coordinates.
+"""MJCF tendons converted to springs, dampers and moving masses: on a line between two sites, along a path over several,
+or over a sum of joint coordinates.
 
 https://mujoco.readthedocs.io/en/stable/XMLreference.html#tendon-spatial, #tendon-fixed
 """
@@ -30,7 +30,7 @@ from core.model import Strand
 
 
 class Places(NamedTuple):
-    """What tendons run over.
+    """Sites and joints that tendons run over, with their positions.
 
     sites, joints : site and joint of the file → our frame and joint; point : frame → (3,) where it is in the world
     while springs are relaxed; relaxed : our joint → its coordinate then; branch : frame or joint → bodies
@@ -45,14 +45,14 @@ class Places(NamedTuple):
 
 
 class _Path(NamedTuple):
-    """Joints with their factors, or pairs of frames with theirs."""
+    """Path of a tendon: joints with their coefficients, or pairs of frames with theirs."""
 
     joints: list[tuple[str, float]]
     lines: list[tuple[str, str, float]]
 
 
 class Tendons:
-    """Reads tendons into elements of `passive`; rotors : what actuators add, by the tendon's name."""
+    """Reader that adds tendons to `passive`; `rotors` holds the inertia and damping of actuators by tendon name."""
 
     def __init__(
         self, reader: Reader, settings: Settings, places: Places, passive: Passive, rotors: Mapping[str, Rotor]
@@ -62,7 +62,7 @@ class Tendons:
         """How many have limits or dry friction; how many exert nothing by themselves."""
 
     def read(self, section: Tag) -> None:
-        """All tendons of a section."""
+        """Read all tendons of a section."""
         for tag in section:
             if local_name(tag) in ("spatial", "fixed"):
                 self._tendon(tag)
@@ -116,13 +116,13 @@ class Tendons:
         return all(inner <= outer for inner, outer in itertools.pairwise(branches))
 
     def _length(self, path: _Path) -> float:
-        """While springs are relaxed."""
+        """Return the length of a path with all springs relaxed."""
         point = self.places.point
         own = sum(factor * self.places.relaxed.get(joint, 0.0) for joint, factor in path.joints)
         return own + sum(factor * float(np.linalg.norm(point(b) - point(a))) for a, b, factor in path.lines)
 
     def _relaxed(self, tag: Tag, where: str, length: float) -> tuple[float, float]:
-        """(shortest, longest) length without force; the relaxed one where the file says nothing or −1."""
+        """Return the (shortest, longest) length without spring force; the length at rest if the file gives none or −1."""
         count = len(tag.get("springlength", "-1").split())
         low, *high = self.reader.numbers(tag, "springlength", min(count, 2), (-1.0,), where)
         if low == -1.0 and (not high or high[0] == -1.0):

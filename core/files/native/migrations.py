@@ -1,4 +1,4 @@
-"""Older versions of the native format, brought up one version at a time.
+"""Migration of older versions of the native format, one version at a time.
 
 A migration takes the tree of a file of version n and returns the tree of version n + 1; lines are kept, so
 that messages still point into the person's file.
@@ -15,7 +15,7 @@ from core.errors import FileError
 from core.files.native.yaml_tree import Entries, Items, Node, Text
 
 VERSION = 1
-"""The version that is written."""
+"""Version that is written."""
 
 _NAMED = ("parameters", "materials", "bodies", "frames", "joints", "chains")
 
@@ -52,7 +52,7 @@ MIGRATIONS: dict[int, Callable[[Entries], Entries]] = {0: _from_0}
 def migrated(
     tree: Entries, version: int, to: int = VERSION, steps: dict[int, Callable[[Entries], Entries]] | None = None
 ) -> Entries:
-    """The tree as version `to` would have it. Raises FileError when a step is missing."""
+    """Return the tree converted to version `to`. Raises FileError if a step is missing."""
     steps = MIGRATIONS if steps is None else steps
     for number in range(version, to):
         if number not in steps:

@@ -1,4 +1,4 @@
-"""Reader of the native format: YAML that people can write by hand (see docs/native_file.md).
+"""Reader of the native format: YAML that users can write by hand (see docs/native_file.md).
 
 What may stand where comes from one table, `core.model.fields.fields_of`; nothing about single elements is
 said here.
@@ -49,7 +49,7 @@ from core.model.units.compound_units import with_compound_unit
 HEADER = "kinetostat"
 _QUOTED = re.compile(r"'([^']*)'")
 _HIDDEN = {"name"}
-"""Fields that stand as the key of a mapping, not inside it."""
+"""Fields written as the key of a mapping, not inside it."""
 
 
 def read_native(source: Source, options: Options) -> Reading:
@@ -65,8 +65,8 @@ def read_native(source: Source, options: Options) -> Reading:
 
 
 def cut_off(source: Source) -> tuple[Finding, ...]:
-    """A doubt about a file that ends within a line: writing ends every line, so the rest may be lost, and what is left
-    can be a valid file of a smaller machine."""
+    """Return a finding if a file ends within a line: the writer ends every line, so the rest may be lost, leaving a
+    valid file of a smaller machine."""
     if source.decoded or source.data.endswith(b"\n"):
         return ()
     line = source.data.count(b"\n") + 1
@@ -75,7 +75,7 @@ def cut_off(source: Source) -> tuple[Finding, ...]:
 
 
 def _checked(tree: Node) -> Entries:
-    """The tree in the present version, without its header."""
+    """Return the tree in the current version, without its header."""
     if not isinstance(tree, Entries) or HEADER not in tree.items:
         raise FileError("This is not a Kinetostat file.", line=1, remedy=f"It begins with '{HEADER}: {VERSION}'.")
     line, header = tree.items[HEADER]
@@ -97,7 +97,7 @@ def _checked(tree: Node) -> Entries:
 
 
 class _Builder:
-    """Builds elements from nodes; remembers the line of every component and field for messages."""
+    """Builder of elements from YAML nodes; remembers the line of every component and field for messages."""
 
     def __init__(self, file: str, options: Options) -> None:
         self.file = file
@@ -154,7 +154,7 @@ class _Builder:
     # ------------------------------------------------------------------------------- elements
 
     def element(self, kind: Any, node: Node, where: str, line: int = 0, given: dict[str, Any] | None = None) -> Any:
-        """One element of a class from a mapping (or, for `Shape`, from `word: mapping`)."""
+        """Return an element of a class built from a mapping (or, for `Shape`, from `word: mapping`)."""
         given = given or {}
         line = line or node.line
         if isinstance(kind, types.UnionType) or kind is Shape or typing.get_origin(kind) is typing.Union:
@@ -205,7 +205,7 @@ class _Builder:
         )
 
     def imported(self, made: SubAssembly, where: str, line: int) -> SubAssembly:
-        """A sub-assembly with the machine of its file."""
+        """Return a sub-assembly with the machine read from its file."""
         from core.files.assemblies import MOST_BODIES, bodies_of, with_content
 
         try:
@@ -231,7 +231,7 @@ class _Builder:
     # ------------------------------------------------------------------------------- fields
 
     def value(self, field: Field, node: Node, where: str, line: int) -> Any:
-        """A field's value, checked by its kind."""
+        """Return a field's value, checked by its kind."""
         kind = field.kind
         if self.short(kind, node):
             return self.coerced(kind, self.plain(node, where), node, where)
@@ -256,7 +256,7 @@ class _Builder:
         return self.coerced(kind, raw, node, where)
 
     def coerced(self, kind: Kind, raw: Any, node: Node, where: str) -> Any:
-        """What a field stores of what stands in the file."""
+        """Convert a raw value of the file to the value that a field stores."""
         try:
             if isinstance(kind, FamilyKind):
                 kind.keep(raw)
@@ -265,7 +265,7 @@ class _Builder:
             raise FileError(error.what, where=where, remedy=error.remedy, line=node.line) from None
 
     def short(self, kind: Kind, node: Node) -> bool:
-        """Whether a list stands for an element, or something else than its numbers for a vector."""
+        """Return True if a node is the short form of an element or vector (a list, or a text)."""
         if isinstance(kind, VectorKind):
             nested = isinstance(node, Items) and any(isinstance(item, Items) for item in node.items)
             return kind.spelled is not None and (nested or isinstance(node, Text))
@@ -274,20 +274,20 @@ class _Builder:
         return isinstance(kind, PartKind) or any(not isinstance(item, Entries) for item in node.items)
 
     def plain(self, node: Node, where: str) -> Any:
-        """The texts of a list, and of lists in it."""
+        """Return the texts of a list and of nested lists."""
         if isinstance(node, Items):
             return tuple(self.plain(item, where) for item in node.items)
         return self.text(node, where)
 
     def settings(self, node: Entries, where: str) -> tuple[Setting, ...]:
-        """`name: value` of each."""
+        """Return the settings in a mapping of `name: value`."""
         return tuple(
             self.element(Setting, Entries({"value": (line, inner)}, line), f"{where} {name}", line, {"parameter": name})
             for name, (line, inner) in node.items.items()
         )
 
     def text(self, node: Node, where: str) -> str:
-        """A single value."""
+        """Return a single value as text."""
         if not isinstance(node, Text):
             raise FileError(
                 "A single value is needed here.",
@@ -299,8 +299,8 @@ class _Builder:
         return node.value
 
     def number(self, kind: Any, node: Node, where: str) -> str:
-        """The text of a number; one with a compound unit in SI (not in formulas of time and state, where t and the
-        like mean something else)."""
+        """Return the text of a number; values with a compound unit are converted to SI (except in formulas of time and
+        state, where t and others are variables)."""
         text = self.text(node, where)
         if isinstance(kind, FormulaKind | FormulaVectorKind | ColorKind):
             return text
@@ -312,7 +312,7 @@ class _Builder:
     # ------------------------------------------------------------------------------- messages
 
     def missing_meshes(self, model: Model) -> Iterator[Finding]:
-        """A finding for every mesh that is not found (those of sub-assemblies were told by their readers)."""
+        """Yield a finding for every missing mesh file (those of sub-assemblies are reported by their readers)."""
         from core.files.meshes.lookup import problem_of
 
         brought = {body.name for assembly in model.assemblies for body in assembly.brought["bodies"]}
@@ -326,7 +326,7 @@ class _Builder:
                     yield Finding("warning", *problem, "bodies", body.name, "shapes", self.file, line)
 
     def line_of(self, error: ModelError | ExpressionError, where: str) -> int | None:
-        """The line of the field an error names; inside nested elements, of the value it quotes."""
+        """Return the line of the field named by an error; inside nested elements, the line of the value it quotes."""
         component, _, field = error.where.rpartition(", ")
         quoted = set(_QUOTED.findall(error.what))
         for place, text, line in self.texts:
@@ -342,14 +342,14 @@ class _Builder:
         return FileError(f"'{key[:60]}' is not a {word}.", where=where, line=line, remedy=near_misses(key, known))
 
     def placed(self, error: ModelError | ExpressionError, line: int, where: str = "") -> FileError:
-        """The message with the line of the component it names, as near as known."""
+        """Return the error with the line of the component it names, as closely as known."""
         place = where if where and not error.where.startswith(where) else error.where
         line = self.line_of(error, where) or line
         return FileError(error.what, where=place or error.where, remedy=error.remedy, line=line)
 
 
 def _number(kind: Any, text: str) -> Any:
-    """A component of a vector as the kind wants it; colours hold plain numbers only."""
+    """Return a component of a vector as its kind requires; colours hold plain numbers only."""
     if not isinstance(kind, ColorKind):
         return text
     try:

@@ -1,4 +1,4 @@
-"""Writer of the native format: stable order, only what differs from the defaults, exact numbers."""
+"""Writer of the native format: stable order, only values that differ from the defaults, exact numbers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from core.model.joints import Joint
 from core.model.model import Annotation
 
 WIDTH = 110
-"""Columns up to which a nested element is written on one line."""
+"""Maximum columns of a nested element written on one line."""
 
 _BLOCK_ONLY = (Body, Frame, Joint, DHChain, Annotation)
 _PLAIN = re.compile(r"[\w(](?:[\w.+/()*^|%=~<>-]| (?=[\w.+/()*^<>=-]))*", re.ASCII)
@@ -30,7 +30,7 @@ Pair = tuple[str, Any]
 
 
 def write_native(model: Model) -> Writing:
-    """The native text of a model; nothing is lost, so there are no findings."""
+    """Return the native text of a model; the format holds everything, so there are no findings."""
     lines = [f"{HEADER}: {VERSION}"]
     for field in fields_of(Model):
         value = getattr(model, field.name)
@@ -49,7 +49,7 @@ def write_native(model: Model) -> Writing:
 
 
 def _entry(key: str, element: Element, indent: int) -> list[str]:
-    """`key: element`, on one line if it is small."""
+    """Return the lines of `key: element`; a single line if it is short."""
     pad = " " * indent
     pairs = _pairs(element)
     if not pairs:
@@ -64,7 +64,7 @@ def _entry(key: str, element: Element, indent: int) -> list[str]:
 
 
 def _pairs(element: Element) -> list[Pair]:
-    """Fields that differ from their default, without the name."""
+    """Return the fields that differ from their defaults, without the name."""
     return [
         (field.name, value)
         for field in fields_of(type(element))
@@ -90,7 +90,7 @@ def _field(name: str, value: Any, indent: int) -> list[str]:
 
 
 def _item(element: Element, indent: int) -> list[str]:
-    """`- element` of a list; a shape is written `- box: {…}`."""
+    """Return the lines of a list item `- element`; a shape is written `- box: {…}`."""
     pad = " " * indent
     if isinstance(element, Shape):
         lines = _entry(element.word, element, indent + 2)
@@ -105,7 +105,7 @@ def _item(element: Element, indent: int) -> list[str]:
 
 
 def _flow(value: Any) -> str:
-    """A value on one line."""
+    """Return a value written on one line."""
     if isinstance(value, Shape):
         return f"{{{value.word}: {_flow_fields(value)}}}"
     if isinstance(value, Element):
@@ -127,7 +127,7 @@ def _flow_fields(element: Element) -> str:
 
 
 def _flow_setting(setting: Setting) -> str:
-    """`name: value`."""
+    """Return the text `name: value` of a setting."""
     return f"{_text(setting.parameter)}: {_flow(setting.value)}"
 
 
@@ -139,7 +139,7 @@ def _flow_part(value: Any) -> str:
 
 
 def _text(value: str) -> str:
-    """A text without quotes where every YAML reader takes it as text, else in double quotes."""
+    """Return a text without quotes if every YAML reader takes it as text, else in double quotes."""
     is_plain = _PLAIN.fullmatch(value) and value.lower() not in _SPECIAL and not _LOOKS_LIKE_NUMBER.fullmatch(value)
     return value if is_plain else '"' + "".join(map(_escaped, value)) + '"'
 
@@ -154,13 +154,13 @@ def _escaped(character: str) -> str:
 
 
 def _printable(character: str) -> bool:
-    """What may stand in YAML as it is (and is no line break or byte-order mark)."""
+    """Return True if a character may be written in YAML unescaped (and is no line break or byte-order mark)."""
     code = ord(character)
     return 0x20 <= code < 0x7F or (code >= 0xA0 and character.isprintable() and code not in (0x2028, 0x2029, 0xFEFF))
 
 
 def _is_literal(value: str) -> bool:
-    """True if the text can stand as an indented block (several lines, nothing unusual)."""
+    """Return True if the text can be written as an indented block (several lines, no special characters)."""
     body = value[:-1] if value.endswith("\n") else value
     lines = body.split("\n")
     ordinary = all(line.strip(" ") or not line for line in lines) and all(map(_printable, body.replace("\n", "")))

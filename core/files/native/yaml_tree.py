@@ -1,4 +1,4 @@
-"""YAML text as a small tree with line numbers: mappings, lists and texts, nothing else.
+"""YAML text as a tree with line numbers: mappings, lists and texts only.
 
 No tags, anchors or aliases, no types guessed from the look of a value: what a text means is decided by the
 field it stands in. Depth is bounded.
@@ -23,7 +23,7 @@ _NULLS = ("", "~", "null", "Null", "NULL")
 
 @dataclass(frozen=True)
 class Text:
-    """A scalar; `plain` if it was not quoted."""
+    """Scalar node; `plain` if it was not quoted."""
 
     value: str
     line: int
@@ -31,13 +31,13 @@ class Text:
 
     @property
     def empty(self) -> bool:
-        """True for YAML's null: nothing, ~ or null without quotes."""
+        """Return True for YAML's null: nothing, ~ or null without quotes."""
         return self.plain and self.value in _NULLS
 
 
 @dataclass(frozen=True)
 class Entries:
-    """A mapping: key → (line of the key, node)."""
+    """Mapping node: key → (line of the key, node)."""
 
     items: dict[str, tuple[int, Node]]
     line: int
@@ -45,7 +45,7 @@ class Entries:
 
 @dataclass(frozen=True)
 class Items:
-    """A list."""
+    """List node."""
 
     items: tuple[Node, ...]
     line: int
@@ -55,7 +55,7 @@ Node = Text | Entries | Items
 
 
 def tree_of(source: Source) -> Node:
-    """The tree of a YAML text with one document. Raises FileError naming the line."""
+    """Return the tree of a YAML text with one document. Raises FileError naming the line."""
     try:
         return _Builder(source).whole()
     except yaml.MarkedYAMLError as error:
@@ -85,7 +85,7 @@ def _too_deep(file: str, line: int | None) -> FileError:
 
 
 class _Builder:
-    """Turns YAML's event stream into nodes, and refuses what we do not want on the way."""
+    """Builder of nodes from YAML's event stream, which rejects unsupported YAML features."""
 
     def __init__(self, source: Source) -> None:
         self.file = source.file

@@ -1,4 +1,5 @@
-"""Writer of Python scripts that build a model by the public interface: only what differs from the defaults."""
+"""Writer of Python scripts that build a model through the public interface, giving only values that differ from the
+defaults."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from core.model import Model, SubAssembly
 from core.model.fields import Element, fields_of
 
 WIDTH = 110
-"""Columns up to which a value stands on one line."""
+"""Maximum columns of a value on one line."""
 HEAD = """# Builds this machine: run it, import `model` from it, or change it and run it again.
 # The console of the program, and scripts anywhere, know the same names.
 
@@ -25,7 +26,7 @@ if __name__ == "__main__":
 
 
 def write_python(model: Model) -> Writing:
-    """The script; nothing is lost, so there are no findings."""
+    """Return the script that builds a model; nothing is lost, so there are no findings."""
     text = _text(model, 0, 0)
     if model.origin:  # files of meshes, tables and sub-assemblies lie beside the script then
         text = f"{text.removesuffix(')')}    origin=__file__,\n)"
@@ -34,13 +35,13 @@ def write_python(model: Model) -> Writing:
 
 
 class _Code(str):
-    """An expression as it stands."""
+    """Expression written verbatim."""
 
     __slots__ = ()
 
 
 def _text(value: Any, indent: int, before: int) -> str:
-    """A value as an expression; before : columns that stand in front of it on its line."""
+    """Return a value as a Python expression; `before` is the number of columns in front of it on its line."""
     short = _flat(value)
     if indent + before + len(short) <= WIDTH and not (isinstance(value, Model)):
         return short
@@ -68,7 +69,7 @@ def _name(element: Element) -> str:
 
 
 def _given(element: Element) -> list[tuple[str, Any]]:
-    """Fields that differ from their default, and those without one."""
+    """Return the fields that differ from their defaults, and those without a default."""
     pairs = [(field, getattr(element, field.name)) for field in fields_of(type(element))]
     given = [(field.name, value) for field, value in pairs if field.required or value != field.default]
     if isinstance(element, SubAssembly) and element.content is not None:

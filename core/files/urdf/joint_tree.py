@@ -1,4 +1,5 @@
-"""The joints of a machine as URDF has them: one to every link but the root, from the link nearer to the root."""
+"""Conversion of a machine's joints to URDF's tree: one joint to every link but the root, from the link nearer to the
+root."""
 
 from __future__ import annotations
 
@@ -18,12 +19,12 @@ from core.model.matrix_pose import pose_of
 Matrix = NDArray[np.float64]
 
 TURNED = ("fixed", "revolute", "continuous", "prismatic", "free")
-"""Kinds that are of the same kind seen from the other side."""
+"""Joint kinds that keep their kind when parent and child are swapped."""
 
 
 class LinkTree(NamedTuple):
-    """joints : those of the model, some of them turned round; turned : the names of these; roots : the bodies that no
-    joint leads to"""
+    """Joints of the model as a tree: `turned` names the joints with parent and child swapped, `roots` the bodies
+    without a parent joint."""
 
     joints: tuple[Joint, ...]
     turned: tuple[str, ...]
@@ -31,8 +32,8 @@ class LinkTree(NamedTuple):
 
 
 def link_tree(model: Model, matrix: Callable[[Pose], Matrix]) -> LinkTree:
-    """The joints of an expanded model as a tree. matrix : (4, 4) of a pose. Raises FileError naming a joint that closes
-    a loop, or that URDF cannot turn round."""
+    """Return the joints of an expanded model as a tree. matrix : (4, 4) of a pose. Raises FileError naming a joint that
+    closes a loop, or that URDF cannot hold with parent and child swapped."""
     ends = {joint.name: (model.carrier(joint.parent).name, model.carrier(joint.child).name) for joint in model.joints}
     touching: dict[str, list[Joint]] = {}
     for joint in model.joints:
@@ -69,14 +70,14 @@ def _loop(joint: Joint, parent: str, child: str) -> FileError:
 
 
 def _roots(model: Model) -> list[str]:
-    """Bodies in the order in which they may be roots: those that no joint leads to first."""
+    """Return the bodies in order of preference as roots, those without a parent joint first."""
     children = {model.carrier(joint.child).name for joint in model.joints}
     names = [body.name for body in model.bodies]
     return sorted(names, key=lambda name: name in children)
 
 
 def _round(joint: Joint) -> Joint:
-    """The same joint from its child side: the axis runs the other way, so that the coordinate is the same."""
+    """Return the joint with parent and child swapped; its axis is reversed, so that the coordinate is unchanged."""
     if joint.kind not in TURNED:
         raise FileError(
             f"URDF holds trees; seen from the root the {joint.kind} joint is the wrong way round.",
@@ -93,7 +94,7 @@ def _negative(value: Value) -> Value:
 
 
 def _at_body(model: Model, joint: Joint, matrix: Callable[[Pose], Matrix]) -> Joint:
-    """The joint with the body itself as its child, where it leads to a frame of that."""
+    """Return the joint with the body itself as its child, where it leads to a frame of the body."""
     carrier, frames = model.placement(joint.child)
     if not frames:
         return joint

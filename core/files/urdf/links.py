@@ -1,4 +1,4 @@
-"""Links and joints of URDF as bodies and joints."""
+"""URDF links and joints, converted to bodies and joints."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ KINDS = {
     "planar": "planar",
     "spherical": "spherical",
 }
-"""Joint types of URDF → our kinds (spherical is an extension some programs write)."""
+"""URDF joint types → native kinds (spherical is an extension that some programs write)."""
 
 SINGLE = ("revolute", "continuous", "prismatic")
 """Kinds of joints with one coordinate."""
 
 NO_LIMIT = 1e9
-"""A bound that is none: written where URDF demands a number, and read as no bound."""
+"""Bound written where URDF requires a number; read as unbounded."""
 
 NOT_ENFORCED = -1.0
-"""A largest speed or force that is none, as SDFormat writes it, in URDF files made from it, too."""
+"""Maximum speed or force that SDFormat, and URDF converted from it, write for "unlimited"."""
 
 TENSOR = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
-"""Entries of a tensor in our order."""
+"""Entries of an inertia tensor in the native order."""
 
 
 def body_of(reader: Reader, tag: Tag, name: str, materials: Materials, options: Options) -> Body:
-    """The body of a `<link>`."""
+    """Return the body of a `<link>`."""
     place = ("bodies", name)
     found = [
         shape_of(reader, child, role, place, materials, options)
@@ -51,7 +51,7 @@ def body_of(reader: Reader, tag: Tag, name: str, materials: Materials, options: 
 
 
 def _mass_of(reader: Reader, link: Tag, name: str) -> dict[str, Any]:
-    """mass, centre of mass and the inertia turned from the inertial frame to the body's axes: R I Rᵀ."""
+    """Return mass, centre of mass, and the inertia rotated from the inertial frame to the body's axes: R I Rᵀ."""
     where = f"link '{name}', inertial"
     tag = reader.child(link, "inertial", where)
     if tag is None:
@@ -86,7 +86,7 @@ def _turned(values: list[float], rotation: tuple[Any, ...]) -> list[float]:
 
 
 def rotation_matrix(rotation: tuple[Any, ...]) -> np.ndarray:
-    """(3, 3) matrix of angles about fixed x, y, z (Rz·Ry·Rx), or of a quaternion x, y, z, w (any length)."""
+    """Return the (3, 3) matrix of angles about fixed x, y, z (Rz·Ry·Rx), or of a quaternion x, y, z, w (any length)."""
     if len(rotation) == 4:
         return np.array(from_quaternion(tuple(map(float, rotation))), dtype=float)
     (cx, cy, cz), (sx, sy, sz) = np.cos(rotation), np.sin(rotation)
@@ -97,7 +97,7 @@ def rotation_matrix(rotation: tuple[Any, ...]) -> np.ndarray:
 
 
 class Joints:
-    """Builds the joints of a URDF; knows which links and joints there are."""
+    """Builder of a URDF's joints, which knows the existing links and joints."""
 
     def __init__(self, reader: Reader, links: Names, joints: Names, options: Options) -> None:
         self.reader = reader
@@ -106,7 +106,7 @@ class Joints:
         self.options = options
 
     def joint(self, tag: Tag, name: str) -> Joint:
-        """The joint of a `<joint>`."""
+        """Return the joint of a `<joint>`."""
         where = f"joint '{name}'"
         word = self.reader.text(tag, "type", where).strip()
         if word not in KINDS:
@@ -158,7 +158,7 @@ class Joints:
         return values
 
     def _note_unused(self, tag: Tag, name: str, kind: str) -> None:
-        """Bounds and couplings of joints that cannot have them."""
+        """Note limits and couplings on joints that cannot have them."""
         for word in ("limit", "mimic") if kind != "fixed" else ("mimic",):
             for inner in self.reader.children(tag, word):
                 text = f"A {kind} joint takes no <{word}>; it is left out."
@@ -166,7 +166,7 @@ class Joints:
                 self.reader.note(inner, severity, text, f"Remove <{word}>.", ("joints", name), word)
 
     def _single(self, tag: Tag, name: str, kind: str, where: str) -> dict[str, Any]:
-        """Limits and coupling of a joint with one coordinate."""
+        """Return limits and coupling of a joint with one coordinate."""
         fields: dict[str, Any] = {}
         limit = self._limit(tag, name, kind, where)
         if limit is not None:

@@ -41,7 +41,7 @@ def read_urdf(source: Source, options: Options) -> Reading:
 
 
 class _Build:
-    """One pass over the file."""
+    """Parser that converts a URDF file in one pass."""
 
     def __init__(self, root: Tag, source: Source, options: Options) -> None:
         self.root = root
@@ -67,7 +67,7 @@ class _Build:
             self.reader.note(turned[0], "warning", text, 'Write version="1.1" in <robot>, or rpy.', field="quat_xyzw")
 
     def _named(self, kind: str, names: Names) -> dict[str, Tag]:
-        """Our name → element, of all links or joints; duplicates are refused, odd names changed."""
+        """Return native name → element, of all links or joints; duplicates are rejected, unsuitable names changed."""
         lines: dict[str, int] = {}
         tags: dict[str, Tag] = {}
         for tag in self.reader.children(self.root, kind):
@@ -119,11 +119,12 @@ class _Build:
     # ------------------------------------------------------------------------------- structure
 
     def _ground(self) -> str:
-        """Our name of the link "world", "" if there is none."""
+        """Return the native name of the link "world", "" if there is none."""
         return self.links.of.get(WORLD, "")
 
     def _check_couplings(self, joints: list[Joint]) -> list[Joint]:
-        """The joints without couplings to joints that do not have one coordinate. Raises FileError for a circle."""
+        """Return the joints without couplings to joints that do not have exactly one coordinate. Raises FileError for
+        circular couplings."""
         for circle in circles({joint.name: joint.mimic.leader for joint in joints if joint.mimic is not None}):
             what = f"The joints follow each other in a circle: {' → '.join(circle)}."
             raise self.reader.error(
@@ -144,7 +145,7 @@ class _Build:
         return kept
 
     def _check_tree(self, joints: list[Joint]) -> str:
-        """The root link. Raises FileError for two parents, a circle, or several roots."""
+        """Return the root link. Raises FileError for a link with two parents, a circle, or several roots."""
         parent_joint: dict[str, Joint] = {}
         for joint in joints:
             other = parent_joint.setdefault(joint.child, joint)
@@ -172,7 +173,7 @@ class _Build:
     def _grounded(
         self, bodies: list[Body], joints: list[Joint], root: str, ground: str
     ) -> tuple[list[Body], list[Joint]]:
-        """Bodies and joints with the root tied to the world (or freed)."""
+        """Return bodies and joints with the root fixed to the world, or free."""
         if root != ground or self.options.floating:
             if root == ground:
                 self.reader.note(

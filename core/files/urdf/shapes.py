@@ -15,7 +15,7 @@ Place = tuple[str, str]
 
 
 def pose_of(reader: Reader, tag: Tag, where: str) -> Pose:
-    """The `<origin xyz rpy>` (or quat_xyzw) inside an element; the identity if there is none."""
+    """Return the pose of the `<origin xyz rpy>` (or quat_xyzw) inside an element; the identity if there is none."""
     origin = reader.child(tag, "origin", where)
     if origin is None:
         return Pose()
@@ -34,7 +34,7 @@ def pose_of(reader: Reader, tag: Tag, where: str) -> Pose:
 
 
 class Materials:
-    """Colours of a URDF: global ones, and those defined within visuals."""
+    """Materials of a URDF: global ones, and those defined within visuals."""
 
     def __init__(self, reader: Reader, root: Tag) -> None:
         self.reader = reader
@@ -45,7 +45,7 @@ class Materials:
             self._define(tag)
 
     def _define(self, tag: Tag) -> None:
-        """The first definition of a name with a colour or texture counts."""
+        """Record a material; only the first definition of a name with a colour or texture counts."""
         name = tag.get("name", "")
         color, texture = self._look(tag, name)
         if name and name not in self.found and (color is not None or texture):
@@ -61,7 +61,7 @@ class Materials:
         return rgba, texture.get("filename", "") if texture is not None else ""
 
     def of(self, visual: Tag, where: str, place: Place) -> dict[str, Any]:
-        """Fields `material` or `color` of a shape."""
+        """Return the fields `material` or `color` of a shape."""
         tag = self.reader.child(visual, "material", where)
         if tag is None:
             return {}
@@ -86,7 +86,7 @@ class Materials:
 
 
 def shape_of(reader: Reader, tag: Tag, role: str, place: Place, materials: Materials, options: Options) -> Shape | None:
-    """The shape of a `<visual>` or `<collision>`; None with a finding if it has no known geometry."""
+    """Return the shape of a `<visual>` or `<collision>`; None with a finding if it has no known geometry."""
     where = f"link '{place[1]}', {role}"
     geometry = reader.child(tag, "geometry", where)
     solids = [] if geometry is None else [child for child in geometry if local_name(child) in GEOMETRIES]

@@ -1,5 +1,5 @@
-"""Writer of URDF, in the lowest version that a machine needs. What the format cannot hold, and what programs that read
-it refuse, is said by findings; numbers are written exactly."""
+"""Writer of URDF, in the lowest version that a machine needs. Findings report content that the format cannot hold and
+that other readers reject; numbers are written exactly."""
 
 from __future__ import annotations
 
@@ -54,23 +54,24 @@ _TYPES = {
     "planar": "planar",
 }
 PLAIN, LATER = "1.0", "1.2"
-"""Versions that are written: the one that every program reads, and the one that brought capsules."""
+"""URDF versions written: 1.0, which every program reads, and the version that introduced capsules."""
 LEAST_MASS = 1e-15
-"""kg, and kg·m² of each principal moment: MuJoCo refuses links that move with less."""
+"""kg, and kg·m² of each principal moment: MuJoCo refuses moving links with less."""
 ENOUGH_POINTS = 3
-"""Points with mass that have, fixed to each other, all moments of inertia."""
+"""Number of point masses, fixed to each other, that together have three nonzero moments of inertia."""
 MOST_NAMED = 8
 _ROOT = "root_joint"
 _TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
 def write_urdf(model: Model) -> Writing:
-    """The URDF text of a model whose joints form one tree. Raises FileError for loops and joints URDF lacks."""
+    """Return the URDF text of a model whose joints form one tree. Raises FileError for loops and for joints that URDF
+    lacks."""
     return _Writer(model).writing()
 
 
 class _Writer:
-    """Builds the XML tree, with numbers at the present parameter values."""
+    """Builder of the XML tree, with numbers evaluated at the current parameter values."""
 
     def __init__(self, model: Model) -> None:
         self.origin = model
@@ -103,19 +104,19 @@ class _Writer:
         return " ".join(map(self.number, values))
 
     def _matrix(self, pose: Pose) -> Matrix:
-        """(4, 4) of a pose at the present parameter values."""
+        """Return the (4, 4) matrix of a pose at the current parameter values."""
         matrix = np.eye(4)
         matrix[:3, :3] = rotation_matrix(tuple(float(finite_value_of(x, self.values)) for x in pose.rotation))
         matrix[:3, 3] = [float(finite_value_of(x, self.values)) for x in pose.position]
         return matrix
 
     def _in_link(self, body: str, pose: Pose) -> Pose:
-        """A pose in a body, as a pose in its URDF link."""
+        """Convert a pose in a body to a pose in its URDF link."""
         shift = self.shifts.get(body)
         return pose if shift is None else pose_of(np.linalg.inv(shift) @ self._matrix(pose))
 
     def _check(self) -> None:
-        """Raise FileError for kinds of joints that URDF lacks."""
+        """Raise FileError for joint kinds that URDF lacks."""
         for joint in self.model.joints:
             if joint.kind not in _TYPES:
                 raise FileError(
@@ -150,7 +151,7 @@ class _Writer:
         return Writing(text, tuple(self.findings))
 
     def _needs_world(self) -> bool:
-        """True unless the machine hangs on the ground by one plain `root_joint`, or is one free tree."""
+        """Return True unless the machine is attached to the ground by a single plain `root_joint`, or is one free tree."""
         grounded = any(joint.parent == WORLD and joint.name not in self.at_root for joint in self.model.joints)
         grounded = grounded or any(frame.parent == WORLD for frame in self.model.frames)
         return grounded or len(self.roots) + len(self.at_root) != 1
@@ -169,7 +170,7 @@ class _Writer:
             etree.SubElement(parent, "origin", xyz=self.numbers(pose.position), rpy=self.numbers(rotation))
 
     def _text(self, text: str, what: str) -> str:
-        """A text as XML can hold it: without control characters."""
+        """Return a text without the control characters that XML cannot hold."""
         written = visible(text)
         if written != text:
             self._note("warning", f"XML holds no control characters: the {what} is written {written}.", "", "", "", "")
@@ -191,7 +192,7 @@ class _Writer:
                     self._shape(link, shape, role, body.name, number)
 
     def _inertial(self, link: Any, body: Body) -> None:
-        """Mass properties as numbers, also those that come from a density."""
+        """Write mass properties as numbers, including those computed from a density."""
         mass, center = body.mass, body.center_of_mass
         tensor: tuple[Value, ...] = tuple(getattr(body.inertia, key) for key in TENSOR)
         if body.density is not None:
@@ -241,7 +242,7 @@ class _Writer:
             self._material(tag, shape.material, shape.color)
 
     def _frame(self, root: Any, frame: Frame) -> None:
-        """A frame becomes a link without mass on a fixed joint."""
+        """Write a frame as a massless link on a fixed joint."""
         etree.SubElement(root, "link", name=frame.name)
         name = f"{frame.name}_joint"
         while name in self.model.index("joint"):
@@ -274,7 +275,7 @@ class _Writer:
             )
 
     def _limit(self, tag: Any, joint: Joint, limit: Limit | None) -> None:
-        """Bounds; a side without one is written very far off where URDF demands a number."""
+        """Write bounds; where URDF requires a number, a missing bound is written as a very large one."""
         limit = limit or Limit()
         fields: dict[str, str] = {}
         if joint.kind != "continuous":
@@ -306,7 +307,7 @@ class _Writer:
         return found[0] if kind in ("link", "joint") and found else root
 
     def _constant(self, value: Value, joint: str, field: str) -> str:
-        """A number; 0, and a finding, where it is a formula in which time or motion has a part."""
+        """Return a number; 0 with a finding for a formula that depends on time or motion."""
         if isinstance(value, str) and not names(parse(value)) <= self.values.keys():
             text = f"URDF cannot hold {field} that follows time or motion ({value}); none is written."
             self._note("warning", text, "Keep the .kst file too.", "joints", joint, field)
@@ -314,7 +315,7 @@ class _Writer:
         return self.number(value)
 
     def _changes(self, version: str | None) -> None:
-        """Say what is written in another way than it stands in the model, and what programs that read it refuse."""
+        """Report content that is written differently from the model, and content that other URDF readers reject."""
         if self.turned:
             listed = ", ".join(f"'{name}'" for name in self.turned)
             text = f"URDF leads from the root outwards: {listed} turned round, with the opposite axis."
@@ -331,7 +332,8 @@ class _Writer:
             self._note(severity, text, remedy, "bodies", light[0], "inertia")
 
     def _light_links(self) -> list[str]:
-        """The links that joints move and that have, with all that is fixed to them, no mass or a moment of 0."""
+        """Return the moving links that, together with everything fixed to them, have zero mass or a zero moment of
+        inertia."""
         carriers = {name: self.model.carrier(name).name for name in (WORLD, *self.model.index("frame"))}
         moved = {joint.child for joint in self.model.joints if joint.kind != "fixed"}
         moved |= set(self.roots) if self._needs_world() else set()
@@ -352,7 +354,7 @@ class _Writer:
         return light
 
     def _weight(self, body: Body) -> int:
-        """2: a body with mass and all moments of inertia; 1: with mass alone; 0: with none."""
+        """Return 2 for a body with mass and all moments of inertia, 1 for one with mass only, 0 for one with neither."""
         numbers = Numbers(self.values, self.model.origin)
         try:
             mass, _, tensor = split(inertia_of(body, numbers))
@@ -395,7 +397,7 @@ class _Writer:
 
 
 def _losses_of_modes(joints: Iterable[Joint]) -> list[str]:
-    """What URDF does not say of friction and stops."""
+    """Return the properties of friction and stops that URDF cannot hold."""
     lost, limits = [], [limit for joint in joints for limit in joint.limits]
     if any(joint.static_friction not in (None, joint.friction) for joint in joints):
         lost.append("friction at rest that differs from that of sliding (which is written)")

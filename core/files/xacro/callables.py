@@ -1,4 +1,4 @@
-"""The functions that Xacro's expressions may call: a closed list, each within bounds."""
+"""Functions that Xacro expressions may call: a closed list, each with limits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.files.xacro.values import Function
 
 MAX_FACTORIAL = 2_000
 MAX_PLACES = 400
-"""Decimal places to which numbers are rounded; no number has more."""
+"""Decimal places to which numbers are rounded; no float has more."""
 
 
 def _range(*arguments: Any) -> range:
@@ -32,7 +32,7 @@ def _round(number: Any, *places: Any, **named: Any) -> Any:
 
 
 def _sum(parts: Iterable[Any], /, start: Any = 0) -> Any:
-    """The sum, made by Python for numbers (which it sums up more exactly than one by one)."""
+    """Return the sum of parts; numbers are summed by Python, which is more accurate than adding one by one."""
     known = list(parts)
     if all(isinstance(part, int | float | complex) for part in known):
         return sum(known, start)
@@ -68,7 +68,7 @@ def _type(value: Any) -> type:
 TYPES: dict[str, type] = {
     kind.__name__: kind for kind in (bool, complex, dict, float, frozenset, int, list, set, str, tuple)
 }
-"""Types: asked for by `isinstance`, and called to make values."""
+"""Types that `isinstance` may test and expressions may call."""
 
 _PLAIN: tuple[Callable[..., Any], ...] = (
     abs,

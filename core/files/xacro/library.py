@@ -1,4 +1,4 @@
-"""The library xacro with what evaluates expressions and reads files taken out and replaced by ours.
+"""The library xacro, with its expression evaluation and file reading replaced by safe functions.
 
 The library keeps what it does well: macros, scopes, properties, includes, conditions. `install` changes the library
 for the whole process, which is one of its own (`core.files.xacro.process`).
@@ -24,22 +24,21 @@ from core.files.xacro.sources import Sources, document_of, yaml_of
 from core.files.xacro.values import DottedDict, Function, Namespace, dotted
 
 MAX_ELEMENTS = 100_000
-"""Elements made on the way; a humanoid takes some ten thousand."""
+"""Maximum number of elements created on the way; a humanoid takes some ten thousand."""
 MAX_TEXT = 100_000_000
-"""Characters of all evaluated texts together."""
+"""Maximum characters of all evaluated texts together."""
 MAX_INCLUDES = 100
-"""Files that include files that include files …"""
+"""Maximum depth of nested includes."""
 
 _REPLACED = {
     xacro: ("_global_symbols", "eval_all", "eval_text", "load_yaml", "parse", "safe_eval"),
     substitution_args: ("_eval", "_eval_find"),
 }
-"""Names that are the library's own affair, for which it has no public ones; tried with 2.1.1, which `pyproject.toml`
-asks for."""
+"""Private names of the library that are replaced; tested with 2.1.1, which `pyproject.toml` requires."""
 
 
 def require_names() -> None:
-    """Raises FileError if the library is not built as expected."""
+    """Raise FileError if the library lacks a name that will be replaced."""
     if missing := [name for module, names in _REPLACED.items() for name in names if not hasattr(module, name)]:
         raise FileError(
             f"xacro {metadata.version('xacro')} has no {listed(missing)}, which Kinetostat replaces.",
@@ -48,13 +47,13 @@ def require_names() -> None:
 
 
 DOLLAR = "\ue000"
-"""In place of a $ that is to stay text: expanding is repeated, and would take it for the begin of an expression."""
+"""Placeholder for a literal $; expansion is repeated and would take it for the start of an expression."""
 _ESCAPED = re.compile(r"\$(\$+[{(])")
 _PIECE = re.compile(r"\$(?P<escaped>\$+[{(])|\$\{(?P<expression>[^}]*)\}|\$\((?P<command>[^)]*)\)|[^$]+|\$[^{($]+|\$$")
 
 
 def keep_escapes() -> None:
-    """Let escapes of the library's own evaluation stay text."""
+    """Keep escape sequences as text in the library's own evaluation."""
     usual = xacro.eval_text
 
     def eval_text(text: str, symbols: Any) -> Any:
@@ -64,7 +63,7 @@ def keep_escapes() -> None:
 
 
 class RefusedError(Exception):
-    """An expression that is not evaluated, and where it stands."""
+    """Expression that is not evaluated, with its location."""
 
     def __init__(self, expression: str, error: BarredError | TooLargeError) -> None:
         self.expression, self.error = expression, error
@@ -72,7 +71,7 @@ class RefusedError(Exception):
 
 
 class Library:
-    """One expansion: the functions that stand in the library's place, and what they count.
+    """Functions that replace the library's during one expansion, with their counters.
 
     file    : the file that is expanded
     find    : package → its folder
@@ -91,7 +90,7 @@ class Library:
         self._symbols = self._closed(xacro._global_symbols, {**FUNCTIONS, **TYPES, **MATHEMATICS})
 
     def install(self) -> None:
-        """Put these functions in the place of the library's."""
+        """Replace the library's functions by these."""
         ours: dict[Any, tuple[Any, ...]] = {
             xacro: (self._symbols, self.eval_all, self.eval_text, self.load_yaml, self.parse, self.safe_eval),
             substitution_args: (self.eval_command, self.find),
@@ -103,7 +102,7 @@ class Library:
     # ------------------------------------------------------------------------------- what names mean
 
     def _closed(self, table: Any, known: dict[str, Any]) -> dict[str, Any]:
-        """The library's table of names, each with our meaning; those without one are barred."""
+        """Return the library's table of names with safe meanings; names without one are barred."""
         own = {"math": MATHEMATICS, "xacro": self._own(), "python": {**FUNCTIONS, **TYPES}}
         closed: dict[str, Any] = {"True": True, "False": False}
         for name, meaning in table.items():
@@ -115,7 +114,7 @@ class Library:
         return closed
 
     def _own(self) -> dict[str, Any]:
-        """What `xacro.` holds."""
+        """Return the content of the namespace `xacro.`."""
         functions: dict[str, Callable[..., Any]] = {
             "abs_filename": lambda name: xacro.abs_filename_spec(_text(name)),
             "arg": lambda name: xacro.substitution_args_context["arg"][name],
@@ -130,11 +129,11 @@ class Library:
     # ------------------------------------------------------------------------------- expressions
 
     def safe_eval(self, expression: str, names: Any, local: Any = None) -> Any:
-        """The value of an expression."""
+        """Return the value of an expression."""
         return evaluate(expression, names if local is None else local, self._budget)
 
     def eval_text(self, text: str, symbols: Any) -> Any:
-        """A text with its expressions and commands replaced by their values; a single one keeps its type."""
+        """Return a text with its expressions and commands replaced by their values; a single expression keeps its type."""
         pieces: list[Any] = []
         position = size = 0
         while position < len(text):
@@ -160,7 +159,7 @@ class Library:
         return found["escaped"].replace("$", DOLLAR) if found["escaped"] else found[0]
 
     def _refuse(self, expression: str, error: Exception) -> None:
-        """Raise the error again with the expression and, the first time, its place."""
+        """Raise the error again with the expression and, the first time, its location."""
         within = error.exc if isinstance(error, xacro.XacroException) and error.exc is not None else error
         if self.place is None:
             self.place = self._found(expression)
@@ -179,7 +178,7 @@ class Library:
         return next(((file, line) for file, line in lines if line is not None), (named[-1], None))
 
     def eval_command(self, expression: str, context: Any) -> str:
-        """$(eval …): an expression whose names are the arguments."""
+        """Evaluate $(eval …), an expression whose names are the arguments."""
         if "__" in expression:
             raise BarredError("it holds a double underscore")
         return str(evaluate(expression, _Arguments(context.get("arg", {}), self.find), self._budget))
@@ -187,7 +186,7 @@ class Library:
     # ------------------------------------------------------------------------------- elements and files
 
     def eval_all(self, node: Any, macros: Any, symbols: Any) -> None:
-        """Expand an element and what is in it."""
+        """Expand an element and its content."""
         self._elements += 1
         if self._elements > MAX_ELEMENTS:
             raise FileError(
@@ -198,7 +197,7 @@ class Library:
         self._eval_all(node, macros, symbols)
 
     def parse(self, text: Any, filename: str | None = None) -> Any:
-        """The XML document of a text, or of a file that is included."""
+        """Return the XML document of a text, or of an included file."""
         if text is not None:
             self.sources.keep(self.file, text)
             return document_of(text, self.file)
@@ -218,7 +217,7 @@ class Library:
             raise xacro.XacroException(f"{file}: {error.what}", exc=OSError()) from None
 
     def load_yaml(self, filename: str) -> Any:
-        """What a YAML file holds, with dots."""
+        """Return the content of a YAML file, accessible with dots."""
         file = xacro.abs_filename_spec(filename)
         units = {
             each.value.tag: partial(self._measured, each.value.conversion_constant) for each in xacro.ConstructUnits
@@ -234,12 +233,12 @@ class Library:
 
 
 def _barred(*_: Any, **__: Any) -> Any:
-    """Stands for names that the library knows and expressions here do not: not on the list of functions."""
+    """Replace library functions that expressions may not call; raises BarredError."""
     raise BarredError("it calls what is not on the list of functions")
 
 
 def _variable(name: str) -> str:
-    """A variable of the environment, which has to be there."""
+    """Return an environment variable, which must exist."""
     try:
         return os.environ[name]
     except KeyError:
@@ -247,7 +246,7 @@ def _variable(name: str) -> str:
 
 
 class _Arguments(Names):
-    """What names mean in $(eval …)."""
+    """Mapping of names in $(eval …) to values."""
 
     def __init__(self, arguments: Any, find: Callable[[str], str]) -> None:
         self._arguments = arguments

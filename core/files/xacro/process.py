@@ -1,4 +1,4 @@
-"""Expands one Xacro file and prints the URDF. Run as a process of its own by `core.files.xacro.reader`.
+"""Expansion of one Xacro file, printed as URDF. Run as a subprocess by `core.files.xacro.reader`.
 
 Xacro is a small programming language; in a process of its own it can neither hang nor disturb the program.
 Arguments: the file, a JSON mapping of package folders, and "closed" or "trusted"; the file's text comes on standard
@@ -27,9 +27,9 @@ from core.later import complete
 MEMORY_LIMIT = 3 << 30
 """Bytes of address space; a few hundred megabytes are needed."""
 TIME_LIMIT = 60
-"""Seconds of computing, should the program that waits be gone."""
+"""Seconds of CPU time, in case the parent process has ended."""
 DEEPEST = 3000
-"""Calls within calls: evaluating node by node takes more than Python itself does."""
+"""Maximum recursion depth; evaluating node by node takes more than Python itself does."""
 
 _HARMLESS = frozenset(
     (
@@ -44,12 +44,12 @@ _HARMLESS = frozenset(
         "sys._getframe",
     )
 )
-"""What a closed process may ask of the system, beside reading files. (`compile` makes a syntax tree: running what was
-compiled is another request.)"""
+"""Audit events that a closed process may raise, besides reading files. (`compile` makes a syntax tree; running compiled
+code is another event.)"""
 
 
 def reason(error: BaseException) -> str:
-    """What xacro says, on one line, once, without Python's class names."""
+    """Return xacro's error message on one line, without repetition and Python class names."""
     words = re.sub(r"<class '[^']*'>:?", "", str(error)).split()
     half = len(words) // 2
     if words[:half] == words[half:]:
@@ -58,7 +58,7 @@ def reason(error: BaseException) -> str:
 
 
 def limit(closed: bool) -> None:
-    """Keep a bomb from filling the machine, where the system can (not on Windows)."""
+    """Limit the memory and time of this process, where the system can (not on Windows)."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 
@@ -69,7 +69,7 @@ def limit(closed: bool) -> None:
 
 
 def seal() -> None:
-    """From now on this process can read files, and nothing else."""
+    """Restrict this process to reading files from now on."""
     complete("core.files")
 
     def allow(event: str, details: tuple[Any, ...]) -> None:
@@ -81,7 +81,8 @@ def seal() -> None:
 
 
 def finder(file: str, packages: str) -> Callable[[str], str]:
-    """package → its folder, as for meshes, then as ROS looks for it. Raises what xacrodoc raises."""
+    """Return a function package → its folder, searching as for meshes, then as ROS does. The function raises the errors
+    of xacrodoc."""
     from xacrodoc import packages as usual
 
     known, folder = json.loads(packages), Path(file).absolute().parent
@@ -96,7 +97,7 @@ def finder(file: str, packages: str) -> Callable[[str], str]:
 
 
 def expanded(file: str, packages: str, closed: bool) -> str:
-    """The URDF text. Raises FileError."""
+    """Return the URDF text. Raises FileError."""
     from xacro import substitution_args
     from xacrodoc import XacroDoc
 
@@ -147,7 +148,7 @@ def expanded(file: str, packages: str, closed: bool) -> str:
 
 
 def refusal(error: Any, file: str, line: int | None) -> FileError:
-    """The message about an expression that is not evaluated."""
+    """Return the error about an expression that is not evaluated."""
     from core.errors import CodeRefused
     from core.files.xacro.bounds import BarredError
 
@@ -169,14 +170,14 @@ def refusal(error: Any, file: str, line: int | None) -> FileError:
 
 
 class _Silence(io.StringIO):
-    """Takes warnings and keeps none."""
+    """Stream that discards warnings."""
 
     def write(self, text: str) -> int:
         return len(text)
 
 
 def main(file: str, packages: str, mode: str) -> int:
-    """Print the expanded text; 1 with a line on standard error when that fails."""
+    """Print the expanded text and return 0; on failure print a line on standard error and return 1."""
     closed = mode != "trusted"
     limit(closed)
     try:
