@@ -225,7 +225,7 @@ __all__ = ["__version__", *_MODULES, *_PLACE]
 
 _OLDEST = (3, 11)
 _NEWEST = (3, 13)
-"""CasADi has no version for newer ones that several threads can use (docs/decisions/casadi.md)."""
+"""Newest usable Python version: CasADi has no thread-safe build for later ones (docs/decisions/casadi.md)."""
 _ROOMS = ("app", "core", "resources", "viz")
 _DISTRIBUTIONS = {
     "PIL": "pillow",
@@ -236,7 +236,7 @@ _DISTRIBUTIONS = {
     "vtkmodules": "vtk",
     "yaml": "PyYAML",
 }
-"""Libraries that are installed by another name than they are imported by."""
+"""Libraries whose package name differs from their import name."""
 
 
 def main() -> int:
@@ -263,8 +263,8 @@ def _start(command: str) -> int:
 
 
 def _leave_out_working_folder() -> None:
-    """Import nothing from the folder that the command is given in, where `python -m` and `-c` look first: a model may
-    lie there, with other files of strangers."""
+    """Remove the working folder from the import path, where `python -m` and `-c` put it first: a model's folder may
+    contain untrusted files."""
     if not sys.path or sys.path[0] == os.path.dirname(os.path.abspath(__file__)):
         return
     try:
@@ -277,7 +277,8 @@ def _leave_out_working_folder() -> None:
 
 @functools.lru_cache(maxsize=None)  # noqa: UP033
 def _require_fit_python() -> None:
-    """Raise ImportError, with the remedy, where the program cannot run or would load modules of others as its own."""
+    """Raise ImportError, with the remedy, if this Python cannot run the program or would load foreign modules as its
+    own."""
     version = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info[:2] < _OLDEST:
         oldest = ".".join(map(str, _OLDEST))
@@ -302,7 +303,7 @@ def _require_fit_python() -> None:
 
 
 def _require_own_rooms() -> None:
-    """In a checkout the packages lie next to this file, under names that the user's files may have, too."""
+    """Raise ImportError if, in a checkout, the user's files hide the program's packages of the same name."""
     here = os.path.dirname(os.path.abspath(__file__))
     for room in _ROOMS:
         spec = importlib.util.find_spec(room)
@@ -315,14 +316,15 @@ def _require_own_rooms() -> None:
 
 
 def _installing(python: str, *options: str) -> str:
-    """The command that installs this checkout, as the end of a sentence; "" for what was installed from elsewhere."""
+    """Return the command that installs this checkout, as the end of a sentence; "" for an installation from
+    elsewhere."""
     if __package__:
         return ""
     return ": " + " ".join((python, "-m pip install", *options, os.path.dirname(os.path.abspath(__file__))))
 
 
 def not_loaded(error: ImportError) -> str:
-    """The message to the user about a module that cannot be imported, with the remedy."""
+    """Return the message to the user about a module that cannot be imported, with the remedy."""
     module = error.name or ""
     library = module.partition(".")[0]
     if not library:

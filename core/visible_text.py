@@ -1,4 +1,5 @@
-"""Text from files and people as it can be shown: nothing in it turns, hides or commands what is beside it."""
+"""Display of untrusted text: control characters and direction marks are made visible, so that they cannot affect the
+surrounding text."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ _UNSEEN = re.compile(
 
 
 def visible(text: str) -> str:
-    """The text with control characters and marks of direction as escapes such as `\\u001b`, as JSON has them."""
+    """Return the text with control characters and direction marks as escapes such as `\\u001b`, as in JSON."""
     return _UNSEEN.sub(_escape, text.replace("\r\n", "\n"))
 
 

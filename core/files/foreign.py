@@ -1,4 +1,5 @@
-"""File formats of other programs that cannot be read, recognised so that a message can name them and suggest a remedy."""
+"""File formats of other programs that cannot be read, recognised so that a message can name them and suggest a
+remedy."""
 
 from __future__ import annotations
 

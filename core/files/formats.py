@@ -297,7 +297,8 @@ def reading_of(format: Format, source: Source, options: Options) -> Reading:
 
 
 def _with_left_out(reading: Reading) -> Reading:
-    """Return the reading with a list of the file's unsupported content stored in the model, for the notes of its runs."""
+    """Return the reading with a list of the file's unsupported content stored in the model, for the notes of its
+    runs."""
     lost = tuple(dict.fromkeys(each.text for each in reading.findings if _is_lost(each)))
     return Reading(lacking(reading.model, lost), reading.findings) if lost else reading
 

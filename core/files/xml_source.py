@@ -166,7 +166,8 @@ class Reader:
         return [child for child in tag if local_name(child) == name and not prefixed(child)]
 
     def child(self, tag: Tag, name: str, where: str) -> Tag | None:
-        """Return the child element with a name, or None; if there are several, the first is used and a finding added."""
+        """Return the child element with a name, or None; if there are several, the first is used and a finding
+        added."""
         found = self.children(tag, name)
         if len(found) > 1:
             self.note(
@@ -191,7 +192,8 @@ class Reader:
         *,
         infinite: bool = False,
     ) -> tuple[float, ...]:
-        """Return `count` numbers of an attribute separated by blanks; the default if the attribute is missing or empty."""
+        """Return `count` numbers of an attribute separated by blanks; the default if the attribute is missing or
+        empty."""
         value = tag.get(attribute)
         if value is None or not value.strip():
             if default is None:

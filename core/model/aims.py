@@ -1,5 +1,5 @@
-"""Designs of the document: what a person asks of parameters of the machine (a formula that is least, a function, poses
-of a body), or of a linkage for a curve. What fulfils it is found, and is no part of the document (`core.design`)."""
+"""Designs of the document: requirements on parameters of the machine (a formula to be minimised, a function, poses of a
+body), or on a linkage for a curve. The solution is computed by `core.design` and is not part of the document."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.model.trims import dimension_of_signal
 OVER = ("rest", "sweep", "run")
 ASKED = ("parameters", "function", "motion", "curve")
 PLANES = {"xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
-"""Planes of the world, and which of its axes are theirs."""
+"""World planes, with the indices of their two axes."""
 LINKAGES = ("four_bar", "slider_crank", "swinging_block", "watt", "stephenson", "auto")
 
 
@@ -25,7 +25,7 @@ def _of_parameter(owners: tuple[Any, ...], model: Any, _index: int | None) -> st
 
 @dataclass(frozen=True, kw_only=True)
 class DesignVariable(Element):
-    """A parameter that is varied, within these bounds or its own."""
+    """A parameter that is varied, within the given bounds or the parameter's own range."""
 
     parameter: str = signal("A parameter")
     minimum: Value | None = scalar(default=None, help="Smallest value; empty: that of the parameter", by=_of_parameter)
@@ -36,7 +36,7 @@ class DesignVariable(Element):
         return self.parameter
 
     def validate(self) -> None:
-        """Bounds come in pairs and leave something."""
+        """Raise ModelError unless the bounds are both given or both empty, and in ascending order."""
         where = f"row '{self.parameter}'"
         if (self.minimum is None) != (self.maximum is None):
             raise ModelError(
@@ -51,7 +51,7 @@ class DesignVariable(Element):
 
 @dataclass(frozen=True, kw_only=True)
 class RequiredRow(Element):
-    """What shall hold."""
+    """A condition that the design must satisfy."""
 
     formula: str = signal("A comparison of measures: min(frame.position.z) > 5 cm")
 
@@ -70,7 +70,7 @@ def _of_output(owners: tuple[Any, ...], model: Any, _index: int | None) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class FunctionRow(Element):
-    """A value of the output where the coordinate has a value."""
+    """A value that the output must have at a value of the coordinate."""
 
     x: Value = scalar(default=0.0, help="Of the coordinate", by=_of_coordinate)
     y: Value = scalar(default=0.0, help="Of the output", by=_of_output)
@@ -78,7 +78,7 @@ class FunctionRow(Element):
 
     @classmethod
     def of_list(cls, items: tuple[Any, ...]) -> FunctionRow | None:
-        """Two numbers."""
+        """Return the row for two numbers; None for any other list."""
         return cls(x=items[0], y=items[1]) if len(items) == 2 else None
 
     @property
@@ -88,7 +88,7 @@ class FunctionRow(Element):
 
 @dataclass(frozen=True, kw_only=True)
 class PoseRow(Element):
-    """A pose of a body in a plane where the coordinate has a value."""
+    """A pose that a body must have in a plane at a value of the coordinate."""
 
     x: Value = scalar(default=0.0, help="Of the coordinate", by=_of_coordinate)
     u: Value = scalar("length", 0.0, "Place along the plane's first axis")
@@ -98,7 +98,7 @@ class PoseRow(Element):
 
     @classmethod
     def of_list(cls, items: tuple[Any, ...]) -> PoseRow | None:
-        """Four numbers."""
+        """Return the row for four numbers; None for any other list."""
         return cls(x=items[0], u=items[1], v=items[2], angle=items[3]) if len(items) == 4 else None
 
     @property
@@ -116,7 +116,7 @@ class CurveRow(Element):
 
     @classmethod
     def of_list(cls, items: tuple[Any, ...]) -> CurveRow | None:
-        """Two numbers."""
+        """Return the row for two numbers; None for any other list."""
         return cls(x=items[0], z=items[1]) if len(items) == 2 else None
 
     @property
@@ -126,9 +126,9 @@ class CurveRow(Element):
 
 @dataclass(frozen=True, kw_only=True)
 class Aim(Element):
-    """A design that is asked for: parameters by which a formula is least while others hold, over the rest pose, poses
-    along a coordinate or a run; by which an output is a function of a coordinate (function generation) or a body goes
-    through poses (motion generation); or a linkage of which a point follows a curve."""
+    """A design task: find parameters that minimise a formula under constraints, over the reference pose, poses along a
+    coordinate or a run; that make an output a function of a coordinate (function generation) or take a body through
+    poses (motion generation); or find a linkage with a point that follows a curve."""
 
     meaning: ClassVar[str] = (
         "A design that is asked for: which parameters are varied, what is to be least or which function or poses the "
@@ -169,7 +169,7 @@ class Aim(Element):
         return f"{self.minimise or 'nothing yet'} by {', '.join(row.parameter for row in self.vary) or 'nothing'}"
 
     def validate(self) -> None:
-        """No parameter is varied twice; a run lasts."""
+        """Raise ModelError if a parameter is varied twice or the run has no duration."""
         where = f"design '{self.name}'"
         for parameter, count in Counter(row.parameter for row in self.vary).items():
             if count > 1:

@@ -24,7 +24,7 @@ from core.model.plain_lists import matrix_of, scalars
 from core.model.shapes import IDENTITY, Pose, Shape
 
 WORLD = "world"
-"""Name of the inertial frame; bodies and frames may not take it."""
+"""Name of the inertial frame, reserved."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,21 +40,22 @@ class Gravity(Element):
 
     @classmethod
     def of_list(cls, items: tuple[Any, ...]) -> Gravity | None:
-        """A uniform acceleration."""
+        """Return a uniform acceleration for three numbers; None for any other list."""
         return cls(acceleration=items) if len(items) == 3 and scalars(items) else None
 
 
 PLAIN_LINE = "line"
-"""What a figure is called that is a plain line."""
+"""Name of the figure that is a plain line."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Figures(Element):
-    """How joints and links without shapes of their own are drawn: empty as this program draws them, `line` as plain
-    lines, else a file (STL, OBJ, glTF, or Line, Polygon and Point lists).
+    """Drawing style of joints and links without shapes of their own: if empty, the program's own; `line` for plain
+    lines; else a file (STL, OBJ, glTF, or Line, Polygon and Point lists).
 
     A revolute shape turns with its joint about z, a prismatic one moves along z with its joint; a link's is one unit
-    long in x, or in z, and is stretched to the length of the link along x, or its offset along z."""
+    long in x, or in z, and is stretched to the length of the link along x, or its offset along z.
+    """
 
     revolute: str = text("Shape of revolute joints, z along the axis", role="file")
     prismatic: str = text("Shape of prismatic joints, z along the axis", role="file")
@@ -63,7 +64,8 @@ class Figures(Element):
 
 @dataclass(frozen=True, kw_only=True)
 class World(Element):
-    """What surrounds the machine, and how what has no shape is drawn. As the ground it carries frames."""
+    """Surroundings of the machine: gravity, and how elements without shapes are drawn. The world is the ground, and
+    frames may be attached to it."""
 
     name: ClassVar[str] = WORLD
     gravity: Gravity = part(Gravity, "Gravity field", Gravity())
@@ -75,7 +77,8 @@ class World(Element):
 
 @dataclass(frozen=True, kw_only=True)
 class Inertia(Element):
-    """Tensor about the centre of mass in the body's axes, kg·m²; products with the minus sign: ixy = −∫xy dm."""
+    """Inertia tensor about the centre of mass in the body's axes, kg·m²; products with the minus sign: ixy = −∫xy
+    dm."""
 
     ixx: Value = scalar("inertia", 0.0, "Moment about x")
     iyy: Value = scalar("inertia", 0.0, "Moment about y")
@@ -89,7 +92,7 @@ class Inertia(Element):
 
     @classmethod
     def of_list(cls, items: tuple[Any, ...]) -> Inertia | None:
-        """Three moments, or a symmetric matrix."""
+        """Return the tensor for three moments or a symmetric matrix; None for any other list."""
         if len(items) == 3 and scalars(items):
             return cls(ixx=items[0], iyy=items[1], izz=items[2])
         if (rows := matrix_of(items, 3)) is None:

@@ -1,4 +1,4 @@
-"""How two models differ, element by element and field by field."""
+"""Differences between two models, element by element and field by field."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from core.model.model import COLLECTIONS, WORDS, Model
 
 
 class Difference(NamedTuple):
-    """One field that differs; `before` or `after` is None where the element is missing on that side."""
+    """A field that differs; `before` or `after` is None if the element is missing on that side."""
 
     place: str
-    """The element, e.g. "body 'arm'"; "world" or "machine" for what belongs to none."""
+    """The element, e.g. "body 'arm'"; "world" or "machine" for a field that belongs to no element."""
     field: str
-    """Name of the field, dotted where it is part of another; "" for a whole element."""
+    """Name of the field, dotted if nested; "" for a whole element."""
     before: str | None
     after: str | None
 
 
 def differences(before: Model, after: Model) -> tuple[Difference, ...]:
-    """What must be changed to make `after` of `before`, in the order of files."""
+    """Return the changes that turn `before` into `after`, in the order of files."""
     found = list(_fields("machine", before, after, skip=frozenset((*COLLECTIONS, "world", "annotations"))))
     found += _fields("world", before.world, after.world)
     for collection in COLLECTIONS:
@@ -63,7 +63,7 @@ def _fields(
 
 
 def _words(value: Any) -> str:
-    """A value as one reads it in a file."""
+    """Return a value as text, as written in a file."""
     if isinstance(value, Element):
         filled = {field.name: getattr(value, field.name) for field in fields_of(type(value))}
         return ", ".join(f"{name} {_words(part)}" for name, part in filled.items() if part not in (None, "", ()))

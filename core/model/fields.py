@@ -1,4 +1,4 @@
-"""What a field of an element may hold: the one table behind validation, files, property editor and help.
+"""Kinds of fields of elements: the single table behind validation, files, property editor and help.
 
 An element is a frozen dataclass deriving from `Element`; each field is declared with one of the
 functions below (`scalar`, `vector`, `name`, `reference` …), whose *kind* coerces and validates values.
@@ -35,7 +35,7 @@ MAX_SIGNAL = 4000
 
 @dataclass(frozen=True)
 class Kind:
-    """What values a field takes. `coerce` returns the stored form or raises ModelError."""
+    """Kind of values that a field takes. `coerce` returns the stored form or raises ModelError."""
 
     def coerce(self, value: Any) -> Any:
         return value
@@ -43,8 +43,8 @@ class Kind:
 
 @dataclass(frozen=True)
 class ScalarKind(Kind):
-    """A number in SI or an expression; `dimension` is a key of `units.SI`, and `by` the rule of `core.model.dimensions`
-    that finds it where it depends on other fields; optional fields may be None."""
+    """A number in SI or an expression; `dimension` is a key of `units.SI`; `by`, if given, is the rule of
+    `core.model.dimensions` that determines the dimension from other fields; optional fields may be None."""
 
     dimension: str = "none"
     optional: bool = False
@@ -58,8 +58,8 @@ class ScalarKind(Kind):
 
 @dataclass(frozen=True)
 class VectorKind(Kind):
-    """`sizes` tells how many numbers (one of the sizes); any number of them if it is empty, a single one then needs no
-    brackets. `spelled` makes the numbers of other ways to write them."""
+    """Several numbers. `sizes` are the allowed counts; if empty, any count is allowed and a single number needs no
+    brackets. `spelled` converts alternative notations to numbers."""
 
     dimension: str = "none"
     sizes: tuple[int, ...] = (3,)
@@ -81,7 +81,8 @@ class VectorKind(Kind):
 class FormulaKind(ScalarKind):
     """A number, or a formula that may also use time and, if `states`, coordinates, speeds and sensors.
 
-    `own` names what the element itself brings (`length`, `rate` …)."""
+    `own` names what the element itself brings (`length`, `rate` …).
+    """
 
     states: bool = True
     own: tuple[str, ...] = ("length", "rate")
@@ -116,13 +117,13 @@ class ReferenceKind(Kind):
 
 @dataclass(frozen=True)
 class ChoiceKind(Kind):
-    """One of a few words, or of those of a table, which may grow."""
+    """One of a few words, or of the words of a table that may grow."""
 
     among: Collection[str] = dataclasses.field(default=(), hash=False)
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The words there are now."""
+        """Return the words available now."""
         return tuple(self.among)
 
     def coerce(self, value: Any) -> str:
@@ -135,7 +136,7 @@ class ChoiceKind(Kind):
 
 @dataclass(frozen=True)
 class FamilyKind(ChoiceKind):
-    """One of the names of a family of kinds, or a name that a file has: what brings the kind may come another day."""
+    """One of the names of a family of kinds, or a name read from a file, whose kind may be installed later."""
 
     def coerce(self, value: Any) -> str:
         if isinstance(value, str) and value not in self.among:
@@ -147,13 +148,13 @@ class FamilyKind(ChoiceKind):
         return super().coerce(value)
 
     def keep(self, value: str) -> None:
-        """Let elements have a kind that a file names, though nobody knows it. Raises ModelError if it is no name."""
+        """Allow a kind that a file names although it is unknown. Raises ModelError if it is not a valid name."""
         if value not in self.among:
             _named_by_files.add(check_name(value))
 
 
 _named_by_files: set[str] = set()
-"""Kinds that were named by files and not known then."""
+"""Kinds named in files that were unknown when read."""
 
 
 @dataclass(frozen=True)
@@ -170,8 +171,8 @@ class TextKind(Kind):
 
 @dataclass(frozen=True)
 class SignalKind(TextKind):
-    """Quantities of the machine by name, or a formula of such (`core.model.signal_texts`). Renaming follows; a name
-    that nothing has is a finding, since what was asked for stays when what it names goes. `optional`: may be empty."""
+    """Quantities of the machine by name, or a formula of them (`core.model.signal_texts`). Renaming updates them; an
+    unknown name is only a finding, because requirements stay when an element is deleted. `optional`: may be empty."""
 
     optional: bool = False
 
@@ -213,7 +214,7 @@ class ColorKind(Kind):
 
 @dataclass(frozen=True)
 class PartKind(Kind):
-    """One nested element of type `element` (or None when optional)."""
+    """One nested element of type `element` (or None if optional)."""
 
     element: Any = None
     optional: bool = False
@@ -240,7 +241,7 @@ class PartsKind(Kind):
         return tuple(_made(self.element, item) for item in items)
 
     def single(self, items: tuple[Any, ...]) -> Any:
-        """The one element that a list of plain numbers says, as [lower, upper] of a limit; None if it says none."""
+        """Return the element for a list of plain numbers, such as [lower, upper] of a limit; None if there is none."""
         numbers = items and not any(is_list(item) or isinstance(item, Element | dict) for item in items)
         of_list = getattr(self.element, "of_list", None)
         return of_list(items) if numbers and of_list is not None else None
@@ -257,8 +258,8 @@ def scalar(
     by: Rule | None = None,
     required: bool = False,
 ) -> Any:
-    """A number or expression of a dimension, or of one that a rule finds; a default of None makes the field
-    optional."""
+    """Declare a number or expression with a given dimension, or one determined by a rule; a default of None makes the
+    field optional."""
     return _declare(ScalarKind(dimension, default is None, by), help, default, required)
 
 
@@ -272,7 +273,7 @@ def vector(
     by: Rule | None = None,
     spelled: Callable[[Any], Any] | None = None,
 ) -> Any:
-    """Several numbers or expressions; `sizes=()` allows any count, `spelled` other ways to write them."""
+    """Declare several numbers or expressions; `sizes=()` allows any count, `spelled` alternative notations."""
     return _declare(VectorKind(dimension, sizes, labels, by, spelled), help, tuple(default))
 
 
@@ -285,59 +286,59 @@ def formula(
     own: tuple[str, ...] = FormulaKind.own,
     by: Rule | None = None,
 ) -> Any:
-    """A number or formula (or three) of time and, if `states`, of coordinates, speeds and sensors."""
+    """Declare a number or formula (or three) of time and, if `states`, of coordinates, speeds and sensors."""
     if isinstance(default, tuple):
         return _declare(FormulaVectorKind(dimension), help, default)
     return _declare(FormulaKind(dimension, default is None, by, states, own), help, default)
 
 
 def name(help: str = "Unique name") -> Any:
-    """The element's name."""
+    """Declare the element's name."""
     return _declare(NameKind(), help, required=True)
 
 
 def reference(target: str, help: str = "", *, optional: bool = False) -> Any:
-    """The name of another element."""
+    """Declare the name of another element."""
     return _declare(ReferenceKind(target, optional), help, "", required=not optional)
 
 
 def choice(among: Collection[str], help: str = "", default: str | None = None) -> Any:
-    """One of a few words."""
+    """Declare one of a few words."""
     return _declare(ChoiceKind(among), help, default, required=default is None)
 
 
 def kind_in(family: Collection[str], help: str, default: str) -> Any:
-    """The name of a kind of a family."""
+    """Declare the name of a kind of a family."""
     return _declare(FamilyKind(family), help, default)
 
 
 def text(help: str = "", default: str = "", *, role: str = "text") -> Any:
-    """Free text or a file path."""
+    """Declare free text or a file path."""
     return _declare(TextKind(role), help, default)
 
 
 def signal(help: str = "", *, optional: bool = False) -> Any:
-    """Quantities of the machine by name, or a formula of such."""
+    """Declare quantities of the machine by name, or a formula of them."""
     return _declare(SignalKind(optional=optional), help, "", required=not optional)
 
 
 def flag(help: str = "", default: bool = False) -> Any:
-    """True or false."""
+    """Declare a value that is true or false."""
     return _declare(FlagKind(), help, default)
 
 
 def color(help: str = "Red, green, blue, opacity; empty for the default") -> Any:
-    """A colour or None."""
+    """Declare a colour or None."""
     return _declare(ColorKind(), help, None)
 
 
 def part(element: Any, help: str = "", default: Any = None) -> Any:
-    """A nested element; without a default the field is optional."""
+    """Declare a nested element; without a default the field is optional."""
     return _declare(PartKind(element, default is None), help, default)
 
 
 def parts(element: Any, help: str = "") -> Any:
-    """A tuple of nested elements."""
+    """Declare a tuple of nested elements."""
     return _declare(PartsKind(element), help, ())
 
 
@@ -362,7 +363,7 @@ _declared: dict[type, tuple[Field, ...]] = {}
 
 
 def fields_of(element: type) -> tuple[Field, ...]:
-    """The declared fields of an element type, in order."""
+    """Return the declared fields of an element type, in order."""
     found = _declared.get(element)
     if found is None:
         found = _declared[element] = tuple(
@@ -374,7 +375,7 @@ def fields_of(element: type) -> tuple[Field, ...]:
 
 
 class ElementType(ABCMeta):
-    """Makes elements; a field that is unknown or missing is a message, as in a file."""
+    """Metaclass of elements; it reports unknown or missing fields as a ModelError, as in files."""
 
     def __call__(cls, *given: Any, **fields: Any) -> Any:
         try:
@@ -386,7 +387,7 @@ class ElementType(ABCMeta):
 
 
 def _misfit(element: Any, given: tuple[Any, ...], fields: Mapping[str, Any]) -> ModelError | None:
-    """What is wrong with the arguments from which an element was to be made; None if nothing is."""
+    """Return the error about invalid arguments to an element's constructor; None if they are valid."""
     where = _title(element, fields.get("name", ""))
     known = {field.name: field for field in dataclasses.fields(element)}
     if given:
@@ -408,21 +409,21 @@ def _title(element: type, name: object) -> str:
 
 @dataclass(frozen=True)
 class Element(metaclass=ElementType):
-    """Base of everything in a document: a frozen value whose fields are validated when it is made."""
+    """Base of everything in a document: an immutable value whose fields are validated on construction."""
 
     forms: ClassVar[str] = ""
-    """What lists may stand for it, for messages."""
+    """Description of the lists that may replace such an element, for messages."""
     meaning: ClassVar[str] = ""
-    """What one of them is, for help; of collections that ask something of the machine."""
+    """Description of such an element, for help; for collections that state requirements on the machine."""
 
     @property
     def summary(self) -> str:
-        """A few words that stand beside its name in lists."""
+        """Return a few words shown next to the element's name in lists."""
         return ""
 
     @classmethod
     def of_list(cls, items: tuple[Any, ...]) -> Any:
-        """The element that a plain list says, as far as its size tells what is meant; None if it does not."""
+        """Return the element for a plain list, if the size of the list is unambiguous; None otherwise."""
         return None
 
     def __post_init__(self) -> None:
@@ -438,14 +439,14 @@ class Element(metaclass=ElementType):
         self.validate()
 
     def validate(self) -> None:
-        """Relations between fields; raises ModelError."""
+        """Check relations between fields. Raises ModelError."""
 
 
 # ------------------------------------------------------------------------------------- coercion
 
 
 def coerce_value(value: Any) -> Value:
-    """A float, or the text of an expression that parses (a text that is a plain number becomes a float)."""
+    """Return a float, or the text of a valid expression (a text that is a plain number becomes a float)."""
     if isinstance(value, str):
         stripped = value.strip()
         parse(stripped)
@@ -458,7 +459,7 @@ def coerce_value(value: Any) -> Value:
 
 
 def coerce_float(value: Any) -> float:
-    """A finite float."""
+    """Return a finite float."""
     value = plain(value)
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise ModelError(f"A number or a formula is needed, not {_shown(value)}.", remedy="Give a number.")
@@ -469,7 +470,8 @@ def coerce_float(value: Any) -> float:
 
 
 def check_name(value: Any) -> str:
-    """A usable name: letters, digits, _ and -, not digits alone, optionally several parts joined by . / : or |."""
+    """Return a valid name: letters, digits, _ and -, not digits alone, optionally several parts joined by . / :
+    or |."""
     if isinstance(value, str) and len(value) <= MAX_NAME and _NAME.fullmatch(value):
         return str(value)
     raise ModelError(
@@ -484,7 +486,7 @@ def _shown(value: Any) -> str:
 
 
 def _kind_name(element: Any) -> str:
-    """What one says for a class of elements in a message: "a shape"."""
+    """Return the noun for a class of elements in messages: "a shape"."""
     word = getattr(element, "__name__", "part").lower()
     return f"{'an' if word[0] in 'aeiou' else 'a'} {word}".capitalize()
 
@@ -496,7 +498,7 @@ def _sequence(value: Any) -> tuple[Any, ...]:
 
 
 def _made(kind: Any, value: Any) -> Any:
-    """An element of a class, or of one of several, from itself or from a plain list that says it."""
+    """Return an element of a class, or of one of several, from the element itself or from a plain list."""
     if isinstance(value, kind):
         return value
     if isinstance(kind, type) and issubclass(kind, Element) and is_list(value):
@@ -509,7 +511,7 @@ def _made(kind: Any, value: Any) -> Any:
 
 
 def nested_elements(element: Element) -> Iterator[Element]:
-    """The element and all elements inside it, depth first."""
+    """Yield the element and all nested elements, depth first."""
     yield element
     for field in fields_of(type(element)):
         value = getattr(element, field.name)
@@ -522,7 +524,8 @@ AnyElement = TypeVar("AnyElement", bound=Element)
 
 
 def mapped(element: AnyElement, change: Callable[[Element], Mapping[str, Any]]) -> AnyElement:
-    """The element after `change(part)` gave new field values for it and for every element inside it.
+    """Return the element with the fields returned by `change(part)` replaced, in the element and in every nested
+    element.
 
     Elements without a change are kept as they are (the same object).
     """

@@ -1,4 +1,4 @@
-"""Force elements, and the massless points at which line forces may meet."""
+"""Force elements, and the massless junctions at which line forces may meet."""
 
 from __future__ import annotations
 
@@ -35,26 +35,26 @@ from core.model.fields import (
 from core.model.joints import LEVELS
 
 LINE, SENSOR, JOINT, STRANDS = "line", "sensor", "joint", "strands"
-"""What a force may act along: the line from a's to b's origin, a sensor, a coordinate of a joint, a sum of these."""
+"""Line of action of a force: the line from a's to b's origin, a sensor, a joint coordinate, or a sum of these."""
 
 
 class ForceKind(NamedTuple):
-    """What the document says of a kind of force element; its mechanics are in `core.elements.forces`."""
+    """Document fields used by a kind of force element; its mechanics are in `core.elements.forces`."""
 
     name: str
     title: str
     uses: tuple[str, ...]
-    """Which fields matter."""
+    """Fields that the kind uses."""
     along: str = ""
-    """LINE, SENSOR, JOINT or STRANDS; empty: it has a direction of its own, at b."""
+    """LINE, SENSOR, JOINT or STRANDS; empty for a force at b with its own direction."""
     nonzero: tuple[str, ...] = ()
-    """Numbers without which it carries no force."""
+    """Numbers of which one must be nonzero for the element to exert a force."""
     numbers: tuple[Quantity, ...] = ()
-    """What `settings` may set."""
+    """Numbers that `settings` may set."""
 
     @property
     def needs(self) -> str:
-        """The field that says where it acts."""
+        """Return the field that determines where the force acts."""
         return self.along if self.along in (SENSOR, JOINT, STRANDS) else "b"
 
 
@@ -83,14 +83,14 @@ _KINDS = (
 )
 
 FORCE_KINDS: dict[str, ForceKind] = {kind.name: kind for kind in _KINDS}
-"""What the document says of each kind; `core.elements.forces.FORCES` adds what a kind from outside says of itself."""
+"""Document fields used by each kind; `core.elements.forces.FORCES` adds those of user-defined kinds."""
 
 UNKNOWN_FORCE = ForceKind(
     "",
     "Unknown kind",
     ("a", "b", "resolve", "force", "torque", "sensor", "joint", "coordinate", *_COUPLING, *_LAW, "settings"),
 )
-"""Stands in for a kind that nobody here knows."""
+"""Substitute for a kind that is not installed."""
 
 
 _ASKED = {"b": "body or frame", STRANDS: "joints or sensors"}
@@ -111,18 +111,18 @@ class LineMass(Element):
 
 @dataclass(frozen=True, kw_only=True)
 class Strand(Element):
-    """What a joint or a sensor adds to the length of a tendon: factor · value."""
+    """Contribution of a joint or a sensor to the length of a tendon: factor · value."""
 
     joint: str = reference("joint", "Joint with one coordinate", optional=True)
     sensor: str = reference("sensor", "Sensor of one length or angle, instead of a joint", optional=True)
     factor: Value = scalar("none", 1.0, "By what its value is multiplied")
 
     def along(self, model: Any, index: int | None) -> str:
-        """What its value measures."""
+        """Return the dimension of the strand's value."""
         return of_joint(model, self.joint) if self.joint else of_sensor(model, self.sensor)
 
     def validate(self) -> None:
-        """Either of the two."""
+        """Raise ModelError unless either a joint or a sensor is given."""
         if bool(self.joint) == bool(self.sensor):
             raise ModelError(
                 "A strand of a tendon is either a joint or a sensor.", where="strands", remedy="Name one of them."
@@ -193,21 +193,21 @@ class Force(Element):
 
     @property
     def is_clutch(self) -> bool:
-        """Whether it is friction between two joints."""
+        """Return True if the force is friction between two joints."""
         return "leader" in self.info.uses and self.info is not UNKNOWN_FORCE
 
     @property
     def friction_levels(self) -> tuple[Value | None, ...]:
-        """Friction while it slips and while it does not, then backward, as given."""
+        """Return the friction levels as given: sliding and at rest, forward, then the same backward."""
         return tuple(getattr(self, level) for level in LEVELS)
 
     @property
     def info(self) -> ForceKind:
-        """The facts of this kind."""
+        """Return the declaration of this kind."""
         return FORCE_KINDS.get(self.kind, UNKNOWN_FORCE)
 
     def along(self, model: Any, index: int | None) -> str:
-        """What the length, value or coordinate measures along which it acts."""
+        """Return the dimension of the length, value or coordinate along which the force acts."""
         if self.info.along == SENSOR:
             return of_sensor(model, self.sensor)
         if self.info.along == STRANDS:
@@ -215,11 +215,11 @@ class Force(Element):
         return of_joint(model, self.joint, self.coordinate) if self.info.along == JOINT else "length"
 
     def setting_dimension(self, name: str) -> str:
-        """What a number measures that the kind declares."""
+        """Return the dimension of a number declared by the kind."""
         return dimension_in(self.info.numbers, name)
 
     def validate(self) -> None:
-        """What the kind needs is there."""
+        """Raise ModelError if a field required by the kind is missing."""
         each_once(self.settings, f"force '{self.name}'")
         if self.info is UNKNOWN_FORCE:
             return
@@ -244,7 +244,7 @@ class Force(Element):
 
 @dataclass(frozen=True, kw_only=True)
 class Junction(Element):
-    """A massless point at which line forces meet; it is where they are in balance."""
+    """A massless point at which line forces meet; its position is where they are in equilibrium."""
 
     name: str = name()
     guess: Vector = vector("length", help="Where to look for it first, world axes")

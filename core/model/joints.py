@@ -1,4 +1,4 @@
-"""Joints as the document says them; what a kind of joint is stands in `core.joints`.
+"""Joints of the document; the mechanics of each kind are in `core.joints`.
 
 A joint connects frame *a* (parent side) with frame *b* (child side). At q = 0 they coincide. Its axis is given in *a*.
 Positive q moves *b* relative to *a* by the right-hand rule.
@@ -61,35 +61,35 @@ class Limit(Element):
 
     @classmethod
     def of_list(cls, items: tuple[Any, ...]) -> Limit | None:
-        """A lower and an upper bound."""
+        """Return the limit for a lower and an upper bound; None for any other list."""
         return cls(lower=items[0], upper=items[1]) if len(items) == 2 and scalars(items) else None
 
 
 RATES = ("velocity", "effort")
-"""What a limit says of the motor of a joint."""
+"""Fields of a limit that bound the joint's motor."""
 NO_RATE = (0.0, -1.0)
-"""Largest speeds and forces that say there is no limit: URDF files write 0, SDF and files made from it −1."""
+"""Maximum speeds and forces that mean "unlimited": URDF files write 0, SDF and files made from it −1."""
 
 
 def rated(value: Any) -> Any:
-    """A largest speed or force as it acts: infinite where none is given, or what is given says none."""
+    """Return the effective maximum speed or force: infinite if none is given, or the given value means unlimited."""
     return math.inf if value is None or value in NO_RATE else value
 
 
 LEVELS = ("friction", "static_friction", "backward_friction", "backward_static_friction")
-"""Fields of joints and clutches with dry friction while it slides and at rest, against motion onward and backward."""
+"""Fields for dry friction of joints and clutches, sliding and at rest, forward and backward."""
 BY_REACTION = (
     *("friction_coefficient", "static_friction_coefficient"),
     *("bearing_radius", "thrust_radius", "bearing_distance"),
 )
-"""Fields of joints with dry friction by their own reaction."""
+"""Fields for dry friction of joints proportional to their own reaction."""
 Levels = tuple[Value, Value]
-"""Dry friction while it slides and at rest."""
+"""Dry friction while sliding and at rest."""
 
 
 def friction_by_direction(element: Any) -> tuple[Levels, Levels]:
-    """Levels of a joint or a clutch against motion onward and backward, those that are not given filled in. Joints that
-    turn any way round have no backward."""
+    """Return the forward and backward friction levels of a joint or clutch, with missing values filled in. Joints that
+    rotate about any axis have no backward direction."""
     kinetic, static, backward, at_rest = element.friction_levels
     if isinstance(element, Joint) and element.info.nq != element.info.nv:
         backward = at_rest = None
@@ -100,7 +100,7 @@ def friction_by_direction(element: Any) -> tuple[Levels, Levels]:
 
 
 def refuse_less_at_rest(element: Any, where: str) -> None:
-    """A ModelError where levels of friction are numbers, and at rest there is less than while it slides."""
+    """Raise ModelError if friction levels are numbers and the friction at rest is less than while sliding."""
     for prefix, (sliding, resting) in zip(("", "backward_"), friction_by_direction(element), strict=True):
         if isinstance(sliding, float) and isinstance(resting, float) and resting < sliding:
             raise ModelError(
@@ -202,30 +202,31 @@ class Joint(Element):
 
     @property
     def relaxed(self) -> tuple[Value, ...]:
-        """Where its spring exerts nothing, one number per coordinate."""
+        """Return the coordinates at which the joint's spring exerts no force."""
         return self.spring_rest or self.rest or self.info.neutral
 
     @property
     def friction_levels(self) -> tuple[Value | None, ...]:
-        """Friction while it slides and at rest, then backward, as given."""
+        """Return the friction levels as given: sliding and at rest, forward, then the same backward."""
         return tuple(getattr(self, level) for level in LEVELS)
 
     @property
     def rubs_by_reaction(self) -> bool:
-        """Whether its friction grows with its own reaction, perhaps with other parameter values only."""
+        """Return True if the joint's friction depends on its reaction for some parameter values."""
         return self.friction_coefficient != 0.0 or self.static_friction_coefficient not in (None, 0.0)
 
     @property
     def info(self) -> type[JointKind]:
-        """The joint's kind."""
+        """Return the joint's kind."""
         return JOINT_KINDS.get(self.kind, UnknownJoint)
 
     def along(self, model: Any, index: int | None) -> str:
-        """What a coordinate measures; None: what all do."""
+        """Return the dimension of a coordinate; for None, the common dimension of all."""
         return one_of(self.info.coordinate_dimensions, index)
 
     def validate(self) -> None:
-        """Axis not zero, entries per coordinate, mimic only with one coordinate; two sides."""
+        """Raise ModelError for a zero axis, a wrong number of entries per coordinate, a mimic with several coordinates,
+        or equal sides."""
         if self.info is not UnknownJoint:
             self._check_facts()
         if self.parent == self.child:

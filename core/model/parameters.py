@@ -23,7 +23,7 @@ def _stated(owners: tuple[Any, ...], _model: Any, _index: int | None) -> str:
 @dataclass(frozen=True, kw_only=True)
 class Parameter(Element):
     """A named number. With a number, perhaps with a unit ("50 mm"), it is independent (a slider); with an expression in
-    others it follows them."""
+    other parameters it follows them."""
 
     name: str = name()
     value: Value = scalar(help="Value (SI), or an expression in other parameters", by=_stated)
@@ -34,7 +34,7 @@ class Parameter(Element):
     description: str = text("Notes")
 
     def validate(self) -> None:
-        """The name must mean the parameter where it stands in a formula."""
+        """Raise ModelError if the name has another meaning in formulas."""
         where = f"parameter '{self.name}', name"
         if self.name in CONSTANTS:
             raise ModelError(
@@ -55,12 +55,12 @@ class Parameter(Element):
 
     @property
     def independent(self) -> bool:
-        """Whether its value is a number and no expression in others."""
+        """Return True if the value is a number, not an expression in other parameters."""
         return not isinstance(self.value, str) or not names(parse(self.value))
 
 
 def in_order(parameters: Iterable[Parameter]) -> tuple[Parameter, ...]:
-    """The parameters, each after those it uses.
+    """Return the parameters, each after those it uses.
 
     Raises ModelError naming the members of a cycle, or the unknown name.
     """
@@ -98,7 +98,7 @@ def in_order(parameters: Iterable[Parameter]) -> tuple[Parameter, ...]:
 
 
 def environment(parameters: Iterable[Parameter], given: Mapping[str, Scalar] | None = None) -> dict[str, Scalar]:
-    """The value of every parameter; `given` replaces values of independent ones, by floats or by symbols.
+    """Return the value of every parameter; `given` replaces values of independent ones, by floats or by symbols.
 
     Raises ModelError for an unknown name in `given`, a cycle, or a formula without a value.
     """
@@ -117,7 +117,7 @@ def environment(parameters: Iterable[Parameter], given: Mapping[str, Scalar] | N
 
 
 def _given(name: str, value: Scalar) -> Scalar:
-    """A value that a caller gives: a number of Python's or NumPy's as a float, a symbol as it is."""
+    """Return a value given by the caller: Python and NumPy numbers as floats, symbols unchanged."""
     value = plain(value)
     if value is None or isinstance(value, str | Real):
         try:
@@ -128,7 +128,7 @@ def _given(name: str, value: Scalar) -> Scalar:
 
 
 def value_of(value: Value, values: Mapping[str, Scalar], where: str = "") -> Scalar:
-    """A field's number over the scalars in `values` (see `environment`)."""
+    """Return a field's number over the scalars in `values` (see `environment`)."""
     if not isinstance(value, str):
         return value
     try:
@@ -138,7 +138,7 @@ def value_of(value: Value, values: Mapping[str, Scalar], where: str = "") -> Sca
 
 
 def finite_value_of(value: Value, values: Mapping[str, Scalar], where: str = "") -> Scalar:
-    """The same, for fields in which an infinite number has no sense. Raises ExpressionError for one."""
+    """Return a field's number over the scalars in `values`. Raises ExpressionError if it is infinite."""
     found = value_of(value, values, where)
     if isinstance(found, float) and not math.isfinite(found):
         raise ExpressionError(

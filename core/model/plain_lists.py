@@ -1,4 +1,4 @@
-"""What a person may write for an element or a vector in short: lists and arrays whose sizes say what they mean."""
+"""Short notation for elements and vectors: lists and arrays whose sizes determine their meaning."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from core.errors import ModelError
 Rows = tuple[tuple[Any, ...], ...]
 
 ORTHOGONALITY_TOLERANCE = 1e-6
-"""Largest entry of RᵀR − 1 of nine numbers that are taken for a rotation."""
+"""Largest entry of RᵀR − 1 for which nine numbers are accepted as a rotation."""
 
 _AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
 
 def plain(value: Any) -> Any:
-    """NumPy's numbers and truth values as Python's, an array of one row or column with one index; else the same."""
+    """Return Python values for NumPy numbers and booleans, and a one-dimensional array for a single row or column;
+    other values unchanged."""
     dimensions = getattr(value, "ndim", None)
     if dimensions == 0 and hasattr(value, "item"):
         return value.item()
@@ -25,23 +26,23 @@ def plain(value: Any) -> Any:
 
 
 def is_list(value: Any) -> bool:
-    """Whether a value has items: a list, tuple or array, no text and no element."""
+    """Return True for a list, tuple or array; False for texts and elements."""
     return hasattr(plain(value), "__iter__") and not isinstance(value, str | dict)
 
 
 def matrix_of(items: tuple[Any, ...], size: int) -> Rows | None:
-    """The rows of a square matrix, None if the items are none."""
+    """Return the rows of a square matrix, None if the items are not one."""
     rows = tuple(tuple(row) if is_list(row) else () for row in items)
     return rows if len(rows) == size and all(len(row) == size for row in rows) else None
 
 
 def scalars(items: tuple[Any, ...]) -> bool:
-    """Whether no item is a list itself."""
+    """Return True if no item is a list."""
     return not any(is_list(item) for item in items)
 
 
 def named_axis(value: Any) -> Any:
-    """The direction that "x", "-z" … name; anything else as it is."""
+    """Return the direction named by "x", "-z" …; other values unchanged."""
     if not isinstance(value, str):
         return value
     word = value.strip().lower()
@@ -52,7 +53,7 @@ def named_axis(value: Any) -> Any:
 
 
 def angles_of_matrix(value: Any) -> Any:
-    """The angles about the fixed axes x, y, z of a 3×3 rotation matrix; anything else as it is."""
+    """Return the angles about the fixed axes x, y, z of a 3×3 rotation matrix; other values unchanged."""
     rows = matrix_of(tuple(value), 3) if is_list(value) else None
     if rows is None:
         return value

@@ -1,4 +1,4 @@
-"""Joints given in the world axes of the assembled reference pose, as the bodies' frames see them.
+"""Joints given in world axes of the assembled reference pose, converted to the frames of their bodies.
 
 With X_WB the pose of a body in the reference pose and X_Wj the joint's frame there, at q = 0:
 
@@ -30,7 +30,7 @@ _TINY = 4e-16
 
 
 def in_frames(joint: Joint, bodies: Mapping[str, Body], frames: Mapping[str, Frame]) -> Joint:
-    """The joint with a, b and axis given in the bodies that carry its sides (the joint itself if it is so already).
+    """Return the joint with a, b and axis given in the frames of its bodies (the joint itself if they already are).
 
     Raises ModelError when a body has no reference pose, or a rotation is a formula with names.
     """
@@ -71,7 +71,7 @@ def _reference(body: str, bodies: Mapping[str, Body], where: str) -> Pose:
 
 
 def _turn(pose: Pose, where: str) -> Matrix:
-    """(3, 3) of a pose whose rotation needs no parameters."""
+    """Return the (3, 3) rotation of a pose that depends on no parameters."""
     numbers = []
     for value in pose.rotation:
         if isinstance(value, str) and names(parse(value)):
@@ -103,14 +103,14 @@ def _rotation(matrix: Matrix) -> tuple[Value, ...]:
 
 
 def turned(matrix: Matrix, vector: Iterable[Value]) -> tuple[Value, Value, Value]:
-    """matrix · vector, where the vector may hold formulas."""
+    """Return matrix · vector, where the vector may hold formulas."""
     items = tuple(vector)
     x, y, z = (_sum(zip(row, items, strict=True)) for row in matrix)
     return x, y, z
 
 
 def difference(a: Value, b: Value) -> Value:
-    """a − b of numbers or formulas."""
+    """Return a − b of numbers or formulas."""
     return _sum(((1.0, a), (-1.0, b)))
 
 
@@ -136,7 +136,7 @@ def _added(total: Node | None, factor: float, node: Node) -> Node:
 
 
 def _turns() -> Any:
-    """SciPy's rotations, loaded when a joint needs them."""
+    """Return SciPy's rotation class, imported on first use."""
     from scipy.spatial.transform import Rotation
 
     return Rotation

@@ -1,4 +1,4 @@
-"""Sensors: measurements between two frames (MOBILE's chords), and of forces; constraints, drivers, forces use them.
+"""Sensors: measurements between two frames (MOBILE's chords), and of forces; used by constraints, drivers and forces.
 
 Geometric kinds follow MOBILE 1.3 User's Guide 5.2: between origins, and between origins and planes.
 """
@@ -22,34 +22,34 @@ from core.spatial.vector import Vector3
 
 @dataclass(frozen=True, kw_only=True)
 class SensorKind:
-    """Facts of a kind of sensor. It measures one thing: poses, motion, the wrench in a joint, or power."""
+    """Declaration of a kind of sensor. It measures one of: poses, motion, the wrench in a joint, or power."""
 
     name: str
     title: str
     components: tuple[str, ...] = ("",)
-    """Suffixes of its values; one value: ('',)."""
+    """Suffixes of its values; ('',) for a single value."""
     dimensions: tuple[str, ...]
-    """Those of the values; all the same: one."""
+    """Dimensions of the values; a single one if they are equal."""
     uses: tuple[str, ...]
-    """Which of a, axis, b, axis_b, resolve, joint, force, minus, offset matter."""
+    """Fields that the kind uses, of a, axis, b, axis_b, resolve, joint, force, minus, offset."""
     measure: Measure | None = None
-    """What it is of the two poses: it may carry constraints, drivers and forces."""
+    """Function of the two poses; such sensors can carry constraints, drivers and forces."""
     motion: Callable[[Motion], Vector3] | None = None
-    """Which part of the motion of b against a."""
+    """Part of the motion of b relative to a."""
     accelerated: bool = False
-    """True if it is the rate of this part: known only after the accelerations."""
+    """True if it is the time derivative of this part, known only after the accelerations."""
     wrench: tuple[int, ...] | None = None
-    """Which rows of the wrench in a joint, [torque; force]."""
+    """Rows of the wrench in a joint, [torque; force]."""
     power: bool = False
-    """True if it is the power of a joint's or force element's force."""
+    """True if it is the power of a joint or force element."""
     turns: bool = False
-    """True if it is known up to whole turns."""
+    """True if the value is known up to whole turns."""
     rotation: bool = False
-    """True if its first three values are a rotation vector: held, it is compared as a rotation."""
+    """True if the first three values are a rotation vector, compared as a rotation when constrained."""
     rod: bool = False
-    """True if it is the distance of two points: held, it is a rod."""
+    """True if it is the distance of two points, so that constraining it makes a rod."""
     smooth_at_zero: bool = True
-    """False if at zero it has no direction in which to be held."""
+    """False if the gradient is undefined at zero."""
 
     def __post_init__(self) -> None:
         given = [self.measure is not None, self.motion is not None, self.wrench is not None, self.power]
@@ -60,26 +60,27 @@ class SensorKind:
 
     @property
     def geometric(self) -> bool:
-        """True if it is a function of the two poses alone."""
+        """Return True if the value is a function of the two poses alone."""
         return self.measure is not None
 
     @property
     def of_frames(self) -> bool:
-        """True if it is measured between two frames."""
+        """Return True if the sensor measures between two frames."""
         return self.geometric or self.motion is not None
 
     @property
     def of_state(self) -> bool:
-        """True if positions and speeds tell it: forces may depend on it, and it has a rate."""
+        """Return True if positions and speeds determine the value, so that forces may depend on it and it has a
+        rate."""
         return self.of_frames and not self.accelerated
 
     @property
     def dimension(self) -> str:
-        """That of its values; none if they differ."""
+        """Return the common dimension of the values; "none" if they differ."""
         return self.dimensions[0] if len(self.dimensions) == 1 else "none"
 
     def dimension_of(self, component: str) -> str:
-        """That of one value; of all of them by another word."""
+        """Return the dimension of one component; the common one for an unknown component."""
         if component not in self.components or len(self.dimensions) == 1:
             return self.dimension
         return self.dimensions[self.components.index(component)]
@@ -157,12 +158,12 @@ UNKNOWN_SENSOR = SensorKind(
     dimensions=("none",),
     uses=("a", "axis", "b", "axis_b", "resolve", "joint", "force", "minus", "offset"),
 )
-"""Stands in for a kind that nobody here knows."""
+"""Substitute for a kind that is not installed."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sensor(Element):
-    """Something measured between frame *a* (default: world) and frame *b*.
+    """A measurement between frame *a* (default: world) and frame *b*.
 
     distance: |p_ab|; square_distance: |p_ab|²; point_plane: n_a · p_ab; plane_point: n_b · p_ba; plane_plane: n_a · n_b
     (unit normals `axis` in a, `axis_b` in b); angle: how far b is turned about a's `axis` (continuous over whole turns
@@ -186,15 +187,15 @@ class Sensor(Element):
 
     @property
     def info(self) -> SensorKind:
-        """The facts of this sensor's kind."""
+        """Return the declaration of this sensor's kind."""
         return SENSOR_KINDS.get(self.kind, UNKNOWN_SENSOR)
 
     def along(self, model: Any, index: int | None) -> str:
-        """What it measures, or one of its components (those of a pose differ)."""
+        """Return the dimension of the sensor, or of one of its components (those of a pose differ)."""
         return self.info.dimension if index is None else self.info.dimension_of(self.info.components[index])
 
     def validate(self) -> None:
-        """What the kind needs is there."""
+        """Raise ModelError if a field required by the kind is missing."""
         if self.info is UNKNOWN_SENSOR:
             return
         where = f"sensor '{self.name}'"

@@ -1,5 +1,5 @@
-"""Studies of the document: which numbers of the machine vary, and what is recorded of each row. Rows themselves are
-computed, and are no part of the document (`core.studies`)."""
+"""Studies of the document: the numbers of the machine that vary, and the values recorded in each row. The rows are
+computed by `core.studies` and are not part of the document."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class VariedRow(Element):
     """A number that varies."""
 
     own_names: ClassVar[tuple[str, ...]] = ("duration", "step", "rtol", "atol", "x", "y", "z")
-    """Options of runs, and the place of a target, which no element has."""
+    """Names that belong to no element: run options and the position of a target."""
 
     quantity: str = signal("A parameter, joint.q or joint.v at the start, duration, step; of targets x, y, z")
     values: str = text("normal(mean, deviation), lognormal, uniform, triangular; from:to:how many; or numbers")
@@ -30,7 +30,7 @@ class VariedRow(Element):
         return f"{self.quantity} {self.values}"
 
     def validate(self) -> None:
-        """It has values."""
+        """Raise ModelError if the row has no values."""
         if not self.values.strip():
             raise ModelError(
                 "There are no values.",
@@ -41,7 +41,7 @@ class VariedRow(Element):
 
 @dataclass(frozen=True, kw_only=True)
 class RecordRow(Element):
-    """A number, or a curve, that each row of a study has."""
+    """A number, or a curve, recorded in each row of a study."""
 
     column: str = text("What the number is called")
     formula: str = signal("Of runs max(abs(joint.tau)), at(frame.position, end) …; of poses any formula of channels")
@@ -52,7 +52,7 @@ class RecordRow(Element):
         return f"{self.column} = {self.formula}"
 
     def validate(self) -> None:
-        """It has a name."""
+        """Raise ModelError if the row has no name."""
         if not self.column.strip():
             where = f"row '{self.formula}', column"
             raise ModelError("A column needs a name.", where=where, remedy="Give one, such as worst.")
@@ -60,7 +60,7 @@ class RecordRow(Element):
 
 @dataclass(frozen=True, kw_only=True)
 class StudyPlan(Element):
-    """A study that is asked for: many runs or poses of the machine whose numbers vary, and what is recorded of them."""
+    """A study: many runs or poses of the machine with varied numbers, and the values recorded from them."""
 
     meaning: ClassVar[str] = (
         "A study that is asked for: which numbers of the machine vary and how, and what is recorded of each row. The "
@@ -86,7 +86,7 @@ class StudyPlan(Element):
         return f"{self.kind}, {len(self.varied)} varied, {len(self.record)} recorded"
 
     def validate(self) -> None:
-        """Nothing varies, or is recorded, twice; runs have a method."""
+        """Raise ModelError if a number is varied or recorded twice, or a run has no method."""
         if not self.method.strip():
             where = f"study '{self.name}', method"
             raise ModelError("The method is missing.", where=where, remedy="Name one, such as auto or rk4.")

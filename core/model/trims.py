@@ -1,5 +1,5 @@
-"""Operating points of the document: what a person asks of quantities of the machine. What fulfils it is found, and is
-no part of the document (`core.control.operating_point`)."""
+"""Operating points of the document: conditions on quantities of the machine. The solution is computed by
+`core.control.operating_point` and is not part of the document."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OF_FRAMES = {
 
 
 def dimension_of_signal(model: Any, quantity: str) -> str:
-    """What a quantity measures, as far as its name says it; "none" where it does not, and of formulas."""
+    """Return the dimension of a quantity as far as its name tells; "none" otherwise, and for formulas."""
     owners = Owners(model)
     owner = owners(quantity)
     if owner is not None and not owners.whole(quantity):
@@ -58,7 +58,7 @@ def _of_quantity(owners: tuple[Any, ...], model: Any, _index: int | None) -> str
 
 @dataclass(frozen=True, kw_only=True)
 class TrimRow(Element):
-    """What is asked of one quantity."""
+    """A condition on one quantity."""
 
     quantity: str = signal("A quantity: joint.q, .v, .a or .tau, a parameter, any channel, or a formula of channels")
     role: str = choice(ROLES, "Has a value, is found, comes near a value, or does not change", "fixed")
@@ -72,7 +72,7 @@ class TrimRow(Element):
         return f"{self.quantity} {self.role}"
 
     def validate(self) -> None:
-        """A target has a value and a positive weight; bounds leave something."""
+        """Raise ModelError unless a target has a value and a positive weight, and bounds leave a range."""
         where = f"row '{self.quantity}'"
         if self.role == "target" and self.value is None:
             raise ModelError("A target needs a value.", where=f"{where}, value", remedy="Give one, or take 'free'.")
@@ -89,8 +89,8 @@ class TrimRow(Element):
 
 @dataclass(frozen=True, kw_only=True)
 class Trim(Element):
-    """An operating point that is asked for: quantities that are fixed, free, targets or steady. What is not named:
-    poses are free, speeds and accelerations zero, inputs and parameters as they are."""
+    """An operating point to be found: quantities are fixed, free, targets or steady. By default poses are free, speeds
+    and accelerations zero, inputs and parameters unchanged."""
 
     meaning: ClassVar[str] = (
         "An operating point that is asked for: which quantities are fixed, free, targets or steady. The panel "
@@ -107,7 +107,7 @@ class Trim(Element):
         return ", ".join(f"{counts[role]} {role}" for role in ROLES if counts[role]) or "at rest"
 
     def validate(self) -> None:
-        """No quantity is asked for twice."""
+        """Raise ModelError if a quantity is listed twice."""
         for quantity, count in Counter(row.quantity for row in self.rows).items():
             if count > 1:
                 raise ModelError(

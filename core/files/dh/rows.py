@@ -105,7 +105,8 @@ def assumed_parameters(texts: Iterable[str], known: Iterable[str] = ()) -> tuple
 
 
 def is_assumption(parameter: Parameter) -> bool:
-    """Return True if the parameter has the value that a reader would assume anyway, so that a file need not state it."""
+    """Return True if the parameter has the value that a reader would assume anyway, so that a file need not state
+    it."""
     return parameter == assumed_parameters([parameter.name])[0]
 
 

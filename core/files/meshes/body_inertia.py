@@ -33,7 +33,8 @@ def inertia_of(body: Body, numbers: Numbers) -> Inertia:
 
 @dataclass(frozen=True)
 class _Sizes:
-    """Sizes of a body's shapes evaluated with parameter values; mesh files are looked up relative to the model's file."""
+    """Sizes of a body's shapes evaluated with parameter values; mesh files are looked up relative to the model's
+    file."""
 
     values: Numbers
     where: str

@@ -85,7 +85,8 @@ class Equalities:
         )
 
     def _ends(self, tag: Tag, kind: str) -> tuple[Side, Side] | None:
-        """Return both sides of an equality, the first with the anchor; None if one may refer to an unsupported element."""
+        """Return both sides of an equality, the first with the anchor; None if one may refer to an unsupported
+        element."""
         words = ("site1", "site2") if tag.get("site1") is not None else ("body1", "body2")
         sides = [self._side(tag, word, kind) for word in words]
         first, second = sides

@@ -122,7 +122,8 @@ class Tendons:
         return own + sum(factor * float(np.linalg.norm(point(b) - point(a))) for a, b, factor in path.lines)
 
     def _relaxed(self, tag: Tag, where: str, length: float) -> tuple[float, float]:
-        """Return the (shortest, longest) length without spring force; the length at rest if the file gives none or −1."""
+        """Return the (shortest, longest) length without spring force; the length at rest if the file gives none
+        or −1."""
         count = len(tag.get("springlength", "-1").split())
         low, *high = self.reader.numbers(tag, "springlength", min(count, 2), (-1.0,), where)
         if low == -1.0 and (not high or high[0] == -1.0):

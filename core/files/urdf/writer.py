@@ -151,7 +151,8 @@ class _Writer:
         return Writing(text, tuple(self.findings))
 
     def _needs_world(self) -> bool:
-        """Return True unless the machine is attached to the ground by a single plain `root_joint`, or is one free tree."""
+        """Return True unless the machine is attached to the ground by a single plain `root_joint`, or is one free
+        tree."""
         grounded = any(joint.parent == WORLD and joint.name not in self.at_root for joint in self.model.joints)
         grounded = grounded or any(frame.parent == WORLD for frame in self.model.frames)
         return grounded or len(self.roots) + len(self.at_root) != 1
@@ -354,7 +355,8 @@ class _Writer:
         return light
 
     def _weight(self, body: Body) -> int:
-        """Return 2 for a body with mass and all moments of inertia, 1 for one with mass only, 0 for one with neither."""
+        """Return 2 for a body with mass and all moments of inertia, 1 for one with mass only, 0 for one with
+        neither."""
         numbers = Numbers(self.values, self.model.origin)
         try:
             mass, _, tensor = split(inertia_of(body, numbers))

@@ -133,7 +133,8 @@ class Library:
         return evaluate(expression, names if local is None else local, self._budget)
 
     def eval_text(self, text: str, symbols: Any) -> Any:
-        """Return a text with its expressions and commands replaced by their values; a single expression keeps its type."""
+        """Return a text with its expressions and commands replaced by their values; a single expression keeps its
+        type."""
         pieces: list[Any] = []
         position = size = 0
         while position < len(text):

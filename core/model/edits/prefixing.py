@@ -1,4 +1,4 @@
-"""Elements under the name of the sub-assembly they belong to: `knee` of `leg1` is called `leg1.knee`."""
+"""Elements of a sub-assembly under their full names: `knee` of `leg1` is called `leg1.knee`."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from core.model.signals import TIME
 AnyElement = TypeVar("AnyElement", bound=Element)
 
 GROUND_IF_EMPTY = ("a", "resolve")
-"""References that mean the ground when they are empty: it may lie elsewhere for a sub-assembly."""
+"""References that mean the ground when empty; for a sub-assembly, they are replaced by its own ground."""
 
 
 def prefixed(element: AnyElement, prefix: str, ground: str) -> AnyElement:
-    """The element with `prefix` before its name and before every name it uses; `ground` stands for its world."""
+    """Return the element with `prefix` before its name and before every name it uses; `ground` replaces its world."""
     return mapped(element, lambda part: _changes(part, prefix, ground))
 
 
@@ -57,19 +57,19 @@ def _reference(name: str, prefix: str, ground: str, *, empty: bool) -> str:
 
 
 def own_names(kind: ScalarKind | VectorKind) -> frozenset[str]:
-    """Names in formulas of a field that mean neither a parameter nor another element."""
+    """Return the names with a special meaning in formulas of a field, neither parameters nor other elements."""
     if isinstance(kind, FormulaKind):
         return frozenset((*TIME, *kind.own)) if kind.states else frozenset(TIME)
     return frozenset(TIME) if isinstance(kind, FormulaVectorKind) else frozenset()
 
 
 def formula(value: Any, prefix: str, own: frozenset[str]) -> Any:
-    """A number field's value with `prefix` before every name that is not the element's own."""
+    """Return a number field's value with `prefix` before every name that is not the element's own."""
     return renamed(value, lambda name: name if name in own else prefix + name)
 
 
 def renamed(value: Any, new: Callable[[str], str]) -> Any:
-    """A number field's value with every name in its formula changed."""
+    """Return a number field's value with every name in its formula changed."""
     if not isinstance(value, str):
         return value
     node = parse(value)

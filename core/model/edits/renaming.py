@@ -1,4 +1,4 @@
-"""Which names change when elements are renamed: those of references, and those of formulas.
+"""Names that change when elements are renamed, in references and in formulas.
 
 A formula calls a parameter by its name, and where it may depend on time and state, also coordinates and speeds of
 joints (`elbow`, `elbow.v`, `wrist.qx`) and sensors (`reach`, `reach.rate`). See `core.model.signals` for what comes
@@ -38,7 +38,7 @@ from core.model.signals import component
 from core.model.unknown_kinds import of_unknown_kind
 
 SPACES = {"body": "frame", "point": "frame"}
-"""Namespace of what a reference may name, where it has another name."""
+"""Namespace of a reference's target, where it differs from the target's name."""
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,10 @@ class Renaming:
     parameters: dict[str, str] = field(default_factory=dict)
     signals: dict[str, str] = field(default_factory=dict)
     owners: Owners | None = None
-    """Whose the names in texts of quantities are; None: these stay."""
+    """Owners of the names in quantity texts; None leaves these texts unchanged."""
 
     def changes(self, element: Element) -> dict[str, Any]:
-        """New values of the fields of an element (not of those inside it) that use one of the names."""
+        """Return new values of an element's fields that use one of the names (without nested elements)."""
         found: dict[str, Any] = {}
         for each in fields_of(type(element)):
             old = new = getattr(element, each.name)
@@ -83,7 +83,7 @@ class Renaming:
         return renamed(value, new)
 
     def _quantity(self, name: str) -> str:
-        """A quantity as it is called after the renaming."""
+        """Return the name of a quantity after the renaming."""
         owner = None if self.owners is None else self.owners(name)
         if owner is None:
             return name
@@ -91,13 +91,12 @@ class Renaming:
         return new + name[len(owner.name) :]
 
     def lasting(self) -> Renaming:
-        """Without parameters and materials: those who use them can do without; and without quantities, as what is asked
-        for stays."""
+        """Return the renaming without parameters, materials and quantities, whose removal their users survive."""
         kept = {space: table for space, table in self.references.items() if space != "material"}
         return Renaming(kept, {}, self.signals)
 
     def clash(self, model: Model) -> str | None:
-        """A new name that has another meaning in a formula where it would stand, or in one that is there."""
+        """Return a new name that would get another meaning in a formula; None if there is none."""
         fresh = {*self.parameters.values(), *self.signals.values()}
         taken = set(model.expanded.index("parameter")) - set(self.parameters)
         for element in nested_elements(model):
@@ -115,12 +114,12 @@ class Renaming:
         return None
 
     def touches(self, element: Element) -> bool:
-        """True if an element, or one inside it, uses one of the names."""
+        """Return True if an element, or a nested one, uses one of the names."""
         return any(self.changes(part) for part in nested_elements(element))
 
 
 def of_joint(joint: Joint, new: str) -> dict[str, str]:
-    """Names of a joint's coordinates and speeds in formulas, and as they are called under its new name."""
+    """Return the names of a joint's coordinates and speeds in formulas → the names after it is renamed."""
     info = joint.info
     names = {component(joint.name, suffix): component(new, suffix) for suffix in info.coordinates}
     names |= {f"{old}.q": f"{name}.q" for old, name in names.items()}
@@ -129,18 +128,18 @@ def of_joint(joint: Joint, new: str) -> dict[str, str]:
 
 
 def of_body(body: str, new: str) -> dict[str, str]:
-    """Names of the coordinates and speeds of a body that no joint holds."""
+    """Return the names of the coordinates and speeds of a free body in formulas → the names after it is renamed."""
     return of_joint(Joint(name=body, kind=Free.name, parent="world", child=f"{body}_"), new)
 
 
 def of_sensor(sensor: Sensor, new: str) -> dict[str, str]:
-    """Names of a sensor's components and their rates in formulas."""
+    """Return the names of a sensor's components and their rates in formulas → the names after it is renamed."""
     names = {component(sensor.name, suffix): component(new, suffix) for suffix in sensor.info.components}
     return names | {f"{old}.rate": f"{name}.rate" for old, name in names.items()}
 
 
 def _readable(name: str) -> bool:
-    """True if a formula reads it as one name."""
+    """Return True if a formula parses the text as a single name."""
     try:
         return name not in CONSTANTS and parse(name) == Name(name)
     except ExpressionError:
@@ -148,7 +147,8 @@ def _readable(name: str) -> bool:
 
 
 def formulas_with(element: Element, replacements: Mapping[str, Node]) -> dict[str, Any]:
-    """New values of the number fields of an element (not of those inside it) with parameters replaced by formulas."""
+    """Return new values of an element's number fields with parameters replaced by formulas (without nested
+    elements)."""
     found: dict[str, Any] = {}
     for each in fields_of(type(element)):
         if not isinstance(each.kind, ScalarKind | VectorKind):
@@ -171,8 +171,8 @@ def _with(value: Any, table: Mapping[str, Node]) -> Any:
 
 
 def renaming_of(model: Model, collection: str, old: str, new: str | None = None) -> Renaming:
-    """What changes when an element gets a new name, with all that it brings (chain, sub-assembly); without a new name,
-    all names that go when the element does."""
+    """Return the renaming for an element and all elements it contains (chain, sub-assembly); without a new name, all
+    names that are removed with the element."""
     made = Renaming(defaultdict(dict), {}, {}, Owners(model))
     shadowed: set[str] = set(model.expanded.index("parameter"))
     sensors = {name for s in model.expanded.sensors for name in of_sensor(s, s.name)}
@@ -195,7 +195,7 @@ def renaming_of(model: Model, collection: str, old: str, new: str | None = None)
 
 
 def _as_used(model: Model, old: str, new: str) -> dict[str, str]:
-    """What formulas call an element of an unknown kind, of which only its name is known."""
+    """Return the old names by which formulas use an element of an unknown kind → the new names."""
     formulas = (f for _, element in model.elements() for part in nested_elements(element) for f in formulas_in(part))
     used = {name for formula in formulas for name in names(parse(formula.text))}
     return {name: f"{new}{name.removeprefix(old)}" for name in used if f"{name}.".startswith(f"{old}.")}
@@ -206,7 +206,7 @@ def _visible(table: Mapping[str, str], shadowed: set[str]) -> dict[str, str]:
 
 
 def _brought(model: Model, collection: str, old: str, new: str | None) -> Iterator[tuple[str, Any, str]]:
-    """(collection, element, its new name) of an element and all that it brings."""
+    """Yield (collection, element, new name) of an element and of all elements it contains."""
     element = model.find(collection, old)
     yield collection, element, new or f"{old}_"
     if collection == "chains" and new is None:  # its names come from its prefix, not from its name

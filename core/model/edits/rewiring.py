@@ -1,5 +1,5 @@
-"""Fields that change together, so that an element stays whole: its kind with what the kind needs, what a driver moves
-and by which function. What a kind does not use keeps its value, so that changing to and fro loses nothing."""
+"""Fields that must change together to keep an element valid: a kind with the references it needs, a driver's target
+with its function. Fields that a kind does not use keep their values, so that switching back loses nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.model.sensors import SENSOR_KINDS, Sensor
 
 
 def together(model: Model, element: Element, field: str, value: Any) -> dict[str, Any]:
-    """field → new value, for one field that a person changes and those that must go along.
+    """Return field → new value, for a field changed by the user and those that must change with it.
 
     Raises ModelError where the model lacks what the new kind needs.
     """
@@ -35,7 +35,7 @@ def together(model: Model, element: Element, field: str, value: Any) -> dict[str
 
 
 def _needs(model: Model, element: Force | Sensor | Constraint, kind: str) -> dict[str, Any]:
-    """References that the new kind needs and the element lacks, set to the first that fits."""
+    """Return the references that the new kind needs and the element lacks, set to the first that fits."""
     expanded = model.expanded
     joints = [joint.name for joint in expanded.joints if joint.info.nv]
     if isinstance(element, Force):
@@ -62,7 +62,8 @@ def _needs(model: Model, element: Force | Sensor | Constraint, kind: str) -> dic
 
 
 def _of_driver(model: Model, driver: Driver, field: str, value: Any) -> dict[str, Any]:
-    """A driver moves a joint or a sensor, by a formula, a table or a recorded signal: choosing one drops the other."""
+    """Return the field changes of a driver: it moves a joint or a sensor, by a formula, a table or a recorded signal;
+    choosing one clears the others."""
     if field == "joint" and value:
         return {"sensor": "", "coordinate": _coordinate(model, value, driver.coordinate)}
     if field == "sensor" and value:
@@ -74,29 +75,30 @@ def _of_driver(model: Model, driver: Driver, field: str, value: Any) -> dict[str
 
 
 def _coordinate(model: Model, joint: str, present: str) -> str:
-    """The coordinate meant of a joint: the present one if it has it, else its first; '' for a single one."""
+    """Return the coordinate to use of a joint: the present one if the joint has it, else its first; "" for a joint with
+    one."""
     found = next((each for each in model.expanded.joints if each.name == joint), None)
     names = found.info.coordinates if found is not None else ()
     return present if present in names else (names[0] if names else "")
 
 
 def geometric_sensors(model: Model) -> list[str]:
-    """Names of sensors that can be held or driven: functions of the pose alone."""
+    """Return the names of sensors that can be constrained or driven: functions of the pose alone."""
     return [sensor.name for sensor in model.expanded.sensors if sensor.info.geometric]
 
 
 def first_strand(model: Model) -> Strand:
-    """A strand of the first joint that can be one. Raises ModelError."""
+    """Return a strand for the first suitable joint. Raises ModelError if there is none."""
     return Strand(joint=_first(single_joints(model), "joint with one coordinate"))
 
 
 def single_joints(model: Model) -> list[str]:
-    """Joints with one coordinate."""
+    """Return the names of joints with one coordinate."""
     return [joint.name for joint in model.expanded.joints if joint.info.nq == 1]
 
 
 def scalar_sensors(model: Model) -> list[str]:
-    """Names of sensors along which a force can act: geometric, with one component."""
+    """Return the names of sensors along which a force can act: geometric, with one component."""
     return [s.name for s in model.expanded.sensors if s.info.geometric and len(s.info.components) == 1]
 
 

@@ -1,4 +1,4 @@
-"""What a formula measures: powers of kg, m, s and rad, from what its names measure."""
+"""Dimension of a formula, as powers of kg, m, s and rad, derived from the dimensions of its names."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from core.model.units.compound_units import compound
 from core.model.units.units import DERIVED, SI, UNITS
 
 Powers = tuple[Fraction, Fraction, Fraction, Fraction]
-"""Of kg, m, s and rad."""
+"""Exponents of kg, m, s and rad."""
 
 
 class Dimension(NamedTuple):
-    """powers: of kg, m, s, rad (None: not known); name: as `SI` has it, where it has one; literal: a bare number, which
-    measures whatever it is compared with."""
+    """Physical dimension. powers : exponents of kg, m, s, rad (None: unknown); name : key of `SI`, if any; literal : a
+    bare number, which takes the dimension of the value it is compared with"""
 
     powers: Powers | None = None
     name: str = ""
@@ -26,7 +26,7 @@ class Dimension(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """The name of a dimension of `SI` or `DERIVED` with these powers; "none" where there is none."""
+        """Return the name of a dimension of `SI` or `DERIVED` with these powers; "none" if there is none."""
         if self.powers is None or self.literal:
             return "none"
         if self.name:
@@ -40,7 +40,7 @@ class Dimension(NamedTuple):
 
     @property
     def unit(self) -> str:
-        """Its SI unit as people read it."""
+        """Return the SI unit as text."""
         if self.powers is None or self.literal:
             return ""
         if (kind := self.kind) != "none":
@@ -57,7 +57,7 @@ PURE = Dimension((Fraction(0),) * 4, "none")
 
 
 def of_name(name: str) -> Dimension:
-    """The dimension of this name of `SI`; "none" is not known: it may be anything."""
+    """Return the dimension with this name in `SI`; "none" gives an unknown dimension."""
     symbol = SI.get(name) or DERIVED.get(name, "")
     found = compound(symbol) if symbol else None
     if name == "pitch":
@@ -66,15 +66,15 @@ def of_name(name: str) -> Dimension:
 
 
 SAME = ("abs", "floor", "ceil", "mean", "rms", "span")
-"""Functions of one argument that give what their argument measures."""
+"""Functions of one argument whose result has the argument's dimension."""
 ALIKE = ("min", "max")
-"""Functions whose arguments measure the same."""
+"""Functions whose arguments must have the same dimension."""
 ANGLES = ("asin", "acos", "atan")
 SIGNS = ("sign", "step", "not")
 
 
 def dimension_of(node: Node, of: Callable[[str], Dimension]) -> Dimension:
-    """What a formula measures; `of` says it of its names.
+    """Return the dimension of a formula; `of` gives the dimensions of its names.
 
     Raises ExpressionError where parts do not fit each other. A radian is a pure number there.
     """
@@ -144,7 +144,7 @@ def _called(node: Call, function: str, given: list[Dimension]) -> Dimension:
 
 
 def fits(a: Dimension, b: Dimension) -> bool:
-    """Whether two can be added; a radian is a pure number."""
+    """Return True if two dimensions can be added; a radian counts as dimensionless."""
     return a.literal or b.literal or a.powers is None or b.powers is None or a.powers[:3] == b.powers[:3]
 
 
@@ -175,8 +175,8 @@ def _said(dimension: Dimension) -> str:
 
 
 def bare_numbers(node: Node, of: Callable[[str], Dimension]) -> Iterator[tuple[Number, Dimension]]:
-    """The plain numbers of a formula that are added to or compared with a quantity, each with what that measures:
-    180 in "180 - elbow.q". Zero is the same in every unit."""
+    """Yield the plain numbers in a formula that are added to or compared with a quantity, each with the quantity's
+    dimension: 180 in "180 - elbow.q". Zero is omitted, being the same in every unit."""
     match node:
         case Negative(operand):
             yield from bare_numbers(operand, of)

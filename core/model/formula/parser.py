@@ -1,4 +1,4 @@
-"""Reading formulas: precedence climbing over tokens."""
+"""Parser of formulas, by precedence climbing over tokens."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _TOKEN = re.compile(
     r"|(?P<operator>\*\*|<=|>=|==|!=|&&|\|\||[-+*/^(),\[\]°<>≤≥≠!]))"
 )
 _NUMPY = re.compile(r"(np|numpy)\.(float|u?int)\d+")
-"""What NumPy writes in front of its numbers: "np.float64(0.3)"."""
+"""Prefix of NumPy's number representation: "np.float64(0.3)"."""
 _DEGREES = ("Degree", "deg", "°")
-"""Units of an angle behind a number in Mathematica's dialect."""
+"""Angle units that may follow a number in Mathematica's dialect."""
 _END = ("end", "", 0)
 _SAME = {"**": "^", "≤": "<=", "≥": ">=", "≠": "!=", "&&": "and", "||": "or"}
 """Other spellings of operators."""
@@ -46,7 +46,7 @@ _UNKNOWN = "Use numbers, names, + - * / ^, comparisons, parentheses and function
 
 @lru_cache(maxsize=4096)
 def parse(text: str, dialect: Dialect = "native", further: frozenset[tuple[str, int]] = frozenset()) -> Node:
-    """The tree of a formula.
+    """Return the tree of a formula.
 
     further : functions that the formula may have beside `FUNCTIONS`: (name, number of arguments)
     Raises ExpressionError naming the column and what was expected there.
@@ -80,7 +80,7 @@ def _clip(text: str) -> str:
 
 
 class _Parser:
-    """Precedence climbing over the token list."""
+    """Precedence-climbing parser over the token list."""
 
     def __init__(self, text: str, dialect: Dialect, further: frozenset[tuple[str, int]]) -> None:
         self.text = text
@@ -117,7 +117,7 @@ class _Parser:
             raise self.unexpected(f"'{token}'")
 
     def operator(self) -> str:
-        """The binary operator at the current place, '' if none; an implied product counts as '*'."""
+        """Return the binary operator at the current position, "" if none; an implied product counts as "*"."""
         kind, token, _ = self.tokens[self.index]
         token = _SAME.get(token, token)
         if token in PRECEDENCE and (kind == "operator" or not self.mathematica):
@@ -150,7 +150,7 @@ class _Parser:
         return left
 
     def takes_not(self) -> bool:
-        """Take a `not` (or !) in front of a condition; a name "not" that stands alone is a name."""
+        """Consume a `not` (or !) before a condition and return True; a name "not" on its own is a name."""
         kind, token, _ = self.tokens[self.index]
         after, following, _ = self.tokens[self.index + 1] if kind != "end" else _END
         word = (
@@ -163,7 +163,7 @@ class _Parser:
         return taken
 
     def negation(self) -> Node:
-        """What stands behind a `not`."""
+        """Parse the operand of a `not`."""
         self.count_operator()
         return Call("not", (self.expression(NOT),))
 
@@ -183,7 +183,7 @@ class _Parser:
             )
 
     def operand(self, minimum: int) -> Node:
-        """A number, name, call or parenthesis; a sign in front of it binds like a product."""
+        """Parse a number, name, call or parenthesis; a sign before it binds like a product."""
         kind, token, _ = self.tokens[self.index]
         if kind == "number":
             self.index += 1
@@ -248,7 +248,8 @@ class _Parser:
 
     @staticmethod
     def function_called(token: str) -> str | None:
-        """The function of this name in Mathematica's notation, or in the ordinary one: cos(q1) is Cos[q1] there."""
+        """Return the function with this name in Mathematica's notation or in the native one: cos(q1) is Cos[q1]
+        there."""
         return MATHEMATICA_FUNCTIONS.get(token, token if token in FUNCTIONS else None)
 
     def function_without_brackets(self, token: str) -> ExpressionError:

@@ -9,8 +9,8 @@ from core.model.formula.nodes import Binary, Call, Name, Negative, Node, Number
 
 
 def degree_in(node: Node, names: Set[str]) -> float:
-    """The degree of a formula as a polynomial of names that mean the same, all others held; infinite: it is none, as
-    far as can be seen."""
+    """Return the degree of a formula as a polynomial in a variable (given by all its names), other names constant;
+    infinity if it is not recognised as one."""
     if isinstance(node, Name):
         return 1.0 if node.name in names else 0.0
     if isinstance(node, Negative):

@@ -1,4 +1,4 @@
-"""Writing formulas as text that reads back."""
+"""Writer of formulas as text that can be parsed again."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ from core.model.units.units import UNITS
 
 
 def text_of(node: Node, dialect: Dialect = "native") -> str:
-    """The formula as text that `parse` reads back to an equal tree (in Mathematica's dialect: of equal value)."""
+    """Return the formula as text that `parse` reads back to an equal tree (in Mathematica's dialect: of equal
+    value)."""
     return _native(node, 0) if dialect == "native" else _mathematica(node, 0)
 
 
 def number_text(value: float) -> str:
-    """A float as short text that reads back exactly; whole numbers without a decimal point."""
+    """Return a float as short text that reads back exactly; integers without a decimal point."""
     if abs(value) < 1e15 and value == int(value):
         return str(int(value))
     return repr(value)
@@ -56,7 +57,7 @@ def _native(node: Node, outer: int) -> str:
 
 
 def _bindings(operator: str) -> tuple[int, int]:
-    """How tightly the operands of an operator must bind to stand without parentheses."""
+    """Return the precedence that each operand of an operator needs to go without parentheses."""
     precedence = PRECEDENCE[operator]
     if operator in COMPARISONS:
         return precedence + 1, precedence + 1
@@ -70,7 +71,7 @@ def _joined(operator: str, shown: str, first: str, second: str, outer: int) -> s
 
 
 def _mathematica(node: Node, outer: int, *, condition: bool = False) -> str:
-    """A number, or a condition: there the two are different things."""
+    """Return the text of a number or, separately in Mathematica, of a condition."""
     if _is_condition(node) and not condition:
         return f"Boole[{_mathematica(node, 0, condition=True)}]"
     if condition and not _is_condition(node):

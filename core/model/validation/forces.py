@@ -1,4 +1,4 @@
-"""Physical doubts about sensors, forces, constraints, drivers, junctions and sub-assemblies, as findings.
+"""Findings about physically doubtful sensors, forces, constraints, drivers, junctions and sub-assemblies.
 
 check(model, values) -> findings of an expanded model at the present parameter values
 """
@@ -27,11 +27,11 @@ from core.model.validation.possible_numbers import impossible
 DURATION = 10.0
 """Seconds over which a driver is compared with the limits of its joint."""
 BISECTIONS = 20
-"""Of the time between two samples in which it leaves them."""
+"""Bisection steps between the two samples at which a limit is exceeded."""
 
 
 def check(model: Model, values: Mapping[str, float]) -> Iterator[Finding]:
-    """All findings, in the order of the tree."""
+    """Yield all findings, in the order of the tree."""
     checks = _Checks(model, values)
     yield from checks.junctions()
     for sensor in model.sensors:
@@ -48,7 +48,7 @@ def check(model: Model, values: Mapping[str, float]) -> Iterator[Finding]:
 
 
 def assemblies(model: Model) -> Iterator[Finding]:
-    """Sub-assemblies whose file was not read, or has another gravity."""
+    """Yield findings for sub-assemblies whose file was not read, or has another gravity."""
     for each in model.assemblies:
         if each.content is None:
             yield Finding(
@@ -66,7 +66,7 @@ def assemblies(model: Model) -> Iterator[Finding]:
 
 
 def constrained(model: Model) -> Iterator[str]:
-    """Bodies and frames on which constraints act."""
+    """Yield the bodies and frames on which constraints act."""
     return (end for each in model.constraints for pair in each.between(model.sensors) for end in pair)
 
 
@@ -77,14 +77,15 @@ class _Checks:
         self.sensors = {sensor.name: sensor for sensor in model.sensors}
 
     def number(self, value: float | str | None) -> float:
-        """A number, NaN where there is none (or where it depends on time and state)."""
+        """Return a number; NaN if there is none (or it depends on time and state)."""
         try:
             return math.nan if value is None else float(value_of(value, self.values))
         except (KinetostatError, TypeError, ValueError, OverflowError):
             return math.nan
 
     def place(self, name: str) -> tuple[str, tuple[float, ...] | None]:
-        """The body (world, junction) that carries a point, and its position there if no turn lies between."""
+        """Return the body (world, junction) that carries a point, and its position there if no rotation lies
+        between."""
         position: tuple[float, ...] | None = (0.0, 0.0, 0.0)
         carrier, frames = self.model.placement(name)
         for frame in reversed(frames):
@@ -97,7 +98,7 @@ class _Checks:
     # ------------------------------------------------------------------------------- points and sensors
 
     def junctions(self) -> Iterator[Finding]:
-        """A massless point needs two forces that can balance."""
+        """Check that each junction has at least two forces that can be in equilibrium."""
         ends = Counter(end for force in self.model.forces for end in (force.a, force.b))
         for junction in self.model.junctions:
             if ends[junction.name] < 2:
@@ -111,7 +112,7 @@ class _Checks:
                 )
 
     def sensor(self, sensor: Sensor) -> Iterator[Finding]:
-        """Differences of unlike things; frames that cannot move against each other."""
+        """Check for differences of unlike quantities, and for frames that cannot move relative to each other."""
         other = self.sensors.get(sensor.minus)
         if other is not None and other.info.components != sensor.info.components:
             yield of(
@@ -127,7 +128,7 @@ class _Checks:
     # ------------------------------------------------------------------------------- forces
 
     def force(self, force: Force) -> Iterator[Finding]:
-        """Springs, dampers and where they act."""
+        """Check springs and dampers and where they act."""
         uses = force.info.uses
         yield from impossible(force, self.number)
         if force.info.along == LINE:
@@ -162,7 +163,7 @@ class _Checks:
         yield from self.settings(force)
 
     def settings(self, element: Force | Constraint) -> Iterator[Finding]:
-        """Numbers that the kind does not declare."""
+        """Check for numbers that the kind does not declare."""
         known = [number.name for number in element.info.numbers]
         for setting in element.settings:
             if setting.parameter not in known:
@@ -179,7 +180,7 @@ class _Checks:
         return bool(values) and all(value == 0.0 for value in values) and not further
 
     def line(self, force: Force) -> Iterator[Finding]:
-        """Rest length, ends, masses on the line."""
+        """Check natural length, ends and masses of a line force."""
         rest = self.number(force.rest) if "rest" in force.info.uses else math.nan
         if rest < 0.0:
             yield of(force, "warning", "Its length without force is negative.", "Give a length.", "rest")
@@ -222,7 +223,7 @@ class _Checks:
     # ------------------------------------------------------------------------------- constraints and drivers
 
     def constraint(self, constraint: Constraint) -> Iterator[Finding]:
-        """What cannot be held or coupled."""
+        """Check that the constraint can be satisfied."""
         uses = constraint.info.uses
         if "sensor" in uses and not (sensor := self.sensors[constraint.sensor]).info.geometric:
             yield of(
@@ -244,7 +245,8 @@ class _Checks:
         yield from self.settings(constraint)
 
     def uncounted(self, gear: Constraint) -> Iterator[Finding]:
-        """Turns cannot be counted where both angles are measured and the ratio is no quotient of whole numbers."""
+        """Report gears between two measured angles whose ratio is no quotient of integers, so that turns cannot be
+        counted."""
         both = [self.joints[name] for name in (gear.joint, gear.leader)]
         if any(joint.cut != "yes" or joint.info.coordinate_dimensions != ("angle",) for joint in both):
             return
@@ -261,7 +263,7 @@ class _Checks:
             )
 
     def driver(self, driver: Driver) -> Iterator[Finding]:
-        """Drivers of what follows already, and beyond limits."""
+        """Check for drivers of dependent coordinates, and for drivers that exceed limits."""
         if driver.sensor and driver.motion == "position" and not self.sensors[driver.sensor].info.geometric:
             yield of(
                 driver,
@@ -296,8 +298,8 @@ class _Checks:
                 )
 
     def leaves(self, driver: Driver, low: float, high: float) -> tuple[float, float] | None:
-        """(s, value) when a driver leaves limits first, within `DURATION`, and the farthest that it goes then; None if
-        it does not, or that cannot be told."""
+        """Return (s, value): the time when a driver first exceeds the limits within `DURATION`, and its extreme value;
+        None if it stays within, or cannot be evaluated."""
         times, values = self.path(driver)
         outside = (values < low - 1e-9) | (values > high + 1e-9)
         if not outside.any():
@@ -314,7 +316,7 @@ class _Checks:
         return end, float(values[int(np.argmax(beyond))])
 
     def path(self, driver: Driver) -> tuple[np.ndarray, np.ndarray]:
-        """Times, s, and values of a formula or table; empty where they cannot be told."""
+        """Return times (s) and values of a driver's formula or table; empty if they cannot be evaluated."""
         nothing = np.array([]), np.array([])
         if driver.values:
             return (
@@ -331,14 +333,14 @@ class _Checks:
         return (times, found) if np.isfinite(found).all() else nothing
 
     def at(self, node: Any, t: float) -> float:
-        """What a formula gives at a time, s; NaN where that is not known."""
+        """Return the value of a formula at a time (s); NaN if unknown."""
         try:
             return float(evaluate(node, {**self.values, "t": t, "time": t}))
         except (KinetostatError, TypeError, ValueError, OverflowError):
             return math.nan
 
     def driven_twice(self) -> Iterator[Finding]:
-        """Two drivers of one coordinate contradict each other, or one of them is too much."""
+        """Report coordinates with two drivers, which contradict each other or are redundant."""
         seen: dict[tuple[str, str, str], str] = {}
         for driver in self.model.drivers:
             key = driver.joint, driver.coordinate, driver.sensor
@@ -355,7 +357,7 @@ class _Checks:
     def coordinate(
         self, element: Force | Constraint | Driver, joint: str, coordinate: str, field: str = "coordinate"
     ) -> Iterator[Finding]:
-        """A coordinate that the joint does not have, or that is not one number."""
+        """Check that a coordinate exists in the joint and is a single number."""
         found = self.joints.get(joint)
         if found is None:
             return
@@ -371,7 +373,7 @@ class _Checks:
             yield of(element, "error", f"'{joint}' ({found.kind}) {what}.", hint, field)
 
     def scalar(self, force: Force, sensor: str, field: str = "sensor") -> Iterator[Finding]:
-        """A force acts along one number that positions give."""
+        """Check that a force acts along a single number determined by positions."""
         found = self.sensors[sensor]
         if not found.info.geometric or len(found.info.components) != 1:
             yield of(
@@ -384,6 +386,6 @@ class _Checks:
 
 
 def of(element: object, severity: Severity, text: str, remedy: str, field: str) -> Finding:
-    """A finding about an element of a model."""
+    """Return a finding about an element of a model."""
     collection = next(name for name, kind in COLLECTIONS.items() if isinstance(element, kind))
     return Finding(severity, text, remedy, collection, getattr(element, "name", ""), field)

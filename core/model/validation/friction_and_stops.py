@@ -1,4 +1,4 @@
-"""Doubts about dry friction and stops of joints: places where they mean nothing or do nothing."""
+"""Findings about dry friction and stops of joints that are meaningless or without effect."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from core.model.units.units import amount
 from core.model.validation.findings import Finding, Severity
 
 AT_LIMIT = 1e-9
-"""Way (rad or m) to a limit at which a rest position stands there."""
+"""Distance (rad or m) within which a reference position counts as at a limit."""
 
 Number = Callable[[Any], float]
 
 
 def check(joint: Joint, number: Number, limits_act: bool) -> Iterator[Finding]:
-    """What is questionable about one joint. number : the value of a field, NaN where it has none."""
+    """Yield findings about the friction and stops of one joint. number : the value of a field, NaN if it has none"""
     yield from _friction(joint, number)
     yield from _by_reaction(joint, number)
     for index, limit in enumerate(joint.limits):
@@ -74,7 +74,7 @@ def _friction(joint: Joint, number: Number) -> Iterator[Finding]:
 
 
 def _by_reaction(joint: Joint, number: Number) -> Iterator[Finding]:
-    """Friction that grows with the joint's own reaction."""
+    """Check friction that is proportional to the joint's own reaction."""
     if not joint.rubs_by_reaction:
         return
     if joint.info.bearing == "none":
@@ -107,7 +107,7 @@ def _stop(joint: Joint, limit: Limit) -> Iterator[Finding]:
 
 
 def _begins_at(joint: Joint, limit: Limit, index: int, number: Number) -> Iterator[Finding]:
-    """A stated rest position on a stop."""
+    """Report a stated reference position at a stop."""
     rest = number(joint.rest[index]) if index < len(joint.rest) else float("nan")
     for which, bound in (("lower", number(limit.lower)), ("upper", number(limit.upper))):
         if abs(rest - bound) <= AT_LIMIT:

@@ -1,4 +1,4 @@
-"""Physical doubts about a model, as findings with a remedy; nothing here refuses a model.
+"""Findings about physically doubtful parts of a model, each with a remedy; nothing here rejects a model.
 
     check(model) -> tuple[Finding, …]
 
@@ -34,18 +34,18 @@ from core.model.validation.units import wrong_units
 PERPENDICULAR_TOLERANCE = 1e-6
 UNIT_TOLERANCE = 1e-3
 FAR = 3.0
-"""A centre of mass is far off when it lies more than this many radii from every shape of its body."""
+"""Distance of a centre of mass from every shape of its body, in radii of the shape, beyond which it is reported."""
 
 FARTHEST_REST = {"angle": 3600.0, "length": 1e5}
-"""Rest position (rad, m) beyond which it is surely a mistake."""
+"""Reference position (rad, m) beyond which it is surely a mistake."""
 NOTHING = Inertia()
 
 ProblemOf = Callable[[str, str], tuple[str, str] | None]
-"""(file, origin) → what is wrong with a mesh file, and the remedy; None if it is there."""
+"""(file, origin) → problem with a mesh file, and the remedy; None if it is there."""
 
 
 def check(model: Model, problem_of: ProblemOf | None = None) -> tuple[Finding, ...]:
-    """What is questionable in a model. With `problem_of` missing mesh files are reported too."""
+    """Return findings about questionable parts of a model. With `problem_of` missing mesh files are reported too."""
     checks = _Checks(needed(model).expanded, problem_of)
     elements = forces.check(model.expanded, checks.values)
     return (
@@ -62,7 +62,7 @@ def check(model: Model, problem_of: ProblemOf | None = None) -> tuple[Finding, .
 
 
 def _unknown_kinds(model: Model) -> Iterator[Finding]:
-    """Elements whose mechanics nobody here knows."""
+    """Yield findings for elements of unknown kinds."""
     for collection, element in of_unknown_kind(model):
         yield Finding("error", *reason(collection, element), collection, element.name, "kind")
 
@@ -71,7 +71,7 @@ def _unknown_kinds(model: Model) -> Iterator[Finding]:
 
 
 class _Checks:
-    """Checks of a model without chains, at the present parameter values."""
+    """Checks of a model without chains, at the current parameter values."""
 
     def __init__(self, model: Model, problem_of: ProblemOf | None) -> None:
         self.model = model
@@ -79,7 +79,7 @@ class _Checks:
         self.problem_of = problem_of
 
     def all(self) -> Iterator[Finding]:
-        """All findings, in the order of the tree."""
+        """Yield all findings, in the order of the tree."""
         yield from self.gravity(self.model.world.gravity)
         for material in self.model.materials:
             if material.texture:
@@ -135,7 +135,7 @@ class _Checks:
     # ------------------------------------------------------------------------------- mass
 
     def mass(self, body: Body) -> Iterator[Finding]:
-        """Mass and inertia of one body."""
+        """Check mass and inertia of one body."""
         if body.density is not None:
             if not body.shapes:
                 yield _of(body, "warning", "With a density but no shape it has no mass.", "Add a shape.", "density")
@@ -146,7 +146,7 @@ class _Checks:
             yield _of(body, "warning", "It has inertia but no mass.", "Give its mass.", "mass")
 
     def without_contact(self) -> Iterator[Finding]:
-        """Bodies that fly, or have shapes for collisions only, next to others: contacts are not computed."""
+        """Report free bodies, and bodies with collision shapes only, near others: contacts are not computed."""
         group = self.rigid_groups()
         solid = {group[body.name] for body in self.model.bodies if any(s.role != "visual" for s in body.shapes)}
         only = {group[body.name] for body in self.model.bodies if any(s.role == "collision" for s in body.shapes)}
@@ -159,7 +159,7 @@ class _Checks:
             yield Finding("hint", text, remedy, field="shapes")
 
     def massless(self) -> Iterator[Finding]:
-        """Parts that move on their own but have no mass: accelerations there would be unbounded."""
+        """Report parts that move independently but have no mass: their accelerations would be unbounded."""
         bodies = {body.name: body for body in self.model.bodies}
         if not any(self.has_mass(body) for body in bodies.values()):
             if bodies and all(body.mass == 0.0 and body.inertia == NOTHING for body in bodies.values()):
@@ -186,7 +186,7 @@ class _Checks:
                 )
 
     def point_masses(self) -> Iterator[Finding]:
-        """Bodies at an end of the machine that can turn without turning anything that has inertia."""
+        """Report end bodies that can rotate without moving any inertia."""
         group = self.rigid_groups()
         members = Counter(group[body.name] for body in self.model.bodies)
         moving: dict[str, list[Joint]] = {part: [] for part in members}
@@ -211,24 +211,25 @@ class _Checks:
             )
 
     def is_point(self, body: Body) -> bool:
-        """Whether a body has mass and no inertia about its centre."""
+        """Return True if a body has mass, but no inertia about its centre of mass."""
         moments = self.vector([getattr(body.inertia, field.name) for field in fields_of(Inertia)])
         return body.density is None and self.number(body.mass) > 0.0 and bool((abs(moments) < NO_INERTIA).all())
 
     def kept_from_turning(self, constraint: Constraint) -> Iterator[str]:
-        """Bodies and frames that a constraint may keep from turning: all but those it takes by their centre of mass."""
+        """Yield bodies and frames that a constraint may keep from rotating: all but those attached at their centre of
+        mass."""
         points = {body.name for body in self.model.bodies if not self.vector(body.center_of_mass).any()}
         for pair in constraint.between(self.model.sensors):
             yield from (end for end in pair if constraint.kind != "rod" or end not in points)
 
     def turns_idly(self, joint: Joint) -> bool:
-        """Whether a point mass in a joint turns without moving: of a joint's three freedoms and more, some that turn.
-        (A point has three freedoms at most, and two about another point.)"""
+        """Return True if a point mass at a joint can rotate without moving: joints with three or more degrees of
+        freedom, some of them rotations. (A point has at most three degrees of freedom, and two about another point.)"""
         turns = "angular_velocity" in joint.info.speed_dimensions and joint.info.nv > 2
         return turns and not self.number(joint.armature) > 0.0
 
     def loose(self) -> Iterator[Finding]:
-        """Bodies beside a machine with joints that nothing holds: neither joint nor force nor constraint."""
+        """Report bodies without any joint, force or constraint, next to a machine with joints."""
         if not self.model.joints:
             return
         group = self.rigid_groups()
@@ -253,7 +254,7 @@ class _Checks:
         return body.density is not None or self.number(body.mass) > 0.0
 
     def rigid_groups(self) -> dict[str, str]:
-        """Body or frame → representative of what it is rigidly joined to."""
+        """Return body or frame → representative of the rigid group that contains it."""
         leader = {name: name for name in (WORLD, *self.model.index("frame"))}
 
         def root(name: str) -> str:
@@ -271,7 +272,7 @@ class _Checks:
     # ------------------------------------------------------------------------------- shapes
 
     def shapes(self, body: Body) -> Iterator[Finding]:
-        """Sizes, files, and a centre of mass far outside."""
+        """Check sizes, files, and a centre of mass far outside."""
         for number, shape in enumerate(body.shapes, 1):
             for field in fields_of(type(shape)):
                 if field.name in ("size", "radius", "length"):
@@ -320,7 +321,7 @@ class _Checks:
     # ------------------------------------------------------------------------------- joints
 
     def axes(self, joint: Joint) -> Iterator[Finding]:
-        """Directions of a joint's axes."""
+        """Check the directions of a joint's axes."""
         if "axis" not in joint.info.uses:
             return
         axis = self.vector(joint.axis)
@@ -359,7 +360,7 @@ class _Checks:
             yield _of(joint, "warning", "A screw of pitch 0 only turns.", "Give a pitch, or make it revolute.", "pitch")
 
     def limits(self, joint: Joint) -> Iterator[Finding]:
-        """Bounds and rest position."""
+        """Check bounds and reference position."""
         suffixes = joint.info.coordinates
         for number, limit in enumerate(joint.limits[: len(suffixes)]):  # unknown kinds have none
             low, high = self.number(limit.lower), self.number(limit.upper)
@@ -378,7 +379,7 @@ class _Checks:
                 )
 
     def rests(self, joint: Joint) -> Iterator[Finding]:
-        """Rest positions that nobody means."""
+        """Report implausible reference positions."""
         for value, measure in zip(joint.rest, joint.info.coordinate_dimensions, strict=False):
             rest, farthest = self.number(value), FARTHEST_REST.get(measure, math.inf)
             if abs(rest) > farthest:
@@ -414,7 +415,7 @@ class _Checks:
                 )
 
     def couplings(self) -> Iterator[Finding]:
-        """Leaders that cannot lead, circles of followers."""
+        """Report invalid leaders, and cycles of followers."""
         joints = {joint.name: joint for joint in self.model.joints}
         followers = {joint.name: joint.mimic.leader for joint in self.model.joints if joint.mimic is not None}
         circle_of = {name: circle for circle in circles(followers) for name in circle}
@@ -438,7 +439,7 @@ class _Checks:
 
 
 def _ends(element: Element) -> Iterator[str]:
-    """What an element connects."""
+    """Yield the names that an element connects."""
     for field in ("parent", "child", "a", "b", "frame"):
         end = getattr(element, field, "")
         if isinstance(end, str):

@@ -1,5 +1,5 @@
-"""Numbers that no machine has. One table says what is refused, what is read as none and what is only a warning;
-`check`, readers, runs, functions and cards ask it alike (docs/possible_numbers.md).
+"""Physically impossible numbers. A single table says which values are rejected, read as unset, or reported as a
+warning; `check`, readers, runs, functions and forms all use it (docs/possible_numbers.md).
 
     impossible(element, number) -> findings of one element; errors are what is refused
     refusal(elements, …)        -> the error to raise before forces and motions are computed; None: all is possible
@@ -28,16 +28,16 @@ from core.model.validation.formulas import number_or_nan, without_value
 from core.spatial.scalar import Scalar, minus, plus, times, total
 
 Number = Callable[[Any], float]
-"""The value of a field, NaN where it has none."""
+"""The value of a field, NaN if it has none."""
 
 TRIANGLE_TOLERANCE = 1e-4
 """Relative to the largest moment: published numbers are rounded to about four digits."""
 NO_INERTIA = 1e-12
-"""kg·m²; below it a moment counts as zero (a gram within a thousandth of a millimetre)."""
+"""kg·m² below which a moment counts as zero (a gram within a thousandth of a millimetre)."""
 
 
 class Bound(NamedTuple):
-    """Between which values a number of an element lies, what is said of others, and with what severity."""
+    """Range of possible values of an element's number, with the message and severity for values outside."""
 
     field: str
     text: str
@@ -46,12 +46,12 @@ class Bound(NamedTuple):
     low: float = 0.0
     high: float = math.inf
     above: bool = False
-    """Whether `low` itself is impossible."""
+    """True if `low` itself is impossible."""
     none: tuple[float, ...] = ()
-    """Values that say there is none."""
+    """Values that mean "not set"."""
 
     def holds(self, value: float) -> bool:
-        """Whether a value is possible; NaN is the formula's matter."""
+        """Return True if a value is possible; NaN passes, because formulas are checked elsewhere."""
         return value in self.none or not (value < self.low or value > self.high or (self.above and value == self.low))
 
 
@@ -113,7 +113,8 @@ BOUNDS: dict[type[Element], tuple[Bound, ...]] = {
 
 
 def impossible(element: Element, number: Number) -> Iterator[Finding]:
-    """What no machine has among the numbers of one element: errors are refused, warnings feed energy in."""
+    """Yield findings for impossible numbers of one element: errors are rejected; warnings are for values that add
+    energy."""
     if not isinstance(element, Body | Joint | Force | Constraint):
         return
     for part, bound, which, field in bounded(element):
@@ -130,9 +131,9 @@ def impossible(element: Element, number: Number) -> Iterator[Finding]:
 
 
 def margins(element: Element, read: Callable[[Any], Scalar | None]) -> Iterator[Scalar]:
-    """Scalars that are all finite and not negative only where the numbers of an element are possible. Where one is not,
-    they may still be: it is for a quick look at many values of parameters. read : the scalar of a field, over symbols;
-    None for an empty field and for one that time or state varies."""
+    """Yield scalars that are all finite and nonnegative only if an element's numbers are possible (sufficient, not
+    necessary), for a quick test of many parameter values. read : the scalar of a field, over symbols; None for an empty
+    field and for one that depends on time or state"""
     found: list[Scalar | None] = []
     for inner in nested_elements(element):
         found += (_square(read(text.text)) for text in formulas_in(inner))
@@ -158,7 +159,7 @@ def _square(a: Scalar | None) -> Scalar | None:
 
 
 def _moments_in(inertia: Inertia, read: Callable[[Any], Scalar | None]) -> Iterator[Scalar]:
-    """The coefficients of the characteristic polynomial, which are not negative where no principal moment is."""
+    """Yield the coefficients of the characteristic polynomial, which are nonnegative if all principal moments are."""
     given = (inertia.ixx, inertia.iyy, inertia.izz, inertia.ixy, inertia.ixz, inertia.iyz)
     values = [each for each in map(read, given) if each is not None]
     if len(values) < len(given):
@@ -170,7 +171,7 @@ def _moments_in(inertia: Inertia, read: Callable[[Any], Scalar | None]) -> Itera
 
 
 def bounded(element: Body | Joint | Force | Constraint) -> Iterator[tuple[Element, Bound, str, str]]:
-    """The numbers of an element, and of its parts, that have bounds: part, bound, which part in words, the element's
+    """Yield the bounded numbers of an element and of its parts: part, bound, description of the part, the element's
     field."""
     if isinstance(element, Body):
         fields: tuple[str, ...] = ("density",) if element.density is not None else ("mass",)
@@ -189,14 +190,14 @@ def bounded(element: Body | Joint | Force | Constraint) -> Iterator[tuple[Elemen
 
 
 def _limits(joint: Joint) -> Iterator[tuple[str, Limit]]:
-    """Which coordinate in words, its limits; unknown kinds have none."""
+    """Yield a description of each coordinate and its limits; none for unknown kinds."""
     suffixes = joint.info.coordinates
     for suffix, limit in zip(suffixes, joint.limits, strict=False):
         yield (f" of coordinate {suffix}" if len(suffixes) > 1 else ""), limit
 
 
 def _ordered(element: Element) -> Iterator[tuple[Value | None, Value | None]]:
-    """Numbers of which the second is not less than the first."""
+    """Yield pairs of numbers whose second must not be less than the first."""
     if isinstance(element, Joint) or (isinstance(element, Force) and element.is_clutch):
         yield from friction_by_direction(element)
     if isinstance(element, Joint):
@@ -210,8 +211,8 @@ Placed = tuple[str, Element]
 
 
 def refusal(elements: Iterable[Placed], model: Model, values: Mapping[str, float]) -> SimulationError | None:
-    """The error to raise before forces and motions are computed from elements of an expanded model at these values of
-    parameters; None: all their numbers are possible."""
+    """Return the error to raise before forces and motions are computed from elements of an expanded model at these
+    parameter values; None if all their numbers are possible."""
 
     def number(value: Any) -> float:
         return number_or_nan(value, values)
@@ -229,12 +230,13 @@ def refusal(elements: Iterable[Placed], model: Model, values: Mapping[str, float
 
 
 _plain_and_possible: WeakValueDictionary[int, Element] = WeakValueDictionary()
-"""Elements without formulas whose numbers are possible: models share those that an edit does not change."""
+"""Cache of elements without formulas whose numbers are possible; models share the elements that an edit leaves
+unchanged."""
 
 
 def in_company(findings: Iterable[Finding], model: Model, values: Mapping[str, float]) -> Iterator[Finding]:
-    """Findings of elements, with only a warning of a negative moment of a body that has none together with what is
-    fixed to it."""
+    """Yield the findings of elements, with a negative moment reduced to a warning if the body and everything fixed to
+    it together have none."""
     for finding in findings:
         if (finding.collection, finding.field, finding.severity) == ("bodies", "inertia", "error"):
             from core.model.validation.joined_bodies import negative_together
@@ -245,7 +247,7 @@ def in_company(findings: Iterable[Finding], model: Model, values: Mapping[str, f
 
 
 def numbered(model: Model) -> Iterator[Placed]:
-    """The elements on whose numbers forces and motions depend."""
+    """Yield the elements whose numbers affect forces and motions."""
     yield "world", model.world
     for collection in ("bodies", "frames", "joints", "forces", "constraints", "junctions", "drivers"):
         for element in getattr(model, collection):
@@ -253,7 +255,7 @@ def numbered(model: Model) -> Iterator[Placed]:
 
 
 def follows_parameters(element: Element, known: set[str]) -> bool:
-    """Whether a number of an element, or of a part of it, is a formula in parameters, all of these names."""
+    """Return True if a number of an element, or of a part of it, is a formula of known parameters only."""
     return any(
         (found := names(parse(text.text))) and found <= known
         for part in nested_elements(element)
@@ -262,7 +264,7 @@ def follows_parameters(element: Element, known: set[str]) -> bool:
 
 
 def feeds_energy(model: Model, values: Mapping[str, float]) -> Iterator[str]:
-    """Of dampers that bring energy: element, field and what is wrong, for the notes of a run."""
+    """Yield notes for a run about dampers that add energy: element, field and problem."""
     dampers: tuple[Joint | Force, ...] = (*model.joints, *model.forces)
     for element in dampers:
         if element.damping != 0.0 and number_or_nan(element.damping, values) < 0.0:
@@ -291,8 +293,8 @@ def _sizes(shape: Any) -> Iterator[Value]:
 
 
 def _moments(body: Body, number: Number) -> Iterator[Finding]:
-    """Moments that no mass distribution has: negative ones are refused; those that break the triangle inequality are
-    rounded, or were fitted, as those of the PUMA 560: a warning."""
+    """Check for moments that no mass distribution has: negative ones are rejected; those that break the triangle
+    inequality may be rounded or fitted, like those of the PUMA 560, and give a warning."""
     moments = principal_moments(body.inertia, number)
     largest = max(map(abs, moments))
     if math.isnan(largest) or largest < NO_INERTIA:
@@ -309,7 +311,7 @@ def _moments(body: Body, number: Number) -> Iterator[Finding]:
 
 
 def principal_moments(inertia: Inertia, number: Number) -> tuple[float, float, float]:
-    """Ascending, kg·m²; NaN if a formula has no finite value."""
+    """Return the principal moments in ascending order, kg·m²; NaN if a formula has no finite value."""
     xx, yy, zz, xy, xz, yz = (
         number(each) for each in (inertia.ixx, inertia.iyy, inertia.izz, inertia.ixy, inertia.ixz, inertia.iyz)
     )
@@ -340,7 +342,7 @@ def _of_joint(joint: Joint, number: Number) -> Iterator[Finding]:
 
 
 def _friction(element: Joint | Force, number: Number) -> Iterator[Finding]:
-    """Less friction at rest than while it slides."""
+    """Check for less friction at rest than while sliding."""
     for k, levels in enumerate(friction_by_direction(element)):
         kinetic, static = map(number, levels)
         if static < kinetic:  # backward levels that are not given are those of the other direction

@@ -1,4 +1,4 @@
-"""Formulas whose units cannot be right: "30 mm" where a mass is wanted.
+"""Formulas with wrong units: "30 mm" where a mass is wanted.
 
 The dimension of a formula is inferred only where it is certain: a number with a unit, sums, multiples and choices of
 such.
@@ -20,11 +20,11 @@ from core.model.units.units import SI, UNITS
 from core.model.validation.findings import Finding
 
 _JUDGED = frozenset(unit.dimension for unit in UNITS.values())
-"""Dimensions that have units of their own: only there can a unit be wrong (a pitch may be given in mm)."""
+"""Dimensions with units of their own, for which a unit can be wrong (a pitch may be given in mm)."""
 
 
 def wrong_units(model: Model) -> Iterator[Finding]:
-    """Fields that hold a formula of another dimension than theirs."""
+    """Yield findings for fields with a formula of the wrong dimension."""
     for collection, element in [*model.elements(), ("world", model.world)]:
         name = getattr(element, "name", "")
         for owners, which in owned(element):
@@ -35,7 +35,7 @@ def wrong_units(model: Model) -> Iterator[Finding]:
 
 
 def misfit(text: str, wanted: str) -> tuple[str, str] | None:
-    """(what is wrong, remedy) of a formula that is not of the wanted dimension; None if it is or may be."""
+    """Return (problem, remedy) for a formula that does not have the wanted dimension; None if it does or may."""
     node = parse(text)
     if (pair := unlike(node)) is not None:
         one, other = pair
@@ -47,7 +47,7 @@ def misfit(text: str, wanted: str) -> tuple[str, str] | None:
 
 
 def dimension_of(node: Node) -> str | None:
-    """The dimension of a formula, None where it is not certain."""
+    """Return the dimension of a formula, None if it is not certain."""
     match node:
         case Number(_, unit):
             return UNITS[unit].dimension if unit else None
@@ -68,7 +68,8 @@ def dimension_of(node: Node) -> str | None:
 
 
 def unlike(node: Node) -> tuple[str, str] | None:
-    """Two dimensions that a formula adds, compares or chooses between although they differ; None if there are none."""
+    """Return (problem, remedy) if a formula adds, compares or chooses between values of different dimensions; None
+    otherwise."""
     pairs: tuple[tuple[Node, Node], ...] = ()
     inner: tuple[Node, ...]
     match node:
@@ -89,7 +90,7 @@ def unlike(node: Node) -> tuple[str, str] | None:
 
 
 def _is_plain(node: Node) -> bool:
-    """A number without names and units."""
+    """Return True for a number without names and units."""
     match node:
         case Number(_, unit):
             return not unit
