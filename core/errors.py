@@ -134,7 +134,7 @@ def near_misses(name: str, names: Iterable[str]) -> str:
         return f"Did you mean {', '.join(close)}?"
     inside = [each for each in known if each.startswith(f"{name.rpartition('.')[0]}.")]
     shown = inside or known
-    return "There is: " + ", ".join(shown[:8]) + (" …" if len(shown) > 8 else ".") if known else "There is none."
+    return "Known: " + ", ".join(shown[:8]) + (" …" if len(shown) > 8 else ".") if known else "None is known."
 
 
 def likely_meant(name: str, names: Iterable[str]) -> list[str]:

@@ -23,7 +23,7 @@ from core.synonyms import meant_by
 K = TypeVar("K")
 AnyKind = TypeVar("AnyKind", bound=type)
 
-PACKAGE_REMEDY = "Mend or renew the package, then start the program again."
+PACKAGE_REMEDY = "Repair or update the package, then restart the program."
 GROUP = "kinetostat.kinds"
 """Entry-point group through which installed packages provide kinds."""
 
@@ -83,13 +83,13 @@ class Kinds(Mapping[str, type[K]], Generic[K]):
     def take(self, kind: type[K]) -> type[K]:
         """Add a kind, built-in or user-defined."""
         if not (isinstance(kind, type) and issubclass(kind, self.base)):
-            raise KindError(f"{kind!r} is no kind of {self.family}: it does not derive from {self.base.__name__}.")
+            raise KindError(f"{kind!r} is not a kind of {self.family}: it does not derive from {self.base.__name__}.")
         if lacking := missing_members(kind):
             raise KindError(f"The {self.family} kind {kind.__name__} lacks {', '.join(lacking)}.")
         name = getattr(kind, self.named_by)
         if _place(self._kinds.get(name, kind)) != _place(kind):
             raise KindError(
-                f"There are two kinds of {self.family} called '{name}'.", remedy="Give the new one a name of its own."
+                f"There are two kinds of {self.family} called '{name}'.", remedy="Give the new one another name."
             )
         self._kinds[name] = kind
         return kind
@@ -156,7 +156,7 @@ def register(kind: AnyKind) -> AnyKind:
     family = next((each for each in _open if isinstance(kind, type) and issubclass(kind, each.base)), None)
     if family is None:
         bases = listed([f"{each.base.__name__} ({each.family})" for each in _open])
-        raise KindError(f"{kind!r} is no kind of anything.", remedy=f"Derive it from one of {bases}.")
+        raise KindError(f"{kind!r} is not a kind of any family.", remedy=f"Derive it from one of {bases}.")
     if not missing_members(kind) and family.check is not None:
         family.check(kind)
     family.add(kind)
@@ -188,7 +188,7 @@ def load_installed(name: str) -> str:
             _sought[name] = f"The kind '{name}' of the package '{package}' cannot be loaded ({said})."
         else:
             if kind.name != name:
-                _sought[name] = f"The package '{package}' says that it brings '{name}', but it is '{kind.name}'."
+                _sought[name] = f"The package '{package}' declares '{name}', but provides '{kind.name}'."
     return _sought[name]
 
 
@@ -197,7 +197,7 @@ def why_unknown(family: str, name: str, known: Iterable[str]) -> tuple[str, str]
     if trouble := _sought.get(name):
         return trouble, PACKAGE_REMEDY
     what = f"There is no kind of {family} called '{name}'."
-    bring = "nstall the package that brings it, or register it before the document is opened."
+    bring = "nstall the package that provides it, or register it before the document is opened."
     if close := meant_by(name, known):
         return what, f"Did you mean {', '.join(close)}? If not, i{bring}"
     return what, f"I{bring} {near_misses(name, known)}"
@@ -211,8 +211,8 @@ def for_other_processes(kinds: Iterable[type[K]]) -> tuple[type[K], ...]:
         module = inspect.getmodule(kind)
         if module is None or module.__name__ == "__main__" or "<locals>" in kind.__qualname__:
             raise KindError(
-                f"The kind '{kind.name}' was made in the console or in the script that runs, "  # type: ignore[attr-defined]
-                "so another process cannot have it.",
-                remedy="Put its class into a module of its own, and import that.",
+                f"The kind '{kind.name}' was defined in the console or in the running script, "  # type: ignore[attr-defined]
+                "so another process cannot import it.",
+                remedy="Put its class into a separate module and import that.",
             )
     return handed

@@ -88,13 +88,13 @@ def located(made: SubAssembly, importer: str) -> Path:
     FileError if there is no such file."""
     where = f"assembly '{made.name}', file"
     if not made.file:
-        raise FileError("It is not said which file it is.", where=where, remedy="Name a file.")
+        raise FileError("The sub-assembly has no file.", where=where, remedy="Choose a file.")
     if "\0" in made.file or len(made.file) > 4096:
-        raise FileError("This cannot be the name of a file.", where=where, remedy="Name a file.")
+        raise FileError("This is not a valid file name.", where=where, remedy="Choose a file.")
     named = Path(made.file.replace("\\", "/"))
     if not named.is_absolute() and not importer:
         raise FileError(
-            f"'{made.file}' is looked for beside the file of the machine, which is not known.",
+            f"'{made.file}' is relative to the machine's own file, which is not known.",
             where=where,
             remedy="Give a full path, or save the machine first.",
         )

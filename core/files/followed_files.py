@@ -48,8 +48,8 @@ def with_files_from(model: Model, folder: str) -> tuple[Model, tuple[Finding, ..
     moved = mapped(model, renamed)
     if not changed:
         return moved, ()
-    text = f"{len(changed)} files are named by their path from the new folder, e.g. '{changed[0]}'."
-    return moved, (Finding("hint", text, "Copy these files along when you pass the machine on."),)
+    text = f"{len(changed)} file names were changed to paths from the new folder, e.g. '{changed[0]}'."
+    return moved, (Finding("hint", text, "Include these files when you share the machine."),)
 
 
 def _mesh(file: str, model: Model, folder: str) -> str:

@@ -65,7 +65,9 @@ def foreign_of(source: Source) -> Foreign | None:
 
 def refusal(foreign: Foreign, source: Source) -> FileError:
     """Return the error about a file of an unsupported format."""
-    return FileError(f"This is {foreign.name}; it is not read as a machine.", file=source.file, remedy=foreign.remedy)
+    return FileError(
+        f"This is {foreign.name}, which cannot be opened as a machine.", file=source.file, remedy=foreign.remedy
+    )
 
 
 def wrong_root(root: Any, wanted: str, format: str, source: Source) -> FileError:

@@ -218,7 +218,7 @@ def format_of(source: Source) -> Format:
 def _known_suffixes(*, reading: bool) -> str:
     able = [f for f in _TABLE if (f.read if reading else f.write) is not None]
     listed = ", ".join(f"{' '.join(f.suffixes)} ({f.title})" for f in able)
-    return f"Known are {listed}."
+    return f"Known formats: {listed}."
 
 
 # ------------------------------------------------------------------------------------------ reading
@@ -286,7 +286,9 @@ def reading_of(format: Format, source: Source, options: Options) -> Reading:
     """Read a source with a format's reader. Raises FileError."""
     if format.read is None:
         raise FileError(
-            f"{format.title} files can be written, not read.", file=source.file, remedy=_known_suffixes(reading=True)
+            f"{format.title} files can only be written, not read.",
+            file=source.file,
+            remedy=_known_suffixes(reading=True),
         )
     try:
         return _with_left_out(format.read(source, options))
@@ -373,7 +375,7 @@ def write(model: Model, format: str = "kst") -> Writing:
     result = chosen.write(needed(model))
     findings = result.findings if chosen.complete else (*result.findings, *_left_out(model, chosen))
     if chosen.read is None:
-        once = Finding("warning", f"{chosen.title} files can be written, not read.", "Keep the .kst file too.")
+        once = Finding("warning", f"{chosen.title} files can only be written, not read.", "Keep the .kst file too.")
         findings = (*findings, once)
     return Writing(result.text, findings)
 
@@ -384,5 +386,5 @@ def _left_out(model: Model, format: Format) -> tuple[Finding, ...]:
     lost = [f"{len(found)} {kind}" for kind in kinds if (found := getattr(model.expanded, kind))]
     if not lost:
         return ()
-    text = f"{format.title} files hold no {', '.join(kinds)}: {', '.join(lost)} are left out."
+    text = f"{format.title} files cannot hold {', '.join(kinds)}: {', '.join(lost)} are left out."
     return (Finding("warning", text, "Keep the .kst file too."),)

@@ -105,7 +105,7 @@ def _require_no_example_meant(file: str) -> None:
     stem = Path(file).stem
     example = example_named(stem)
     if example is not None and file == example.path.name and not os.path.lexists(file):
-        raise FileError("There is no such file.", file=file, remedy=f"The example is opened by its name, {stem}.")
+        raise FileError("There is no such file.", file=file, remedy=f"Open the example by its name, {stem}.")
 
 
 def _robots() -> tuple[str, ...]:
@@ -123,13 +123,13 @@ def _fetched(name: str) -> Place:
         raise FileError(
             f"The package {ROBOTS} cannot be loaded: {error}.",
             file=name,
-            remedy=f"Install it with what it needs: pip install {ROBOTS}",
+            remedy=f"Install it with its dependencies: pip install {ROBOTS}",
         ) from error
     except Exception as error:  # of its downloads
         raise FileError(
             f"The package {ROBOTS} could not fetch it: {str(error).strip() or type(error).__name__}.",
             file=name,
-            remedy="Check the connection to the network, or give the path of a file.",
+            remedy="Check the network connection, or give the path of a file.",
         ) from error
     file = next((str(found) for each in _FILES if (found := getattr(module, each, None))), "")
     if not file:

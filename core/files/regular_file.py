@@ -40,7 +40,7 @@ class Kind:
     other: str = "Check its name and your permissions."
 
 
-MODEL = Kind("file", 50 * MEGABYTE, "Keep meshes in files of their own.")
+MODEL = Kind("file", 50 * MEGABYTE, "Keep meshes in separate files.")
 MESH = Kind("mesh", 250 * MEGABYTE, "Reduce its triangles.")
 PICTURE = Kind("picture", 50 * MEGABYTE, "Reduce its size.")
 SIGNAL = Kind(
@@ -50,7 +50,7 @@ TORQUES = Kind("torque file", MEGABYTE, "Choose a torque file.", "Choose another
 SHAPE = Kind(
     "shape",
     20 * MEGABYTE,
-    "Make it of fewer points.",
+    "Use fewer points.",
     "Choose a file of Line, Polygon and Point lists, or STL, OBJ, glTF.",
 )
 ANIMATION = Kind("animation", 200 * MEGABYTE, "Save fewer poses.", "Choose a file written by SaveAnim.")
@@ -84,7 +84,7 @@ def text_content_of(path: str | os.PathLike[str], kind: Kind) -> str:
         return content_of(path, kind).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError:
         raise FileError(
-            f"The {kind.name} cannot be read: it is no text.", file=path_of(path), remedy=kind.other
+            f"The {kind.name} cannot be read: it is not text.", file=path_of(path), remedy=kind.other
         ) from None
 
 

@@ -64,7 +64,7 @@ def is_whole(path: str | os.PathLike[str]) -> bool:
     raise FileError(
         "The file is damaged: its content has changed since it was written.",
         file=os.fspath(path),
-        remedy="Copy it again from where it is whole, or make it again.",
+        remedy="Restore it from an intact copy, or create it again.",
     )
 
 

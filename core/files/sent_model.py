@@ -90,7 +90,8 @@ def register_packed(kinds: bytes) -> None:
         found = pickle.loads(content)
     except (ImportError, AttributeError) as error:
         raise KindError(
-            f"A kind of the machine cannot be imported by {platform.node() or 'the other computer'}: {error}.",
+            f"A user-defined kind of the machine cannot be imported on {platform.node() or 'the other computer'}: "
+            f"{error}.",
             remedy="Install its module there, too, or compute on this computer.",
         ) from None
     for kind in found:

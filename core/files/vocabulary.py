@@ -162,7 +162,7 @@ def report_texts(reader: Reader, vocabulary: Vocabulary, root: Tag) -> None:
     tags = list(vocabulary.texts(root))
     if tags:
         text = f"Text inside <{local_name(tags[0])}> is not read{_times(len(tags))}."
-        reader.note(tags[0], "warning", text, "Values are attributes of elements.")
+        reader.note(tags[0], "warning", text, "Give values as attributes.")
 
 
 def _sentence(first: Unknown, count: int, vocabulary: Vocabulary) -> tuple[str, str]:
@@ -172,7 +172,7 @@ def _sentence(first: Unknown, count: int, vocabulary: Vocabulary) -> tuple[str, 
         return f"<{first.element}> has no attribute '{first.word}'; it is left out{_times(count)}.", remedy
     if first.homes and not first.meant:
         remedy = f"It belongs in <{'>, <'.join(first.homes[:4])}>."
-        return f"<{first.word}> is left out{_times(count)}: it has no place in <{first.element}>.", remedy
+        return f"<{first.word}> is left out{_times(count)}: it does not belong in <{first.element}>.", remedy
     remedy = near_misses(first.word, first.meant or rule.children)
     if ":" in first.word and not first.meant:
         remedy = "Name the file .xacro, so that it is expanded." if first.word.startswith("xacro:") else ""

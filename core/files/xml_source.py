@@ -58,7 +58,7 @@ def _begun_late(source: Source) -> tuple[Source, list[Finding]]:
     if late is None or declared is None:
         return source, []
     line = source.data.count(b"\n", 0, late.end()) + 1
-    text = "The XML declaration does not stand at the very beginning of the file."
+    text = "The XML declaration is not at the very beginning of the file."
     kept = re.sub(rb"[^\n]", b" ", late.group())
     data = declared.group().replace(b"\n", b" ") + kept + source.data[declared.end() :]
     return dataclasses.replace(source, data=data), [Finding("hint", text, file=source.file, line=line)]
@@ -80,11 +80,11 @@ def _parsed(source: Source, forgiving: bool) -> tuple[Tag, list[Finding]]:
     except etree.XMLSyntaxError as error:
         if parser.error_log and all(entry.type_name.startswith("NS_") for entry in parser.error_log):
             root = etree.fromstring(source.data, _parser(source, recover=True))
-            text = f"The file uses a name prefix that it does not declare ({error.msg})."
+            text = f"The file uses a namespace prefix that it does not declare ({error.msg})."
             return _checked(root, source), [Finding("hint", text, file=source.file, line=error.lineno)]
         if forgiving and error.code == etree.ErrorTypes.ERR_DOCUMENT_END:
             root = etree.fromstring(source.data, _parser(source, recover=True))
-            text = "What stands behind the end of the root element, such as a stray end tag, is left out."
+            text = "Content after the end of the root element, such as a stray end tag, is ignored."
             return _checked(root, source), [Finding("warning", text, file=source.file, line=error.lineno)]
         what = re.sub(r", line \d+, column \d+.*", "", error.msg or "it is empty")
         raise FileError(
@@ -113,7 +113,7 @@ def _parser(source: Source, recover: bool = False) -> Any:
 
 def _checked(root: Tag, source: Source) -> Tag:
     if root is None:
-        raise FileError("The file holds no XML element.", file=source.file, remedy="Choose another file.")
+        raise FileError("The file contains no XML element.", file=source.file, remedy="Choose another file.")
     info = root.getroottree().docinfo
     if info.internalDTD is not None and list(info.internalDTD.iterentities()):
         raise FileError(
@@ -171,7 +171,7 @@ class Reader:
         found = self.children(tag, name)
         if len(found) > 1:
             self.note(
-                found[1], "warning", f"{where} has {len(found)} <{name}>; the first one counts.", "Remove the others."
+                found[1], "warning", f"{where} has {len(found)} <{name}>; the first one is used.", "Remove the others."
             )
         return found[0] if found else None
 
@@ -224,7 +224,7 @@ class Reader:
             return -math.inf if word.startswith("-") else math.inf
         if not math.isfinite(value):
             comma = "," in word
-            remedy = "Write a point and no comma." if comma else "Write a finite number such as 0.5 or 1e-3."
+            remedy = "Use a decimal point, not a comma." if comma else "Write a finite number such as 0.5 or 1e-3."
             raise self.error(tag, f"'{_clip(word)}' in {attribute} is not a number.", f"{where}, {attribute}", remedy)
         return value
 

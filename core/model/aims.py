@@ -40,12 +40,16 @@ class DesignVariable(Element):
         where = f"row '{self.parameter}'"
         if (self.minimum is None) != (self.maximum is None):
             raise ModelError(
-                "One bound is missing.", where=f"{where}, minimum", remedy="Give both, or none for the parameter's own."
+                "One bound is missing.",
+                where=f"{where}, minimum",
+                remedy="Give both bounds, or neither to use the parameter's own.",
             )
         low, high = self.minimum, self.maximum
         if isinstance(low, float) and isinstance(high, float) and not low < high:
             raise ModelError(
-                f"Nothing lies between {low:g} and {high:g}.", where=f"{where}, minimum", remedy="Swap the bounds."
+                f"The lower bound {low:g} is not below the upper bound {high:g}.",
+                where=f"{where}, minimum",
+                remedy="Swap the bounds.",
             )
 
 
@@ -72,8 +76,8 @@ def _of_output(owners: tuple[Any, ...], model: Any, _index: int | None) -> str:
 class FunctionRow(Element):
     """A value that the output must have at a value of the coordinate."""
 
-    x: Value = scalar(default=0.0, help="Of the coordinate", by=_of_coordinate)
-    y: Value = scalar(default=0.0, help="Of the output", by=_of_output)
+    x: Value = scalar(default=0.0, help="Value of the coordinate", by=_of_coordinate)
+    y: Value = scalar(default=0.0, help="Value of the output", by=_of_output)
     forms: ClassVar[str] = "its numbers [x, y]"
 
     @classmethod
@@ -90,10 +94,10 @@ class FunctionRow(Element):
 class PoseRow(Element):
     """A pose that a body must have in a plane at a value of the coordinate."""
 
-    x: Value = scalar(default=0.0, help="Of the coordinate", by=_of_coordinate)
-    u: Value = scalar("length", 0.0, "Place along the plane's first axis")
-    v: Value = scalar("length", 0.0, "Place along its second axis")
-    angle: Value = scalar("angle", 0.0, "Of the body's first axis, from the plane's first to its second")
+    x: Value = scalar(default=0.0, help="Value of the coordinate", by=_of_coordinate)
+    u: Value = scalar("length", 0.0, "Position along the plane's first axis")
+    v: Value = scalar("length", 0.0, "Position along the plane's second axis")
+    angle: Value = scalar("angle", 0.0, "Angle of the body's first axis, from the plane's first axis to its second")
     forms: ClassVar[str] = "its numbers [x, u, v, angle]"
 
     @classmethod
@@ -110,8 +114,8 @@ class PoseRow(Element):
 class CurveRow(Element):
     """A point of a target curve."""
 
-    x: Value = scalar("length", 0.0, "Along the plane's first axis")
-    z: Value = scalar("length", 0.0, "Along its second")
+    x: Value = scalar("length", 0.0, "Position along the plane's first axis")
+    z: Value = scalar("length", 0.0, "Position along the plane's second axis")
     forms: ClassVar[str] = "its numbers [x, z]"
 
     @classmethod
@@ -131,31 +135,31 @@ class Aim(Element):
     poses (motion generation); or find a linkage with a point that follows a curve."""
 
     meaning: ClassVar[str] = (
-        "A design that is asked for: which parameters are varied, what is to be least or which function or poses the "
-        "machine shall have, and what shall hold; or the curve that a point of a linkage shall follow. The panel "
-        "Design searches for it."
+        "A design task: the parameters that are varied, the formula to minimise, or the function or poses that the "
+        "machine must realise, and conditions; or the curve that a point of a linkage must follow. The panel Design "
+        "solves it."
     )
 
     name: str = name()
     kind: str = choice(
-        ASKED, "Parameters by a formula, by a function, by poses of a body, or a linkage for a curve", "parameters"
+        ASKED, "Parameters for a formula, a function or poses of a body; or a linkage for a curve", "parameters"
     )
     vary: tuple[DesignVariable, ...] = parts(DesignVariable, "Parameters that are varied")
-    minimise: str = signal("What is to be least: rms(frame.position.z - 0.3), (mode[1].period - 1)^2 …", optional=True)
-    require: tuple[RequiredRow, ...] = parts(RequiredRow, "What shall hold")
-    over: str = choice(OVER, "The rest pose, poses along a coordinate, or a run", "rest")
+    minimise: str = signal("Formula to minimise: rms(frame.position.z - 0.3), (mode[1].period - 1)^2 …", optional=True)
+    require: tuple[RequiredRow, ...] = parts(RequiredRow, "Conditions to satisfy")
+    over: str = choice(OVER, "Motion that is evaluated: the rest pose, poses along a coordinate, or a run", "rest")
     coordinate: str = signal("Coordinate along which poses are taken", optional=True)
-    duration: Value = scalar("time", 1.0, "Of the run")
-    output: str = signal("What is to be a function of the coordinate: any channel of poses", optional=True)
-    function: tuple[FunctionRow, ...] = parts(FunctionRow, "Values of the output that are wanted")
-    frame: str = reference("frame", "Body or frame that is to go through poses", optional=True)
+    duration: Value = scalar("time", 1.0, "Duration of the run")
+    output: str = signal("Output that must be a function of the coordinate: any channel of poses", optional=True)
+    function: tuple[FunctionRow, ...] = parts(FunctionRow, "Wanted values of the output")
+    frame: str = reference("frame", "Body or frame that must pass through the poses", optional=True)
     plane: str = choice(PLANES, "Plane of the world in which these poses lie", "xz")
-    poses: tuple[PoseRow, ...] = parts(PoseRow, "Poses that are wanted")
+    poses: tuple[PoseRow, ...] = parts(PoseRow, "Wanted poses")
     linkage: str = choice(LINKAGES, "Kind of linkage for a curve", "four_bar")
     curve: tuple[CurveRow, ...] = parts(CurveRow, "Points of the target curve, in order")
-    closed: bool = flag("Whether the last point is followed by the first", True)
-    timed: bool = flag("Whether the points are even in the crank's turn")
-    place: Pose | None = part(Pose, "Where the curve lies: x and z of this frame are its axes; empty: the world")
+    closed: bool = flag("Whether the curve is closed: the first point follows the last", True)
+    timed: bool = flag("Whether the points are evenly spaced in crank angle")
+    place: Pose | None = part(Pose, "Frame whose x and z axes are those of the curve; empty: the world")
     description: str = text("Notes")
 
     @property
@@ -174,9 +178,13 @@ class Aim(Element):
         for parameter, count in Counter(row.parameter for row in self.vary).items():
             if count > 1:
                 raise ModelError(
-                    f"'{parameter}' has {count} rows.", where=f"{where}, vary", remedy="Give it one pair of bounds."
+                    f"'{parameter}' is varied in {count} rows.",
+                    where=f"{where}, vary",
+                    remedy="Keep one of these rows.",
                 )
         if isinstance(self.duration, float) and not self.duration > 0.0:
             raise ModelError(
-                f"A run of {self.duration:g} s is none.", where=f"{where}, duration", remedy="Give more than 0 s."
+                f"The run has a duration of {self.duration:g} s.",
+                where=f"{where}, duration",
+                remedy="Give more than 0 s.",
             )

@@ -49,7 +49,7 @@ class SubAssembly(Element):
 
     name: str = name()
     file: str = text("File of the machine, beside this one or by a full path", role="file")
-    parent: str = reference("frame", "Body or frame on which its ground is fixed; empty: world", optional=True)
+    parent: str = reference("frame", "Body or frame to which its ground is fixed; empty: world", optional=True)
     pose: Pose = part(Pose, "Pose of its ground in the parent", IDENTITY)
     settings: tuple[Setting, ...] = parts(Setting, "Parameter values")
     description: str = text("Notes")
@@ -66,7 +66,7 @@ class SubAssembly(Element):
             readable = False
         if not readable:
             raise ModelError(
-                "This name cannot stand in a formula.",
+                "This name cannot be used in a formula.",
                 where=f"{where}, name",
                 remedy="Use letters, digits and _ only, perhaps in parts joined by dots.",
             )

@@ -69,9 +69,7 @@ class World(Element):
 
     name: ClassVar[str] = WORLD
     gravity: Gravity = part(Gravity, "Gravity field", Gravity())
-    limits: str = choice(
-        ("act", "ideal"), "Whether limits of joints act in runs, or joints move as if they had none", "act"
-    )
+    limits: str = choice(("act", "ideal"), "Whether joint limits act in runs, or are ignored", "act")
     figures: Figures = part(Figures, "Shapes of joints and links", Figures())
 
 
@@ -87,7 +85,7 @@ class Inertia(Element):
     ixz: Value = scalar("inertia", 0.0, "−∫xz dm")
     iyz: Value = scalar("inertia", 0.0, "−∫yz dm")
     forms: ClassVar[str] = (
-        "three moments [ixx, iyy, izz], or a symmetric matrix 3×3 (six numbers do not say their order: name them)"
+        "three moments [ixx, iyy, izz], or a symmetric matrix 3×3 (the order of six numbers is ambiguous: name them)"
     )
 
     @classmethod
@@ -99,7 +97,7 @@ class Inertia(Element):
             return None
         (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = (map(coerce_value, row) for row in rows)
         if (xy, xz, yz) != (yx, zx, zy):
-            raise ModelError("The matrix of an inertia is symmetric; this is not.", remedy="Correct its products.")
+            raise ModelError("The inertia matrix is not symmetric.", remedy="Correct the products of inertia.")
         return cls(ixx=xx, iyy=yy, izz=zz, ixy=xy, ixz=xz, iyz=yz)
 
 
@@ -114,9 +112,9 @@ class Body(Element):
     mass: Value = scalar("mass", 0.0, "Mass")
     center_of_mass: Vector = vector("length", help="Centre of mass in the body's frame")
     inertia: Inertia = part(Inertia, "Inertia about the centre of mass", NO_INERTIA)
-    density: Value | None = scalar("density", None, "Density: mass properties then follow from the shapes")
+    density: Value | None = scalar("density", None, "Density, from which mass properties are computed by the shapes")
     shapes: tuple[Shape, ...] = parts(Shape, "Shapes")
-    reference: Pose | None = part(Pose, "Pose in the world in the reference pose, for joints that are given there")
+    reference: Pose | None = part(Pose, "World pose in the reference configuration, for joints given in world axes")
     description: str = text("Notes")
 
 

@@ -56,7 +56,7 @@ class DHChain(Element):
     base: Pose = part(Pose, "Pose of frame 0 in the parent", IDENTITY)
     tool: Pose = part(Pose, "Pose of frame tool in frame N", IDENTITY)
     base_shapes: tuple[Shape, ...] = parts(Shape, "Shapes of the base")
-    prefix: str = text("Put before the names base, link1, joint1, tool (for several chains in a model)")
+    prefix: str = text("Prefix of the names base, link1, joint1, tool (for several chains in a model)")
     description: str = text("Notes")
 
     @property

@@ -61,7 +61,7 @@ def _end(name: str) -> str:
 def _ends(a: str, b: str) -> tuple[str, str]:
     """Return the first and second end; the ground always comes first."""
     if a == b:
-        raise ModelError("Both ends are the same.", remedy="Point at two different bodies, frames or junctions.")
+        raise ModelError("Both ends are the same.", remedy="Select two different bodies, frames or junctions.")
     return (_end(b), a) if b == WORLD else (_end(a), b)
 
 
@@ -87,7 +87,7 @@ def line_force(model: Model, kind: str, a: str, b: str, about: Surroundings) -> 
 def wrench(model: Model, what: str, b: str) -> Force:
     """A constant force (10 N upward) or torque (1 N·m about z) on a body or frame."""
     if b == WORLD:
-        raise ModelError("The ground cannot be pushed.", remedy="Point at a body or frame.")
+        raise ModelError("A force on the ground has no effect.", remedy="Select a body or frame.")
     value = {"force": (0.0, 0.0, 10.0)} if what == "force" else {"torque": (0.0, 0.0, 1.0)}
     return Force(name=unused_name(model, "forces", f"{what}1"), kind="wrench", b=b, **value)  # type: ignore[arg-type]
 
@@ -99,7 +99,7 @@ def joint_spring(model: Model, joint: str, about: Surroundings) -> Force:
         raise ModelError(
             f"A {found.kind} joint has no coordinate for a spring.",
             where=f"joint '{joint}'",
-            remedy="Choose a turning or sliding joint, or add a spring between two points.",
+            remedy="Choose a revolute or prismatic joint, or add a spring between two points.",
         )
     turns = found.info.coordinate_dimensions[0] == "angle"
     k = rounded(about.mass * GRAVITY * ARM if turns else about.mass * GRAVITY / STROKE)
@@ -119,7 +119,7 @@ def joint_spring(model: Model, joint: str, about: Surroundings) -> Force:
 def junction(model: Model, names: Sequence[str], places: Sequence[Sequence[float]], about: Surroundings) -> Model:
     """Return the model with a junction at the mean of several points, and a spring from each point to the junction."""
     if len(set(names)) < 2:
-        raise ModelError("A junction joins at least two points.", remedy="Point at two different ones.")
+        raise ModelError("A junction joins at least two points.", remedy="Select two different points.")
     middle = vector_without_noise(sum(place[i] for place in places) / len(places) for i in range(3))
     point = unused_name(model, "junctions", "junction1")
     model = add(model, Junction(name=point, guess=middle))
@@ -140,7 +140,7 @@ def sensor(model: Model, kind: str, names: Sequence[str]) -> Sensor:
         return Sensor(name=name, kind=kind, joint=names[0])
     if len(names) == 1:
         if names[0] == WORLD:
-            raise ModelError("The ground does not move.", remedy="Point at a body or frame.")
+            raise ModelError("The ground does not move.", remedy="Select a body or frame.")
         return Sensor(name=name, kind=kind, b=names[0])
     a, b = _ends(*names)
     return Sensor(name=name, kind=kind, a=a, b=b)
@@ -159,7 +159,7 @@ def rod(model: Model, kind: str, a: str, b: str, about: Surroundings) -> Constra
     """Return a rod between two points, as long as their current distance."""
     if not about.distance > 1e-9:
         raise ModelError(
-            "The two points lie at the same place: a rod has a length.",
+            "The two points coincide: a rod between them has no length.",
             remedy="Join them by a spherical joint instead.",
         )
     a, b = _ends(a, b)
@@ -186,7 +186,7 @@ def _may_be_coupled(model: Model, leader: str, joint: str, same: str) -> None:
     """Raise ModelError unless the names are those of two different joints with one coordinate each. same : message for
     one joint named twice"""
     if leader == joint:
-        raise ModelError(same, remedy="Point at two different joints.")
+        raise ModelError(same, remedy="Select two different joints.")
     for name in (leader, joint):
         if model.joint(name).info.nq != 1:
             raise ModelError(
@@ -199,7 +199,7 @@ def _may_be_coupled(model: Model, leader: str, joint: str, same: str) -> None:
 def clutch(model: Model, leader: str, joint: str, about: Surroundings) -> Force:
     """Return a clutch (dry friction between two joints) whose torque or force carries a tenth of the machine's
     weight."""
-    _may_be_coupled(model, leader, joint, "Both sides are one and the same joint.")
+    _may_be_coupled(model, leader, joint, "Both sides are the same joint.")
     return Force(
         name=unused_name(model, "forces", "clutch1"),
         kind="clutch",
@@ -217,7 +217,7 @@ def driver(model: Model, joint: str, about: Surroundings) -> Driver:
         raise ModelError(
             f"A {found.kind} joint has no single coordinate to be driven.",
             where=f"joint '{joint}'",
-            remedy="Drive a sensor, or use a turning or sliding joint.",
+            remedy="Drive a sensor, or use a revolute or prismatic joint.",
         )
     turns = found.info.coordinate_dimensions[0] == "angle"
     start = _written(about.values[0], turns) if about.values and abs(about.values[0]) > 1e-9 else ""

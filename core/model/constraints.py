@@ -167,12 +167,12 @@ class Driver(Element):
     joint: str = reference("joint", "Joint that is moved", optional=True)
     coordinate: str = text("Coordinate of a joint that has several: x, angle, 1 …")
     sensor: str = reference("sensor", "Sensor that is moved", optional=True)
-    motion: str = choice(MOTIONS, "What the function gives", "position")
+    motion: str = choice(MOTIONS, "Quantity given by the function", "position")
     function: Value | None = formula(help="Formula in t and the parameters", states=False, by=_given)
     times: tuple[Value, ...] = vector("time", (), "Times of a table", sizes=(), labels=())
     values: tuple[Value, ...] = vector(default=(), help="Values of the table (SI)", sizes=(), labels=(), by=_given)
     file: str = text("File of a recorded signal (CSV or SIMNON)", role="file")
-    column: str = text("Column of the file; empty: the one of the joint's or sensor's name")
+    column: str = text("Column of the file; empty: the one with the name of the joint or sensor")
     description: str = text("Notes")
 
     def along(self, model: Any, index: int | None) -> str:
@@ -202,7 +202,7 @@ class Driver(Element):
         numbers = [time for time in self.times if isinstance(time, float)]
         if any(b <= a for a, b in itertools.pairwise(numbers)):
             raise ModelError(
-                "The times of the table do not grow.",
+                "The times of the table are not increasing.",
                 where=f"{where}, times",
-                remedy="Sort them and remove repeated ones.",
+                remedy="Sort them and remove duplicates.",
             )

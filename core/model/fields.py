@@ -392,10 +392,12 @@ def _misfit(element: Any, given: tuple[Any, ...], fields: Mapping[str, Any]) -> 
     known = {field.name: field for field in dataclasses.fields(element)}
     if given:
         example = f"{element.__name__}({next(iter(known))}={_shown(given[0])}, …)"
-        return ModelError("The fields of an element are given by name.", where=where, remedy=f"As in {example}.")
+        return ModelError(
+            "The fields of an element must be given by name.", where=where, remedy=f"For example {example}."
+        )
     for name in fields:
         if name not in known:
-            return ModelError(f"'{name[:60]}' is not a field.", where=where, remedy=near_misses(name, known))
+            return ModelError(f"'{name[:60]}' is not a known field.", where=where, remedy=near_misses(name, known))
     for field in fields_of(element):
         if field.required and field.name not in fields:
             meaning = f"{field.help[:1].lower()}{field.help[1:]}"
@@ -475,7 +477,7 @@ def check_name(value: Any) -> str:
     if isinstance(value, str) and len(value) <= MAX_NAME and _NAME.fullmatch(value):
         return str(value)
     raise ModelError(
-        f"{_shown(value)} cannot be a name.",
+        f"{_shown(value)} is not a valid name.",
         remedy="Use letters, digits, _ and -, and not digits alone.",
     )
 

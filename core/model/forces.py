@@ -105,7 +105,7 @@ class LineMass(Element):
     """A point mass on the line of a force: at a fraction of the length from a, or at a fixed distance from an end."""
 
     mass: Value = scalar("mass", 0.0, "Mass")
-    at: str = choice(("fraction", "from_a", "from_b"), "How its place is given", "fraction")
+    at: str = choice(("fraction", "from_a", "from_b"), "How its position is given", "fraction")
     place: Value = scalar(default=0.5, help="Fraction of the length, or distance in m", by=_place)
 
 
@@ -115,7 +115,7 @@ class Strand(Element):
 
     joint: str = reference("joint", "Joint with one coordinate", optional=True)
     sensor: str = reference("sensor", "Sensor of one length or angle, instead of a joint", optional=True)
-    factor: Value = scalar("none", 1.0, "By what its value is multiplied")
+    factor: Value = scalar("none", 1.0, "Factor that multiplies its value")
 
     def along(self, model: Any, index: int | None) -> str:
         """Return the dimension of the strand's value."""
@@ -158,28 +158,31 @@ class Force(Element):
     ratio: Value = scalar("none", 1.0, "Ratio at which a clutch turns without slip: v_joint = ratio · v_leader")
     friction: Value = formula(
         default=0.0,
-        help="Of a clutch while it slips (N·m or N): a number, or a formula, e.g. min(60*t, 90)",
+        help="Friction of a slipping clutch (N·m or N): a number, or a formula, e.g. min(60*t, 90)",
         own=(),
         by=force_of(along),
     )
     static_friction: Value | None = formula(
-        help="Largest of a clutch that does not slip (N·m or N), or a formula; empty: as while it slips",
+        help="Largest friction of a sticking clutch (N·m or N), or a formula; empty: as while slipping",
         own=(),
         by=force_of(along),
     )
     backward_friction: Value | None = formula(
-        help="Of a clutch that slips backward (N·m or N), or a formula; empty: as onward",
+        help="Friction of a clutch that slips backward (N·m or N), or a formula; empty: as forward",
         own=(),
         by=force_of(along),
     )
     backward_static_friction: Value | None = formula(
-        help="Largest of a clutch against slipping backward (N·m or N), or a formula; empty: as onward, or as while it "
-        "slips backward where that is given",
+        help=(
+            "Largest friction of a sticking clutch against slipping backward (N·m or N), or a formula; empty: as "
+            "forward, or as while slipping backward if that is given"
+        ),
         own=(),
         by=force_of(along),
     )
     stribeck_speed: Value = scalar(
-        help="Speed (rad/s or m/s) over which friction falls from the one to the other; 0: at once", by=rate_of(along)
+        help="Stribeck speed (rad/s or m/s) over which friction falls from static to sliding; 0: at once",
+        by=rate_of(along),
     )
     stiffness: Value = scalar(help="Spring rate (N/m, N·m/rad)", by=stiffness_of(along))
     rest: Value = scalar(help="Length or value without spring force (SI)", by=along)
@@ -226,13 +229,13 @@ class Force(Element):
         needed = self.info.needs
         if not getattr(self, needed):
             raise ModelError(
-                "It is not said where the force acts.",
+                f"The {_ASKED.get(needed, needed)} on which the force acts is missing.",
                 where=f"force '{self.name}', {needed}",
                 remedy=f"Name the {_ASKED.get(needed, needed)}.",
             )
         if self.is_clutch and self.leader in ("", self.joint):
             raise ModelError(
-                "Both sides are one and the same joint." if self.leader else "The other side is missing.",
+                "Both sides are the same joint." if self.leader else "The other side is missing.",
                 where=f"force '{self.name}', leader",
                 remedy="Name another joint.",
             )
@@ -247,5 +250,5 @@ class Junction(Element):
     """A massless point at which line forces meet; its position is where they are in equilibrium."""
 
     name: str = name()
-    guess: Vector = vector("length", help="Where to look for it first, world axes")
+    guess: Vector = vector("length", help="Initial guess of its position, world axes")
     description: str = text("Notes")

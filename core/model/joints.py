@@ -42,21 +42,21 @@ class Limit(Element):
     effort: Value | None = scalar(default=None, help="Largest torque or force (N·m or N)", by=force_of(along))
     stop: str = choice(
         ("elastic", "hunt_crossley", "rigid", "off"),
-        "What runs meet at the bounds: a spring with a damper, one whose force grows from nothing, a stop that throws "
-        "back at once, none",
+        "Stop at the bounds in runs: spring and damper, Hunt–Crossley contact, rigid stop with instantaneous "
+        "impact, or none",
         "elastic",
     )
     stiffness: Value | None = scalar(
         default=None,
-        help="Of an elastic stop (N·m/rad or N/m); empty: from the inertia that it meets",
+        help="Stiffness of an elastic stop (N·m/rad or N/m); empty: derived from the inertia that meets it",
         by=stiffness_of(along),
     )
     damping: Value | None = scalar(
         default=None,
-        help="Of an elastic stop (N·m·s/rad or N·s/m), in place of a restitution",
+        help="Damping of an elastic stop (N·m·s/rad or N·s/m), instead of a restitution",
         by=damping_of(along),
     )
-    restitution: Value | None = scalar("none", None, "Part of the speed that a stop gives back; empty: 0.3")
+    restitution: Value | None = scalar("none", None, "Coefficient of restitution of the stop; empty: 0.3")
     forms: ClassVar[str] = "its bounds [lower, upper]"
 
     @classmethod
@@ -104,9 +104,9 @@ def refuse_less_at_rest(element: Any, where: str) -> None:
     for prefix, (sliding, resting) in zip(("", "backward_"), friction_by_direction(element), strict=True):
         if isinstance(sliding, float) and isinstance(resting, float) and resting < sliding:
             raise ModelError(
-                f"Friction at rest ({resting:g}) is less than while it slides ({sliding:g}).",
+                f"Static friction ({resting:g}) is less than sliding friction ({sliding:g}).",
                 where=f"{where}, {prefix}static_friction",
-                remedy="Give at least as much at rest as while it slides.",
+                remedy="Give a static friction of at least the sliding friction.",
             )
 
 
@@ -114,7 +114,7 @@ def refuse_less_at_rest(element: Any, where: str) -> None:
 class Mimic(Element):
     """Coupling q = ratio · q_leader + offset."""
 
-    leader: str = reference("joint", "Joint that leads")
+    leader: str = reference("joint", "Joint that it follows")
     ratio: Value = scalar("none", 1.0, "Ratio")
     offset: Value = scalar(help="Offset (rad or m)", by=along)
 
@@ -138,10 +138,11 @@ class Joint(Element):
         "none", (0.0, 1.0, 0.0), "Second axis of a universal joint, in frame a at q = 0", spelled=named_axis
     )
     pitch: Value = scalar("pitch", 0.01, "Advance of a screw per revolution")
-    cut: str = choice(("auto", "yes", "no"), "Whether the joint is cut when it lies in a loop", "auto")
+    cut: str = choice(("auto", "yes", "no"), "Whether the joint is cut if it is in a loop", "auto")
     given_in: str = choice(
         ("frames", "world"),
-        "Whether a, b and axes are given in the bodies' frames, or a and axes in the world in the reference pose",
+        "Frames in which a, b and axes are given: those of the bodies; or, for a and axes, the world in the "
+        "reference configuration",
         "frames",
     )
     limits: tuple[Limit, ...] = parts(Limit, "Bounds, one entry per coordinate")
@@ -149,7 +150,7 @@ class Joint(Element):
         default=(), help="Rest position, one number per coordinate", sizes=(), labels=(), by=along
     )
     start_speed: tuple[Value, ...] = vector(
-        default=(), help="Speed at the beginning of a simulation, one number per speed", sizes=(), labels=(), by=_speed
+        default=(), help="Initial speed of a simulation, one number per speed", sizes=(), labels=(), by=_speed
     )
     spring_rest: tuple[Value, ...] = vector(
         default=(),
@@ -161,39 +162,49 @@ class Joint(Element):
     damping: Value = scalar(help="Viscous damping (N·m·s/rad or N·s/m)", by=damping_of(along))
     friction: Value = formula(
         default=0.0,
-        help="Dry friction while it slides (N·m or N); of a brake a formula, e.g. min(40*t, 12)",
+        help="Sliding (Coulomb) friction (N·m or N); for a brake a formula, e.g. min(40*t, 12)",
         own=(),
         by=force_of(along),
     )
     static_friction: Value | None = formula(
-        help="Largest friction at rest (N·m or N), or a formula; empty: as while it slides",
+        help="Static friction (N·m or N), or a formula; empty: equal to sliding friction",
         own=(),
         by=force_of(along),
     )
     backward_friction: Value | None = formula(
-        help="Dry friction while it slides backward (N·m or N), or a formula; empty: as onward",
+        help="Sliding friction backward (N·m or N), or a formula; empty: as forward",
         own=(),
         by=force_of(along),
     )
     backward_static_friction: Value | None = formula(
-        help="Largest friction at rest against motion backward (N·m or N), or a formula; empty: as onward, or as while "
-        "it slides backward where that is given",
+        help=(
+            "Static friction against backward motion (N·m or N), or a formula; empty: as forward, or as sliding "
+            "backward if that is given"
+        ),
         own=(),
         by=force_of(along),
     )
     stribeck_speed: Value = scalar(
-        help="Speed (rad/s or m/s) over which friction falls from the one to the other; 0: at once", by=rate_of(along)
+        help="Stribeck speed (rad/s or m/s) over which friction falls from static to sliding; 0: at once",
+        by=rate_of(along),
     )
     friction_coefficient: Value = scalar(
-        "none", 0.0, "Of dry friction by the joint's own reaction, in addition to that above; 0: none"
+        "none",
+        0.0,
+        "Coefficient of dry friction by the joint's own reaction, in addition to the friction above; 0: none",
     )
-    static_friction_coefficient: Value | None = scalar("none", None, "Of the same at rest; empty: as while it slides")
+    static_friction_coefficient: Value | None = scalar(
+        "none", None, "Static coefficient of this friction; empty: as while sliding"
+    )
     bearing_radius: Value = scalar(
-        "length", 0.0, "Of a pin or ball (m): where friction by the reaction acts as it turns"
+        "length", 0.0, "Radius of the pin or ball (m), at which friction by the reaction acts"
     )
-    thrust_radius: Value = scalar("length", 0.0, "Of the shoulder that bears a pin along its axis (m)")
+    thrust_radius: Value = scalar("length", 0.0, "Radius of the shoulder that supports a pin axially (m)")
     bearing_distance: Value | None = scalar(
-        "length", None, "Between the bearings of a pin, or the ends of a slide (m), which bear moments, too; empty: one"
+        "length",
+        None,
+        "Distance between the bearings of a pin, or the ends of a slide (m), which also support moments; empty: a "
+        "single bearing",
     )
     stiffness: Value = scalar(help="Spring rate about `spring_rest` (N·m/rad or N/m)", by=stiffness_of(along))
     armature: Value = scalar(help="Reflected rotor inertia (kg·m² or kg)", by=inertia_of(along))

@@ -49,7 +49,7 @@ class Annotation(Element):
     """A statement of a file that is kept without being interpreted (an unknown URDF tag, for example)."""
 
     where: str = text("Kind and name of the element it belongs to, e.g. 'link gripper'")
-    content: str = text("The text as it stood in the file")
+    content: str = text("Text as written in the file")
 
 
 class _Collection(NamedTuple):
@@ -108,15 +108,15 @@ class Model(Element):
     frames: tuple[Frame, ...] = parts(Frame, "Named frames")
     joints: tuple[Joint, ...] = parts(Joint, "Joints")
     chains: tuple[DHChain, ...] = parts(DHChain, "Denavit–Hartenberg chains")
-    assemblies: tuple[SubAssembly, ...] = parts(SubAssembly, "Machines of other files")
+    assemblies: tuple[SubAssembly, ...] = parts(SubAssembly, "Machines from other files")
     junctions: tuple[Junction, ...] = parts(Junction, "Massless points at which line forces meet")
     sensors: tuple[Sensor, ...] = parts(Sensor, "Sensors")
     forces: tuple[Force, ...] = parts(Force, "Force elements")
     constraints: tuple[Constraint, ...] = parts(Constraint, "Held sensors and coupled joints")
     drivers: tuple[Driver, ...] = parts(Driver, "Motions given as functions of time")
-    operating_points: tuple[Trim, ...] = parts(Trim, "Operating points that are asked for")
-    studies: tuple[StudyPlan, ...] = parts(StudyPlan, "Studies that are asked for")
-    designs: tuple[Aim, ...] = parts(Aim, "Designs that are asked for")
+    operating_points: tuple[Trim, ...] = parts(Trim, "Operating points to be found")
+    studies: tuple[StudyPlan, ...] = parts(StudyPlan, "Studies with varied numbers")
+    designs: tuple[Aim, ...] = parts(Aim, "Design tasks")
     annotations: tuple[Annotation, ...] = parts(Annotation, "Kept from the file, not interpreted")
     origin: str = dataclasses.field(default="", compare=False)
     """Path of the file the model was read from (mesh files are looked up relative to it); not saved."""
@@ -293,7 +293,7 @@ def _check_element(element: Element, collection: str, known: Mapping[str, frozen
         for found in formulas_in(inner):
             for used in names.missing(found.kind, found.text):
                 raise ModelError(
-                    f"Nothing is called '{used}' (in '{found.text}').",
+                    f"The name '{used}' in '{found.text}' is not defined.",
                     where=f"{title}, {found.field.name}",
                     remedy=_remedy(
                         used, names.of(found.kind), "Define a parameter of this name or correct the formula."
@@ -316,7 +316,7 @@ def _check_mounting(assemblies: tuple[SubAssembly, ...]) -> None:
     owners = {a.name: next((b.name for b in assemblies if a.parent.startswith(f"{b.name}.")), "") for a in assemblies}
     for circle in circles(owners):
         raise ModelError(
-            f"The sub-assemblies stand on each other in a circle: {' → '.join(circle)}.",
+            f"The sub-assemblies are mounted on each other in a circle: {' → '.join(circle)}.",
             where=f"assembly '{circle[0]}', parent",
             remedy="Put one of them on the ground or on a body of this machine.",
         )
@@ -325,7 +325,7 @@ def _check_mounting(assemblies: tuple[SubAssembly, ...]) -> None:
 def _check_frame_cycles(frames: tuple[Frame, ...]) -> None:
     for circle in circles({frame.name: frame.parent for frame in frames}):
         raise ModelError(
-            f"The frames hang on each other in a circle: {' → '.join(circle)}.",
+            f"The frames are attached to each other in a circle: {' → '.join(circle)}.",
             where=f"frame '{circle[0]}', parent",
             remedy="Fix one of them to a body.",
         )

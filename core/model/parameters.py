@@ -27,7 +27,7 @@ class Parameter(Element):
 
     name: str = name()
     value: Value = scalar(help="Value (SI), or an expression in other parameters", by=_stated)
-    dimension: str = choice(tuple(SI), "What it measures", "none")
+    dimension: str = choice(tuple(SI), "Physical dimension", "none")
     minimum: Value | None = scalar(default=None, help="Smallest value of the slider", by=_stated)
     maximum: Value | None = scalar(default=None, help="Largest value of the slider", by=_stated)
     assumed: bool = flag("The file gave this symbol no value; the value here is only assumed")
@@ -48,7 +48,7 @@ class Parameter(Element):
             readable = False
         if not readable:
             raise ModelError(
-                "This name cannot stand in a formula.",
+                "This name cannot be used in a formula.",
                 where=where,
                 remedy="Use letters, digits and _ only, perhaps in parts joined by dots.",
             )
@@ -78,7 +78,7 @@ def in_order(parameters: Iterable[Parameter]) -> tuple[Parameter, ...]:
             for used in pending:
                 if used not in table:
                     raise ModelError(
-                        f"Nothing is called '{used}'.",
+                        f"The name '{used}' is not defined.",
                         where=f"parameter '{current}', value",
                         remedy=near_misses(used, table),
                     )

@@ -48,7 +48,7 @@ def named_axis(value: Any) -> Any:
     word = value.strip().lower()
     direction = _AXES.get(word.lstrip("+-"))
     if direction is None or len(word) > 2:
-        raise ModelError(f"'{value[:40]}' names no axis.", remedy="Write x, y, z, -x, -y, -z, or three numbers.")
+        raise ModelError(f"'{value[:40]}' is not an axis.", remedy="Write x, y, z, -x, -y, -z, or three numbers.")
     return tuple(-entry + 0.0 for entry in direction) if word[0] == "-" else direction
 
 
@@ -64,10 +64,10 @@ def angles_of_matrix(value: Any) -> Any:
     try:
         R = np.array(rows, dtype=float)
     except (TypeError, ValueError):
-        raise ModelError("A rotation matrix needs numbers.", remedy="Give angles where formulas are meant.") from None
+        raise ModelError("A rotation matrix cannot contain formulas.", remedy="Give angles instead.") from None
     if not abs(R.T @ R - np.eye(3)).max() < ORTHOGONALITY_TOLERANCE or np.linalg.det(R) < 0.0:
         raise ModelError(
-            "These nine numbers are no rotation: their rows are not of length 1, at right angles and right-handed.",
+            "These nine numbers are not a rotation: the rows must be perpendicular unit vectors, right-handed.",
             remedy="Give a rotation matrix, three angles about x, y, z, or a quaternion x, y, z, w.",
         )
     return tuple(float(angle) + 0.0 for angle in angles_of(R))

@@ -63,7 +63,7 @@ def _reference(body: str, bodies: Mapping[str, Body], where: str) -> Pose:
     reference = bodies[body].reference
     if reference is None:
         raise ModelError(
-            f"The joint is given in the world, but '{body}' has no reference pose.",
+            f"The joint is given in world axes, but '{body}' has no reference pose.",
             where=where,
             remedy=f"Give '{body}' a reference pose, or the joint in the bodies' frames.",
         )
@@ -83,7 +83,7 @@ def _turn(pose: Pose, where: str) -> Matrix:
         numbers.append(float(evaluate(parse(value), {})) if isinstance(value, str) else value)
     if len(numbers) == 4:
         if not any(numbers):
-            raise ModelError("A quaternion of length zero is no rotation.", where=where, remedy="Use 0, 0, 0, 1.")
+            raise ModelError("A quaternion of length zero is not a rotation.", where=where, remedy="Use 0, 0, 0, 1.")
         return _tidy(_turns().from_quat(numbers).as_matrix())
     return _tidy(_turns().from_euler("xyz", numbers).as_matrix())
 

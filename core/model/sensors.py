@@ -142,7 +142,7 @@ _KINDS = (
     _in_joint("cut_torque", "Torque in a joint", "torque", (0, 1, 2)),
     SensorKind(
         name="power",
-        title="Power of a joint's or force element's force",
+        title="Power of a joint or force element",
         dimensions=("power",),
         uses=("joint", "force"),
         power=True,
@@ -173,9 +173,9 @@ class Sensor(Element):
     """
 
     name: str = name()
-    kind: str = kind_in(SENSOR_KINDS, "What is measured", "distance")
-    a: str = reference("frame", "Frame from which is measured; empty: world", optional=True)
-    b: str = reference("frame", "Frame to which is measured", optional=True)
+    kind: str = kind_in(SENSOR_KINDS, "Measured quantity", "distance")
+    a: str = reference("frame", "Frame relative to which b is measured; empty: world", optional=True)
+    b: str = reference("frame", "Frame that is measured", optional=True)
     axis: Vector = vector("none", (0.0, 0.0, 1.0), "Normal of the plane, or axis, in a", spelled=named_axis)
     axis_b: Vector = vector("none", (0.0, 0.0, 1.0), "Normal of the plane in b", spelled=named_axis)
     resolve: str = reference("frame", "Frame in whose axes the vector is given; empty: world", optional=True)
@@ -208,11 +208,11 @@ class Sensor(Element):
                 )
         if "b" in self.info.uses and not self.b:
             raise ModelError(
-                "The frame to which is measured is missing.", where=f"{where}, b", remedy="Name a body or frame."
+                "The frame b to be measured is missing.", where=f"{where}, b", remedy="Name a body or frame."
             )
         if "joint" in self.info.uses and not (self.joint or ("force" in self.info.uses and self.force)):
             raise ModelError(
-                "Nothing is said whose force is measured.", where=f"{where}, joint", remedy="Name a joint."
+                "The joint whose force is measured is missing.", where=f"{where}, joint", remedy="Name a joint."
             )
         if self.minus == self.name:
             raise ModelError(

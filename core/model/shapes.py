@@ -382,7 +382,7 @@ class Coil(Round):
     """A decorative coil spring along z, centred, without mass."""
 
     word = "coil"
-    radius: Value = scalar("length", 0.02, "Radius to the middle of the wire")
+    radius: Value = scalar("length", 0.02, "Radius of the coil, to the centre of the wire")
     wire: Value = scalar("length", 0.002, "Radius of the wire")
     turns: Value = scalar("none", 8.0, "Number of turns")
     length: Value = scalar("length", 0.1, "Length along z")

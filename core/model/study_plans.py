@@ -43,9 +43,11 @@ class VariedRow(Element):
 class RecordRow(Element):
     """A number, or a curve, recorded in each row of a study."""
 
-    column: str = text("What the number is called")
-    formula: str = signal("Of runs max(abs(joint.tau)), at(frame.position, end) …; of poses any formula of channels")
-    every: Value | None = scalar("time", None, "Of a curve: time between its samples; empty: a number")
+    column: str = text("Name of the number")
+    formula: str = signal(
+        "For runs, e.g. max(abs(joint.tau)) or at(frame.position, end); for poses, any formula of channels"
+    )
+    every: Value | None = scalar("time", None, "Time between the samples of a curve; empty: a single number")
 
     @property
     def summary(self) -> str:
@@ -63,22 +65,26 @@ class StudyPlan(Element):
     """A study: many runs or poses of the machine with varied numbers, and the values recorded from them."""
 
     meaning: ClassVar[str] = (
-        "A study that is asked for: which numbers of the machine vary and how, and what is recorded of each row. The "
-        "panel Studies computes it, and kinetostat study FILE --study NAME."
+        "A study: the numbers of the machine that vary, and the values recorded in each row. The panel Studies "
+        "computes it, and so does kinetostat study FILE --study NAME."
     )
 
     name: str = name()
-    kind: str = choice(ROW_KINDS, "What a row is", "runs")
-    varied: tuple[VariedRow, ...] = parts(VariedRow, "What varies: ranges and lists multiply, distributions are drawn")
-    record: tuple[RecordRow, ...] = parts(RecordRow, "What is recorded of each row")
-    count: Value = scalar("none", 1000.0, "How many samples are drawn of all distributions")
-    how: str = choice(SAMPLINGS, "How they are drawn: each by itself, Latin hypercube, Sobol's sequence", "random")
+    kind: str = choice(ROW_KINDS, "Computation of each row", "runs")
+    varied: tuple[VariedRow, ...] = parts(
+        VariedRow, "Varied numbers: ranges and lists are combined, distributions are sampled"
+    )
+    record: tuple[RecordRow, ...] = parts(RecordRow, "Values recorded in each row")
+    count: Value = scalar("none", 1000.0, "Number of samples of all distributions")
+    how: str = choice(SAMPLINGS, "Sampling method: independent, Latin hypercube, Sobol's sequence", "random")
     seed: Value = scalar("none", 1.0, "The same seed gives the same samples anywhere")
-    frame: str = reference("frame", "Of targets: the frame that inverse kinematics brings there", optional=True)
-    duration: Value = scalar("time", 10.0, "Of a run")
+    frame: str = reference("frame", "Frame that inverse kinematics moves to the targets", optional=True)
+    duration: Value = scalar("time", 10.0, "Duration of a run")
     method: str = text("Integrator of runs", "auto")
-    step: Value | None = scalar("time", None, "Length of fixed steps, longest of others; empty: chosen")
-    limit: Value = scalar("time", 60.0, "Of work, after which a row is given up")
+    step: Value | None = scalar(
+        "time", None, "Step size of fixed-step methods, largest step of others; empty: automatic"
+    )
+    limit: Value = scalar("time", 60.0, "Computing time after which a row is abandoned")
     description: str = text("Notes")
 
     @property

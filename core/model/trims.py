@@ -61,11 +61,17 @@ class TrimRow(Element):
     """A condition on one quantity."""
 
     quantity: str = signal("A quantity: joint.q, .v, .a or .tau, a parameter, any channel, or a formula of channels")
-    role: str = choice(ROLES, "Has a value, is found, comes near a value, or does not change", "fixed")
-    value: Value | None = scalar(default=None, help="Of fixed and target; fixed without one: as it is", by=_of_quantity)
-    minimum: Value | None = scalar(default=None, help="Smallest value of what is free", by=_of_quantity)
-    maximum: Value | None = scalar(default=None, help="Largest value of what is free", by=_of_quantity)
-    weight: Value = scalar(default=1.0, help="Share of a target among those that compete")
+    role: str = choice(
+        ROLES,
+        "Condition: has a value (fixed), is found (free), comes near a value (target), or does not change (steady)",
+        "fixed",
+    )
+    value: Value | None = scalar(
+        default=None, help="Value for fixed and target; fixed and empty: the current one", by=_of_quantity
+    )
+    minimum: Value | None = scalar(default=None, help="Lower bound of a free quantity", by=_of_quantity)
+    maximum: Value | None = scalar(default=None, help="Upper bound of a free quantity", by=_of_quantity)
+    weight: Value = scalar(default=1.0, help="Weight of a target relative to other targets")
 
     @property
     def summary(self) -> str:
@@ -75,15 +81,19 @@ class TrimRow(Element):
         """Raise ModelError unless a target has a value and a positive weight, and bounds leave a range."""
         where = f"row '{self.quantity}'"
         if self.role == "target" and self.value is None:
-            raise ModelError("A target needs a value.", where=f"{where}, value", remedy="Give one, or take 'free'.")
+            raise ModelError("A target needs a value.", where=f"{where}, value", remedy="Give one, or choose 'free'.")
         if isinstance(self.weight, float) and not self.weight > 0.0:
             raise ModelError(
-                "A weight is positive.", where=f"{where}, weight", remedy="Give one, or leave the row out."
+                "The weight is not positive.",
+                where=f"{where}, weight",
+                remedy="Give a positive weight, or remove the row.",
             )
         low, high = self.minimum, self.maximum
         if isinstance(low, float) and isinstance(high, float) and low > high:
             raise ModelError(
-                f"Nothing lies between {low:g} and {high:g}.", where=f"{where}, minimum", remedy="Swap the bounds."
+                f"The lower bound {low:g} is not below the upper bound {high:g}.",
+                where=f"{where}, minimum",
+                remedy="Swap the bounds.",
             )
 
 
@@ -93,12 +103,12 @@ class Trim(Element):
     and accelerations zero, inputs and parameters unchanged."""
 
     meaning: ClassVar[str] = (
-        "An operating point that is asked for: which quantities are fixed, free, targets or steady. The panel "
-        "Operating point finds the pose, speeds and forces that fulfil it."
+        "An operating point to be found, with quantities that are fixed, free, targets or steady. The panel "
+        "Operating point finds the pose, speeds and forces that satisfy it."
     )
 
     name: str = name()
-    rows: tuple[TrimRow, ...] = parts(TrimRow, "What is asked of quantities")
+    rows: tuple[TrimRow, ...] = parts(TrimRow, "Conditions on quantities")
     description: str = text("Notes")
 
     @property
@@ -113,5 +123,5 @@ class Trim(Element):
                 raise ModelError(
                     f"'{quantity}' has {count} rows.",
                     where=f"operating point '{self.name}', rows",
-                    remedy="Let it be fixed, a target or free.",
+                    remedy="Keep one of these rows.",
                 )

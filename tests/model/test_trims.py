@@ -84,7 +84,7 @@ def test_what_quantities_measure(quantity, dimension):
 def test_a_unit_that_cannot_be_is_doubted():
     wrong = edits.add(CART, ks.Trim(name="p", rows=(ks.TrimRow(quantity="x.q", value="30 deg"),)))
     (doubt,) = [each for each in ks.check(wrong) if each.collection == "operating_points"]
-    assert doubt.text == "'30 deg' is an angle; a length is wanted here."
+    assert doubt.text == "'30 deg' is an angle; a length is required here."
 
 
 @pytest.mark.parametrize(

@@ -231,7 +231,7 @@ def test_a_file_that_names_unknown_kinds_opens_and_is_written_as_it_was() -> Non
     assert set(errors) == {("joints", "slot"), ("sensors", "smell"), ("forces", "glue"), ("constraints", "curve")}
     for finding in errors.values():
         assert finding.field == "kind"
-        assert finding.remedy.startswith("Install the package that brings it, or register it")
+        assert finding.remedy.startswith("Install the package that provides it, or register it")
     with pytest.raises(ks.ModelError, match="joint 'slot', kind: There is no kind of joint called 'pin_in_slat'"):
         ks.Mechanism(model)
     with pytest.raises(ks.ModelError, match="slot"):

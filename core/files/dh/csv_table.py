@@ -111,7 +111,7 @@ def _fill(table: Table, rows: list[tuple[int, str]], source: Source) -> None:
                 f"The row has {len(cells)} cells, the header {len(header)}.",
                 file=source.file,
                 line=line,
-                remedy="Write numbers with a point, or separate the cells by semicolons.",
+                remedy="Use a decimal point, or separate the cells by semicolons.",
             )
         row = {name: _with_unit(cell, unit) for (name, unit), cell in zip(header, cells, strict=False) if name}
         stated = row.pop("convention", "")
@@ -123,7 +123,7 @@ def _fill(table: Table, rows: list[tuple[int, str]], source: Source) -> None:
                     where="convention",
                     file=source.file,
                     line=line,
-                    remedy="Use one convention for a table.",
+                    remedy="Use the same convention in all rows.",
                 )
             table.convention = this
         table.rows.append(row)
@@ -164,7 +164,11 @@ def _check_header(names: list[str], source: Source, line: int) -> None:
     for name in present:
         if present.count(name) > 1:
             raise FileError(
-                f"The column '{name}' stands twice.", where="header", file=source.file, line=line, remedy="Remove one."
+                f"The column '{name}' is given twice.",
+                where="header",
+                file=source.file,
+                line=line,
+                remedy="Remove one.",
             )
     missing = [name for name in ("type", "a", "alpha", "d", "theta") if name not in present]
     if missing:
@@ -173,7 +177,7 @@ def _check_header(names: list[str], source: Source, line: int) -> None:
             where="header",
             file=source.file,
             line=line,
-            remedy="The first line names the columns: joint,type,a,alpha,d,theta.",
+            remedy="Name the columns in the first line: joint,type,a,alpha,d,theta.",
         )
 
 

@@ -87,7 +87,7 @@ class _Build:
             value += " " + self.lines[self.at]
             self.at += 1
         if not value.strip():
-            raise self.error("Nothing stands behind '='.", where, "Write a number or a formula.", start)
+            raise self.error("There is no value after '='.", where, "Write a number or a formula.", start)
         return _Entry(start, value.strip())
 
     # ------------------------------------------------------------------------------- values
@@ -154,11 +154,11 @@ class _Build:
     def dof(self) -> int:
         match = self.find(_DOF)
         if match is None:
-            raise self.error("There is no line 'DOF=…'.", "DOF", "Say how many joints there are: DOF=2.", 1)
+            raise self.error("There is no line 'DOF=…'.", "DOF", "Give the number of joints, e.g. DOF=2.", 1)
         text = match.group(1)
         if not (text.isascii() and text.isdigit() and 1 <= int(text[:6]) <= MAX_DOF):
             raise self.error(
-                f"'{text[:20]}' is not a number of joints.", "DOF", f"Give a whole number from 1 to {MAX_DOF}."
+                f"'{text[:20]}' is not a valid number of joints.", "DOF", f"Give a whole number from 1 to {MAX_DOF}."
             )
         return int(text)
 
@@ -246,7 +246,7 @@ def _checked(node: Node) -> Node:
     """Return the formula if its symbols are valid parameter names. Raises ExpressionError otherwise."""
     for name in names(node):
         if "." in name:
-            raise ExpressionError(f"'{name}' cannot be a symbol.", remedy="Use letters and digits.")
+            raise ExpressionError(f"'{name}' is not a valid symbol.", remedy="Use letters and digits.")
     return node
 
 

@@ -80,7 +80,7 @@ class _Symbols:
                     Finding(
                         "hint",
                         f"The symbol '{name}' is written '{new}'.",
-                        "Mathematica's names have letters and digits only.",
+                        "Mathematica's names consist of letters and digits only.",
                     )
                 )
         self._inline(model)

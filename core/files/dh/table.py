@@ -96,7 +96,7 @@ def convention_of(word: str, source: Source, where_to_write: str, line: int | No
     """Return the DH convention, "standard" or "modified". Raises FileError that says where to write it."""
     found = CONVENTIONS.get(word.strip().strip("\"'").lower())
     if found is None:
-        what = f"'{word[:40]}' is not a DH convention." if word else "The table does not say its DH convention."
+        what = f"'{word[:40]}' is not a DH convention." if word else "The table does not give its DH convention."
         raise FileError(
             what,
             where="convention",
@@ -140,7 +140,7 @@ class _Build:
             return text_of(parse(text))
         except ExpressionError as error:
             comma = "," in text
-            hint = "Write numbers with a point, not a comma." if comma else error.remedy
+            hint = "Use a decimal point, not a comma." if comma else error.remedy
             raise self.error(number, column, ExpressionError(error.what, remedy=hint)) from None
 
     def model(self) -> Model:

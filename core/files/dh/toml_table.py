@@ -64,13 +64,13 @@ def read_toml(source: Source, options: Options) -> Reading:
         line = int(found[1]) if found else text.count("\n") + 1  # "at end of document"
         what = str(error).partition(" (at ")[0]
         raise FileError(
-            f"The text is not TOML: {what}.",
+            f"The text is not valid TOML: {what}.",
             file=source.file,
             line=line,
             remedy="Put texts in quotes and check the brackets.",
         ) from None
     except (RecursionError, ValueError) as error:
-        raise FileError(f"The text is not TOML: {error}.", file=source.file, remedy="Simplify it.") from None
+        raise FileError(f"The text is not valid TOML: {error}.", file=source.file, remedy="Simplify it.") from None
     return reading_of(_Build(data, text, source).table(), source)
 
 
@@ -85,7 +85,7 @@ def _refuse_slow(text: str, source: Source) -> None:
             "A key has too many parts.",
             file=source.file,
             line=text.count("\n", 0, deep.start()) + 1,
-            remedy="Use the keys of DH tables.",
+            remedy="Use only the keys of DH tables.",
         )
 
 
@@ -107,7 +107,9 @@ class _Build:
     def table(self) -> Table:
         for key in self.data:
             if key not in _KEYS and key not in _LISTS:
-                raise self.error(f"'{key[:40]}' is not a key.", "", f"Keys: {', '.join(_KEYS)}.", self.line_of(key))
+                raise self.error(
+                    f"'{key[:40]}' is not a known key.", "", f"Keys: {', '.join(_KEYS)}.", self.line_of(key)
+                )
         convention = convention_of(
             str(self.data.get("convention", "")), self.source, _WHERE, self.line_of("convention")
         )
@@ -123,13 +125,15 @@ class _Build:
     def plain(self, key: str) -> str:
         value = self.data.get(key, "")
         if not isinstance(value, str):
-            raise self.error("Text is needed.", key, "Put it in quotes.", self.line_of(key))
+            raise self.error("A text is required here.", key, "Put it in quotes.", self.line_of(key))
         return value
 
     def value(self, value: Any, where: str, line: int | None) -> str:
         """Return a number or formula as text that can be parsed."""
         if isinstance(value, bool) or not isinstance(value, int | float | str):
-            raise self.error("A number or a formula in quotes is needed.", where, 'Write e.g. 0.5 or "90 deg".', line)
+            raise self.error(
+                "A number, or a formula in quotes, is required here.", where, 'Write e.g. 0.5 or "90 deg".', line
+            )
         text = number_text(value) if isinstance(value, float) and value == value and abs(value) < 1e308 else str(value)
         try:
             parse(text)
@@ -147,7 +151,7 @@ class _Build:
         data = self.data.get(key, {})
         line = self.line_of(key)
         if not isinstance(data, dict) or not data.keys() <= {"position", "rotation"}:
-            raise self.error("A pose has position and rotation.", key, "Write { position = [0, 0, 0] }.", line)
+            raise self.error("A pose consists of position and rotation.", key, "Write { position = [0, 0, 0] }.", line)
         counts = {"position": (3,), "rotation": (3, 4)}
         fields: dict[str, Any] = {name: self.vector(data[name], f"{key}, {name}", line, *counts[name]) for name in data}
         return Pose(**fields)
@@ -157,7 +161,7 @@ class _Build:
         data = self.data.get("parameters", {})
         if not isinstance(data, dict):
             raise self.error(
-                "Parameters are written name = value.",
+                "Parameters must be written as name = value.",
                 "parameters",
                 "Use a section [parameters].",
                 self.line_of("parameters"),
@@ -184,7 +188,10 @@ class _Build:
         rows = self.data.get(key, [])
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise self.error(
-                "Joints are written as sections [[joint]].", key, "Add [[joint]] before each joint.", self.line_of(key)
+                "Joints must be written as sections [[joint]].",
+                key,
+                "Add [[joint]] before each joint.",
+                self.line_of(key),
             )
         for number, row in enumerate(rows, 1):
             line = lines[number - 1] if number <= len(lines) else self.line_of(key) or 1
@@ -202,7 +209,7 @@ class _Build:
             elif key in ("limits", "limit"):
                 row |= zip(("lower", "upper"), self.vector(value, place, line, 2), strict=True)
             elif (name := column(key)) is None:
-                raise self.error(f"'{key[:40]}' is not a key of a joint.", where, near_columns(key), line)
+                raise self.error(f"'{key[:40]}' is not a known key of a joint.", where, near_columns(key), line)
             elif name in ("joint", "type"):
                 row[name] = str(value)
             else:

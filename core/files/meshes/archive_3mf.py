@@ -135,7 +135,7 @@ class _Archive:
             while data := stream.read(1 << 16):
                 self.left -= len(data)
                 if self.left < 0:
-                    raise refusal("it unpacks to far more than it holds", self.file)
+                    raise refusal("its unpacked size is too large", self.file)
                 parser.feed(data)
         parser.close()
 
@@ -149,12 +149,12 @@ class _Archive:
         """Yield the parts of a placed object and of its nested objects. Raises FileError if there are too many."""
         model = self.model(place.model)
         if depth > MOST_NESTED or place.id not in model.objects:
-            raise refusal(f"object '{place.id[:40]}' is missing, or holds itself", self.file)
+            raise refusal(f"object '{place.id[:40]}' is missing, or contains itself", self.file)
         found = model.objects[place.id]
         self.places += 1
         self.numbers += len(found.vertices) + len(found.corners)
         if self.places > MOST_PLACES or self.numbers > MOST_NUMBERS:
-            raise refusal(f"it places its parts more than {MOST_PLACES} times", self.file)
+            raise refusal(f"it has more than {MOST_PLACES} placed parts", self.file)
         if found.corners:
             yield from _coloured(found, model, place.transform, metres)
         for inner in found.components:

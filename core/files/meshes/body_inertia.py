@@ -53,7 +53,7 @@ class _Sizes:
         scale = [self.number(value) for value in mesh.scale]
         if not all(isinstance(value, float) for value in scale):
             raise ModelError(
-                "Mass properties of a mesh need a scale in plain numbers.",
+                "The mass of a mesh cannot be computed if its scale contains formulas.",
                 where=self.where,
                 remedy="Write numbers for the scale, or give the mass properties.",
             )
@@ -83,10 +83,10 @@ def _volume_of(file: str, origin: str, scale: tuple[float, ...]) -> tuple[float,
     path = resolve_mesh(file, origin)
     if path is None:
         problem = problem_of(file, origin)
-        why = "is not found" if problem is None or "is not found" in problem[0] else "is of a kind that is not read"
+        why = "is not found" if problem is None or "is not found" in problem[0] else "has an unsupported format"
         raise ModelError(
-            f"The mesh '{file}' {why}, so it gives no mass.",
-            remedy="Correct the path, or give mass and inertia in place of a density.",
+            f"The mesh '{file}' {why}, so its mass cannot be computed.",
+            remedy="Correct the path, or give mass and inertia instead of a density.",
         )
     return _measured(str(path), mesh_fingerprint(path), file, scale)
 
@@ -104,8 +104,8 @@ def _measured(path: str, content: str, file: str, scale: tuple[float, ...]) -> t
     volume = float(mesh.volume)
     if not volume > 0.0:
         raise ModelError(
-            f"The mesh '{file}' encloses no volume, so it gives no mass.",
-            remedy="Close its surface, or give mass and inertia in place of a density.",
+            f"The mesh '{file}' encloses no volume, so its mass cannot be computed.",
+            remedy="Close its surface, or give mass and inertia instead of a density.",
         )
     mesh.density = 1.0
     I = mesh.moment_inertia

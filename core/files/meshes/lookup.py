@@ -60,14 +60,14 @@ def problem_of(file: str, origin: str = "", packages: Mapping[str, str] | None =
             continue
         if place.suffix.lower() not in MESH_SUFFIXES:
             kind = f"'{place.suffix}' files are" if place.suffix else "files without a suffix are"
-            text = f"The mesh '{file}' is there, but {kind} not read; a placeholder is shown."
+            text = f"The mesh '{file}' exists, but {kind} not supported; a placeholder is shown."
             return text, f"Export it as one of {' '.join(MESH_SUFFIXES)}."
         try:
             status_of(place, MESH)
         except FileError as error:
             return f"The mesh '{file}' is not usable: {error.what} A placeholder is shown.", error.remedy or ""
     text = f"The mesh '{file}' is not found; a placeholder is shown."
-    return text, "Put the file there, or say where its package lies."
+    return text, "Put the file there, or give the folder of its package."
 
 
 def _is_file(place: Path) -> bool:

@@ -125,7 +125,7 @@ def _loaded(file: str, content: str) -> MeshData:
         raise refusal(_reason(error), file) from None
     parts = tuple(part for part in found if part is not None)
     if not parts:
-        raise FileError("The mesh holds no triangles.", file=file, remedy="Export it again with its surfaces.")
+        raise FileError("The mesh contains no triangles.", file=file, remedy="Export it again with its surfaces.")
     return MeshData(parts)
 
 
@@ -192,7 +192,7 @@ def _part(vertices: NDArray[np.float64], faces: Any, color: Color | None, file: 
     if not len(faces):
         return None
     if faces.min() < 0 or faces.max() >= len(vertices):
-        raise refusal("its triangles name vertices that are not there", file)
+        raise refusal("its triangles refer to missing vertices", file)
     if not np.isfinite(vertices).all():
         raise FileError("The mesh has vertices that are not finite numbers.", file=file, remedy="Export it again.")
     corners, index = np.unique(vertices, axis=0, return_inverse=True)

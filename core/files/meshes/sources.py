@@ -51,12 +51,12 @@ class Beside:
             self._left -= len(data)
             if self._left < 0:
                 raise FileError(
-                    f"The files that it names have more than {MESH.most / 1e6:.0f} MB together.",
+                    f"The files that the mesh refers to have more than {MESH.most / 1e6:.0f} MB in total.",
                     file=str(place),
                     remedy=MESH.smaller,
                 )
             return in_utf8(data) if place.suffix.lower() in _TEXTS else data
-        raise FileError(f"There is no file '{name[:200]}' beside the mesh.", remedy="Copy it along.")
+        raise FileError(f"There is no file '{name[:200]}' in the folder of the mesh.", remedy="Copy it there.")
 
     __getitem__ = get
 
@@ -101,7 +101,7 @@ def in_utf8(data: bytes) -> bytes:
 def refusal(reason: str, file: str) -> FileError:
     """Return the error about a mesh that cannot be read."""
     return FileError(
-        f"The mesh cannot be read: {reason}.", file=file, remedy="Export it again, best as binary STL or glTF."
+        f"The mesh cannot be read: {reason}.", file=file, remedy="Export it again, preferably as binary STL or glTF."
     )
 
 
@@ -113,7 +113,7 @@ def _ply(data: bytes, file: str) -> bytes:
     """Return a PLY file with its header in UTF-8, if it declares no more rows than there are bytes."""
     end = data.find(b"end_header", 0, _HEAD)
     if end < 0:
-        raise refusal("its header has no end", file)
+        raise refusal("its header is incomplete", file)
     for count in _ELEMENT.findall(data, 0, end):
         if not (count.isdigit() and len(count) < 12 and int(count) <= len(data)):
             raise refusal(f"it has fewer than {count[:20].decode('latin-1')} rows", file)
@@ -149,7 +149,7 @@ class _Placed:
         if tag in self.known:
             return self.known[tag]
         if tag in self.open:
-            raise refusal("its nodes hold one another in a circle", self.file)
+            raise refusal("its nodes contain each other in a circle", self.file)
         self.open.add(tag)
         places = characters = 0
         for each in tag.iter("{*}instance_node", "{*}instance_geometry", "{*}instance_visual_scene"):
@@ -158,7 +158,7 @@ class _Placed:
                 more = (1, _length(target)) if each.tag.endswith("geometry") else self.of(target)
                 places, characters = places + more[0], characters + more[1]
             if places > MOST_PLACES or characters > MESH.most:
-                raise refusal(f"it places its parts more than {MOST_PLACES} times", self.file)
+                raise refusal(f"it has more than {MOST_PLACES} placed parts", self.file)
         self.open.discard(tag)
         self.known[tag] = places, characters
         return places, characters
@@ -180,9 +180,9 @@ def _gltf_head(data: bytes, suffix: str, file: str) -> dict[str, Any]:
     try:
         head = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise refusal(f"its description is no JSON ({str(error)[:100]})", file) from None
+        raise refusal(f"its description is not valid JSON ({str(error)[:100]})", file) from None
     if not isinstance(head, dict):
-        raise refusal("its description is no JSON object", file)
+        raise refusal("its description is not a JSON object", file)
     return head
 
 
@@ -197,9 +197,9 @@ def _examine_gltf(head: dict[str, Any], file: str) -> None:
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
         raise refusal(f"its description lacks {str(error)[:100] or 'an entry'}", file) from None
     if packed:
-        raise refusal("its numbers are compressed, or left out", file)
+        raise refusal("its data are compressed, or missing", file)
     if views > 2 * MESH.most or max(sum(sizes), wanted) > 2 * MOST_NUMBERS:
-        raise refusal("it promises more numbers than a mesh may have", file)
+        raise refusal("it declares more numbers than a mesh may have", file)
     if max(len(parts), len(head.get("nodes", []))) > MOST_PLACES:
         raise refusal(f"it has more than {MOST_PLACES} parts or nodes", file)
 

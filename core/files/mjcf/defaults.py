@@ -42,7 +42,7 @@ class Settings:
             or (set(self.sequence.lower()) - set("xyz"))
         ):
             raise reader.error(
-                root, f"'{self.sequence}' is no sequence of axes.", "compiler, eulerseq", "Use e.g. xyz."
+                root, f"'{self.sequence}' is not a valid sequence of axes.", "compiler, eulerseq", "Use e.g. xyz."
             )
         self.auto_limits = values.get("autolimits", "true") != "false"
         self.inertia_from_geom = values.get("inertiafromgeom", "auto")
@@ -97,7 +97,9 @@ class Settings:
         if tag.get("quat") is not None:
             w, x, y, z = reader.numbers(tag, "quat", 4, None, where)
             if not any((w, x, y, z)):
-                raise reader.error(tag, "A quaternion of length zero is no rotation.", f"{where}, quat", "Use 1 0 0 0.")
+                raise reader.error(
+                    tag, "A quaternion of length zero is not a rotation.", f"{where}, quat", "Use 1 0 0 0."
+                )
             return quaternion_matrix((x, y, z, w))
         if tag.get("euler") is not None:
             angles = [self.angle(value) for value in reader.numbers(tag, "euler", 3, None, where)]
@@ -142,7 +144,7 @@ def bounds_of(
     text = ""
     if low >= high and (given == "true" or low or high):
         refused = "; MuJoCo refuses that" if given == "true" else ""
-        text = f"{attribute}='{low:g} {high:g}' does not rise{refused}: there are no bounds."
+        text = f"{attribute}='{low:g} {high:g}' is not increasing{refused}: the bounds are ignored."
         if not tag.get(attribute):
             text = f"{switch}='true' needs a {attribute}; MuJoCo refuses that: there are no bounds."
     elif low < high and given == "auto" and not settings.auto_limits:
@@ -164,7 +166,7 @@ def between(ends: Matrix) -> tuple[Matrix, float]:
 def quaternion_matrix(quaternion: Sequence[float]) -> Matrix:
     """Return the (3, 3) rotation of a quaternion x, y, z, w of any nonzero length."""
     if not any(quaternion):
-        raise ModelError("A quaternion of length zero is no rotation.", remedy="Use 1 0 0 0.")
+        raise ModelError("A quaternion of length zero is not a rotation.", remedy="Use 1 0 0 0.")
     return np.asarray(Rotation.from_quat(in_range(tuple(map(float, quaternion)))).as_matrix())
 
 
@@ -233,6 +235,6 @@ class Defaults:
             return current if name is None else str(name)
         if name not in self.unknown:
             self.unknown.add(name)
-            text = f"There is no default class '{name[:60]}'; what it would say is not used. MuJoCo refuses that."
+            text = f"There is no default class '{name[:60]}'; the class is ignored. MuJoCo refuses that."
             self.reader.note(tag, "warning", text, near_misses(name, self.classes), field=attribute)
         return "main" if attribute == "class" else current

@@ -59,7 +59,7 @@ class Equalities:
     def _closure(self, tag: Tag, kind: str, joints: list[Joint], joint_names: Names) -> None:
         ends = self._ends(tag, kind)
         if ends is None:
-            text = f"The equality <{kind}> is left out: what it holds is made by an element that is not read."
+            text = f"The equality <{kind}> is left out: it refers to an element that is not read."
             self.reader.note(tag, "warning", text)
             return
         first, second = ends
@@ -127,11 +127,13 @@ class Equalities:
                 self.drivers.append(Driver(name=first, joint=first, function=start))
             return
         if first not in table or not second or any(higher) or _follows(joints, table, second, first):
-            text = "A coupling that is no straight line from one free joint to another is left out."
-            self.reader.note(tag, "warning", text, "Add a driver or a held sensor.", ("joints", first), "mimic")
+            text = "A coupling is left out: only a linear coupling of one independent joint to another is supported."
+            self.reader.note(
+                tag, "warning", text, "Add a driver, or a constraint on a sensor.", ("joints", first), "mimic"
+            )
         elif mimic and joints[table[first]].mimic is not None:
             self.reader.note(
-                tag, "warning", "A joint that follows two others follows the first.", "", ("joints", first)
+                tag, "warning", "A joint coupled to two others follows only the first.", "", ("joints", first)
             )
         elif mimic:
             offset = start - c1 * self.references.get(second, 0.0)

@@ -59,12 +59,13 @@ def _bound(replicates: list[Tag], reader: Reader) -> None:
         named = sum(len(value) for each in inner for value in each.attrib.values())
         letters += copies[tag] * (named + len(inner) * suffixes[tag])
         if elements > MOST_ELEMENTS or letters > MOST_LETTERS:
-            what = f"The replicates of the file make more than {MOST_ELEMENTS} bodies and other elements together."
+            what = f"The replicates of the file create more than {MOST_ELEMENTS} bodies and other elements in total."
             if elements <= MOST_ELEMENTS:
                 what = (
-                    f"The replicates of the file make more than {MOST_LETTERS // 1_000_000} million letters together."
+                    f"The replicates of the file create more than {MOST_LETTERS // 1_000_000} million characters in "
+                    "total."
                 )
-            raise reader.error(tag, what, "replicate, count", "Use smaller counts, or fewer replicates in each other.")
+            raise reader.error(tag, what, "replicate, count", "Use smaller counts, or fewer nested replicates.")
 
 
 def _inside(tag: Tag) -> Tag:

@@ -77,16 +77,16 @@ class Geoms:
             self.reader.note(tag, "hint", f"A geom of type {kind} is left out.", "", place, "shapes")
             return None
         if kind in _UNREAD:
-            text = f"A geom of type {kind} is left out, and what it would weigh."
+            text = f"A geom of type {kind} is left out, together with its mass."
             self.reader.note(tag, "warning", text, "Give the body its inertia.", place, "shapes")
             return None
         if kind != "mesh" and kind not in COUNTS:
-            self.reader.note(tag, "warning", f"'{kind}' is not a type of geom; it is left out.", "", place, "shapes")
+            self.reader.note(tag, "warning", f"'{kind}' is not a geom type; it is left out.", "", place, "shapes")
             return None
         look: dict[str, Any] = {"role": self._role(tag), **self._look(tag, where)}
         mesh = tag.get("mesh", "")
         if (mesh or kind == "mesh") and mesh not in self.meshes.tags:
-            text = f"There is no mesh '{mesh}'; the geom is left out, and what it would weigh."
+            text = f"There is no mesh '{mesh}'; the geom is left out, together with its mass."
             self.reader.note(tag, "warning", text, "Add it to <asset>.", place, "shapes")
             return None
         if kind == "mesh":
@@ -96,7 +96,7 @@ class Geoms:
         except KinetostatError as error:
             if not mesh:
                 raise
-            text = f"A {kind} that takes the place of a mesh is left out: {error.what}"
+            text = f"A {kind} fitted to a mesh is left out: {error.what}"
             self.reader.note(tag, "warning", text, error.remedy, place, "shapes")
             return None
         return Geom(tag, kind, matrix, sizes, "", self._primitive(tag, kind, matrix, sizes, look, place))
@@ -150,7 +150,9 @@ class Geoms:
             self.reader.note(tag, "warning", text, "Put the file there.", place, "shapes")
         scale, (position, R) = self.meshes.scale(mesh), self.meshes.reference(mesh)
         if len(set(scale)) > 1 and not np.array_equal(R, np.eye(3)):
-            self.reader.note(tag, "hint", "The mesh is turned and then stretched; it is drawn only turned.", "", place)
+            self.reader.note(
+                tag, "hint", "The mesh is rotated before it is scaled; it is drawn with its unrotated scale.", "", place
+            )
         own = np.eye(4)
         own[:3, :3], own[:3, 3] = R.T, -np.array(scale) * (R.T @ position)
         return Geom(tag, "mesh", matrix, (), mesh, Mesh(file=file, scale=scale, pose=pose_of(matrix @ own), **look))
@@ -269,7 +271,7 @@ class Geoms:
             amount, diagonal = (shell if thin else filled)(geom.kind, geom.sizes) if measurable else UNMEASURABLE
             per_mass = np.diag(diagonal)
         if not (np.isfinite(amount) and (amount > 0.0 or given is None)):
-            what = f"A {geom.kind} of this size has no volume that could have a mass."
+            what = f"A {geom.kind} of this size has no volume, and so no mass."
             raise self.reader.error(tag, what, f"{where}, size", "Give sizes larger than 0.")
         mass = density * amount if given is None else given
         return about_center(mass, Vector3(*(float(x) for x in center)), _symmetric(mass * (R @ per_mass @ R.T)))

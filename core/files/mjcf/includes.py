@@ -75,7 +75,7 @@ class Includes:
         place = next((each for each in places if name and each.is_file()), None)
         if place is None:
             raise _refused(
-                tag, source, f"There is no file '{name}'.", "Put it beside the main file or correct its name."
+                tag, source, f"There is no file '{name}'.", "Put it in the folder of the main file or correct its name."
             )
         key = os.path.realpath(place)
         if key in self.seen:
@@ -84,7 +84,7 @@ class Includes:
         inner = source_of_file(place)
         self.left -= INCLUDE + len(inner.data)
         if self.left < 0 or len(self.seen) > MAX_INCLUDES:
-            what = "The files that it includes are too many, or too large, together."
+            what = "The included files are too many or too large in total."
             raise _refused(tag, source, what, "Include fewer of them.")
         return inner
 

@@ -13,48 +13,47 @@ from core.model.validation.findings import Severity
 _WORDS: dict[str, tuple[Severity, str, str]] = {
     "contacts": (
         "warning",
-        "{n} geoms can touch others; contacts are not computed: bodies pass through one another.",
-        "Use limits, or forces with formulas, where something shall be stopped.",
+        "{n} geoms can collide with others; contacts are not computed, so bodies pass through one another.",
+        "Use limits, or forces with formulas, where motion must be stopped.",
     ),
-    "pairs": ("hint", "{n} entries that choose or exclude contacts are left out.", ""),
+    "pairs": ("hint", "{n} entries that select or exclude contacts are left out.", ""),
     "actuators": (
         "warning",
-        "{n} actuators are left out: nothing drives or holds the joints that they act on.",
+        "{n} actuators are left out: their joints are neither driven nor held.",
         "Add drivers, or forces with formulas.",
     ),
     "keyframes": (
         "warning",
         "{n} keyframes are left out: the machine starts at the reference values of its joints.",
-        "Keep poses of your own.",
+        "Store poses in the program instead.",
     ),
     "cones": (
         "warning",
-        "{n} ball joints lose the largest angle to which they may turn: they turn farther.",
+        "{n} ball joints lose their angle limit: they can turn farther.",
         "Add a force with a formula.",
     ),
     "soft stops": (
         "warning",
-        "{n} joints have stops of a softness of their own (solref, solimp, margin), which is left out: how far they "
-        "give way follows here from the inertia that they meet.",
+        "{n} joints have stops with softness parameters (solref, solimp, margin), which are left out: the stiffness "
+        "is derived from the inertia that meets the stop.",
         "Give their stiffness and damping, or make them rigid.",
     ),
     "one-sided motors": (
         "warning",
-        "{n} joints have bounds of their motors' force that differ by direction (actuatorfrcrange); the larger is "
-        "taken.",
+        "{n} joints have motor force bounds that differ by direction (actuatorfrcrange); the larger one is used.",
         "",
     ),
     "tendon limits": (
         "warning",
-        "{n} tendons lose their limits or dry friction: they grow without bounds and slide freely.",
+        "{n} tendons lose their limits or dry friction: their length is unbounded, and they slide without friction.",
         "Add forces with formulas.",
     ),
-    "tendons": ("hint", "{n} tendons without spring, damper or mass of their own are left out.", ""),
-    "plugins": ("warning", "{n} plugins are left out, and whatever forces they compute.", ""),
+    "tendons": ("hint", "{n} tendons without spring, damper or mass are left out.", ""),
+    "plugins": ("warning", "{n} plugins are left out, together with the forces they compute.", ""),
     "flexes": (
         "warning",
-        "{n} deformable bodies are left out, with what they weigh and exert.",
-        "Put rigid bodies in their place.",
+        "{n} deformable bodies are left out, with their mass and forces.",
+        "Use rigid bodies instead.",
     ),
     "sensors": ("hint", "{n} sensors are left out.", "Add sensors here."),
     "notes": ("hint", "{n} entries of <custom> are left out.", ""),

@@ -111,9 +111,7 @@ class Meshes:
             corners = self.reader.numbers(tag, "face", len(words) - len(words) % 3, (), where) if words else ()
             faces = np.array(corners, dtype=float).astype(np.int64).reshape(-1, 3)
             if faces.size and not (faces.min() >= 0 and faces.max() < len(points)):
-                raise self.reader.error(
-                    tag, "A face names a vertex that is not there.", f"{where}, face", "Count from 0."
-                )
+                raise self.reader.error(tag, "A face refers to a missing vertex.", f"{where}, face", "Count from 0.")
             return points, faces
         path = self.found(name) if self.file(name) else None
         if path is None:
@@ -144,7 +142,7 @@ def points_alone(path: str) -> Array:
         return np.array([line.split()[:3] for line in _POINT.findall(data)], dtype=float).reshape(-1, 3)
     except ValueError:
         raise FileError(
-            "The mesh has points that are no three numbers.", file=path, remedy="Export it again."
+            "The mesh has points that do not consist of three numbers.", file=path, remedy="Export it again."
         ) from None
 
 
@@ -154,12 +152,12 @@ def msh(path: str) -> tuple[Array, NDArray[np.int64]]:
     counts = np.frombuffer(data, "<i4", 4) if len(data) >= 16 else np.zeros(4, int)
     points, normals, places, faces = (int(count) for count in counts)
     if points < 1 or min(normals, places, faces) < 0:
-        raise FileError("The mesh holds no points.", file=path, remedy="Export it again.")
+        raise FileError("The mesh contains no points.", file=path, remedy="Export it again.")
     if len(data) != 16 + 4 * (3 * points + 3 * normals + 2 * places + 3 * faces):
-        raise FileError("The mesh is cut off, or of another format.", file=path, remedy="Export it again.")
+        raise FileError("The mesh file is truncated, or has another format.", file=path, remedy="Export it again.")
     corners = np.frombuffer(data, "<i4", 3 * faces, len(data) - 12 * faces).reshape(-1, 3).astype(np.int64)
     if corners.size and not (corners.min() >= 0 and corners.max() < points):
-        raise FileError("A face names a point that is not there.", file=path, remedy="Export it again.")
+        raise FileError("A face refers to a missing point.", file=path, remedy="Export it again.")
     return np.frombuffer(data, "<f4", 3 * points, 16).reshape(-1, 3).astype(float), corners
 
 

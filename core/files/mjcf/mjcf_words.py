@@ -9,7 +9,7 @@ from core.files.vocabulary import Vocabulary
 
 LEFT_OUT = {
     **dict.fromkeys(("geom adhesion", "pair adhesion"), "bodies do not stick to one another"),
-    "geom surfacevel": "nothing is carried along by a surface",
+    "geom surfacevel": "moving surfaces do not carry bodies along",
     **dict.fromkeys(("joint springyield", "spatial springyield", "fixed springyield"), "springs stay elastic"),
 }
 """Attributes that are not read although they affect the motion, and the consequence of that."""

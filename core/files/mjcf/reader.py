@@ -219,7 +219,7 @@ class _Build:
             elif kind == "site" and child.get("name"):
                 self._site(child, name)
             elif kind in _MADE_ELSEWHERE:
-                text = f"<{kind}> is not read; what it makes is left out."
+                text = f"<{kind}> is not read; the elements that it creates are left out."
                 self.reader.note(child, "warning", text, "Save the compiled model with MuJoCo and open that.")
 
     def _site(self, tag: Tag, parent: str) -> None:
@@ -228,7 +228,7 @@ class _Build:
         name = self.frame_names.add(f"{given}_site" if taken else given)
         self.sites[given] = name
         if name != given:
-            why = "a body or frame has its name" if taken else "it cannot be called so"
+            why = "a body or frame already has this name" if taken else "this is not a valid name"
             self.reader.note(tag, "hint", f"The site '{given}' is called '{name}' here: {why}.", "", ("frames", name))
         pose = self.settings.pose(tag, f"site '{given}'")
         self.frames.append(Frame(name=name, parent=parent, pose=pose_of(pose)))

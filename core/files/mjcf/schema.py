@@ -23,7 +23,7 @@ _INSTEAD = {
     "tendon tendon1": "the coupling is left out",
     "joint coef": "it is taken as 1",
     "pulley divisor": "it is taken as 1",
-    "default class": "nothing can take what it says",
+    "default class": "its values cannot be inherited",
     **dict.fromkeys(_REFUSED, ""),
 }
 _OWN_NAMES = {"freejoint": "joint", "spatial": "tendon", "fixed": "tendon"}
@@ -81,7 +81,7 @@ def _check_free_joint(reader: Reader, body: Tag, inner: bool) -> None:
     free = [tag for tag in joints if local_name(tag) == "freejoint" or tag.get("type") == "free"]
     if free and (inner or len(joints) > 1):
         why = "below another body" if inner else "together with other joints"
-        text = f"A free joint {why} is refused by MuJoCo; here the body moves freely against its parent."
+        text = f"A free joint {why} is refused by MuJoCo; here the body moves freely relative to its parent."
         reader.note(free[0], "warning", text, "Move the body into <worldbody>, without other joints.", field="free")
 
 
@@ -109,7 +109,7 @@ def _check_keywords(reader: Reader, root: Tag) -> None:
             ):
                 continue
             seen.add(key)
-            text = f"'{value[:40]}' is no value of '{word}' in <{element}>; it counts as if it were not given."
+            text = f"'{value[:40]}' is not a valid value of '{word}' in <{element}>; it is ignored."
             reader.note(tag, "warning", text, near_misses(value, allowed), field=word)
             del tag.attrib[word]
 

@@ -82,8 +82,11 @@ class Tendons:
             return
         path = self._path(tag)
         if path is None:
-            text = f"The spring, damper and mass of {where} are left out: it winds around a geom, or misses a name."
-            reader.note(tag, "warning", text, "Add forces in its place.")
+            text = (
+                f"The spring, damper and mass of {where} are left out: it wraps around a geom, or refers to a "
+                "missing element."
+            )
+            reader.note(tag, "warning", text, "Add forces instead.")
             return
         if mass and not self._on_one_branch(path):
             text = f"The mass of {where} couples branches of the tree; MuJoCo computes that only along a branch."

@@ -57,7 +57,7 @@ def migrated(
     for number in range(version, to):
         if number not in steps:
             raise FileError(
-                f"Files of version {number} cannot be read any more.",
+                f"Files of version {number} can no longer be read.",
                 line=tree.line,
                 remedy="Open it with an older release and save it again.",
             )

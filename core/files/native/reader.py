@@ -70,7 +70,10 @@ def cut_off(source: Source) -> tuple[Finding, ...]:
     if source.decoded or source.data.endswith(b"\n"):
         return ()
     line = source.data.count(b"\n") + 1
-    text, remedy = "The file ends within its last line: it may have been cut off.", "Compare it with a copy."
+    text, remedy = (
+        "The last line of the file is incomplete: the file may be truncated.",
+        "Compare it with a backup copy.",
+    )
     return (Finding("warning", text, remedy, file=source.file, line=line),)
 
 
@@ -87,7 +90,7 @@ def _checked(tree: Node) -> Entries:
     version = int(text)
     if version > VERSION:
         raise FileError(
-            f"The file has version {version}; this program knows up to {VERSION}.",
+            f"The file has version {version}; this program supports versions up to {VERSION}.",
             where=HEADER,
             line=line,
             remedy="Open it with a newer release.",
@@ -198,7 +201,7 @@ class _Builder:
                 return SHAPE_TYPES[word], inner
             raise self.unknown(word, line, where, SHAPE_TYPES, "shape")
         raise FileError(
-            "A shape is written '- box: {size: [1, 1, 1]}'.",
+            "A shape must be written as '- box: {size: [1, 1, 1]}'.",
             where=where,
             line=node.line,
             remedy=f"Shapes: {', '.join(SHAPE_TYPES)}.",
@@ -339,7 +342,7 @@ class _Builder:
 
     def unknown(self, key: str, line: int, where: str, known: Iterable[str], word: str = "field") -> FileError:
         known = [name for name in known if name not in _HIDDEN or not where]
-        return FileError(f"'{key[:60]}' is not a {word}.", where=where, line=line, remedy=near_misses(key, known))
+        return FileError(f"'{key[:60]}' is not a known {word}.", where=where, line=line, remedy=near_misses(key, known))
 
     def placed(self, error: ModelError | ExpressionError, line: int, where: str = "") -> FileError:
         """Return the error with the line of the component it names, as closely as known."""

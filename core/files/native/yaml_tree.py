@@ -65,14 +65,14 @@ def tree_of(source: Source) -> Node:
         if "nesting" in what:  # libyaml's own bound: brackets that could begin a key are read ahead
             raise _too_deep(source.file, line) from None
         raise FileError(
-            f"The text is not YAML: {what}.",
+            f"The text is not valid YAML: {what}.",
             file=source.file,
             line=line,
             remedy="Check indentation, colons, quotes and brackets there.",
         ) from None
     except yaml.YAMLError as error:
         raise FileError(
-            f"The text is not YAML: {str(error).splitlines()[0]}.",
+            f"The text is not valid YAML: {str(error).splitlines()[0]}.",
             file=source.file,
             remedy="Remove the special characters.",
         ) from None
@@ -111,13 +111,13 @@ class _Builder:
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
             raise self.refusal(
                 event,
-                "Anchors (&) and aliases (*) are not used here.",
+                "Anchors (&) and aliases (*) are not supported.",
                 "Write the value out, and put texts that begin with & or * in quotes.",
             )
         if getattr(event, "tag", None):
             raise self.refusal(
                 event,
-                f"Tags ({str(event.tag)[:40]}) are not used here.",
+                f"Tags ({str(event.tag)[:40]}) are not supported.",
                 "Remove it, and put texts that begin with ! in quotes.",
             )
         if depth > MAX_DEPTH:

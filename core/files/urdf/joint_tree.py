@@ -65,7 +65,7 @@ def link_tree(model: Model, matrix: Callable[[Pose], Matrix]) -> LinkTree:
 
 
 def _loop(joint: Joint, parent: str, child: str) -> FileError:
-    text = f"URDF holds trees; the joint closes a loop between '{parent}' and '{child}'."
+    text = f"URDF can only describe trees; this joint closes a loop between '{parent}' and '{child}'."
     return FileError(text, where=f"joint '{joint.name}'", remedy="Write it as .kst.")
 
 
@@ -80,9 +80,9 @@ def _round(joint: Joint) -> Joint:
     """Return the joint with parent and child swapped; its axis is reversed, so that the coordinate is unchanged."""
     if joint.kind not in TURNED:
         raise FileError(
-            f"URDF holds trees; seen from the root the {joint.kind} joint is the wrong way round.",
+            f"URDF can only describe trees; this {joint.kind} joint has parent and child the wrong way round.",
             where=f"joint '{joint.name}'",
-            remedy=f"Turn it round: exchange parent and child ('{joint.child}' is nearer to the root).",
+            remedy=f"Swap parent and child ('{joint.child}' is nearer to the root).",
         )
     x, y, z = joint.axis
     axis = joint.axis if joint.kind in ("fixed", "free") else (_negative(x), _negative(y), _negative(z))

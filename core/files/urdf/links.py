@@ -184,7 +184,7 @@ class Joints:
                 self.reader.note(
                     mimic,
                     "warning",
-                    f"There is no joint '{leader}' to follow; the joint moves on its own.",
+                    f"There is no joint '{leader}' to follow; the joint moves independently.",
                     "Correct the name or remove <mimic>.",
                     ("joints", name),
                     "mimic",

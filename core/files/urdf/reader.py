@@ -63,7 +63,7 @@ class _Build:
             )
         turned = [tag for tag in root.iter("origin") if tag.get("quat_xyzw") is not None]
         if turned and version == "1.0":
-            text = f"{len(turned)} origins give quat_xyzw, which readers of URDF {version} pass over; it is used here."
+            text = f"{len(turned)} origins give quat_xyzw, which readers of URDF {version} ignore; it is used here."
             self.reader.note(turned[0], "warning", text, 'Write version="1.1" in <robot>, or rpy.', field="quat_xyzw")
 
     def _named(self, kind: str, names: Names) -> dict[str, Tag]:
@@ -87,7 +87,7 @@ class _Build:
                 self.reader.note(
                     tag,
                     "hint",
-                    f"'{given}' cannot be a name here; the {kind} is called '{name}'.",
+                    f"'{given}' is not a valid name; the {kind} is renamed to '{name}'.",
                     place=(collection, name),
                 )
         return tags
@@ -135,7 +135,7 @@ class _Build:
         for joint in joints:
             kind = kinds[joint.mimic.leader] if joint.mimic is not None else ""
             if joint.mimic is not None and kind not in SINGLE:
-                text = f"It cannot follow (mimic) the {kind} joint '{joint.mimic.leader}'; it moves on its own."
+                text = f"It cannot follow (mimic) the {kind} joint '{joint.mimic.leader}'; it moves independently."
                 tag = self.joint_tags[joint.name]
                 self.reader.note(
                     tag, "warning", text, "Name a joint with one coordinate.", ("joints", joint.name), "mimic"
@@ -152,19 +152,19 @@ class _Build:
             if other is not joint:
                 raise self.reader.error(
                     self.joint_tags[joint.name],
-                    f"Link '{joint.child}' already hangs on joint '{other.name}'; URDF allows one parent.",
+                    f"Link '{joint.child}' is already the child of joint '{other.name}'; URDF allows only one parent.",
                     f"joint '{joint.name}', child",
                     "Remove one; close loops in the native format.",
                 )
         for circle in circles({child: joint.parent for child, joint in parent_joint.items()}):
-            what = f"The links hang on each other in a circle: {' → '.join(circle)}."
+            what = f"The links are each other's parents in a circle: {' → '.join(circle)}."
             raise self.reader.error(self.link_tags[circle[0]], what, f"link '{circle[0]}'", "Correct parent and child.")
         roots = [name for name in self.link_tags if name not in parent_joint]
         if len(roots) > 1:
             shown = ", ".join(f"'{name}'" for name in roots[:8]) + (" …" if len(roots) > 8 else "")
             raise self.reader.error(
                 self.link_tags[roots[1]],
-                f"{len(roots)} links hang on nothing: {shown}.",
+                f"{len(roots)} links have no parent joint: {shown}.",
                 "robot",
                 "Connect all but one to the others by joints.",
             )
@@ -179,7 +179,7 @@ class _Build:
                 self.reader.note(
                     self.link_tags[root],
                     "hint",
-                    f"The link 'world' floats; it is the body '{root}'.",
+                    f"The link 'world' is not fixed; it becomes the body '{root}'.",
                     place=("bodies", root),
                 )
             kind = "free" if self.options.floating else "fixed"
@@ -190,7 +190,7 @@ class _Build:
             self.reader.note(
                 self.link_tags[root],
                 "hint",
-                f"What the link 'world' shows is kept as body '{root}', fixed to the ground.",
+                f"The shapes of the link 'world' are kept as body '{root}', fixed to the ground.",
                 place=("bodies", root),
             )
             tie = Joint(name=self.joints.add("root_joint"), kind="fixed", parent=WORLD, child=root)

@@ -25,7 +25,7 @@ def pose_of(reader: Reader, tag: Tag, where: str) -> Pose:
         if not any(quaternion):
             raise reader.error(
                 origin,
-                "A quaternion of length zero is no rotation.",
+                "A quaternion of length zero is not a rotation.",
                 f"{where}, quat_xyzw",
                 "Write 0 0 0 1 for no rotation.",
             )
@@ -119,7 +119,7 @@ def _solid(reader: Reader, tag: Tag, common: dict[str, Any], where: str, place: 
     file = reader.text(tag, "filename", where).strip()
     scale = tag.get("scale", "").split()
     if len(scale) > 3:
-        text = f"The mesh's scale has {len(scale)} numbers; the first three count."
+        text = f"The mesh's scale has {len(scale)} numbers; only the first three are used."
         reader.note(tag, "warning", text, "Remove the others.", place, "shapes")
         tag.set("scale", " ".join(scale[:3]))
     if len(scale) == 1:

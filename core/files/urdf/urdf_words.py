@@ -49,10 +49,10 @@ _REFUSED = ("link name", "joint name", "joint type", "parent link", "child link"
 _SIZES = ("box size", "cylinder radius", "cylinder length", "capsule radius", "capsule length", "sphere radius")
 _INSTEAD = {
     **{f"inertia {entry}": "it is taken as 0" for entry in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")},
-    "limit effort": "it is taken as unbounded, readers of ROS refuse the file",
-    "limit velocity": "it is taken as unbounded, readers of ROS refuse the file",
-    "safety_controller k_velocity": "readers of ROS refuse the file",
-    "material name": "readers of ROS refuse the file",
+    "limit effort": "it is taken as unbounded, but ROS readers reject the file",
+    "limit velocity": "it is taken as unbounded, but ROS readers reject the file",
+    "safety_controller k_velocity": "ROS readers reject the file",
+    "material name": "ROS readers reject the file",
     **dict.fromkeys((*_REFUSED, *_SIZES, "mesh filename", "color rgba", "robot name"), ""),
 }
 """Consequence of a missing attribute; "" if the reader rejects or reports it itself."""

@@ -174,7 +174,9 @@ class _Writer:
         """Return a text without the control characters that XML cannot hold."""
         written = visible(text)
         if written != text:
-            self._note("warning", f"XML holds no control characters: the {what} is written {written}.", "", "", "", "")
+            self._note(
+                "warning", f"XML cannot hold control characters: the {what} is written as {written}.", "", "", "", ""
+            )
         return written
 
     def _material(self, parent: Any, name: str, color: Any, texture: str = "") -> None:
@@ -297,7 +299,9 @@ class _Writer:
                 parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
                 kept = etree.fromstring(annotation.content, parser)
             except (etree.XMLSyntaxError, ValueError):
-                self._note("hint", f"A note on {annotation.where} is not XML; it is left out.", "", "", "", "")
+                self._note(
+                    "hint", f"An annotation of {annotation.where} is not valid XML; it is left out.", "", "", "", ""
+                )
                 continue
             kept.tail = "\n" if holder is root else "\n  "
             holder.append(kept)
@@ -310,7 +314,7 @@ class _Writer:
     def _constant(self, value: Value, joint: str, field: str) -> str:
         """Return a number; 0 with a finding for a formula that depends on time or motion."""
         if isinstance(value, str) and not names(parse(value)) <= self.values.keys():
-            text = f"URDF cannot hold {field} that follows time or motion ({value}); none is written."
+            text = f"URDF cannot hold {field} that depends on time or motion ({value}); 0 is written."
             self._note("warning", text, "Keep the .kst file too.", "joints", joint, field)
             return "0"
         return self.number(value)
@@ -319,11 +323,14 @@ class _Writer:
         """Report content that is written differently from the model, and content that other URDF readers reject."""
         if self.turned:
             listed = ", ".join(f"'{name}'" for name in self.turned)
-            text = f"URDF leads from the root outwards: {listed} turned round, with the opposite axis."
+            text = (
+                "URDF joints point away from the root, so these swap parent and child, with the opposite axis: "
+                f"{listed}."
+            )
             self._note("hint", text, "", "joints", self.turned[0], "parent")
         if version == LATER:
             text = f"Its capsules need URDF {LATER}, which ROS before 2025 and Pinocchio before 4 refuse."
-            self._note("hint", text, "Make them cylinders, if the file is for one of these.", "", "", "")
+            self._note("hint", text, "Replace them by cylinders if the file is meant for one of these.", "", "", "")
         light = self._light_links()
         if light:
             listed = ", ".join(f"'{name}'" for name in light[:MOST_NAMED]) + (" …" if len(light) > MOST_NAMED else "")
@@ -370,7 +377,12 @@ class _Writer:
         is_free = any(self.model.joint(name).kind == "free" for name in self.at_root)
         if is_free or (self.roots and not self._needs_world()):
             self._note(
-                "hint", "URDF does not say that the root is free; read it with the option floating.", "", "", "", ""
+                "hint",
+                "URDF cannot state that the root is free; read the file with the option floating.",
+                "",
+                "",
+                "",
+                "",
             )
         if self.shifts:
             text = f"{len(self.shifts)} link frames are moved onto their joints' axes; the machine is the same."
@@ -383,7 +395,7 @@ class _Writer:
         if self.origin.parameters:
             lost.append("parameters and formulas (their values are written)")
         words = {"stiffness": "springs", "armature": "rotor inertias", "rest": "rest positions"}
-        for field, word in {**words, "spring_rest": "where springs are relaxed"}.items():
+        for field, word in {**words, "spring_rest": "relaxed positions of springs"}.items():
             if any(getattr(joint, field) not in (0.0, ()) for joint in self.model.joints):
                 lost.append(word)
         lost += _losses_of_modes(self.model.joints)
@@ -402,15 +414,15 @@ def _losses_of_modes(joints: Iterable[Joint]) -> list[str]:
     """Return the properties of friction and stops that URDF cannot hold."""
     lost, limits = [], [limit for joint in joints for limit in joint.limits]
     if any(joint.static_friction not in (None, joint.friction) for joint in joints):
-        lost.append("friction at rest that differs from that of sliding (which is written)")
+        lost.append("static friction that differs from sliding friction (which is written)")
     if any(joint.friction_levels[2:] != (None, None) for joint in joints):
-        lost.append("friction that differs by direction (that of onward is written)")
+        lost.append("friction that differs by direction (the forward one is written)")
     if any(joint.stribeck_speed != 0.0 for joint in joints):
         lost.append("Stribeck speeds")
     if any(joint.rubs_by_reaction for joint in joints):
-        lost.append("friction by a joint's own reaction")
+        lost.append("friction that depends on a joint's reaction")
     plain = Limit()
     stops = ("stop", "stiffness", "damping", "restitution")
     if any(getattr(limit, field) != getattr(plain, field) for limit in limits for field in stops):
-        lost.append("how stops give way")
+        lost.append("the stiffness and damping of stops")
     return lost

@@ -51,7 +51,7 @@ def weight(value: object, depth: int = 0) -> int:
 
 def _sum(parts: Any, depth: int) -> int:
     if depth >= MAX_DEPTH:
-        raise TooLargeError("it makes lists that are nested too deeply")
+        raise TooLargeError("it creates lists that are nested too deeply")
     total = 1
     for part in parts:
         total += weight(part, depth + 1)
@@ -62,13 +62,13 @@ def _sum(parts: Any, depth: int) -> int:
 def require_size(size: float) -> None:
     """Raise TooLargeError if a value of this weight is too large."""
     if size > MAX_WEIGHT:
-        raise TooLargeError(f"it makes a value of more than {MAX_WEIGHT:,} items or characters")
+        raise TooLargeError(f"it creates a value of more than {MAX_WEIGHT:,} items or characters")
 
 
 def require_bits(bits: float) -> None:
     """Raise TooLargeError if an integer of this many binary digits is too large."""
     if bits > MAX_BITS:
-        raise TooLargeError(f"it makes a whole number of more than {MAX_BITS:,} binary digits")
+        raise TooLargeError(f"it computes an integer of more than {MAX_BITS:,} binary digits")
 
 
 def bounded(value: Any, budget: Budget) -> Any:

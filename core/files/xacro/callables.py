@@ -21,7 +21,7 @@ def _range(*arguments: Any) -> range:
     try:
         require_size(len(made))
     except OverflowError:
-        raise TooLargeError("it makes a range of too many numbers") from None
+        raise TooLargeError("it creates a range of too many numbers") from None
     return made
 
 
@@ -55,7 +55,7 @@ def _lcm(*numbers: Any) -> int:
 def _small(function: Callable[..., Any]) -> Callable[..., Any]:
     def of_small_numbers(*numbers: Any) -> Any:
         if any(isinstance(n, int) and n > MAX_FACTORIAL for n in numbers):
-            raise TooLargeError(f"it counts arrangements of more than {MAX_FACTORIAL:,} things")
+            raise TooLargeError(f"it computes factorials or combinations of numbers above {MAX_FACTORIAL:,}")
         return function(*numbers)
 
     return of_small_numbers

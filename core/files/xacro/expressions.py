@@ -83,7 +83,7 @@ class Scope:
         """Return the value of a node."""
         found = self._found(node)
         if isinstance(found, Namespace):
-            raise BarredError("it uses a name space as a value")
+            raise BarredError("it uses a namespace as a value")
         return found
 
     def _found(self, node: ast.expr) -> Any:
@@ -91,7 +91,7 @@ class Scope:
         rule = _RULES.get(type(node))
         if rule is None:
             kind = type(node).__name__
-            raise BarredError(f"it holds {_STRANGE.get(kind, kind)}")
+            raise BarredError(f"it contains {_STRANGE.get(kind, kind)}")
         return rule(self, node)
 
     def _plain(self, node: ast.expr) -> Any:
@@ -109,7 +109,7 @@ class Scope:
     def constant(self, node: ast.Constant) -> Any:
         """Return the value of a number, a text, True, False or None."""
         if not isinstance(node.value, _CONSTANTS):
-            raise BarredError(f"it holds a value of type {type(node.value).__name__}")
+            raise BarredError(f"it contains a value of type {type(node.value).__name__}")
         return self._bounded(node.value)
 
     def name(self, node: ast.Name) -> Any:
@@ -130,7 +130,7 @@ class Scope:
         """Return a name of a namespace, an entry of a YAML dictionary, or a method of a plain value."""
         owner = self._found(node.value)
         if node.attr.startswith("__"):
-            raise BarredError(f"it asks for '{node.attr}'")
+            raise BarredError(f"it accesses '{node.attr}'")
         if not isinstance(owner, Namespace):
             return attribute(owner, node.attr, self._budget)
         try:
@@ -142,7 +142,7 @@ class Scope:
         """Return an item or a slice."""
         owner = self.value(node.value)
         if callable(owner):
-            raise BarredError("it asks a function for items")
+            raise BarredError("it indexes a function")
         part = owner[self.value(node.slice)]
         return self._bounded(part) if isinstance(node.slice, ast.Slice) else part
 
@@ -285,7 +285,7 @@ class Scope:
     def _elements(self, clauses: list[ast.comprehension], element: ast.expr, items: Iterator[Any]) -> Iterator[Any]:
         clause, *others = clauses
         if clause.is_async:
-            raise BarredError("it holds await")
+            raise BarredError("it contains await")
         for item in items:
             self._assign(clause.target, item)
             if not all(self.value(condition) for condition in clause.ifs):

@@ -42,7 +42,7 @@ def require_names() -> None:
     if missing := [name for module, names in _REPLACED.items() for name in names if not hasattr(module, name)]:
         raise FileError(
             f"xacro {metadata.version('xacro')} has no {listed(missing)}, which Kinetostat replaces.",
-            remedy='Install one that it was tried with: pip install "kinetostat[xacro]".',
+            remedy='Install a tested version: pip install "kinetostat[xacro]".',
         )
 
 
@@ -146,7 +146,7 @@ class Library:
             position = found.end()
         self._characters += size
         if (len(pieces) > 1 and size > MAX_WEIGHT) or self._characters > MAX_TEXT:
-            self._refuse(text, TooLargeError("it becomes too long a text"))
+            self._refuse(text, TooLargeError("its text becomes too long"))
         return pieces[0] if len(pieces) == 1 else "".join(map(str, pieces))
 
     def _piece(self, found: re.Match[str], symbols: Any) -> Any:
@@ -181,7 +181,7 @@ class Library:
     def eval_command(self, expression: str, context: Any) -> str:
         """Evaluate $(eval …), an expression whose names are the arguments."""
         if "__" in expression:
-            raise BarredError("it holds a double underscore")
+            raise BarredError("it contains a double underscore")
         return str(evaluate(expression, _Arguments(context.get("arg", {}), self.find), self._budget))
 
     # ------------------------------------------------------------------------------- elements and files
@@ -235,7 +235,7 @@ class Library:
 
 def _barred(*_: Any, **__: Any) -> Any:
     """Replace library functions that expressions may not call; raises BarredError."""
-    raise BarredError("it calls what is not on the list of functions")
+    raise BarredError("it calls a function that is not allowed")
 
 
 def _variable(name: str) -> str:

@@ -43,7 +43,7 @@ def remainder(a: Any, b: Any) -> Any:
     """Return a modulo b, or the text a formatted with b."""
     if isinstance(a, str):
         if _WIDE.search(a):
-            raise TooLargeError("it asks for very wide text")
+            raise TooLargeError("it formats very wide text")
         require_size((a.count("%") * weight(b) + len(a)) / 10)
     return a % b
 
@@ -86,5 +86,5 @@ def operator_of(table: Mapping[Any, Callable[..., Any]], sign: ast.AST) -> Calla
     """Return the function of an operator. Raises BarredError."""
     found = table.get(type(sign))
     if found is None:
-        raise BarredError("it holds an operator that is not known here")
+        raise BarredError("it contains an unsupported operator")
     return found

@@ -75,7 +75,7 @@ def seal() -> None:
     def allow(event: str, details: tuple[Any, ...]) -> None:
         reading = event == "open" and not (details[2] or 0) & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC)
         if not (reading or event in _HARMLESS):
-            raise PermissionError(f"expanding a file may not do this: {event}")
+            raise PermissionError(f"this is not allowed while a file is expanded: {event}")
 
     sys.addaudithook(allow)
 
@@ -127,7 +127,7 @@ def expanded(file: str, packages: str, closed: bool) -> str:
         raise
     except RecursionError:
         raise FileError(
-            "It is nested too deeply, or macros call themselves without end.",
+            "It is nested too deeply, or macros call themselves endlessly.",
             file=file,
             remedy="Look for endless recursions in it.",
         ) from None
@@ -135,7 +135,7 @@ def expanded(file: str, packages: str, closed: bool) -> str:
         raise FileError(
             f"Expanding it takes more than {MEMORY_LIMIT >> 30} GB of memory.",
             file=file,
-            remedy="Look for giant lists and texts in it.",
+            remedy="Look for very large lists and texts in it.",
         ) from None
     except Exception as error:
         place, line = library.place or (file, None)
@@ -143,7 +143,7 @@ def expanded(file: str, packages: str, closed: bool) -> str:
             f"Xacro cannot expand it: {reason(error)[:300].rstrip('.')}.",
             file=place,
             line=line,
-            remedy="Correct the file, or say where its packages lie.",
+            remedy="Correct the file, or give the folders of its packages.",
         ) from None
 
 
@@ -156,8 +156,8 @@ def refusal(error: Any, file: str, line: int | None) -> FileError:
     short = words if len(words) <= 100 else f"{words[:99]}…"
     if isinstance(error.error, BarredError):
         return CodeRefused(
-            f"The expression “{short}” is not evaluated: {error.error}, which only running code of the "
-            "file could answer.",
+            f"The expression “{short}” is not evaluated: {error.error}, which would require running code from the "
+            "file.",
             file=file,
             line=line,
         )
@@ -165,7 +165,7 @@ def refusal(error: Any, file: str, line: int | None) -> FileError:
         f"The expression “{short}” is not evaluated: {error.error}.",
         file=file,
         line=line,
-        remedy="Look for giant numbers, lists and endless calls in it.",
+        remedy="Look for very large numbers or lists, and for endless recursion in it.",
     )
 
 

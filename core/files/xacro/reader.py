@@ -79,7 +79,7 @@ def _run(arguments: list[str], text: bytes, file: str) -> Finished:
         raise FileError(
             f"Expanding it takes longer than {TIME_LIMIT:.0f} s.",
             file=file,
-            remedy="Look for endless recursions and giant numbers in it.",
+            remedy="Look for endless recursion and very large numbers in it.",
         ) from None
 
 
@@ -96,7 +96,7 @@ def _message(said: bytes, too_long: bool, file: str) -> FileError:
         parts = json.loads(lines[-1]) if lines else {}
         error = _KINDS.get(parts.pop("kind"), FileError)(**parts)
     except (ValueError, KeyError, AttributeError, TypeError):
-        reason = lines[-1][:300].rstrip(".") if lines else "it ended without a word"
+        reason = lines[-1][:300].rstrip(".") if lines else "it ended without a message"
         return FileError(f"Xacro cannot expand it: {reason}.", file=file, remedy="Simplify the file.")
     if error.file == os.path.abspath(file):
         error.file = file

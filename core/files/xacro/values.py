@@ -141,7 +141,7 @@ def attribute(value: Any, name: str, budget: Budget) -> Any:
     if name in METHODS.get(kind, ()):
         return Method(value, name, budget)
     if name.startswith("_") or kind not in METHODS or hasattr(kind, name):
-        raise BarredError(f"it asks a value of type {kind.__name__} for '{name}'")
+        raise BarredError(f"it accesses '{name}' of a value of type {kind.__name__}")
     raise AttributeError(f"'{kind.__name__}' object has no attribute '{name}'")
 
 
@@ -169,7 +169,7 @@ _CONVERSIONS: dict[str, Callable[[Any], str]] = {"s": str, "r": repr, "a": ascii
 def format_value(value: Any, form: str, conversion: str | None) -> str:
     """Return format(value, form) after the conversion !s, !r or !a."""
     if "{" in form or any(len(digits) > 3 for digits in _runs_of_digits(form)):
-        raise TooLargeError("it asks for very wide text, or for a width that is a field itself")
+        raise TooLargeError("it formats very wide text, or for a width that is a field itself")
     return format(_CONVERSIONS[conversion](value) if conversion else value, form)
 
 

@@ -30,7 +30,7 @@ def collection_of(element: Element) -> str:
     for collection, kind in COLLECTIONS.items():
         if isinstance(element, kind):
             return collection
-    raise ModelError(f"A {type(element).__name__} is not an element of a model by itself.")
+    raise ModelError(f"A {type(element).__name__} cannot be added to a model on its own.")
 
 
 # ------------------------------------------------------------------------------- add, change, rename
@@ -86,7 +86,7 @@ def rename(model: Model, collection: str, old: str, new: str) -> Model:
     names = renaming_of(model, collection, old, new)
     if (clash := names.clash(model)) is not None:
         raise ModelError(
-            f"In formulas '{clash}' means something else.",
+            f"'{clash}' already has another meaning in formulas.",
             where=f"{WORDS[collection]} '{old}', name",
             remedy="Choose another name.",
         )

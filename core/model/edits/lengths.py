@@ -220,7 +220,7 @@ def link_length(
     ends = ends_of(model, body, far)
     if ends is None:
         raise ModelError(
-            "It has no two joints at different places, nor a shape that reaches from its joint to one tip."
+            "It has neither two joints at different positions nor a shape that extends from its joint to a single tip."
             if not far
             else f"The joint '{far}' is not its far end.",
             where=where,
@@ -246,7 +246,7 @@ def _by_parameter(model: Model, body: str, far: str, value: Value, wanted: float
         raise ModelError(
             f"The length follows from formulas: {ends[1].words}.",
             where=f"body '{body}', length",
-            remedy="Change one of their parameters, or let an offset be added or a number be written instead.",
+            remedy="Change one of their parameters, or choose to add an offset or to write a number instead.",
         )
     parameter, slope, rest = affine
     if (slope, rest) == (1.0, 0.0):
@@ -273,7 +273,7 @@ def _solved(model: Model, body: str, far: str, parameter: str, wanted: float) ->
             break
         before, step = error, -step * error / (error - before)
     raise ModelError(
-        f"No value of '{parameter}' near its own makes the link {wanted:g} m long.",
+        f"No value of '{parameter}' near its current value makes the link {wanted:g} m long.",
         where=f"body '{body}', length",
         remedy="Choose another parameter, add an offset, or write a number.",
     )
@@ -349,9 +349,9 @@ class _Line:
         size = shape.edges()[axis]
         if formulas == "keep" and any(_is_formula(x) for x in (*shape.pose.position, size)):
             raise ModelError(
-                f"A shape between the joints follows from a formula ('{size}').",
+                f"The size of a shape between the joints is a formula ('{size}').",
                 where=f"body '{body}', length",
-                remedy="Change its parameter, or let an offset be added or a number be written instead.",
+                remedy="Change its parameter, or choose to add an offset or to write a number instead.",
             )
         long: Value = self.value if _is_formula(self.value) else without_noise(self.wanted)
         if self.adds and _is_formula(size):

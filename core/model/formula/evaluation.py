@@ -40,7 +40,7 @@ class Numbers:
         turn = [self._finite(value, where) for value in pose.rotation]
         if len(turn) == 4 and all(isinstance(e, float) and e == 0.0 for e in turn):
             raise ModelError(
-                "A quaternion of length zero is no rotation.", where=where, remedy="Use 0, 0, 0, 1 for no rotation."
+                "A quaternion of length zero is not a rotation.", where=where, remedy="Use 0, 0, 0, 1 for no rotation."
             )
         rotation = from_quaternion(turn) if len(turn) == 4 else from_angles(turn)
         return Pose(rotation, Vector3(*(self._finite(value, where) for value in pose.position)))

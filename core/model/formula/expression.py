@@ -117,7 +117,7 @@ class _Evaluation:
             return CONSTANTS[name]
         close = likely_meant(name, self.environment)
         remedy = f"Did you mean {', '.join(close)}?" if close else "Define a parameter of this name."
-        raise ExpressionError(f"Nothing is called '{name}'.", remedy=remedy)
+        raise ExpressionError(f"The name '{name}' is not defined.", remedy=remedy)
 
     def combined(self, operator: str, a: Scalar, b: Scalar) -> Scalar:
         """Return a operator b."""

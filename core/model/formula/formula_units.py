@@ -151,9 +151,9 @@ def fits(a: Dimension, b: Dimension) -> bool:
 def _alike(node: Node, a: Dimension, b: Dimension) -> Dimension:
     if not fits(a, b):
         raise ExpressionError(
-            f"In '{text_of(node)}' {_said(a)} meets {_said(b)}.",
+            f"In '{text_of(node)}' {_said(a)} is combined with {_said(b)}.",
             where="units",
-            remedy="Add and compare only what measures the same; divide by a value to make a pure number of each.",
+            remedy="Add and compare only values of the same dimension; divide by a value to make both pure numbers.",
         )
     if a.literal or a.powers is None:
         return b if not b.literal else a
@@ -163,7 +163,8 @@ def _alike(node: Node, a: Dimension, b: Dimension) -> Dimension:
 def _require(node: Call, at: int, given: Dimension, wanted: Dimension) -> None:
     if not fits(given, wanted):
         raise ExpressionError(
-            f"'{text_of(node.arguments[at])}' in '{text_of(node)}' is {_said(given)}, where {_said(wanted)} belongs.",
+            f"'{text_of(node.arguments[at])}' in '{text_of(node)}' is {_said(given)}, where {_said(wanted)} is "
+            "expected.",
             where="units",
             remedy="Divide by a value of the same unit.",
         )

@@ -67,7 +67,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
         if match is None:
             at = position + len(text[position:]) - len(text[position:].lstrip())
             raise ExpressionError(
-                f"'{text[at]}' in column {at + 1} of '{_clip(text)}' is not part of a formula.",
+                f"'{text[at]}' in column {at + 1} of '{_clip(text)}' is not allowed in a formula.",
                 remedy="Write == to compare." if text[at] == "=" else _UNKNOWN,
             )
         kind = match.lastgroup or ""
@@ -102,7 +102,7 @@ class _Parser:
 
     def unexpected(self, wanted: str) -> ExpressionError:
         kind, token, column = self.tokens[self.index]
-        found = "the formula ends" if kind == "end" else f"'{token}' stands in column {column + 1}"
+        found = "the formula ends" if kind == "end" else f"there is '{token}' in column {column + 1}"
         what = f"In '{_clip(self.text)}' {found} where {wanted} was expected."
         return ExpressionError(what, remedy="Correct the formula there.")
 
@@ -170,7 +170,7 @@ class _Parser:
     def in_a_row(self) -> ExpressionError:
         _, token, column = self.tokens[self.index]
         return ExpressionError(
-            f"In '{_clip(self.text)}' '{token}' in column {column + 1} compares what is a comparison already.",
+            f"In '{_clip(self.text)}' '{token}' in column {column + 1} compares the result of a comparison.",
             remedy="Join two comparisons with 'and', or put one in parentheses.",
         )
 
@@ -254,8 +254,8 @@ class _Parser:
 
     def function_without_brackets(self, token: str) -> ExpressionError:
         return ExpressionError(
-            f"'{token}' in '{_clip(self.text)}' is a function; its argument is in brackets.",
-            remedy=f"Write {token}[…] or {token}(…); if '{token}' is a symbol of yours, write * behind it.",
+            f"'{token}' in '{_clip(self.text)}' is a function, whose argument must be in brackets.",
+            remedy=f"Write {token}[…] or {token}(…); if '{token}' is meant as a symbol, write * after it.",
         )
 
     def call(self, name: str, arguments: list[Node]) -> Node:
@@ -263,7 +263,7 @@ class _Parser:
         if len(arguments) != wanted and (name, len(arguments)) not in self.further:
             raise ExpressionError(
                 f"{name} in '{_clip(self.text)}' takes {wanted} argument{'s' * (wanted > 1)}, not {len(arguments)}.",
-                remedy="Write if(condition, value where it holds, value elsewhere)."
+                remedy="Write if(condition, value if true, value if false)."
                 if name == "if"
                 else f"Write {name}({', '.join('xyz'[:wanted])}).",
             )

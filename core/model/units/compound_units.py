@@ -114,7 +114,7 @@ def with_compound_unit(text: str, dimension: str, parameters: Container[str]) ->
     wanted = compound(SI[dimension]) if dimension != "none" else None
     if wanted is not None and unit.powers != wanted.powers:
         raise FileError(
-            f"'{found[2]}' is no unit of {dimension.replace('_', ' ')}.",
-            remedy=f"Give it in {SI[dimension]} or a unit of the same.",
+            f"'{found[2]}' is not a unit of {dimension.replace('_', ' ')}.",
+            remedy=f"Give it in {SI[dimension]} or an equivalent unit.",
         )
     return repr(float(found[1]) * unit.factor / (wanted.factor if wanted is not None else 1.0))

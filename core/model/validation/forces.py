@@ -53,7 +53,7 @@ def assemblies(model: Model) -> Iterator[Finding]:
         if each.content is None:
             yield Finding(
                 "error",
-                f"Its file '{each.file}' has not been read, so nothing of it is there.",
+                f"Its file '{each.file}' has not been read, so its elements are missing.",
                 "Open the machine from its file, or choose the file again.",
                 "assemblies",
                 each.name,
@@ -61,7 +61,12 @@ def assemblies(model: Model) -> Iterator[Finding]:
             )
         elif each.content.world.gravity != model.world.gravity:
             yield Finding(
-                "hint", "Its file has another gravity; that of this machine acts.", "", "assemblies", each.name, "file"
+                "hint",
+                "Its file has a different gravity; the gravity of this machine is used.",
+                "",
+                "assemblies",
+                each.name,
+                "file",
             )
 
 
@@ -105,8 +110,8 @@ class _Checks:
                 yield of(
                     junction,
                     "warning",
-                    f"{ends[junction.name] or 'No'} force acts on it: a point without mass "
-                    "needs at least two that can balance.",
+                    f"{ends[junction.name] or 'No'} force acts on it: a massless point needs at least two in "
+                    "equilibrium.",
                     "Connect line forces to it.",
                     "guess",
                 )
@@ -118,12 +123,18 @@ class _Checks:
             yield of(
                 sensor,
                 "error",
-                f"'{other.name}' measures something else ({other.kind}).",
+                f"'{other.name}' measures another quantity ({other.kind}).",
                 f"Subtract a sensor of kind {sensor.kind}.",
                 "minus",
             )
         if sensor.info.geometric and self.model.carrier(sensor.a) is self.model.carrier(sensor.b):
-            yield of(sensor, "hint", "Both frames are on one body: it never changes.", "Choose another frame.", "b")
+            yield of(
+                sensor,
+                "hint",
+                "Both frames are on the same body: its value never changes.",
+                "Choose another frame.",
+                "b",
+            )
 
     # ------------------------------------------------------------------------------- forces
 
@@ -138,7 +149,7 @@ class _Checks:
                 yield of(
                     force,
                     "error",
-                    f"With {field} 0 it carries no force.",
+                    f"With {field} 0 it exerts no force.",
                     f"Give a {field}." if force.is_clutch else f"Give a {field}, or use a line force.",
                     field,
                 )
@@ -183,13 +194,13 @@ class _Checks:
         """Check natural length, ends and masses of a line force."""
         rest = self.number(force.rest) if "rest" in force.info.uses else math.nan
         if rest < 0.0:
-            yield of(force, "warning", "Its length without force is negative.", "Give a length.", "rest")
+            yield of(force, "warning", "Its natural length is negative.", "Give a length.", "rest")
         elif rest == 0.0 and self.number(force.stiffness) > 0.0 and force.law is None:
             yield of(
                 force,
                 "hint",
-                "Its length without force is 0: the spring pulls until its ends meet.",
-                "Give the rest length.",
+                "Its natural length is 0: the spring pulls until its ends meet.",
+                "Give the natural length.",
                 "rest",
             )
         (carrier, p), (other, r) = self.place(force.a), self.place(force.b)
@@ -198,12 +209,12 @@ class _Checks:
                 yield of(
                     force,
                     "error",
-                    "Both ends lie at one point of one body: the line has no direction.",
+                    "Both ends coincide on the same body: the line has no direction.",
                     "Connect points of two bodies.",
                     "b",
                 )
             else:
-                yield of(force, "hint", "Both ends are on one body: it has no effect.", "Connect two bodies.", "b")
+                yield of(force, "hint", "Both ends are on the same body: it has no effect.", "Connect two bodies.", "b")
         for number, mass in enumerate(force.masses, 1):
             yield from self.mass(force, mass, number)
 
@@ -229,7 +240,7 @@ class _Checks:
             yield of(
                 constraint,
                 "error",
-                f"'{sensor.name}' ({sensor.kind}) is no function of positions, so it cannot be held.",
+                f"'{sensor.name}' ({sensor.kind}) is not a function of positions, so it cannot be held.",
                 "Hold a distance, angle, position …",
                 "sensor",
             )
@@ -240,7 +251,7 @@ class _Checks:
                 yield of(constraint, "error", "It couples a joint with itself.", "Name two joints.", "leader")
             yield from self.uncounted(constraint)
         if "b" in uses and self.model.carrier(constraint.a) is self.model.carrier(constraint.b):
-            yield of(constraint, "error", "Both ends are on one body.", "Connect two bodies.", "b")
+            yield of(constraint, "error", "Both ends are on the same body.", "Connect two bodies.", "b")
         yield from impossible(constraint, self.number)
         yield from self.settings(constraint)
 
@@ -268,7 +279,7 @@ class _Checks:
             yield of(
                 driver,
                 "error",
-                f"'{driver.sensor}' is no function of positions, so it cannot be driven.",
+                f"'{driver.sensor}' is not a function of positions, so it cannot be driven.",
                 "Drive a distance, angle, position …",
                 "sensor",
             )
@@ -368,7 +379,7 @@ class _Checks:
         ]
         if coordinate not in known and not (coordinate == "" and len(known) == 1):
             what = f"has no coordinate '{coordinate}'" if coordinate else "has several coordinates"
-            what = what if known else "has no coordinate that a number can say"
+            what = what if known else "has no coordinate that is a single number"
             hint = f"Choose one of {', '.join(filter(None, known))}." if any(known) else "Choose another joint."
             yield of(element, "error", f"'{joint}' ({found.kind}) {what}.", hint, field)
 

@@ -69,9 +69,9 @@ def parameters(model: Model) -> Iterator[Finding]:
                 "value",
             )
         if parameter.assumed:
-            yield found("hint", f"The file gives it no value; {value:g} is assumed.", "Give it its value.", "value")
+            yield found("hint", f"The file gives it no value; {value:g} is assumed.", "Give its value.", "value")
         if parameter.name not in used:
-            yield found("hint", "Nothing uses it.", "Use it in a formula or remove it.", "value")
+            yield found("hint", "It is not used.", "Use it in a formula or remove it.", "value")
 
 
 def range_words(low: float, high: float, dimension: str = "none") -> str:
@@ -100,5 +100,5 @@ def unknown_quantities(model: Model) -> Iterator[Finding]:
                 text, own = getattr(inner, field.name), getattr(inner, "own_names", ())
                 for name in (each for each in unknown_names(text, owners) if each not in own):
                     head = name.partition(".")[0]
-                    words = f"Nothing is called '{head}'" + (f" (in '{text[:80]}')." if head != text else ".")
+                    words = f"The name '{head}' is not defined" + (f" (in '{text[:80]}')." if head != text else ".")
                     yield Finding("warning", words, near_misses(head, known), collection, element.name, field.name)

@@ -25,7 +25,7 @@ def check(joint: Joint, number: Number, limits_act: bool) -> Iterator[Finding]:
             yield _finding(
                 joint,
                 "warning",
-                f"A {joint.kind} joint turns by a quaternion, whose entries have no limits: no stop acts.",
+                f"The rotation of a {joint.kind} joint is a quaternion, which cannot have limits: no stop acts.",
                 "Remove the limits, or build the joint of revolute ones.",
                 "limits",
             )
@@ -41,8 +41,8 @@ def _friction(joint: Joint, number: Number) -> Iterator[Finding]:
         yield _finding(
             joint,
             "hint",
-            "A Stribeck speed does nothing while friction at rest is as while it slides.",
-            "Give more friction at rest, or remove the speed.",
+            "The Stribeck speed has no effect because static and sliding friction are equal.",
+            "Give a larger static friction, or remove the speed.",
             "stribeck_speed",
         )
     backward = [field for field in LEVELS[2:] if getattr(joint, field) is not None]
@@ -50,7 +50,8 @@ def _friction(joint: Joint, number: Number) -> Iterator[Finding]:
         yield _finding(
             joint,
             "warning",
-            f"A {joint.kind} joint turns any way round: it has no backward, and its friction is that of onward.",
+            f"A {joint.kind} joint turns about any axis, so it has no backward direction: the forward friction is "
+            "used.",
             "Remove it, or build the joint of revolute ones.",
             backward[0],
         )
@@ -59,16 +60,16 @@ def _friction(joint: Joint, number: Number) -> Iterator[Finding]:
         yield _finding(
             joint,
             "hint",
-            f"Friction along {words} is one vector and has no backward: there it is that of onward.",
-            "Leave it so if it shall count for the other coordinates only; else remove it.",
+            f"Friction along {words} is a vector without a backward direction: the forward friction is used.",
+            "Keep it if it is meant for the other coordinates only; otherwise remove it.",
             backward[0],
         )
     if joint.info is Free and any(level > 0.0 for levels in directions for level in levels):
         yield _finding(
             joint,
             "warning",
-            "Friction in a free joint holds a body along its own axes in the air, where nothing touches it.",
-            "Remove it, or give the body a joint or a damper to what it rubs against.",
+            "Friction in a free joint brakes a body in the air, where nothing touches it.",
+            "Remove it, or connect the body to its contact partner by a joint or a damper.",
             "friction",
         )
 
@@ -78,31 +79,34 @@ def _by_reaction(joint: Joint, number: Number) -> Iterator[Finding]:
     if not joint.rubs_by_reaction:
         return
     if joint.info.bearing == "none":
-        text = f"A {joint.kind} joint has no friction by its own reaction: how its bearings share that is not known."
+        text = (
+            f"A {joint.kind} joint cannot have friction by its own reaction: how its bearings share the load is not "
+            "known."
+        )
         remedy = "Give its friction as a number or a formula, or build it of revolute and prismatic joints."
         yield _finding(joint, "error", text, remedy, "friction_coefficient")
         return
     turns = set(joint.info.speed_dimensions) == {"angular_velocity"}
     if turns and number(joint.bearing_radius) == 0.0 and not number(joint.thrust_radius) > 0.0:
-        text = "Its friction coefficient does nothing: the bearing's radius is 0."
+        text = "Its friction coefficient has no effect: the bearing's radius is 0."
         yield _finding(joint, "warning", text, "Give the radius of the pin.", "bearing_radius")
 
 
 def _stop(joint: Joint, limit: Limit) -> Iterator[Finding]:
     spare = [field for field in ("stiffness", "damping") if getattr(limit, field) is not None]
     if limit.stop == "hunt_crossley" and limit.damping is not None:
-        text = "A stop by Hunt and Crossley is damped as its restitution says; its damping does nothing."
+        text = "The damping of a Hunt–Crossley stop follows from its restitution; the given damping has no effect."
         yield _finding(joint, "hint", text, "Make it elastic, or remove the damping.", "limits")
     elif limit.stop == "rigid" and spare:
         yield _finding(
             joint,
             "hint",
             f"A rigid stop has no {' and no '.join(spare)}.",
-            "Make it elastic, or remove what does nothing.",
+            "Make it elastic, or remove the unused values.",
             "limits",
         )
     elif limit.stop == "elastic" and limit.damping is not None and limit.restitution is not None:
-        text = "The damping of its stop takes the place of the restitution, which does nothing."
+        text = "The damping of its stop replaces the restitution, which has no effect."
         yield _finding(joint, "hint", text, "Remove one of them.", "limits")
 
 
@@ -116,7 +120,7 @@ def _begins_at(joint: Joint, limit: Limit, index: int, number: Number) -> Iterat
                 joint,
                 "hint",
                 f"It begins at its stop: the rest position is the {which} limit, {amount(bound, measure)}.",
-                "Leave it so if it shall rest there; else move it inside, or turn the stop off.",
+                "Keep it if it is meant to start there; otherwise move it inside, or disable the stop.",
                 "rest",
             )
 

@@ -125,7 +125,7 @@ class _Checks:
                 collection = next(c for c in WORDS if element in getattr(self.model, c))
                 yield Finding(
                     "error",
-                    "A quaternion of length zero is no rotation.",
+                    "A quaternion of length zero is not a rotation.",
                     "Write 0, 0, 0, 1.",
                     collection,
                     getattr(element, "name", ""),
@@ -138,7 +138,9 @@ class _Checks:
         """Check mass and inertia of one body."""
         if body.density is not None:
             if not body.shapes:
-                yield _of(body, "warning", "With a density but no shape it has no mass.", "Add a shape.", "density")
+                yield _of(
+                    body, "warning", "It has a density but no shape, so it has no mass.", "Add a shape.", "density"
+                )
             return
         mass = self.number(body.mass)
         moments = principal_moments(body.inertia, self.number)
@@ -152,7 +154,7 @@ class _Checks:
         only = {group[body.name] for body in self.model.bodies if any(s.role == "collision" for s in body.shapes)}
         free = [joint for joint in self.model.joints if joint.kind == "free" and group.get(joint.child) in solid]
         text = "Shapes do not collide: contacts are not computed, bodies pass through one another."
-        remedy = "Use limits, or forces with formulas, where something shall be stopped."
+        remedy = "Use limits, or forces with formulas, where motion must be stopped."
         if free and len(solid) > 1:
             yield Finding("hint", text, remedy, "bodies", free[0].child, "shapes")
         elif len(only) > 1:
@@ -180,7 +182,7 @@ class _Checks:
                 yield _of(
                     bodies[name],
                     "warning",
-                    "It moves but has no mass: forward dynamics cannot work with it.",
+                    "It moves but has no mass: forward dynamics cannot be computed.",
                     "Give it mass, or fix it to its neighbour.",
                     "mass",
                 )
@@ -205,8 +207,8 @@ class _Checks:
             yield _of(
                 body,
                 "warning",
-                f"It is a point mass that turns {how} against no inertia: the mass matrix is singular.",
-                "Give it the inertia of a small ball, 2/5·m·r², or a joint in which it does not turn.",
+                f"It is a point mass that turns {how} without any inertia: the mass matrix is singular.",
+                "Give it the inertia of a small sphere, 2/5·m·r², or a joint in which it does not turn.",
                 "inertia",
             )
 
@@ -245,7 +247,7 @@ class _Checks:
                 yield _of(
                     body,
                     "hint",
-                    "Nothing holds it: it moves freely, apart from the rest.",
+                    "It is not connected to anything: it moves freely.",
                     "Connect it by a joint, unless it is meant to be free.",
                     "name",
                 )
@@ -293,7 +295,7 @@ class _Checks:
 
     def file(self, file: str, collection: str, name: str, field: str) -> Iterator[Finding]:
         if not file:
-            yield Finding("warning", "The mesh names no file.", "Choose a file.", collection, name, field)
+            yield Finding("warning", "The mesh has no file.", "Choose a file.", collection, name, field)
         elif self.problem_of is not None and field == "shapes":
             problem = self.problem_of(file, self.model.origin)
             if problem is not None:
@@ -314,7 +316,7 @@ class _Checks:
                 body,
                 "hint",
                 "The centre of mass lies far outside its shapes.",
-                "Check it: metres, in the body's frame.",
+                "Check that it is given in metres, in the body's frame.",
                 "center_of_mass",
             )
 
@@ -333,7 +335,7 @@ class _Checks:
             yield _of(
                 joint,
                 "hint",
-                f"Its axis has length {length:.4g}; only its direction counts.",
+                f"Its axis has length {length:.4g}; only its direction is used.",
                 "Give a unit vector.",
                 "axis",
             )
@@ -344,7 +346,7 @@ class _Checks:
                 yield _of(
                     joint,
                     "error",
-                    "Its second axis has no direction of its own.",
+                    "Its second axis is parallel to the first.",
                     "Choose it perpendicular to the first.",
                     "second_axis",
                 )
@@ -352,12 +354,14 @@ class _Checks:
                 yield _of(
                     joint,
                     "warning",
-                    "Its axes are not perpendicular; it turns about both as they are given.",
+                    "Its axes are not perpendicular; the joint turns about both as given.",
                     "Choose the second perpendicular to the first.",
                     "second_axis",
                 )
         if "pitch" in joint.info.uses and self.number(joint.pitch) == 0.0:
-            yield _of(joint, "warning", "A screw of pitch 0 only turns.", "Give a pitch, or make it revolute.", "pitch")
+            yield _of(
+                joint, "warning", "A screw of pitch 0 does not advance.", "Give a pitch, or make it revolute.", "pitch"
+            )
 
     def limits(self, joint: Joint) -> Iterator[Finding]:
         """Check bounds and reference position."""
@@ -386,7 +390,7 @@ class _Checks:
                 yield _of(
                     joint,
                     "warning",
-                    f"The rest position {amount(rest, measure)} is very far: more than {amount(farthest, measure)}.",
+                    f"The rest position {amount(rest, measure)} is implausible: more than {amount(farthest, measure)}.",
                     "Give it in rad or m, or with its unit.",
                     "rest",
                 )
@@ -409,8 +413,8 @@ class _Checks:
                 yield _of(
                     joint,
                     "hint",
-                    f"The largest {field}{which} is {value:g}: runs take it as none.",
-                    "Give its size, or leave it empty for none.",
+                    f"The largest {field}{which} is {value:g}: runs treat it as unlimited.",
+                    "Give a positive value, or leave it empty for no limit.",
                     "limits",
                 )
 

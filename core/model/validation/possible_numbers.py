@@ -56,8 +56,8 @@ class Bound(NamedTuple):
 
 
 ZERO_OR_MORE = "Give a value of 0 or more, whatever the parameters are."
-GIVE_RATE = "Give its size, or leave it empty for none."
-FEEDS = "Its {words} is negative ({value:g}): it would feed energy in."
+GIVE_RATE = "Give a positive value, or leave it empty for no limit."
+FEEDS = "Its {words} is negative ({value:g}): it would add energy."
 NEGATIVE = "Its {words} is negative: {value:g}."
 
 BOUNDS: dict[type[Element], tuple[Bound, ...]] = {
@@ -75,7 +75,7 @@ BOUNDS: dict[type[Element], tuple[Bound, ...]] = {
         Bound("thrust_radius", NEGATIVE, "Give a value of 0 or more."),
         Bound(
             "bearing_distance",
-            "Bearings at one place bear no moment.",
+            "Bearings at the same position cannot support a moment.",
             "Give a distance above 0, or leave it empty.",
             above=True,
         ),
@@ -85,18 +85,18 @@ BOUNDS: dict[type[Element], tuple[Bound, ...]] = {
         Bound("effort", "The largest effort{which} is negative: {value:g}.", GIVE_RATE, none=NO_RATE),
         Bound(
             "restitution",
-            "A stop has restitution {value:g}: above 1 it throws back faster than it was hit; below 0 means nothing.",
+            "The restitution of its stop is {value:g}: above 1 it would add energy, below 0 it is meaningless.",
             "Give a number from 0 to 1.",
             high=1.0,
         ),
         Bound(
             "stiffness",
-            "The stiffness of its stop is negative ({value:g}): it would feed energy in.",
+            "The stiffness of its stop is negative ({value:g}): it would add energy.",
             "Give a value of 0 or more, or leave it empty.",
         ),
         Bound(
             "damping",
-            "The damping of its stop is negative ({value:g}): it would feed energy in.",
+            "The damping of its stop is negative ({value:g}): it would add energy.",
             "Give a value of 0 or more, or leave it empty.",
         ),
     ),
@@ -282,7 +282,7 @@ def _of_body(body: Body, number: Number) -> Iterator[Finding]:
         return
     for k, shape in enumerate(body.shapes, 1):
         if shape.role != "collision" and any(number(size) < 0.0 for size in _sizes(shape)):
-            text = f"Shape {k} has a negative size, and its mass follows from it."
+            text = f"Shape {k} , from which the mass is computed, has a negative size."
             yield _finding(body, "error", text, "Give sizes of 0 or more.", "shapes")
 
 
@@ -330,8 +330,8 @@ def _of_joint(joint: Joint, number: Number) -> Iterator[Finding]:
     yield from _friction(joint, number)
     sliding, resting = number(joint.friction_coefficient), number(joint.static_friction_coefficient)
     if joint.rubs_by_reaction and resting < sliding:
-        text = f"The coefficient of friction at rest ({resting:g}) is less than while it slides ({sliding:g})."
-        remedy = "Give at least as much at rest as while it slides."
+        text = f"The static friction coefficient ({resting:g}) is less than the sliding one ({sliding:g})."
+        remedy = "Give a static friction of at least the sliding friction."
         yield _finding(joint, "error", text, remedy, "static_friction_coefficient")
     for k, (which, limit) in enumerate(_limits(joint)):
         low, high = number(limit.lower), number(limit.upper)
@@ -349,8 +349,8 @@ def _friction(element: Joint | Force, number: Number) -> Iterator[Finding]:
             yield _finding(
                 element,
                 "error",
-                f"Friction at rest ({static:g}) is less than while it slides{' backward' * k} ({kinetic:g}).",
-                "Give at least as much at rest as while it slides.",
+                f"Static friction ({static:g}) is less than sliding friction{' backward' * k} ({kinetic:g}).",
+                "Give a static friction of at least the sliding friction.",
                 "backward_static_friction" if k else "static_friction",
             )
             return

@@ -39,11 +39,11 @@ def misfit(text: str, wanted: str) -> tuple[str, str] | None:
     node = parse(text)
     if (pair := unlike(node)) is not None:
         one, other = pair
-        return f"'{text}' puts {_article(one)} and {_article(other)} side by side.", "Give both in units of one kind."
+        return f"'{text}' combines {_article(one)} and {_article(other)}.", "Give both in units of one kind."
     given = dimension_of(node)
     if given in (None, wanted) or wanted not in _JUDGED:
         return None
-    return f"'{text}' is {_article(str(given))}; {_article(wanted)} is wanted here.", f"Give it in {_units(wanted)}."
+    return f"'{text}' is {_article(str(given))}; {_article(wanted)} is required here.", f"Give it in {_units(wanted)}."
 
 
 def dimension_of(node: Node) -> str | None:
