@@ -241,18 +241,18 @@ _DISTRIBUTIONS = {
 
 def main() -> int:
     """Run the `kinetostat` command; returns its exit code."""
-    return _start("main")
+    return _run_command("main")
 
 
 def window() -> int:
     """Run the `kinetostat-window` command; returns its exit code."""
-    return _start("window")
+    return _run_command("window")
 
 
-def _start(command: str) -> int:
+def _run_command(command: str) -> int:
     _leave_out_working_folder()
     try:
-        _require_fit_python()
+        _require_suitable_python()
         code: int = getattr(importlib.import_module("app.__main__"), command)()
     except ImportError as error:
         if os.environ.get("KINETOSTAT_DEBUG"):
@@ -276,7 +276,7 @@ def _leave_out_working_folder() -> None:
 
 
 @functools.lru_cache(maxsize=None)  # noqa: UP033
-def _require_fit_python() -> None:
+def _require_suitable_python() -> None:
     """Raise ImportError, with the remedy, if this Python cannot run the program or would load foreign modules as its
     own."""
     version = ".".join(map(str, sys.version_info[:3]))
@@ -284,25 +284,25 @@ def _require_fit_python() -> None:
         oldest = ".".join(map(str, _OLDEST))
         raise ImportError(
             f"Kinetostat needs Python {oldest} or newer; {sys.executable} is Python {version}. Install a newer Python "
-            f"and, with it, Kinetostat{_installing(f'python{oldest}')}."
+            f"and, with it, Kinetostat{_install_command(f'python{oldest}')}."
         )
     if sys.version_info[:2] > _NEWEST:
         newest = ".".join(map(str, _NEWEST))
         raise ImportError(
             f"Kinetostat needs Python {newest} or older, because CasADi has no safe version for newer ones; "
             f"{sys.executable} is Python {version}. Install Python {newest} and, with it, "
-            f"Kinetostat{_installing(f'python{newest}')}."
+            f"Kinetostat{_install_command(f'python{newest}')}."
         )
     if sys.maxsize < 2**32:
         raise ImportError(
             f"Kinetostat needs a 64-bit Python; {sys.executable} is a 32-bit Python {version}, for which its libraries "
-            f"are not made. Install a 64-bit Python and, with it, Kinetostat{_installing('python')}."
+            f"are not made. Install a 64-bit Python and, with it, Kinetostat{_install_command('python')}."
         )
     if not __package__:
-        _require_own_rooms()
+        _require_own_packages()
 
 
-def _require_own_rooms() -> None:
+def _require_own_packages() -> None:
     """Raise ImportError if, in a checkout, the user's files hide the program's packages of the same name."""
     here = os.path.dirname(os.path.abspath(__file__))
     for room in _ROOMS:
@@ -315,7 +315,7 @@ def _require_own_rooms() -> None:
             )
 
 
-def _installing(python: str, *options: str) -> str:
+def _install_command(python: str, *options: str) -> str:
     """Return the command that installs this checkout, as the end of a sentence; "" for an installation from
     elsewhere."""
     if __package__:
@@ -330,7 +330,7 @@ def not_loaded(error: ImportError) -> str:
     if not library:
         return str(error)
     if library in (*_ROOMS, "kinetostat"):
-        again = _installing(sys.executable, "--force-reinstall", "--no-deps")
+        again = _install_command(sys.executable, "--force-reinstall", "--no-deps")
         return f"This installation of Kinetostat is incomplete: {error}. Install it again{again}."
     distribution = _DISTRIBUTIONS.get(library, library)
     pip = f"{sys.executable} -m pip install"
@@ -342,13 +342,13 @@ def not_loaded(error: ImportError) -> str:
     what = f"The library {distribution} is not installed for {sys.executable}."
     if __package__:
         return f"{what} Install it: {pip} {distribution}"
-    return f"{what} Install Kinetostat with all it needs{_installing(sys.executable)}, or run make again."
+    return f"{what} Install Kinetostat with all it needs{_install_command(sys.executable)}, or run make again."
 
 
 def __getattr__(name: str) -> Any:
     if name not in _MODULES and name not in _PLACE:
         raise AttributeError(f"module 'kinetostat' has no attribute {name!r}")
-    _require_fit_python()
+    _require_suitable_python()
     if name in _MODULES:
         value: Any = importlib.import_module(_MODULES[name])
     else:

@@ -41,9 +41,9 @@ class KinetostatError(Exception):
         place = self.file
         if self.line is not None:
             place = f"{place}:{self.line}" if place else f"line {self.line}"
-        head = ", ".join(part for part in (place, _line(self.where)) if part)
-        text = f"{head}: {_line(self.what)}" if head else _line(self.what)
-        return f"{text} {_line(self.remedy)}" if self.remedy else text
+        head = ", ".join(part for part in (place, _single_line(self.where)) if part)
+        text = f"{head}: {_single_line(self.what)}" if head else _single_line(self.what)
+        return f"{text} {_single_line(self.remedy)}" if self.remedy else text
 
     def at(self, *, where: str = "", file: str = "", line: int | None = None) -> KinetostatError:
         """Return the same error with missing location data filled in (for re-raising closer to the user)."""
@@ -53,20 +53,20 @@ class KinetostatError(Exception):
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.__dict__.copy())
+        return _rebuilt_error, (type(self), self.__dict__.copy())
 
 
 LONGEST = 600
 """Maximum characters shown of a part of a message."""
 
 
-def _line(text: str) -> str:
+def _single_line(text: str) -> str:
     """Return a part of a message on one line, shortened in the middle if it is very long."""
     line = " ".join(text.split()) if not text.isprintable() else text
     return line if len(line) <= LONGEST else f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}"
 
 
-def _rebuild(kind: type[KinetostatError], state: dict[str, object]) -> KinetostatError:
+def _rebuilt_error(kind: type[KinetostatError], state: dict[str, object]) -> KinetostatError:
     error = kind.__new__(kind, state["what"])
     error.__dict__.update(state)
     return error

@@ -87,7 +87,7 @@ class Kinds(Mapping[str, type[K]], Generic[K]):
         if lacking := missing_members(kind):
             raise KindError(f"The {self.family} kind {kind.__name__} lacks {', '.join(lacking)}.")
         name = getattr(kind, self.named_by)
-        if _place(self._kinds.get(name, kind)) != _place(kind):
+        if _module_and_name(self._kinds.get(name, kind)) != _module_and_name(kind):
             raise KindError(
                 f"There are two kinds of {self.family} called '{name}'.", remedy="Give the new one another name."
             )
@@ -133,7 +133,7 @@ def missing_members(kind: type[Any]) -> list[str]:
     return [*open_facts, *sorted(getattr(kind, "__abstractmethods__", ()))]
 
 
-def _place(kind: type[Any]) -> tuple[str, str]:
+def _module_and_name(kind: type[Any]) -> tuple[str, str]:
     return kind.__module__, kind.__qualname__
 
 

@@ -118,7 +118,7 @@ else:
         def made(cls):
             own = set(vars(cls))
             hashed = "__hash__" in own and not (vars(cls)["__hash__"] is None and "__eq__" in own)
-            with _bases_open(cls, frozen and not slots):  # classes with slots are made anew: the library does it
+            with _bases_not_frozen(cls, frozen and not slots):  # classes with slots are made anew: the library does it
                 cls = dataclasses.dataclass(
                     init=False, repr=False, eq=False, frozen=frozen and slots, kw_only=kw_only, slots=slots
                 )(cls)
@@ -128,9 +128,9 @@ else:
                 cls.__setattr__, cls.__delattr__ = _frozen(cls)
             for name, make in _METHODS.items():
                 if name not in own and (eq or name != "__eq__"):
-                    setattr(cls, name, _Method(cls, name, make))
+                    setattr(cls, name, _DeferredMethod(cls, name, make))
             if eq and not hashed:
-                cls.__hash__ = _Method(cls, "__hash__", _hash) if frozen else None
+                cls.__hash__ = _DeferredMethod(cls, "__hash__", _hash) if frozen else None
             return cls
 
         return made if cls is None else made(cls)
@@ -142,7 +142,7 @@ _defining = threading.RLock()
 
 
 @contextmanager
-def _bases_open(cls: type[Any], frozen: bool) -> Iterator[None]:
+def _bases_not_frozen(cls: type[Any], frozen: bool) -> Iterator[None]:
     """Temporarily mark the bases of a frozen class as not frozen, so that the library does not generate methods that
     reject changes; those of `_frozen` need no compiling. Raises TypeError where the library would."""
     with _defining:
@@ -161,7 +161,7 @@ def _bases_open(cls: type[Any], frozen: bool) -> Iterator[None]:
                 facts.frozen = True
 
 
-class _Method:
+class _DeferredMethod:
     """Placeholder for a method of a class until it is first looked up."""
 
     def __init__(self, owner: type[Any], name: str, make: Callable[[type[Any]], Callable[..., Any]]) -> None:
@@ -184,17 +184,17 @@ def complete(package: str) -> None:
                     getattr(cls, method)
 
 
-class _Default:
+class _DefaultPlaceholder:
     """Placeholder, in signatures, for a default value made by a factory."""
 
     def __repr__(self) -> str:
         return "<factory>"
 
 
-_DEFAULT = _Default()
+_DEFAULT = _DefaultPlaceholder()
 
 
-def _compiled(
+def _compiled_function(
     cls: type[Any], name: str, arguments: Iterable[str], body: Iterable[str], values: Mapping[str, Any]
 ) -> Any:
     """Return a function compiled from this text, with `values` as its global names."""
@@ -226,7 +226,9 @@ def _init(cls: type[Any]) -> Callable[..., None]:
             body.append(set_it)
     if hasattr(cls, "__post_init__"):
         body.append("self.__post_init__()")
-    made = _compiled(cls, "__init__", [*arguments, *(["*", *named] if named else [])], body or ["pass"], values)
+    made = _compiled_function(
+        cls, "__init__", [*arguments, *(["*", *named] if named else [])], body or ["pass"], values
+    )
     made.__annotations__ = {field.name: field.type for field in dataclasses.fields(cls) if field.init} | {
         "return": None
     }
@@ -256,17 +258,19 @@ def _repr(cls: type[Any]) -> Callable[..., str]:
 
 
 def _eq(cls: type[Any]) -> Callable[..., Any]:
-    mine, others = (_values(who, [f.name for f in dataclasses.fields(cls) if f.compare]) for who in ("self", "other"))
+    mine, others = (
+        _tuple_text(who, [f.name for f in dataclasses.fields(cls) if f.compare]) for who in ("self", "other")
+    )
     body = ["if other.__class__ is self.__class__:", f" return {mine} == {others}", "return NotImplemented"]
-    return _compiled(cls, "__eq__", ["self", "other"], body, {})
+    return _compiled_function(cls, "__eq__", ["self", "other"], body, {})
 
 
 def _hash(cls: type[Any]) -> Callable[..., int]:
     names = [f.name for f in dataclasses.fields(cls) if (f.compare if f.hash is None else f.hash)]
-    return _compiled(cls, "__hash__", ["self"], [f"return hash({_values('self', names)})"], {})
+    return _compiled_function(cls, "__hash__", ["self"], [f"return hash({_tuple_text('self', names)})"], {})
 
 
-def _values(who: str, names: Iterable[str]) -> str:
+def _tuple_text(who: str, names: Iterable[str]) -> str:
     return f"({''.join(f'{who}.{name},' for name in names)})"
 
 

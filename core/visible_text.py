@@ -17,8 +17,8 @@ _UNSEEN = re.compile(
 
 def visible(text: str) -> str:
     """Return the text with control characters and direction marks as escapes such as `\\u001b`, as in JSON."""
-    return _UNSEEN.sub(_escape, text.replace("\r\n", "\n"))
+    return _UNSEEN.sub(_escape_sequence, text.replace("\r\n", "\n"))
 
 
-def _escape(found: re.Match[str]) -> str:
+def _escape_sequence(found: re.Match[str]) -> str:
     return f"\\u{ord(found[0]):04x}"

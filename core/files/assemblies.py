@@ -64,7 +64,7 @@ def with_content(made: SubAssembly, importer: str, options: Options) -> tuple[Su
     importer : path of the file that imports it, "" if there is none. Raises FileError with the chain of files.
     """
     place = located(made, importer)
-    content, findings = _read(place, made, importer, options)
+    content, findings = _read_machine(place, made, importer, options)
     filled = dataclasses.replace(made, content=content)
     return filled, tuple(
         dataclasses.replace(finding, name=f"{made.name}.{finding.name}" if finding.name else finding.name)
@@ -112,7 +112,7 @@ def located(made: SubAssembly, importer: str) -> Path:
     return Path(os.path.realpath(place))
 
 
-def _read(place: Path, made: SubAssembly, importer: str, options: Options) -> tuple[Model, tuple[Finding, ...]]:
+def _read_machine(place: Path, made: SubAssembly, importer: str, options: Options) -> tuple[Model, tuple[Finding, ...]]:
     from core.files import formats  # the table of formats knows the readers, one of which imports files
 
     key = os.path.realpath(place)
@@ -133,12 +133,12 @@ def _read(place: Path, made: SubAssembly, importer: str, options: Options) -> tu
     except KinetostatError as error:
         error.where = f"{error.where} (imported as '{made.name}')".lstrip()
         raise
-    reading = Reading(_in_place(reading.model, options), reading.findings)
+    reading = Reading(_with_absolute_paths(reading.model, options), reading.findings)
     options.imported[key] = reading
     return reading.model, reading.findings
 
 
-def _in_place(model: Model, options: Options) -> Model:
+def _with_absolute_paths(model: Model, options: Options) -> Model:
     """Return the model with absolute file paths, so that they stay valid when it becomes part of a model in another
     folder."""
     folder = os.path.dirname(os.path.abspath(model.origin))

@@ -13,10 +13,10 @@ def contents_of(model: Model) -> tuple[str, ...]:
     plain = model.expanded
     tables = [fingerprint(beside(driver.file, model.origin), SIGNAL) for driver in plain.drivers if driver.file]
     weighing = [shape for body in plain.bodies if body.density is not None for shape in body.shapes]
-    return (*tables, *(_of_mesh(shape.file, model.origin) for shape in weighing if isinstance(shape, Mesh)))
+    return (*tables, *(_mesh_content(shape.file, model.origin) for shape in weighing if isinstance(shape, Mesh)))
 
 
-def _of_mesh(file: str, origin: str) -> str:
+def _mesh_content(file: str, origin: str) -> str:
     from core.files.meshes.lookup import resolve_mesh
     from core.files.meshes.meshes import mesh_fingerprint
 

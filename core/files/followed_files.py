@@ -27,7 +27,7 @@ def with_files_from(model: Model, folder: str) -> tuple[Model, tuple[Finding, ..
     def figures(element: Figures) -> dict[str, str]:
         names = {which: getattr(element, which) for which in ("revolute", "prismatic", "link")}
         files = {which: name for which, name in names.items() if name not in ("", PLAIN_LINE)}
-        moved = {which: _beside(name, model, folder) for which, name in files.items()}
+        moved = {which: _file_from(name, model, folder) for which, name in files.items()}
         found = {which: name for which, name in moved.items() if name != files[which]}
         changed.extend(files[which] for which in found if model.origin)
         return found
@@ -38,7 +38,7 @@ def with_files_from(model: Model, folder: str) -> tuple[Model, tuple[Finding, ..
         file = getattr(element, "file", "")
         if not isinstance(element, Mesh | SubAssembly | Driver) or not file:
             return {}
-        new = _mesh(file, model, folder) if isinstance(element, Mesh) else _beside(file, model, folder)
+        new = _mesh_file_from(file, model, folder) if isinstance(element, Mesh) else _file_from(file, model, folder)
         if new == file:
             return {}
         if model.origin:
@@ -52,7 +52,7 @@ def with_files_from(model: Model, folder: str) -> tuple[Model, tuple[Finding, ..
     return moved, (Finding("hint", text, "Include these files when you share the machine."),)
 
 
-def _mesh(file: str, model: Model, folder: str) -> str:
+def _mesh_file_from(file: str, model: Model, folder: str) -> str:
     """Return the name by which a model in `folder` refers to a mesh file."""
     now = resolve_mesh(file, model.origin) if model.origin else None
     later = resolve_mesh(file, os.path.join(folder, "model"))
@@ -61,7 +61,7 @@ def _mesh(file: str, model: Model, folder: str) -> str:
     return relative(now, folder)
 
 
-def _beside(file: str, model: Model, folder: str) -> str:
+def _file_from(file: str, model: Model, folder: str) -> str:
     """Return the name by which a model in `folder` refers to a file given relative to the model's present file."""
     place = Path(file)
     if place.is_absolute():

@@ -23,7 +23,7 @@ class Foreign(NamedTuple):
     remedy: str = _CONVERT
 
 
-def _root(*names: str) -> re.Pattern[bytes]:
+def _root_pattern(*names: str) -> re.Pattern[bytes]:
     """Return a pattern that matches XML files with one of these root elements."""
     return re.compile(
         rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*|<!DOCTYPE[^>]*>\s*)*<(?:\w+:)?(?:"
@@ -34,15 +34,15 @@ def _root(*names: str) -> re.Pattern[bytes]:
 
 
 FOREIGN = (
-    Foreign("an SDF file (SDFormat, of Gazebo)", _root("sdf", "gazebo", "world"), (".sdf", ".world")),
+    Foreign("an SDF file (SDFormat, of Gazebo)", _root_pattern("sdf", "gazebo", "world"), (".sdf", ".world")),
     Foreign(
         "a SimMechanics or Simscape Multibody file",
-        _root("PhysicalModelingXMLFile", "SimscapeMultibodyImportXML", "SimMechanicsImport"),
+        _root_pattern("PhysicalModelingXMLFile", "SimscapeMultibodyImportXML", "SimMechanicsImport"),
     ),
-    Foreign("an OpenSim model", _root("OpenSimDocument"), (".osim",)),
-    Foreign("a COLLADA file", _root("COLLADA"), (".dae",), _AS_MESH),
-    Foreign("an X3D scene", _root("X3D"), (".x3d",), _EXPORT),
-    Foreign("a part of an MJCF model", _root("mujocoinclude"), (), "Open the file that includes it."),
+    Foreign("an OpenSim model", _root_pattern("OpenSimDocument"), (".osim",)),
+    Foreign("a COLLADA file", _root_pattern("COLLADA"), (".dae",), _AS_MESH),
+    Foreign("an X3D scene", _root_pattern("X3D"), (".x3d",), _EXPORT),
+    Foreign("a part of an MJCF model", _root_pattern("mujocoinclude"), (), "Open the file that includes it."),
     Foreign("a USD scene", re.compile(rb"\A(?:#usda|PXR-USDC)"), (".usd", ".usda", ".usdc", ".usdz")),
     Foreign("a STEP file", re.compile(rb"\A\s*ISO-10303-21"), (".step", ".stp"), _EXPORT),
     Foreign("an IGES file", re.compile(rb"\A.{72}S      1"), (".iges", ".igs"), _EXPORT),

@@ -42,7 +42,7 @@ class Format(NamedTuple):
     """True if the format holds all of a model."""
 
 
-def _line(begin: bytes) -> re.Pattern[bytes]:
+def _line_pattern(begin: bytes) -> re.Pattern[bytes]:
     """Return a pattern for a line that begins with these bytes in a file that is not XML (in XML, attributes can begin
     a line)."""
     return re.compile(rb"\A(?:\xef\xbb\xbf)?(?!\s*<)(?s:.*?)^" + begin, re.M | re.I)
@@ -162,7 +162,7 @@ _TABLE = (
         (".rob", ".robotica"),
         _read_robotica,
         _write_robotica,
-        _line(rb"\s*DOF\s*="),
+        _line_pattern(rb"\s*DOF\s*="),
     ),
     Format(
         "csv",
@@ -170,7 +170,7 @@ _TABLE = (
         (".csv",),
         _read_csv,
         _write_csv,
-        _line(rb"#\s*convention\s*[:=]"),
+        _line_pattern(rb"#\s*convention\s*[:=]"),
     ),
     Format(
         "toml",
@@ -178,7 +178,7 @@ _TABLE = (
         (".toml",),
         _read_toml,
         _write_toml,
-        _line(rb"\s*convention\s*="),
+        _line_pattern(rb"\s*convention\s*="),
     ),
     Format(
         "python",
@@ -274,7 +274,7 @@ def loads(text: str, format: str = "kst", origin: str = "", *, trust: Iterable[T
     trust : files it takes in that may run their code. Raises FileError.
     """
     options = Options(trusted=frozenset(trust))
-    return logged(reading_of(_by_id(format), source_of_text(text, origin), options)).model
+    return logged(reading_of(_format_by_id(format), source_of_text(text, origin), options)).model
 
 
 def loaded_again(text: str, origin: str = "") -> Model:
@@ -301,7 +301,7 @@ def reading_of(format: Format, source: Source, options: Options) -> Reading:
 def _with_left_out(reading: Reading) -> Reading:
     """Return the reading with a list of the file's unsupported content stored in the model, for the notes of its
     runs."""
-    lost = tuple(dict.fromkeys(each.text for each in reading.findings if _is_lost(each)))
+    lost = tuple(dict.fromkeys(each.text for each in reading.findings if _is_loss(each)))
     return Reading(lacking(reading.model, lost), reading.findings) if lost else reading
 
 
@@ -316,12 +316,12 @@ def lacking(model: Model, left_out: tuple[str, ...]) -> Model:
     return found
 
 
-def _is_lost(finding: Finding) -> bool:
+def _is_loss(finding: Finding) -> bool:
     """Return True if a finding is a warning about more than appearance."""
     return finding.severity == "warning" and finding.field != "shapes"
 
 
-def _by_id(format: str) -> Format:
+def _format_by_id(format: str) -> Format:
     if format not in FORMATS:
         raise FileError(f"There is no format '{format}'.", remedy=f"Use one of {', '.join(FORMATS)}.")
     return FORMATS[format]
@@ -369,18 +369,18 @@ def dumps(model: Model, format: str = "kst") -> str:
 
 def write(model: Model, format: str = "kst") -> Writing:
     """Return the text of a model in a format, and findings about content the format cannot hold."""
-    chosen = _by_id(format)
+    chosen = _format_by_id(format)
     if chosen.write is None:
         raise FileError(f"Models cannot be written as {chosen.title}.", remedy=_known_suffixes(reading=False))
     result = chosen.write(needed(model))
-    findings = result.findings if chosen.complete else (*result.findings, *_left_out(model, chosen))
+    findings = result.findings if chosen.complete else (*result.findings, *_loss_findings(model, chosen))
     if chosen.read is None:
         once = Finding("warning", f"{chosen.title} files can only be written, not read.", "Keep the .kst file too.")
         findings = (*findings, once)
     return Writing(result.text, findings)
 
 
-def _left_out(model: Model, format: Format) -> tuple[Finding, ...]:
+def _loss_findings(model: Model, format: Format) -> tuple[Finding, ...]:
     """Return findings about the parts of a model that only the native format can hold."""
     kinds = ("junctions", "sensors", "forces", "constraints", "drivers")
     lost = [f"{len(found)} {kind}" for kind in kinds if (found := getattr(model.expanded, kind))]

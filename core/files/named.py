@@ -81,12 +81,12 @@ def place_of(path: str | os.PathLike[str]) -> Place:
     """Return the file for a path or a name. Raises FileError with suggestions for an unknown name."""
     word = path_of(path)
     if not is_name(word) or os.path.lexists(word):
-        _require_no_example_meant(word)
+        _refuse_example_file_name(word)
         return Place(word)
     if (example := example_named(word)) is not None:
         return Place(str(example.path))
-    if word in _robots():
-        return _fetched(word)
+    if word in _robot_names():
+        return _fetched_file(word)
     raise FileError("There is no such file, and no model of this name.", file=word, remedy=_remedy(word))
 
 
@@ -97,10 +97,10 @@ def is_name(word: str) -> bool:
 
 def names_model(word: str) -> bool:
     """Return True if a word is the name of an example, or of a description in the installed `robot_descriptions`."""
-    return is_name(word) and (example_named(word) is not None or word in _robots())
+    return is_name(word) and (example_named(word) is not None or word in _robot_names())
 
 
-def _require_no_example_meant(file: str) -> None:
+def _refuse_example_file_name(file: str) -> None:
     """Raise FileError if a missing file has the file name of an example, given without a folder."""
     stem = Path(file).stem
     example = example_named(stem)
@@ -108,14 +108,14 @@ def _require_no_example_meant(file: str) -> None:
         raise FileError("There is no such file.", file=file, remedy=f"Open the example by its name, {stem}.")
 
 
-def _robots() -> tuple[str, ...]:
+def _robot_names() -> tuple[str, ...]:
     """Return the names in the package `robot_descriptions`, without importing it; none if it is not installed."""
     spec = importlib.util.find_spec(ROBOTS)
     folders = spec.submodule_search_locations if spec is not None else None
     return tuple(each.name for each in pkgutil.iter_modules(folders or []) if each.name.endswith(_ENDING))
 
 
-def _fetched(name: str) -> Place:
+def _fetched_file(name: str) -> Place:
     """Return the file of a robot description, fetched by importing its module. Raises FileError."""
     try:
         module = importlib.import_module(f"{ROBOTS}.{name}")
@@ -143,7 +143,7 @@ def _fetched(name: str) -> Place:
 
 def _remedy(name: str) -> str:
     known = [each.name for each in shipped()]
-    robots = _robots()
+    robots = _robot_names()
     if not robots and name.endswith(_ENDING):
         return f"Descriptions of robots by name need a package: pip install {ROBOTS}"
     if likely_meant(name, [*known, *robots]):

@@ -70,7 +70,7 @@ def path_of(path: object) -> str:
 def content_of(path: str | os.PathLike[str], kind: Kind = MODEL) -> bytes:
     """Return the content of a file. Raises FileError."""
     file = path_of(path)
-    handle, size = _opened(file, kind)
+    handle, size = _open_regular(file, kind)
     try:
         with open(handle, "rb") as stream:
             return stream.read(size) or b""
@@ -91,7 +91,7 @@ def text_content_of(path: str | os.PathLike[str], kind: Kind) -> str:
 def beginning_of(path: str | os.PathLike[str], count: int) -> bytes:
     """Return the first bytes of a file; none if it cannot be read."""
     try:
-        handle, _ = _opened(path_of(path), RUN)
+        handle, _ = _open_regular(path_of(path), RUN)
         with open(handle, "rb") as stream:
             return stream.read(count) or b""
     except (FileError, OSError):
@@ -105,7 +105,7 @@ def status_of(path: str | os.PathLike[str], kind: Kind = MODEL) -> os.stat_resul
         status = os.stat(file)
     except (OSError, ValueError) as error:
         raise unreadable(error, kind, file) from None
-    _check(status, kind, file)
+    _require_regular(status, kind, file)
     return status
 
 
@@ -142,7 +142,7 @@ def unreadable(error: Exception, kind: Kind, file: str) -> FileError:
     return FileError(f"The {kind.name} cannot be read: {reason}.", file=file, remedy=kind.other)
 
 
-def _opened(file: str, kind: Kind) -> tuple[int, int]:
+def _open_regular(file: str, kind: Kind) -> tuple[int, int]:
     """Open a file and return its descriptor and size, checked before and after because another file may have taken its
     name."""
     status_of(file, kind)
@@ -152,14 +152,14 @@ def _opened(file: str, kind: Kind) -> tuple[int, int]:
         raise unreadable(error, kind, file) from None
     try:
         status = os.fstat(handle)
-        _check(status, kind, file)
+        _require_regular(status, kind, file)
     except FileError:
         os.close(handle)
         raise
     return handle, status.st_size
 
 
-def _check(status: os.stat_result, kind: Kind, file: str) -> None:
+def _require_regular(status: os.stat_result, kind: Kind, file: str) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise FileError("This is a folder, not a file.", file=file, remedy="Choose a file in it.")
     if not stat.S_ISREG(status.st_mode):

@@ -57,7 +57,7 @@ def is_whole(path: str | os.PathLike[str]) -> bool:
     cannot be read.
     """
     with open(path, "rb") as file:
-        whole = _look(file)
+        whole = _seal_matches(file)
         if whole is not None:
             return whole
         _refuse_locked(file)
@@ -68,7 +68,7 @@ def is_whole(path: str | os.PathLike[str]) -> bool:
     )
 
 
-def _look(file: BinaryIO) -> bool | None:
+def _seal_matches(file: BinaryIO) -> bool | None:
     """Return the same as `is_whole`, or None if the content has changed."""
     end = file.seek(0, io.SEEK_END)
     file.seek(max(0, end - TAIL))

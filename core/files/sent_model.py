@@ -67,11 +67,11 @@ def packed_kinds(model: Model) -> bytes:
 def packed(kinds: Iterable[type[Any]]) -> bytes:
     """Pack kinds together with the folders from which their modules are imported."""
     handed = tuple(kinds)
-    folders = dict.fromkeys(filter(None, map(_folder, handed)))
+    folders = dict.fromkeys(filter(None, map(_import_folder, handed)))
     return pickle.dumps((tuple(folders), pickle.dumps(handed)))
 
 
-def _folder(kind: type[Any]) -> str:
+def _import_folder(kind: type[Any]) -> str:
     file = getattr(sys.modules.get(kind.__module__), "__file__", None)
     if not file:
         return ""

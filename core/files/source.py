@@ -44,7 +44,7 @@ class Source:
             raise FileError(
                 f"Byte {at} is a NUL byte: this is not a text file.",
                 file=self.file,
-                line=self._line(at),
+                line=self._line_at(at),
                 remedy="Choose a text file of a known format.",
             )
         try:
@@ -53,11 +53,11 @@ class Source:
             raise FileError(
                 f"Byte {error.start} is not UTF-8 text.",
                 file=self.file,
-                line=self._line(error.start),
+                line=self._line_at(error.start),
                 remedy="Save the file as UTF-8 text.",
             ) from None
 
-    def _line(self, offset: int) -> int:
+    def _line_at(self, offset: int) -> int:
         return self.data.count(b"\n", 0, offset) + 1
 
     @property
@@ -153,8 +153,8 @@ def write_whole(
         target = Path(os.path.realpath(file))
         if target.is_dir():
             raise FileError("This is a folder, not a file.", file=file, remedy="Give a file name.")
-        mode = _mode_of(target, file)
-        _replace(target, data, mode, backup and mode is not None)
+        mode = _permissions_of(target, file)
+        _replace_file(target, data, mode, backup and mode is not None)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise FileError(
@@ -168,7 +168,7 @@ def append_whole(path: str | os.PathLike[str], text: str) -> None:
     write_whole(path, before + encoded(text, path_of(path)))
 
 
-def _mode_of(target: Path, file: str) -> int | None:
+def _permissions_of(target: Path, file: str) -> int | None:
     """Return the permissions of the file to be replaced, None if there is none. Raises FileError if it must not be
     replaced."""
     try:
@@ -184,7 +184,7 @@ def _mode_of(target: Path, file: str) -> int | None:
     return status.st_mode & 0o7777
 
 
-def _replace(target: Path, data: bytes | Callable[[BinaryIO], object], mode: int | None, backup: bool) -> None:
+def _replace_file(target: Path, data: bytes | Callable[[BinaryIO], object], mode: int | None, backup: bool) -> None:
     handle, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=".part", dir=target.parent)
     try:
         with os.fdopen(handle, "w+b") as stream:
@@ -196,7 +196,7 @@ def _replace(target: Path, data: bytes | Callable[[BinaryIO], object], mode: int
             os.fsync(stream.fileno())
         os.chmod(name, _new_file_mode() if mode is None else mode)
         if backup:
-            _keep_beside(target)
+            _keep_backup(target)
         os.replace(name, target)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -205,7 +205,7 @@ def _replace(target: Path, data: bytes | Callable[[BinaryIO], object], mode: int
     _flush_folder(target.parent)
 
 
-def _keep_beside(target: Path) -> None:
+def _keep_backup(target: Path) -> None:
     """Keep the file to be replaced under its name plus ~, as a hard link if possible, else as a copy."""
     kept = target.with_name(f"{target.name}~")
     kept.unlink(missing_ok=True)

@@ -33,8 +33,8 @@ def parse_xml(source: Source, forgiving: bool = False) -> tuple[Tag, list[Findin
 
     forgiving : what stands behind the end of the root element, such as a stray end tag, is left out and told
     """
-    source, late = _begun_late(source)
-    root, findings = _parsed(source, forgiving)
+    source, late = _from_declaration(source)
+    root, findings = _parsed_tree(source, forgiving)
     return _without_default_namespace(root), late + findings
 
 
@@ -51,7 +51,7 @@ _LATE = re.compile(rb"(?:\xef\xbb\xbf)?(?>\s|<!--.*?-->)++(?=<\?xml\s)", re.DOTA
 """Content that must not precede an XML declaration, but often does."""
 
 
-def _begun_late(source: Source) -> tuple[Source, list[Finding]]:
+def _from_declaration(source: Source) -> tuple[Source, list[Finding]]:
     """Return the source from its XML declaration on, with its line numbers kept."""
     late = _LATE.match(source.data)
     declared = None if late is None else re.compile(rb"<\?xml.*?\?>", re.DOTALL).match(source.data, late.end())
@@ -64,7 +64,7 @@ def _begun_late(source: Source) -> tuple[Source, list[Finding]]:
     return dataclasses.replace(source, data=data), [Finding("hint", text, file=source.file, line=line)]
 
 
-def _parsed(source: Source, forgiving: bool) -> tuple[Tag, list[Finding]]:
+def _parsed_tree(source: Source, forgiving: bool) -> tuple[Tag, list[Finding]]:
     if b"\0" in source.data and not source.data.startswith((b"\xff\xfe", b"\xfe\xff")):
         source.text  # noqa: B018  (raises the message about NUL bytes)
     if (found := _ENTITY.search(source.data)) is not None:
@@ -76,16 +76,16 @@ def _parsed(source: Source, forgiving: bool) -> tuple[Tag, list[Finding]]:
         )
     parser = _parser(source)
     try:
-        return _checked(etree.fromstring(source.data, parser), source), []
+        return _checked_root(etree.fromstring(source.data, parser), source), []
     except etree.XMLSyntaxError as error:
         if parser.error_log and all(entry.type_name.startswith("NS_") for entry in parser.error_log):
             root = etree.fromstring(source.data, _parser(source, recover=True))
             text = f"The file uses a namespace prefix that it does not declare ({error.msg})."
-            return _checked(root, source), [Finding("hint", text, file=source.file, line=error.lineno)]
+            return _checked_root(root, source), [Finding("hint", text, file=source.file, line=error.lineno)]
         if forgiving and error.code == etree.ErrorTypes.ERR_DOCUMENT_END:
             root = etree.fromstring(source.data, _parser(source, recover=True))
             text = "Content after the end of the root element, such as a stray end tag, is ignored."
-            return _checked(root, source), [Finding("warning", text, file=source.file, line=error.lineno)]
+            return _checked_root(root, source), [Finding("warning", text, file=source.file, line=error.lineno)]
         what = re.sub(r", line \d+, column \d+.*", "", error.msg or "it is empty")
         raise FileError(
             f"The file is not well-formed XML: {what}.",
@@ -111,7 +111,7 @@ def _parser(source: Source, recover: bool = False) -> Any:
     )
 
 
-def _checked(root: Tag, source: Source) -> Tag:
+def _checked_root(root: Tag, source: Source) -> Tag:
     if root is None:
         raise FileError("The file contains no XML element.", file=source.file, remedy="Choose another file.")
     info = root.getroottree().docinfo
@@ -203,11 +203,11 @@ class Reader:
         if len(words) != count:
             raise self.error(
                 tag,
-                f'{attribute}="{_clip(value)}" has {len(words)} numbers instead of {count}.',
+                f'{attribute}="{_clipped(value)}" has {len(words)} numbers instead of {count}.',
                 where,
                 f"Give {count} number{'s' * (count > 1)} separated by blanks.",
             )
-        return tuple(self._number(tag, attribute, word, where, infinite) for word in words)
+        return tuple(self._parsed_number(tag, attribute, word, where, infinite) for word in words)
 
     def vector(self, tag: Tag, attribute: str, default: Vector3 | None, where: str) -> Vector3:
         """Return the three numbers of an attribute."""
@@ -218,18 +218,20 @@ class Reader:
         """Return the number in an attribute."""
         return self.numbers(tag, attribute, 1, None if default is None else (default,), where, infinite=infinite)[0]
 
-    def _number(self, tag: Tag, attribute: str, word: str, where: str, infinite: bool) -> float:
+    def _parsed_number(self, tag: Tag, attribute: str, word: str, where: str, infinite: bool) -> float:
         value = float(word) if _NUMBER.fullmatch(word) else math.nan
         if infinite and (math.isinf(value) or word.lower().lstrip("+-") in ("inf", "infinity", ".inf")):
             return -math.inf if word.startswith("-") else math.inf
         if not math.isfinite(value):
             comma = "," in word
             remedy = "Use a decimal point, not a comma." if comma else "Write a finite number such as 0.5 or 1e-3."
-            raise self.error(tag, f"'{_clip(word)}' in {attribute} is not a number.", f"{where}, {attribute}", remedy)
+            raise self.error(
+                tag, f"'{_clipped(word)}' in {attribute} is not a number.", f"{where}, {attribute}", remedy
+            )
         return value
 
 
-def _clip(text: str) -> str:
+def _clipped(text: str) -> str:
     return text if len(text) <= 40 else text[:37] + "…"
 
 
@@ -244,7 +246,7 @@ class Names:
         """Return a valid, unused name for a name of the file."""
         stem = _BAD_NAME.sub("_", given).strip("_-")[:150] or "unnamed"
         stem = stem if stem[0].isalpha() or given.startswith("_") else f"_{stem}"
-        name, number = (given if _usable(given) else stem), 2
+        name, number = (given if _is_usable(given) else stem), 2
         while name in self.taken:
             name, number = f"{stem}_{number}", number + 1
         self.taken.add(name)
@@ -252,7 +254,7 @@ class Names:
         return name
 
 
-def _usable(name: str) -> bool:
+def _is_usable(name: str) -> bool:
     from core.model.fields import check_name
 
     try:

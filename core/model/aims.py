@@ -19,7 +19,7 @@ PLANES = {"xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
 LINKAGES = ("four_bar", "slider_crank", "swinging_block", "watt", "stephenson", "auto")
 
 
-def _of_parameter(owners: tuple[Any, ...], model: Any, _index: int | None) -> str:
+def _parameter_dimension(owners: tuple[Any, ...], model: Any, _index: int | None) -> str:
     return dimension_of_signal(model, owners[-1].parameter)
 
 
@@ -28,8 +28,12 @@ class DesignVariable(Element):
     """A parameter that is varied, within the given bounds or the parameter's own range."""
 
     parameter: str = signal("A parameter")
-    minimum: Value | None = scalar(default=None, help="Smallest value; empty: that of the parameter", by=_of_parameter)
-    maximum: Value | None = scalar(default=None, help="Largest value; empty: that of the parameter", by=_of_parameter)
+    minimum: Value | None = scalar(
+        default=None, help="Smallest value; empty: that of the parameter", by=_parameter_dimension
+    )
+    maximum: Value | None = scalar(
+        default=None, help="Largest value; empty: that of the parameter", by=_parameter_dimension
+    )
 
     @property
     def summary(self) -> str:
@@ -64,11 +68,11 @@ class RequiredRow(Element):
         return self.formula
 
 
-def _of_coordinate(owners: tuple[Any, ...], model: Any, _index: int | None) -> str:
+def _coordinate_dimension(owners: tuple[Any, ...], model: Any, _index: int | None) -> str:
     return dimension_of_signal(model, owners[-2].coordinate) if len(owners) > 1 else "none"
 
 
-def _of_output(owners: tuple[Any, ...], model: Any, _index: int | None) -> str:
+def _output_dimension(owners: tuple[Any, ...], model: Any, _index: int | None) -> str:
     return dimension_of_signal(model, owners[-2].output) if len(owners) > 1 else "none"
 
 
@@ -76,8 +80,8 @@ def _of_output(owners: tuple[Any, ...], model: Any, _index: int | None) -> str:
 class FunctionRow(Element):
     """A value that the output must have at a value of the coordinate."""
 
-    x: Value = scalar(default=0.0, help="Value of the coordinate", by=_of_coordinate)
-    y: Value = scalar(default=0.0, help="Value of the output", by=_of_output)
+    x: Value = scalar(default=0.0, help="Value of the coordinate", by=_coordinate_dimension)
+    y: Value = scalar(default=0.0, help="Value of the output", by=_output_dimension)
     forms: ClassVar[str] = "its numbers [x, y]"
 
     @classmethod
@@ -94,7 +98,7 @@ class FunctionRow(Element):
 class PoseRow(Element):
     """A pose that a body must have in a plane at a value of the coordinate."""
 
-    x: Value = scalar(default=0.0, help="Value of the coordinate", by=_of_coordinate)
+    x: Value = scalar(default=0.0, help="Value of the coordinate", by=_coordinate_dimension)
     u: Value = scalar("length", 0.0, "Position along the plane's first axis")
     v: Value = scalar("length", 0.0, "Position along the plane's second axis")
     angle: Value = scalar("angle", 0.0, "Angle of the body's first axis, from the plane's first axis to its second")

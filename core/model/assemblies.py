@@ -111,12 +111,12 @@ class SubAssembly(Element):
             collection: tuple(prefixed(element, prefix, ground) for element in getattr(plain, collection))
             for collection in BROUGHT
         }
-        found["parameters"] = tuple(self._set(found["parameters"]))
+        found["parameters"] = tuple(self._with_settings(found["parameters"]))
         mount = Frame(name=self.ground, parent=self.parent or WORLD, pose=self.pose)
         found["frames"] = (mount, *found["frames"])
         return found
 
-    def _set(self, parameters: tuple[Parameter, ...]) -> Iterator[Parameter]:
+    def _with_settings(self, parameters: tuple[Parameter, ...]) -> Iterator[Parameter]:
         values = {f"{self.name}.{setting.parameter}": setting.value for setting in self.settings}
         for parameter in parameters:
             if parameter.name in values:

@@ -85,7 +85,7 @@ def expand(chain: DHChain) -> tuple[tuple[Body, ...], tuple[Joint, ...], tuple[F
         bodies.append(
             Body(name=link, mass=row.mass, center_of_mass=row.center_of_mass, inertia=row.inertia, shapes=row.shapes)
         )
-        a, b = _joint_frames(chain.convention, row)
+        a, b = _frames_of_row(chain.convention, row)
         joints.append(
             Joint(
                 name=f"{p}joint{i}",
@@ -105,7 +105,7 @@ def expand(chain: DHChain) -> tuple[tuple[Body, ...], tuple[Joint, ...], tuple[F
     return tuple(bodies), tuple(joints), (tool,)
 
 
-def _joint_frames(convention: str, row: DHRow) -> tuple[Pose, Pose]:
+def _frames_of_row(convention: str, row: DHRow) -> tuple[Pose, Pose]:
     """Return frame a in link i−1 and frame b in link i, so that X_a · joint(q) · X_b⁻¹ = A_i(q)."""
     if convention == "standard":
         # A = [Rot_z(θ₀) Trans_z(d₀)] · joint(q) · [Trans_x(a) Rot_x(α)], and X_b = (Trans_x(a) Rot_x(α))⁻¹
@@ -131,13 +131,13 @@ def split_offset(text: str, variable: str) -> Value | None:
 
     Used by readers whose files write the joint variable into the table (`theta1 = q1 + Pi/2`).
     """
-    offset = _without(parse(text), variable)
+    offset = _without_variable(parse(text), variable)
     if offset is None:
         return None
     return offset.value if isinstance(offset, Number) and not offset.unit else text_of(offset)
 
 
-def _without(node: Node, variable: str) -> Node | None:
+def _without_variable(node: Node, variable: str) -> Node | None:
     """Return node − variable if the variable occurs in the sum exactly once, with coefficient one; None otherwise."""
     if node == Name(variable):
         return Number(0.0)
@@ -146,7 +146,7 @@ def _without(node: Node, variable: str) -> Node | None:
     holder, other = (node.left, node.right) if variable in names(node.left) else (node.right, node.left)
     if variable in names(other) or (holder is node.right and node.operator == "-"):
         return None
-    rest = _without(holder, variable)
+    rest = _without_variable(holder, variable)
     if rest is None:
         return None
     if rest == Number(0.0):

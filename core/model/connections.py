@@ -54,15 +54,15 @@ def rounded(value: float) -> float:
     return float(f"{value:.0e}") if value > 0.0 and math.isfinite(value) else 1.0
 
 
-def _end(name: str) -> str:
+def _end_name(name: str) -> str:
     return "" if name == WORLD else name
 
 
-def _ends(a: str, b: str) -> tuple[str, str]:
+def _ground_first(a: str, b: str) -> tuple[str, str]:
     """Return the first and second end; the ground always comes first."""
     if a == b:
         raise ModelError("Both ends are the same.", remedy="Select two different bodies, frames or junctions.")
-    return (_end(b), a) if b == WORLD else (_end(a), b)
+    return (_end_name(b), a) if b == WORLD else (_end_name(a), b)
 
 
 # ------------------------------------------------------------------------------- forces
@@ -71,7 +71,7 @@ def _ends(a: str, b: str) -> tuple[str, str]:
 def line_force(model: Model, kind: str, a: str, b: str, about: Surroundings) -> Force:
     """Return a spring, damper, spring_damper, series or line_force (10 N) between two points, relaxed in the current
     pose."""
-    a, b = _ends(a, b)
+    a, b = _ground_first(a, b)
     k = about.stiffness()
     fields: dict[str, Any] = {} if kind in ("damper", "line_force") else {"rest": without_noise(about.distance)}
     if kind in ("spring", "spring_damper", "series"):
@@ -142,7 +142,7 @@ def sensor(model: Model, kind: str, names: Sequence[str]) -> Sensor:
         if names[0] == WORLD:
             raise ModelError("The ground does not move.", remedy="Select a body or frame.")
         return Sensor(name=name, kind=kind, b=names[0])
-    a, b = _ends(*names)
+    a, b = _ground_first(*names)
     return Sensor(name=name, kind=kind, a=a, b=b)
 
 
@@ -162,7 +162,7 @@ def rod(model: Model, kind: str, a: str, b: str, about: Surroundings) -> Constra
             "The two points coincide: a rod between them has no length.",
             remedy="Join them by a spherical joint instead.",
         )
-    a, b = _ends(a, b)
+    a, b = _ground_first(a, b)
     return Constraint(
         name=unused_name(model, "constraints", "rod1"), kind=kind, a=a, b=b, length=without_noise(about.distance)
     )
@@ -170,7 +170,7 @@ def rod(model: Model, kind: str, a: str, b: str, about: Surroundings) -> Constra
 
 def gear(model: Model, leader: str, joint: str, about: Surroundings) -> Constraint:
     """Return a gear that couples two joints like external gears of equal size, at their current angles."""
-    _may_be_coupled(model, leader, joint, "A joint cannot follow itself.")
+    _require_couplable(model, leader, joint, "A joint cannot follow itself.")
     first, second = about.values if len(about.values) == 2 else (0.0, 0.0)
     return Constraint(
         name=unused_name(model, "constraints", "gear1"),
@@ -182,7 +182,7 @@ def gear(model: Model, leader: str, joint: str, about: Surroundings) -> Constrai
     )
 
 
-def _may_be_coupled(model: Model, leader: str, joint: str, same: str) -> None:
+def _require_couplable(model: Model, leader: str, joint: str, same: str) -> None:
     """Raise ModelError unless the names are those of two different joints with one coordinate each. same : message for
     one joint named twice"""
     if leader == joint:
@@ -199,7 +199,7 @@ def _may_be_coupled(model: Model, leader: str, joint: str, same: str) -> None:
 def clutch(model: Model, leader: str, joint: str, about: Surroundings) -> Force:
     """Return a clutch (dry friction between two joints) whose torque or force carries a tenth of the machine's
     weight."""
-    _may_be_coupled(model, leader, joint, "Both sides are the same joint.")
+    _require_couplable(model, leader, joint, "Both sides are the same joint.")
     return Force(
         name=unused_name(model, "forces", "clutch1"),
         kind="clutch",
@@ -220,7 +220,7 @@ def driver(model: Model, joint: str, about: Surroundings) -> Driver:
             remedy="Drive a sensor, or use a revolute or prismatic joint.",
         )
     turns = found.info.coordinate_dimensions[0] == "angle"
-    start = _written(about.values[0], turns) if about.values and abs(about.values[0]) > 1e-9 else ""
+    start = _number_text(about.values[0], turns) if about.values and abs(about.values[0]) > 1e-9 else ""
     motion = "t" if turns else f"{STROKE:g}*sin(2*pi*t)"
     coordinate = found.info.coordinates[0] if found.info.nq > 1 else ""
     return Driver(
@@ -231,7 +231,7 @@ def driver(model: Model, joint: str, about: Surroundings) -> Driver:
     )
 
 
-def _written(value: float, angle: bool) -> str:
+def _number_text(value: float, angle: bool) -> str:
     """Return a measured number as text for a formula; angles in degrees if that is shorter."""
     degrees = f"{math.degrees(value):.6g}"
     if angle and abs(math.radians(float(degrees)) - value) < 1e-9:
@@ -253,14 +253,14 @@ def joined(model: Model, joint: Joint) -> Model:
     new = add(model, joint)
     for side, other in (sides, sides[::-1]):
         carrier = carried.get(side)
-        holders = _holders(model, other, carried)
+        holders = _body_and_parents(model, other, carried)
         held = side not in holders and (side == sides[0] or holders[-1] == WORLD)
-        if carrier is not None and held and _only_places(model, carrier):
+        if carrier is not None and held and _only_places_body(model, carrier):
             return remove(new, "joints", carrier.name)
     return new
 
 
-def _only_places(model: Model, joint: Joint) -> bool:
+def _only_places_body(model: Model, joint: Joint) -> bool:
     """Return True if a joint of the document is a free joint that does nothing but place a body."""
     if joint.kind != Free.name:
         return False
@@ -268,7 +268,7 @@ def _only_places(model: Model, joint: Joint) -> bool:
     return joint == plain and joint in model.joints and not dependents(model, "joints", joint.name)
 
 
-def _holders(model: Model, body: str, carried: Mapping[str, Joint]) -> list[str]:
+def _body_and_parents(model: Model, body: str, carried: Mapping[str, Joint]) -> list[str]:
     """Return a body, its parent body, and so on to the root."""
     found = [body]
     while found[-1] in carried and (next_ := model.carrier(carried[found[-1]].parent).name) not in found:

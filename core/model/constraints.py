@@ -151,7 +151,7 @@ class Constraint(Element):
 _GIVEN = {"position": along, "velocity": rate_of(along), "acceleration": rate_of(rate_of(along))}
 
 
-def _given(owners: tuple[Any, ...], model: Any, index: int | None) -> str:
+def _given_dimension(owners: tuple[Any, ...], model: Any, index: int | None) -> str:
     return _GIVEN[owners[-1].motion](owners, model, index)
 
 
@@ -168,9 +168,11 @@ class Driver(Element):
     coordinate: str = text("Coordinate of a joint that has several: x, angle, 1 …")
     sensor: str = reference("sensor", "Sensor that is moved", optional=True)
     motion: str = choice(MOTIONS, "Quantity given by the function", "position")
-    function: Value | None = formula(help="Formula in t and the parameters", states=False, by=_given)
+    function: Value | None = formula(help="Formula in t and the parameters", states=False, by=_given_dimension)
     times: tuple[Value, ...] = vector("time", (), "Times of a table", sizes=(), labels=())
-    values: tuple[Value, ...] = vector(default=(), help="Values of the table (SI)", sizes=(), labels=(), by=_given)
+    values: tuple[Value, ...] = vector(
+        default=(), help="Values of the table (SI)", sizes=(), labels=(), by=_given_dimension
+    )
     file: str = text("File of a recorded signal (CSV or SIMNON)", role="file")
     column: str = text("Column of the file; empty: the one with the name of the joint or sensor")
     description: str = text("Notes")

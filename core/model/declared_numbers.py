@@ -11,7 +11,7 @@ from core.model.fields import Element, Value, scalar, text
 from core.model.units.units import SI
 
 
-def _as_declared(owners: tuple[Any, ...], _model: Any, _index: int | None) -> str:
+def _declared_dimension(owners: tuple[Any, ...], _model: Any, _index: int | None) -> str:
     return str(owners[0].setting_dimension(owners[-1].parameter))
 
 
@@ -45,7 +45,7 @@ class Setting(Element):
     """The value of a number that is declared elsewhere (a formula in this model's parameters)."""
 
     parameter: str = text("Name of the parameter in the file, or of the number of the kind")
-    value: Value = scalar(help="Value here (SI)", by=_as_declared)
+    value: Value = scalar(help="Value here (SI)", by=_declared_dimension)
 
 
 def each_once(settings: Iterable[Setting], where: str) -> None:

@@ -47,33 +47,33 @@ def along(owners: Owners, model: Any, index: int | None) -> str:
     return "none" if acting is None else str(acting.along(model, index))
 
 
-def _mapped(rule: Rule, table: Mapping[str, str]) -> Rule:
+def _mapped_rule(rule: Rule, table: Mapping[str, str]) -> Rule:
     return lambda owners, model, index: table.get(rule(owners, model, index), "none")
 
 
 def rate_of(rule: Rule) -> Rule:
     """Return the rule for the dimension of the time derivative."""
-    return _mapped(rule, RATES)
+    return _mapped_rule(rule, RATES)
 
 
 def force_of(rule: Rule) -> Rule:
     """Return the rule for the dimension of the conjugate force."""
-    return _mapped(rule, _DUALS["force"])
+    return _mapped_rule(rule, _DUALS["force"])
 
 
 def stiffness_of(rule: Rule) -> Rule:
     """Return the rule for the dimension of force per value."""
-    return _mapped(rule, _DUALS["stiffness"])
+    return _mapped_rule(rule, _DUALS["stiffness"])
 
 
 def damping_of(rule: Rule) -> Rule:
     """Return the rule for the dimension of force per rate."""
-    return _mapped(rule, _DUALS["damping"])
+    return _mapped_rule(rule, _DUALS["damping"])
 
 
 def inertia_of(rule: Rule) -> Rule:
     """Return the rule for the dimension of force per second derivative."""
-    return _mapped(rule, _DUALS["inertia"])
+    return _mapped_rule(rule, _DUALS["inertia"])
 
 
 def common(dimensions: Iterable[str]) -> str:

@@ -39,7 +39,7 @@ def expanded(model: Model) -> Model:
         from core.model.reference_pose import in_frames  # needs NumPy, which most models do without
 
         whole["joints"] = [in_frames(joint, bodies, frames) for joint in whole["joints"]]
-    whole["joints"] += _floating(model, whole)
+    whole["joints"] += _free_joints_of_floating(model, whole)
     plain = object.__new__(type(model))
     for field in dataclasses.fields(model):
         object.__setattr__(plain, field.name, getattr(model, field.name))
@@ -50,13 +50,13 @@ def expanded(model: Model) -> Model:
     return plain
 
 
-def _floating(model: Model, whole: dict[str, list[Any]]) -> list[Joint]:
+def _free_joints_of_floating(model: Model, whole: dict[str, list[Any]]) -> list[Joint]:
     """Return free joints for the floating bodies of sub-assemblies mounted elsewhere than on the ground, so that they
     start at the mount."""
     away = [a for a in model.assemblies if a.parent not in ("", WORLD) or a.pose != IDENTITY]
     if not away:
         return []
-    groups = _Groups(whole)
+    groups = _ConnectedGroups(whole)
     taken = {joint.name for joint in whole["joints"]}
     children = {joint.child for joint in whole["joints"]}
     joints = []
@@ -69,7 +69,7 @@ def _floating(model: Model, whole: dict[str, list[Any]]) -> list[Joint]:
     return joints
 
 
-class _Groups:
+class _ConnectedGroups:
     """Groups of connected bodies and frames (union–find)."""
 
     def __init__(self, whole: dict[str, list[Any]]) -> None:

@@ -70,7 +70,7 @@ class VectorKind(Kind):
     def coerce(self, value: Any) -> tuple[Value, ...]:
         value = self.spelled(value) if self.spelled is not None else value
         single = not self.sizes and not is_list(value)
-        items = (value,) if single else _sequence(value)
+        items = (value,) if single else _checked_sequence(value)
         if self.sizes and len(items) not in self.sizes:
             wanted = " or ".join(map(str, self.sizes))
             raise ModelError(f"{wanted} numbers are needed, {len(items)} given.", remedy=f"Give {wanted} numbers.")
@@ -165,7 +165,7 @@ class TextKind(Kind):
 
     def coerce(self, value: Any) -> str:
         if not isinstance(value, str):
-            raise ModelError(f"Text is needed, not {_shown(value)}.", remedy="Write a text.")
+            raise ModelError(f"Text is needed, not {_shown_value(value)}.", remedy="Write a text.")
         return value
 
 
@@ -193,7 +193,7 @@ class FlagKind(Kind):
     def coerce(self, value: Any) -> bool:
         value = plain(value)
         if not isinstance(value, bool):
-            raise ModelError(f"true or false is needed, not {_shown(value)}.", remedy="Write true or false.")
+            raise ModelError(f"true or false is needed, not {_shown_value(value)}.", remedy="Write true or false.")
         return value
 
 
@@ -204,7 +204,7 @@ class ColorKind(Kind):
     def coerce(self, value: Any) -> tuple[float, ...] | None:
         if value is None:
             return None
-        items = _sequence(value)
+        items = _checked_sequence(value)
         if len(items) == 3:
             items = (*items, 1.0)
         if len(items) != 4:
@@ -222,7 +222,7 @@ class PartKind(Kind):
     def coerce(self, value: Any) -> Any:
         if value is None and self.optional:
             return None
-        return _made(self.element, value)
+        return _made_element(self.element, value)
 
 
 @dataclass(frozen=True)
@@ -233,12 +233,12 @@ class PartsKind(Kind):
 
     def coerce(self, value: Any) -> tuple[Any, ...]:
         if not is_list(value):
-            wanted = _kind_name(self.element).lower()
-            raise ModelError(f"A list is needed, not {_shown(value)}.", remedy=f"Put {wanted} into brackets.")
+            wanted = _noun_of_kind(self.element).lower()
+            raise ModelError(f"A list is needed, not {_shown_value(value)}.", remedy=f"Put {wanted} into brackets.")
         items = tuple(value)
         if (single := self.single(items)) is not None:
             return (single,)
-        return tuple(_made(self.element, item) for item in items)
+        return tuple(_made_element(self.element, item) for item in items)
 
     def single(self, items: tuple[Any, ...]) -> Any:
         """Return the element for a list of plain numbers, such as [lower, upper] of a limit; None if there is none."""
@@ -260,7 +260,7 @@ def scalar(
 ) -> Any:
     """Declare a number or expression with a given dimension, or one determined by a rule; a default of None makes the
     field optional."""
-    return _declare(ScalarKind(dimension, default is None, by), help, default, required)
+    return _declared_field(ScalarKind(dimension, default is None, by), help, default, required)
 
 
 def vector(
@@ -274,7 +274,7 @@ def vector(
     spelled: Callable[[Any], Any] | None = None,
 ) -> Any:
     """Declare several numbers or expressions; `sizes=()` allows any count, `spelled` alternative notations."""
-    return _declare(VectorKind(dimension, sizes, labels, by, spelled), help, tuple(default))
+    return _declared_field(VectorKind(dimension, sizes, labels, by, spelled), help, tuple(default))
 
 
 def formula(
@@ -288,61 +288,61 @@ def formula(
 ) -> Any:
     """Declare a number or formula (or three) of time and, if `states`, of coordinates, speeds and sensors."""
     if isinstance(default, tuple):
-        return _declare(FormulaVectorKind(dimension), help, default)
-    return _declare(FormulaKind(dimension, default is None, by, states, own), help, default)
+        return _declared_field(FormulaVectorKind(dimension), help, default)
+    return _declared_field(FormulaKind(dimension, default is None, by, states, own), help, default)
 
 
 def name(help: str = "Unique name") -> Any:
     """Declare the element's name."""
-    return _declare(NameKind(), help, required=True)
+    return _declared_field(NameKind(), help, required=True)
 
 
 def reference(target: str, help: str = "", *, optional: bool = False) -> Any:
     """Declare the name of another element."""
-    return _declare(ReferenceKind(target, optional), help, "", required=not optional)
+    return _declared_field(ReferenceKind(target, optional), help, "", required=not optional)
 
 
 def choice(among: Collection[str], help: str = "", default: str | None = None) -> Any:
     """Declare one of a few words."""
-    return _declare(ChoiceKind(among), help, default, required=default is None)
+    return _declared_field(ChoiceKind(among), help, default, required=default is None)
 
 
 def kind_in(family: Collection[str], help: str, default: str) -> Any:
     """Declare the name of a kind of a family."""
-    return _declare(FamilyKind(family), help, default)
+    return _declared_field(FamilyKind(family), help, default)
 
 
 def text(help: str = "", default: str = "", *, role: str = "text") -> Any:
     """Declare free text or a file path."""
-    return _declare(TextKind(role), help, default)
+    return _declared_field(TextKind(role), help, default)
 
 
 def signal(help: str = "", *, optional: bool = False) -> Any:
     """Declare quantities of the machine by name, or a formula of them."""
-    return _declare(SignalKind(optional=optional), help, "", required=not optional)
+    return _declared_field(SignalKind(optional=optional), help, "", required=not optional)
 
 
 def flag(help: str = "", default: bool = False) -> Any:
     """Declare a value that is true or false."""
-    return _declare(FlagKind(), help, default)
+    return _declared_field(FlagKind(), help, default)
 
 
 def color(help: str = "Red, green, blue, opacity; empty for the default") -> Any:
     """Declare a colour or None."""
-    return _declare(ColorKind(), help, None)
+    return _declared_field(ColorKind(), help, None)
 
 
 def part(element: Any, help: str = "", default: Any = None) -> Any:
     """Declare a nested element; without a default the field is optional."""
-    return _declare(PartKind(element, default is None), help, default)
+    return _declared_field(PartKind(element, default is None), help, default)
 
 
 def parts(element: Any, help: str = "") -> Any:
     """Declare a tuple of nested elements."""
-    return _declare(PartsKind(element), help, ())
+    return _declared_field(PartsKind(element), help, ())
 
 
-def _declare(kind: Kind, help: str, default: Any = None, required: bool = False) -> Any:
+def _declared_field(kind: Kind, help: str, default: Any = None, required: bool = False) -> Any:
     metadata = {"kind": kind, "help": help}
     if required:
         return dataclasses.field(metadata=metadata)
@@ -381,17 +381,17 @@ class ElementType(ABCMeta):
         try:
             return super().__call__(*given, **fields)
         except TypeError:
-            if (error := _misfit(cls, given, fields)) is not None:
+            if (error := _argument_error(cls, given, fields)) is not None:
                 raise error from None
             raise
 
 
-def _misfit(element: Any, given: tuple[Any, ...], fields: Mapping[str, Any]) -> ModelError | None:
+def _argument_error(element: Any, given: tuple[Any, ...], fields: Mapping[str, Any]) -> ModelError | None:
     """Return the error about invalid arguments to an element's constructor; None if they are valid."""
-    where = _title(element, fields.get("name", ""))
+    where = _element_title(element, fields.get("name", ""))
     known = {field.name: field for field in dataclasses.fields(element)}
     if given:
-        example = f"{element.__name__}({next(iter(known))}={_shown(given[0])}, …)"
+        example = f"{element.__name__}({next(iter(known))}={_shown_value(given[0])}, …)"
         return ModelError(
             "The fields of an element must be given by name.", where=where, remedy=f"For example {example}."
         )
@@ -405,7 +405,7 @@ def _misfit(element: Any, given: tuple[Any, ...], fields: Mapping[str, Any]) -> 
     return None
 
 
-def _title(element: type, name: object) -> str:
+def _element_title(element: type, name: object) -> str:
     return f"{element.__name__.lower()} {name!r}".replace(" ''", "")
 
 
@@ -434,7 +434,7 @@ class Element(metaclass=ElementType):
             try:
                 coerced = field.kind.coerce(value)
             except (ModelError, ExpressionError) as error:
-                where = f"{_title(type(self), getattr(self, 'name', ''))}, {field.name}"
+                where = f"{_element_title(type(self), getattr(self, 'name', ''))}, {field.name}"
                 raise ModelError(error.what, where=where, remedy=error.remedy) from None
             if coerced is not value:
                 object.__setattr__(self, field.name, coerced)
@@ -464,7 +464,7 @@ def coerce_float(value: Any) -> float:
     """Return a finite float."""
     value = plain(value)
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise ModelError(f"A number or a formula is needed, not {_shown(value)}.", remedy="Give a number.")
+        raise ModelError(f"A number or a formula is needed, not {_shown_value(value)}.", remedy="Give a number.")
     number = float(value)
     if not math.isfinite(number):
         raise ModelError(f"{number} is not a finite number.", remedy="Give a finite number.")
@@ -477,29 +477,29 @@ def check_name(value: Any) -> str:
     if isinstance(value, str) and len(value) <= MAX_NAME and _NAME.fullmatch(value):
         return str(value)
     raise ModelError(
-        f"{_shown(value)} is not a valid name.",
+        f"{_shown_value(value)} is not a valid name.",
         remedy="Use letters, digits, _ and -, and not digits alone.",
     )
 
 
-def _shown(value: Any) -> str:
+def _shown_value(value: Any) -> str:
     text = f"[{', '.join(map(str, value))}]" if isinstance(value, tuple) else repr(value)
     return text if len(text) < 60 else text[:57] + "…"
 
 
-def _kind_name(element: Any) -> str:
+def _noun_of_kind(element: Any) -> str:
     """Return the noun for a class of elements in messages: "a shape"."""
     word = getattr(element, "__name__", "part").lower()
     return f"{'an' if word[0] in 'aeiou' else 'a'} {word}".capitalize()
 
 
-def _sequence(value: Any) -> tuple[Any, ...]:
+def _checked_sequence(value: Any) -> tuple[Any, ...]:
     if not is_list(value):
-        raise ModelError(f"A list of numbers is needed, not {_shown(value)}.", remedy="Write it as [a, b, c].")
+        raise ModelError(f"A list of numbers is needed, not {_shown_value(value)}.", remedy="Write it as [a, b, c].")
     return tuple(plain(value))
 
 
-def _made(kind: Any, value: Any) -> Any:
+def _made_element(kind: Any, value: Any) -> Any:
     """Return an element of a class, or of one of several, from the element itself or from a plain list."""
     if isinstance(value, kind):
         return value
@@ -509,7 +509,7 @@ def _made(kind: Any, value: Any) -> Any:
             return made
     forms = getattr(kind, "forms", "")
     remedy = f"Give one, or {forms}." if forms else "Give one."
-    raise ModelError(f"{_kind_name(kind)} is needed, not {_shown(value)}.", remedy=remedy)
+    raise ModelError(f"{_noun_of_kind(kind)} is needed, not {_shown_value(value)}.", remedy=remedy)
 
 
 def nested_elements(element: Element) -> Iterator[Element]:

@@ -96,7 +96,7 @@ UNKNOWN_FORCE = ForceKind(
 _ASKED = {"b": "body or frame", STRANDS: "joints or sensors"}
 
 
-def _place(owners: tuple[Any, ...], _model: Any, _index: int | None) -> str:
+def _place_dimension(owners: tuple[Any, ...], _model: Any, _index: int | None) -> str:
     return "none" if owners[-1].at == "fraction" else "length"
 
 
@@ -106,7 +106,7 @@ class LineMass(Element):
 
     mass: Value = scalar("mass", 0.0, "Mass")
     at: str = choice(("fraction", "from_a", "from_b"), "How its position is given", "fraction")
-    place: Value = scalar(default=0.5, help="Fraction of the length, or distance in m", by=_place)
+    place: Value = scalar(default=0.5, help="Fraction of the length, or distance in m", by=_place_dimension)
 
 
 @dataclass(frozen=True, kw_only=True)

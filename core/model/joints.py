@@ -119,7 +119,7 @@ class Mimic(Element):
     offset: Value = scalar(help="Offset (rad or m)", by=along)
 
 
-def _speed(owners: tuple[Any, ...], _model: Any, index: int | None) -> str:
+def _speed_dimension(owners: tuple[Any, ...], _model: Any, index: int | None) -> str:
     return one_of(owners[-1].info.speed_dimensions, index)
 
 
@@ -150,7 +150,7 @@ class Joint(Element):
         default=(), help="Rest position, one number per coordinate", sizes=(), labels=(), by=along
     )
     start_speed: tuple[Value, ...] = vector(
-        default=(), help="Initial speed of a simulation, one number per speed", sizes=(), labels=(), by=_speed
+        default=(), help="Initial speed of a simulation, one number per speed", sizes=(), labels=(), by=_speed_dimension
     )
     spring_rest: tuple[Value, ...] = vector(
         default=(),
@@ -239,7 +239,7 @@ class Joint(Element):
         """Raise ModelError for a zero axis, a wrong number of entries per coordinate, a mimic with several coordinates,
         or equal sides."""
         if self.info is not UnknownJoint:
-            self._check_facts()
+            self._check_entry_counts()
         if self.parent == self.child:
             raise ModelError(
                 "Parent and child are the same.",
@@ -247,7 +247,7 @@ class Joint(Element):
                 remedy="Connect two different bodies.",
             )
 
-    def _check_facts(self) -> None:
+    def _check_entry_counts(self) -> None:
         where = f"joint '{self.name}'"
         for field in ("axis", "second_axis"):
             if field in self.info.uses and all(x == 0.0 for x in getattr(self, field)):

@@ -16,7 +16,7 @@ from core.model.units.units import SI
 from core.spatial.scalar import Scalar
 
 
-def _stated(owners: tuple[Any, ...], _model: Any, _index: int | None) -> str:
+def _stated_dimension(owners: tuple[Any, ...], _model: Any, _index: int | None) -> str:
     return str(owners[-1].dimension)
 
 
@@ -26,10 +26,10 @@ class Parameter(Element):
     other parameters it follows them."""
 
     name: str = name()
-    value: Value = scalar(help="Value (SI), or an expression in other parameters", by=_stated)
+    value: Value = scalar(help="Value (SI), or an expression in other parameters", by=_stated_dimension)
     dimension: str = choice(tuple(SI), "Physical dimension", "none")
-    minimum: Value | None = scalar(default=None, help="Smallest value of the slider", by=_stated)
-    maximum: Value | None = scalar(default=None, help="Largest value of the slider", by=_stated)
+    minimum: Value | None = scalar(default=None, help="Smallest value of the slider", by=_stated_dimension)
+    maximum: Value | None = scalar(default=None, help="Largest value of the slider", by=_stated_dimension)
     assumed: bool = flag("The file gave this symbol no value; the value here is only assumed")
     description: str = text("Notes")
 
@@ -110,13 +110,13 @@ def environment(parameters: Iterable[Parameter], given: Mapping[str, Scalar] | N
     values: dict[str, Scalar] = {}
     for parameter in ordered:
         if parameter.name in given:
-            values[parameter.name] = _given(parameter.name, given[parameter.name])
+            values[parameter.name] = _number_or_symbol(parameter.name, given[parameter.name])
         else:
             values[parameter.name] = value_of(parameter.value, values, where=f"parameter '{parameter.name}', value")
     return values
 
 
-def _given(name: str, value: Scalar) -> Scalar:
+def _number_or_symbol(name: str, value: Scalar) -> Scalar:
     """Return a value given by the caller: Python and NumPy numbers as floats, symbols unchanged."""
     value = plain(value)
     if value is None or isinstance(value, str | Real):

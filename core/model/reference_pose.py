@@ -37,14 +37,14 @@ def in_frames(joint: Joint, bodies: Mapping[str, Body], frames: Mapping[str, Fra
     if joint.given_in == "frames":
         return joint
     where = f"joint '{joint.name}', given_in"
-    R_Wj, at = _turn(joint.a, where), joint.a.position
+    R_Wj, at = _rotation_of(joint.a, where), joint.a.position
     sides = {}
     for side, name in (("parent", joint.parent), ("child", joint.child)):
         body, _ = carried_by(name, frames)
-        reference = _reference(body, bodies, where)
-        R_WB = _turn(reference, f"body '{body}', reference")
+        reference = _reference_pose(body, bodies, where)
+        R_WB = _rotation_of(reference, f"body '{body}', reference")
         offset = [difference(p, o) for p, o in zip(at, reference.position, strict=True)]
-        sides[side] = body, Pose(position=turned(R_WB.T, offset), rotation=_rotation(R_WB.T @ R_Wj))
+        sides[side] = body, Pose(position=turned(R_WB.T, offset), rotation=_quaternion_of(R_WB.T @ R_Wj))
     return dataclasses.replace(
         joint,
         parent=sides["parent"][0],
@@ -57,7 +57,7 @@ def in_frames(joint: Joint, bodies: Mapping[str, Body], frames: Mapping[str, Fra
     )
 
 
-def _reference(body: str, bodies: Mapping[str, Body], where: str) -> Pose:
+def _reference_pose(body: str, bodies: Mapping[str, Body], where: str) -> Pose:
     if body == WORLD or body not in bodies:
         return IDENTITY
     reference = bodies[body].reference
@@ -70,7 +70,7 @@ def _reference(body: str, bodies: Mapping[str, Body], where: str) -> Pose:
     return reference
 
 
-def _turn(pose: Pose, where: str) -> Matrix:
+def _rotation_of(pose: Pose, where: str) -> Matrix:
     """Return the (3, 3) rotation of a pose that depends on no parameters."""
     numbers = []
     for value in pose.rotation:
@@ -84,19 +84,19 @@ def _turn(pose: Pose, where: str) -> Matrix:
     if len(numbers) == 4:
         if not any(numbers):
             raise ModelError("A quaternion of length zero is not a rotation.", where=where, remedy="Use 0, 0, 0, 1.")
-        return _tidy(_turns().from_quat(numbers).as_matrix())
-    return _tidy(_turns().from_euler("xyz", numbers).as_matrix())
+        return _without_rounding_error(_scipy_rotation().from_quat(numbers).as_matrix())
+    return _without_rounding_error(_scipy_rotation().from_euler("xyz", numbers).as_matrix())
 
 
-def _tidy(matrix: Matrix) -> Matrix:
+def _without_rounding_error(matrix: Matrix) -> Matrix:
     nearest = np.round(matrix)
     return np.where(abs(matrix - nearest) < _TINY, nearest, matrix)
 
 
-def _rotation(matrix: Matrix) -> tuple[Value, ...]:
+def _quaternion_of(matrix: Matrix) -> tuple[Value, ...]:
     if abs(matrix - np.eye(3)).max() < _TINY:
         return (0.0, 0.0, 0.0)
-    return tuple(float(x) for x in _turns().from_matrix(matrix).as_quat())
+    return tuple(float(x) for x in _scipy_rotation().from_matrix(matrix).as_quat())
 
 
 # ------------------------------------------------------------------------------- numbers and formulas
@@ -105,20 +105,20 @@ def _rotation(matrix: Matrix) -> tuple[Value, ...]:
 def turned(matrix: Matrix, vector: Iterable[Value]) -> tuple[Value, Value, Value]:
     """Return matrix · vector, where the vector may hold formulas."""
     items = tuple(vector)
-    x, y, z = (_sum(zip(row, items, strict=True)) for row in matrix)
+    x, y, z = (_weighted_sum(zip(row, items, strict=True)) for row in matrix)
     return x, y, z
 
 
 def difference(a: Value, b: Value) -> Value:
     """Return a − b of numbers or formulas."""
-    return _sum(((1.0, a), (-1.0, b)))
+    return _weighted_sum(((1.0, a), (-1.0, b)))
 
 
-def _sum(terms: Iterable[tuple[float, Value]]) -> Value:
+def _weighted_sum(terms: Iterable[tuple[float, Value]]) -> Value:
     number, total = 0.0, None
     for factor, value in terms:
         if isinstance(value, str) and factor != 0.0:
-            total = _added(total, float(factor), parse(value))
+            total = _plus_term(total, float(factor), parse(value))
         elif not isinstance(value, str):
             number += factor * value
     if total is None:
@@ -128,14 +128,14 @@ def _sum(terms: Iterable[tuple[float, Value]]) -> Value:
     return text_of(total)
 
 
-def _added(total: Node | None, factor: float, node: Node) -> Node:
+def _plus_term(total: Node | None, factor: float, node: Node) -> Node:
     part = node if abs(factor) == 1.0 else Binary("*", Number(abs(factor)), node)
     if total is None:
         return part if factor > 0.0 else Negative(part)
     return Binary("+" if factor > 0.0 else "-", total, part)
 
 
-def _turns() -> Any:
+def _scipy_rotation() -> Any:
     """Return SciPy's rotation class, imported on first use."""
     from scipy.spatial.transform import Rotation
 

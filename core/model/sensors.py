@@ -90,11 +90,11 @@ _XYZ = ("x", "y", "z")
 _PLACES = ("a", "b", "minus", "offset")
 
 
-def _of_poses(name: str, title: str, measure: Measure, dimension: str, *axes: str, **facts: Any) -> SensorKind:
+def _pose_sensor(name: str, title: str, measure: Measure, dimension: str, *axes: str, **facts: Any) -> SensorKind:
     return SensorKind(name=name, title=title, dimensions=(dimension,), uses=(*_PLACES, *axes), measure=measure, **facts)
 
 
-def _of_motion(name: str, title: str, motion: Callable[[Motion], Vector3], accelerated: bool = False) -> SensorKind:
+def _motion_sensor(name: str, title: str, motion: Callable[[Motion], Vector3], accelerated: bool = False) -> SensorKind:
     return SensorKind(
         name=name,
         title=title,
@@ -106,7 +106,7 @@ def _of_motion(name: str, title: str, motion: Callable[[Motion], Vector3], accel
     )
 
 
-def _in_joint(name: str, title: str, dimension: str, wrench: tuple[int, ...]) -> SensorKind:
+def _joint_sensor(name: str, title: str, dimension: str, wrench: tuple[int, ...]) -> SensorKind:
     return SensorKind(
         name=name, title=title, components=_XYZ, dimensions=(dimension,), uses=("joint", "resolve"), wrench=wrench
     )
@@ -115,16 +115,16 @@ def _in_joint(name: str, title: str, dimension: str, wrench: tuple[int, ...]) ->
 _linear, _angular = attrgetter("linear"), attrgetter("angular")
 
 _KINDS = (
-    _of_poses("distance", "Distance between two points", m.distance, "length", rod=True, smooth_at_zero=False),
-    _of_poses(
+    _pose_sensor("distance", "Distance between two points", m.distance, "length", rod=True, smooth_at_zero=False),
+    _pose_sensor(
         "square_distance", "Squared distance between two points", m.square_distance, "none", smooth_at_zero=False
     ),
-    _of_poses("point_plane", "Distance of b's origin from a plane of a", m.point_plane, "length", "axis"),
-    _of_poses("plane_point", "Distance of a's origin from a plane of b", m.plane_point, "length", "axis_b"),
-    _of_poses("plane_plane", "Cosine of the angle between two planes", m.plane_plane, "none", "axis", "axis_b"),
-    _of_poses("angle", "Angle of b about an axis of a", m.angle, "angle", "axis", turns=True),
-    _of_poses("position", "Position of b in a", m.position, "length", components=_XYZ),
-    _of_poses("orientation", "Orientation of b in a", m.orientation, "angle", components=_XYZ, rotation=True),
+    _pose_sensor("point_plane", "Distance of b's origin from a plane of a", m.point_plane, "length", "axis"),
+    _pose_sensor("plane_point", "Distance of a's origin from a plane of b", m.plane_point, "length", "axis_b"),
+    _pose_sensor("plane_plane", "Cosine of the angle between two planes", m.plane_plane, "none", "axis", "axis_b"),
+    _pose_sensor("angle", "Angle of b about an axis of a", m.angle, "angle", "axis", turns=True),
+    _pose_sensor("position", "Position of b in a", m.position, "length", components=_XYZ),
+    _pose_sensor("orientation", "Orientation of b in a", m.orientation, "angle", components=_XYZ, rotation=True),
     SensorKind(
         name="pose",
         title="Pose of b in a",
@@ -134,12 +134,12 @@ _KINDS = (
         measure=m.pose,
         rotation=True,
     ),
-    _of_motion("velocity", "Velocity of b relative to a", _linear),
-    _of_motion("angular_velocity", "Angular velocity of b relative to a", _angular),
-    _of_motion("acceleration", "Acceleration of b relative to a", _linear, accelerated=True),
-    _of_motion("angular_acceleration", "Angular acceleration of b relative to a", _angular, accelerated=True),
-    _in_joint("cut_force", "Force in a joint", "force", (3, 4, 5)),
-    _in_joint("cut_torque", "Torque in a joint", "torque", (0, 1, 2)),
+    _motion_sensor("velocity", "Velocity of b relative to a", _linear),
+    _motion_sensor("angular_velocity", "Angular velocity of b relative to a", _angular),
+    _motion_sensor("acceleration", "Acceleration of b relative to a", _linear, accelerated=True),
+    _motion_sensor("angular_acceleration", "Angular acceleration of b relative to a", _angular, accelerated=True),
+    _joint_sensor("cut_force", "Force in a joint", "force", (3, 4, 5)),
+    _joint_sensor("cut_torque", "Torque in a joint", "torque", (0, 1, 2)),
     SensorKind(
         name="power",
         title="Power of a joint or force element",

@@ -31,7 +31,7 @@ from core.spatial.inertia import Inertia
 from core.spatial.scalar import Scalar
 
 
-def _rotation(owners: tuple[Any, ...], _model: Any, _index: int | None) -> str:
+def _rotation_dimension(owners: tuple[Any, ...], _model: Any, _index: int | None) -> str:
     return "angle" if len(owners[-1].rotation) == 3 else "none"
 
 
@@ -46,7 +46,7 @@ class Pose(Element):
         help="Angles about the fixed axes x, y, z, or a quaternion x, y, z, w",
         sizes=(3, 4),
         labels=("x", "y", "z", "w"),
-        by=_rotation,
+        by=_rotation_dimension,
         spelled=angles_of_matrix,
     )
     forms: ClassVar[str] = (
@@ -155,7 +155,7 @@ class Round(Shape):
 
     def bounds(self, number: Number) -> tuple[Point, Point]:
         """Return the lowest and highest corner of the bounding box."""
-        return _upright(number(self.radius), number(self.length))
+        return _cylinder_box(number(self.radius), number(self.length))
 
     def radius_about(self, number: Number) -> float:
         """Return the radius of a sphere about the origin that contains the shape."""
@@ -163,17 +163,17 @@ class Round(Shape):
         return hypot(radius, half)
 
 
-def _centred(x: float, y: float, z: float) -> tuple[Point, Point]:
+def _centred_box(x: float, y: float, z: float) -> tuple[Point, Point]:
     """Return the corners of a box with these edges about the origin."""
     return (-x / 2.0, -y / 2.0, -z / 2.0), (x / 2.0, y / 2.0, z / 2.0)
 
 
-def _upright(radius: float, length: float) -> tuple[Point, Point]:
+def _cylinder_box(radius: float, length: float) -> tuple[Point, Point]:
     """Return the bounding box of a centred cylinder along z."""
-    return _centred(2.0 * radius, 2.0 * radius, length)
+    return _centred_box(2.0 * radius, 2.0 * radius, length)
 
 
-def _hollow(density: Scalar, outer: Scalar, inner: Scalar, length: Scalar) -> Inertia:
+def _hollow_cylinder(density: Scalar, outer: Scalar, inner: Scalar, length: Scalar) -> Inertia:
     """Return the mass properties of a hollow cylinder along z."""
     return solids.cylinder(density, outer, length) + solids.cylinder(-density, inner, length)
 
@@ -192,7 +192,7 @@ class Box(Shape):
     def bounds(self, number: Number) -> tuple[Point, Point]:
         """Return the lowest and highest corner of the cuboid."""
         x, y, z = map(number, self.size)
-        return _centred(x, y, z)
+        return _centred_box(x, y, z)
 
     def edges(self) -> dict[int, Value]:
         """Return the size of the cuboid along each axis."""
@@ -236,7 +236,7 @@ class Sphere(Shape):
 
     def bounds(self, number: Number) -> tuple[Point, Point]:
         """Return the lowest and highest corner of the bounding box."""
-        return _upright(number(self.radius), 2.0 * number(self.radius))
+        return _cylinder_box(number(self.radius), 2.0 * number(self.radius))
 
     def radius_about(self, number: Number) -> float:
         """Return the sphere's radius."""
@@ -266,7 +266,7 @@ class Capsule(Shape):
 
     def bounds(self, number: Number) -> tuple[Point, Point]:
         """Return the lowest and highest corner of the bounding box."""
-        return _upright(number(self.radius), number(self.length) + 2.0 * number(self.radius))
+        return _cylinder_box(number(self.radius), number(self.length) + 2.0 * number(self.radius))
 
     def radius_about(self, number: Number) -> float:
         """Return the radius of a sphere about the origin that contains the capsule."""
@@ -306,7 +306,7 @@ class Mesh(Shape):
 
     def bounds(self, number: Number) -> tuple[Point, Point]:
         """Return the origin twice, because the size of the mesh is only in its file."""
-        return _centred(0.0, 0.0, 0.0)
+        return _centred_box(0.0, 0.0, 0.0)
 
     def landmarks(self, number: Number) -> tuple[Point, ...]:
         """Return no points, because the mesh is only in its file."""
@@ -324,7 +324,9 @@ class Pipe(Round):
 
     def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
         """Return the mass properties of the hollow cylinder."""
-        return _hollow(density, sizes.number(self.radius), sizes.number(self.inner_radius), sizes.number(self.length))
+        return _hollow_cylinder(
+            density, sizes.number(self.radius), sizes.number(self.inner_radius), sizes.number(self.length)
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -351,7 +353,7 @@ class Beam(Shape):
 
     def bounds(self, number: Number) -> tuple[Point, Point]:
         """Return the lowest and highest corner of the bounding box."""
-        return _centred(number(self.width), number(self.height), number(self.length))
+        return _centred_box(number(self.width), number(self.height), number(self.length))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -366,11 +368,11 @@ class Gearwheel(Shape):
 
     def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
         """Return the mass properties of a disc with the pitch circle and the bore."""
-        return _hollow(density, sizes.number(self.radius), sizes.number(self.bore), sizes.number(self.width))
+        return _hollow_cylinder(density, sizes.number(self.radius), sizes.number(self.bore), sizes.number(self.width))
 
     def bounds(self, number: Number) -> tuple[Point, Point]:
         """Return the lowest and highest corner of the bounding box."""
-        return _upright(number(self.radius), number(self.width))
+        return _cylinder_box(number(self.radius), number(self.width))
 
     def radius_about(self, number: Number) -> float:
         """Return the radius of a sphere about the origin that contains the gearwheel."""
@@ -393,7 +395,7 @@ class Coil(Round):
 
     def bounds(self, number: Number) -> tuple[Point, Point]:
         """Return the lowest and highest corner of the bounding box."""
-        return _upright(number(self.radius) + number(self.wire), number(self.length))
+        return _cylinder_box(number(self.radius) + number(self.wire), number(self.length))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -43,7 +43,7 @@ class Owners:
         self._model = model
 
     @cached_property
-    def _spaces(self) -> dict[str, dict[str, Any]]:
+    def _elements_by_namespace(self) -> dict[str, dict[str, Any]]:
         """Return the elements by namespace and name."""
         plain = self._model.expanded
         return {space: plain.index(space) for space in ("parameter", "sensor", "joint", "force", "frame")}
@@ -52,10 +52,10 @@ class Owners:
         """Return the owner of a name; None if no element has it."""
         head = name
         while head:
-            found = [space for space, elements in self._spaces.items() if head in elements]
+            found = [space for space, elements in self._elements_by_namespace.items() if head in elements]
             if found:
                 rest = name[len(head) + 1 :].split(".")
-                fitting = [space for space in found if self._fits(space, head, rest)]
+                fitting = [space for space in found if self._is_quantity_of(space, head, rest)]
                 return Owner((fitting or found)[0], head)
             head = head.rpartition(".")[0]
         return None
@@ -66,16 +66,16 @@ class Owners:
         owner = self(text)
         return owner is not None and re.fullmatch(r"(\.\w+)*", text[len(owner.name) :]) is not None
 
-    def _fits(self, space: str, name: str, rest: list[str]) -> bool:
+    def _is_quantity_of(self, space: str, name: str, rest: list[str]) -> bool:
         """Return True if the rest of a name is a quantity of an element in a namespace."""
         first = rest[0]
         match space:
             case "parameter":
                 return not first
             case "sensor":
-                return first in ("", "rate", *self._spaces[space][name].info.components)
+                return first in ("", "rate", *self._elements_by_namespace[space][name].info.components)
             case "joint":
-                info = self._spaces[space][name].info
+                info = self._elements_by_namespace[space][name].info
                 return first in ("", *OF_JOINTS, *info.coordinates, *info.speeds)
             case "force":
                 return first not in OF_FRAMES and (first != "force" or len(rest) == 1)

@@ -96,10 +96,10 @@ class StudyPlan(Element):
         if not self.method.strip():
             where = f"study '{self.name}', method"
             raise ModelError("The method is missing.", where=where, remedy="Name one, such as auto or rk4.")
-        self._once((row.quantity for row in self.varied), "varied")
-        self._once((row.column for row in self.record), "record")
+        self._require_once((row.quantity for row in self.varied), "varied")
+        self._require_once((row.column for row in self.record), "record")
 
-    def _once(self, names: Iterable[str], field: str) -> None:
+    def _require_once(self, names: Iterable[str], field: str) -> None:
         for each, count in Counter(names).items():
             if count > 1:
                 raise ModelError(

@@ -52,7 +52,7 @@ def dimension_of_signal(model: Any, quantity: str) -> str:
     return "none"
 
 
-def _of_quantity(owners: tuple[Any, ...], model: Any, _index: int | None) -> str:
+def _quantity_dimension(owners: tuple[Any, ...], model: Any, _index: int | None) -> str:
     return dimension_of_signal(model, owners[-1].quantity)
 
 
@@ -67,10 +67,10 @@ class TrimRow(Element):
         "fixed",
     )
     value: Value | None = scalar(
-        default=None, help="Value for fixed and target; fixed and empty: the current one", by=_of_quantity
+        default=None, help="Value for fixed and target; fixed and empty: the current one", by=_quantity_dimension
     )
-    minimum: Value | None = scalar(default=None, help="Lower bound of a free quantity", by=_of_quantity)
-    maximum: Value | None = scalar(default=None, help="Upper bound of a free quantity", by=_of_quantity)
+    minimum: Value | None = scalar(default=None, help="Lower bound of a free quantity", by=_quantity_dimension)
+    maximum: Value | None = scalar(default=None, help="Upper bound of a free quantity", by=_quantity_dimension)
     weight: Value = scalar(default=1.0, help="Weight of a target relative to other targets")
 
     @property

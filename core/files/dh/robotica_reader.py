@@ -37,10 +37,10 @@ class _Entry(NamedTuple):
 
 def read_robotica(source: Source, options: Options) -> Reading:
     """A model with one standard DH chain. Raises FileError naming line and field."""
-    return _Build(source).reading()
+    return _RoboticaParser(source).reading()
 
 
-class _Build:
+class _RoboticaParser:
     """Parser that reads the lines of a Robotica file in one pass."""
 
     def __init__(self, source: Source) -> None:
@@ -97,7 +97,7 @@ class _Build:
         underscore."""
         try:
             node = parse(_CONSTANT.sub(r"\1_", text), "mathematica")
-            return text_of(_checked(node))
+            return text_of(_with_valid_symbols(node))
         except ExpressionError as error:
             raise self.error(error.what, where, error.remedy, line) from None
 
@@ -106,7 +106,7 @@ class _Build:
         inner = entry.value.strip()
         if not (inner.startswith("{") and inner.endswith("}")):
             raise self.error(f"'{inner[:40]}' is not of the form {{x, y, …}}.", where, "Put it in braces.", entry.line)
-        parts = _split(inner[1:-1])
+        parts = _split_at_commas(inner[1:-1])
         if len(parts) != count:
             raise self.error(
                 f"{count} values are needed in braces, {len(parts)} given.",
@@ -128,7 +128,7 @@ class _Build:
         try:
             variables = joint_variables(rows, more)
         except ExpressionError as error:
-            raise self.own_error(error, rows, lines) from None
+            raise self.variable_error(error, rows, lines) from None
         self.check_unique(variables, lines)
         for number, variable in enumerate(variables, 1):
             if not variable:
@@ -145,7 +145,11 @@ class _Build:
         try:
             chain = DHChain(name="arm", rows=self.rows(rows, variables, links))
             model = Model(
-                name=self.name, world=_world(gravity), parameters=parameters, chains=(chain,), origin=self.file
+                name=self.name,
+                world=_world_with_gravity(gravity),
+                parameters=parameters,
+                chains=(chain,),
+                origin=self.file,
             )
         except KinetostatError as error:
             raise self.error(error.what, error.where, error.remedy, lines[0] if lines else 1) from None
@@ -179,7 +183,7 @@ class _Build:
             texts.append(self.formula(value.value, f"{where}, {field}", value.line))
         return RowText(kind, *texts), entry.line
 
-    def own_error(self, error: ExpressionError, rows: list[RowText], lines: list[int]) -> FileError:
+    def variable_error(self, error: ExpressionError, rows: list[RowText], lines: list[int]) -> FileError:
         for number, row in enumerate(rows, 1):
             if f"'{row.own}'" in error.what:
                 field = "theta" if row.kind == "revolute" else "d"
@@ -227,7 +231,7 @@ class _Build:
         return tuple(made)
 
 
-def _world(gravity: list[str]) -> World:
+def _world_with_gravity(gravity: list[str]) -> World:
     """Return the world with the file's gravity vector converted to the native sign convention."""
     if not gravity:
         return World()
@@ -242,7 +246,7 @@ def _number(text: str) -> float | str:
         return text
 
 
-def _checked(node: Node) -> Node:
+def _with_valid_symbols(node: Node) -> Node:
     """Return the formula if its symbols are valid parameter names. Raises ExpressionError otherwise."""
     for name in names(node):
         if "." in name:
@@ -250,7 +254,7 @@ def _checked(node: Node) -> Node:
     return node
 
 
-def _split(text: str) -> list[str]:
+def _split_at_commas(text: str) -> list[str]:
     """Split a text at the commas outside brackets."""
     parts, depth, start = [], 0, 0
     for index, character in enumerate(text):

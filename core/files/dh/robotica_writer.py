@@ -28,7 +28,7 @@ _TAKEN = {"Pi", "E", "I", "Degree", "C", "D", "N", "O", "K", *CONSTANTS}
 
 def write_robotica(model: Model) -> Writing:
     """Return the data file of a model that is a single standard DH chain. Raises FileError for any other model."""
-    chain = _the_chain(model)
+    chain = _single_standard_chain(model)
     findings: list[Finding] = []
     rename = _Symbols(model, chain, findings)
     lines = [model.name.replace("\n", " ") or "robot", f"DOF={len(chain.rows)}", "Forward kinematics:"]
@@ -36,14 +36,14 @@ def write_robotica(model: Model) -> Writing:
         lines += _row_lines(row, variable, number, rename)
     if _has_dynamics(model, chain):
         lines += ["", "Inertial data:", "DYNAMICS", "Gravity and links:"]
-        lines += [f"gravity vector = {rename.vector([negative(x) for x in _gravity(model)])}"]
+        lines += [f"gravity vector = {rename.vector([negative(x) for x in _gravity_vector(model)])}"]
         for number, row in enumerate(chain.rows, 1):
             lines += _link_lines(row, number, rename)
-    findings += _losses(model, chain)
+    findings += _loss_findings(model, chain)
     return Writing("\n".join(lines) + "\n", tuple(findings))
 
 
-def _the_chain(model: Model) -> DHChain:
+def _single_standard_chain(model: Model) -> DHChain:
     if len(model.chains) != 1 or model.bodies or model.joints or model.frames:
         raise FileError(
             "A Robotica file holds one DH chain and nothing else.",
@@ -83,9 +83,9 @@ class _Symbols:
                         "Mathematica's names consist of letters and digits only.",
                     )
                 )
-        self._inline(model)
+        self._inline_dependent_parameters(model)
 
-    def _inline(self, model: Model) -> None:
+    def _inline_dependent_parameters(self, model: Model) -> None:
         """Replace parameters that depend on other parameters by their formulas."""
         for parameter in in_order(model.parameters):
             if isinstance(parameter.value, str) and not parameter.independent:
@@ -125,7 +125,7 @@ def _link_lines(row: DHRow, number: int, rename: _Symbols) -> list[str]:
     ]
 
 
-def _gravity(model: Model) -> tuple[Value, ...]:
+def _gravity_vector(model: Model) -> tuple[Value, ...]:
     gravity = model.world.gravity
     return gravity.acceleration if gravity.kind == "uniform" else (0.0, 0.0, 0.0)
 
@@ -137,7 +137,7 @@ def _has_dynamics(model: Model, chain: DHChain) -> bool:
     )
 
 
-def _losses(model: Model, chain: DHChain) -> list[Finding]:
+def _loss_findings(model: Model, chain: DHChain) -> list[Finding]:
     lost = [word for field, word in _UNABLE if any(getattr(row, field) for row in chain.rows)]
     if chain.base != Pose() or chain.parent:
         lost.append("the pose of the base")

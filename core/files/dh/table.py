@@ -111,14 +111,14 @@ def reading_of(table: Table, source: Source) -> Reading:
     """Convert a table to a model. Raises FileError naming the row's line and its field."""
     if not table.rows:
         raise FileError("The table has no rows.", file=source.file, remedy="Add one row per joint.")
-    build = _Build(table, source)
+    build = _TableConverter(table, source)
     try:
         return Reading(build.model())
     except ModelError as error:
         raise FileError(error.what, where=error.where, remedy=error.remedy, file=source.file) from None
 
 
-class _Build:
+class _TableConverter:
     """Converter from the texts of a table to the rows of a chain."""
 
     def __init__(self, table: Table, source: Source) -> None:
@@ -154,7 +154,7 @@ class _Build:
         name = table.name or self.source.stem or "robot"
         chain = DHChain(name="arm", convention=table.convention, rows=rows, base=table.base, tool=table.tool)
         known = [parameter.name for parameter in table.parameters]
-        formulas = _formulas(chain) + [text for text in table.gravity or () if names(parse(text))]
+        formulas = _chain_formulas(chain) + [text for text in table.gravity or () if names(parse(text))]
         parameters = (*table.parameters, *assumed_parameters(formulas, known))
         world = World(gravity=Gravity(acceleration=table.gravity)) if table.gravity else World()
         return Model(
@@ -196,7 +196,7 @@ class _Build:
         if (offset := self.formula(number, "offset")) != "0":
             own = "theta" if text.kind == "revolute" else "d"
             constant = fields[own]
-            fields[own] = offset if constant in (0.0, "0") else _sum(str(constant), offset)
+            fields[own] = offset if constant in (0.0, "0") else _formula_sum(str(constant), offset)
         present = self.table.rows[number - 1]
         fields |= {key: self.formula(number, key) for key in PLAIN if present.get(key, "").strip()}
         for key, columns in VECTORS.items():
@@ -206,7 +206,7 @@ class _Build:
         if bounds:
             fields["limit"] = Limit(**bounds)
         if not variable:
-            label = _label(present.get("joint", ""))
+            label = _variable_symbol(present.get("joint", ""))
             fields["variable"] = "" if label == f"q{number}" else label
         try:
             return DHRow(**fields)
@@ -214,18 +214,18 @@ class _Build:
             raise self.error(number, error.where.rpartition(", ")[2], error) from None
 
 
-def _sum(first: str, second: str) -> str:
+def _formula_sum(first: str, second: str) -> str:
     return text_of(Binary("+", parse(first), parse(second)))
 
 
-def _label(text: str) -> str:
+def _variable_symbol(text: str) -> str:
     """Return the text of column `joint` if it is a symbol (neither a number nor a generated name such as joint1), else
     ""."""
     text = text.strip()
     return text if text.isidentifier() and not text.lower().startswith(("joint", "link")) else ""
 
 
-def _formulas(chain: DHChain) -> list[str]:
+def _chain_formulas(chain: DHChain) -> list[str]:
     """Return all formulas in a chain's numbers."""
     return [found.text for element in nested_elements(chain) for found in formulas_in(element)]
 

@@ -56,7 +56,7 @@ _AT = re.compile(r"\(at line (\d+),")
 def read_toml(source: Source, options: Options) -> Reading:
     """Return the model of a TOML table. Raises FileError naming line and key."""
     text = source.text
-    _refuse_slow(text, source)
+    _refuse_slow_text(text, source)
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -71,10 +71,10 @@ def read_toml(source: Source, options: Options) -> Reading:
         ) from None
     except (RecursionError, ValueError) as error:
         raise FileError(f"The text is not valid TOML: {error}.", file=source.file, remedy="Simplify it.") from None
-    return reading_of(_Build(data, text, source).table(), source)
+    return reading_of(_TomlConverter(data, text, source).table(), source)
 
 
-def _refuse_slow(text: str, source: Source) -> None:
+def _refuse_slow_text(text: str, source: Source) -> None:
     """Raise FileError for text that would take the parser very long."""
     if len(text) > MAX_SIZE:
         raise FileError(
@@ -89,7 +89,7 @@ def _refuse_slow(text: str, source: Source) -> None:
         )
 
 
-class _Build:
+class _TomlConverter:
     """Converter from the parsed TOML data to a DH table."""
 
     def __init__(self, data: dict[str, Any], text: str, source: Source) -> None:
@@ -230,43 +230,46 @@ class _Build:
 def write_toml(model: Model) -> Writing:
     """Return the TOML table of a model that is a single DH chain."""
     chain = the_chain(model, "DH table")
-    lines = [f"convention = {_toml(chain.convention)}", f"name = {_toml(model.name)}"]
+    lines = [f"convention = {_toml_value(chain.convention)}", f"name = {_toml_value(model.name)}"]
     if model.description:
-        lines.append(f"description = {_toml(model.description)}")
+        lines.append(f"description = {_toml_value(model.description)}")
     gravity = model.world.gravity
     if gravity.kind != "point" and model.world != type(model.world)():
-        lines.append(f"gravity = {_toml(gravity.acceleration if gravity.kind == 'uniform' else (0.0, 0.0, 0.0))}")
+        lines.append(f"gravity = {_toml_value(gravity.acceleration if gravity.kind == 'uniform' else (0.0, 0.0, 0.0))}")
     for key, pose in (("base", chain.base), ("tool", chain.tool)):
         if pose != Pose():
-            lines.append(f"{key} = {{ position = {_toml(pose.position)}, rotation = {_toml(pose.rotation)} }}")
+            lines.append(
+                f"{key} = {{ position = {_toml_value(pose.position)}, rotation = {_toml_value(pose.rotation)} }}"
+            )
     known = [parameter for parameter in model.parameters if not is_assumption(parameter)]
     if known:
-        lines += ["", "[parameters]", *map(_parameter, known)]
+        lines += ["", "[parameters]", *map(_parameter_line, known)]
     variables = chain.variables()
     for number, row in enumerate(chain.rows, 1):
         values = row_values(row, variables[number - 1])
         lines += ["", "[[joint]]"]
-        lines += [f"{name} = {_toml(values[name])}" for name in COLUMNS if name in values]
+        lines += [f"{name} = {_toml_value(values[name])}" for name in COLUMNS if name in values]
     return Writing("\n".join(lines) + "\n", losses(model, chain, "TOML table", []))
 
 
-def _parameter(parameter: Parameter) -> str:
+def _parameter_line(parameter: Parameter) -> str:
     fields: dict[str, Any] = {"value": parameter.value, "minimum": parameter.minimum, "maximum": parameter.maximum}
     fields = {key: value for key, value in fields.items() if value is not None}
     texts = {"dimension": parameter.dimension, "description": parameter.description}
     fields |= {key: value for key, value in texts.items() if value not in ("", "none")}
     if fields.keys() == {"value"}:
-        return f"{_key(parameter.name)} = {_toml(parameter.value)}"
-    return f"{_key(parameter.name)} = {{ {', '.join(f'{key} = {_toml(value)}' for key, value in fields.items())} }}"
+        return f"{_toml_key(parameter.name)} = {_toml_value(parameter.value)}"
+    entries = ", ".join(f"{key} = {_toml_value(value)}" for key, value in fields.items())
+    return f"{_toml_key(parameter.name)} = {{ {entries} }}"
 
 
-def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _toml(name)
+def _toml_key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _toml_value(name)
 
 
-def _toml(value: Value | tuple[Value, ...]) -> str:
+def _toml_value(value: Value | tuple[Value, ...]) -> str:
     if isinstance(value, tuple):
-        return f"[{', '.join(map(_toml, value))}]"
+        return f"[{', '.join(map(_toml_value, value))}]"
     if isinstance(value, float):
         return number_text(value)
     short = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}

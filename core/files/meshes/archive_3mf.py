@@ -42,7 +42,7 @@ class Placed(NamedTuple):
 
 
 @dataclass
-class _Object:
+class _MeshObject:
     """Object of a 3MF model: vertices, triangles with their colours, and nested objects."""
 
     color: tuple[str, int] | None = None
@@ -53,14 +53,14 @@ class _Object:
 
 
 @dataclass
-class _Model:
+class _ArchiveModel:
     """Content of one model file of an archive, collected element by element."""
 
     metres: float = METRES["millimeter"]
-    objects: dict[str, _Object] = field(default_factory=dict)
+    objects: dict[str, _MeshObject] = field(default_factory=dict)
     colors: dict[str, list[Color]] = field(default_factory=dict)
     items: list[Placed] = field(default_factory=list)
-    current: _Object = field(default_factory=lambda: _Object())
+    current: _MeshObject = field(default_factory=lambda: _MeshObject())
     group: list[Color] = field(default_factory=list)
 
     def begin(self, kind: str, tag: Any) -> None:
@@ -69,24 +69,24 @@ class _Model:
             self.current.vertices.extend((float(tag["x"]), float(tag["y"]), float(tag["z"])))
         elif kind == "triangle":
             self.current.corners.extend((int(tag["v1"]), int(tag["v2"]), int(tag["v3"])))
-            self.current.colors.append(_index(tag, "p1"))
+            self.current.colors.append(_color_index(tag, "p1"))
         elif kind == "object":
-            self.current = self.objects[tag["id"]] = _Object(_index(tag, "pindex"))
+            self.current = self.objects[tag["id"]] = _MeshObject(_color_index(tag, "pindex"))
         elif kind == "component":
-            self.current.components.append(_placed(tag))
+            self.current.components.append(_placed_object(tag))
         elif kind in ("basematerials", "colorgroup"):
             self.group = self.colors[tag["id"]] = []
         elif kind in ("base", "color"):
-            self.group.append(_color(tag.get("displaycolor") or tag["color"]))
+            self.group.append(_parsed_color(tag.get("displaycolor") or tag["color"]))
         elif kind == "item":
-            self.items.append(_placed(tag))
+            self.items.append(_placed_object(tag))
         elif kind == "model":
             self.metres = METRES[tag.get("unit", "millimeter")]
 
     def end(self, kind: str) -> None:
         """Handle the end of an element."""
         if kind == "object":
-            self.current = _Object()
+            self.current = _MeshObject()
 
 
 Part = tuple[NDArray[np.float64], NDArray[np.int64], Color | None]
@@ -105,7 +105,7 @@ class _Archive:
     def __init__(self, archive: zipfile.ZipFile, file: str, left: int) -> None:
         self.archive, self.file, self.left = archive, file, left
         self.names = {name.lower(): name for name in archive.namelist()}
-        self.models: dict[str, _Model] = {}
+        self.models: dict[str, _ArchiveModel] = {}
         self.numbers = self.places = 0
 
     def parts(self) -> Iterator[Part]:
@@ -130,7 +130,9 @@ class _Archive:
         real = self.names.get(name.lower())
         if real is None:
             raise refusal(f"the archive holds no '{name[:200]}'", self.file)
-        parser = etree.XMLParser(target=_Target(begun, ended), resolve_entities=False, no_network=True, load_dtd=False)
+        parser = etree.XMLParser(
+            target=_ParserTarget(begun, ended), resolve_entities=False, no_network=True, load_dtd=False
+        )
         with self.archive.open(real) as stream:
             while data := stream.read(1 << 16):
                 self.left -= len(data)
@@ -139,9 +141,9 @@ class _Archive:
                 parser.feed(data)
         parser.close()
 
-    def model(self, name: str) -> _Model:
+    def model(self, name: str) -> _ArchiveModel:
         if name not in self.models:
-            self.models[name] = _Model()
+            self.models[name] = _ArchiveModel()
             self.read(name, self.models[name].begin, self.models[name].end)
         return self.models[name]
 
@@ -156,13 +158,13 @@ class _Archive:
         if self.places > MOST_PLACES or self.numbers > MOST_NUMBERS:
             raise refusal(f"it has more than {MOST_PLACES} placed parts", self.file)
         if found.corners:
-            yield from _coloured(found, model, place.transform, metres)
+            yield from _parts_by_color(found, model, place.transform, metres)
         for inner in found.components:
             transform = np.hstack([inner.transform, [[0.0], [0.0], [0.0], [1.0]]]) @ place.transform
             yield from self.placed(Placed(inner.model or place.model, inner.id, transform), metres, depth + 1)
 
 
-class _Target(NamedTuple):
+class _ParserTarget(NamedTuple):
     """Parser target that receives elements from lxml."""
 
     begun: Callable[[str, Any], None]
@@ -180,23 +182,23 @@ class _Target(NamedTuple):
         """Handle the end of the file."""
 
 
-def _placed(tag: Any) -> Placed:
+def _placed_object(tag: Any) -> Placed:
     numbers = [float(word) for word in tag.get("transform", "1 0 0 0 1 0 0 0 1 0 0 0").split()]
     return Placed(str(tag.get(_PRODUCTION, "")).lstrip("/"), tag["objectid"], np.array(numbers).reshape(4, 3))
 
 
-def _index(tag: Any, place: str) -> tuple[str, int] | None:
+def _color_index(tag: Any, place: str) -> tuple[str, int] | None:
     """Return the group and index of a colour, or None; a triangle without a group takes that of its object."""
     return None if tag.get(place) is None else (tag.get("pid", ""), int(tag.get(place)))
 
 
-def _color(text: str) -> Color:
+def _parsed_color(text: str) -> Color:
     """Return the colour of a text #RRGGBB or #RRGGBBAA."""
     red, green, blue, opacity = bytes.fromhex(text.lstrip("#").ljust(8, "F"))[:4]
     return red / 255, green / 255, blue / 255, opacity / 255
 
 
-def _coloured(found: _Object, model: _Model, transform: Matrix, metres: float) -> Iterator[Part]:
+def _parts_by_color(found: _MeshObject, model: _ArchiveModel, transform: Matrix, metres: float) -> Iterator[Part]:
     """Yield the triangles of an object, grouped by colour."""
     vertices = np.array(found.vertices).reshape(-1, 3)
     vertices = (vertices @ transform[:3] + transform[3]) * metres

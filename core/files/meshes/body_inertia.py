@@ -22,7 +22,7 @@ def inertia_of(body: Body, numbers: Numbers) -> Inertia:
     where = f"body '{body.name}'"
     if body.density is not None:
         density = numbers.scalar(body.density, f"{where}, density")
-        sizes = _Sizes(numbers, f"{where}, shapes")
+        sizes = _ShapeSizes(numbers, f"{where}, shapes")
         return sum_of([sizes.placed(shape, density) for shape in body.shapes if shape.role != "collision"])
     mass = numbers.scalar(body.mass, f"{where}, mass")
     I = body.inertia
@@ -32,7 +32,7 @@ def inertia_of(body: Body, numbers: Numbers) -> Inertia:
 
 
 @dataclass(frozen=True)
-class _Sizes:
+class _ShapeSizes:
     """Sizes of a body's shapes evaluated with parameter values; mesh files are looked up relative to the model's
     file."""
 
@@ -88,11 +88,13 @@ def _volume_of(file: str, origin: str, scale: tuple[float, ...]) -> tuple[float,
             f"The mesh '{file}' {why}, so its mass cannot be computed.",
             remedy="Correct the path, or give mass and inertia instead of a density.",
         )
-    return _measured(str(path), mesh_fingerprint(path), file, scale)
+    return _volume_of_content(str(path), mesh_fingerprint(path), file, scale)
 
 
 @lru_cache(maxsize=256)
-def _measured(path: str, content: str, file: str, scale: tuple[float, ...]) -> tuple[float, Vector3, Symmetric3]:
+def _volume_of_content(
+    path: str, content: str, file: str, scale: tuple[float, ...]
+) -> tuple[float, Vector3, Symmetric3]:
     """Return volume, centre and tensor of a mesh file with this content; messages name it `file`."""
     from trimesh import Trimesh
 

@@ -45,7 +45,7 @@ def resolve_mesh(file: str, origin: str = "", packages: Mapping[str, str] | None
     origin   : path of the model's file, "" if it has none
     packages : package name → folder, tried first
     """
-    for place in _candidates(file, origin, packages or {}):
+    for place in _candidate_paths(file, origin, packages or {}):
         if _is_mesh(place):
             return place
     return None
@@ -55,7 +55,7 @@ def problem_of(file: str, origin: str = "", packages: Mapping[str, str] | None =
     """Return the problem with a mesh file's address and the remedy; None if a mesh is found there."""
     if resolve_mesh(file, origin, packages) is not None:
         return None
-    for place in _candidates(file, origin, packages or {}):
+    for place in _candidate_paths(file, origin, packages or {}):
         if not _is_file(place):
             continue
         if place.suffix.lower() not in MESH_SUFFIXES:
@@ -84,7 +84,7 @@ def _is_mesh(place: Path) -> bool:
         return False
 
 
-def _candidates(file: str, origin: str, packages: Mapping[str, str]) -> Iterator[Path]:
+def _candidate_paths(file: str, origin: str, packages: Mapping[str, str]) -> Iterator[Path]:
     if not file or "\0" in file or len(file) > 4096:
         return
     folder = Path(origin).absolute().parent if origin else None
@@ -124,12 +124,12 @@ def package_folders(name: str, folder: Path | None, packages: Mapping[str, str])
             yield from (root / "share" / name, root / name)
             if root.name == name:
                 yield root
-            yield from _declared_in(root, name)
+            yield from _packages_declaring(root, name)
     for parent in list(folder.parents)[:_MAX_NEIGHBOURS] if folder is not None else ():
-        yield from _declared_in(parent, name)
+        yield from _packages_declaring(parent, name)
 
 
-def _declared_in(parent: Path, name: str) -> Iterator[Path]:
+def _packages_declaring(parent: Path, name: str) -> Iterator[Path]:
     """Yield the subfolders whose package.xml declares this package name, whatever the folder is called."""
     packages = _packages_in(parent, int(time.monotonic() / _LISTED))
     yield from (place for declared, place in packages if declared == name)
@@ -153,10 +153,10 @@ def _declared_name(package: Path) -> str:
         status = status_of(package, MODEL)
     except FileError:
         return ""
-    return _name_in(package, status.st_mtime_ns, status.st_size)
+    return _parsed_package_name(package, status.st_mtime_ns, status.st_size)
 
 
 @lru_cache(maxsize=1024)
-def _name_in(package: Path, _changed: int, _size: int) -> str:
+def _parsed_package_name(package: Path, _changed: int, _size: int) -> str:
     found = _PACKAGE_NAME.search(beginning_of(package, 20_000).decode("utf-8", "replace"))
     return found.group(1) if found else ""

@@ -92,7 +92,7 @@ def load_mesh(path: str | os.PathLike[str]) -> MeshData:
             f"'{place.suffix}' is not a mesh format.", file=file, remedy=f"Known: {' '.join(MESH_SUFFIXES)}."
         )
     status_of(file, MESH)  # raises the message about what is no file
-    return _loaded(file, mesh_fingerprint(file))
+    return _mesh_of_content(file, mesh_fingerprint(file))
 
 
 def mesh_fingerprint(path: str | os.PathLike[str]) -> str:
@@ -114,15 +114,15 @@ def _named_files(file: str, content: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=512)
-def _loaded(file: str, content: str) -> MeshData:
+def _mesh_of_content(file: str, content: str) -> MeshData:
     data, suffix = content_of(file, MESH), Path(file).suffix.lower()
     try:
-        with _silence():
-            found = [_part(*each, file) for each in _parts(data, suffix, file)]
+        with _silenced_library():
+            found = [_merged_part(*each, file) for each in _parts(data, suffix, file)]
     except FileError as error:
         raise error.at(file=file) from None
     except Exception as error:  # readers of mesh formats raise whatever a broken file provokes
-        raise refusal(_reason(error), file) from None
+        raise refusal(_error_reason(error), file) from None
     parts = tuple(part for part in found if part is not None)
     if not parts:
         raise FileError("The mesh contains no triangles.", file=file, remedy="Export it again with its surfaces.")
@@ -130,7 +130,7 @@ def _loaded(file: str, content: str) -> MeshData:
 
 
 @contextlib.contextmanager
-def _silence() -> Iterator[None]:
+def _silenced_library() -> Iterator[None]:
     """Suppress terminal output and numeric warnings of the mesh library; users get the mesh or an error message
     instead."""
     heard = logging.getLogger("trimesh")
@@ -152,11 +152,11 @@ def _parts(data: bytes, suffix: str, file: str) -> Iterable[Part]:
     beside: Any = Beside(file)
     scene = trimesh.load_scene(io.BytesIO(data), file_type=suffix[1:], resolver=beside)
     shrink_pictures(getattr(mesh.visual, "material", None) for mesh in scene.geometry.values())
-    _examine(scene, file)
-    return _placed(scene, _to_z_up(data, suffix))
+    _require_bounded(scene, file)
+    return _placed_meshes(scene, _rotation_to_z_up(data, suffix))
 
 
-def _examine(scene: Any, file: str) -> None:
+def _require_bounded(scene: Any, file: str) -> None:
     """Raise FileError if the scene holds more copies of parts than fit in memory."""
     places = [scene.geometry[scene.graph[node][1]] for node in scene.graph.nodes_geometry]
     numbers = sum(3 * (len(each.vertices) + len(getattr(each, "faces", ()))) for each in places)
@@ -164,20 +164,20 @@ def _examine(scene: Any, file: str) -> None:
         raise refusal(f"it holds {numbers} numbers at {len(places)} places", file)
 
 
-def _reason(error: Exception) -> str:
+def _error_reason(error: Exception) -> str:
     lines = str(error).strip().splitlines()
     return (lines[0][:200] if lines else type(error).__name__).rstrip(".")
 
 
-def _placed(scene: Any, turn: NDArray[np.float64] | None) -> Iterable[Part]:
+def _placed_meshes(scene: Any, turn: NDArray[np.float64] | None) -> Iterable[Part]:
     """Yield every mesh of the scene in scene axes, with its colour."""
     for mesh in scene.dump():
         if hasattr(mesh, "faces"):
-            vertices = np.array(mesh.vertices, dtype=float) * _metres(mesh)
-            yield vertices if turn is None else vertices @ turn.T, mesh.faces, _color(mesh.visual)
+            vertices = np.array(mesh.vertices, dtype=float) * _metres_per_unit(mesh)
+            yield vertices if turn is None else vertices @ turn.T, mesh.faces, _single_color(mesh.visual)
 
 
-def _to_z_up(data: bytes, suffix: str) -> NDArray[np.float64] | None:
+def _rotation_to_z_up(data: bytes, suffix: str) -> NDArray[np.float64] | None:
     """Return the (3, 3) rotation from the file's up axis to z; None if z is already up."""
     if suffix in _Y_UP:
         return _TO_Z_UP[b"Y"]
@@ -186,7 +186,7 @@ def _to_z_up(data: bytes, suffix: str) -> NDArray[np.float64] | None:
     return None if stated is None or b"MeshLab" in head else _TO_Z_UP.get(stated[1])
 
 
-def _part(vertices: NDArray[np.float64], faces: Any, color: Color | None, file: str) -> MeshPart | None:
+def _merged_part(vertices: NDArray[np.float64], faces: Any, color: Color | None, file: str) -> MeshPart | None:
     """Return a part with coincident vertices merged; None if it has no triangles. Raises FileError."""
     faces = np.array(faces, dtype=np.int64)
     if not len(faces):
@@ -201,13 +201,13 @@ def _part(vertices: NDArray[np.float64], faces: Any, color: Color | None, file: 
     return MeshPart(corners, faces, color)
 
 
-def _metres(mesh: Any) -> float:
+def _metres_per_unit(mesh: Any) -> float:
     """Return the metres per unit given in a DAE file ("0.001 * meters"); 1 if none are given."""
     factor, times, _ = str(mesh.metadata.get("units", "")).partition(" * ")
     return float(factor) if times else 1.0
 
 
-def _color(visual: Any) -> Color | None:
+def _single_color(visual: Any) -> Color | None:
     """Return a single colour for a mesh: its material's, its most common face colour, or the mean of its texture."""
     if not visual.defined:
         return None

@@ -45,7 +45,7 @@ class Beside:
 
     def get(self, name: str) -> bytes:
         """Return the content of a file. Raises FileError."""
-        for place in self._places(str(name).strip()):
+        for place in self._possible_paths(str(name).strip()):
             kind = PICTURE if place.suffix.lower() not in (".bin", ".mtl", ".glbin") else MESH
             data = content_of(place, kind)
             self._left -= len(data)
@@ -60,7 +60,7 @@ class Beside:
 
     __getitem__ = get
 
-    def _places(self, name: str) -> Iterable[Path]:
+    def _possible_paths(self, name: str) -> Iterable[Path]:
         """Yield possible paths of a file: as named, then by its last name only."""
         if "://" in name or "\0" in name or len(name) > 4096:
             return
@@ -79,7 +79,7 @@ def examined(data: bytes, suffix: str, file: str) -> bytes:
     if suffix in _TEXTS or (suffix == ".stl" and not _is_binary_stl(data)):
         data = in_utf8(data)
     if suffix == ".ply":
-        return _ply(data, file)
+        return _checked_ply(data, file)
     if suffix == ".obj" and len(set(_MATERIAL.findall(data))) * data.count(b"\nv ") > 20 * MOST_NUMBERS:
         raise refusal("it has too many materials", file)
     if suffix == ".dae":
@@ -109,7 +109,7 @@ def _is_binary_stl(data: bytes) -> bool:
     return len(data) >= 84 and len(data) == 84 + _FACET * int.from_bytes(data[80:84], "little")
 
 
-def _ply(data: bytes, file: str) -> bytes:
+def _checked_ply(data: bytes, file: str) -> bytes:
     """Return a PLY file with its header in UTF-8, if it declares no more rows than there are bytes."""
     end = data.find(b"end_header", 0, _HEAD)
     if end < 0:
@@ -132,10 +132,10 @@ def _examine_dae(data: bytes, file: str) -> None:
     if root.getroottree().docinfo.internalDTD is not None:
         raise refusal("it declares XML entities, which are not expanded here", file)
     named = {tag.get("id"): tag for tag in root.iter("{*}node", "{*}geometry", "{*}visual_scene") if tag.get("id")}
-    _Placed(named, file).of(root)
+    _InstanceCount(named, file).of(root)
 
 
-class _Placed:
+class _InstanceCount:
     """Count of geometry instances and of their text when every node instance is followed."""
 
     def __init__(self, named: dict[str, Any], file: str) -> None:
@@ -155,7 +155,7 @@ class _Placed:
         for each in tag.iter("{*}instance_node", "{*}instance_geometry", "{*}instance_visual_scene"):
             target = self.named.get(each.get("url", "")[1:])
             if target is not None:
-                more = (1, _length(target)) if each.tag.endswith("geometry") else self.of(target)
+                more = (1, _index_length(target)) if each.tag.endswith("geometry") else self.of(target)
                 places, characters = places + more[0], characters + more[1]
             if places > MOST_PLACES or characters > MESH.most:
                 raise refusal(f"it has more than {MOST_PLACES} placed parts", self.file)
@@ -164,7 +164,7 @@ class _Placed:
         return places, characters
 
 
-def _length(geometry: Any) -> int:
+def _index_length(geometry: Any) -> int:
     """Return the number of characters of a geometry's indices."""
     return sum(len(each.text or "") for each in geometry.iter("{*}p", "{*}ph"))
 
@@ -190,10 +190,10 @@ def _examine_gltf(head: dict[str, Any], file: str) -> None:
     """Raise FileError if views, accessors and parts together are too large; readers copy overlapping ones."""
     try:
         views = sum(int(view["byteLength"]) for view in head.get("bufferViews", []))
-        sizes = [_numbers_of(each) for each in head.get("accessors", [])]
+        sizes = [_value_count(each) for each in head.get("accessors", [])]
         parts = [part for mesh in head.get("meshes", []) for part in mesh["primitives"]]
         packed = any("bufferView" not in each and int(each["count"]) > _FEW for each in head.get("accessors", []))
-        wanted = sum(_wanted(part, sizes) for part in parts)
+        wanted = sum(_values_of_part(part, sizes) for part in parts)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
         raise refusal(f"its description lacks {str(error)[:100] or 'an entry'}", file) from None
     if packed:
@@ -204,14 +204,14 @@ def _examine_gltf(head: dict[str, Any], file: str) -> None:
         raise refusal(f"it has more than {MOST_PLACES} parts or nodes", file)
 
 
-def _numbers_of(accessor: dict[str, Any]) -> int:
+def _value_count(accessor: dict[str, Any]) -> int:
     count = int(accessor["count"])
     if count < 0 or accessor["componentType"] not in _COMPONENT_TYPES:
         raise ValueError("a count")
     return count * _COMPONENTS[accessor["type"]]
 
 
-def _wanted(primitive: dict[str, Any], sizes: list[int]) -> int:
+def _values_of_part(primitive: dict[str, Any], sizes: list[int]) -> int:
     """Return the number of values that a part takes from accessors."""
     used = [*primitive["attributes"].values(), *([primitive["indices"]] if "indices" in primitive else [])]
     return sum(sizes[k] for k in used)

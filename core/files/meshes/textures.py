@@ -40,12 +40,12 @@ def shrink_pictures(materials: Iterable[Any]) -> None:
         for name in TEXTURES:
             image = getattr(material, name, None)
             if image is not None and id(image) not in done:
-                done[id(image)] = image, _mean(image) if name in TEXTURES[:2] else None
+                done[id(image)] = image, _mean_pixel(image) if name in TEXTURES[:2] else None
             if image is not None:
                 setattr(material, name, done[id(image)][1])
 
 
-def _mean(image: Any) -> Any:
+def _mean_pixel(image: Any) -> Any:
     """Return one pixel of the mean colour; None for an image that is too large or damaged."""
     width, height = image.size
     if image.format not in FORMATS or width * height > MOST_PIXELS:

@@ -30,9 +30,9 @@ class Rotors:
             for tag in section:
                 if local_name(tag):
                     self.count += 1
-                    self._add(reader, tag)
+                    self._add_actuator(reader, tag)
 
-    def _add(self, reader: Reader, tag: Tag) -> None:
+    def _add_actuator(self, reader: Reader, tag: Tag) -> None:
         where = f"{local_name(tag)} '{tag.get('name', '')}'".replace(" ''", "")
         armature = reader.number(tag, "armature", 0.0, where)
         damping = coefficients(reader, tag, "damping", where)

@@ -107,12 +107,12 @@ class Settings:
             return np.asarray(Rotation.from_euler(self.sequence.swapcase(), angles).as_matrix())
         if tag.get("axisangle") is not None:
             *axis, angle = reader.numbers(tag, "axisangle", 4, None, where)
-            return np.asarray(Rotation.from_rotvec(self.angle(angle) * _unit(np.array(axis))).as_matrix())
+            return np.asarray(Rotation.from_rotvec(self.angle(angle) * _unit_vector(np.array(axis))).as_matrix())
         if tag.get("xyaxes") is not None:
             six = np.array(reader.numbers(tag, "xyaxes", 6, None, where))
-            x_axis = _unit(six[:3])
+            x_axis = _unit_vector(six[:3])
             second = np.array(in_range(six[3:].tolist()))
-            y_axis = _unit(second - (second @ x_axis) * x_axis)
+            y_axis = _unit_vector(second - (second @ x_axis) * x_axis)
             return np.column_stack([x_axis, y_axis, np.cross(x_axis, y_axis)])
         if tag.get("zaxis") is not None:
             return from_z(np.array(reader.numbers(tag, "zaxis", 3, None, where)))
@@ -170,7 +170,7 @@ def quaternion_matrix(quaternion: Sequence[float]) -> Matrix:
     return np.asarray(Rotation.from_quat(in_range(tuple(map(float, quaternion)))).as_matrix())
 
 
-def _unit(vector: Matrix) -> Matrix:
+def _unit_vector(vector: Matrix) -> Matrix:
     vector = np.array(in_range(vector.tolist()))
     length = np.linalg.norm(vector)
     return vector / length if length > 0.0 else np.array([0.0, 0.0, 1.0])
@@ -178,7 +178,7 @@ def _unit(vector: Matrix) -> Matrix:
 
 def from_z(direction: Matrix) -> Matrix:
     """Return the (3, 3) smallest rotation that takes z to a direction."""
-    z = _unit(direction)
+    z = _unit_vector(direction)
     axis, cosine = np.cross([0.0, 0.0, 1.0], z), z[2]
     sine = np.linalg.norm(axis)
     if sine < 1e-12:
@@ -194,9 +194,9 @@ class Defaults:
         self.classes: dict[str, dict[str, dict[str, str]]] = {"main": {}}
         self.unknown: set[str] = set()
         for tag in reader.children(root, "default"):
-            self._define(tag, tag.get("class", "main"), self.classes["main"])
+            self._define_class(tag, tag.get("class", "main"), self.classes["main"])
 
-    def _define(self, tag: Tag, name: str, inherited: dict[str, dict[str, str]]) -> None:
+    def _define_class(self, tag: Tag, name: str, inherited: dict[str, dict[str, str]]) -> None:
         own = copy.deepcopy(inherited)
         for child in tag:
             kind = local_name(child)
@@ -206,29 +206,29 @@ class Defaults:
         self.classes[name] = own
         for child in tag:
             if local_name(child) == "default":
-                self._define(child, child.get("class", ""), own)
+                self._define_class(child, child.get("class", ""), own)
 
     def apply(self, root: Tag) -> None:
         """Write the default attributes into the elements that lack them."""
         for section in [child for child in root if local_name(child) in _SECTIONS]:
-            self._walk(section, "main", local_name(section))
+            self._apply_below(section, "main", local_name(section))
 
-    def _walk(self, tag: Tag, current: str, section: str) -> None:
-        current = self._class(tag, "childclass", current)
+    def _apply_below(self, tag: Tag, current: str, section: str) -> None:
+        current = self._class_of_element(tag, "childclass", current)
         for child in tag:
             kind = local_name(child)
             if not kind:
                 continue
             kind = kind if section in ("asset", "worldbody") else section
-            given = self.classes[self._class(child, "class", current)].get(kind, {})
+            given = self.classes[self._class_of_element(child, "class", current)].get(kind, {})
             turned = any(child.get(key) is not None for key in ORIENTATIONS)
             for key, value in given.items():
                 if child.get(key) is None and not (turned and key in ORIENTATIONS):
                     child.set(key, value)
             if kind != "tendon":
-                self._walk(child, current, section)
+                self._apply_below(child, current, section)
 
-    def _class(self, tag: Tag, attribute: str, current: str) -> str:
+    def _class_of_element(self, tag: Tag, attribute: str, current: str) -> str:
         """Return the default class named by an element; the current class if it names none or an unknown one."""
         name = tag.get(attribute)
         if name is None or name in self.classes:

@@ -26,35 +26,35 @@ _PLACED = ("body", "geom", "site", "inertial", "camera", "light")
 def unfold(root: Tag, reader: Reader, settings: Settings) -> None:
     """Expand every `<replicate>` into copies and every `<frame>` into its parent. Defaults must have been applied.
     Raises FileError."""
-    replicates = _named(root, "replicate")
-    _bound(replicates, reader)
+    replicates = _elements_of_kind(root, "replicate")
+    _require_bounded(replicates, reader)
     for tag in reversed(replicates):
-        _repeated(tag, reader, settings)
-    for tag in reversed(_named(root, "frame")):
+        _expand_replicate(tag, reader, settings)
+    for tag in reversed(_elements_of_kind(root, "frame")):
         X = settings.pose(tag, "frame")
         for child in tag:
-            _move(child, X, reader, settings)
-        _replace(tag, list(tag))
+            _move_to_parent(child, X, reader, settings)
+        _replace_element(tag, list(tag))
 
 
-def _named(root: Tag, kind: str) -> list[Tag]:
+def _elements_of_kind(root: Tag, kind: str) -> list[Tag]:
     """Return the elements of a kind in the body tree, outer ones first."""
     return [
         tag for world in root if local_name(world) == "worldbody" for tag in world.iter() if local_name(tag) == kind
     ]
 
 
-def _bound(replicates: list[Tag], reader: Reader) -> None:
+def _require_bounded(replicates: list[Tag], reader: Reader) -> None:
     """Raise FileError, before copying anything, if nested replicates would create too many elements."""
     copies: dict[Tag, int] = {}
     suffixes: dict[Tag, int] = {}
     elements = letters = 0
     for tag in replicates:  # outer ones first
-        count = _count(tag, reader)
+        count = _copy_count(tag, reader)
         outer = next((each for each in tag.iterancestors() if each in copies), None)
         copies[tag] = count * copies.get(outer, 1)
         suffixes[tag] = len(tag.get("sep", "")) + len(str(count)) + suffixes.get(outer, 0)
-        inner = [each for each in tag.iterdescendants() if _inside(each) is tag]
+        inner = [each for each in tag.iterdescendants() if _enclosing_replicate(each) is tag]
         elements += copies[tag] * (1 + len(inner))
         named = sum(len(value) for each in inner for value in each.attrib.values())
         letters += copies[tag] * (named + len(inner) * suffixes[tag])
@@ -68,28 +68,28 @@ def _bound(replicates: list[Tag], reader: Reader) -> None:
             raise reader.error(tag, what, "replicate, count", "Use smaller counts, or fewer nested replicates.")
 
 
-def _inside(tag: Tag) -> Tag:
+def _enclosing_replicate(tag: Tag) -> Tag:
     """Return the innermost replicate around an element."""
     return next((each for each in tag.iterancestors() if local_name(each) == "replicate"), None)
 
 
-def _count(tag: Tag, reader: Reader) -> int:
+def _copy_count(tag: Tag, reader: Reader) -> int:
     count = int(reader.number(tag, "count", None, "replicate"))
     if not 0 < count <= MOST_COPIES:
         raise reader.error(tag, f"{count} copies cannot be made.", "replicate, count", f"Use 1 … {MOST_COPIES}.")
     return count
 
 
-def _repeated(tag: Tag, reader: Reader, settings: Settings) -> None:
+def _expand_replicate(tag: Tag, reader: Reader, settings: Settings) -> None:
     """Write copies of a replicate's content: copy i is moved i times by (offset, euler) and named name + sep + i."""
-    count = _count(tag, reader)
+    count = _copy_count(tag, reader)
     step = settings.rotation(tag, "replicate")
     offset = np.array(reader.numbers(tag, "offset", 3, (0.0, 0.0, 0.0), "replicate"))
     width, separator = len(str(count - 1)), tag.get("sep", "")
     copies, X = [], np.eye(4)
     for number in range(count):
         frame = tag.makeelement("frame", {"childclass": tag.get("childclass", "")} if tag.get("childclass") else {})
-        _place(frame, X)
+        _set_pose(frame, X)
         for child in tag:
             twin = copy.deepcopy(child)
             for each in twin.iter():
@@ -98,40 +98,40 @@ def _repeated(tag: Tag, reader: Reader, settings: Settings) -> None:
             frame.append(twin)
         copies.append(frame)
         X = X @ np.block([[step, offset[:, None]], [np.zeros((1, 3)), np.ones((1, 1))]])
-    _replace(tag, copies)
+    _replace_element(tag, copies)
 
 
-def _move(child: Tag, X: Matrix, reader: Reader, settings: Settings) -> None:
+def _move_to_parent(child: Tag, X: Matrix, reader: Reader, settings: Settings) -> None:
     """Change an element's pose from the frame's axes to those of the frame's parent."""
     kind = local_name(child)
     if kind in ("joint", "freejoint"):
         if kind == "joint":
-            _set(child, "pos", X[:3, :3] @ reader.numbers(child, "pos", 3, (0.0, 0.0, 0.0), kind) + X[:3, 3])
-            _set(child, "axis", X[:3, :3] @ reader.numbers(child, "axis", 3, (0.0, 0.0, 1.0), kind))
+            _set_numbers(child, "pos", X[:3, :3] @ reader.numbers(child, "pos", 3, (0.0, 0.0, 0.0), kind) + X[:3, 3])
+            _set_numbers(child, "axis", X[:3, :3] @ reader.numbers(child, "axis", 3, (0.0, 0.0, 1.0), kind))
     elif kind in ("geom", "site") and child.get("fromto") is not None:
         matrix, half = between(settings.ends(child, kind))
         width = child.get("size", "").split()[:1]
         long = child.get("type") in ("capsule", "cylinder")
         child.set("size", " ".join([*width, *([] if long else width), repr(half)]))
         child.attrib.pop("fromto")
-        _place(child, X @ matrix)
+        _set_pose(child, X @ matrix)
     elif kind in _PLACED:
-        _place(child, X @ settings.pose(child, kind))
+        _set_pose(child, X @ settings.pose(child, kind))
 
 
-def _place(tag: Tag, X: Matrix) -> None:
+def _set_pose(tag: Tag, X: Matrix) -> None:
     for key in ORIENTATIONS:
         tag.attrib.pop(key, None)
     x, y, z, w = Rotation.from_matrix(X[:3, :3]).as_quat()
-    _set(tag, "pos", X[:3, 3])
-    _set(tag, "quat", (w, x, y, z))
+    _set_numbers(tag, "pos", X[:3, 3])
+    _set_numbers(tag, "quat", (w, x, y, z))
 
 
-def _set(tag: Tag, attribute: str, values: Iterable[float]) -> None:
+def _set_numbers(tag: Tag, attribute: str, values: Iterable[float]) -> None:
     tag.set(attribute, " ".join(repr(float(value)) for value in values))
 
 
-def _replace(tag: Tag, others: list[Tag]) -> None:
+def _replace_element(tag: Tag, others: list[Tag]) -> None:
     keep_origin(tag, others)
     parent = tag.getparent()
     at = parent.index(tag)

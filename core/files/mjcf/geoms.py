@@ -83,25 +83,27 @@ class Geoms:
         if kind != "mesh" and kind not in COUNTS:
             self.reader.note(tag, "warning", f"'{kind}' is not a geom type; it is left out.", "", place, "shapes")
             return None
-        look: dict[str, Any] = {"role": self._role(tag), **self._look(tag, where)}
+        look: dict[str, Any] = {"role": self._shape_role(tag), **self._appearance(tag, where)}
         mesh = tag.get("mesh", "")
         if (mesh or kind == "mesh") and mesh not in self.meshes.tags:
             text = f"There is no mesh '{mesh}'; the geom is left out, together with its mass."
             self.reader.note(tag, "warning", text, "Add it to <asset>.", place, "shapes")
             return None
         if kind == "mesh":
-            return self._mesh(tag, mesh, look, where, place)
+            return self._mesh_geom(tag, mesh, look, where, place)
         try:
-            matrix, sizes = self._fitted(tag, kind, mesh, where) if mesh else self._placed(tag, kind, where)
+            matrix, sizes = (
+                self._fitted_pose_and_sizes(tag, kind, mesh, where) if mesh else self._pose_and_sizes(tag, kind, where)
+            )
         except KinetostatError as error:
             if not mesh:
                 raise
             text = f"A {kind} fitted to a mesh is left out: {error.what}"
             self.reader.note(tag, "warning", text, error.remedy, place, "shapes")
             return None
-        return Geom(tag, kind, matrix, sizes, "", self._primitive(tag, kind, matrix, sizes, look, place))
+        return Geom(tag, kind, matrix, sizes, "", self._primitive_shape(tag, kind, matrix, sizes, look, place))
 
-    def _primitive(
+    def _primitive_shape(
         self,
         tag: Tag,
         kind: str,
@@ -121,7 +123,7 @@ class Geoms:
         x, y, z = sizes
         return Box(size=(2.0 * x, 2.0 * y, 2.0 * z), **common)
 
-    def _placed(self, tag: Tag, kind: str, where: str) -> tuple[Matrix, tuple[float, ...]]:
+    def _pose_and_sizes(self, tag: Tag, kind: str, where: str) -> tuple[Matrix, tuple[float, ...]]:
         """Return pose and half sizes; `fromto` gives the pose and length of elongated geoms."""
         count = COUNTS[kind]
         given = tag.get("size", "").split()
@@ -134,17 +136,17 @@ class Geoms:
         (width,) = self.reader.numbers(tag, "size", 1, None, where)
         return matrix, {1: (width,), 2: (width, half)}.get(count, (width, width, half))
 
-    def _fitted(self, tag: Tag, kind: str, mesh: str, where: str) -> tuple[Matrix, tuple[float, ...]]:
+    def _fitted_pose_and_sizes(self, tag: Tag, kind: str, mesh: str, where: str) -> tuple[Matrix, tuple[float, ...]]:
         """Return pose and half sizes of a primitive fitted to a mesh; sizes given in the file are ignored."""
         content, surface = self.meshes.content(mesh), self.meshes.surface(mesh)
         pose, sizes = fitted(kind, content, surface, self.settings.fits_bounds)
         factor = self.reader.number(tag, "fitscale", 1.0, where)
         return self.settings.pose(tag, where) @ pose, tuple(factor * size for size in sizes[: COUNTS[kind]])
 
-    def _mesh(self, tag: Tag, mesh: str, look: dict[str, Any], where: str, place: tuple[str, str]) -> Geom:
+    def _mesh_geom(self, tag: Tag, mesh: str, look: dict[str, Any], where: str, place: tuple[str, str]) -> Geom:
         matrix, file = self.settings.pose(tag, where), self.meshes.file(mesh)
         if not file.lower().endswith(tuple(MESH_SUFFIXES)):
-            return Geom(tag, "mesh", matrix, (), mesh, self._stand_in(tag, mesh, matrix, look, place))
+            return Geom(tag, "mesh", matrix, (), mesh, self._bounding_box(tag, mesh, matrix, look, place))
         if self.meshes.found(mesh) is None:
             text = f"The mesh '{file}' is not found; a placeholder is shown."
             self.reader.note(tag, "warning", text, "Put the file there.", place, "shapes")
@@ -157,7 +159,7 @@ class Geoms:
         own[:3, :3], own[:3, 3] = R.T, -np.array(scale) * (R.T @ position)
         return Geom(tag, "mesh", matrix, (), mesh, Mesh(file=file, scale=scale, pose=pose_of(matrix @ own), **look))
 
-    def _stand_in(
+    def _bounding_box(
         self, tag: Tag, mesh: str, matrix: Matrix, look: dict[str, Any], place: tuple[str, str]
     ) -> Shape | None:
         """Return the bounding box of a mesh without a displayable file; None if the mesh cannot be read."""
@@ -174,12 +176,12 @@ class Geoms:
         x, y, z = (float(size) for size in high - low)
         return Box(size=(x, y, z), pose=pose_of(matrix @ middle), **look)
 
-    def _role(self, tag: Tag) -> str:
+    def _shape_role(self, tag: Tag) -> str:
         if tag.get("contype") == "0" and tag.get("conaffinity") == "0":
             return "visual"
         return "collision" if tag.get("group", "0").strip() in ("3", "4", "5") else "both"
 
-    def _look(self, tag: Tag, where: str) -> dict[str, Any]:
+    def _appearance(self, tag: Tag, where: str) -> dict[str, Any]:
         if tag.get("rgba") is not None and tag.get("rgba") != _GREY:
             return {"color": self.reader.numbers(tag, "rgba", 4, None, where)}
         known = self.materials.get(tag.get("material", ""))
@@ -189,16 +191,16 @@ class Geoms:
 
     def mass(self, body: Tag, name: str, geoms: Sequence[Geom]) -> dict[str, Any]:
         """Return mass, centre of mass and inertia of a body as fields, within the compiler's bounds."""
-        return self._bounded(self._weighed(body, name, geoms))
+        return self._with_mass_bounds(self._mass_from_geoms(body, name, geoms))
 
-    def _weighed(self, body: Tag, name: str, geoms: Sequence[Geom]) -> dict[str, Any]:
+    def _mass_from_geoms(self, body: Tag, name: str, geoms: Sequence[Geom]) -> dict[str, Any]:
         inertial = self.reader.child(body, "inertial", f"body '{name}'")
         if inertial is not None and self.settings.inertia_from_geom != "true":
-            return self._given(inertial, f"body '{name}', inertial")
+            return self._given_inertial(inertial, f"body '{name}', inertial")
         if inertial is None and self.settings.inertia_from_geom == "false":
             return {}
         try:
-            parts = [self._weight(geom, name) for geom in geoms if self._counts(geom.tag, name)]
+            parts = [self._geom_inertia(geom, name) for geom in geoms if self._adds_mass(geom.tag, name)]
         except KinetostatError as error:
             self.reader.note(body, "warning", f"Its mass is left out: {error.what}", error.remedy, ("bodies", name))
             return {}
@@ -206,13 +208,13 @@ class Geoms:
         if not parts:
             return {}
         mass, center, tensor = split(sum_of(parts))
-        return {"mass": mass, "center_of_mass": tuple(center), "inertia": _tensor(tensor)}
+        return {"mass": mass, "center_of_mass": tuple(center), "inertia": _inertia_element(tensor)}
 
-    def _counts(self, tag: Tag, name: str) -> bool:
+    def _adds_mass(self, tag: Tag, name: str) -> bool:
         """Return True if a geom contributes to the mass of its body."""
         return int(self.reader.number(tag, "group", 0.0, f"body '{name}', geom")) in self.settings.weighing_groups
 
-    def _bounded(self, fields: dict[str, Any]) -> dict[str, Any]:
+    def _with_mass_bounds(self, fields: dict[str, Any]) -> dict[str, Any]:
         """Apply the compiler's boundmass, boundinertia and balanceinertia to mass properties."""
         settings = self.settings
         if not (settings.least_mass or settings.least_inertia or settings.balanced):
@@ -224,7 +226,7 @@ class Geoms:
         if settings.balanced and moments[0] + moments[1] < moments[2]:
             moments[:] = np.mean(moments)
         I = (axes * moments) @ axes.T
-        tensor = _tensor(_symmetric(I))
+        tensor = _inertia_element(_symmetric_entries(I))
         return {**fields, "mass": max(float(fields.get("mass", 0.0)), settings.least_mass), "inertia": tensor}
 
     def scaled(self, bodies: Sequence[Body]) -> list[Body]:
@@ -239,7 +241,7 @@ class Geoms:
             found.append(dataclasses.replace(body, mass=float(body.mass) * factor, inertia=Inertia(**entries)))
         return found
 
-    def _given(self, tag: Tag, where: str) -> dict[str, Any]:
+    def _given_inertial(self, tag: Tag, where: str) -> dict[str, Any]:
         mass = self.reader.number(tag, "mass", None, where)
         matrix = self.settings.pose(tag, where)
         if tag.get("fullinertia") is not None:
@@ -251,10 +253,10 @@ class Geoms:
         return {
             "mass": mass,
             "center_of_mass": tuple(float(x) for x in matrix[:3, 3]),
-            "inertia": _tensor(_symmetric(I)),
+            "inertia": _inertia_element(_symmetric_entries(I)),
         }
 
-    def _weight(self, geom: Geom, name: str) -> inertias.Inertia:
+    def _geom_inertia(self, geom: Geom, name: str) -> inertias.Inertia:
         """Return the mass properties of a geom in its body's frame."""
         where, tag = f"body '{name}', geom", geom.tag
         density = self.reader.number(tag, "density", DENSITY, where)
@@ -274,13 +276,13 @@ class Geoms:
             what = f"A {geom.kind} of this size has no volume, and so no mass."
             raise self.reader.error(tag, what, f"{where}, size", "Give sizes larger than 0.")
         mass = density * amount if given is None else given
-        return about_center(mass, Vector3(*(float(x) for x in center)), _symmetric(mass * (R @ per_mass @ R.T)))
+        return about_center(mass, Vector3(*(float(x) for x in center)), _symmetric_entries(mass * (R @ per_mass @ R.T)))
 
 
-def _symmetric(I: Matrix) -> Symmetric3:
+def _symmetric_entries(I: Matrix) -> Symmetric3:
     return Symmetric3(*(float(I[i]) for i in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))))
 
 
-def _tensor(entries: Symmetric3) -> Inertia:
+def _inertia_element(entries: Symmetric3) -> Inertia:
     values: list[Value] = [float(entry) for entry in entries]
     return Inertia(**dict(zip(_ENTRIES, values, strict=True)))

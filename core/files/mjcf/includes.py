@@ -54,7 +54,7 @@ class Includes:
     def resolved(self, root: Tag, source: Source) -> Tag:
         """Return the tree with all includes replaced. Raises FileError."""
         for tag in [tag for tag in root.iter() if local_name(tag) == "include"]:
-            inner = self._file(tag, source)
+            inner = self._included_source(tag, source)
             found, findings = parse_xml(inner, forgiving=True)
             self.findings += findings
             children = list(self.resolved(found, inner))
@@ -68,26 +68,28 @@ class Includes:
                 parent.insert(at + offset, child)
         return root
 
-    def _file(self, tag: Tag, source: Source) -> Source:
+    def _included_source(self, tag: Tag, source: Source) -> Source:
         name = tag.get("file", "")
         folders = (self.folder, os.path.dirname(os.path.abspath(source.file))) if source.file else ("",)
         places = [Path(folder, name) for folder in folders]
         place = next((each for each in places if name and each.is_file()), None)
         if place is None:
-            raise _refused(
+            raise _include_error(
                 tag, source, f"There is no file '{name}'.", "Put it in the folder of the main file or correct its name."
             )
         key = os.path.realpath(place)
         if key in self.seen:
-            raise _refused(tag, source, f"'{name}' is included twice, or within itself.", "Remove one of the includes.")
+            raise _include_error(
+                tag, source, f"'{name}' is included twice, or within itself.", "Remove one of the includes."
+            )
         self.seen.add(key)
         inner = source_of_file(place)
         self.left -= INCLUDE + len(inner.data)
         if self.left < 0 or len(self.seen) > MAX_INCLUDES:
             what = "The included files are too many or too large in total."
-            raise _refused(tag, source, what, "Include fewer of them.")
+            raise _include_error(tag, source, what, "Include fewer of them.")
         return inner
 
 
-def _refused(tag: Tag, source: Source, what: str, remedy: str) -> FileError:
+def _include_error(tag: Tag, source: Source, what: str, remedy: str) -> FileError:
     return FileError(what, where="include", file=source.file, line=tag.sourceline, remedy=remedy)

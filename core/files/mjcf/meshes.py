@@ -91,7 +91,7 @@ class Meshes:
     def surface(self, name: str) -> Surface:
         """Return the surface of a mesh as used by geoms. Raises KinetostatError if it cannot be read."""
         if name not in self._surfaces:
-            points, faces = self._written(name)
+            points, faces = self._points_and_faces(name)
             points = points.astype(np.float32).astype(float)  # what MuJoCo computes with
             position, R = self.reference(name)
             scale = np.array(self.scale(name))
@@ -102,7 +102,7 @@ class Meshes:
             self._surfaces[name] = Surface(((points - position) @ R) * scale, faces)
         return self._surfaces[name]
 
-    def _written(self, name: str) -> tuple[Array, NDArray[np.int64]]:
+    def _points_and_faces(self, name: str) -> tuple[Array, NDArray[np.int64]]:
         tag, where = self.tags[name], f"mesh '{name}'"
         if tag.get("vertex") is not None:
             count = len(tag.get("vertex", "").split())
@@ -181,37 +181,37 @@ def content_of_surface(surface: Surface, mode: str, name: str) -> Content:
     so that hollows count too; convex: of the hull; shell: the surface itself.
     """
     triangles = surface.triangles
-    middle = _middle(triangles)
+    middle = _centroid(triangles)
     if mode == CONVEX:
         triangles = surface.points[hull(surface.points)]
-    amounts = _amounts(triangles, middle, mode)
+    amounts = _areas_or_volumes(triangles, middle, mode)
     total = float(amounts.sum())
     if not total >= LEAST_VOLUME:
         what = "has no area" if mode == SHELL else "encloses no volume"
         raise ModelError(f"The mesh '{name}' {what}.", remedy="Close its surface, or give the body its inertia.")
     center = amounts @ (0.75 * triangles.mean(axis=1) + 0.25 * middle) / total
     corners = triangles - center
-    amounts = _amounts(corners, np.zeros(3), mode)
+    amounts = _areas_or_volumes(corners, np.zeros(3), mode)
     twice = np.einsum("n,nij,nik->jk", amounts, corners, corners)
     sums = corners.sum(axis=1)
     products = (twice + np.einsum("n,nj,nk->jk", amounts, sums, sums)) / (12.0 if mode == SHELL else 20.0)
     return Content(float(amounts.sum()), center, np.trace(products) * np.eye(3) - products)
 
 
-def _areas(triangles: Array) -> Array:
+def _area_vectors(triangles: Array) -> Array:
     """Return the (m, 3) area vectors (normal times area) of triangles."""
     return 0.5 * np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
 
 
-def _middle(triangles: Array) -> Array:
+def _centroid(triangles: Array) -> Array:
     """Return the centroid (3,) of a surface."""
-    areas = np.linalg.norm(_areas(triangles), axis=1)
+    areas = np.linalg.norm(_area_vectors(triangles), axis=1)
     return np.asarray(areas @ triangles.mean(axis=1) / max(float(areas.sum()), LEAST_VOLUME))
 
 
-def _amounts(triangles: Array, apex: Array, mode: str) -> Array:
+def _areas_or_volumes(triangles: Array, apex: Array, mode: str) -> Array:
     """Return the (m,) areas of triangles, or the volumes of tetrahedra between them and a point."""
-    normals = _areas(triangles)
+    normals = _area_vectors(triangles)
     if mode == SHELL:
         return np.asarray(np.linalg.norm(normals, axis=1))
     volumes = np.einsum("ij,ij->i", triangles.mean(axis=1) - apex, normals) / 3.0

@@ -37,13 +37,13 @@ def added(one: Coefficients, other: Coefficients, factor: float = 1.0) -> Coeffi
 def spring_law(stiffness: Coefficients, stretch: str) -> str:
     """Return the nonlinear part of a spring's force as a formula of its stretch."""
     _, second, third = stiffness
-    return _sum((second, f"{stretch}*{stretch}"), (third, f"{stretch}*{stretch}*{stretch}"))
+    return _formula_sum((second, f"{stretch}*{stretch}"), (third, f"{stretch}*{stretch}*{stretch}"))
 
 
 def damper_law(damping: Coefficients, rate: str = "rate") -> str:
     """Return the nonlinear part of a damper's force as a formula of its rate."""
     _, second, third = damping
-    return _sum((second, f"{rate}*abs({rate})"), (third, f"{rate}*{rate}*{rate}"))
+    return _formula_sum((second, f"{rate}*abs({rate})"), (third, f"{rate}*{rate}*{rate}"))
 
 
 def together(*laws: str) -> str | None:
@@ -51,7 +51,7 @@ def together(*laws: str) -> str | None:
     return " + ".join(law for law in laws if law) or None
 
 
-def _sum(*terms: tuple[float, str]) -> str:
+def _formula_sum(*terms: tuple[float, str]) -> str:
     return " + ".join(f"({factor!r})*{text}" for factor, text in terms if factor)
 
 
@@ -63,7 +63,7 @@ class Springs(NamedTuple):
     relaxed: tuple[float, ...] = ()
 
     @property
-    def bent(self) -> bool:
+    def nonlinear(self) -> bool:
         """Return True if stiffness or damping has nonlinear terms, which joints have no fields for."""
         return any((*self.stiffness[1:], *self.damping[1:]))
 
@@ -108,33 +108,33 @@ class Passive:
                 law = damper_law(springs.damping)
                 self.add(f"{joint.name}_{coordinate}", kind="joint", joint=joint.name, coordinate=coordinate, law=law)
         if any(springs.stiffness[1:]):
-            self._turning(joint, springs)
+            self._add_rotational_spring(joint, springs)
         if joint.kind == "free":
-            self._moving(joint, springs)
+            self._add_translational_forces(joint, springs)
 
-    def _turning(self, joint: Joint, springs: Springs) -> None:
+    def _add_rotational_spring(self, joint: Joint, springs: Springs) -> None:
         """Add a torque against the rotation vector from the relaxed orientation, in the child's axes."""
         turn = springs.relaxed[3:] if joint.kind == "free" else joint.a.rotation
         a = self.frame(f"{joint.name}_relaxed", joint.parent, Pose(rotation=turn)) if len(turn) else joint.parent
         sensor = self.measure(f"{joint.name}_turn", "orientation", a, joint.child)
         values = [f"{sensor}.{axis}" for axis in "xyz"]
-        torque = _against(values, springs.stiffness)
+        torque = _restoring_components(values, springs.stiffness)
         self.add(
             f"{joint.name}_turn",
             kind="wrench",
-            a=_or_empty(joint.parent),
+            a=_empty_for_world(joint.parent),
             b=joint.child,
             resolve=joint.child,
             torque=torque,
         )
 
-    def _moving(self, joint: Joint, springs: Springs) -> None:
+    def _add_translational_forces(self, joint: Joint, springs: Springs) -> None:
         """Add forces on the origin of a free body against its displacement and velocity, in world axes."""
         force = ["0"] * 3
         if any(springs.stiffness[1:]):
             sensor = self.measure(f"{joint.name}_place", "position", WORLD, joint.child)
             away = [f"({sensor}.{axis} - ({rest!r}))" for axis, rest in zip("xyz", springs.relaxed, strict=False)]
-            force = list(_against(away, springs.stiffness))
+            force = list(_restoring_components(away, springs.stiffness))
         if any(springs.damping[1:]):
             sensor = self.measure(f"{joint.name}_velocity", "velocity", WORLD, joint.child)
             laws = [damper_law(springs.damping, f"{sensor}.{axis}") for axis in "xyz"]
@@ -153,13 +153,13 @@ class Passive:
         self.add(f"{body.name}_gravcomp", kind="wrench", b=b, force=lift)
 
 
-def _against(values: Sequence[str], stiffness: Coefficients) -> tuple[str, ...]:
+def _restoring_components(values: Sequence[str], stiffness: Coefficients) -> tuple[str, ...]:
     """Return the components −x_i (k₁ r + k₂ r²) as formulas, r being the length of x."""
     square = " + ".join(f"{value}*{value}" for value in values)
     _, second, third = stiffness
-    factor = _sum((second, f"sqrt({square} + 1e-30)"), (third, f"({square})"))
+    factor = _formula_sum((second, f"sqrt({square} + 1e-30)"), (third, f"({square})"))
     return tuple(f"-{value}*({factor})" for value in values)
 
 
-def _or_empty(frame: str) -> str:
+def _empty_for_world(frame: str) -> str:
     return "" if frame == WORLD else frame

@@ -41,7 +41,7 @@ def check_words(reader: Reader, root: Tag) -> None:
     report_missing(reader, VOCABULARY, root, _INSTEAD)
     report_texts(reader, VOCABULARY, root)
     _check_keywords(reader, root)
-    _check_turns(reader, root)
+    _check_rotations(reader, root)
     _report_left_out(reader, root)
 
 
@@ -85,7 +85,7 @@ def _check_free_joint(reader: Reader, body: Tag, inner: bool) -> None:
         reader.note(free[0], "warning", text, "Move the body into <worldbody>, without other joints.", field="free")
 
 
-def _check_turns(reader: Reader, root: Tag) -> None:
+def _check_rotations(reader: Reader, root: Tag) -> None:
     """Check that an element's rotation is given by one attribute only."""
     turned = [tag for tag in root.iter() if sum(word in tag.attrib for word in ORIENTATIONS) > 1]
     if turned:

@@ -46,7 +46,7 @@ def filled(kind: str, sizes: Sizes) -> Solid:
         return Solid(tube, np.array([across, across, along]))
     ends = 0.4 * r * r
     whole = np.array([ends + h * h + 0.75 * r * h] * 2 + [ends])
-    return _together((tube, np.array([across, across, along])), (ball, whole))
+    return _combined_solid((tube, np.array([across, across, along])), (ball, whole))
 
 
 def shell(kind: str, sizes: Sizes) -> Solid:
@@ -63,12 +63,12 @@ def shell(kind: str, sizes: Sizes) -> Solid:
     tube = 4.0 * pi * r * h, np.array([(6.0 * r * r + 4.0 * h * h) / 12.0] * 2 + [r * r])
     if kind == "cylinder":
         lids = 2.0 * pi * r * r, np.array([r * r / 4.0 + h * h] * 2 + [r * r / 2.0])
-        return _together(tube, lids)
+        return _combined_solid(tube, lids)
     ends = 2.0 / 3.0 * r * r  # of hemispheres, whose centres of mass are r/2 from their edges
-    return _together(tube, (ball, np.array([ends + h * h + r * h] * 2 + [ends])))
+    return _combined_solid(tube, (ball, np.array([ends + h * h + r * h] * 2 + [ends])))
 
 
-def _together(*parts: tuple[float, Array]) -> Solid:
+def _combined_solid(*parts: tuple[float, Array]) -> Solid:
     """Combine several parts with a common centre."""
     amount = sum(part[0] for part in parts)
     moments = sum((share * own for share, own in parts), np.zeros(3))
@@ -82,7 +82,7 @@ def _box_shell(sizes: Sizes) -> Solid:
         flat = half * (np.arange(3) != k)
         squares = flat**2 / 3.0 + half**2 * (np.arange(3) == k)
         parts.append((8.0 * float(np.prod(np.delete(half, k))), squares.sum() - squares))
-    return _together(*parts)
+    return _combined_solid(*parts)
 
 
 def _ellipsoid_shell(sizes: Sizes) -> Solid:

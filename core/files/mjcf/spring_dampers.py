@@ -41,8 +41,8 @@ def inertia_felt(
             continue
         X = poses[body.name]
         center = X[:3, :3] @ np.array(body.center_of_mass, dtype=float) + X[:3, 3]
-        moved = set(_carrying(body.name, parents))
-        columns = np.array([_motion(freedom, center) * (freedom.body in moved) for freedom in freedoms]).reshape(-1, 6)
+        moved = set(_carrying_bodies(body.name, parents))
+        columns = np.array([_twist(freedom, center) * (freedom.body in moved) for freedom in freedoms]).reshape(-1, 6)
         I = body.inertia
         own = np.array([[I.ixx, I.ixy, I.ixz], [I.ixy, I.iyy, I.iyz], [I.ixz, I.iyz, I.izz]], dtype=float)
         turning = X[:3, :3] @ own @ X[:3, :3].T
@@ -57,13 +57,13 @@ def inertia_felt(
     return {joint: len(each) / sum(each) for joint, each in found.items()}
 
 
-def _carrying(body: str, parents: Mapping[str, str]) -> Iterator[str]:
+def _carrying_bodies(body: str, parents: Mapping[str, str]) -> Iterator[str]:
     while body in parents:
         yield body
         body = parents[body]
 
 
-def _motion(freedom: Freedom, center: Array) -> Array:
+def _twist(freedom: Freedom, center: Array) -> Array:
     """Return the twist (6,) [ω; v] of a point that moves with a degree of freedom."""
     if freedom.point is None:
         return np.concatenate([np.zeros(3), freedom.axis])

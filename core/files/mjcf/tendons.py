@@ -65,9 +65,9 @@ class Tendons:
         """Read all tendons of a section."""
         for tag in section:
             if local_name(tag) in ("spatial", "fixed"):
-                self._tendon(tag)
+                self._read_tendon(tag)
 
-    def _tendon(self, tag: Tag) -> None:
+    def _read_tendon(self, tag: Tag) -> None:
         where = f"tendon '{tag.get('name', '')}'".replace(" ''", "")
         reader, off = self.reader, self.settings.off
         rotor = self.rotors.get(tag.get("name", ""), Rotor())
@@ -80,7 +80,7 @@ class Tendons:
         if not (any(stiffness) or any(damping) or mass):
             self.idle += 1
             return
-        path = self._path(tag)
+        path = self._read_path(tag)
         if path is None:
             text = (
                 f"The spring, damper and mass of {where} are left out: it wraps around a geom, or refers to a "
@@ -91,10 +91,10 @@ class Tendons:
         if mass and not self._on_one_branch(path):
             text = f"The mass of {where} couples branches of the tree; MuJoCo computes that only along a branch."
             reader.note(tag, "warning", text)
-        low, high = self._relaxed(tag, where, self._length(path))
-        self._make(tag.get("name") or "tendon", path, (stiffness, damping, mass), (low, high))
+        low, high = self._lengths_without_force(tag, where, self._relaxed_length(path))
+        self._add_tendon(tag.get("name") or "tendon", path, (stiffness, damping, mass), (low, high))
 
-    def _path(self, tag: Tag) -> _Path | None:
+    def _read_path(self, tag: Tag) -> _Path | None:
         joints: list[tuple[str, float]] = []
         lines: list[tuple[str, str, float]] = []
         before, factor = "", 1.0
@@ -118,13 +118,13 @@ class Tendons:
         branches = sorted(map(self.places.branch, names), key=len)
         return all(inner <= outer for inner, outer in itertools.pairwise(branches))
 
-    def _length(self, path: _Path) -> float:
+    def _relaxed_length(self, path: _Path) -> float:
         """Return the length of a path with all springs relaxed."""
         point = self.places.point
         own = sum(factor * self.places.relaxed.get(joint, 0.0) for joint, factor in path.joints)
         return own + sum(factor * float(np.linalg.norm(point(b) - point(a))) for a, b, factor in path.lines)
 
-    def _relaxed(self, tag: Tag, where: str, length: float) -> tuple[float, float]:
+    def _lengths_without_force(self, tag: Tag, where: str, length: float) -> tuple[float, float]:
         """Return the (shortest, longest) length without spring force; the length at rest if the file gives none
         or −1."""
         count = len(tag.get("springlength", "-1").split())
@@ -133,7 +133,7 @@ class Tendons:
             return length, length
         return low, (high[0] if high else low)
 
-    def _make(
+    def _add_tendon(
         self,
         name: str,
         path: _Path,

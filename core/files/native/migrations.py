@@ -25,7 +25,7 @@ def _from_0(tree: Entries) -> Entries:
     for collection in _NAMED:
         line, node = items.get(collection, (0, None))
         if isinstance(node, Items):
-            items[collection] = (line, _by_name(node))
+            items[collection] = (line, _entries_by_name(node))
     if "gravity" in items:
         line, vector = items.pop("gravity")
         gravity = Entries({"acceleration": (line, vector)}, line)
@@ -33,7 +33,7 @@ def _from_0(tree: Entries) -> Entries:
     return Entries(items, tree.line)
 
 
-def _by_name(node: Items) -> Entries:
+def _entries_by_name(node: Items) -> Entries:
     items: dict[str, tuple[int, Node]] = {}
     for item in node.items:
         name = item.items.get("name", (0, None))[1] if isinstance(item, Entries) else None

@@ -57,7 +57,7 @@ def read_native(source: Source, options: Options) -> Reading:
     tree = tree_of(source)
     try:
         build = _Builder(source.file, options)
-        model = build.model(_checked(tree))
+        model = build.model(_checked_version(tree))
         return Reading(model, (*cut_off(source), *build.findings, *build.missing_meshes(model)))
     except FileError as error:
         error.file = error.file or source.file
@@ -77,7 +77,7 @@ def cut_off(source: Source) -> tuple[Finding, ...]:
     return (Finding("warning", text, remedy, file=source.file, line=line),)
 
 
-def _checked(tree: Node) -> Entries:
+def _checked_version(tree: Node) -> Entries:
     """Return the tree in the current version, without its header."""
     if not isinstance(tree, Entries) or HEADER not in tree.items:
         raise FileError("This is not a Kinetostat file.", line=1, remedy=f"It begins with '{HEADER}: {VERSION}'.")
@@ -129,7 +129,9 @@ class _Builder:
             if key in COLLECTIONS:
                 fields[key] = self.collection(key, node)
             elif key == "annotations":
-                fields[key] = tuple(self.element(Annotation, n, "annotations") for n in _items(node, "annotations"))
+                fields[key] = tuple(
+                    self.element(Annotation, n, "annotations") for n in _list_items(node, "annotations")
+                )
             else:
                 fields[key] = self.value(field, node, key, line)
         try:
@@ -171,7 +173,7 @@ class _Builder:
                 "Fields of the form 'name: value' are needed here.",
                 where=where,
                 line=node.line,
-                remedy=f"Fields: {', '.join(_names(kind))}.",
+                remedy=f"Fields: {', '.join(_field_names(kind))}.",
             )
         known = {field.name: field for field in fields_of(kind) if field.name not in given}
         values = dict(given)
@@ -236,7 +238,7 @@ class _Builder:
     def value(self, field: Field, node: Node, where: str, line: int) -> Any:
         """Return a field's value, checked by its kind."""
         kind = field.kind
-        if self.short(kind, node):
+        if self.is_short_form(kind, node):
             return self.coerced(kind, self.plain(node, where), node, where)
         if isinstance(kind, PartKind):
             return self.element(kind.element, node, where, line)
@@ -245,13 +247,13 @@ class _Builder:
                 return self.settings(node, where)
             return tuple(
                 self.element(kind.element, item, f"{where} {number}", item.line)
-                for number, item in enumerate(_items(node, where), 1)
+                for number, item in enumerate(_list_items(node, where), 1)
             )
         raw: Any
         if isinstance(kind, VectorKind | ColorKind):
             single = isinstance(kind, VectorKind) and not kind.sizes and isinstance(node, Text)
-            items = (node,) if single else _items(node, where)
-            raw = tuple(_number(kind, self.number(kind, item, where)) for item in items)
+            items = (node,) if single else _list_items(node, where)
+            raw = tuple(_vector_component(kind, self.number(kind, item, where)) for item in items)
         elif isinstance(kind, FlagKind):
             raw = {"true": True, "false": False}.get(self.text(node, where).lower(), self.text(node, where))
         else:
@@ -267,7 +269,7 @@ class _Builder:
         except (ModelError, ExpressionError) as error:
             raise FileError(error.what, where=where, remedy=error.remedy, line=node.line) from None
 
-    def short(self, kind: Kind, node: Node) -> bool:
+    def is_short_form(self, kind: Kind, node: Node) -> bool:
         """Return True if a node is the short form of an element or vector (a list, or a text)."""
         if isinstance(kind, VectorKind):
             nested = isinstance(node, Items) and any(isinstance(item, Items) for item in node.items)
@@ -351,7 +353,7 @@ class _Builder:
         return FileError(error.what, where=place or error.where, remedy=error.remedy, line=line)
 
 
-def _number(kind: Any, text: str) -> Any:
+def _vector_component(kind: Any, text: str) -> Any:
     """Return a component of a vector as its kind requires; colours hold plain numbers only."""
     if not isinstance(kind, ColorKind):
         return text
@@ -361,11 +363,11 @@ def _number(kind: Any, text: str) -> Any:
         return text
 
 
-def _names(kind: type[Element]) -> list[str]:
+def _field_names(kind: type[Element]) -> list[str]:
     return [field.name for field in fields_of(kind)]
 
 
-def _items(node: Node, where: str) -> tuple[Node, ...]:
+def _list_items(node: Node, where: str) -> tuple[Node, ...]:
     if isinstance(node, Text) and node.empty:
         return ()
     if not isinstance(node, Items):

@@ -35,12 +35,12 @@ def read_urdf(source: Source, options: Options) -> Reading:
     root, findings = parse_xml(source)
     if local_name(root) != "robot":
         raise wrong_root(root, "robot", "a URDF file", source)
-    build = _Build(root, source, options)
+    build = _UrdfConverter(root, source, options)
     build.reader.findings += findings
     return build.reading()
 
 
-class _Build:
+class _UrdfConverter:
     """Parser that converts a URDF file in one pass."""
 
     def __init__(self, root: Tag, source: Source, options: Options) -> None:
@@ -51,8 +51,8 @@ class _Build:
         check_words(self.reader, root)
         self.links = Names([WORLD])
         self.joints = Names()
-        self.link_tags = self._named("link", self.links)
-        self.joint_tags = self._named("joint", self.joints)
+        self.link_tags = self._elements_by_name("link", self.links)
+        self.joint_tags = self._elements_by_name("joint", self.joints)
         version = root.get("version", "1.0").strip()
         if version not in VERSIONS:
             self.reader.note(
@@ -66,7 +66,7 @@ class _Build:
             text = f"{len(turned)} origins give quat_xyzw, which readers of URDF {version} ignore; it is used here."
             self.reader.note(turned[0], "warning", text, 'Write version="1.1" in <robot>, or rpy.', field="quat_xyzw")
 
-    def _named(self, kind: str, names: Names) -> dict[str, Tag]:
+    def _elements_by_name(self, kind: str, names: Names) -> dict[str, Tag]:
         """Return native name → element, of all links or joints; duplicates are rejected, unsuitable names changed."""
         lines: dict[str, int] = {}
         tags: dict[str, Tag] = {}
@@ -95,21 +95,21 @@ class _Build:
     def reading(self) -> Reading:
         if not self.link_tags:
             raise self.reader.error(self.root, "The robot has no links.", remedy="Add a <link>.")
-        ground = self._ground()
+        ground = self._ground_name()
         materials = Materials(self.reader, self.root)
         maker = Joints(self.reader, self.links, self.joints, self.options)
         bodies = [body_of(self.reader, tag, name, materials, self.options) for name, tag in self.link_tags.items()]
         joints = [maker.joint(tag, name) for name, tag in self.joint_tags.items()]
         joints = self._check_couplings(joints)
         root = self._check_tree(joints)
-        bodies, joints = self._grounded(bodies, joints, root, ground)
+        bodies, joints = self._with_fixed_root(bodies, joints, root, ground)
         try:
             model = Model(
                 name=self.root.get("name", "").strip() or self.source.stem or "robot",
                 materials=tuple(materials.found.values()),
                 bodies=tuple(bodies),
                 joints=tuple(joints),
-                annotations=tuple(self._annotations()),
+                annotations=tuple(self._read_annotations()),
                 origin=self.source.file,
             )
         except ModelError as error:
@@ -118,7 +118,7 @@ class _Build:
 
     # ------------------------------------------------------------------------------- structure
 
-    def _ground(self) -> str:
+    def _ground_name(self) -> str:
         """Return the native name of the link "world", "" if there is none."""
         return self.links.of.get(WORLD, "")
 
@@ -170,7 +170,7 @@ class _Build:
             )
         return roots[0]
 
-    def _grounded(
+    def _with_fixed_root(
         self, bodies: list[Body], joints: list[Joint], root: str, ground: str
     ) -> tuple[list[Body], list[Joint]]:
         """Return bodies and joints with the root fixed to the world, or free."""
@@ -184,7 +184,7 @@ class _Build:
                 )
             kind = "free" if self.options.floating else "fixed"
             return bodies, [Joint(name=self.joints.add("root_joint"), kind=kind, parent=WORLD, child=root), *joints]
-        joints = [_on_ground(joint, root) for joint in joints]
+        joints = [_with_ground_as_parent(joint, root) for joint in joints]
         body = next(body for body in bodies if body.name == root)
         if body.shapes:
             self.reader.note(
@@ -199,26 +199,26 @@ class _Build:
 
     # ------------------------------------------------------------------------------- the rest
 
-    def _annotations(self) -> list[Annotation]:
-        kept = self._unknown(self.root, "robot", "robot")
+    def _read_annotations(self) -> list[Annotation]:
+        kept = self._unknown_elements(self.root, "robot", "robot")
         for name, tag in self.link_tags.items():
-            kept += self._unknown(tag, "link", f"link {name}")
+            kept += self._unknown_elements(tag, "link", f"link {name}")
         for name, tag in self.joint_tags.items():
-            kept += self._unknown(tag, "joint", f"joint {name}")
+            kept += self._unknown_elements(tag, "joint", f"joint {name}")
         return kept
 
-    def _unknown(self, tag: Tag, kind: str, where: str) -> list[Annotation]:
+    def _unknown_elements(self, tag: Tag, kind: str, where: str) -> list[Annotation]:
         return [
-            Annotation(where=where, content=_content(child))
+            Annotation(where=where, content=_element_text(child))
             for child in tag
             if isinstance(child.tag, str) and (prefixed(child) or local_name(child) not in _KNOWN[kind])
         ]
 
 
-def _on_ground(joint: Joint, root: str) -> Joint:
+def _with_ground_as_parent(joint: Joint, root: str) -> Joint:
     return dataclasses.replace(joint, parent=WORLD) if joint.parent == root else joint
 
 
-def _content(tag: Any) -> str:
+def _element_text(tag: Any) -> str:
     text: str = etree.tostring(tag, encoding="unicode", with_tail=False)
     return "\n".join(line.rstrip() for line in text.strip().splitlines())

@@ -42,16 +42,16 @@ class Materials:
         self.found: dict[str, Material] = {}
         visuals = [m for v in root.iter("visual") for m in reader.children(v, "material")]
         for tag in [*reader.children(root, "material"), *visuals]:
-            self._define(tag)
+            self._define_material(tag)
 
-    def _define(self, tag: Tag) -> None:
+    def _define_material(self, tag: Tag) -> None:
         """Record a material; only the first definition of a name with a colour or texture counts."""
         name = tag.get("name", "")
-        color, texture = self._look(tag, name)
+        color, texture = self._color_and_texture(tag, name)
         if name and name not in self.found and (color is not None or texture):
             self.found[name] = Material(name=self.names.add(name), color=color, texture=texture)
 
-    def _look(self, tag: Tag, name: str) -> tuple[tuple[float, ...] | None, str]:
+    def _color_and_texture(self, tag: Tag, name: str) -> tuple[tuple[float, ...] | None, str]:
         where = f"material '{name}'"
         color, texture = self.reader.child(tag, "color", where), self.reader.child(tag, "texture", where)
         rgba = None
@@ -66,7 +66,7 @@ class Materials:
         if tag is None:
             return {}
         name = tag.get("name", "")
-        color, texture = self._look(tag, name)
+        color, texture = self._color_and_texture(tag, name)
         known = self.found.get(name)
         if known is None:
             if color is None:
@@ -103,10 +103,12 @@ def shape_of(reader: Reader, tag: Tag, role: str, place: Place, materials: Mater
     common: dict[str, Any] = {"pose": pose_of(reader, tag, where), "role": role}
     if role == "visual":
         common |= materials.of(tag, where, place)
-    return _solid(reader, solids[0], common, where, place, options)
+    return _read_geometry(reader, solids[0], common, where, place, options)
 
 
-def _solid(reader: Reader, tag: Tag, common: dict[str, Any], where: str, place: Place, options: Options) -> Shape:
+def _read_geometry(
+    reader: Reader, tag: Tag, common: dict[str, Any], where: str, place: Place, options: Options
+) -> Shape:
     match local_name(tag):
         case "box":
             return Box(size=reader.vector(tag, "size", None, where), **common)

@@ -43,13 +43,13 @@ def weight(value: object, depth: int = 0) -> int:
     if isinstance(value, int):
         return 1 + value.bit_length() // 3
     if isinstance(value, dict):
-        return _sum((part for pair in value.items() for part in pair), depth)
+        return _total_weight((part for pair in value.items() for part in pair), depth)
     if isinstance(value, list | tuple | set | frozenset):
-        return _sum(list.__iter__(value) if isinstance(value, list) else value, depth)
+        return _total_weight(list.__iter__(value) if isinstance(value, list) else value, depth)
     return 1
 
 
-def _sum(parts: Any, depth: int) -> int:
+def _total_weight(parts: Any, depth: int) -> int:
     if depth >= MAX_DEPTH:
         raise TooLargeError("it creates lists that are nested too deeply")
     total = 1

@@ -41,7 +41,7 @@ class Lambda:
 
     def __init__(self, scope: Scope, node: ast.Lambda) -> None:
         self._scope, self._body = scope, node.body
-        self._signature = inspect.Signature(list(_parameters(scope, node.args)))
+        self._signature = inspect.Signature(list(_signature_parameters(scope, node.args)))
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         bound = self._signature.bind(*arguments, **keywords)
@@ -49,7 +49,7 @@ class Lambda:
         return self._scope.inner(bound.arguments).value(self._body)
 
 
-def _parameters(scope: Scope, declared: ast.arguments) -> Iterator[inspect.Parameter]:
+def _signature_parameters(scope: Scope, declared: ast.arguments) -> Iterator[inspect.Parameter]:
     kinds = inspect.Parameter
     plain: list[tuple[ast.arg, Any]] = [(each, kinds.POSITIONAL_ONLY) for each in declared.posonlyargs]
     plain += [(each, kinds.POSITIONAL_OR_KEYWORD) for each in declared.args]
@@ -81,12 +81,12 @@ class Scope:
 
     def value(self, node: ast.expr) -> Any:
         """Return the value of a node."""
-        found = self._found(node)
+        found = self._evaluated(node)
         if isinstance(found, Namespace):
             raise BarredError("it uses a namespace as a value")
         return found
 
-    def _found(self, node: ast.expr) -> Any:
+    def _evaluated(self, node: ast.expr) -> Any:
         self._budget.spend()
         rule = _RULES.get(type(node))
         if rule is None:
@@ -94,14 +94,14 @@ class Scope:
             raise BarredError(f"it contains {_STRANGE.get(kind, kind)}")
         return rule(self, node)
 
-    def _plain(self, node: ast.expr) -> Any:
+    def _operand_value(self, node: ast.expr) -> Any:
         """Return the value of an operand, which must not be a function or a type."""
         value = self.value(node)
         if callable(value):
             raise BarredError("it calculates with a function")
         return value
 
-    def _bounded(self, value: Any) -> Any:
+    def _within_bounds(self, value: Any) -> Any:
         return bounded(value, self._budget)
 
     # ------------------------------------------------------------------------------- names and parts
@@ -110,7 +110,7 @@ class Scope:
         """Return the value of a number, a text, True, False or None."""
         if not isinstance(node.value, _CONSTANTS):
             raise BarredError(f"it contains a value of type {type(node.value).__name__}")
-        return self._bounded(node.value)
+        return self._within_bounds(node.value)
 
     def name(self, node: ast.Name) -> Any:
         """Return the value of a name in the innermost scope that defines it."""
@@ -128,7 +128,7 @@ class Scope:
 
     def attribute(self, node: ast.Attribute) -> Any:
         """Return a name of a namespace, an entry of a YAML dictionary, or a method of a plain value."""
-        owner = self._found(node.value)
+        owner = self._evaluated(node.value)
         if node.attr.startswith("__"):
             raise BarredError(f"it accesses '{node.attr}'")
         if not isinstance(owner, Namespace):
@@ -144,9 +144,9 @@ class Scope:
         if callable(owner):
             raise BarredError("it indexes a function")
         part = owner[self.value(node.slice)]
-        return self._bounded(part) if isinstance(node.slice, ast.Slice) else part
+        return self._within_bounds(part) if isinstance(node.slice, ast.Slice) else part
 
-    def slicing(self, node: ast.Slice) -> slice:
+    def slice_value(self, node: ast.Slice) -> slice:
         """Return the slice start:stop:step."""
         lower, upper, step = (part and self.value(part) for part in (node.lower, node.upper, node.step))
         return slice(lower, upper, step)
@@ -156,12 +156,12 @@ class Scope:
     def binary(self, node: ast.BinOp) -> Any:
         """Return the value of a + b and other binary operations."""
         combine = operator_of(BINARY, node.op)
-        return self._bounded(combine(self._plain(node.left), self._plain(node.right)))
+        return self._within_bounds(combine(self._operand_value(node.left), self._operand_value(node.right)))
 
     def unary(self, node: ast.UnaryOp) -> Any:
         """Return the value of -a and other unary operations."""
-        value = self.value(node.operand) if isinstance(node.op, ast.Not) else self._plain(node.operand)
-        return self._bounded(operator_of(UNARY, node.op)(value))
+        value = self.value(node.operand) if isinstance(node.op, ast.Not) else self._operand_value(node.operand)
+        return self._within_bounds(operator_of(UNARY, node.op)(value))
 
     def boolean(self, node: ast.BoolOp) -> Any:
         """Return the value of `and` or `or`: the first operand that decides."""
@@ -189,42 +189,42 @@ class Scope:
 
     # ------------------------------------------------------------------------------- lists and texts
 
-    def listing(self, node: ast.List) -> list[Any]:
+    def list_value(self, node: ast.List) -> list[Any]:
         """Return the list [a, *b]."""
         made: list[Any] = []
         for each in node.elts:
-            made += self._several(each)
-        self._bounded(made)
+            made += self._expanded_items(each)
+        self._within_bounds(made)
         return made
 
-    def tupled(self, node: ast.Tuple) -> tuple[Any, ...]:
+    def tuple_value(self, node: ast.Tuple) -> tuple[Any, ...]:
         """Return the tuple (a, *b)."""
-        return tuple(self.listing(ast.List(node.elts)))
+        return tuple(self.list_value(ast.List(node.elts)))
 
-    def collected(self, node: ast.Set) -> set[Any]:
+    def set_value(self, node: ast.Set) -> set[Any]:
         """Return the set {a, *b}."""
-        return set(self.listing(ast.List(node.elts)))
+        return set(self.list_value(ast.List(node.elts)))
 
     def dictionary(self, node: ast.Dict) -> dict[Any, Any]:
         """Return the dictionary {a: b, **c}."""
         made: dict[Any, Any] = {}
         for key, each in zip(node.keys, node.values, strict=True):
-            made.update(self._plain(each) if key is None else {self.value(key): self.value(each)})
-        self._bounded(made)
+            made.update(self._operand_value(each) if key is None else {self.value(key): self.value(each)})
+        self._within_bounds(made)
         return made
 
-    def _several(self, node: ast.expr) -> list[Any]:
+    def _expanded_items(self, node: ast.expr) -> list[Any]:
         return list(self.items(self.value(node.value))) if isinstance(node, ast.Starred) else [self.value(node)]
 
     def text(self, node: ast.JoinedStr) -> str:
         """Return the text of f"…"."""
         pieces = []
         for each in node.values:
-            pieces.append(self._field(each) if isinstance(each, ast.FormattedValue) else self.value(each))
+            pieces.append(self._formatted_field(each) if isinstance(each, ast.FormattedValue) else self.value(each))
             require_size(sum(map(len, pieces)))
         return "".join(pieces)
 
-    def _field(self, node: ast.FormattedValue) -> str:
+    def _formatted_field(self, node: ast.FormattedValue) -> str:
         form = "" if node.format_spec is None else self.value(node.format_spec)
         return format_value(self.value(node.value), form, chr(node.conversion) if node.conversion > 0 else None)
 
@@ -241,7 +241,7 @@ class Scope:
         function = self.value(node.func)
         arguments: list[Any] = []
         for each in node.args:
-            arguments += self._several(each)
+            arguments += self._expanded_items(each)
         keywords: dict[str, Any] = {}
         for word in node.keywords:
             value = self.value(word.value)
@@ -254,7 +254,7 @@ class Scope:
         if not isinstance(function, Function | Method | Lambda) and function not in _TYPES:
             raise BarredError(f"it calls '{ast.unparse(node.func)}'")
         result = function(*arguments, **keywords)
-        return result if isinstance(function, Method) and function.name in LOOKING else self._bounded(result)
+        return result if isinstance(function, Method) and function.name in LOOKING else self._within_bounds(result)
 
     def function(self, node: ast.Lambda) -> Lambda:
         """Return the function lambda a: b."""
@@ -262,27 +262,29 @@ class Scope:
 
     # ------------------------------------------------------------------------------- comprehensions
 
-    def listed(self, node: ast.ListComp | ast.SetComp) -> Any:
+    def list_comprehension(self, node: ast.ListComp | ast.SetComp) -> Any:
         """Return a list or set comprehension: [a for b in c], {a for b in c}."""
-        made = list(self._produced(node.generators, node.elt))
-        self._bounded(made)
+        made = list(self._comprehension_values(node.generators, node.elt))
+        self._within_bounds(made)
         return set(made) if isinstance(node, ast.SetComp) else made
 
-    def keyed(self, node: ast.DictComp) -> dict[Any, Any]:
+    def dict_comprehension(self, node: ast.DictComp) -> dict[Any, Any]:
         """Return a dictionary comprehension {a: b for c in d}."""
-        made = dict(self._produced(node.generators, ast.Tuple([node.key, node.value])))
-        self._bounded(made)
+        made = dict(self._comprehension_values(node.generators, ast.Tuple([node.key, node.value])))
+        self._within_bounds(made)
         return made
 
     def generated(self, node: ast.GeneratorExp) -> Iterator[Any]:
         """Return a generator (a for b in c)."""
-        return self._produced(node.generators, node.elt)
+        return self._comprehension_values(node.generators, node.elt)
 
-    def _produced(self, clauses: list[ast.comprehension], element: ast.expr) -> Iterator[Any]:
+    def _comprehension_values(self, clauses: list[ast.comprehension], element: ast.expr) -> Iterator[Any]:
         first = iter(self.items(self.value(clauses[0].iter)))
-        return self.inner()._elements(clauses, element, first)
+        return self.inner()._clause_values(clauses, element, first)
 
-    def _elements(self, clauses: list[ast.comprehension], element: ast.expr, items: Iterator[Any]) -> Iterator[Any]:
+    def _clause_values(
+        self, clauses: list[ast.comprehension], element: ast.expr, items: Iterator[Any]
+    ) -> Iterator[Any]:
         clause, *others = clauses
         if clause.is_async:
             raise BarredError("it contains await")
@@ -291,7 +293,7 @@ class Scope:
             if not all(self.value(condition) for condition in clause.ifs):
                 continue
             if others:
-                yield from self._elements(others, element, self.items(self.value(others[0].iter)))
+                yield from self._clause_values(others, element, self.items(self.value(others[0].iter)))
             else:
                 yield self.value(element)
 
@@ -320,21 +322,21 @@ _RULES: dict[type[ast.expr], Callable[[Scope, Any], Any]] = {
     ast.Name: Scope.name,
     ast.Attribute: Scope.attribute,
     ast.Subscript: Scope.subscript,
-    ast.Slice: Scope.slicing,
+    ast.Slice: Scope.slice_value,
     ast.BinOp: Scope.binary,
     ast.UnaryOp: Scope.unary,
     ast.BoolOp: Scope.boolean,
     ast.Compare: Scope.comparison,
     ast.IfExp: Scope.conditional,
-    ast.List: Scope.listing,
-    ast.Tuple: Scope.tupled,
-    ast.Set: Scope.collected,
+    ast.List: Scope.list_value,
+    ast.Tuple: Scope.tuple_value,
+    ast.Set: Scope.set_value,
     ast.Dict: Scope.dictionary,
     ast.JoinedStr: Scope.text,
     ast.Call: Scope.call,
     ast.Lambda: Scope.function,
-    ast.ListComp: Scope.listed,
-    ast.SetComp: Scope.listed,
-    ast.DictComp: Scope.keyed,
+    ast.ListComp: Scope.list_comprehension,
+    ast.SetComp: Scope.list_comprehension,
+    ast.DictComp: Scope.dict_comprehension,
     ast.GeneratorExp: Scope.generated,
 }

@@ -87,7 +87,7 @@ class Library:
         self._budget = Budget()
         self._elements = self._characters = 0
         self._eval_all = xacro.eval_all
-        self._symbols = self._closed(xacro._global_symbols, {**FUNCTIONS, **TYPES, **MATHEMATICS})
+        self._symbols = self._closed_table(xacro._global_symbols, {**FUNCTIONS, **TYPES, **MATHEMATICS})
 
     def install(self) -> None:
         """Replace the library's functions by these."""
@@ -101,27 +101,29 @@ class Library:
 
     # ------------------------------------------------------------------------------- what names mean
 
-    def _closed(self, table: Any, known: dict[str, Any]) -> dict[str, Any]:
+    def _closed_table(self, table: Any, known: dict[str, Any]) -> dict[str, Any]:
         """Return the library's table of names with safe meanings; names without one are barred."""
-        own = {"math": MATHEMATICS, "xacro": self._own(), "python": {**FUNCTIONS, **TYPES}}
+        own = {"math": MATHEMATICS, "xacro": self._xacro_namespace(), "python": {**FUNCTIONS, **TYPES}}
         closed: dict[str, Any] = {"True": True, "False": False}
         for name, meaning in table.items():
             if isinstance(meaning, xacro.NameSpace):
                 closed[name] = xacro.NameSpace()
-                closed[name].update(self._closed(meaning, own.get(name, {})))
+                closed[name].update(self._closed_table(meaning, own.get(name, {})))
             elif name not in closed:
-                closed[name] = known.get(name, own["xacro"].get(name, _barred))
+                closed[name] = known.get(name, own["xacro"].get(name, _barred_function))
         return closed
 
-    def _own(self) -> dict[str, Any]:
+    def _xacro_namespace(self) -> dict[str, Any]:
         """Return the content of the namespace `xacro.`."""
         functions: dict[str, Callable[..., Any]] = {
-            "abs_filename": lambda name: xacro.abs_filename_spec(_text(name)),
+            "abs_filename": lambda name: xacro.abs_filename_spec(_checked_text(name)),
             "arg": lambda name: xacro.substitution_args_context["arg"][name],
             "dotify": DottedDict,
-            "fatal": _fatal,
-            "load_yaml": lambda filename: self.load_yaml(_text(filename)),
-            "tokenize": lambda s, sep=",; ", skip_empty=True: xacro.tokenize(_text(s), _text(sep), skip_empty),
+            "fatal": _raise_fatal,
+            "load_yaml": lambda filename: self.load_yaml(_checked_text(filename)),
+            "tokenize": lambda s, sep=",; ", skip_empty=True: xacro.tokenize(
+                _checked_text(s), _checked_text(sep), skip_empty
+            ),
             **dict.fromkeys(("error", "message", "print_location", "warning"), lambda *_, **__: ""),
         }
         return {name: Function(name, run) for name, run in functions.items()}
@@ -141,29 +143,29 @@ class Library:
             found = _PIECE.match(text, position)
             if found is None:
                 raise xacro.XacroException("invalid expression: " + text[position:])
-            pieces.append(self._piece(found, symbols))
+            pieces.append(self._evaluated_piece(found, symbols))
             size += weight(pieces[-1])
             position = found.end()
         self._characters += size
         if (len(pieces) > 1 and size > MAX_WEIGHT) or self._characters > MAX_TEXT:
-            self._refuse(text, TooLargeError("its text becomes too long"))
+            self._raise_refused(text, TooLargeError("its text becomes too long"))
         return pieces[0] if len(pieces) == 1 else "".join(map(str, pieces))
 
-    def _piece(self, found: re.Match[str], symbols: Any) -> Any:
+    def _evaluated_piece(self, found: re.Match[str], symbols: Any) -> Any:
         try:
             if (expression := found["expression"]) is not None:
                 return self.safe_eval(self.eval_text(expression, symbols), symbols)
             if (command := found["command"]) is not None:
                 return xacro.eval_extension(f"$({self.eval_text(command, symbols)})")
         except Exception as error:
-            self._refuse(found[0], error)
+            self._raise_refused(found[0], error)
         return found["escaped"].replace("$", DOLLAR) if found["escaped"] else found[0]
 
-    def _refuse(self, expression: str, error: Exception) -> None:
+    def _raise_refused(self, expression: str, error: Exception) -> None:
         """Raise the error again with the expression and, the first time, its location."""
         within = error.exc if isinstance(error, xacro.XacroException) and error.exc is not None else error
         if self.place is None:
-            self.place = self._found(expression)
+            self.place = self._location_of(expression)
         if isinstance(within, RefusedError | FileError | RecursionError | MemoryError):
             raise within
         if isinstance(within, BarredError | TooLargeError):
@@ -172,7 +174,7 @@ class Library:
             raise error
         raise xacro.XacroException(exc=error, suffix=f"\nwhen evaluating expression '{expression[2:-1]}'") from None
 
-    def _found(self, expression: str) -> tuple[str, int | None]:
+    def _location_of(self, expression: str) -> tuple[str, int | None]:
         files = [macro.history[-1][-1] for macro in (xacro.macrostack or ())[-1:]] + (xacro.filestack or [])[-1:]
         named = [file or self.file for file in files] or [self.file]
         lines = ((file, self.sources.line(file, expression)) for file in named)
@@ -182,7 +184,7 @@ class Library:
         """Evaluate $(eval …), an expression whose names are the arguments."""
         if "__" in expression:
             raise BarredError("it contains a double underscore")
-        return str(evaluate(expression, _Arguments(context.get("arg", {}), self.find), self._budget))
+        return str(evaluate(expression, _ArgumentNames(context.get("arg", {}), self.find), self._budget))
 
     # ------------------------------------------------------------------------------- elements and files
 
@@ -212,7 +214,7 @@ class Library:
         try:
             return document_of(self.sources.text(file), file)
         except FileError as error:
-            if _exists(file):
+            if _file_exists(file):
                 raise
             xacro.filestack.pop()  # as the library does, which passes over optional files
             raise xacro.XacroException(f"{file}: {error.what}", exc=OSError()) from None
@@ -221,7 +223,8 @@ class Library:
         """Return the content of a YAML file, accessible with dots."""
         file = xacro.abs_filename_spec(filename)
         units = {
-            each.value.tag: partial(self._measured, each.value.conversion_constant) for each in xacro.ConstructUnits
+            each.value.tag: partial(self._converted_to_si, each.value.conversion_constant)
+            for each in xacro.ConstructUnits
         }
         xacro.filestack.append(file)
         found = dotted(yaml_of(self.sources.text(file), units, file))
@@ -229,16 +232,16 @@ class Library:
         xacro.all_includes.append(file)
         return found
 
-    def _measured(self, factor: float, text: str) -> float:
+    def _converted_to_si(self, factor: float, text: str) -> float:
         return float(self.safe_eval(text, self._symbols)) * factor
 
 
-def _barred(*_: Any, **__: Any) -> Any:
+def _barred_function(*_: Any, **__: Any) -> Any:
     """Replace library functions that expressions may not call; raises BarredError."""
     raise BarredError("it calls a function that is not allowed")
 
 
-def _variable(name: str) -> str:
+def _environment_variable(name: str) -> str:
     """Return an environment variable, which must exist."""
     try:
         return os.environ[name]
@@ -246,7 +249,7 @@ def _variable(name: str) -> str:
         raise substitution_args.SubstitutionException(f"environment variable {name!r} is not set") from None
 
 
-class _Arguments(Names):
+class _ArgumentNames(Names):
     """Mapping of names in $(eval …) to values."""
 
     def __init__(self, arguments: Any, find: Callable[[str], str]) -> None:
@@ -258,7 +261,7 @@ class _Arguments(Names):
             **TYPES,
             **MATHEMATICS,
             "arg": Function("arg", lambda name: substitution_args.convert_value(arguments[name], "auto")),
-            "env": Function("env", _variable),
+            "env": Function("env", _environment_variable),
             "find": Function("find", find),
             "optenv": Function("optenv", lambda name, default="": os.environ.get(name, default)),
         }
@@ -269,17 +272,17 @@ class _Arguments(Names):
         return substitution_args.convert_value(self._arguments[name], "auto")
 
 
-def _fatal(*words: Any) -> None:
+def _raise_fatal(*words: Any) -> None:
     raise xacro.XacroException(" ".join(map(str, words)))
 
 
-def _text(value: Any) -> str:
+def _checked_text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f"a text is needed, not {type(value).__name__}")
     return value
 
 
-def _exists(file: str) -> bool:
+def _file_exists(file: str) -> bool:
     from pathlib import Path
 
     try:

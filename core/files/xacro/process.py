@@ -118,7 +118,7 @@ def expanded(file: str, packages: str, closed: bool) -> str:
     if closed:
         seal()
     try:
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(_Silence()):
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(_DiscardedOutput()):
             document = XacroDoc.from_string(text, resolve_packages=False, rootdir=Path(file).parent)
             return str(document.to_urdf_string()).replace(DOLLAR, "$")
     except RefusedError as error:
@@ -169,7 +169,7 @@ def refusal(error: Any, file: str, line: int | None) -> FileError:
     )
 
 
-class _Silence(io.StringIO):
+class _DiscardedOutput(io.StringIO):
     """Stream that discards warnings."""
 
     def write(self, text: str) -> int:

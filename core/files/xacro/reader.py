@@ -60,17 +60,17 @@ def expanded(source: Source, options: Options) -> bytes:
     trusted = Trusted.of(source)
     file, packages = os.path.abspath(source.file), json.dumps(dict(options.packages))
     mode = "trusted" if trusted in options.trusted else "closed"
-    done = _run([file, packages, mode], source.text.encode("utf-8"), source.file)
+    done = _run_expansion([file, packages, mode], source.text.encode("utf-8"), source.file)
     if done.code == 0 and len(done.output) <= MODEL.most:
         return done.output
-    error = _message(done.errors, done.code == 0, source.file)
+    error = _expansion_error(done.errors, done.code == 0, source.file)
     if isinstance(error, CodeRefused):
         error.allow = trusted
         error.remedy = _REMEDY.format(*(_OF_IMPORTED if options.chain else _OF_OPENED))
     raise error
 
 
-def _run(arguments: list[str], text: bytes, file: str) -> Finished:
+def _run_expansion(arguments: list[str], text: bytes, file: str) -> Finished:
     """Run the subprocess that expands the file; if it exceeds the time limit, it is stopped with all its children."""
     command, own = python(f"{__package__}.process", *arguments), environment(_ENVIRONMENT)
     try:
@@ -83,7 +83,7 @@ def _run(arguments: list[str], text: bytes, file: str) -> Finished:
         ) from None
 
 
-def _message(said: bytes, too_long: bool, file: str) -> FileError:
+def _expansion_error(said: bytes, too_long: bool, file: str) -> FileError:
     """Return the error reported by the subprocess."""
     if too_long:
         return FileError(

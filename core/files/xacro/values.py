@@ -115,17 +115,17 @@ PARTS: dict[type, frozenset[str]] = {
 }
 
 
-def _replaced(text: str, old: str, new: str, count: int = -1) -> int:
+def _length_of_replace(text: str, old: str, new: str, count: int = -1) -> int:
     return len(text) + (text.count(old) if count < 0 else min(text.count(old), count)) * len(new)
 
 
-def _joined(text: str, parts: list[Any]) -> int:
+def _length_of_join(text: str, parts: list[Any]) -> int:
     return weight(parts) + len(text) * len(parts)
 
 
 _GROWING: dict[str, Callable[..., int]] = {
-    "replace": _replaced,
-    "join": _joined,
+    "replace": _length_of_replace,
+    "join": _length_of_join,
     **dict.fromkeys(("center", "ljust", "rjust", "zfill"), lambda text, width, *_: width),
 }
 """Length of the resulting text, by method."""

@@ -42,13 +42,15 @@ def add(model: Model, *elements: Element) -> Model:
     for element in elements:
         collection = collection_of(element)
         found[collection] = (*found.get(collection, getattr(model, collection)), element)
-    return _with(model, found)
+    return _with_collections(model, found)
 
 
 def replace(model: Model, old: Any, new: Element) -> Model:
     """Return the model with one element replaced by another of its kind (same name; see `rename`)."""
     collection = collection_of(old)
-    return _with(model, {collection: tuple(new if e.name == old.name else e for e in getattr(model, collection))})
+    return _with_collections(
+        model, {collection: tuple(new if e.name == old.name else e for e in getattr(model, collection))}
+    )
 
 
 def change(model: Model, collection: str, name: str, /, **fields: Any) -> Model:
@@ -79,7 +81,7 @@ def rename(model: Model, collection: str, old: str, new: str) -> Model:
         return model
     target = model.find(collection, old)
     check_name(new)
-    if new in _taken(model, NAMESPACES[collection]):
+    if new in _names_in_use(model, NAMESPACES[collection]):
         raise ModelError(
             f"The name '{new}' is taken.", where=f"{WORDS[collection]} '{old}', name", remedy="Choose another name."
         )
@@ -100,7 +102,7 @@ def rename(model: Model, collection: str, old: str, new: str) -> Model:
     return mapped(model, renamed)
 
 
-def _taken(model: Model, namespace: str) -> dict[str, Element]:
+def _names_in_use(model: Model, namespace: str) -> dict[str, Element]:
     """Return the names in use, including those of chains' and sub-assemblies' elements."""
     return (model if namespace in ("chain", "assembly") else model.expanded).index(namespace)
 
@@ -157,7 +159,7 @@ def remove(model: Model, collection: str, name: str) -> Model:
     if inlined or colors:
         kept = {c: tuple(mapped(e, left) for e in elements) for c, elements in kept.items()}
         kept["world"] = mapped(model.world, left)
-    return _with(model, kept)
+    return _with_collections(model, kept)
 
 
 def _without_material(element: Any, colors: dict[str, Any]) -> dict[str, Any]:
@@ -173,7 +175,7 @@ def _without_material(element: Any, colors: dict[str, Any]) -> dict[str, Any]:
 
 def unused_name(model: Model, collection: str, stem: str) -> str:
     """Return the first name of `stem`, `stem2`, `stem3` … that is free in the collection's namespace."""
-    taken = _taken(model, NAMESPACES[collection])
+    taken = _names_in_use(model, NAMESPACES[collection])
     if stem not in taken and stem != WORLD:
         return stem
     base = stem.rstrip("0123456789") or stem
@@ -195,13 +197,15 @@ def promote(model: Model, collection: str, name: str, field: str, parameter: str
     """Return the model with a number of an element's field replaced by a new named parameter, so that a slider can
     change it. `field` may lead into nested elements and vectors: "pose.position.0", "shapes.1.radius"."""
     element = model.find(collection, name)
-    value, dimension, put = _leaf(model, (element,), field.split("."), f"{WORDS[collection]} '{name}', {field}")
+    value, dimension, put = _number_at_path(
+        model, (element,), field.split("."), f"{WORDS[collection]} '{name}', {field}"
+    )
     stated = dimension if dimension in SI else "none"
     with_parameter = add(model, Parameter(name=parameter, value=value, dimension=stated))
     return replace(with_parameter, element, put(parameter))
 
 
-def _leaf(
+def _number_at_path(
     model: Model, owners: Owners, path: list[str], where: str, which: int | None = None
 ) -> tuple[Any, str, Callable[[Any], Any]]:
     """Return the number at the end of a path of fields and indices, its dimension, and a function that returns the last
@@ -218,7 +222,7 @@ def _leaf(
     if isinstance(field.kind, ScalarKind) and value is not None and not rest:
         return value, dimension_of(model, owners, field, which), put
     if isinstance(value, Element) and rest:
-        number, dimension, inner = _leaf(model, (*owners, value), rest, where)
+        number, dimension, inner = _number_at_path(model, (*owners, value), rest, where)
         return number, dimension, lambda new: put(inner(new))
     if isinstance(value, tuple) and rest and rest[0].isdigit() and int(rest[0]) < len(value):
         index = int(rest[0])
@@ -229,7 +233,7 @@ def _leaf(
         if isinstance(field.kind, VectorKind) and len(rest) == 1:
             return value[index], dimension_of(model, owners, field, index), put_item
         if isinstance(value[index], Element) and len(rest) > 1:
-            number, dimension, inner = _leaf(model, (*owners, value[index]), rest[1:], where, index)
+            number, dimension, inner = _number_at_path(model, (*owners, value[index]), rest[1:], where, index)
             return number, dimension, lambda new: put_item(inner(new))
     raise ModelError("Only a number can become a parameter.", where=where)
 
@@ -245,5 +249,5 @@ def free_body(model: Model, stem: str = "body", place: tuple[float, float, float
     return model, new
 
 
-def _with(model: Model, collections: dict[str, Any]) -> Model:
+def _with_collections(model: Model, collections: dict[str, Any]) -> Model:
     return dataclasses.replace(model, **collections)

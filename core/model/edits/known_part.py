@@ -25,13 +25,13 @@ def known_part(model: Model) -> Model:
         for collection in {collection for collection, _ in gone} | {"joints"}
     }
     for joint in plain.joints:
-        if ("joints", joint.name) in gone and not _joined(plain, kept["joints"], joint.parent, joint.child):
+        if ("joints", joint.name) in gone and not _are_connected(plain, kept["joints"], joint.parent, joint.child):
             ends = {field: getattr(joint, field) for field in ("name", "parent", "child", "a", "b")}
             kept["joints"] += (Joint(kind=Fixed.name, **ends),)
     return dataclasses.replace(plain, **kept)
 
 
-def _joined(model: Model, joints: tuple[Joint, ...], one: str, other: str) -> bool:
+def _are_connected(model: Model, joints: tuple[Joint, ...], one: str, other: str) -> bool:
     """Return True if a path of joints connects two bodies or frames."""
     reached = {model.carrier(one).name}
     pairs = [{model.carrier(joint.parent).name, model.carrier(joint.child).name} for joint in joints]

@@ -69,7 +69,7 @@ class Tip(NamedTuple):
 
     def at(self, values: Mapping[str, float]) -> tuple[float, ...]:
         """Return the position as numbers, m, in the body's axes."""
-        ends = _ends(self.shape, self.axis, self.shape.edges()[self.axis], values)
+        ends = _shape_ends(self.shape, self.axis, self.shape.edges()[self.axis], values)
         return tuple(ends[1 if self.sense > 0 else 0])
 
     @property
@@ -126,7 +126,7 @@ def tip_of(model: Model, body: str, joint: JointPoint) -> Tip | None:
     found: list[Tip] = []
     for shape in next((each.shapes for each in model.bodies if each.name == body), ()):
         for axis, size in shape.edges().items():
-            low, high = _ends(shape, axis, size, values)
+            low, high = _shape_ends(shape, axis, size, values)
             tolerance = SPANNING * math.dist(low, high)
             if math.dist(low, start) < tolerance:
                 found.append(Tip(shape, axis, 1))
@@ -149,10 +149,10 @@ def length_of(model: Model, body: str, far: str = "", values: Mapping[str, float
     """Return the distance of a body's first joint from another one, or from its tip, m; nan if it has neither."""
     ends = ends_of(model, body, far)
     values = model.values() if values is None else values
-    return math.nan if ends is None else _between(ends, values)
+    return math.nan if ends is None else _distance_between(ends, values)
 
 
-def _between(ends: tuple[LinkPoint, LinkPoint], values: Mapping[str, float]) -> float:
+def _distance_between(ends: tuple[LinkPoint, LinkPoint], values: Mapping[str, float]) -> float:
     return math.dist(*(end.at(values) for end in ends))
 
 
@@ -165,14 +165,16 @@ def parameter_of(model: Model, body: str, far: str = "") -> Affine | None:
     moved = parameters_of(model, body, far)
     if len(moved) != 1:
         return None
-    x, y = _tried(model, body, far)[moved[0]]
+    x, y = _trial_lengths(model, body, far)[moved[0]]
     slope = (y[1] - y[0]) / (x[1] - x[0])
     if not slope or abs(y[0] + slope * (x[2] - x[0]) - y[2]) > SAME * max(y):
         return None
-    return Affine(model.find("parameters", moved[0]), _tidy(slope), _tidy(y[0] - slope * x[0]))
+    return Affine(
+        model.find("parameters", moved[0]), _without_rounding_error(slope), _without_rounding_error(y[0] - slope * x[0])
+    )
 
 
-def _tidy(value: float) -> float:
+def _without_rounding_error(value: float) -> float:
     """Return a number without rounding error."""
     return 0.0 if abs(value) < SAME else without_noise(float(f"{value:.10g}"))
 
@@ -180,27 +182,27 @@ def _tidy(value: float) -> float:
 def is_locked(model: Model, body: str, far: str = "") -> bool:
     """Return True if a length follows from formulas, but is not an affine function of a single parameter."""
     ends = ends_of(model, body, far)
-    return ends is not None and _depends(ends) and parameter_of(model, body, far) is None
+    return ends is not None and _depends_on_parameters(ends) and parameter_of(model, body, far) is None
 
 
-def _depends(ends: tuple[LinkPoint, LinkPoint]) -> bool:
+def _depends_on_parameters(ends: tuple[LinkPoint, LinkPoint]) -> bool:
     return any(_is_formula(x) for end in ends for x in end.said_by)
 
 
 def parameters_of(model: Model, body: str, far: str = "") -> tuple[str, ...]:
     """Return the independent parameters on which the length of a link depends."""
-    return tuple(name for name, (_, y) in _tried(model, body, far).items() if max(y) - min(y) > SAME * max(y))
+    return tuple(name for name, (_, y) in _trial_lengths(model, body, far).items() if max(y) - min(y) > SAME * max(y))
 
 
-def _tried(model: Model, body: str, far: str) -> dict[str, tuple[list[float], list[float]]]:
+def _trial_lengths(model: Model, body: str, far: str) -> dict[str, tuple[list[float], list[float]]]:
     """Return test values of each independent parameter and the lengths of the link for them, m."""
     ends, values, found = ends_of(model, body, far), model.values(), {}
-    if ends is None or not _depends(ends):
+    if ends is None or not _depends_on_parameters(ends):
         return {}
     for each in model.parameters:
         if not isinstance(each.value, str):
             x = [factor * (values[each.name] or 0.1) for factor in TRIALS]
-            found[each.name] = x, [_between(ends, model.values({each.name: value})) for value in x]
+            found[each.name] = x, [_distance_between(ends, model.values({each.name: value})) for value in x]
     return found
 
 
@@ -231,13 +233,13 @@ def link_length(
     if wanted <= 0.0:
         raise ModelError(f"A link cannot be {wanted:g} m long.", where=where, remedy="Give a length above zero.")
     if parameter:
-        return _solved(model, body, far, parameter, wanted)
-    if formulas == "keep" and _depends(ends):
-        return _by_parameter(model, body, far, value, wanted)
-    return _moved(model, model.find("bodies", body), ends, value, wanted, formulas)
+        return _with_parameter_solved(model, body, far, parameter, wanted)
+    if formulas == "keep" and _depends_on_parameters(ends):
+        return _with_parameter_set(model, body, far, value, wanted)
+    return _with_moved_end(model, model.find("bodies", body), ends, value, wanted, formulas)
 
 
-def _by_parameter(model: Model, body: str, far: str, value: Value, wanted: float) -> Model:
+def _with_parameter_set(model: Model, body: str, far: str, value: Value, wanted: float) -> Model:
     """Return the model with the length set through the parameter it depends on."""
     affine = parameter_of(model, body, far)
     if affine is None:
@@ -255,10 +257,10 @@ def _by_parameter(model: Model, body: str, far: str, value: Value, wanted: float
         new = f"(({value}) - {rest!r})/{slope!r}"
     else:
         new = without_noise((wanted - rest) / slope)
-    return _replaced(model, "parameters", dataclasses.replace(parameter, value=new))
+    return _with_replaced(model, "parameters", dataclasses.replace(parameter, value=new))
 
 
-def _solved(model: Model, body: str, far: str, parameter: str, wanted: float) -> Model:
+def _with_parameter_solved(model: Model, body: str, far: str, parameter: str, wanted: float) -> Model:
     """Return the model with a parameter set so that a link has the wanted length; solved by secants near its current
     value."""
     x = float(model.values()[parameter])
@@ -268,7 +270,7 @@ def _solved(model: Model, body: str, far: str, parameter: str, wanted: float) ->
         error = length_of(model, body, far, model.values({parameter: x})) - wanted
         if abs(error) <= SAME * wanted:
             found: Parameter = model.find("parameters", parameter)
-            return _replaced(model, "parameters", dataclasses.replace(found, value=_tidy(x)))
+            return _with_replaced(model, "parameters", dataclasses.replace(found, value=_without_rounding_error(x)))
         if error == before:
             break
         before, step = error, -step * error / (error - before)
@@ -279,7 +281,7 @@ def _solved(model: Model, body: str, far: str, parameter: str, wanted: float) ->
     )
 
 
-def _moved(
+def _with_moved_end(
     model: Model, body: Body, ends: tuple[LinkPoint, LinkPoint], value: Value, wanted: float, formulas: Formulas
 ) -> Model:
     """Return the model with the far end of a link, and the shapes that reach from end to end, moved along the line."""
@@ -287,18 +289,18 @@ def _moved(
     near, far = (end.at(values) for end in ends)
     line = _Line(near, far, value, wanted, formulas == "offset")
     shapes = tuple(line.stretched(shape, values, body.name, formulas) for shape in body.shapes)
-    model = _replaced(model, "bodies", dataclasses.replace(body, shapes=shapes))
+    model = _with_replaced(model, "bodies", dataclasses.replace(body, shapes=shapes))
     if isinstance(ends[1], Tip):
-        return _along_with_tip(model, body.name, line, formulas)
+        return _with_moved_tip(model, body.name, line, formulas)
     joint: Joint = model.find("joints", ends[1].joint)
     side: Pose = getattr(joint, ends[1].side)
     position = line.point(1.0, side.position)
     there: dict[str, Any] = {ends[1].side: dataclasses.replace(side, position=position)}
     moved = dataclasses.replace(joint, **there)
-    return _replaced(model, "joints", moved)
+    return _with_replaced(model, "joints", moved)
 
 
-def _along_with_tip(model: Model, body: str, line: _Line, formulas: Formulas) -> Model:
+def _with_moved_tip(model: Model, body: str, line: _Line, formulas: Formulas) -> Model:
     """Return the model with the frames and shapes at the tip of a link moved along with it; `formulas` says how their
     formulas change."""
     values = model.values()
@@ -313,7 +315,7 @@ def _along_with_tip(model: Model, body: str, line: _Line, formulas: Formulas) ->
     old: Body = model.find("bodies", body)
     new = dataclasses.replace(old, shapes=tuple(map(moved, old.shapes)))
     frames = tuple(moved(frame) if frame.parent == body else frame for frame in model.frames)
-    return dataclasses.replace(_replaced(model, "bodies", new), frames=frames)
+    return dataclasses.replace(_with_replaced(model, "bodies", new), frames=frames)
 
 
 class _Line:
@@ -324,26 +326,28 @@ class _Line:
     ) -> None:
         self.near, self.far, self.value, self.wanted, self.adds = near, far, value, wanted, adds
         self.length = math.dist(near, far)
-        self.direction = [_tidy((b - a) / self.length) for a, b in zip(near, far, strict=True)]
+        self.direction = [_without_rounding_error((b - a) / self.length) for a, b in zip(near, far, strict=True)]
 
     def point(self, share: float, old: Sequence[Value]) -> Point:
         """Return the position at a fraction of the new length; coordinates that do not change keep their old values."""
-        x, y, z = (self._entry(k, share, each) for k, each in enumerate(old))
+        x, y, z = (self._coordinate_at(k, share, each) for k, each in enumerate(old))
         return x, y, z
 
-    def _entry(self, k: int, share: float, old: Value) -> Value:
+    def _coordinate_at(self, k: int, share: float, old: Value) -> Value:
         slope = share * self.direction[k]
         if slope == 0.0:
             return old
         if self.adds and _is_formula(old):
-            return _added(old, slope * (self.wanted - self.length))
+            return _formula_plus(old, slope * (self.wanted - self.length))
         if isinstance(self.value, str) and _is_formula(self.value):
-            return _text(self.near[k], slope, self.value)
+            return _affine_text(self.near[k], slope, self.value)
         return without_noise(self.near[k] + slope * self.wanted)
 
     def stretched(self, shape: Shape, values: Mapping[str, float], body: str, formulas: Formulas) -> Shape:
         """Return a shape that reaches from end to end with its new length; other shapes unchanged."""
-        axis = next((k for k, size in shape.edges().items() if self._spanned(_ends(shape, k, size, values))), None)
+        axis = next(
+            (k for k, size in shape.edges().items() if self._is_spanned(_shape_ends(shape, k, size, values))), None
+        )
         if axis is None:
             return shape
         size = shape.edges()[axis]
@@ -355,17 +359,19 @@ class _Line:
             )
         long: Value = self.value if _is_formula(self.value) else without_noise(self.wanted)
         if self.adds and _is_formula(size):
-            long = _added(size, self.wanted - self.length)
+            long = _formula_plus(size, self.wanted - self.length)
         pose = dataclasses.replace(shape.pose, position=self.point(0.5, shape.pose.position))
         return dataclasses.replace(shape.with_edge(axis, long), pose=pose)
 
-    def _spanned(self, ends: tuple[Sequence[float], Sequence[float]]) -> bool:
+    def _is_spanned(self, ends: tuple[Sequence[float], Sequence[float]]) -> bool:
         tolerance = SPANNING * self.length
         pairs = ((self.near, self.far), (self.far, self.near))
         return any(all(math.dist(a, b) < tolerance for a, b in zip(ends, pair, strict=True)) for pair in pairs)
 
 
-def _ends(shape: Shape, axis: int, size: Value, values: Mapping[str, float]) -> tuple[Sequence[float], Sequence[float]]:
+def _shape_ends(
+    shape: Shape, axis: int, size: Value, values: Mapping[str, float]
+) -> tuple[Sequence[float], Sequence[float]]:
     """Return both ends of a shape's size along one of its axes, (3,), (3,) m, in the body's axes."""
     middle = [float(value_of(x, values)) for x in shape.pose.position]
     turn = [float(value_of(x, values)) for x in shape.pose.rotation]
@@ -380,19 +386,19 @@ def _is_formula(value: Value) -> bool:
     return isinstance(value, str) and bool(names(parse(value)))
 
 
-def _added(formula: Value, step: float) -> str:
+def _formula_plus(formula: Value, step: float) -> str:
     """Return the sum of a formula and a number (m)."""
     step = without_noise(step)
     return f"{formula} {'-' if step < 0.0 else '+'} {abs(step)!r}"
 
 
-def _text(start: float, slope: float, formula: str) -> str:
+def _affine_text(start: float, slope: float, formula: str) -> str:
     """Return the formula start + slope · formula as text."""
     text = formula if slope == 1.0 else f"{slope!r}*({formula})"
     return text if start == 0.0 else f"{start!r} + {text}"
 
 
-def _replaced(model: Model, collection: str, new: Any) -> Model:
+def _with_replaced(model: Model, collection: str, new: Any) -> Model:
     old = getattr(model, collection)
     changed: dict[str, Any] = {collection: tuple(new if each.name == new.name else each for each in old)}
     return dataclasses.replace(model, **changed)

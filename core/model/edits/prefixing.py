@@ -28,10 +28,10 @@ GROUND_IF_EMPTY = ("a", "resolve")
 
 def prefixed(element: AnyElement, prefix: str, ground: str) -> AnyElement:
     """Return the element with `prefix` before its name and before every name it uses; `ground` replaces its world."""
-    return mapped(element, lambda part: _changes(part, prefix, ground))
+    return mapped(element, lambda part: _prefixed_fields(part, prefix, ground))
 
 
-def _changes(element: Element, prefix: str, ground: str) -> dict[str, Any]:
+def _prefixed_fields(element: Element, prefix: str, ground: str) -> dict[str, Any]:
     changes: dict[str, Any] = {}
     for field in fields_of(type(element)):
         old = getattr(element, field.name)
@@ -40,7 +40,7 @@ def _changes(element: Element, prefix: str, ground: str) -> dict[str, Any]:
             case NameKind():
                 new = prefix + old
             case ReferenceKind():
-                new = _reference(old, prefix, ground, empty=field.name in GROUND_IF_EMPTY)
+                new = _prefixed_reference(old, prefix, ground, empty=field.name in GROUND_IF_EMPTY)
             case ScalarKind():
                 new = formula(old, prefix, own_names(field.kind))
             case VectorKind():
@@ -50,7 +50,7 @@ def _changes(element: Element, prefix: str, ground: str) -> dict[str, Any]:
     return changes
 
 
-def _reference(name: str, prefix: str, ground: str, *, empty: bool) -> str:
+def _prefixed_reference(name: str, prefix: str, ground: str, *, empty: bool) -> str:
     if name == WORLD or (not name and empty):
         return name if ground == WORLD else ground
     return prefix + name if name else name

@@ -35,11 +35,13 @@ def removal(model: Model, collection: str, name: str) -> Removal:
         tuple((owner, element) for owner, element in others if (owner, element.name) not in left),
         tuple((owner, element) for owner, element in others if left.get((owner, element.name), element) != element),
         after.world != model.world,
-        tuple(sorted((_grounded(model) - _grounded(after)) & {body.name for body in after.expanded.bodies})),
+        tuple(
+            sorted((_grounded_bodies(model) - _grounded_bodies(after)) & {body.name for body in after.expanded.bodies})
+        ),
     )
 
 
-def _grounded(model: Model) -> set[str]:
+def _grounded_bodies(model: Model) -> set[str]:
     """Return the bodies that are connected to the ground by joints."""
     plain = model.expanded
     neighbours: dict[str, set[str]] = {}

@@ -60,16 +60,16 @@ class Renaming:
                 case ReferenceKind(target=target):
                     new = self.references.get(SPACES.get(target, target), {}).get(old, old)
                 case SignalKind() if self.owners is not None:
-                    new = texts_with(old, self.owners, self._quantity)
+                    new = texts_with(old, self.owners, self._renamed_quantity)
                 case ScalarKind():
-                    new = self._formula(old, each.kind)
+                    new = self._renamed_formula(old, each.kind)
                 case VectorKind():
-                    new = tuple(self._formula(item, each.kind) for item in old)
+                    new = tuple(self._renamed_formula(item, each.kind) for item in old)
             if new != old:
                 found[each.name] = new
         return found
 
-    def _formula(self, value: Any, kind: ScalarKind | VectorKind) -> Any:
+    def _renamed_formula(self, value: Any, kind: ScalarKind | VectorKind) -> Any:
         own = own_names(kind)
         with_state = isinstance(kind, FormulaVectorKind) or (isinstance(kind, FormulaKind) and kind.states)
 
@@ -82,7 +82,7 @@ class Renaming:
 
         return renamed(value, new)
 
-    def _quantity(self, name: str) -> str:
+    def _renamed_quantity(self, name: str) -> str:
         """Return the name of a quantity after the renaming."""
         owner = None if self.owners is None else self.owners(name)
         if owner is None:
@@ -106,7 +106,7 @@ class Renaming:
                 mine = {self.parameters[name] for name in used - own if name in self.parameters}
                 if stateful:
                     mine |= {self.signals[name] for name in used - own if name in self.signals}
-                wrong = {name for name in mine if name in own or not _readable(name)}
+                wrong = {name for name in mine if name in own or not _is_single_name(name)}
                 wrong |= mine & set(self.signals.values()) & taken
                 wrong |= used & (fresh - own - taken) if stateful else set()
                 if wrong:
@@ -138,7 +138,7 @@ def of_sensor(sensor: Sensor, new: str) -> dict[str, str]:
     return names | {f"{old}.rate": f"{name}.rate" for old, name in names.items()}
 
 
-def _readable(name: str) -> bool:
+def _is_single_name(name: str) -> bool:
     """Return True if a formula parses the text as a single name."""
     try:
         return name not in CONSTANTS and parse(name) == Name(name)
@@ -155,13 +155,13 @@ def formulas_with(element: Element, replacements: Mapping[str, Node]) -> dict[st
             continue
         own, old = own_names(each.kind), getattr(element, each.name)
         table = {name: node for name, node in replacements.items() if name not in own}
-        new = tuple(_with(item, table) for item in old) if isinstance(old, tuple) else _with(old, table)
+        new = tuple(_formula_with(item, table) for item in old) if isinstance(old, tuple) else _formula_with(old, table)
         if new != old:
             found[each.name] = new
     return found
 
 
-def _with(value: Any, table: Mapping[str, Node]) -> Any:
+def _formula_with(value: Any, table: Mapping[str, Node]) -> Any:
     if isinstance(value, str) and not names(node := parse(value)).isdisjoint(table):
         return text_of(substitute(node, table))
     return value
@@ -178,34 +178,34 @@ def renaming_of(model: Model, collection: str, old: str, new: str | None = None)
     sensors = {name for s in model.expanded.sensors for name in of_sensor(s, s.name)}
     held = {joint.child for joint in model.expanded.joints}
     unknown = list(of_unknown_kind(model.expanded))
-    for owner, element, name in _brought(model, collection, old, new):
+    for owner, element, name in _with_contained(model, collection, old, new):
         space = NAMESPACES[owner]
         made.references[space][element.name] = name
         if space == "parameter":
             made.parameters[element.name] = name
         elif owner == "sensors":
-            made.signals.update(_visible(of_sensor(element, name), shadowed))
+            made.signals.update(_unshadowed(of_sensor(element, name), shadowed))
         elif owner == "joints":
-            made.signals.update(_visible(of_joint(element, name), shadowed | sensors))
+            made.signals.update(_unshadowed(of_joint(element, name), shadowed | sensors))
         elif owner == "bodies" and element.name not in held:
-            made.signals.update(_visible(of_body(element.name, name), shadowed | sensors))
+            made.signals.update(_unshadowed(of_body(element.name, name), shadowed | sensors))
         if (owner, element) in unknown:
-            made.signals.update(_visible(_as_used(model, element.name, name), shadowed))
+            made.signals.update(_unshadowed(_names_as_used(model, element.name, name), shadowed))
     return made
 
 
-def _as_used(model: Model, old: str, new: str) -> dict[str, str]:
+def _names_as_used(model: Model, old: str, new: str) -> dict[str, str]:
     """Return the old names by which formulas use an element of an unknown kind → the new names."""
     formulas = (f for _, element in model.elements() for part in nested_elements(element) for f in formulas_in(part))
     used = {name for formula in formulas for name in names(parse(formula.text))}
     return {name: f"{new}{name.removeprefix(old)}" for name in used if f"{name}.".startswith(f"{old}.")}
 
 
-def _visible(table: Mapping[str, str], shadowed: set[str]) -> dict[str, str]:
+def _unshadowed(table: Mapping[str, str], shadowed: set[str]) -> dict[str, str]:
     return {old: new for old, new in table.items() if old not in shadowed}
 
 
-def _brought(model: Model, collection: str, old: str, new: str | None) -> Iterator[tuple[str, Any, str]]:
+def _with_contained(model: Model, collection: str, old: str, new: str | None) -> Iterator[tuple[str, Any, str]]:
     """Yield (collection, element, new name) of an element and of all elements it contains."""
     element = model.find(collection, old)
     yield collection, element, new or f"{old}_"

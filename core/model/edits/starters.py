@@ -98,13 +98,13 @@ def _far_end(model: Model, parent: str) -> tuple[float, float, float]:
         return (0.0, 0.0, 0.0)
     try:
         values = model.values()
-        ends = [_end(shape, lambda value: float(value_of(value, values))) for shape in body.shapes]
+        ends = [_largest_x(shape, lambda value: float(value_of(value, values))) for shape in body.shapes]
     except KinetostatError:
         ends = []
     return (without_noise(max(ends, default=0.0)), 0.0, 0.0)
 
 
-def _end(shape: Shape, value: Callable[[Any], float]) -> float:
+def _largest_x(shape: Shape, value: Callable[[Any], float]) -> float:
     """Return the largest x of a shape; exact for axis-aligned shapes and spheres, an upper bound for rotated ones."""
     x = value(shape.pose.position[0])
     turned = any(item != 0.0 for item in shape.pose.rotation)

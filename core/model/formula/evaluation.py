@@ -37,14 +37,14 @@ class Numbers:
         """Return a pose of the document as a spatial transform."""
         if pose is NO_POSE or pose == NO_POSE:
             return IDENTITY
-        turn = [self._finite(value, where) for value in pose.rotation]
+        turn = [self._finite_value(value, where) for value in pose.rotation]
         if len(turn) == 4 and all(isinstance(e, float) and e == 0.0 for e in turn):
             raise ModelError(
                 "A quaternion of length zero is not a rotation.", where=where, remedy="Use 0, 0, 0, 1 for no rotation."
             )
         rotation = from_quaternion(turn) if len(turn) == 4 else from_angles(turn)
-        return Pose(rotation, Vector3(*(self._finite(value, where) for value in pose.position)))
+        return Pose(rotation, Vector3(*(self._finite_value(value, where) for value in pose.position)))
 
-    def _finite(self, value: Value, where: str) -> Scalar:
+    def _finite_value(self, value: Value, where: str) -> Scalar:
         result = finite_value_of(value, self.values, where)
         return float(result) if isinstance(result, (int, float)) else result

@@ -126,7 +126,7 @@ class _Evaluation:
         if operator == "/":
             return a / self.safe(b)
         if operator == "^":
-            return _power(self.safe(a), self.safe(b))
+            return _checked_power(self.safe(a), self.safe(b))
         return apply((COMPARISONS.get(operator) or LOGIC[operator]), a, b)
 
     def chosen(self, condition: Scalar, one: Node, other: Node) -> Scalar:
@@ -135,12 +135,12 @@ class _Evaluation:
             return self.value(one if condition else other)
         sides = (condition, apply("logic_not", condition))
         values = [
-            _Evaluation(self.environment, self.also(side)).value(node)
+            _Evaluation(self.environment, self.combined_condition(side)).value(node)
             for side, node in zip(sides, (one, other), strict=True)
         ]
         return apply("if_else", condition, *values)
 
-    def also(self, condition: Scalar) -> Scalar:
+    def combined_condition(self, condition: Scalar) -> Scalar:
         return condition if self.counts is None else apply("logic_and", self.counts, condition)
 
     def safe(self, x: Scalar) -> Scalar:
@@ -148,7 +148,7 @@ class _Evaluation:
         return x if self.counts is None or isinstance(x, int | float) else apply("if_else", self.counts, x, SAFE)
 
 
-def _power(base: Scalar, exponent: Scalar) -> Scalar:
+def _checked_power(base: Scalar, exponent: Scalar) -> Scalar:
     if isinstance(base, (int, float)) and isinstance(exponent, (int, float)):
         return math.pow(base, exponent)  # never a complex or a giant integer
     return base**exponent

@@ -59,7 +59,7 @@ def parse(text: str, dialect: Dialect = "native", further: frozenset[tuple[str, 
     return _Parser(text, dialect, further).whole()
 
 
-def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
+def _tokens_of(text: str) -> Iterator[tuple[str, str, int]]:
     position = 0
     end = len(text.rstrip())
     while position < end:
@@ -67,7 +67,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
         if match is None:
             at = position + len(text[position:]) - len(text[position:].lstrip())
             raise ExpressionError(
-                f"'{text[at]}' in column {at + 1} of '{_clip(text)}' is not allowed in a formula.",
+                f"'{text[at]}' in column {at + 1} of '{_clipped(text)}' is not allowed in a formula.",
                 remedy="Write == to compare." if text[at] == "=" else _UNKNOWN,
             )
         kind = match.lastgroup or ""
@@ -75,7 +75,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
         position = match.end()
 
 
-def _clip(text: str) -> str:
+def _clipped(text: str) -> str:
     return text if len(text) <= 60 else text[:57] + "…"
 
 
@@ -87,7 +87,7 @@ class _Parser:
         self.further = further
         self.functions = {*FUNCTIONS, *(name for name, _ in further)}
         self.mathematica = dialect == "mathematica"
-        self.tokens = [*_tokens(text), _END]
+        self.tokens = [*_tokens_of(text), _END]
         self.index = 0
         self.depth = 0
         self.operators = 0
@@ -103,7 +103,7 @@ class _Parser:
     def unexpected(self, wanted: str) -> ExpressionError:
         kind, token, column = self.tokens[self.index]
         found = "the formula ends" if kind == "end" else f"there is '{token}' in column {column + 1}"
-        what = f"In '{_clip(self.text)}' {found} where {wanted} was expected."
+        what = f"In '{_clipped(self.text)}' {found} where {wanted} was expected."
         return ExpressionError(what, remedy="Correct the formula there.")
 
     def take(self, token: str) -> bool:
@@ -129,7 +129,7 @@ class _Parser:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise ExpressionError(
-                f"The formula '{_clip(self.text)}' is nested more than {MAX_DEPTH} levels deep.",
+                f"The formula '{_clipped(self.text)}' is nested more than {MAX_DEPTH} levels deep.",
                 remedy="Split it with named parameters.",
             )
         left = self.negation() if minimum <= NOT and self.takes_not() else self.operand(max(minimum, PRODUCT))
@@ -140,7 +140,7 @@ class _Parser:
             if precedence < minimum:
                 break
             if compared and name in COMPARISONS:
-                raise self.in_a_row()
+                raise self.chained_comparison_error()
             if symbol != " ":
                 self.index += 1
             right = self.expression(precedence if name == "^" else precedence + 1)
@@ -167,10 +167,10 @@ class _Parser:
         self.count_operator()
         return Call("not", (self.expression(NOT),))
 
-    def in_a_row(self) -> ExpressionError:
+    def chained_comparison_error(self) -> ExpressionError:
         _, token, column = self.tokens[self.index]
         return ExpressionError(
-            f"In '{_clip(self.text)}' '{token}' in column {column + 1} compares the result of a comparison.",
+            f"In '{_clipped(self.text)}' '{token}' in column {column + 1} compares the result of a comparison.",
             remedy="Join two comparisons with 'and', or put one in parentheses.",
         )
 
@@ -178,7 +178,7 @@ class _Parser:
         self.operators += 1
         if self.operators > MAX_OPERATORS:
             raise ExpressionError(
-                f"The formula '{_clip(self.text)}' has more than {MAX_OPERATORS} operators.",
+                f"The formula '{_clipped(self.text)}' has more than {MAX_OPERATORS} operators.",
                 remedy="Split it with named parameters.",
             )
 
@@ -187,7 +187,7 @@ class _Parser:
         kind, token, _ = self.tokens[self.index]
         if kind == "number":
             self.index += 1
-            return self.with_unit(_literal(token))
+            return self.with_unit(_parsed_number(token))
         if kind == "name":
             self.index += 1
             return self.name(token)
@@ -229,12 +229,12 @@ class _Parser:
         if follows == "(" and _NUMPY.fullmatch(token):
             return self.operand(0)
         if known is not None and self.mathematica and self.operator() == " " and follows != opening:
-            raise self.function_without_brackets(token)
+            raise self.missing_brackets_error(token)
         if follows != opening or (self.mathematica and known is None and opening == "("):
             return self.constant(token)
         if known is None or known not in self.functions:
             raise ExpressionError(
-                f"'{token}' in '{_clip(self.text)}' is not a function.",
+                f"'{token}' in '{_clipped(self.text)}' is not a function.",
                 remedy="Known functions: " + ", ".join(sorted(self.functions)) + ".",
             )
         self.index += 1
@@ -252,9 +252,9 @@ class _Parser:
         there."""
         return MATHEMATICA_FUNCTIONS.get(token, token if token in FUNCTIONS else None)
 
-    def function_without_brackets(self, token: str) -> ExpressionError:
+    def missing_brackets_error(self, token: str) -> ExpressionError:
         return ExpressionError(
-            f"'{token}' in '{_clip(self.text)}' is a function, whose argument must be in brackets.",
+            f"'{token}' in '{_clipped(self.text)}' is a function, whose argument must be in brackets.",
             remedy=f"Write {token}[…] or {token}(…); if '{token}' is meant as a symbol, write * after it.",
         )
 
@@ -262,7 +262,7 @@ class _Parser:
         wanted = FUNCTIONS[name][1] if name in FUNCTIONS else next(n for known, n in self.further if known == name)
         if len(arguments) != wanted and (name, len(arguments)) not in self.further:
             raise ExpressionError(
-                f"{name} in '{_clip(self.text)}' takes {wanted} argument{'s' * (wanted > 1)}, not {len(arguments)}.",
+                f"{name} in '{_clipped(self.text)}' takes {wanted} argument{'s' * (wanted > 1)}, not {len(arguments)}.",
                 remedy="Write if(condition, value if true, value if false)."
                 if name == "if"
                 else f"Write {name}({', '.join('xyz'[:wanted])}).",
@@ -280,8 +280,8 @@ class _Parser:
         return Name(token)
 
 
-def _literal(token: str) -> float:
+def _parsed_number(token: str) -> float:
     value = float(token)
     if not math.isfinite(value):
-        raise ExpressionError(f"The number {_clip(token)} is too large.", remedy="Use a finite number.")
+        raise ExpressionError(f"The number {_clipped(token)} is too large.", remedy="Use a finite number.")
     return value

@@ -17,10 +17,10 @@ def degree_in(node: Node, names: Set[str]) -> float:
         return degree_in(node.operand, names)
     if isinstance(node, Call):
         return 0.0 if all(degree_in(each, names) == 0.0 for each in node.arguments) else math.inf
-    return _of_two(node, names) if isinstance(node, Binary) else 0.0
+    return _degree_of_binary(node, names) if isinstance(node, Binary) else 0.0
 
 
-def _of_two(node: Binary, names: Set[str]) -> float:
+def _degree_of_binary(node: Binary, names: Set[str]) -> float:
     left, right = degree_in(node.left, names), degree_in(node.right, names)
     if left == right == 0.0:
         return 0.0

@@ -55,7 +55,7 @@ def compound(text: str) -> Compound | None:
         found = _TOKEN.match(text, place)
         if found is None or (place == 0) != (not found["operator"]):
             return None
-        known = _known(found["symbol"])
+        known = _known_unit(found["symbol"])
         if known is None:
             return None
         power = int((found["power"] or "1").translate(_RAISED).lstrip("^"))
@@ -77,7 +77,7 @@ def is_si(text: str) -> bool:
     return not unit or (found is not None and abs(found.factor - 1.0) < SAME_FACTOR)
 
 
-def _known(symbol: str) -> tuple[str, float] | None:
+def _known_unit(symbol: str) -> tuple[str, float] | None:
     unit = UNITS.get(symbol)
     return _FURTHER.get(symbol) if unit is None else (unit.dimension, unit.factor)
 

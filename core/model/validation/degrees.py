@@ -21,7 +21,7 @@ def in_degrees(model: Model) -> Iterator[Finding]:
     """Yield a finding for each field with an angle implausible in rad."""
     for collection, element in [*model.elements(), ("world", model.world)]:
         for owners, which in owned(element):
-            for field, number in _angles(model, owners, which):
+            for field, number in _angle_numbers(model, owners, which):
                 yield Finding(
                     "hint",
                     f"{number:g} is read in radians, as {degrees(number):.0f}°: it is likely meant in degrees.",
@@ -32,7 +32,7 @@ def in_degrees(model: Model) -> Iterator[Finding]:
                 )
 
 
-def _angles(model: Model, owners: tuple[Element, ...], which: int | None) -> Iterator[tuple[str, float]]:
+def _angle_numbers(model: Model, owners: tuple[Element, ...], which: int | None) -> Iterator[tuple[str, float]]:
     for field in fields_of(type(owners[-1])):
         if not isinstance(field.kind, ScalarKind | VectorKind):
             continue

@@ -153,7 +153,7 @@ class _Checks:
                     f"Give a {field}." if force.is_clutch else f"Give a {field}, or use a line force.",
                     field,
                 )
-        if not force.info.nonzero and self.does_nothing(force):
+        if not force.info.nonzero and self.has_no_effect(force):
             yield of(
                 force,
                 "hint",
@@ -182,7 +182,7 @@ class _Checks:
                 remedy = near_misses(setting.parameter, known) if known else "Remove it."
                 yield of(element, "warning", text, remedy, "settings")
 
-    def does_nothing(self, force: Force) -> bool:
+    def has_no_effect(self, force: Force) -> bool:
         uses = force.info.uses
         vectors = (getattr(force, field) for field in ("force", "torque") if field in uses)
         numbers = (getattr(force, field) for field in ("stiffness", "damping", "inertia") if field in uses)
@@ -249,13 +249,13 @@ class _Checks:
                 yield from self.coordinate(constraint, getattr(constraint, field), "", field)
             if constraint.joint == constraint.leader:
                 yield of(constraint, "error", "It couples a joint with itself.", "Name two joints.", "leader")
-            yield from self.uncounted(constraint)
+            yield from self.uncountable_turns(constraint)
         if "b" in uses and self.model.carrier(constraint.a) is self.model.carrier(constraint.b):
             yield of(constraint, "error", "Both ends are on the same body.", "Connect two bodies.", "b")
         yield from impossible(constraint, self.number)
         yield from self.settings(constraint)
 
-    def uncounted(self, gear: Constraint) -> Iterator[Finding]:
+    def uncountable_turns(self, gear: Constraint) -> Iterator[Finding]:
         """Report gears between two measured angles whose ratio is no quotient of integers, so that turns cannot be
         counted."""
         both = [self.joints[name] for name in (gear.joint, gear.leader)]
@@ -294,7 +294,7 @@ class _Checks:
         index = joint.info.coordinates.index(driver.coordinate) if driver.coordinate in joint.info.coordinates else 0
         if driver.motion == "position" and index < len(joint.limits):
             low, high = (self.number(joint.limits[index].lower), self.number(joint.limits[index].upper))
-            if (found := self.leaves(driver, low, high)) is not None:
+            if (found := self.limit_violation(driver, low, high)) is not None:
                 time, value = found
                 measure = joint.info.coordinate_dimensions[index]
                 limit = amount(low if value < low else high, measure)
@@ -308,7 +308,7 @@ class _Checks:
                     "function",
                 )
 
-    def leaves(self, driver: Driver, low: float, high: float) -> tuple[float, float] | None:
+    def limit_violation(self, driver: Driver, low: float, high: float) -> tuple[float, float] | None:
         """Return (s, value): the time when a driver first exceeds the limits within `DURATION`, and its extreme value;
         None if it stays within, or cannot be evaluated."""
         times, values = self.path(driver)

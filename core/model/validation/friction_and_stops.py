@@ -19,7 +19,7 @@ Number = Callable[[Any], float]
 def check(joint: Joint, number: Number, limits_act: bool) -> Iterator[Finding]:
     """Yield findings about the friction and stops of one joint. number : the value of a field, NaN if it has none"""
     yield from _friction(joint, number)
-    yield from _by_reaction(joint, number)
+    yield from _friction_by_reaction(joint, number)
     for index, limit in enumerate(joint.limits):
         if joint.info.nq != joint.info.nv:
             yield _finding(
@@ -32,7 +32,7 @@ def check(joint: Joint, number: Number, limits_act: bool) -> Iterator[Finding]:
             return
         yield from _stop(joint, limit)
         if limits_act and limit.stop != "off" and index < len(joint.info.coordinate_dimensions):
-            yield from _begins_at(joint, limit, index, number)
+            yield from _begins_at_stop(joint, limit, index, number)
 
 
 def _friction(joint: Joint, number: Number) -> Iterator[Finding]:
@@ -74,7 +74,7 @@ def _friction(joint: Joint, number: Number) -> Iterator[Finding]:
         )
 
 
-def _by_reaction(joint: Joint, number: Number) -> Iterator[Finding]:
+def _friction_by_reaction(joint: Joint, number: Number) -> Iterator[Finding]:
     """Check friction that is proportional to the joint's own reaction."""
     if not joint.rubs_by_reaction:
         return
@@ -110,7 +110,7 @@ def _stop(joint: Joint, limit: Limit) -> Iterator[Finding]:
         yield _finding(joint, "hint", text, "Remove one of them.", "limits")
 
 
-def _begins_at(joint: Joint, limit: Limit, index: int, number: Number) -> Iterator[Finding]:
+def _begins_at_stop(joint: Joint, limit: Limit, index: int, number: Number) -> Iterator[Finding]:
     """Report a stated reference position at a stop."""
     rest = number(joint.rest[index]) if index < len(joint.rest) else float("nan")
     for which, bound in (("lower", number(limit.lower)), ("upper", number(limit.upper))):

@@ -24,24 +24,24 @@ def negative_together(model: Model, body: Body, values: Mapping[str, float]) -> 
     """Return True if a body of an expanded model together with all bodies fixed to it has a negative principal moment;
     False if it is fixed to the ground, or masses follow from shapes."""
     try:
-        places = _placed(model, body.name, Numbers(values))
+        places = _poses_of_fixed_bodies(model, body.name, Numbers(values))
         if WORLD in places:
             return False
         members = [(model.find("bodies", name), place) for name, place in places.items()]
         if any(each.density is not None for each, _ in members):
             return False
-        return bool(np.linalg.eigvalsh(_together(members, Numbers(values)))[0] < 0.0)
+        return bool(np.linalg.eigvalsh(_combined_inertia(members, Numbers(values)))[0] < 0.0)
     except KinetostatError:
         return True
 
 
-def _placed(model: Model, first: str, numbers: Numbers) -> dict[str, Matrix]:
+def _poses_of_fixed_bodies(model: Model, first: str, numbers: Numbers) -> dict[str, Matrix]:
     """Return the bodies fixed to a body (or the ground), itself included, → their poses (4, 4) in it."""
     sides: dict[str, list[tuple[str, Any]]] = {}
     for joint in model.joints:
         if not joint.info.nv:
             parent, child = model.carrier(joint.parent).name, model.carrier(joint.child).name
-            between = _between(model, joint, numbers)
+            between = _relative_pose(model, joint, numbers)
             sides.setdefault(parent, []).append((child, between))
             sides.setdefault(child, []).append((parent, np.linalg.inv(between)))
     found, waiting = {first: np.eye(4)}, [first]
@@ -54,7 +54,7 @@ def _placed(model: Model, first: str, numbers: Numbers) -> dict[str, Matrix]:
     return found
 
 
-def _between(model: Model, joint: Joint, numbers: Numbers) -> Matrix:
+def _relative_pose(model: Model, joint: Joint, numbers: Numbers) -> Matrix:
     """Return the pose (4, 4) of a fixed joint's child body in its parent body."""
     first, second = (
         _product([*(_matrix(frame.pose, numbers) for frame in model.placement(end).frames), _matrix(side, numbers)])
@@ -77,7 +77,7 @@ def _matrix(pose: Pose, numbers: Numbers) -> Matrix:
     return result
 
 
-def _together(members: list[tuple[Body, Matrix]], numbers: Numbers) -> Matrix:
+def _combined_inertia(members: list[tuple[Body, Matrix]], numbers: Numbers) -> Matrix:
     """Return the inertia tensor (3, 3) of several bodies about their common centre of mass."""
     masses = np.array([float(numbers.scalar(body.mass)) for body, _ in members])
     centers = [place[:3, :3] @ np.array(numbers.vector(body.center_of_mass)) + place[:3, 3] for body, place in members]

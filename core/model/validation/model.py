@@ -94,12 +94,12 @@ class _Checks:
             yield from impossible(joint, self.number)
             yield from self.axes(joint)
             yield from self.limits(joint)
-            yield from self.rests(joint)
+            yield from self.implausible_rest(joint)
             yield from friction_and_stops.check(joint, self.number, self.model.world.limits == "act")
         yield from self.couplings()
         yield from self.massless()
         yield from self.point_masses()
-        yield from self.loose()
+        yield from self.unconnected_bodies()
         yield from self.without_contact()
 
     def number(self, value: Any) -> float:
@@ -138,14 +138,14 @@ class _Checks:
         """Check mass and inertia of one body."""
         if body.density is not None:
             if not body.shapes:
-                yield _of(
+                yield _element_finding(
                     body, "warning", "It has a density but no shape, so it has no mass.", "Add a shape.", "density"
                 )
             return
         mass = self.number(body.mass)
         moments = principal_moments(body.inertia, self.number)
         if moments[2] > NO_INERTIA and mass == 0.0:
-            yield _of(body, "warning", "It has inertia but no mass.", "Give its mass.", "mass")
+            yield _element_finding(body, "warning", "It has inertia but no mass.", "Give its mass.", "mass")
 
     def without_contact(self) -> Iterator[Finding]:
         """Report free bodies, and bodies with collision shapes only, near others: contacts are not computed."""
@@ -179,7 +179,7 @@ class _Checks:
             carried = any(self.number(j.armature) > 0.0 for j in touching)
             if len(touching) < 2 and not carried and group[name] not in held:
                 heavy.add(group[name])  # one message per group
-                yield _of(
+                yield _element_finding(
                     bodies[name],
                     "warning",
                     "It moves but has no mass: forward dynamics cannot be computed.",
@@ -199,12 +199,12 @@ class _Checks:
         for body in self.model.bodies:
             part = group[body.name]
             joints = moving[part]
-            if part in (group[WORLD], *held) or members[part] > 1 or len(joints) > 1 or not self.is_point(body):
+            if part in (group[WORLD], *held) or members[part] > 1 or len(joints) > 1 or not self.is_point_mass(body):
                 continue
-            if joints and not self.turns_idly(joints[0]):
+            if joints and not self.turns_without_inertia(joints[0]):
                 continue
             how = f"in the {joints[0].kind} joint '{joints[0].name}'" if joints else "freely"
-            yield _of(
+            yield _element_finding(
                 body,
                 "warning",
                 f"It is a point mass that turns {how} without any inertia: the mass matrix is singular.",
@@ -212,7 +212,7 @@ class _Checks:
                 "inertia",
             )
 
-    def is_point(self, body: Body) -> bool:
+    def is_point_mass(self, body: Body) -> bool:
         """Return True if a body has mass, but no inertia about its centre of mass."""
         moments = self.vector([getattr(body.inertia, field.name) for field in fields_of(Inertia)])
         return body.density is None and self.number(body.mass) > 0.0 and bool((abs(moments) < NO_INERTIA).all())
@@ -224,13 +224,13 @@ class _Checks:
         for pair in constraint.between(self.model.sensors):
             yield from (end for end in pair if constraint.kind != "rod" or end not in points)
 
-    def turns_idly(self, joint: Joint) -> bool:
+    def turns_without_inertia(self, joint: Joint) -> bool:
         """Return True if a point mass at a joint can rotate without moving: joints with three or more degrees of
         freedom, some of them rotations. (A point has at most three degrees of freedom, and two about another point.)"""
         turns = "angular_velocity" in joint.info.speed_dimensions and joint.info.nv > 2
         return turns and not self.number(joint.armature) > 0.0
 
-    def loose(self) -> Iterator[Finding]:
+    def unconnected_bodies(self) -> Iterator[Finding]:
         """Report bodies without any joint, force or constraint, next to a machine with joints."""
         if not self.model.joints:
             return
@@ -244,7 +244,7 @@ class _Checks:
         held = {group[end] for end in ends if end in group}
         for body in self.model.bodies:
             if group[body.name] not in held:
-                yield _of(
+                yield _element_finding(
                     body,
                     "hint",
                     "It is not connected to anything: it moves freely.",
@@ -282,7 +282,7 @@ class _Checks:
                     sizes = self.vector(value if isinstance(value, tuple) else (value,))
                     least = 0.0 if field.name in shape.may_vanish else 1e-300
                     if (sizes < least).any():
-                        yield _of(
+                        yield _element_finding(
                             body,
                             "warning",
                             f"Shape {number} has a {field.name} that is not positive.",
@@ -312,7 +312,7 @@ class _Checks:
             for shape in body.shapes
         ]
         if min(distances) > FAR:
-            yield _of(
+            yield _element_finding(
                 body,
                 "hint",
                 "The centre of mass lies far outside its shapes.",
@@ -329,10 +329,12 @@ class _Checks:
         axis = self.vector(joint.axis)
         length = math.hypot(*axis)
         if length == 0.0:
-            yield _of(joint, "error", "Its axis has length zero.", "Give a direction such as 0, 0, 1.", "axis")
+            yield _element_finding(
+                joint, "error", "Its axis has length zero.", "Give a direction such as 0, 0, 1.", "axis"
+            )
             return
         if abs(length - 1.0) > UNIT_TOLERANCE:
-            yield _of(
+            yield _element_finding(
                 joint,
                 "hint",
                 f"Its axis has length {length:.4g}; only its direction is used.",
@@ -343,7 +345,7 @@ class _Checks:
             second = self.vector(joint.second_axis)
             cosine = float((axis / length) @ (second / max(math.hypot(*second), 1e-300)))
             if abs(cosine) > 1.0 - PERPENDICULAR_TOLERANCE or not second.any():
-                yield _of(
+                yield _element_finding(
                     joint,
                     "error",
                     "Its second axis is parallel to the first.",
@@ -351,7 +353,7 @@ class _Checks:
                     "second_axis",
                 )
             elif abs(cosine) > PERPENDICULAR_TOLERANCE:
-                yield _of(
+                yield _element_finding(
                     joint,
                     "warning",
                     "Its axes are not perpendicular; the joint turns about both as given.",
@@ -359,7 +361,7 @@ class _Checks:
                     "second_axis",
                 )
         if "pitch" in joint.info.uses and self.number(joint.pitch) == 0.0:
-            yield _of(
+            yield _element_finding(
                 joint, "warning", "A screw of pitch 0 does not advance.", "Give a pitch, or make it revolute.", "pitch"
             )
 
@@ -373,7 +375,7 @@ class _Checks:
             yield from self.rates(joint, limit, which)
             rest = self.number(joint.rest[number]) if number < len(joint.rest) else np.nan
             if rest < low or rest > high:
-                yield _of(
+                yield _element_finding(
                     joint,
                     "warning",
                     f"The rest position{which} ({amount(rest, measure)}) lies outside "
@@ -382,12 +384,12 @@ class _Checks:
                     "rest",
                 )
 
-    def rests(self, joint: Joint) -> Iterator[Finding]:
+    def implausible_rest(self, joint: Joint) -> Iterator[Finding]:
         """Report implausible reference positions."""
         for value, measure in zip(joint.rest, joint.info.coordinate_dimensions, strict=False):
             rest, farthest = self.number(value), FARTHEST_REST.get(measure, math.inf)
             if abs(rest) > farthest:
-                yield _of(
+                yield _element_finding(
                     joint,
                     "warning",
                     f"The rest position {amount(rest, measure)} is implausible: more than {amount(farthest, measure)}.",
@@ -398,7 +400,7 @@ class _Checks:
         if joint.rest and first is not None:
             length = math.hypot(*(self.number(x) for x in joint.rest[first : first + 4]))
             if abs(length - 1.0) > UNIT_TOLERANCE:
-                yield _of(
+                yield _element_finding(
                     joint,
                     "warning",
                     f"The quaternion of the rest position has length {length:g}, not 1.",
@@ -410,7 +412,7 @@ class _Checks:
         for field in RATES:
             value = self.number(getattr(limit, field))
             if value in NO_RATE:
-                yield _of(
+                yield _element_finding(
                     joint,
                     "hint",
                     f"The largest {field}{which} is {value:g}: runs treat it as unlimited.",
@@ -428,7 +430,7 @@ class _Checks:
                 continue
             leader = joints[joint.mimic.leader]
             if leader.info.nq != 1:
-                yield _of(
+                yield _element_finding(
                     joint,
                     "error",
                     f"It follows '{leader.name}', which has {leader.info.nq} coordinates.",
@@ -437,9 +439,9 @@ class _Checks:
                 )
             if joint.name in circle_of:
                 text = f"Joints follow each other in a circle: {' → '.join(circle_of[joint.name])}."
-                yield _of(joint, "error", text, "Remove one of the couplings.", "mimic")
+                yield _element_finding(joint, "error", text, "Remove one of the couplings.", "mimic")
             elif self.number(joint.mimic.ratio) == 0.0:
-                yield _of(joint, "hint", "With ratio 0 it does not move.", "Give a ratio.", "mimic")
+                yield _element_finding(joint, "hint", "With ratio 0 it does not move.", "Give a ratio.", "mimic")
 
 
 def _ends(element: Element) -> Iterator[str]:
@@ -450,6 +452,6 @@ def _ends(element: Element) -> Iterator[str]:
             yield end
 
 
-def _of(element: Body | Joint, severity: Severity, text: str, remedy: str, field: str) -> Finding:
+def _element_finding(element: Body | Joint, severity: Severity, text: str, remedy: str, field: str) -> Finding:
     collection = "bodies" if isinstance(element, Body) else "joints"
     return Finding(severity, text, remedy, collection, element.name, field)

@@ -123,9 +123,9 @@ def impossible(element: Element, number: Number) -> Iterator[Finding]:
             text = bound.text.format(value=value, which=which, words=bound.field.replace("_", " "))
             yield _finding(element, bound.severity, text, bound.remedy, field)
     if isinstance(element, Body):
-        yield from _of_body(element, number)
+        yield from _body_findings(element, number)
     elif isinstance(element, Joint):
-        yield from _of_joint(element, number)
+        yield from _joint_findings(element, number)
     elif isinstance(element, Force) and element.is_clutch:
         yield from _friction(element, number)
 
@@ -140,17 +140,17 @@ def margins(element: Element, read: Callable[[Any], Scalar | None]) -> Iterator[
     if isinstance(element, Body | Joint | Force | Constraint):
         for part, bound, *_ in bounded(element):
             value = read(getattr(part, bound.field)) if bound.severity == "error" else None
-            found.append(_less(value, bound.low))
-            found.append(None if math.isinf(bound.high) else _less(bound.high, value))
-        found += (_less(read(high), read(low)) for low, high in _ordered(element))
+            found.append(_difference(value, bound.low))
+            found.append(None if math.isinf(bound.high) else _difference(bound.high, value))
+        found += (_difference(read(high), read(low)) for low, high in _ordered_pairs(element))
     if isinstance(element, Body):
-        found += _moments_in(element.inertia, read)
+        found += _moment_coefficients(element.inertia, read)
         if element.density is not None:
-            found += (read(size) for shape in element.shapes for size in _sizes(shape))
+            found += (read(size) for shape in element.shapes for size in _shape_sizes(shape))
     yield from (each for each in found if each is not None)
 
 
-def _less(a: Scalar | None, b: Scalar | None) -> Scalar | None:
+def _difference(a: Scalar | None, b: Scalar | None) -> Scalar | None:
     return None if a is None or b is None else minus(a, b)
 
 
@@ -158,7 +158,7 @@ def _square(a: Scalar | None) -> Scalar | None:
     return None if a is None else times(a, a)
 
 
-def _moments_in(inertia: Inertia, read: Callable[[Any], Scalar | None]) -> Iterator[Scalar]:
+def _moment_coefficients(inertia: Inertia, read: Callable[[Any], Scalar | None]) -> Iterator[Scalar]:
     """Yield the coefficients of the characteristic polynomial, which are nonnegative if all principal moments are."""
     given = (inertia.ixx, inertia.iyy, inertia.izz, inertia.ixy, inertia.ixz, inertia.iyz)
     values = [each for each in map(read, given) if each is not None]
@@ -182,26 +182,26 @@ def bounded(element: Body | Joint | Force | Constraint) -> Iterator[tuple[Elemen
     own = next(each for each in BOUNDS if isinstance(element, each))
     yield from ((element, bound, "", bound.field) for bound in BOUNDS[own] if bound.field in fields)
     if isinstance(element, Joint):
-        for which, limit in _limits(element):
+        for which, limit in _named_limits(element):
             yield from ((limit, bound, which, "limits") for bound in BOUNDS[Limit])
     elif isinstance(element, Force):
         for k, mass in enumerate(element.masses, 1):
             yield from ((mass, bound, str(k), "masses") for bound in BOUNDS[LineMass])
 
 
-def _limits(joint: Joint) -> Iterator[tuple[str, Limit]]:
+def _named_limits(joint: Joint) -> Iterator[tuple[str, Limit]]:
     """Yield a description of each coordinate and its limits; none for unknown kinds."""
     suffixes = joint.info.coordinates
     for suffix, limit in zip(suffixes, joint.limits, strict=False):
         yield (f" of coordinate {suffix}" if len(suffixes) > 1 else ""), limit
 
 
-def _ordered(element: Element) -> Iterator[tuple[Value | None, Value | None]]:
+def _ordered_pairs(element: Element) -> Iterator[tuple[Value | None, Value | None]]:
     """Yield pairs of numbers whose second must not be less than the first."""
     if isinstance(element, Joint) or (isinstance(element, Force) and element.is_clutch):
         yield from friction_by_direction(element)
     if isinstance(element, Joint):
-        yield from ((limit.lower, limit.upper) for _, limit in _limits(element))
+        yield from ((limit.lower, limit.upper) for _, limit in _named_limits(element))
         if element.rubs_by_reaction:
             yield element.friction_coefficient, element.static_friction_coefficient
 
@@ -276,17 +276,17 @@ def feeds_energy(model: Model, values: Mapping[str, float]) -> Iterator[str]:
 # ------------------------------------------------------------------------------------- kinds of elements
 
 
-def _of_body(body: Body, number: Number) -> Iterator[Finding]:
+def _body_findings(body: Body, number: Number) -> Iterator[Finding]:
     if body.density is None:
         yield from _moments(body, number)
         return
     for k, shape in enumerate(body.shapes, 1):
-        if shape.role != "collision" and any(number(size) < 0.0 for size in _sizes(shape)):
+        if shape.role != "collision" and any(number(size) < 0.0 for size in _shape_sizes(shape)):
             text = f"Shape {k} , from which the mass is computed, has a negative size."
             yield _finding(body, "error", text, "Give sizes of 0 or more.", "shapes")
 
 
-def _sizes(shape: Any) -> Iterator[Value]:
+def _shape_sizes(shape: Any) -> Iterator[Value]:
     for field in ("size", "radius", "length"):
         value = getattr(shape, field, ())
         yield from value if isinstance(value, tuple) else (value,)
@@ -326,14 +326,14 @@ def principal_moments(inertia: Inertia, number: Number) -> tuple[float, float, f
     return first, second, third
 
 
-def _of_joint(joint: Joint, number: Number) -> Iterator[Finding]:
+def _joint_findings(joint: Joint, number: Number) -> Iterator[Finding]:
     yield from _friction(joint, number)
     sliding, resting = number(joint.friction_coefficient), number(joint.static_friction_coefficient)
     if joint.rubs_by_reaction and resting < sliding:
         text = f"The static friction coefficient ({resting:g}) is less than the sliding one ({sliding:g})."
         remedy = "Give a static friction of at least the sliding friction."
         yield _finding(joint, "error", text, remedy, "static_friction_coefficient")
-    for k, (which, limit) in enumerate(_limits(joint)):
+    for k, (which, limit) in enumerate(_named_limits(joint)):
         low, high = number(limit.lower), number(limit.upper)
         if low > high:
             low_words, high_words = (amount(x, joint.info.coordinate_dimensions[k]) for x in (low, high))

@@ -39,11 +39,14 @@ def misfit(text: str, wanted: str) -> tuple[str, str] | None:
     node = parse(text)
     if (pair := unlike(node)) is not None:
         one, other = pair
-        return f"'{text}' combines {_article(one)} and {_article(other)}.", "Give both in units of one kind."
+        return f"'{text}' combines {_with_article(one)} and {_with_article(other)}.", "Give both in units of one kind."
     given = dimension_of(node)
     if given in (None, wanted) or wanted not in _JUDGED:
         return None
-    return f"'{text}' is {_article(str(given))}; {_article(wanted)} is required here.", f"Give it in {_units(wanted)}."
+    return (
+        f"'{text}' is {_with_article(str(given))}; {_with_article(wanted)} is required here.",
+        f"Give it in {_unit_list(wanted)}.",
+    )
 
 
 def dimension_of(node: Node) -> str | None:
@@ -102,11 +105,11 @@ def _is_plain(node: Node) -> bool:
             return not names(node)
 
 
-def _article(dimension: str) -> str:
+def _with_article(dimension: str) -> str:
     word = dimension.replace("_", " ")
     return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
 
 
-def _units(dimension: str) -> str:
+def _unit_list(dimension: str) -> str:
     symbols = list(dict.fromkeys([SI[dimension], *(u.symbol for u in UNITS.values() if u.dimension == dimension)]))
     return ", ".join(symbols)

@@ -347,7 +347,7 @@ def test_a_parameter_may_be_its_value_alone():
 def test_a_compound_unit_of_something_else_is_told():
     with pytest.raises(FileError, match=r"body 'arm', inertia, ixx: 'kg\*mm' is no unit of inertia.*kg·m²"):
         loads(COMPOUND.replace("300 kg*mm^2", "300 kg*mm"))
-    with pytest.raises(FileError, match="Nothing is called 'flurb'"):
+    with pytest.raises(FileError, match="The name 'flurb' is not defined"):
         loads(COMPOUND.replace("62 N/mm", "62 N/flurb"))
 
 

@@ -212,7 +212,7 @@ def test_the_last_link_of_a_urdf_file_has_the_length_of_its_bar() -> None:
 
 
 def test_bodies_without_two_points_have_no_length() -> None:
-    with pytest.raises(ModelError, match="no two joints at different places"):
+    with pytest.raises(ModelError, match="neither two joints at different positions"):
         edits.link_length(link((0, 0, 0)), "link", 0.1)
     assert math.isnan(length_of(link((0, 0, 0)), "link"))
 

@@ -77,7 +77,7 @@ CASES = [
         "outside",
     ),
     (model(joint=joint(limits=(Limit(effort=0.0),))), "hint", "joints", "j", "limits", "effort"),
-    (model(joint=joint(limits=(Limit(velocity=-1.0),))), "hint", "joints", "j", "limits", "none"),
+    (model(joint=joint(limits=(Limit(velocity=-1.0),))), "hint", "joints", "j", "limits", "unlimited"),
     (model(joint=joint(limits=(Limit(velocity=-2.0),))), "error", "joints", "j", "limits", "negative"),
     (model(joint=joint(axis=(0.0, 0.0, 2.0))), "hint", "joints", "j", "axis", "length 2"),
     (
@@ -94,12 +94,12 @@ CASES = [
         "joints",
         "j",
         "second_axis",
-        "direction",
+        "parallel",
     ),
     (model(joint=joint(kind="screw", pitch=0.0)), "warning", "joints", "j", "pitch", "pitch 0"),
     (model(joint=joint(damping=-1.0)), "warning", "joints", "j", "damping", "negative"),
     (model(joint=joint(a=Pose(rotation=(0.0, 0.0, 0.0, 0.0)))), "error", "joints", "j", "rotation", "quaternion"),
-    (model(parameters=(Parameter(name="p", value=2.0),)), "hint", "parameters", "p", "value", "Nothing uses"),
+    (model(parameters=(Parameter(name="p", value=2.0),)), "hint", "parameters", "p", "value", "not used"),
     (
         model(body(mass="p"), parameters=(Parameter(name="p", value=2.0, assumed=True),)),
         "hint",
@@ -239,10 +239,10 @@ def test_missing_meshes_are_told_when_files_can_be_found():
 @pytest.mark.parametrize(
     ("body", "field", "told"),
     [
-        ({"mass": "30 mm"}, "mass", "'30 mm' is a length; a mass is wanted"),
-        ({"mass": "-2*(3 cm + l)/4"}, "mass", "is a length; a mass is wanted"),
-        ({"center_of_mass": (0.0, "2 kg", 0.0)}, "center_of_mass", "'2 kg' is a mass; a length is wanted"),
-        ({"shapes": (Sphere(radius="90 deg"),)}, "radius", "'90 deg' is an angle; a length is wanted"),
+        ({"mass": "30 mm"}, "mass", "'30 mm' is a length; a mass is required"),
+        ({"mass": "-2*(3 cm + l)/4"}, "mass", "is a length; a mass is required"),
+        ({"center_of_mass": (0.0, "2 kg", 0.0)}, "center_of_mass", "'2 kg' is a mass; a length is required"),
+        ({"shapes": (Sphere(radius="90 deg"),)}, "radius", "'90 deg' is an angle; a length is required"),
     ],
 )
 def test_a_unit_of_another_dimension_is_told(body, field, told):
