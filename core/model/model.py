@@ -293,7 +293,7 @@ def _check_element(element: Element, collection: str, known: Mapping[str, frozen
         for found in formulas_in(inner):
             for used in names.missing(found.kind, found.text):
                 raise ModelError(
-                    f"The name '{used}' in '{found.text}' is not defined.",
+                    f"The name '{used}' is not defined (in '{found.text}').",
                     where=f"{title}, {found.field.name}",
                     remedy=_remedy(
                         used, names.of(found.kind), "Define a parameter of this name or correct the formula."

@@ -48,7 +48,7 @@ def test_a_parameter_in_use_keeps_its_value_and_a_part_that_goes_is_named():
     assert gone.gone == ()  # what was asked stays
     (doubt,) = [each for each in ks.check(edits.remove(MODEL, "joints", "th")) if each.collection == "operating_points"]
     assert (doubt.name, doubt.field, doubt.severity) == ("pushed", "quantity", "warning")
-    assert "'th' in 'th.v'" in doubt.text
+    assert "'th' is not defined (in 'th.v')" in doubt.text
 
 
 def test_those_who_use_an_element_are_told():

@@ -52,7 +52,7 @@ def test_files_outside_the_folder_of_a_mesh_are_not_read(tmp_path):
     inside.mkdir()
     for name in ("../a.mtl", str(tmp_path / "a.mtl"), "file://" + str(tmp_path / "a.mtl")):
         (inside / "a.obj").write_text(TRIANGLE_OBJ.replace("a.mtl", name, 1))
-        load_mesh.__globals__["_loaded"].cache_clear()
+        load_mesh.__globals__["_mesh_of_content"].cache_clear()
         assert load_mesh(inside / "a.obj").parts[0].color != pytest.approx((1.0, 0.0, 0.0, 1.0), abs=0.01)
     (inside / "a.mtl").write_text("newmtl m\nKd 1 0 0\n")
     (inside / "a.obj").write_text(TRIANGLE_OBJ)

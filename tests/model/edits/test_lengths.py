@@ -187,7 +187,7 @@ def test_a_tip_is_where_a_shape_ends_that_begins_at_the_joint_whichever_way_it_l
 )
 def test_where_no_one_tip_is_there_is_no_length(model: Model) -> None:
     assert math.isnan(length_of(model, "link"))
-    with pytest.raises(ModelError, match="one tip"):
+    with pytest.raises(ModelError, match="single tip"):
         edits.link_length(model, "link", 0.3)
 
 

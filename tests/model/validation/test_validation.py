@@ -248,7 +248,7 @@ def test_missing_meshes_are_told_when_files_can_be_found():
 def test_a_unit_of_another_dimension_is_told(body, field, told):
     parameters = (Parameter(name="l", value=0.1),)
     found = check(model(Body(**{"name": "a", "inertia": SOLID, **body}), parameters=parameters))
-    (finding,) = [f for f in found if "wanted" in f.text]
+    (finding,) = [f for f in found if "required" in f.text]
     assert told in finding.text
     assert (finding.severity, finding.collection, finding.name, finding.field) == ("warning", "bodies", "a", field)
 
@@ -261,11 +261,11 @@ def test_units_that_fit_or_cannot_be_judged_are_not_told():
     )
     body = Body(name="a", mass="2 kg + 30*k", center_of_mass=("l + 3 mm", "2*l", "sin(30 deg)*4 cm"), inertia=SOLID)
     screw = Joint(name="j", kind="screw", parent="world", child="a", pitch="5 mm", limits=(Limit(upper="90 deg"),))
-    assert not [f for f in check(model(body, screw, parameters=parameters)) if "wanted" in f.text]
+    assert not [f for f in check(model(body, screw, parameters=parameters)) if "required" in f.text]
     (finding,) = [
         f
         for f in check(model(parameters=(Parameter(name="m", value="3 kg", dimension="length"),)))
-        if "wanted" in f.text
+        if "required" in f.text
     ]
     assert (finding.collection, finding.name, finding.field) == ("parameters", "m", "value")
 
