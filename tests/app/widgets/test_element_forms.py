@@ -342,7 +342,7 @@ def test_a_cell_of_the_table_is_edited_and_time_must_grow(qtbot, settings):
     before = session.model
     type_in(1, 0, "3")
     assert session.model is before
-    assert "do not grow" in editor.note.words
+    assert "not increasing" in editor.note.words
     line = editor.curve.line()
     assert line[0] == pytest.approx([0.0, 0.0])
     assert line[-1] == pytest.approx([2.0, 0.0])
