@@ -302,10 +302,10 @@ def _with_left_out(reading: Reading) -> Reading:
     """Return the reading with a list of the file's unsupported content stored in the model, for the notes of its
     runs."""
     lost = tuple(dict.fromkeys(each.text for each in reading.findings if _is_loss(each)))
-    return Reading(lacking(reading.model, lost), reading.findings) if lost else reading
+    return Reading(with_left_out(reading.model, lost), reading.findings) if lost else reading
 
 
-def lacking(model: Model, left_out: tuple[str, ...]) -> Model:
+def with_left_out(model: Model, left_out: tuple[str, ...]) -> Model:
     """Return the model with a note of the content of its file that it does not represent."""
     if model.left_out == left_out:
         return model

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.files.contents import contents_of
-from core.files.formats import dumps, lacking, loaded_again
+from core.files.formats import dumps, loaded_again, with_left_out
 from core.kinds import KindError, for_other_processes, register
 from core.model.unknown_kinds import own_kinds_of
 
@@ -55,7 +55,7 @@ class SentModel(NamedTuple):
     def read(self) -> Model:
         """Return the model. Raises KinetostatError."""
         register_packed(self.kinds)
-        return lacking(loaded_again(self.text, self.origin), self.left_out)
+        return with_left_out(loaded_again(self.text, self.origin), self.left_out)
 
 
 def packed_kinds(model: Model) -> bytes:

@@ -20,7 +20,7 @@ from core.model.fields import (
     text,
     vector,
 )
-from core.model.plain_lists import matrix_of, scalars
+from core.model.plain_lists import are_plain_numbers, matrix_of
 from core.model.shapes import IDENTITY, Pose, Shape
 
 WORLD = "world"
@@ -41,7 +41,7 @@ class Gravity(Element):
     @classmethod
     def of_list(cls, items: tuple[Any, ...]) -> Gravity | None:
         """Return a uniform acceleration for three numbers; None for any other list."""
-        return cls(acceleration=items) if len(items) == 3 and scalars(items) else None
+        return cls(acceleration=items) if len(items) == 3 and are_plain_numbers(items) else None
 
 
 PLAIN_LINE = "line"
@@ -91,7 +91,7 @@ class Inertia(Element):
     @classmethod
     def of_list(cls, items: tuple[Any, ...]) -> Inertia | None:
         """Return the tensor for three moments or a symmetric matrix; None for any other list."""
-        if len(items) == 3 and scalars(items):
+        if len(items) == 3 and are_plain_numbers(items):
             return cls(ixx=items[0], iyy=items[1], izz=items[2])
         if (rows := matrix_of(items, 3)) is None:
             return None

@@ -76,7 +76,7 @@ def inertia_of(rule: Rule) -> Rule:
     return _mapped_rule(rule, _DUALS["inertia"])
 
 
-def common(dimensions: Iterable[str]) -> str:
+def common_dimension(dimensions: Iterable[str]) -> str:
     """Return the dimension that all share; "none" if they differ."""
     found = set(dimensions)
     return found.pop() if len(found) == 1 else "none"
@@ -85,7 +85,7 @@ def common(dimensions: Iterable[str]) -> str:
 def one_of(dimensions: tuple[str, ...], index: int | None) -> str:
     """Return the dimension at an index; for None, the common dimension of all."""
     if index is None:
-        return common(dimensions)
+        return common_dimension(dimensions)
     return dimensions[index] if index < len(dimensions) else "none"
 
 

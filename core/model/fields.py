@@ -18,7 +18,7 @@ from core.errors import ExpressionError, ModelError, likely_meant, near_misses
 from core.kinds import PACKAGE_REMEDY, load_installed
 from core.later import dataclass
 from core.model.formula.expression import parse
-from core.model.plain_lists import is_list, plain
+from core.model.plain_lists import is_list, plain_value
 
 Value = float | str
 """A number in SI units, or the text of an expression in the model's parameters."""
@@ -191,7 +191,7 @@ class FlagKind(Kind):
     """True or false."""
 
     def coerce(self, value: Any) -> bool:
-        value = plain(value)
+        value = plain_value(value)
         if not isinstance(value, bool):
             raise ModelError(f"true or false is needed, not {_shown_value(value)}.", remedy="Write true or false.")
         return value
@@ -236,11 +236,11 @@ class PartsKind(Kind):
             wanted = _noun_of_kind(self.element).lower()
             raise ModelError(f"A list is needed, not {_shown_value(value)}.", remedy=f"Put {wanted} into brackets.")
         items = tuple(value)
-        if (single := self.single(items)) is not None:
+        if (single := self.element_of_list(items)) is not None:
             return (single,)
         return tuple(_made_element(self.element, item) for item in items)
 
-    def single(self, items: tuple[Any, ...]) -> Any:
+    def element_of_list(self, items: tuple[Any, ...]) -> Any:
         """Return the element for a list of plain numbers, such as [lower, upper] of a limit; None if there is none."""
         numbers = items and not any(is_list(item) or isinstance(item, Element | dict) for item in items)
         of_list = getattr(self.element, "of_list", None)
@@ -462,7 +462,7 @@ def coerce_value(value: Any) -> Value:
 
 def coerce_float(value: Any) -> float:
     """Return a finite float."""
-    value = plain(value)
+    value = plain_value(value)
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise ModelError(f"A number or a formula is needed, not {_shown_value(value)}.", remedy="Give a number.")
     number = float(value)
@@ -496,7 +496,7 @@ def _noun_of_kind(element: Any) -> str:
 def _checked_sequence(value: Any) -> tuple[Any, ...]:
     if not is_list(value):
         raise ModelError(f"A list of numbers is needed, not {_shown_value(value)}.", remedy="Write it as [a, b, c].")
-    return tuple(plain(value))
+    return tuple(plain_value(value))
 
 
 def _made_element(kind: Any, value: Any) -> Any:
@@ -504,7 +504,7 @@ def _made_element(kind: Any, value: Any) -> Any:
     if isinstance(value, kind):
         return value
     if isinstance(kind, type) and issubclass(kind, Element) and is_list(value):
-        made = kind.of_list(tuple(plain(value)))
+        made = kind.of_list(tuple(plain_value(value)))
         if made is not None:
             return made
     forms = getattr(kind, "forms", "")

@@ -9,7 +9,7 @@ from core.later import dataclass
 from core.model.declared_numbers import Quantity, Setting, dimension_in, each_once
 from core.model.dimensions import (
     along,
-    common,
+    common_dimension,
     damping_of,
     force_of,
     inertia_of,
@@ -214,7 +214,7 @@ class Force(Element):
         if self.info.along == SENSOR:
             return of_sensor(model, self.sensor)
         if self.info.along == STRANDS:
-            return common(strand.along(model, None) for strand in self.strands)
+            return common_dimension(strand.along(model, None) for strand in self.strands)
         return of_joint(model, self.joint, self.coordinate) if self.info.along == JOINT else "length"
 
     def setting_dimension(self, name: str) -> str:

@@ -28,7 +28,7 @@ from core.model.fields import (
     text,
     vector,
 )
-from core.model.plain_lists import named_axis, scalars
+from core.model.plain_lists import are_plain_numbers, named_axis
 from core.model.shapes import IDENTITY, Pose
 
 
@@ -62,7 +62,7 @@ class Limit(Element):
     @classmethod
     def of_list(cls, items: tuple[Any, ...]) -> Limit | None:
         """Return the limit for a lower and an upper bound; None for any other list."""
-        return cls(lower=items[0], upper=items[1]) if len(items) == 2 and scalars(items) else None
+        return cls(lower=items[0], upper=items[1]) if len(items) == 2 and are_plain_numbers(items) else None
 
 
 RATES = ("velocity", "effort")

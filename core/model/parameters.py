@@ -11,7 +11,7 @@ from core.errors import ExpressionError, KinetostatError, ModelError, near_misse
 from core.later import dataclass
 from core.model.fields import Element, Value, choice, coerce_float, flag, name, scalar, text
 from core.model.formula.expression import CONSTANTS, Name, evaluate, names, parse
-from core.model.plain_lists import plain
+from core.model.plain_lists import plain_value
 from core.model.units.units import SI
 from core.spatial.scalar import Scalar
 
@@ -59,7 +59,7 @@ class Parameter(Element):
         return not isinstance(self.value, str) or not names(parse(self.value))
 
 
-def in_order(parameters: Iterable[Parameter]) -> tuple[Parameter, ...]:
+def parameters_in_order(parameters: Iterable[Parameter]) -> tuple[Parameter, ...]:
     """Return the parameters, each after those it uses.
 
     Raises ModelError naming the members of a cycle, or the unknown name.
@@ -103,7 +103,7 @@ def environment(parameters: Iterable[Parameter], given: Mapping[str, Scalar] | N
     Raises ModelError for an unknown name in `given`, a cycle, or a formula without a value.
     """
     given = given or {}
-    ordered = in_order(parameters)
+    ordered = parameters_in_order(parameters)
     known = [parameter.name for parameter in ordered]
     for unknown in given.keys() - set(known):
         raise ModelError(f"There is no parameter '{unknown}'.", remedy=near_misses(str(unknown), known))
@@ -118,7 +118,7 @@ def environment(parameters: Iterable[Parameter], given: Mapping[str, Scalar] | N
 
 def _number_or_symbol(name: str, value: Scalar) -> Scalar:
     """Return a value given by the caller: Python and NumPy numbers as floats, symbols unchanged."""
-    value = plain(value)
+    value = plain_value(value)
     if value is None or isinstance(value, str | Real):
         try:
             return coerce_float(value)

@@ -14,7 +14,7 @@ ORTHOGONALITY_TOLERANCE = 1e-6
 _AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
 
-def plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     """Return Python values for NumPy numbers and booleans, and a one-dimensional array for a single row or column;
     other values unchanged."""
     dimensions = getattr(value, "ndim", None)
@@ -27,7 +27,7 @@ def plain(value: Any) -> Any:
 
 def is_list(value: Any) -> bool:
     """Return True for a list, tuple or array; False for texts and elements."""
-    return hasattr(plain(value), "__iter__") and not isinstance(value, str | dict)
+    return hasattr(plain_value(value), "__iter__") and not isinstance(value, str | dict)
 
 
 def matrix_of(items: tuple[Any, ...], size: int) -> Rows | None:
@@ -36,7 +36,7 @@ def matrix_of(items: tuple[Any, ...], size: int) -> Rows | None:
     return rows if len(rows) == size and all(len(row) == size for row in rows) else None
 
 
-def scalars(items: tuple[Any, ...]) -> bool:
+def are_plain_numbers(items: tuple[Any, ...]) -> bool:
     """Return True if no item is a list."""
     return not any(is_list(item) for item in items)
 

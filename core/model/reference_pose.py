@@ -44,15 +44,15 @@ def in_frames(joint: Joint, bodies: Mapping[str, Body], frames: Mapping[str, Fra
         reference = _reference_pose(body, bodies, where)
         R_WB = _rotation_of(reference, f"body '{body}', reference")
         offset = [difference(p, o) for p, o in zip(at, reference.position, strict=True)]
-        sides[side] = body, Pose(position=turned(R_WB.T, offset), rotation=_quaternion_of(R_WB.T @ R_Wj))
+        sides[side] = body, Pose(position=rotated_vector(R_WB.T, offset), rotation=_quaternion_of(R_WB.T @ R_Wj))
     return dataclasses.replace(
         joint,
         parent=sides["parent"][0],
         child=sides["child"][0],
         a=sides["parent"][1],
         b=sides["child"][1],
-        axis=turned(R_Wj.T, joint.axis),
-        second_axis=turned(R_Wj.T, joint.second_axis),
+        axis=rotated_vector(R_Wj.T, joint.axis),
+        second_axis=rotated_vector(R_Wj.T, joint.second_axis),
         given_in="frames",
     )
 
@@ -102,7 +102,7 @@ def _quaternion_of(matrix: Matrix) -> tuple[Value, ...]:
 # ------------------------------------------------------------------------------- numbers and formulas
 
 
-def turned(matrix: Matrix, vector: Iterable[Value]) -> tuple[Value, Value, Value]:
+def rotated_vector(matrix: Matrix, vector: Iterable[Value]) -> tuple[Value, Value, Value]:
     """Return matrix · vector, where the vector may hold formulas."""
     items = tuple(vector)
     x, y, z = (_weighted_sum(zip(row, items, strict=True)) for row in matrix)

@@ -24,7 +24,7 @@ from core.model.fields import (
     text,
     vector,
 )
-from core.model.plain_lists import angles_of_matrix, matrix_of, scalars
+from core.model.plain_lists import angles_of_matrix, are_plain_numbers, matrix_of
 from core.spatial import mass_properties as solids
 from core.spatial.inertia import ZERO as NO_MASS
 from core.spatial.inertia import Inertia
@@ -57,7 +57,7 @@ class Pose(Element):
     def of_list(cls, items: tuple[Any, ...]) -> Pose | None:
         """Return the pose for a position, a position with angles, a rotation matrix, or a pose matrix; None for any
         other list."""
-        if scalars(items):
+        if are_plain_numbers(items):
             if len(items) not in (3, 6):
                 return None
             return cls(position=items[:3], rotation=items[3:] or (0.0, 0.0, 0.0))

@@ -55,7 +55,7 @@ class _RoboticaParser:
 
     # ------------------------------------------------------------------------------- lines
 
-    def find(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+    def find_line(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         """Advance past the next line that matches a pattern; return the match, or None."""
         for index in range(self.at, len(self.lines)):
             if (match := pattern.match(self.lines[index])) is not None:
@@ -63,14 +63,14 @@ class _RoboticaParser:
                 return match
         return None
 
-    def skip(self, belongs: Callable[[str], bool]) -> None:
+    def skip_title_line(self, belongs: Callable[[str], bool]) -> None:
         """Skip the line after DOF or DYNAMICS, unless the file omits it."""
         ahead = next((line for line in self.lines[self.at :] if line.strip()), "")
         first = self.lines[self.at] if self.at < len(self.lines) else ""
         if not (first.strip() and belongs(ahead.partition("=")[2])):
             self.at += 1
 
-    def entry(self, where: str) -> _Entry:
+    def next_entry(self, where: str) -> _Entry:
         """Return the next `label = value`; braces may span lines."""
         while self.at < len(self.lines) and not self.lines[self.at].strip():
             self.at += 1
@@ -92,7 +92,7 @@ class _RoboticaParser:
 
     # ------------------------------------------------------------------------------- values
 
-    def formula(self, text: str, where: str, line: int) -> str:
+    def parsed_formula(self, text: str, where: str, line: int) -> str:
         """Convert a Mathematica expression to the native notation; symbols named like native constants get a trailing
         underscore."""
         try:
@@ -101,7 +101,7 @@ class _RoboticaParser:
         except ExpressionError as error:
             raise self.error(error.what, where, error.remedy, line) from None
 
-    def vector(self, entry: _Entry, count: int, where: str) -> list[str]:
+    def parsed_vector(self, entry: _Entry, count: int, where: str) -> list[str]:
         """Return the formulas in {…}."""
         inner = entry.value.strip()
         if not (inner.startswith("{") and inner.endswith("}")):
@@ -114,16 +114,16 @@ class _RoboticaParser:
                 f"Give {count} values separated by commas.",
                 entry.line,
             )
-        return [self.formula(part, where, entry.line) for part in parts]
+        return [self.parsed_formula(part, where, entry.line) for part in parts]
 
     # ------------------------------------------------------------------------------- sections
 
     def reading(self) -> Reading:
-        count = self.dof()
-        self.skip(lambda value: joint_kind(value) is not None)
-        found = [self.row(number) for number in range(1, count + 1)]
+        count = self.joint_count()
+        self.skip_title_line(lambda value: joint_kind(value) is not None)
+        found = [self.joint_row(number) for number in range(1, count + 1)]
         rows, lines = [row for row, _ in found], [line for _, line in found]
-        gravity, links = self.dynamics(count)
+        gravity, links = self.read_dynamics(count)
         more = [*gravity, *(text for link in links for text in link)]
         try:
             variables = joint_variables(rows, more)
@@ -143,7 +143,7 @@ class _RoboticaParser:
         texts = [text for row in rows for text in (row.a, row.alpha, row.d, row.theta)]
         parameters = assumed_parameters([*texts, *more], [v for v in variables if v])
         try:
-            chain = DHChain(name="arm", rows=self.rows(rows, variables, links))
+            chain = DHChain(name="arm", rows=self.dh_rows(rows, variables, links))
             model = Model(
                 name=self.name,
                 world=_world_with_gravity(gravity),
@@ -155,8 +155,8 @@ class _RoboticaParser:
             raise self.error(error.what, error.where, error.remedy, lines[0] if lines else 1) from None
         return Reading(model, tuple(self.findings))
 
-    def dof(self) -> int:
-        match = self.find(_DOF)
+    def joint_count(self) -> int:
+        match = self.find_line(_DOF)
         if match is None:
             raise self.error("There is no line 'DOF=…'.", "DOF", "Give the number of joints, e.g. DOF=2.", 1)
         text = match.group(1)
@@ -166,9 +166,9 @@ class _RoboticaParser:
             )
         return int(text)
 
-    def row(self, number: int) -> tuple[RowText, int]:
+    def joint_row(self, number: int) -> tuple[RowText, int]:
         where = f"joint {number}"
-        entry = self.entry(f"{where}, joint type")
+        entry = self.next_entry(f"{where}, joint type")
         kind = joint_kind(entry.value)
         if kind is None:
             raise self.error(
@@ -179,8 +179,8 @@ class _RoboticaParser:
             )
         texts = []
         for field in _ENTRIES[1:]:
-            value = self.entry(f"{where}, {field}")
-            texts.append(self.formula(value.value, f"{where}, {field}", value.line))
+            value = self.next_entry(f"{where}, {field}")
+            texts.append(self.parsed_formula(value.value, f"{where}, {field}", value.line))
         return RowText(kind, *texts), entry.line
 
     def variable_error(self, error: ExpressionError, rows: list[RowText], lines: list[int]) -> FileError:
@@ -200,25 +200,29 @@ class _RoboticaParser:
                     lines[number - 1],
                 )
 
-    def dynamics(self, count: int) -> tuple[list[str], list[list[str]]]:
+    def read_dynamics(self, count: int) -> tuple[list[str], list[list[str]]]:
         """Return the gravity vector and ten formulas per link (mass, centre of mass, inertia); both empty if the file
         has no dynamics section."""
-        if self.find(_DYNAMICS) is None:
+        if self.find_line(_DYNAMICS) is None:
             return [], []
-        self.skip(lambda value: value.strip().startswith("{"))
-        gravity = self.vector(self.entry("gravity vector"), 3, "gravity vector")
+        self.skip_title_line(lambda value: value.strip().startswith("{"))
+        gravity = self.parsed_vector(self.next_entry("gravity vector"), 3, "gravity vector")
         links = []
         for number in range(1, count + 1):
             texts: list[str] = []
             for field, size in _LINK_ENTRIES:
                 where = f"link {number}, {field}"
-                entry = self.entry(where)
+                entry = self.next_entry(where)
                 one = size == 1
-                texts += [self.formula(entry.value, where, entry.line)] if one else self.vector(entry, size, where)
+                texts += (
+                    [self.parsed_formula(entry.value, where, entry.line)]
+                    if one
+                    else self.parsed_vector(entry, size, where)
+                )
             links.append(texts)
         return gravity, links
 
-    def rows(self, rows: list[RowText], variables: list[str], links: list[list[str]]) -> tuple[DHRow, ...]:
+    def dh_rows(self, rows: list[RowText], variables: list[str], links: list[list[str]]) -> tuple[DHRow, ...]:
         made = []
         for number, (row, variable) in enumerate(zip(rows, variables, strict=True), 1):
             fields = row_fields(row, variable, number)

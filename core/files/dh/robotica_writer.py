@@ -12,7 +12,7 @@ from core.model import DHChain, DHRow, Finding, Model, Pose
 from core.model.chains import negative
 from core.model.fields import Value
 from core.model.formula.expression import CONSTANTS, Name, Node, parse, substitute, text_of
-from core.model.parameters import in_order
+from core.model.parameters import parameters_in_order
 
 _UNABLE = (
     ("limit", "limits"),
@@ -87,7 +87,7 @@ class _Symbols:
 
     def _inline_dependent_parameters(self, model: Model) -> None:
         """Replace parameters that depend on other parameters by their formulas."""
-        for parameter in in_order(model.parameters):
+        for parameter in parameters_in_order(model.parameters):
             if isinstance(parameter.value, str) and not parameter.independent:
                 self.map[parameter.name] = substitute(parse(parameter.value), self.map)
 

@@ -134,7 +134,7 @@ class _TableConverter:
             line=self.table.lines[number - 1],
         )
 
-    def formula(self, number: int, column: str, default: str = "0") -> str:
+    def parsed_formula(self, number: int, column: str, default: str = "0") -> str:
         text = self.table.rows[number - 1].get(column, "").strip() or default
         try:
             return text_of(parse(text))
@@ -145,7 +145,7 @@ class _TableConverter:
 
     def model(self) -> Model:
         table = self.table
-        texts = [self.row(number) for number in range(1, len(table.rows) + 1)]
+        texts = [self.row_text(number) for number in range(1, len(table.rows) + 1)]
         variables = self.variables(texts)
         rows = tuple(
             self.dh_row(text, variable, number)
@@ -166,20 +166,20 @@ class _TableConverter:
             origin=self.source.file,
         )
 
-    def row(self, number: int) -> RowText:
+    def row_text(self, number: int) -> RowText:
         word = self.table.rows[number - 1].get("type", "")
         kind = {"0": "revolute", "1": "prismatic"}.get(word.strip()) or joint_kind(word)
         if kind is None:
             what = f"'{word[:40]}' is not a joint type." if word.strip() else "The joint's type is missing."
             raise self.error(number, "type", ModelError(what, remedy="Write revolute or prismatic."))
-        return RowText(kind, *(self.formula(number, entry) for entry in ENTRIES))
+        return RowText(kind, *(self.parsed_formula(number, entry) for entry in ENTRIES))
 
     def variables(self, texts: list[RowText]) -> list[str]:
         """Return the joint variable of each row: the one in column `joint` if the row's variable entry contains it,
         else the recognised one."""
         elsewhere = [parameter.name for parameter in self.table.parameters]
         for number, row in enumerate(self.table.rows, 1):
-            elsewhere += [self.formula(number, key) for key in row if key in COLUMNS[6:]]
+            elsewhere += [self.parsed_formula(number, key) for key in row if key in COLUMNS[6:]]
         try:
             found = joint_variables(texts, elsewhere)
         except ExpressionError as error:
@@ -193,16 +193,16 @@ class _TableConverter:
 
     def dh_row(self, text: RowText, variable: str, number: int) -> DHRow:
         fields = row_fields(text, variable, number)
-        if (offset := self.formula(number, "offset")) != "0":
+        if (offset := self.parsed_formula(number, "offset")) != "0":
             own = "theta" if text.kind == "revolute" else "d"
             constant = fields[own]
             fields[own] = offset if constant in (0.0, "0") else _formula_sum(str(constant), offset)
         present = self.table.rows[number - 1]
-        fields |= {key: self.formula(number, key) for key in PLAIN if present.get(key, "").strip()}
+        fields |= {key: self.parsed_formula(number, key) for key in PLAIN if present.get(key, "").strip()}
         for key, columns in VECTORS.items():
-            fields[key] = tuple(self.formula(number, column) for column in columns)
-        fields["inertia"] = Inertia(**{key: self.formula(number, key) for key in TENSOR})
-        bounds = {key: self.formula(number, key) for key in BOUNDS if present.get(key, "").strip()}
+            fields[key] = tuple(self.parsed_formula(number, column) for column in columns)
+        fields["inertia"] = Inertia(**{key: self.parsed_formula(number, key) for key in TENSOR})
+        bounds = {key: self.parsed_formula(number, key) for key in BOUNDS if present.get(key, "").strip()}
         if bounds:
             fields["limit"] = Limit(**bounds)
         if not variable:

@@ -113,16 +113,16 @@ class _TomlConverter:
         convention = convention_of(
             str(self.data.get("convention", "")), self.source, _WHERE, self.line_of("convention")
         )
-        table = Table(convention, self.plain("name"), self.plain("description"))
+        table = Table(convention, self.text_value("name"), self.text_value("description"))
         table.parameters = self.parameters()
         if "gravity" in self.data:
             x, y, z = self.vector(self.data["gravity"], "gravity", self.line_of("gravity"), 3)
             table.gravity = (x, y, z)
         table.base, table.tool = self.pose("base"), self.pose("tool")
-        self.rows(table)
+        self.add_rows(table)
         return table
 
-    def plain(self, key: str) -> str:
+    def text_value(self, key: str) -> str:
         value = self.data.get(key, "")
         if not isinstance(value, str):
             raise self.error("A text is required here.", key, "Put it in quotes.", self.line_of(key))
@@ -182,7 +182,7 @@ class _TomlConverter:
                 ) from None
         return found
 
-    def rows(self, table: Table) -> None:
+    def add_rows(self, table: Table) -> None:
         lines = [n for n, line in enumerate(self.text_lines, 1) if _HEADING.match(line)]
         key = next((name for name in _LISTS if name in self.data), "joint")
         rows = self.data.get(key, [])
@@ -205,7 +205,7 @@ class _TomlConverter:
             if key in ("com", "center_of_mass", "centre_of_mass"):
                 row |= zip(VECTORS["center_of_mass"], self.vector(value, place, line, 3), strict=True)
             elif key == "inertia":
-                row |= self.tensor(value, place, line)
+                row |= self.inertia_fields(value, place, line)
             elif key in ("limits", "limit"):
                 row |= zip(("lower", "upper"), self.vector(value, place, line, 2), strict=True)
             elif (name := column(key)) is None:
@@ -216,7 +216,7 @@ class _TomlConverter:
                 row[name] = self.value(value, place, line)
         return row
 
-    def tensor(self, value: Any, where: str, line: int) -> dict[str, str]:
+    def inertia_fields(self, value: Any, where: str, line: int) -> dict[str, str]:
         """Return an inertia tensor from named entries, from six numbers ixx iyy izz ixy ixz iyz, or from three diagonal
         ones."""
         if isinstance(value, list):

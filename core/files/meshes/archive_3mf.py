@@ -111,7 +111,7 @@ class _Archive:
     def parts(self) -> Iterator[Part]:
         start = self.start()
         for item in self.model(start).items:
-            yield from self.placed(item._replace(model=item.model or start), self.model(start).metres, 0)
+            yield from self.placed_parts(item._replace(model=item.model or start), self.model(start).metres, 0)
 
     def start(self) -> str:
         """Return the name of the model to build, as given by the archive's relationships."""
@@ -147,7 +147,7 @@ class _Archive:
             self.read(name, self.models[name].begin, self.models[name].end)
         return self.models[name]
 
-    def placed(self, place: Placed, metres: float, depth: int) -> Iterator[Part]:
+    def placed_parts(self, place: Placed, metres: float, depth: int) -> Iterator[Part]:
         """Yield the parts of a placed object and of its nested objects. Raises FileError if there are too many."""
         model = self.model(place.model)
         if depth > MOST_NESTED or place.id not in model.objects:
@@ -161,7 +161,7 @@ class _Archive:
             yield from _parts_by_color(found, model, place.transform, metres)
         for inner in found.components:
             transform = np.hstack([inner.transform, [[0.0], [0.0], [0.0], [1.0]]]) @ place.transform
-            yield from self.placed(Placed(inner.model or place.model, inner.id, transform), metres, depth + 1)
+            yield from self.placed_parts(Placed(inner.model or place.model, inner.id, transform), metres, depth + 1)
 
 
 class _ParserTarget(NamedTuple):

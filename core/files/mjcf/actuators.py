@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from core.files.mjcf.passive import NOTHING, Coefficients, added, coefficients
+from core.files.mjcf.passive import NOTHING, Coefficients, added_coefficients, coefficients
 from core.files.xml_source import Reader, Tag, local_name
 
 
@@ -44,4 +44,4 @@ class Rotors:
         joint = tag.get("joint") or tag.get("jointinparent")
         driven, name = (self.joints, joint) if joint else (self.tendons, tag.get("tendon", ""))
         before = driven.get(name, Rotor())
-        driven[name] = Rotor(before.armature + square * armature, added(before.damping, damping, square))
+        driven[name] = Rotor(before.armature + square * armature, added_coefficients(before.damping, damping, square))

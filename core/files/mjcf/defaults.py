@@ -121,13 +121,13 @@ class Settings:
     def pose(self, tag: Tag, where: str) -> Matrix:
         """Return the (4, 4) pose from an element's position and rotation, or from its two end points."""
         if tag.get("fromto") is not None:
-            return between(self.ends(tag, where))[0]
+            return pose_between(self.end_points(tag, where))[0]
         matrix = np.eye(4)
         matrix[:3, :3] = self.rotation(tag, where)
         matrix[:3, 3] = self.reader.numbers(tag, "pos", 3, (0.0, 0.0, 0.0), where)
         return matrix
 
-    def ends(self, tag: Tag, where: str) -> Matrix:
+    def end_points(self, tag: Tag, where: str) -> Matrix:
         """Return the two end points (2, 3) given by an element."""
         return np.reshape(self.reader.numbers(tag, "fromto", 6, None, where), (2, 3))
 
@@ -154,7 +154,7 @@ def bounds_of(
     return (low, high) if low < high and (given == "true" or settings.auto_limits) else None
 
 
-def between(ends: Matrix) -> tuple[Matrix, float]:
+def pose_between(ends: Matrix) -> tuple[Matrix, float]:
     """Return the (4, 4) pose midway between two points, and half their distance; z runs from the second to the first,
     as in MuJoCo (contrary to its reference)."""
     matrix = np.eye(4)

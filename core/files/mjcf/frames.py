@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from core.files.mjcf.defaults import ORIENTATIONS, Settings, between
+from core.files.mjcf.defaults import ORIENTATIONS, Settings, pose_between
 from core.files.mjcf.includes import keep_origin
 from core.files.xml_source import Reader, Tag, local_name
 
@@ -23,7 +23,7 @@ MOST_ELEMENTS, MOST_LETTERS = 200_000, 50_000_000
 _PLACED = ("body", "geom", "site", "inertial", "camera", "light")
 
 
-def unfold(root: Tag, reader: Reader, settings: Settings) -> None:
+def expand_frames(root: Tag, reader: Reader, settings: Settings) -> None:
     """Expand every `<replicate>` into copies and every `<frame>` into its parent. Defaults must have been applied.
     Raises FileError."""
     replicates = _elements_of_kind(root, "replicate")
@@ -109,7 +109,7 @@ def _move_to_parent(child: Tag, X: Matrix, reader: Reader, settings: Settings) -
             _set_numbers(child, "pos", X[:3, :3] @ reader.numbers(child, "pos", 3, (0.0, 0.0, 0.0), kind) + X[:3, 3])
             _set_numbers(child, "axis", X[:3, :3] @ reader.numbers(child, "axis", 3, (0.0, 0.0, 1.0), kind))
     elif kind in ("geom", "site") and child.get("fromto") is not None:
-        matrix, half = between(settings.ends(child, kind))
+        matrix, half = pose_between(settings.end_points(child, kind))
         width = child.get("size", "").split()[:1]
         long = child.get("type") in ("capsule", "cylinder")
         child.set("size", " ".join([*width, *([] if long else width), repr(half)]))

@@ -13,9 +13,9 @@ from scipy.spatial.transform import Rotation
 from core.errors import KinetostatError
 from core.files.meshes.body_inertia import sum_of
 from core.files.meshes.lookup import MESH_SUFFIXES
-from core.files.mjcf.defaults import Settings, between
-from core.files.mjcf.meshes import SHELL, Meshes, fitted
-from core.files.mjcf.solids import COUNTS, Solid, filled, shell
+from core.files.mjcf.defaults import Settings, pose_between
+from core.files.mjcf.meshes import SHELL, Meshes, fitted_primitive
+from core.files.mjcf.solids import COUNTS, Solid, shell_properties, solid_properties
 from core.files.source import Options
 from core.files.xml_source import Names, Reader, Tag
 from core.model import Body, Box, Capsule, Cylinder, Inertia, Material, Mesh, Pose, Shape, Sphere
@@ -131,7 +131,7 @@ class Geoms:
             if len(given) > count:
                 tag.set("size", " ".join(given[:count]))
             return self.settings.pose(tag, where), self.reader.numbers(tag, "size", count, None, where)
-        matrix, half = between(self.settings.ends(tag, where))
+        matrix, half = pose_between(self.settings.end_points(tag, where))
         tag.set("size", " ".join(given[:1]))
         (width,) = self.reader.numbers(tag, "size", 1, None, where)
         return matrix, {1: (width,), 2: (width, half)}.get(count, (width, width, half))
@@ -139,7 +139,7 @@ class Geoms:
     def _fitted_pose_and_sizes(self, tag: Tag, kind: str, mesh: str, where: str) -> tuple[Matrix, tuple[float, ...]]:
         """Return pose and half sizes of a primitive fitted to a mesh; sizes given in the file are ignored."""
         content, surface = self.meshes.content(mesh), self.meshes.surface(mesh)
-        pose, sizes = fitted(kind, content, surface, self.settings.fits_bounds)
+        pose, sizes = fitted_primitive(kind, content, surface, self.settings.fits_bounds)
         factor = self.reader.number(tag, "fitscale", 1.0, where)
         return self.settings.pose(tag, where) @ pose, tuple(factor * size for size in sizes[: COUNTS[kind]])
 
@@ -147,10 +147,10 @@ class Geoms:
         matrix, file = self.settings.pose(tag, where), self.meshes.file(mesh)
         if not file.lower().endswith(tuple(MESH_SUFFIXES)):
             return Geom(tag, "mesh", matrix, (), mesh, self._bounding_box(tag, mesh, matrix, look, place))
-        if self.meshes.found(mesh) is None:
+        if self.meshes.path_of(mesh) is None:
             text = f"The mesh '{file}' is not found; a placeholder is shown."
             self.reader.note(tag, "warning", text, "Put the file there.", place, "shapes")
-        scale, (position, R) = self.meshes.scale(mesh), self.meshes.reference(mesh)
+        scale, (position, R) = self.meshes.scale(mesh), self.meshes.reference_frame(mesh)
         if len(set(scale)) > 1 and not np.array_equal(R, np.eye(3)):
             self.reader.note(
                 tag, "hint", "The mesh is rotated before it is scaled; it is drawn with its unrotated scale.", "", place
@@ -189,7 +189,7 @@ class Geoms:
 
     # ------------------------------------------------------------------------------- mass
 
-    def mass(self, body: Tag, name: str, geoms: Sequence[Geom]) -> dict[str, Any]:
+    def mass_fields(self, body: Tag, name: str, geoms: Sequence[Geom]) -> dict[str, Any]:
         """Return mass, centre of mass and inertia of a body as fields, within the compiler's bounds."""
         return self._with_mass_bounds(self._mass_from_geoms(body, name, geoms))
 
@@ -229,7 +229,7 @@ class Geoms:
         tensor = _inertia_element(_symmetric_entries(I))
         return {**fields, "mass": max(float(fields.get("mass", 0.0)), settings.least_mass), "inertia": tensor}
 
-    def scaled(self, bodies: Sequence[Body]) -> list[Body]:
+    def scaled_to_total_mass(self, bodies: Sequence[Body]) -> list[Body]:
         """Return the bodies with masses scaled to the compiler's total mass (settotalmass)."""
         total, wanted = sum(float(body.mass) for body in bodies), self.settings.total_mass
         if wanted <= 0.0 or total <= 0.0:
@@ -270,7 +270,9 @@ class Geoms:
         else:
             thin = tag.get("shellinertia") == "true" or tag.get("typeinertia") == SHELL
             measurable = all(0.0 <= size <= LARGEST_SIZE for size in geom.sizes)
-            amount, diagonal = (shell if thin else filled)(geom.kind, geom.sizes) if measurable else UNMEASURABLE
+            amount, diagonal = (
+                (shell_properties if thin else solid_properties)(geom.kind, geom.sizes) if measurable else UNMEASURABLE
+            )
             per_mass = np.diag(diagonal)
         if not (np.isfinite(amount) and (amount > 0.0 or given is None)):
             what = f"A {geom.kind} of this size has no volume, and so no mass."

@@ -51,13 +51,13 @@ class Includes:
         self.left = MOST_INCLUDED
         self.findings: list[Finding] = []
 
-    def resolved(self, root: Tag, source: Source) -> Tag:
+    def with_includes_replaced(self, root: Tag, source: Source) -> Tag:
         """Return the tree with all includes replaced. Raises FileError."""
         for tag in [tag for tag in root.iter() if local_name(tag) == "include"]:
             inner = self._included_source(tag, source)
             found, findings = parse_xml(inner, forgiving=True)
             self.findings += findings
-            children = list(self.resolved(found, inner))
+            children = list(self.with_includes_replaced(found, inner))
             for child in children:
                 if local_name(child) and child.get(ORIGIN) is None:
                     child.set(ORIGIN, inner.file)

@@ -74,7 +74,7 @@ class LeftOut:
             self.counts[word] += number
             self.first.setdefault(word, tag)
 
-    def sections(self, root: Tag) -> None:
+    def add_sections(self, root: Tag) -> None:
         """Count the elements of sections that are not read."""
         words = {"contact": "pairs", "sensor": "sensors", "keyframe": "keyframes", "deformable": "flexes"}
         words |= {"custom": "notes", "extension": "plugins"}
@@ -82,7 +82,7 @@ class LeftOut:
             if (word := words.get(local_name(section))) is not None:
                 self.add(word, section, sum(1 for child in section if local_name(child)))
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Report the findings."""
         for word, number in self.counts.items():
             severity, text, remedy = _WORDS[word]

@@ -68,7 +68,7 @@ class Meshes:
         given = self.tags[name].get("file", "")
         return self.settings.mesh_file(given) if given else ""
 
-    def found(self, name: str) -> str | None:
+    def path_of(self, name: str) -> str | None:
         """Return the path of a mesh's file; None if it is missing."""
         file = self.file(name)
         if file.lower().endswith(MSH):
@@ -81,7 +81,7 @@ class Meshes:
         """Return the scale factors of a mesh along x, y, z."""
         return self.reader.vector(self.tags[name], "scale", (1.0, 1.0, 1.0), f"mesh '{name}'")
 
-    def reference(self, name: str) -> tuple[Array, Array]:
+    def reference_frame(self, name: str) -> tuple[Array, Array]:
         """Return position (3,) and rotation (3, 3) of the mesh's reference frame in the axes of its file."""
         tag, where = self.tags[name], f"mesh '{name}'"
         position = np.array(self.reader.vector(tag, "refpos", (0.0, 0.0, 0.0), where))
@@ -93,10 +93,10 @@ class Meshes:
         if name not in self._surfaces:
             points, faces = self._points_and_faces(name)
             points = points.astype(np.float32).astype(float)  # what MuJoCo computes with
-            position, R = self.reference(name)
+            position, R = self.reference_frame(name)
             scale = np.array(self.scale(name))
             if not len(faces):
-                faces = hull(points)
+                faces = hull_faces(points)
             if np.prod(scale) < 0.0:
                 faces = faces[:, [0, 2, 1]]
             self._surfaces[name] = Surface(((points - position) @ R) * scale, faces)
@@ -113,11 +113,11 @@ class Meshes:
             if faces.size and not (faces.min() >= 0 and faces.max() < len(points)):
                 raise self.reader.error(tag, "A face refers to a missing vertex.", f"{where}, face", "Count from 0.")
             return points, faces
-        path = self.found(name) if self.file(name) else None
+        path = self.path_of(name) if self.file(name) else None
         if path is None:
             raise ModelError(f"The mesh '{self.file(name) or name}' is not found.", remedy="Put its file there.")
         if Path(path).suffix.lower() == MSH:
-            return msh(path)
+            return read_msh(path)
         points = points_alone(path)
         if len(points):
             return points, np.zeros((0, 3), np.int64)
@@ -126,9 +126,9 @@ class Meshes:
 
     def content(self, name: str) -> Content:
         """Return volume or area of a mesh with its moments, by the mesh's inertia mode. Raises KinetostatError."""
-        return content_of_surface(self.surface(name), self.mode(name), name)
+        return content_of_surface(self.surface(name), self.inertia_mode(name), name)
 
-    def mode(self, name: str) -> str:
+    def inertia_mode(self, name: str) -> str:
         """Return the inertia mode of a mesh: legacy, convex, shell or exact."""
         return str(self.tags[name].get("inertia", LEGACY))
 
@@ -146,7 +146,7 @@ def points_alone(path: str) -> Array:
         ) from None
 
 
-def msh(path: str) -> tuple[Array, NDArray[np.int64]]:
+def read_msh(path: str) -> tuple[Array, NDArray[np.int64]]:
     """Read points and faces from a file in MuJoCo's own format. Raises FileError."""
     data = content_of(path, MESH)
     counts = np.frombuffer(data, "<i4", 4) if len(data) >= 16 else np.zeros(4, int)
@@ -161,7 +161,7 @@ def msh(path: str) -> tuple[Array, NDArray[np.int64]]:
     return np.frombuffer(data, "<f4", 3 * points, 16).reshape(-1, 3).astype(float), corners
 
 
-def hull(points: Array) -> NDArray[np.int64]:
+def hull_faces(points: Array) -> NDArray[np.int64]:
     """Return the faces (m, 3) of the convex hull. Raises ModelError."""
     try:
         found = ConvexHull(points)
@@ -183,7 +183,7 @@ def content_of_surface(surface: Surface, mode: str, name: str) -> Content:
     triangles = surface.triangles
     middle = _centroid(triangles)
     if mode == CONVEX:
-        triangles = surface.points[hull(surface.points)]
+        triangles = surface.points[hull_faces(surface.points)]
     amounts = _areas_or_volumes(triangles, middle, mode)
     total = float(amounts.sum())
     if not total >= LEAST_VOLUME:
@@ -221,7 +221,9 @@ def _areas_or_volumes(triangles: Array, apex: Array, mode: str) -> Array:
 # ------------------------------------------------------------------------------- fitted primitives
 
 
-def fitted(kind: str, content: Content, surface: Surface, bounds: bool) -> tuple[Array, tuple[float, float, float]]:
+def fitted_primitive(
+    kind: str, content: Content, surface: Surface, bounds: bool
+) -> tuple[Array, tuple[float, float, float]]:
     """Return the pose (4, 4) in the mesh and the half sizes in MJCF's order of a primitive fitted to a mesh.
 
     bounds : around its bounding box in its principal axes; else of the box of equal inertia

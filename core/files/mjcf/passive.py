@@ -28,7 +28,7 @@ def coefficients(reader: Reader, tag: Tag, attribute: str, where: str) -> Coeffi
     return first, second, third
 
 
-def added(one: Coefficients, other: Coefficients, factor: float = 1.0) -> Coefficients:
+def added_coefficients(one: Coefficients, other: Coefficients, factor: float = 1.0) -> Coefficients:
     """Return one + factor · other."""
     first, second, third = (a + factor * b for a, b in zip(one, other, strict=True))
     return first, second, third
@@ -46,7 +46,7 @@ def damper_law(damping: Coefficients, rate: str = "rate") -> str:
     return _formula_sum((second, f"{rate}*abs({rate})"), (third, f"{rate}*{rate}*{rate}"))
 
 
-def together(*laws: str) -> str | None:
+def sum_of_laws(*laws: str) -> str | None:
     """Return the sum of formulas, some of which may be empty; None if all are."""
     return " + ".join(law for law in laws if law) or None
 
@@ -77,17 +77,17 @@ class Passive:
         self.sensors: list[Sensor] = []
         self.frames: list[Frame] = []
 
-    def add(self, name: str, **fields: object) -> None:
+    def add_force(self, name: str, **fields: object) -> None:
         """Add a force."""
         self.forces.append(Force(name=self.force_names.add(name), **fields))  # type: ignore[arg-type]
 
-    def measure(self, name: str, kind: str, a: str, b: str) -> str:
+    def add_sensor(self, name: str, kind: str, a: str, b: str) -> str:
         """Add a sensor between two frames and return its name."""
         given = self.sensor_names.add(name)
         self.sensors.append(Sensor(name=given, kind=kind, a="" if a == WORLD else a, b=b))
         return given
 
-    def frame(self, name: str, parent: str, pose: Pose) -> str:
+    def add_frame(self, name: str, parent: str, pose: Pose) -> str:
         """Add a frame and return its name."""
         given = self.names.add(name)
         self.frames.append(Frame(name=given, parent=parent, pose=pose))
@@ -95,18 +95,20 @@ class Passive:
 
     # ------------------------------------------------------------------------------- joints
 
-    def in_joint(self, joint: Joint, springs: Springs) -> None:
+    def add_joint_forces(self, joint: Joint, springs: Springs) -> None:
         """Add forces for the nonlinear terms of a joint's springs and dampers."""
         if joint.info.nq == 1:
             rest = springs.relaxed[0] if springs.relaxed else 0.0
             stretch = f"(length - ({rest!r}))" if rest else "length"
-            law = together(spring_law(springs.stiffness, stretch), damper_law(springs.damping))
-            self.add(joint.name, kind="joint", joint=joint.name, law=law)
+            law = sum_of_laws(spring_law(springs.stiffness, stretch), damper_law(springs.damping))
+            self.add_force(joint.name, kind="joint", joint=joint.name, law=law)
             return
         if any(springs.damping[1:]):
             for coordinate in ("wx", "wy", "wz"):
                 law = damper_law(springs.damping)
-                self.add(f"{joint.name}_{coordinate}", kind="joint", joint=joint.name, coordinate=coordinate, law=law)
+                self.add_force(
+                    f"{joint.name}_{coordinate}", kind="joint", joint=joint.name, coordinate=coordinate, law=law
+                )
         if any(springs.stiffness[1:]):
             self._add_rotational_spring(joint, springs)
         if joint.kind == "free":
@@ -115,11 +117,11 @@ class Passive:
     def _add_rotational_spring(self, joint: Joint, springs: Springs) -> None:
         """Add a torque against the rotation vector from the relaxed orientation, in the child's axes."""
         turn = springs.relaxed[3:] if joint.kind == "free" else joint.a.rotation
-        a = self.frame(f"{joint.name}_relaxed", joint.parent, Pose(rotation=turn)) if len(turn) else joint.parent
-        sensor = self.measure(f"{joint.name}_turn", "orientation", a, joint.child)
+        a = self.add_frame(f"{joint.name}_relaxed", joint.parent, Pose(rotation=turn)) if len(turn) else joint.parent
+        sensor = self.add_sensor(f"{joint.name}_turn", "orientation", a, joint.child)
         values = [f"{sensor}.{axis}" for axis in "xyz"]
         torque = _restoring_components(values, springs.stiffness)
-        self.add(
+        self.add_force(
             f"{joint.name}_turn",
             kind="wrench",
             a=_empty_for_world(joint.parent),
@@ -132,25 +134,25 @@ class Passive:
         """Add forces on the origin of a free body against its displacement and velocity, in world axes."""
         force = ["0"] * 3
         if any(springs.stiffness[1:]):
-            sensor = self.measure(f"{joint.name}_place", "position", WORLD, joint.child)
+            sensor = self.add_sensor(f"{joint.name}_place", "position", WORLD, joint.child)
             away = [f"({sensor}.{axis} - ({rest!r}))" for axis, rest in zip("xyz", springs.relaxed, strict=False)]
             force = list(_restoring_components(away, springs.stiffness))
         if any(springs.damping[1:]):
-            sensor = self.measure(f"{joint.name}_velocity", "velocity", WORLD, joint.child)
+            sensor = self.add_sensor(f"{joint.name}_velocity", "velocity", WORLD, joint.child)
             laws = [damper_law(springs.damping, f"{sensor}.{axis}") for axis in "xyz"]
             force = [f"{before} - ({law})" for before, law in zip(force, laws, strict=True)]
-        self.add(joint.name, kind="wrench", b=joint.child, force=tuple(force))
+        self.add_force(joint.name, kind="wrench", b=joint.child, force=tuple(force))
 
     # ------------------------------------------------------------------------------- gravity
 
-    def compensated(self, body: Body, part: float, gravity: Sequence[float]) -> None:
+    def add_gravity_compensation(self, body: Body, part: float, gravity: Sequence[float]) -> None:
         """Add a force at a body's centre of mass that compensates a fraction of its weight."""
         center = tuple(float(x) for x in body.center_of_mass)
         b = body.name
         if any(center):
-            b = self.frame(f"{body.name}_com", body.name, Pose(position=center))  # type: ignore[arg-type]
+            b = self.add_frame(f"{body.name}_com", body.name, Pose(position=center))  # type: ignore[arg-type]
         lift = tuple(-part * float(body.mass) * g for g in gravity)
-        self.add(f"{body.name}_gravcomp", kind="wrench", b=b, force=lift)
+        self.add_force(f"{body.name}_gravcomp", kind="wrench", b=b, force=lift)
 
 
 def _restoring_components(values: Sequence[str], stiffness: Coefficients) -> tuple[str, ...]:

@@ -20,11 +20,11 @@ from core.files.foreign import wrong_root
 from core.files.mjcf.actuators import Rotor, Rotors
 from core.files.mjcf.defaults import Defaults, Settings, bounds_of
 from core.files.mjcf.equalities import Equalities
-from core.files.mjcf.frames import unfold
+from core.files.mjcf.frames import expand_frames
 from core.files.mjcf.geoms import Geom, Geoms, pose_of
 from core.files.mjcf.includes import Includes, MjcfReader
 from core.files.mjcf.left_out import LeftOut
-from core.files.mjcf.passive import NOTHING, Passive, Springs, added, coefficients
+from core.files.mjcf.passive import NOTHING, Passive, Springs, added_coefficients, coefficients
 from core.files.mjcf.schema import check_names, check_words
 from core.files.mjcf.spring_dampers import Freedom, inertia_felt
 from core.files.mjcf.tendons import Places, Tendons
@@ -46,7 +46,7 @@ def read_mjcf(source: Source, options: Options) -> Reading:
     if local_name(root) != "mujoco":
         raise wrong_root(root, "mujoco", "an MJCF file", source)
     includes = Includes(source)
-    build = _MjcfConverter(includes.resolved(root, source), source, options)
+    build = _MjcfConverter(includes.with_includes_replaced(root, source), source, options)
     build.reader.findings += findings + includes.findings
     try:
         return build.reading()
@@ -63,7 +63,7 @@ class _MjcfConverter:
         check_words(self.reader, root)
         Defaults(self.reader, root).apply(root)
         self.settings = Settings(self.reader, root)
-        unfold(root, self.reader, self.settings)
+        expand_frames(root, self.reader, self.settings)
         check_names(self.reader, root)
         self.geoms = Geoms(self.reader, self.settings, options, root)
         self.rotors = Rotors(self.reader, root)
@@ -105,11 +105,11 @@ class _MjcfConverter:
     def reading(self) -> Reading:
         for world in self.reader.children(self.root, "worldbody"):
             self._read_world(world)
-        bodies = self.geoms.scaled(self.bodies)
+        bodies = self.geoms.scaled_to_total_mass(self.bodies)
         self._set_spring_dampers(bodies)
         for joint in self.joints:
             if joint.name in self.springs and self.springs[joint.name].nonlinear:
-                self.passive.in_joint(joint, self.springs[joint.name])
+                self.passive.add_joint_forces(joint, self.springs[joint.name])
         gravity = self._read_gravity()
         self._compensate_gravity(bodies, gravity)
         equalities = Equalities(self.reader, self._known_names(), self.poses, self.frames, self.references)
@@ -163,7 +163,7 @@ class _MjcfConverter:
         for tag, name in self.body_names.items():
             part = self.reader.number(tag, "gravcomp", 0.0, f"body '{name}', gravcomp")
             if part and float(table[name].mass):
-                self.passive.compensated(table[name], part, [float(x) for x in gravity.acceleration])
+                self.passive.add_gravity_compensation(table[name], part, [float(x) for x in gravity.acceleration])
 
     def _read_tendons(self) -> None:
         places = Places(self.sites, self.joint_of, self._relaxed_position, self.relaxed, self._carrying_bodies)
@@ -196,8 +196,8 @@ class _MjcfConverter:
                 self.left_out.add("actuators", section, sum(1 for tag in section if local_name(tag)))
         if self.settings.off("contact") or self.left_out.counts["contacts"] < 2:
             self.left_out.counts.pop("contacts", None)
-        self.left_out.sections(self.root)
-        self.left_out.tell()
+        self.left_out.add_sections(self.root)
+        self.left_out.report()
 
     # ------------------------------------------------------------------------------- bodies
 
@@ -240,7 +240,7 @@ class _MjcfConverter:
         self.poses[name] = self.poses[parent] @ placement
         self.relaxed_poses[name] = self.relaxed_poses[parent] @ placement
         geoms = self._read_geoms(tag, name)
-        fields = self.geoms.mass(tag, name, geoms)
+        fields = self.geoms.mass_fields(tag, name, geoms)
         carriers = self._read_joints(tag, name, parent, placement)
         self.bodies += [Body(name=carrier) for carrier in carriers]
         shapes = tuple(geom.shape for geom in geoms if geom.shape is not None)
@@ -323,7 +323,7 @@ class _MjcfConverter:
                 if time > 0.0 and ratio > 0.0:
                     self.timed[fields["name"]] = time, ratio
         stiffness = NOTHING if off("spring") else stiffness
-        damping = NOTHING if off("damper") else added(damping, rotor.damping)
+        damping = NOTHING if off("damper") else added_coefficients(damping, rotor.damping)
         fields["armature"] = armature + rotor.armature
         fields["friction"] = 0.0 if off("frictionloss") else friction
         fields["stiffness"], fields["damping"] = stiffness[0], damping[0]

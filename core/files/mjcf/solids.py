@@ -28,7 +28,7 @@ class Solid(NamedTuple):
     moments: Array
 
 
-def filled(kind: str, sizes: Sizes) -> Solid:
+def solid_properties(kind: str, sizes: Sizes) -> Solid:
     """Return volume and moments of a solid primitive of uniform density."""
     if kind in ("box", "ellipsoid"):
         squares = np.square(sizes)
@@ -49,7 +49,7 @@ def filled(kind: str, sizes: Sizes) -> Solid:
     return _combined_solid((tube, np.array([across, across, along])), (ball, whole))
 
 
-def shell(kind: str, sizes: Sizes) -> Solid:
+def shell_properties(kind: str, sizes: Sizes) -> Solid:
     """Return area and moments of a primitive's surface of uniform mass per area."""
     if kind == "box":
         return _box_shell(sizes)
@@ -88,6 +88,6 @@ def _box_shell(sizes: Sizes) -> Solid:
 def _ellipsoid_shell(sizes: Sizes) -> Solid:
     a, b, c = sizes
     powers = ((a * b) ** THOMSEN + (b * c) ** THOMSEN + (c * a) ** THOMSEN) / 3.0
-    inner, outer = (filled("ellipsoid", tuple(size + skin for size in sizes)) for skin in (0.0, SKIN))
+    inner, outer = (solid_properties("ellipsoid", tuple(size + skin for size in sizes)) for skin in (0.0, SKIN))
     thin = (outer.amount * outer.moments - inner.amount * inner.moments) / (outer.amount - inner.amount)
     return Solid(4.0 * pi * powers ** (1.0 / THOMSEN), thin)

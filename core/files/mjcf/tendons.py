@@ -19,11 +19,11 @@ from core.files.mjcf.passive import (
     NOTHING,
     Coefficients,
     Passive,
-    added,
+    added_coefficients,
     coefficients,
     damper_law,
     spring_law,
-    together,
+    sum_of_laws,
 )
 from core.files.xml_source import Reader, Tag, local_name
 from core.model import Strand
@@ -75,7 +75,9 @@ class Tendons:
         friction = reader.number(tag, "frictionloss", 0.0, where)
         self.bound += bool((limited and not off("limit")) or (friction and not off("frictionloss")))
         stiffness = NOTHING if off("spring") else coefficients(reader, tag, "stiffness", where)
-        damping = NOTHING if off("damper") else added(coefficients(reader, tag, "damping", where), rotor.damping)
+        damping = (
+            NOTHING if off("damper") else added_coefficients(coefficients(reader, tag, "damping", where), rotor.damping)
+        )
         mass = reader.number(tag, "armature", 0.0, where) + rotor.armature
         if not (any(stiffness) or any(damping) or mass):
             self.idle += 1
@@ -149,13 +151,13 @@ class Tendons:
         else:
             stretch, linear = f"(length - ({low!r}))", ""
             fields |= {"stiffness": stiffness[0], "rest": low}
-        fields["law"] = together(linear, spring_law(stiffness, stretch), damper_law(damping))
+        fields["law"] = sum_of_laws(linear, spring_law(stiffness, stretch), damper_law(damping))
         if len(path.lines) == 1 and not mass and path.lines[0][2] == 1.0:
             a, b, _ = path.lines[0]
-            self.passive.add(name, a=a, b=b, **fields)
+            self.passive.add_force(name, a=a, b=b, **fields)
             return
         strands = [Strand(joint=joint, factor=factor) for joint, factor in path.joints]
         for number, (a, b, factor) in enumerate(path.lines, 1):
-            sensor = self.passive.measure(f"{name}_{number}", "distance", a, b)
+            sensor = self.passive.add_sensor(f"{name}_{number}", "distance", a, b)
             strands.append(Strand(sensor=sensor, factor=factor))
-        self.passive.add(name, kind="tendon", strands=tuple(strands), inertia=mass, **fields)
+        self.passive.add_force(name, kind="tendon", strands=tuple(strands), inertia=mass, **fields)

@@ -123,7 +123,7 @@ class _Builder:
         for key, (line, node) in tree.items.items():
             field = known.get(key)
             if field is None:
-                raise self.unknown(key, line, "", known)
+                raise self.unknown_key_error(key, line, "", known)
             if isinstance(node, Text) and node.empty:
                 continue
             if key in COLLECTIONS:
@@ -137,7 +137,7 @@ class _Builder:
         try:
             return Model(**fields, origin=self.file)
         except ModelError as error:
-            raise self.placed(error, 1) from None
+            raise self.located_error(error, 1) from None
 
     def collection(self, key: str, node: Node) -> tuple[Any, ...]:
         word, kind = WORDS[key], COLLECTIONS[key]
@@ -153,7 +153,7 @@ class _Builder:
             where = f"{word} '{name[:80]}'"
             self.lines[where] = line
             element = self.element(kind, inner, where, line, {"name": name})
-            elements.append(self.imported(element, where, line) if key == "assemblies" else element)
+            elements.append(self.with_imported_machine(element, where, line) if key == "assemblies" else element)
         return tuple(elements)
 
     # ------------------------------------------------------------------------------- elements
@@ -179,7 +179,7 @@ class _Builder:
         values = dict(given)
         for key, (at, inner) in node.items.items():
             if key not in known:
-                raise self.unknown(key, at, where, known)
+                raise self.unknown_key_error(key, at, where, known)
             self.lines[f"{where}, {key}"] = at
             if not (isinstance(inner, Text) and inner.empty):
                 values[key] = self.value(known[key], inner, f"{where}, {key}", at)
@@ -194,14 +194,14 @@ class _Builder:
         try:
             return kind(**values)
         except (ModelError, ExpressionError) as error:
-            raise self.placed(error, line, where) from None
+            raise self.located_error(error, line, where) from None
 
     def shape(self, node: Node, where: str) -> tuple[type[Shape], Node]:
         if isinstance(node, Entries) and len(node.items) == 1:
             word, (line, inner) = next(iter(node.items.items()))
             if word in SHAPE_TYPES:
                 return SHAPE_TYPES[word], inner
-            raise self.unknown(word, line, where, SHAPE_TYPES, "shape")
+            raise self.unknown_key_error(word, line, where, SHAPE_TYPES, "shape")
         raise FileError(
             "A shape must be written as '- box: {size: [1, 1, 1]}'.",
             where=where,
@@ -209,7 +209,7 @@ class _Builder:
             remedy=f"Shapes: {', '.join(SHAPE_TYPES)}.",
         )
 
-    def imported(self, made: SubAssembly, where: str, line: int) -> SubAssembly:
+    def with_imported_machine(self, made: SubAssembly, where: str, line: int) -> SubAssembly:
         """Return a sub-assembly with the machine read from its file."""
         from core.files.assemblies import MOST_BODIES, bodies_of, with_content
 
@@ -220,7 +220,7 @@ class _Builder:
                 error.line = self.lines.get(error.where, line)
             raise
         except ModelError as error:
-            raise self.placed(error, line, where) from None
+            raise self.located_error(error, line, where) from None
         self.findings += findings
         self.brought += bodies_of(filled.content)
         if self.brought > MOST_BODIES:
@@ -239,7 +239,7 @@ class _Builder:
         """Return a field's value, checked by its kind."""
         kind = field.kind
         if self.is_short_form(kind, node):
-            return self.coerced(kind, self.plain(node, where), node, where)
+            return self.stored_value(kind, self.nested_texts(node, where), node, where)
         if isinstance(kind, PartKind):
             return self.element(kind.element, node, where, line)
         if isinstance(kind, PartsKind):
@@ -253,14 +253,20 @@ class _Builder:
         if isinstance(kind, VectorKind | ColorKind):
             single = isinstance(kind, VectorKind) and not kind.sizes and isinstance(node, Text)
             items = (node,) if single else _list_items(node, where)
-            raw = tuple(_vector_component(kind, self.number(kind, item, where)) for item in items)
+            raw = tuple(_vector_component(kind, self.number_text(kind, item, where)) for item in items)
         elif isinstance(kind, FlagKind):
-            raw = {"true": True, "false": False}.get(self.text(node, where).lower(), self.text(node, where))
+            raw = {"true": True, "false": False}.get(
+                self.single_text(node, where).lower(), self.single_text(node, where)
+            )
         else:
-            raw = self.number(kind, node, where).strip() if isinstance(kind, ScalarKind) else self.text(node, where)
-        return self.coerced(kind, raw, node, where)
+            raw = (
+                self.number_text(kind, node, where).strip()
+                if isinstance(kind, ScalarKind)
+                else self.single_text(node, where)
+            )
+        return self.stored_value(kind, raw, node, where)
 
-    def coerced(self, kind: Kind, raw: Any, node: Node, where: str) -> Any:
+    def stored_value(self, kind: Kind, raw: Any, node: Node, where: str) -> Any:
         """Convert a raw value of the file to the value that a field stores."""
         try:
             if isinstance(kind, FamilyKind):
@@ -278,11 +284,11 @@ class _Builder:
             return False
         return isinstance(kind, PartKind) or any(not isinstance(item, Entries) for item in node.items)
 
-    def plain(self, node: Node, where: str) -> Any:
+    def nested_texts(self, node: Node, where: str) -> Any:
         """Return the texts of a list and of nested lists."""
         if isinstance(node, Items):
-            return tuple(self.plain(item, where) for item in node.items)
-        return self.text(node, where)
+            return tuple(self.nested_texts(item, where) for item in node.items)
+        return self.single_text(node, where)
 
     def settings(self, node: Entries, where: str) -> tuple[Setting, ...]:
         """Return the settings in a mapping of `name: value`."""
@@ -291,7 +297,7 @@ class _Builder:
             for name, (line, inner) in node.items.items()
         )
 
-    def text(self, node: Node, where: str) -> str:
+    def single_text(self, node: Node, where: str) -> str:
         """Return a single value as text."""
         if not isinstance(node, Text):
             raise FileError(
@@ -303,10 +309,10 @@ class _Builder:
         self.texts.append((where, node.value, node.line))
         return node.value
 
-    def number(self, kind: Any, node: Node, where: str) -> str:
+    def number_text(self, kind: Any, node: Node, where: str) -> str:
         """Return the text of a number; values with a compound unit are converted to SI (except in formulas of time and
         state, where t and others are variables)."""
-        text = self.text(node, where)
+        text = self.single_text(node, where)
         if isinstance(kind, FormulaKind | FormulaVectorKind | ColorKind):
             return text
         try:
@@ -342,11 +348,13 @@ class _Builder:
                 return self.lines[candidate]
         return None
 
-    def unknown(self, key: str, line: int, where: str, known: Iterable[str], word: str = "field") -> FileError:
+    def unknown_key_error(
+        self, key: str, line: int, where: str, known: Iterable[str], word: str = "field"
+    ) -> FileError:
         known = [name for name in known if name not in _HIDDEN or not where]
         return FileError(f"'{key[:60]}' is not a known {word}.", where=where, line=line, remedy=near_misses(key, known))
 
-    def placed(self, error: ModelError | ExpressionError, line: int, where: str = "") -> FileError:
+    def located_error(self, error: ModelError | ExpressionError, line: int, where: str = "") -> FileError:
         """Return the error with the line of the component it names, as closely as known."""
         place = where if where and not error.where.startswith(where) else error.where
         line = self.line_of(error, where) or line

@@ -125,10 +125,10 @@ class _Builder:
         if isinstance(event, yaml.ScalarEvent):
             return Text(event.value, line, plain=not event.style)
         if isinstance(event, yaml.SequenceStartEvent):
-            return Items(tuple(self.members(yaml.SequenceEndEvent, depth)), line)
+            return Items(tuple(self.child_nodes(yaml.SequenceEndEvent, depth)), line)
         return self.entries(line, depth)
 
-    def members(self, end: type, depth: int) -> Iterator[Node]:
+    def child_nodes(self, end: type, depth: int) -> Iterator[Node]:
         while not isinstance(event := next(self.events), end):
             yield self.node(event, depth + 1)
 

@@ -86,7 +86,7 @@ def rename(model: Model, collection: str, old: str, new: str) -> Model:
             f"The name '{new}' is taken.", where=f"{WORDS[collection]} '{old}', name", remedy="Choose another name."
         )
     names = renaming_of(model, collection, old, new)
-    if (clash := names.clash(model)) is not None:
+    if (clash := names.name_clash(model)) is not None:
         raise ModelError(
             f"'{clash}' already has another meaning in formulas.",
             where=f"{WORDS[collection]} '{old}', name",
@@ -127,7 +127,7 @@ def dependents(model: Model, collection: str, name: str) -> Owned:
     waiting = [(collection, name)]
     while waiting:
         owner, gone = waiting.pop()
-        names = renaming_of(model, owner, gone).lasting()
+        names = renaming_of(model, owner, gone).without_replaceable()
         for other, element in model.elements():
             key = (other, element.name)
             if key not in found and key != (collection, name) and names.touches(element):

@@ -288,13 +288,13 @@ def _with_moved_end(
     values = model.values()
     near, far = (end.at(values) for end in ends)
     line = _Line(near, far, value, wanted, formulas == "offset")
-    shapes = tuple(line.stretched(shape, values, body.name, formulas) for shape in body.shapes)
+    shapes = tuple(line.shape_with_new_length(shape, values, body.name, formulas) for shape in body.shapes)
     model = _with_replaced(model, "bodies", dataclasses.replace(body, shapes=shapes))
     if isinstance(ends[1], Tip):
         return _with_moved_tip(model, body.name, line, formulas)
     joint: Joint = model.find("joints", ends[1].joint)
     side: Pose = getattr(joint, ends[1].side)
-    position = line.point(1.0, side.position)
+    position = line.position_on_line(1.0, side.position)
     there: dict[str, Any] = {ends[1].side: dataclasses.replace(side, position=position)}
     moved = dataclasses.replace(joint, **there)
     return _with_replaced(model, "joints", moved)
@@ -310,7 +310,9 @@ def _with_moved_tip(model: Model, body: str, line: _Line, formulas: Formulas) ->
         kept = formulas == "keep" and any(map(_is_formula, position))
         if kept or math.dist([float(value_of(x, values)) for x in position], line.far) > SPANNING * line.length:
             return part
-        return dataclasses.replace(part, pose=dataclasses.replace(part.pose, position=line.point(1.0, position)))
+        return dataclasses.replace(
+            part, pose=dataclasses.replace(part.pose, position=line.position_on_line(1.0, position))
+        )
 
     old: Body = model.find("bodies", body)
     new = dataclasses.replace(old, shapes=tuple(map(moved, old.shapes)))
@@ -328,7 +330,7 @@ class _Line:
         self.length = math.dist(near, far)
         self.direction = [_without_rounding_error((b - a) / self.length) for a, b in zip(near, far, strict=True)]
 
-    def point(self, share: float, old: Sequence[Value]) -> Point:
+    def position_on_line(self, share: float, old: Sequence[Value]) -> Point:
         """Return the position at a fraction of the new length; coordinates that do not change keep their old values."""
         x, y, z = (self._coordinate_at(k, share, each) for k, each in enumerate(old))
         return x, y, z
@@ -343,7 +345,7 @@ class _Line:
             return _affine_text(self.near[k], slope, self.value)
         return without_noise(self.near[k] + slope * self.wanted)
 
-    def stretched(self, shape: Shape, values: Mapping[str, float], body: str, formulas: Formulas) -> Shape:
+    def shape_with_new_length(self, shape: Shape, values: Mapping[str, float], body: str, formulas: Formulas) -> Shape:
         """Return a shape that reaches from end to end with its new length; other shapes unchanged."""
         axis = next(
             (k for k, size in shape.edges().items() if self._is_spanned(_shape_ends(shape, k, size, values))), None
@@ -360,7 +362,7 @@ class _Line:
         long: Value = self.value if _is_formula(self.value) else without_noise(self.wanted)
         if self.adds and _is_formula(size):
             long = _formula_plus(size, self.wanted - self.length)
-        pose = dataclasses.replace(shape.pose, position=self.point(0.5, shape.pose.position))
+        pose = dataclasses.replace(shape.pose, position=self.position_on_line(0.5, shape.pose.position))
         return dataclasses.replace(shape.with_edge(axis, long), pose=pose)
 
     def _is_spanned(self, ends: tuple[Sequence[float], Sequence[float]]) -> bool:

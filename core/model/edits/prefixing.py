@@ -65,10 +65,10 @@ def own_names(kind: ScalarKind | VectorKind) -> frozenset[str]:
 
 def formula(value: Any, prefix: str, own: frozenset[str]) -> Any:
     """Return a number field's value with `prefix` before every name that is not the element's own."""
-    return renamed(value, lambda name: name if name in own else prefix + name)
+    return with_renamed_names(value, lambda name: name if name in own else prefix + name)
 
 
-def renamed(value: Any, new: Callable[[str], str]) -> Any:
+def with_renamed_names(value: Any, new: Callable[[str], str]) -> Any:
     """Return a number field's value with every name in its formula changed."""
     if not isinstance(value, str):
         return value

@@ -16,7 +16,7 @@ from core.errors import ExpressionError
 from core.joints import Free
 from core.later import dataclass
 from core.model.chains import expand
-from core.model.edits.prefixing import own_names, renamed
+from core.model.edits.prefixing import own_names, with_renamed_names
 from core.model.fields import (
     Element,
     FormulaKind,
@@ -80,7 +80,7 @@ class Renaming:
                 return self.parameters[name]
             return self.signals.get(name, name) if with_state else name
 
-        return renamed(value, new)
+        return with_renamed_names(value, new)
 
     def _renamed_quantity(self, name: str) -> str:
         """Return the name of a quantity after the renaming."""
@@ -90,12 +90,12 @@ class Renaming:
         new = self.references.get(owner.namespace, {}).get(owner.name, owner.name)
         return new + name[len(owner.name) :]
 
-    def lasting(self) -> Renaming:
+    def without_replaceable(self) -> Renaming:
         """Return the renaming without parameters, materials and quantities, whose removal their users survive."""
         kept = {space: table for space, table in self.references.items() if space != "material"}
         return Renaming(kept, {}, self.signals)
 
-    def clash(self, model: Model) -> str | None:
+    def name_clash(self, model: Model) -> str | None:
         """Return a new name that would get another meaning in a formula; None if there is none."""
         fresh = {*self.parameters.values(), *self.signals.values()}
         taken = set(model.expanded.index("parameter")) - set(self.parameters)

@@ -98,17 +98,19 @@ class _Evaluation:
             case Number(value, unit):
                 return value * UNITS[unit].factor if unit else value
             case Name(name):
-                return self.named(name)
+                return self.value_of_name(name)
             case Negative(operand):
                 return -self.value(operand)
             case Binary(operator, left, right):
-                return self.combined(operator, self.value(left), self.value(right))
+                return self.value_of_binary(operator, self.value(left), self.value(right))
             case Call("if", (condition, one, other)):
-                return self.chosen(self.value(condition), one, other)
+                return self.selected_branch(self.value(condition), one, other)
             case Call(function, arguments):
-                return apply(FUNCTIONS[function][0], *(self.safe(self.value(argument)) for argument in arguments))
+                return apply(
+                    FUNCTIONS[function][0], *(self.safe_argument(self.value(argument)) for argument in arguments)
+                )
 
-    def named(self, name: str) -> Scalar:
+    def value_of_name(self, name: str) -> Scalar:
         """Return the value of a name."""
         if name in self.environment:
             value = self.environment[name]
@@ -119,17 +121,17 @@ class _Evaluation:
         remedy = f"Did you mean {', '.join(close)}?" if close else "Define a parameter of this name."
         raise ExpressionError(f"The name '{name}' is not defined.", remedy=remedy)
 
-    def combined(self, operator: str, a: Scalar, b: Scalar) -> Scalar:
+    def value_of_binary(self, operator: str, a: Scalar, b: Scalar) -> Scalar:
         """Return a operator b."""
         if operator in _ARITHMETIC:
             return _ARITHMETIC[operator](a, b)
         if operator == "/":
-            return a / self.safe(b)
+            return a / self.safe_argument(b)
         if operator == "^":
-            return _checked_power(self.safe(a), self.safe(b))
+            return _checked_power(self.safe_argument(a), self.safe_argument(b))
         return apply((COMPARISONS.get(operator) or LOGIC[operator]), a, b)
 
-    def chosen(self, condition: Scalar, one: Node, other: Node) -> Scalar:
+    def selected_branch(self, condition: Scalar, one: Node, other: Node) -> Scalar:
         """Return the branch selected by a condition; both are evaluated if the condition is symbolic."""
         if isinstance(condition, int | float):
             return self.value(one if condition else other)
@@ -143,7 +145,7 @@ class _Evaluation:
     def combined_condition(self, condition: Scalar) -> Scalar:
         return condition if self.counts is None else apply("logic_and", self.counts, condition)
 
-    def safe(self, x: Scalar) -> Scalar:
+    def safe_argument(self, x: Scalar) -> Scalar:
         """Return a function's argument, replaced by a harmless value in a branch that is not selected."""
         return x if self.counts is None or isinstance(x, int | float) else apply("if_else", self.counts, x, SAFE)
 

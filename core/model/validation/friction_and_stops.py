@@ -18,7 +18,7 @@ Number = Callable[[Any], float]
 
 def check(joint: Joint, number: Number, limits_act: bool) -> Iterator[Finding]:
     """Yield findings about the friction and stops of one joint. number : the value of a field, NaN if it has none"""
-    yield from _friction(joint, number)
+    yield from _friction_findings(joint, number)
     yield from _friction_by_reaction(joint, number)
     for index, limit in enumerate(joint.limits):
         if joint.info.nq != joint.info.nv:
@@ -30,12 +30,12 @@ def check(joint: Joint, number: Number, limits_act: bool) -> Iterator[Finding]:
                 "limits",
             )
             return
-        yield from _stop(joint, limit)
+        yield from _stop_findings(joint, limit)
         if limits_act and limit.stop != "off" and index < len(joint.info.coordinate_dimensions):
             yield from _begins_at_stop(joint, limit, index, number)
 
 
-def _friction(joint: Joint, number: Number) -> Iterator[Finding]:
+def _friction_findings(joint: Joint, number: Number) -> Iterator[Finding]:
     directions = [tuple(map(number, levels)) for levels in friction_by_direction(joint)]
     if number(joint.stribeck_speed) > 0.0 and all(static == kinetic for kinetic, static in directions):
         yield _finding(
@@ -92,7 +92,7 @@ def _friction_by_reaction(joint: Joint, number: Number) -> Iterator[Finding]:
         yield _finding(joint, "warning", text, "Give the radius of the pin.", "bearing_radius")
 
 
-def _stop(joint: Joint, limit: Limit) -> Iterator[Finding]:
+def _stop_findings(joint: Joint, limit: Limit) -> Iterator[Finding]:
     spare = [field for field in ("stiffness", "damping") if getattr(limit, field) is not None]
     if limit.stop == "hunt_crossley" and limit.damping is not None:
         text = "The damping of a Hunt–Crossley stop follows from its restitution; the given damping has no effect."

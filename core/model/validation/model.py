@@ -56,7 +56,7 @@ def check(model: Model, problem_of: ProblemOf | None = None) -> tuple[Finding, .
         *in_degrees(model),
         *parameters(model),
         *forces.assemblies(model),
-        *checks.all(),
+        *checks.all_findings(),
         *elements,
     )
 
@@ -78,29 +78,29 @@ class _Checks:
         self.values = model.values()
         self.problem_of = problem_of
 
-    def all(self) -> Iterator[Finding]:
+    def all_findings(self) -> Iterator[Finding]:
         """Yield all findings, in the order of the tree."""
-        yield from self.gravity(self.model.world.gravity)
+        yield from self.check_gravity(self.model.world.gravity)
         for material in self.model.materials:
             if material.texture:
-                yield from self.file(material.texture, "materials", material.name, "texture")
+                yield from self.check_mesh_file(material.texture, "materials", material.name, "texture")
         for body in self.model.bodies:
             yield from in_company(impossible(body, self.number), self.model, self.values)
-            yield from self.mass(body)
-            yield from self.shapes(body)
+            yield from self.check_mass(body)
+            yield from self.check_shapes(body)
         for _, element in self.model.elements():
-            yield from self.rotations(element)
+            yield from self.check_rotations(element)
         for joint in self.model.joints:
             yield from impossible(joint, self.number)
-            yield from self.axes(joint)
-            yield from self.limits(joint)
+            yield from self.check_axes(joint)
+            yield from self.check_limits(joint)
             yield from self.implausible_rest(joint)
             yield from friction_and_stops.check(joint, self.number, self.model.world.limits == "act")
-        yield from self.couplings()
-        yield from self.massless()
+        yield from self.check_couplings()
+        yield from self.massless_parts()
         yield from self.point_masses()
         yield from self.unconnected_bodies()
-        yield from self.without_contact()
+        yield from self.missing_contacts()
 
     def number(self, value: Any) -> float:
         return number_or_nan(value, self.values)
@@ -108,7 +108,7 @@ class _Checks:
     def vector(self, values: Any) -> np.ndarray:
         return np.array([self.number(value) for value in values])
 
-    def gravity(self, gravity: Gravity) -> Iterator[Finding]:
+    def check_gravity(self, gravity: Gravity) -> Iterator[Finding]:
         if gravity.kind == "point" and self.number(gravity.mu) <= 0.0:
             yield Finding(
                 "warning",
@@ -119,7 +119,7 @@ class _Checks:
                 "gravity",
             )
 
-    def rotations(self, element: Element) -> Iterator[Finding]:
+    def check_rotations(self, element: Element) -> Iterator[Finding]:
         for inner in nested_elements(element):
             if isinstance(inner, Pose) and len(inner.rotation) == 4 and not any(self.vector(inner.rotation)):
                 collection = next(c for c in WORDS if element in getattr(self.model, c))
@@ -134,7 +134,7 @@ class _Checks:
 
     # ------------------------------------------------------------------------------- mass
 
-    def mass(self, body: Body) -> Iterator[Finding]:
+    def check_mass(self, body: Body) -> Iterator[Finding]:
         """Check mass and inertia of one body."""
         if body.density is not None:
             if not body.shapes:
@@ -147,7 +147,7 @@ class _Checks:
         if moments[2] > NO_INERTIA and mass == 0.0:
             yield _element_finding(body, "warning", "It has inertia but no mass.", "Give its mass.", "mass")
 
-    def without_contact(self) -> Iterator[Finding]:
+    def missing_contacts(self) -> Iterator[Finding]:
         """Report free bodies, and bodies with collision shapes only, near others: contacts are not computed."""
         group = self.rigid_groups()
         solid = {group[body.name] for body in self.model.bodies if any(s.role != "visual" for s in body.shapes)}
@@ -160,7 +160,7 @@ class _Checks:
         elif len(only) > 1:
             yield Finding("hint", text, remedy, field="shapes")
 
-    def massless(self) -> Iterator[Finding]:
+    def massless_parts(self) -> Iterator[Finding]:
         """Report parts that move independently but have no mass: their accelerations would be unbounded."""
         bodies = {body.name: body for body in self.model.bodies}
         if not any(self.has_mass(body) for body in bodies.values()):
@@ -195,7 +195,7 @@ class _Checks:
         for joint in self.model.joints:
             for part in {group[joint.parent], group[joint.child]} & members.keys() if joint.info.nv else ():
                 moving[part].append(joint)
-        held = {group[end] for each in self.model.constraints for end in self.kept_from_turning(each) if end in group}
+        held = {group[end] for each in self.model.constraints for end in self.kept_from_rotating(each) if end in group}
         for body in self.model.bodies:
             part = group[body.name]
             joints = moving[part]
@@ -217,7 +217,7 @@ class _Checks:
         moments = self.vector([getattr(body.inertia, field.name) for field in fields_of(Inertia)])
         return body.density is None and self.number(body.mass) > 0.0 and bool((abs(moments) < NO_INERTIA).all())
 
-    def kept_from_turning(self, constraint: Constraint) -> Iterator[str]:
+    def kept_from_rotating(self, constraint: Constraint) -> Iterator[str]:
         """Yield bodies and frames that a constraint may keep from rotating: all but those attached at their centre of
         mass."""
         points = {body.name for body in self.model.bodies if not self.vector(body.center_of_mass).any()}
@@ -273,7 +273,7 @@ class _Checks:
 
     # ------------------------------------------------------------------------------- shapes
 
-    def shapes(self, body: Body) -> Iterator[Finding]:
+    def check_shapes(self, body: Body) -> Iterator[Finding]:
         """Check sizes, files, and a centre of mass far outside."""
         for number, shape in enumerate(body.shapes, 1):
             for field in fields_of(type(shape)):
@@ -290,10 +290,10 @@ class _Checks:
                             "shapes",
                         )
             if isinstance(shape, Mesh):
-                yield from self.file(shape.file, "bodies", body.name, "shapes")
-        yield from self.far_center(body)
+                yield from self.check_mesh_file(shape.file, "bodies", body.name, "shapes")
+        yield from self.check_center_of_mass(body)
 
-    def file(self, file: str, collection: str, name: str, field: str) -> Iterator[Finding]:
+    def check_mesh_file(self, file: str, collection: str, name: str, field: str) -> Iterator[Finding]:
         if not file:
             yield Finding("warning", "The mesh has no file.", "Choose a file.", collection, name, field)
         elif self.problem_of is not None and field == "shapes":
@@ -301,7 +301,7 @@ class _Checks:
             if problem is not None:
                 yield Finding("warning", *problem, collection, name, field)
 
-    def far_center(self, body: Body) -> Iterator[Finding]:
+    def check_center_of_mass(self, body: Body) -> Iterator[Finding]:
         if not body.shapes or body.density is not None or self.number(body.mass) <= 0.0:
             return
         if any(isinstance(shape, Mesh) for shape in body.shapes):
@@ -322,7 +322,7 @@ class _Checks:
 
     # ------------------------------------------------------------------------------- joints
 
-    def axes(self, joint: Joint) -> Iterator[Finding]:
+    def check_axes(self, joint: Joint) -> Iterator[Finding]:
         """Check the directions of a joint's axes."""
         if "axis" not in joint.info.uses:
             return
@@ -365,14 +365,14 @@ class _Checks:
                 joint, "warning", "A screw of pitch 0 does not advance.", "Give a pitch, or make it revolute.", "pitch"
             )
 
-    def limits(self, joint: Joint) -> Iterator[Finding]:
+    def check_limits(self, joint: Joint) -> Iterator[Finding]:
         """Check bounds and reference position."""
         suffixes = joint.info.coordinates
         for number, limit in enumerate(joint.limits[: len(suffixes)]):  # unknown kinds have none
             low, high = self.number(limit.lower), self.number(limit.upper)
             measure = joint.info.coordinate_dimensions[number]
             which = f" of coordinate {suffixes[number]}" if len(suffixes) > 1 else ""
-            yield from self.rates(joint, limit, which)
+            yield from self.check_motor_limits(joint, limit, which)
             rest = self.number(joint.rest[number]) if number < len(joint.rest) else np.nan
             if rest < low or rest > high:
                 yield _element_finding(
@@ -408,7 +408,7 @@ class _Checks:
                     "rest",
                 )
 
-    def rates(self, joint: Joint, limit: Limit, which: str) -> Iterator[Finding]:
+    def check_motor_limits(self, joint: Joint, limit: Limit, which: str) -> Iterator[Finding]:
         for field in RATES:
             value = self.number(getattr(limit, field))
             if value in NO_RATE:
@@ -420,7 +420,7 @@ class _Checks:
                     "limits",
                 )
 
-    def couplings(self) -> Iterator[Finding]:
+    def check_couplings(self) -> Iterator[Finding]:
         """Report invalid leaders, and cycles of followers."""
         joints = {joint.name: joint for joint in self.model.joints}
         followers = {joint.name: joint.mimic.leader for joint in self.model.joints if joint.mimic is not None}

@@ -127,7 +127,7 @@ def impossible(element: Element, number: Number) -> Iterator[Finding]:
     elif isinstance(element, Joint):
         yield from _joint_findings(element, number)
     elif isinstance(element, Force) and element.is_clutch:
-        yield from _friction(element, number)
+        yield from _friction_findings(element, number)
 
 
 def margins(element: Element, read: Callable[[Any], Scalar | None]) -> Iterator[Scalar]:
@@ -278,7 +278,7 @@ def feeds_energy(model: Model, values: Mapping[str, float]) -> Iterator[str]:
 
 def _body_findings(body: Body, number: Number) -> Iterator[Finding]:
     if body.density is None:
-        yield from _moments(body, number)
+        yield from _moment_findings(body, number)
         return
     for k, shape in enumerate(body.shapes, 1):
         if shape.role != "collision" and any(number(size) < 0.0 for size in _shape_sizes(shape)):
@@ -292,7 +292,7 @@ def _shape_sizes(shape: Any) -> Iterator[Value]:
         yield from value if isinstance(value, tuple) else (value,)
 
 
-def _moments(body: Body, number: Number) -> Iterator[Finding]:
+def _moment_findings(body: Body, number: Number) -> Iterator[Finding]:
     """Check for moments that no mass distribution has: negative ones are rejected; those that break the triangle
     inequality may be rounded or fitted, like those of the PUMA 560, and give a warning."""
     moments = principal_moments(body.inertia, number)
@@ -327,7 +327,7 @@ def principal_moments(inertia: Inertia, number: Number) -> tuple[float, float, f
 
 
 def _joint_findings(joint: Joint, number: Number) -> Iterator[Finding]:
-    yield from _friction(joint, number)
+    yield from _friction_findings(joint, number)
     sliding, resting = number(joint.friction_coefficient), number(joint.static_friction_coefficient)
     if joint.rubs_by_reaction and resting < sliding:
         text = f"The static friction coefficient ({resting:g}) is less than the sliding one ({sliding:g})."
@@ -341,7 +341,7 @@ def _joint_findings(joint: Joint, number: Number) -> Iterator[Finding]:
             yield _finding(joint, "error", text, "Swap them.", "limits")
 
 
-def _friction(element: Joint | Force, number: Number) -> Iterator[Finding]:
+def _friction_findings(element: Joint | Force, number: Number) -> Iterator[Finding]:
     """Check for less friction at rest than while sliding."""
     for k, levels in enumerate(friction_by_direction(element)):
         kinetic, static = map(number, levels)
