@@ -75,11 +75,12 @@ def window(file: str = "", arguments: list[str] | None = None) -> int:
 
 def obstacle_to_window() -> str:
     """The reason why no window can appear here, with the remedy, before Qt is loaded; "" where one can."""
+    from app.platforms import unknown_platforms
     from core.errors import KinetostatError
     from viz.system_libraries import require
 
-    if not sys.platform.startswith("linux"):
-        return ""
+    if (problem := unknown_platforms()) or not sys.platform.startswith("linux"):
+        return problem
     platform, on_wayland = os.environ.get("QT_QPA_PLATFORM", ""), bool(os.environ.get("WAYLAND_DISPLAY"))
     if not (platform or on_wayland or os.environ.get("DISPLAY")):
         return f"There is no screen. {_WITHOUT}"

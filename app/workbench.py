@@ -315,7 +315,7 @@ class PanelService(Protocol):
         ...
 
     def finish_typing(self) -> bool:
-        """Take what is being typed as settings of the next run; False if it cannot be taken."""
+        """Take what is being typed, in properties and as settings of the next run; False if it cannot be taken."""
         ...
 
     def enter_line(self, line: str) -> None:

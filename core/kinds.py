@@ -95,7 +95,7 @@ class Kinds(Mapping[str, type[K]], Generic[K]):
         return kind
 
     def __getitem__(self, name: str) -> type[K]:
-        kinds = self._found()
+        kinds = self._kinds if self._find is None else self._found()
         if name not in kinds:
             raise UnknownKind(
                 f"There is no kind of {self.family} called '{name}'.",

@@ -99,7 +99,9 @@ def read(
     place = place_of(file)
     folders = {**place.packages, **pairs_of(packages, "--package")}
     allowed = [Trusted.of(source_of_file(each)) for each in (*trusted, *([place.file] if trust_code else []))]
-    return read_file(place.file, floating=floating, mimic=mimic, packages=folders, trust=allowed)
+    return read_file(
+        place.file, floating=floating, mimic=mimic, packages=folders, arguments=place.arguments, trust=allowed
+    )
 
 
 def known_sets(model: Model, sets: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -12,11 +12,12 @@ from app.commands.command import Command, Run
 from app.commands.element_edits import holder
 from app.document.connection_draft import pose_beside
 from app.document.connection_kinds import CONNECTIONS, Connection
+from app.document.file_filters import every_pattern
 from app.document.session import Ref, Session
 from app.document.trust import Messages, offer
 from app.tools.connect import arm
 from core.errors import KinetostatError
-from core.files import FORMATS, assembly
+from core.files import assembly
 from core.model import WORLD, connections
 from core.model.edits import edits
 
@@ -70,12 +71,11 @@ def _command(each: Connection) -> Command:
 
 def add_assembly(bench: Workbench) -> None:
     """Ask for the file of a sub-assembly."""
-    suffixes = " ".join(f"*{suffix}" for each in FORMATS.values() for suffix in each.suffixes)
     path, _ = QFileDialog.getOpenFileName(
         bench.widget,
         "Add the machine of a file",
         str(bench.session.folder or ""),
-        f"Machines ({suffixes});;All files (*)",
+        f"Machines ({every_pattern()});;All files (*)",
     )
     if path:
         bring(bench.session, path, bench)

@@ -73,6 +73,7 @@ COMMANDS = (
         toolbar="edit",
         when=lambda w: bool(w.session.redo_label),
         help="Do again what was taken back.",
+        also=("repeat",),
     ),
     Command(
         "edit.rest",
@@ -85,6 +86,7 @@ COMMANDS = (
         context=("scene",),
         when=lambda w: w.session.mech.nq > 0,
         help="Put all joints back to the rest position of the model.",
+        also=("home position", "zero position", "reset joints", "rest position"),
     ),
     Command(
         "edit.close_joints",

@@ -151,6 +151,7 @@ COMMANDS = (
         section="body",
         context=("bodies", "frames", "chains"),
         help="Fix a new frame to the selected body or frame.",
+        also=("coordinate system", "marker", "site", "TCP", "tool centre point"),
     ),
     Command(
         "add.mesh",
@@ -182,7 +183,7 @@ COMMANDS = (
         icon="parameter",
         section="named",
         help="Add a named number that formulas can use and a slider can move.",
-        also=("variable", "slider value"),
+        also=("variable", "slider value", "formula", "expression"),
     ),
     Command(
         "add.material",
@@ -192,6 +193,7 @@ COMMANDS = (
         icon="material",
         section="named",
         help="Add a named colour for shapes.",
+        also=("colour", "color", "appearance", "transparent"),
     ),
     Command(
         "element.rename",
@@ -244,7 +246,7 @@ COMMANDS = (
         section="element",
         context=("*",),
         help="Copy the selected element under a free name; a body comes with the joint that carries it.",
-        also=("copy", "clone", "instance"),
+        also=("copy", "clone", "instance", "copy and paste"),
     ),
     Command(
         "element.delete",
@@ -257,5 +259,6 @@ COMMANDS = (
         section="element",
         context=("*",),
         help="Delete the selected element; what depends on it is shown before it goes.",
+        also=("remove", "erase"),
     ),
 )

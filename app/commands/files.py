@@ -24,6 +24,7 @@ COMMANDS = (
         section="open",
         toolbar="file",
         help="Open a model: native (.kst), URDF, Xacro, Robotica or a DH table. Files can be dropped on the window.",
+        also=("load", "read a file", "import URDF", "import MJCF", "Xacro"),
     ),
     Command(
         "file.start",
@@ -99,6 +100,7 @@ COMMANDS = (
         "save_as",
         section="save",
         help="Write the model to another file.",
+        also=("export URDF", "export model", "export MJCF", "convert"),
     ),
     Command(
         "file.older",
@@ -120,7 +122,7 @@ COMMANDS = (
         "picture",
         section="export",
         help="Write what the viewport shows, without the handles, to a PNG file in twice its resolution.",
-        also=("screenshot", "image", "render"),
+        also=("screenshot", "image", "render", "print", "PNG"),
     ),
     Command(
         "file.copy_picture",
@@ -153,7 +155,7 @@ COMMANDS = (
         section="export",
         help="Write the machine as stand-alone C99 or as a functional mock-up unit: functions, inputs, outputs and the "
         "folder are chosen in the panel of functions.",
-        also=("real-time code", "code generation", "fmi", "functional mock-up"),
+        also=("real-time code", "code generation", "fmi", "functional mock-up", "Simulink", "S-function"),
     ),
     Command(
         "file.forget_recent",

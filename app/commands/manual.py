@@ -35,6 +35,7 @@ COMMANDS = (
         section="find",
         toolbar="help",
         help="Find any command, function or element by typing some letters of its name.",
+        also=("search", "find a command"),
     ),
     Command(
         "help.help",
@@ -56,7 +57,7 @@ COMMANDS = (
         "keyboard",
         section="find",
         help="All keys and mouse gestures on one page.",
-        also=("shortcut", "shortcuts", "hotkey", "keys"),
+        also=("shortcut", "shortcuts", "hotkey", "keys", "pan", "zoom", "orbit the view"),
     ),
     *(
         Command(
@@ -103,6 +104,7 @@ COMMANDS = (
         "info",
         section="about",
         help="The licence of the program and of the libraries it uses.",
+        also=("license", "open source"),
     ),
     Command(
         "help.about",

@@ -4,6 +4,14 @@ from app.commands.command import Command
 
 COMMANDS = (
     Command(
-        "file.quit", "Quit", lambda w: w.leave(), "File", "Ctrl+Q", "quit", section="quit", help="Close the program."
+        "file.quit",
+        "Quit",
+        lambda w: w.leave(),
+        "File",
+        "Ctrl+Q",
+        "quit",
+        section="quit",
+        help="Close the program.",
+        also=("exit", "close the window", "leave"),
     ),
 )

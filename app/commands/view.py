@@ -77,6 +77,7 @@ COMMANDS = (
         section="fit",
         context=("scene",),
         help="Move the camera so that the whole machine is seen.",
+        also=("zoom to fit", "zoom all", "zoom extents"),
     ),
     Command(
         "view.frame",
@@ -99,6 +100,7 @@ COMMANDS = (
         checked=lambda w: w.stage.viewpoint.ortho,
         section="fit",
         help="Parallel projection, without perspective.",
+        also=("perspective", "parallel projection"),
     ),
     *(
         Command(
@@ -110,6 +112,7 @@ COMMANDS = (
             f"view_{name}",
             section="presets",
             help=text,
+            also=("isometric", "3D view") if name == "iso" else (),
         )
         for name, (title, shortcut, text) in PRESETS.items()
     ),
@@ -138,7 +141,7 @@ COMMANDS = (
             section="look",
             checked=lambda w, name=name: w.settings.look == name,
             help=text,
-            also=(f"{name} mode", f"{name} look"),
+            also=(f"{name} mode", f"{name} look", "theme"),
         )
         for name, title, icon, text in (
             ("system", "As the system", "system", "Light or dark, as the system is set."),

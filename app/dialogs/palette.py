@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from difflib import SequenceMatcher
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,7 +11,7 @@ from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QFrame, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout
 
 from app.commands import table
-from app.dialogs.searching import plain_words
+from app.dialogs.matching import BEGUN, EXACT, PARTS, nearness, score
 from app.document.session import Ref
 from app.panels.panel import panels
 from app.preferences.element_icons import icon_of
@@ -59,9 +57,13 @@ class Entry(NamedTuple):
     """Whether it can be done now."""
 
     def found_by(self, typed: str) -> tuple[float, str] | None:
-        """How well what is typed fits, and by which of its names: the title or what others call it."""
+        """How well what is typed fits, and by which of its names: the title, what others call it, or "": all that is
+        said of it."""
         fits = [(points, name) for name in (self.title, *self.also) if (points := score(typed, name)) is not None]
-        return max(fits, key=lambda fit: (is_meant(typed, fit[1]), fit[0])) if fits else None
+        everything = score(typed, " ".join((self.place, self.title, *self.also)))
+        if everything is not None and everything >= PARTS:
+            fits.append((min(everything, PARTS), ""))
+        return max(fits, key=lambda fit: fit[0]) if fits else None
 
     def words(self, name: str) -> str:
         """What its row says, if it was found by a name."""
@@ -70,90 +72,8 @@ class Entry(NamedTuple):
         return f"{title}      {self.place}{f'    {self.keys}' if self.keys else ''}{now}"
 
 
-ELSEWHERE = 8.0
-"""Points less for letters that are found in the place of a command only."""
-NOT_NOW = 950.0
-"""Points less for what cannot be done now."""
-EXACT, BEGUN = 1000.0, 100.0
-"""Points of a text that is what was typed, and of one that begins with it, as whole words."""
-
-
-def score(typed: str, text: str) -> float | None:
-    """How well typed letters fit a text: all must appear in order, or else all words, each in one piece, in any
-    order. Starts of words and runs count more, the very text most. None: no."""
-    plain, whole = plain_words(typed), plain_words(text)
-    fit = _fit(plain, whole)
-    if fit is None:
-        return None
-    if plain == whole:
-        return fit + EXACT
-    return fit + BEGUN if whole.startswith(plain) and not whole[len(plain)].isalnum() else fit
-
-
-ALIKE = 0.8
-"""How much of a word must be as typed to be that word with a slip."""
-NEAREST = 8
+NEAREST = 6
 """Entries shown where nothing is called so."""
-
-
-def is_meant(typed: str, text: str) -> bool:
-    """Whether a text can be meant by what is typed: it holds it, or each of its words (one letter may be wrong), or
-    the letters are beginnings of its words one after another ("expic": export picture)."""
-    plain, whole = plain_words(typed), plain_words(text)
-    if plain in whole or _abbreviates(plain.replace(" ", ""), re.findall(r"\w+", whole)):
-        return True
-    words = re.findall(r"\w+", whole)
-    return all(word in whole or any(_slipped(word, other) for other in words) for word in plain.split())
-
-
-def _slipped(word: str, other: str) -> bool:
-    """Whether a word may be another one with a letter too few, too many or wrong."""
-    return len(word) > 3 and word[0] == other[0] and SequenceMatcher(None, word, other).ratio() >= ALIKE
-
-
-def _abbreviates(letters: str, words: list[str]) -> bool:
-    """Whether letters are beginnings of some of the words, in order."""
-    if not letters:
-        return True
-    for k, word in enumerate(words):
-        begun = 0
-        while begun < min(len(word), len(letters)) and word[begun] == letters[begun]:
-            begun += 1
-        if any(_abbreviates(letters[n:], words[k + 1 :]) for n in range(begun, 0, -1)):
-            return True
-    return False
-
-
-def _fit(typed: str, text: str) -> float | None:
-    together = _in_order(typed.lower().replace(" ", ""), text.lower())
-    words = typed.lower().split()
-    if together is not None or len(words) < 2 or not all(word in text for word in words):
-        return together
-    return sum(_in_order(word, text.lower()) or 0.0 for word in words)
-
-
-def _in_order(typed: str, text: str) -> float | None:
-    points, last = 0.0, -2
-    for letter in typed:
-        found = _find(text, letter, last + 1)
-        if found < 0:
-            return None
-        start = found == 0 or not text[found - 1].isalnum()
-        points += 1.0 + (2.0 if start else 0.0) + (0.5 if found == 0 else 0.0) + (1.5 if found == last + 1 else 0.0)
-        last = found
-    return points - 0.01 * len(text)
-
-
-def _find(text: str, letter: str, begin: int) -> int:
-    """The next place of a letter: the one right here, else at the start of a word, else the next."""
-    begin = max(begin, 0)
-    nearest = text.find(letter, begin)
-    if nearest in (-1, begin):
-        return nearest
-    for i in range(nearest, len(text)):
-        if text[i] == letter and not text[i - 1].isalnum():
-            return i
-    return nearest
 
 
 class CommandPalette(QFrame):
@@ -229,10 +149,10 @@ class CommandPalette(QFrame):
     def _filter(self, typed: str) -> None:
         self.list.clear()
         found = self.found(typed)
-        if typed.strip() and not any(self._is_called(typed, *each) for each in found[:1]):
+        if typed.strip() and not found:
+            found = [("", entry) for entry in self.nearest(typed)]
             nearest = "; nearest:" if found else ", and nothing that is written like it."
             self._add(QListWidgetItem(f"Kinetostat has no “{typed.strip()}” here{nearest}"), None)
-            found = found[:NEAREST]
         for name, entry in found[:SHOWN]:
             self._add(QListWidgetItem(icon(entry.picture), entry.words(name)), entry)
         self.list.setCurrentRow(0)  # Enter does nothing on a row that is no entry
@@ -245,25 +165,27 @@ class CommandPalette(QFrame):
             item.setFlags(Qt.ItemFlag.NoItemFlags)
         self.list.addItem(item)
 
-    @staticmethod
-    def _is_called(typed: str, name: str, entry: Entry) -> bool:
-        return is_meant(typed, name or f"{entry.place} {entry.title}")
-
     def found(self, typed: str) -> list[tuple[str, Entry]]:
-        """What fits, each with the name it was found by: what can be meant first, then what only has the letters; what
-        cannot be done now only by a name of its own, and behind what begins so."""
+        """What is called so, each with the name it was found by, best first: what is called exactly so, then what can
+        be done now. What cannot is found by whole words of a name of its own only, where something else fits."""
         found = []
         for number, entry in enumerate(self._entries):
-            fit = entry.found_by(typed) if typed else (0.0, "")
-            elsewhere = f"{entry.place} {entry.title}"
-            if (fit is None or not is_meant(typed, fit[1])) and (rough := score(typed, elsewhere)) is not None:
-                fit = (rough - ELSEWHERE, "") if fit is None or is_meant(typed, elsewhere) else fit
-            if fit is not None and (entry.now or fit[0] >= BEGUN):
-                scattered = bool(typed) and not self._is_called(typed, fit[1], entry)
-                points = -fit[0] if entry.now else NOT_NOW - fit[0]
-                found.append((scattered, points, number, fit[1], entry))
-        found.sort(key=lambda each: each[:3])
-        return [each[3:] for each in found]
+            fit = entry.found_by(typed) if typed.strip() else (0.0, "")
+            if fit is not None:
+                found.append((fit[0] < EXACT, not entry.now, -fit[0], number, fit[1], entry))
+        if any(entry.now for *_, entry in found):
+            found = [each for each in found if each[5].now or -each[2] >= BEGUN]
+        found.sort(key=lambda each: each[:4])
+        return [each[4:] for each in found]
+
+    def nearest(self, typed: str) -> list[Entry]:
+        """What is written most like something that nothing is called."""
+        near = [
+            (-points, number, entry)
+            for number, entry in enumerate(self._entries)
+            if entry.now and (points := nearness(typed, (entry.title, *entry.also)))
+        ]
+        return [entry for *_, entry in sorted(near, key=lambda each: each[:2])[:NEAREST]]
 
     def _take(self) -> None:
         item = self.list.currentItem()

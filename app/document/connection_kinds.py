@@ -238,7 +238,18 @@ _CONSTRAINTS = (
         ("joint",),
         lambda s, m, p: connections.driver(m, p[0].name, surroundings(s, p)),
         "Moves a joint by a formula of time, a table or a recorded signal, from where it is.",
-        also=("motor", "actuator", "input", "drive", "crank"),
+        also=(
+            "motor",
+            "actuator",
+            "input",
+            "drive",
+            "crank",
+            "servo",
+            "trajectory",
+            "waypoints",
+            "keyframes",
+            "motion profile",
+        ),
     ),
 )
 

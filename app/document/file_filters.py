@@ -16,9 +16,13 @@ def _patterns(writing: bool) -> dict[str, list[str]]:
 def open_filter() -> str:
     """File dialog filter of everything that can be read."""
     table = _patterns(writing=False)
-    every = " ".join(sorted({pattern for patterns in table.values() for pattern in patterns}))
     single = [f"{title} ({' '.join(patterns)})" for title, patterns in table.items()]
-    return ";;".join([f"All models ({every})", *single, "All files (*)"])
+    return ";;".join([f"All models ({every_pattern()})", *single, "All files (*)"])
+
+
+def every_pattern() -> str:
+    """The patterns of all that can be read: "*.csv *.kst …"."""
+    return " ".join(sorted({pattern for patterns in _patterns(writing=False).values() for pattern in patterns}))
 
 
 def save_filter(suffix: str = "") -> str:

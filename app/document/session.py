@@ -168,8 +168,11 @@ class Session:
 
     def preview_coordinates(self, values: Mapping[str, float]) -> None:
         """Show the pose in which these coordinates (by name) have these values, as near as the limits,
-        couplings and loops allow; locked parts stay if they can, else nothing moves."""
-        self.preview(q=self.hands.move(self.q, values, p=self.p))
+        couplings and loops allow; locked parts stay if they can, else nothing moves. On which branch hands go on
+        where two meet is seen at once, so none is refused."""
+        from core.constraints.named_positions import moved
+
+        self.preview(q=moved(self.hands.compiled, self.q, values, self.p, decided=False))
 
     # ------------------------------------------------------------------------------- locks
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.document.run_tree import Runs
+from app.platforms import PLATFORM, unknown_platforms
 from app.plotting.channels import leaves, tree
 from app.plotting.formats import save
 from app.plotting.series import Series, column, expanded
@@ -130,7 +131,9 @@ def _application() -> QApplication:
     from PySide6.QtWidgets import QApplication
 
     if QApplication.instance() is None:
-        os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+        if problem := unknown_platforms():
+            raise KinetostatError(problem)
+        os.environ.setdefault(PLATFORM, "offscreen")
     application = QApplication.instance() or QApplication([])
     assert isinstance(application, QApplication)
     return application

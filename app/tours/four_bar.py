@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from app.tours.tour import MOVED, Seen, Step, Tour, lengths_changed
+from core.model import WORLD
 
 
 def _closed(seen: Seen) -> bool:
     found = seen.mobility
     return found is not None and found.dof == 1 and len(seen.now.joints) > len(seen.now.bodies) > 1
+
+
+def _traced(seen: Seen) -> bool:
+    """A point is followed that no link on the ground carries: on those, a path is an arc."""
+    model = seen.bench.session.model
+    grounded = {joint.child for joint in model.joints if joint.parent == WORLD}
+    grounded |= {joint.parent for joint in model.joints if joint.child == WORLD}
+    carriers = {frame.name: frame.parent for frame in model.frames}
+    return any(carriers.get(path, path) not in grounded for path in seen.bench.scenery.paths)
 
 
 def _driven(seen: Seen) -> bool:
@@ -50,7 +60,7 @@ TOUR = Tour(
             "A point and its path",
             "In Draw press P and click a point on the middle link or beside it. Or right-click a link and choose Path "
             "of this point. Then drag the crank: its path is drawn.",
-            lambda seen: bool(seen.bench.scenery.paths),
+            _traced,
             "This is the coupler curve.",
         ),
         Step(

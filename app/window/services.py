@@ -166,7 +166,12 @@ class Panels:
         self.tree.rename_selected()
 
     def finish_typing(self) -> bool:
-        """Take what is being typed as settings of the next run; False if it cannot be taken."""
+        """Take what is being typed, in properties and as settings of the next run; False if something cannot be taken,
+        which the panels say."""
+        problem = self.properties.finish_typing()
+        if problem:
+            self.show("properties")
+        self.simulation.refuse("properties", f"Properties, {problem}" if problem else "")
         return self.simulation.finish_typing()
 
     def enter_line(self, line: str) -> None:

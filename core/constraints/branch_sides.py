@@ -52,10 +52,11 @@ class Followers:
 
     def __init__(self, compiled: Compiled, q: Array, held: Flags, p: Values) -> None:
         self.compiled, self.q, self.kept, self.p = compiled, q, held, p
-        self.G = self._matrix(q)
+        self.G = self.matrix(q)
         self._blocks: tuple[_Block, ...] | None = None
 
-    def _matrix(self, q: Array) -> Matrix:
+    def matrix(self, q: Array) -> Matrix:
+        """The constraint matrix of positions, at any position."""
         return self.compiled.constraint_matrix(q, self.p)[self.compiled.levels == 0]
 
     def follow(self, step: Array) -> Array:
@@ -73,7 +74,7 @@ class Followers:
     def same_branch(self, q: Array) -> bool:
         """Whether at another closed position nearby all parts of the loops stand on the sides on which they are
         here."""
-        G = self._matrix(q)
+        G = self.matrix(q)
         return all(block.least_side(G) > 0.0 for block in self._parts())
 
     def _parts(self) -> tuple[_Block, ...]:

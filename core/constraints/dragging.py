@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.axis_orientation import wrong_orientation
-from core.constraints.branch_sides import Followers
+from core.constraints.branch_sides import FOLLOWS_TOLERANCE, Followers
+from core.constraints.change_points import loosened, meet_exactly, undecided
 from core.constraints.closed_positions import closed_position
 from core.constraints.cut_limits import NEXT, cut_limits, met, outside, widened
 from core.multibody.parameter_values import Values
@@ -38,7 +39,9 @@ CROSSING = 2e-5
 """Stage (rad or m) at which branches that still cannot be told apart count as crossing each other: lengths as they are
 rounded part them by no more."""
 LEAPS = (0.05, 0.01, 1e-3)
-"""Stages (rad or m) that lead over such a place, straight on."""
+"""Stages (rad or m) that lead over such a place, straight on; the last one's curve shows what gap it has."""
+UNDECIDED_SHARE = 1e-9
+"""Part of the largest singular value that a direction has where a way begins and nothing holds it."""
 BENT_FRACTION = 0.3
 """Part of a leap by which rates may have changed behind it."""
 
@@ -62,6 +65,8 @@ class _Way(NamedTuple):
     t: float
     accepted: float
     """Gap (m, rad) of closings on the way: where it begins, little beyond the end of a loop would seem closed, too."""
+    decided: bool = True
+    """Whether branches that nothing decides between are refused; else either will do."""
 
     def left(self, q: Array) -> Array:
         """(nv,) the displacement that is left."""
@@ -73,36 +78,49 @@ class _Way(NamedTuple):
 
 
 def dragged(
-    compiled: Compiled, q: Array, target: Array, held: NDArray[np.bool_], p: Values, t: float, yields: bool = True
+    compiled: Compiled,
+    q: Array,
+    target: Array,
+    held: NDArray[np.bool_],
+    p: Values,
+    t: float,
+    yields: bool = True,
+    decided: bool = True,
 ) -> Array | None:
     """From q (nq,) towards the target of what is held (nv,) in stages, each closed, as far as the loops allow, on the
     branch on which the machine is; stages shrink where they cannot follow or would end on another branch. None if loops
     do not close next to q.
 
     yields : whether all that is held gives way a little at the end of the path, so that it ends exactly there
+    decided : whether branches that nothing decides between are refused (UndecidedBranch); else either will do
     """
     q_closed, gap = closed_position(compiled, q, np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool), p, t=t)
     if not gap < ACCEPTED_GAP:
         return None
-    path = _Way(compiled, target, held, p, t, min(max(10.0 * SOLVED_GAP, 2.0 * gap), ACCEPTED_GAP))
+    path = _Way(compiled, target, held, p, t, min(max(10.0 * SOLVED_GAP, 2.0 * gap), ACCEPTED_GAP), decided)
     longest = STAGE
     refused: list[tuple[float, float]] = []
     stopped = False
-    followers = path.followers(q_closed)
+    followers = first = path.followers(q_closed)
     for _ in range(MOST_STAGES):
         displacement = path.left(q_closed)
         distance = float(np.max(np.abs(displacement), initial=0.0))
         if distance < 1e-12 or longest < SHORTEST:
             break
         stage = min(longest, distance)
-        tried = _followed(path, followers, displacement * (stage / distance))
+        tried = _followed(path, followers, displacement * (stage / distance), stage == distance)
         if tried.turned and stage <= CROSSING:
             tried = _across(path, followers, displacement, distance)
         if tried.q is None:
             stopped = True
             refused = [] if tried.turned else [*refused, (stage, tried.gap)]
             longest = 0.5 * stage if tried.turned else _shorter(refused)
-        else:  # what has just been refused is not asked for again at once
+            if tried.turned and longest < SHORTEST:
+                _refuse_undecided(path, followers, displacement * (min(LEAPS[-1], distance) / distance))
+        else:
+            if followers is first and path.decided:
+                _refuse_beginning(path, first, tried.q, displacement * (min(LEAPS[-1], distance) / distance))
+            # what has just been refused is not asked for again at once
             longest, refused = longest if refused else min(2.0 * longest, STAGE), []
             q_closed, followers = tried.q, path.followers(tried.q)
     return _last_step(path, q_closed) if stopped and yields else q_closed
@@ -154,12 +172,14 @@ def _at_edges(compiled: Compiled, q: Array, weights: Array, p: Values, t: float)
     return (closed, gap) if gap < ACCEPTED_GAP else (q, 0.0)
 
 
-def _followed(path: _Way, followers: Followers, step: Array) -> _Tried:
-    """After a step of the held coordinates."""
+def _followed(path: _Way, followers: Followers, step: Array, last: bool) -> _Tried:
+    """After a step of the held coordinates; only the last one may end where branches meet, since from there on nothing
+    says which is which."""
     tried = _closed_after(path, followers, step)
-    if tried.q is not None and not followers.same_branch(tried.q):
-        return _Tried(None, tried.gap, turned=True)
-    return tried
+    if tried.q is None:
+        return tried
+    meets = not last and loosened(path.followers(tried.q), followers.q)[0] < FOLLOWS_TOLERANCE
+    return _Tried(None, tried.gap, turned=True) if meets or not followers.same_branch(tried.q) else tried
 
 
 def _closed_after(path: _Way, followers: Followers, step: Array) -> _Tried:
@@ -195,8 +215,27 @@ def _across(path: _Way, followers: Followers, displacement: Array, distance: flo
         behind = path.followers(tried.q).follow(step)
         bent = leap <= distance and float(np.linalg.norm(behind - along)) > BENT_FRACTION * size
         if not (strayed or bent):
+            _refuse_undecided(path, followers, displacement * (min(LEAPS[-1], distance) / distance))
             return tried
     return _Tried(None, 0.0, turned=True)
+
+
+def _refuse_beginning(path: _Way, first: Followers, behind: Array, step: Array) -> None:
+    """Raise UndecidedBranch if a way begins where branches meet: there it can go on in either direction, unlike at the
+    end of what the loops allow, from which moves lead back."""
+    if loosened(first, behind)[0] < UNDECIDED_SHARE and _closed_after(path, first, -step).q is not None:
+        raise undecided(first, behind)
+
+
+def _refuse_undecided(path: _Way, followers: Followers, step: Array) -> None:
+    """Raise UndecidedBranch if branches do not meet at a place exactly, and nothing says which is meant."""
+    ahead = _closed_after(path, followers, step).q if path.decided else None
+    if ahead is None:
+        return
+    behind = path.followers(ahead)
+    back = _closed_after(path, behind, -2.0 * step).q
+    if back is None or not meet_exactly(path.followers(back), behind, 2.0 * step):
+        raise undecided(followers, ahead)
 
 
 def _predicted(followers: Followers, step: Array) -> Array:

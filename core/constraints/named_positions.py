@@ -74,7 +74,7 @@ class _Entry(NamedTuple):
 class _Search(NamedTuple):
     """What is sought: the position nearest to q in which all that is named has its value.
 
-    bounded : whether limits hold
+    bounded : whether limits hold; decided : whether branches that nothing decides between are refused
     """
 
     compiled: Compiled
@@ -83,6 +83,7 @@ class _Search(NamedTuple):
     p: Values
     t: float
     bounded: bool
+    decided: bool = True
 
     def fixed(self) -> Flags:
         """(nv,) speeds that move what is named."""
@@ -94,9 +95,16 @@ class _Search(NamedTuple):
 
 
 def moved(
-    compiled: Compiled, q: Array, values: Mapping[str, Any], p: Values = None, t: float = 0.0, exact: bool = False
+    compiled: Compiled,
+    q: Array,
+    values: Mapping[str, Any],
+    p: Values = None,
+    t: float = 0.0,
+    exact: bool = False,
+    decided: bool = True,
 ) -> Array:
-    """See `Mechanism.move`."""
+    """See `Mechanism.move`. decided : whether branches that nothing decides between are refused; else either will
+    do."""
     named = _named(compiled, by_name(compiled, "q", values, p, "q0" if exact else ""), p)
     target = _placed(compiled, q, named)
     inside = compiled.coordinates.clamp(target)
@@ -105,7 +113,7 @@ def moved(
     if not compiled.constrained:
         return target
     beyond = bool(np.max(np.abs(inside - target), initial=0.0) > 0.0)
-    search = _Search(compiled, q, named, p, t, not (exact and (beyond or _all(compiled, named))))
+    search = _Search(compiled, q, named, p, t, not (exact and (beyond or _all(compiled, named))), decided)
     if not exact and len({compiled.coordinates.table[each.where].joint for each in named}) <= 1:
         return _by_hand(search, target)
     found = _found(search)
@@ -119,7 +127,7 @@ def moved(
 def with_values(compiled: Compiled, q: Array, values: Mapping[str, float], p: Values, t: float) -> Array | None:
     """(nq,) the closed position nearest to q, inside the limits, in which coordinates have these values; None if there
     is none."""
-    return _found(_Search(compiled, q, _named(compiled, values, p), p, t, True))
+    return _found(_Search(compiled, q, _named(compiled, values, p), p, t, True, decided=False))
 
 
 def _by_hand(search: _Search, target: Array) -> Array:
@@ -128,7 +136,7 @@ def _by_hand(search: _Search, target: Array) -> Array:
     far = np.max(np.abs(compiled.coordinates.difference(q, target)) * held, initial=0.0) > FARTHEST
     if far and (found := _found(search)) is not None:
         return found
-    end = dragged(compiled, q, target, held, search.p, search.t)
+    end = dragged(compiled, q, target, held, search.p, search.t, decided=search.decided)
     return target if end is None else end  # loops that do not close at all keep nothing from moving
 
 
@@ -219,7 +227,9 @@ def _found(search: _Search) -> Array | None:
         return _closed(search, search.placed(q))
     led = _without_turns(search)
     target = compiled.coordinates.clamp(led.placed(q))
-    end = dragged(compiled, q, target, _leading(search), search.p, search.t)
+    leading = _leading(search)
+    decided = search.decided and bool(np.array_equal(leading, held))  # else what is named, too, says which branch it is
+    end = dragged(compiled, q, target, leading, search.p, search.t, decided=decided)
     if end is not None and (found := _closed(search, search.placed(end))) is not None and _leads(led, end, found):
         return found
     starts = [search.placed(each) for each in (q, end) if each is not None]
@@ -308,7 +318,7 @@ def _one_by_one(search: _Search) -> Array:
     Raises AssemblyError naming the first that cannot be had beside those before it, and how far it is from where it can
     stand.
     """
-    at = search._replace(named=())
+    at = search._replace(named=(), decided=False)
     for each in search.named:
         trial = at._replace(named=(*at.named, each))
         found = _found(trial)
@@ -366,7 +376,9 @@ def _as_far_as_it_goes(before: _Search, last: Named) -> Array:
     """(nq,) where a coordinate stands when it is moved towards its value, those before it held."""
     trial = before._replace(named=(*before.named, last))
     target = before.compiled.coordinates.clamp(trial.placed(before.q))
-    end = dragged(before.compiled, before.q, target, trial.fixed(), before.p, before.t, yields=not before.named)
+    end = dragged(
+        before.compiled, before.q, target, trial.fixed(), before.p, before.t, yields=not before.named, decided=False
+    )
     return before.q if end is None else end
 
 

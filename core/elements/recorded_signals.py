@@ -27,8 +27,8 @@ _TIME = ("time", "t")
 _WITH_UNIT = re.compile(r"(.+?)\s*[\[(]([^\])]*)[\])]$")
 _TIME_WITH_UNIT = re.compile(r"(t|time)_(s|ms|us|min)$", re.I)
 _ENDED_BY_UNIT = re.compile(r".+_(rad|deg|m|cm|mm|rpm)$")
-_TIMES, _COORDINATES = ((0, 0, 1, 0),), ((0, 1, 0, 0), (0, 0, 0, 1))
-"""What times and joint coordinates are, as powers of (kg, m, s, rad)."""
+TIMES, LENGTHS, ANGLES = ((0, 0, 1, 0),), ((0, 1, 0, 0),), ((0, 0, 0, 1),)
+"""What times and joint coordinates measure, as powers of (kg, m, s, rad)."""
 _NO_UNIT = ("", "-", "1")
 _UNITS = {
     **dict.fromkeys(("sec", "second", "seconds"), "s"),
@@ -55,9 +55,9 @@ def columns_of(driver: Driver, origin: str) -> tuple[Array, Array]:
             where=f"driver '{driver.name}', column",
             remedy=near_misses(_wanted(driver), [names[k] for k in others]),
         )
-    measured = _COORDINATES if driver.joint else ()
-    times = numbers[:, time] * _scale(names[time], _TIMES, path)
-    return times, numbers[:, place] * _scale(names[place], measured, path)
+    measured = (*LENGTHS, *ANGLES) if driver.joint else ()
+    times = numbers[:, time] * scale_of(names[time], TIMES, path)
+    return times, numbers[:, place] * scale_of(names[place], measured, path)
 
 
 def signals_of(driver: Driver, origin: str) -> tuple[tuple[str, ...], str | None]:
@@ -198,6 +198,15 @@ def name_and_unit(name: str) -> tuple[str, str]:
     return (found[1], found[2].strip()) if found else (name.strip(), "")
 
 
+def name_without_unit(name: str, known: Collection[str]) -> str:
+    """The name of a column "angle [deg]" or "angle_deg"; a known one as it is."""
+    if name in known:
+        return name
+    plain, unit = name_and_unit(name)
+    ended = _ENDED_BY_UNIT.match(plain)
+    return plain[: ended.start(1) - 1] if ended and not unit else plain
+
+
 def factor_of(unit: str, file: str, column: str) -> float:
     """SI value of a unit. Raises FileError for what is none."""
     found = _compound("rad" if unit in _NO_UNIT else unit)
@@ -212,18 +221,19 @@ def _compound(unit: str) -> Compound | None:
     return compound(_UNITS.get(unit.lower(), unit).replace("²", "^2"))
 
 
-def _scale(name: str, measured: Collection[tuple[int, int, int, int]], file: str) -> float:
-    """By which a driver's column is multiplied to be in SI. Raises FileError for a unit of something else.
+def scale_of(name: str, measured: Collection[tuple[int, int, int, int]], file: str) -> float:
+    """By which a column is multiplied to be in SI. Raises FileError for a unit of something else.
 
     measured : what it may measure, as powers of (kg, m, s, rad); anything if there are none
     """
     unit = name_and_unit(name)[1]
     ended = _ENDED_BY_UNIT.match(name)
-    if not unit and ended and measured != _TIMES:
+    if not unit and ended and measured != TIMES:
         unit = ended[1]
     factor, found = factor_of(unit, file, name), _compound(unit)
     if found is not None and measured and found.powers not in measured:
-        what = "a time" if measured == _TIMES else "an angle or a length"
+        words = ((TIMES, "a time"), (LENGTHS, "a length"), (ANGLES, "an angle"))
+        what = next((word for powers, word in words if measured == powers), "an angle or a length")
         raise FileError(
             f"'{unit}' is no unit of {what}.", file=file, where=f"column '{name}'", remedy="Choose another column."
         )

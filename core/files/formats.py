@@ -230,6 +230,7 @@ def read(
     floating: bool = False,
     mimic: bool = True,
     packages: Mapping[str, str] | None = None,
+    arguments: Mapping[str, str] | None = None,
     trust: bool | Iterable[Trusted] = False,
 ) -> Reading:
     """Return the model in a file and the findings of its reader.
@@ -237,12 +238,13 @@ def read(
     floating : free the root of a URDF, which is otherwise fixed to the ground
     mimic    : keep the couplings of a URDF (False: the followers move on their own)
     packages : package name → folder, for meshes named package://…
+    arguments : those of a Xacro, name → value
     trust    : let this file run its code (expressions of a Xacro as Python), or those that `CodeRefused.allow` names
     Raises FileError naming file, line, component and remedy.
     """
     source = source_of_file(path)
     trusted = (Trusted.of(source),) if trust is True else trust or ()
-    options = Options(floating, mimic, dict(packages or {}), frozenset(trusted))
+    options = Options(floating, mimic, dict(packages or {}), dict(arguments or {}), frozenset(trusted))
     return reading_of(format_of(source), source, options)
 
 

@@ -31,10 +31,11 @@ _FILES = ("URDF_PATH", "XACRO_PATH", "MJCF_PATH")
 
 
 class Place(NamedTuple):
-    """File, and the package folders in which its meshes are looked up."""
+    """File, the package folders in which its meshes are looked up, and arguments of a Xacro file."""
 
     file: str
     packages: Mapping[str, str] = {}
+    arguments: Mapping[str, str] = {}
 
 
 def examples() -> Examples:
@@ -74,7 +75,9 @@ def read(
     """Return the model as `load` does, and the findings of its reader. Raises FileError."""
     place = place_of(path)
     folders = {**place.packages, **(packages or {})}
-    return formats.read(place.file, floating=floating, mimic=mimic, packages=folders, trust=trust)
+    return formats.read(
+        place.file, floating=floating, mimic=mimic, packages=folders, arguments=place.arguments, trust=trust
+    )
 
 
 def place_of(path: str | os.PathLike[str]) -> Place:
@@ -138,7 +141,8 @@ def _fetched_file(name: str) -> Place:
         )
     folder = getattr(module, "PACKAGE_PATH", None)
     others = getattr(module, "XACRO_PACKAGE_PATHS", {})
-    return Place(file, {**({Path(folder).name: str(folder)} if folder else {}), **others})
+    given = {str(key): str(value) for key, value in (getattr(module, "XACRO_ARGS", None) or {}).items()}
+    return Place(file, {**({Path(folder).name: str(folder)} if folder else {}), **others}, given)
 
 
 def _remedy(name: str) -> str:

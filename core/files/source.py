@@ -90,6 +90,8 @@ class Options:
     floating: bool = False
     mimic: bool = True
     packages: Mapping[str, str] = field(default_factory=dict)
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    """Of a Xacro file that is opened: argument → value."""
     trusted: frozenset[Trusted] = frozenset()
     """Files that may run their code."""
     chain: tuple[str, ...] = ()

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from core.elements.recorded_signals import factor_of, name_and_unit, table_of
 from core.errors import FileError, ModelError, near_misses
+from core.files.hdf5_file import UNPACKED, is_own, opened
 from core.files.regular_file import RUN, path_of, status_of
 from core.measures.run_measures import Signals
 from core.mechanism import Mechanism
@@ -68,19 +69,17 @@ def columns_of(path: str | os.PathLike[str]) -> tuple[tuple[str, ...], Array]:
 
 
 def _of_hdf5(path: str) -> tuple[tuple[str, ...], Array]:
-    import h5py
-
-    status_of(path, RUN)
+    size = status_of(path, RUN).st_size
     columns: dict[str, Array] = {}
 
     def take(name: str, item: Any) -> None:
-        if isinstance(item, h5py.Dataset) and item.dtype.kind in "fiu" and item.ndim in (1, 2):
+        if is_own(item) and item.dtype.kind in "fiu" and item.ndim in (1, 2) and item.nbytes <= max(size, UNPACKED):
             values = np.asarray(item, dtype=float)
             flat = {name: values} if values.ndim == 1 else {f"{name}{k + 1}": each for k, each in enumerate(values.T)}
             columns.update({name.rpartition("/")[2]: each for name, each in flat.items()})
 
     try:
-        with h5py.File(path, "r") as file:
+        with opened(path) as file:
             run = "model" in file or "model" in file.attrs
             if not run:
                 file.visititems(take)

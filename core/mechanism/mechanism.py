@@ -595,7 +595,8 @@ class Mechanism:
         have their values wherever they lead, limits of what is named or not, as those of several joints have in any
         case.
         The name of a following joint moves its leader.
-        Raises AssemblyError naming the values that contradict each other or what holds, and how far they are apart.
+        Raises AssemblyError naming the values that contradict each other or what holds, and how far they are apart; and
+        where branches meet and nothing decides between them, naming the loop.
         """
         from core.constraints import named_positions
 

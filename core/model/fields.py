@@ -11,7 +11,7 @@ import math
 import numbers
 import re
 from abc import ABCMeta
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from core.errors import ExpressionError, ModelError, likely_meant, near_misses
@@ -74,7 +74,8 @@ class VectorKind(Kind):
         if self.sizes and len(items) not in self.sizes:
             wanted = " or ".join(map(str, self.sizes))
             raise ModelError(f"{wanted} numbers are needed, {len(items)} given.", remedy=f"Give {wanted} numbers.")
-        return tuple(coerce_value(item) for item in items)
+        # finite floats, as defaults and edits have them, are kept without a call for each
+        return tuple([x if type(x) is float and math.isfinite(x) else coerce_value(x) for x in items])
 
 
 @dataclass(frozen=True)
@@ -429,8 +430,12 @@ class Element(metaclass=ElementType):
         return None
 
     def __post_init__(self) -> None:
-        for field in fields_of(type(self)):
+        for field in _declared.get(type(self)) or fields_of(type(self)):
             value = getattr(self, field.name)
+            if (type(value) is float and type(field.kind) is ScalarKind and math.isfinite(value)) or (
+                value is field.default and (type(self), field.name) in _kept
+            ):
+                continue  # most values of most elements; the check would change nothing
             try:
                 coerced = field.kind.coerce(value)
             except (ModelError, ExpressionError) as error:
@@ -438,6 +443,8 @@ class Element(metaclass=ElementType):
                 raise ModelError(error.what, where=where, remedy=error.remedy) from None
             if coerced is not value:
                 object.__setattr__(self, field.name, coerced)
+            elif value is field.default:
+                _kept.add((type(self), field.name))
         self.validate()
 
     def validate(self) -> None:
@@ -453,10 +460,11 @@ def coerce_value(value: Any) -> Value:
         stripped = value.strip()
         parse(stripped)
         try:
-            number = float(stripped)
+            value = float(stripped)
         except ValueError:
             return stripped
-        return coerce_float(number)
+    if type(value) is float and math.isfinite(value):  # nearly all numbers of files and edits
+        return value
     return coerce_float(value)
 
 
@@ -494,6 +502,8 @@ def _noun_of_kind(element: Any) -> str:
 
 
 def _checked_sequence(value: Any) -> tuple[Any, ...]:
+    if type(value) is tuple:
+        return value
     if not is_list(value):
         raise ModelError(f"A list of numbers is needed, not {_shown_value(value)}.", remedy="Write it as [a, b, c].")
     return tuple(plain_value(value))
@@ -512,14 +522,29 @@ def _made_element(kind: Any, value: Any) -> Any:
     raise ModelError(f"{_noun_of_kind(kind)} is needed, not {_shown_value(value)}.", remedy=remedy)
 
 
-def nested_elements(element: Element) -> Iterator[Element]:
-    """Yield the element and all nested elements, depth first."""
-    yield element
-    for field in fields_of(type(element)):
-        value = getattr(element, field.name)
-        for item in value if isinstance(field.kind, PartsKind) else (value,):
-            if isinstance(item, Element):
-                yield from nested_elements(item)
+_kept: set[tuple[type, str]] = set()
+"""Element classes and fields whose default is stored as declared."""
+_with_parts: dict[type, tuple[str, ...]] = {}
+"""Element class → its fields that hold elements."""
+
+
+def nested_elements(element: Element) -> list[Element]:
+    """Return the element and all nested elements, depth first."""
+    found, waiting = [], [element]
+    while waiting:
+        each = waiting.pop()
+        found.append(each)
+        names = _with_parts.get(type(each))
+        if names is None:
+            own = (field.name for field in fields_of(type(each)) if isinstance(field.kind, PartKind | PartsKind))
+            names = _with_parts[type(each)] = tuple(own)
+        parts: list[Element] = []
+        for name in names:
+            value = getattr(each, name)
+            if value is not None:
+                parts += value if isinstance(value, tuple) else (value,)
+        waiting += reversed(parts)
+    return found
 
 
 AnyElement = TypeVar("AnyElement", bound=Element)

@@ -27,18 +27,22 @@ def plain_value(value: Any) -> Any:
 
 def is_list(value: Any) -> bool:
     """Return True for a list, tuple or array; False for texts and elements."""
-    return hasattr(plain_value(value), "__iter__") and not isinstance(value, str | dict)
+    if isinstance(value, str | dict | float | int):
+        return False
+    return isinstance(value, tuple | list) or hasattr(plain_value(value), "__iter__")
 
 
 def matrix_of(items: tuple[Any, ...], size: int) -> Rows | None:
     """Return the rows of a square matrix, None if the items are not one."""
-    rows = tuple(tuple(row) if is_list(row) else () for row in items)
-    return rows if len(rows) == size and all(len(row) == size for row in rows) else None
+    if len(items) != size or not all(map(is_list, items)):
+        return None
+    rows = tuple(map(tuple, items))
+    return rows if all(len(row) == size for row in rows) else None
 
 
 def are_plain_numbers(items: tuple[Any, ...]) -> bool:
     """Return True if no item is a list."""
-    return not any(is_list(item) for item in items)
+    return not any(map(is_list, items))
 
 
 def named_axis(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from core.errors import ModelError
@@ -27,7 +28,8 @@ class Numbers(evaluation.Numbers):
     def center(self, body: Body) -> Vector3:
         """Centre of mass in the body's frame, m; of a body without mass as it is given."""
         if body.density is not None:
-            return center_of(self.inertia(body))
+            with suppress(ZeroDivisionError):  # shapes of no volume have no centre
+                return center_of(self.inertia(body))
         return self.vector(body.center_of_mass, f"body '{body.name}', center_of_mass")
 
     def law(self, joint: Joint) -> tuple[Any, Rotation]:

@@ -22,6 +22,7 @@ from core.model.unknown_kinds import refuse_unknown_kinds
 from core.model.validation.possible_numbers import feeds_energy
 from core.simulation import setup
 from core.simulation.begun_run import LARGEST_PIECE, begun
+from core.simulation.driven_limits import driven_beyond
 from core.simulation.driver_jumps import refuse_jumps
 from core.simulation.early_ends import Stand, contradicted, early_end
 from core.simulation.equations.compiled_equations import CompiledEquations
@@ -410,7 +411,9 @@ class Job:
             self.all_notes(),
         )
         assert self.grown is not None
-        return self.grown.settled(statistics)
+        run = self.grown.settled(statistics)
+        beyond = driven_beyond(run)
+        return dataclasses.replace(run, statistics=statistics._replace(notes=(*statistics.notes, *beyond)))
 
     def all_notes(self) -> tuple[str, ...]:
         """What a reader should know of how the run came about."""

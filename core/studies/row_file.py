@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import FileError, KinetostatError
-from core.files.sealed_file import is_whole, sealed
+from core.files.hdf5_file import opened, stored
+from core.files.sealed_file import sealed
 from core.studies.declaration import Declaration, differences, read_declaration
 from core.studies.journal_lock import TakenError, is_taken, opened_alone
 from core.studies.sample_rows import WORDS, Column, Rows
@@ -305,8 +306,6 @@ def _hdf5(table: Table) -> bytes:
 
 def load(path: str) -> Table:
     """The rows of a file of a study, or of its journal where it was not closed. Raises FileError."""
-    import h5py
-
     place = Path(path)
     try:
         if not place.exists():
@@ -315,11 +314,13 @@ def load(path: str) -> Table:
             if found is None:
                 raise FileError("There is no study.", file=path, remedy="Name a file that a study has written.")
             return found
-        is_whole(place)
-        with h5py.File(place, "r") as file:
-            table = _table(json.loads(file["head"][()]))
-            rows = Rows(file["results"][()], file["status"][()], _messages(json.loads(file["messages"][()])))
-            done = file["done"][()]
+        size = place.stat().st_size
+        with opened(str(place), unfinished=False) as file:
+            head, messages, results, status, done = (
+                stored(file, name, size)[()] for name in ("head", "messages", "results", "status", "done")
+            )
+        table = _table(json.loads(head))
+        rows = Rows(results, status, _messages(json.loads(messages)))
         every = _checked(table, np.arange(len(table.done)), rows)
         if done.shape != every.shape or done.dtype != bool:
             raise ValueError("its rows are not those of the study")

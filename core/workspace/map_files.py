@@ -1,4 +1,4 @@
-"""Files of maps: HDF5 with everything, CSV of points, values and poses, PLY and VTU of points and values."""
+"""Files of maps: HDF5 with everything, sealed, CSV of points, values and poses, PLY and VTU of points and values."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import FileError
+from core.files.sealed_file import sealed
 from core.files.source import write_whole
 
 Array = NDArray[np.float64]
@@ -120,7 +121,7 @@ def _hdf5(found: Any) -> bytes:
             file.attrs[each] = getattr(found, each)
         for each in ("names", "over", "notes"):
             file.attrs.create(each, list(getattr(found, each)), dtype=h5py.string_dtype())
-    return memory.getvalue()
+    return sealed(memory.getvalue())
 
 
 WRITERS: dict[str, Callable[[Any], bytes]] = {".h5": _hdf5, ".csv": _csv, ".ply": _ply, ".vtu": _vtu}

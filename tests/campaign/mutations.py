@@ -169,7 +169,7 @@ PIECES = tuple(
 """What long words are made of."""
 _GAP = re.compile(rb"[ \t\n]+")
 _WORD = re.compile(rb"[\w.+\-]+")
-_NUMBER = re.compile(rb"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.])")
+_NUMBER = re.compile(rb"(?<![\w.])[-+]?(?:\d++\.?\d*+|\.\d++)(?:[eE][-+]?\d++)?+(?![\w.])")
 
 Mutation = Callable[[random.Random, bytes], bytes]
 

@@ -35,6 +35,7 @@ class StartTrials:
         )
         words = (done.stdout + done.stderr).decode("utf-8", "replace").strip()
         if done.returncode:
+            (folder / "words.txt").write_text(words, encoding="utf-8")
             at = words.find(CRASH)
             first = words if at < 0 else " ".join(words[at:].split()[:30])
             raise Unexpected(f"The window ends with {done.returncode}: {first[:250]}")

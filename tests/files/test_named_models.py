@@ -138,6 +138,19 @@ def test_a_description_is_loaded_when_it_is_asked_for(robots):
     assert place_of("bee_description").packages == {"bee": str(robots / "data" / "bee")}
 
 
+def test_a_description_that_is_a_xacro_gets_its_arguments(robots):
+    pytest.importorskip("xacrodoc")
+    head = '<robot name="moth" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arg name="wing" default="left"/>'
+    (robots / "moth.xacro").write_text(f'{head}<link name="$(arg wing)"/></robot>')
+    module = f"XACRO_PATH = {str(robots / 'moth.xacro')!r}"
+    (robots / "moth_description.py").write_text(module)
+    (robots / "hawk_moth_description.py").write_text(f"{module}\nXACRO_ARGS = {{'wing': 'right'}}")
+    found = {
+        name: [body.name for body in ks.load(name).bodies] for name in ("moth_description", "hawk_moth_description")
+    }
+    assert found == {"moth_description": ["left"], "hawk_moth_description": ["right"]}
+
+
 @pytest.mark.parametrize(
     ("name", "told"),
     [

@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 import kinetostat as ks
-from core.files import sealed_file
+from core.files import hdf5_file, sealed_file
 from core.files.sealed_file import is_whole, seal, sealed
+from core.identification.measured_trace import columns_of
 from core.mechanism import Mechanism
 from core.simulation.run import run_file
+from core.studies import row_file
 
 PENDULUM = """kinetostat: 1
 name: pendulum
@@ -52,20 +54,16 @@ def test_files_without_a_seal_are_no_damaged_ones(tmp_path):
         assert not is_whole(path)
 
 
-def test_of_a_long_file_both_ends_are_looked_at(tmp_path, monkeypatch):
+def test_every_block_of_a_long_file_is_looked_at(tmp_path, monkeypatch):
     monkeypatch.setattr(sealed_file, "BLOCK", 16)
-    monkeypatch.setattr(sealed_file, "ALL", 64)
-    monkeypatch.setattr(sealed_file, "ENDS", 2)
-    path, stream = tmp_path / "file", io.BytesIO(bytes(16 * 10))
+    path, stream = tmp_path / "file", io.BytesIO(bytes(16 * 100))
     seal(stream)
-    for place, found in ((0, True), (40, False), (159, True)):
+    for place in range(7, 16 * 100, 16):
         changed = bytearray(stream.getvalue())
         changed[place] = 1
         path.write_bytes(changed)
-        try:
-            assert is_whole(path) is not found
-        except ks.FileError:
-            assert found
+        with pytest.raises(ks.FileError, match="damaged"):
+            is_whole(path)
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +98,49 @@ def test_files_of_before_and_files_that_others_change_still_open(kept, run):
         file.attrs["remark"] = "by somebody else"
     assert not is_whole(kept)
     np.testing.assert_array_equal(ks.Run.load(kept).q, run.q)
+
+
+@pytest.mark.parametrize(
+    ("work", "said"),
+    [
+        ("import time; time.sleep(100)", "reading it did not end within 1 s"),
+        pytest.param(
+            "import os; os.kill(os.getpid(), 11)",
+            r"reading it breaks off \(signal 11\)",
+            marks=pytest.mark.skipif(sys.platform == "win32", reason="signals"),
+        ),
+        ("raise SystemExit('no room')", r"breaks off \(no room\)"),
+    ],
+)
+def test_a_file_without_a_seal_that_hangs_or_ends_hdf5_is_refused(kept, monkeypatch, work, said):
+    with h5py.File(kept, "r+") as file:
+        file.attrs["remark"] = "by somebody else"
+    monkeypatch.setattr(hdf5_file, "PATIENCE", 0.5)
+    monkeypatch.setattr(hdf5_file, "python", lambda module, path: [sys.executable, "-c", work])
+    for read in (ks.Run.load, row_file.load, columns_of):
+        with pytest.raises(ks.FileError, match=f"run.h5: The file is not opened, because .*{said}"):
+            read(str(kept))
+
+
+def test_what_takes_too_much_memory_ends_the_process_that_reads_ahead(tmp_path):
+    with h5py.File(tmp_path / "bomb.h5", "w") as file:
+        few = file.create_dataset("few", (1,), h5py.string_dtype())
+        few[0] = "x"
+        file.create_dataset("many", (1 << 40,), "f8", chunks=(1 << 16,))  # said to be 8 TB: the reader refuses it
+    hdf5_file.prove(str(tmp_path / "bomb.h5"))
+
+
+@pytest.mark.parametrize("name", ["results", "head"])
+def test_a_study_with_data_of_another_file_is_refused(tmp_path, name):
+    path = str(tmp_path / "rows.h5")
+    study = ks.Study(ks.loads(PENDULUM), duration=0.1, method="rk4", step=0.01)
+    study.grid({"j.q": [0.1, 0.2]}).record(m="max(j.q)").run(path)
+    with h5py.File(path, "r+") as file, h5py.File(tmp_path / "other.h5", "w") as other:
+        file.copy(name, other)
+        del file[name]
+        file[name] = h5py.ExternalLink("other.h5", name)
+    with pytest.raises(ks.FileError, match=f"'{name}' is a link"):
+        row_file.load(path)
 
 
 def test_an_unfinished_file_has_checksums_of_its_blocks(tmp_path, run):
@@ -145,8 +186,6 @@ def test_a_study_on_a_full_disk_names_its_file_and_ends_well(tmp_path, most):
 @pytest.mark.parametrize("damage", ["cut", "places", "shape", "status", "text", "zip"])
 def test_a_journal_that_others_wrote_is_refused(tmp_path, damage):
     import json
-
-    from core.studies import row_file
 
     study = ks.Study(ks.loads(PENDULUM), duration=0.1, method="rk4", step=0.01)
     study.grid({"j.q": [0.1, 0.2, 0.3]}).record(m="max(j.q)")

@@ -124,6 +124,23 @@ def test_responses_are_saved_read_and_plotted(session, tmp_path):
     assert motion.aspect == 1.5
 
 
+@pytest.mark.parametrize("head", ['" t_ms q1_deg q2', "t [ms];q1 [deg];q2", "t;q1;q2\nms;deg;rad"])
+def test_columns_of_a_trace_are_read_in_the_units_of_their_heads(session, tmp_path, head):
+    mark = ";" if ";" in head else " "
+    rows = "".join(mark.join((f"{100 * k}", f"{9 * k}", f"{0.1 * k:.1f}")) + "\n" for k in range(11))
+    (tmp_path / "free.sim").write_text(f"{head}\n{rows}")
+    session.run('SimDrive["free.sim"]')
+    run = session.state.run
+    np.testing.assert_allclose(run.time, np.linspace(0.0, 1.0, 11), atol=1e-12)
+    np.testing.assert_allclose(run.q, np.outer(run.time, [np.pi / 2.0, 1.0]), atol=1e-12)
+
+
+def test_a_trace_in_units_of_something_else_is_refused(session, tmp_path):
+    (tmp_path / "free.sim").write_text("t;q1 [mm];q2\n0;1;1\n1;2;2\n")
+    with pytest.raises(FileError, match="'mm' is no unit of an angle"):
+        session.run('SimDrive["free.sim"]')
+
+
 def test_expressions_and_values(session):
     (shown,) = session.run("Sin[q1] Cos[q2] + Cos[q1] Sin[q2]")
     assert isinstance(shown, Formulas)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.__main__ import obstacle_to_window
+from app.platforms import unknown_platforms
 from core.errors import KinetostatError
 from core.model import Model
 from resources import SYSTEM_LIBRARIES
@@ -104,3 +107,21 @@ def test_a_screen_that_does_not_answer_is_named(
         monkeypatch.setenv(name, value)
     told = obstacle_to_window()
     assert (f"does not answer ({silent})" in told) if silent else told == ""
+
+
+@pytest.mark.parametrize(
+    ("platforms", "told"), [("nonsense", True), ("nonsense:size=2;other", True), ("no;minimal", False)]
+)
+def test_a_platform_that_qt_does_not_have_is_named(platforms: str, told: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Qt would end the program with a dump of its memory."""
+    monkeypatch.setenv("QT_QPA_PLATFORM", platforms)
+    words = unknown_platforms()
+    assert (platforms.split(";")[0] in words and "offscreen" in words) if told else words == ""
+
+
+def test_the_program_ends_with_a_sentence_where_qt_has_no_such_platform() -> None:
+    environment = {**os.environ, "QT_QPA_PLATFORM": "nonsense"}
+    done = subprocess.run([sys.executable, "-m", "app"], env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    assert "no platform “nonsense”" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1

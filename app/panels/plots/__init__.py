@@ -13,5 +13,5 @@ PANEL = Panel(
     "into a plot. Wheel and drag move and zoom, the ruler measures, the last button exports PNG, SVG, PDF or "
     "CSV.",
     tab_with="output",
-    also=("graph", "chart", "scope", "diagram over time"),
+    also=("plot", "graph", "chart", "scope", "diagram over time"),
 )

@@ -32,7 +32,7 @@ from app.preferences.settings import Settings
 from app.widgets.fields.element_form import ElementForm, replaced
 from app.widgets.fields.field_editor import Context, FieldEditor, Together
 from app.widgets.fields.rows_editor import RowsEditor
-from app.widgets.fields.titles import type_title
+from app.widgets.fields.titles import title_of, type_title
 from app.widgets.label import Label
 from app.widgets.laid_out import lay_out
 from app.widgets.note import Note
@@ -196,6 +196,20 @@ class PropertyEditor(QWidget):
         self._show_head(element, ref, holder)
         self.form.show_element(element, self._context(element, ref, holder is not None))
         lay_out(self.area)
+
+    def finish_typing(self) -> str:
+        """Take what is being typed, as Enter would; why something typed in the form cannot be taken, with the field's
+        title, "" if all is taken. The field gets the keyboard."""
+        form = self.form
+        if form is None:
+            return ""
+        for edit in form.findChildren(QuantityEdit):
+            edit.finish()
+        for editor in form.findChildren(FieldEditor):
+            if not editor.isHidden() and (problem := editor.untaken()):
+                editor.setFocus(Qt.FocusReason.OtherFocusReason)
+                return f"{title_of(editor.field, editor.owner)}: {problem}"
+        return ""
 
     _drawing = "model"
 

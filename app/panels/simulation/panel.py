@@ -91,7 +91,7 @@ class SimulationPanel(QWidget):
         self._document = session.document
         self._look = QTimer(self, interval=LOOK)
         self._look.timeout.connect(self._show_progress)
-        self.rows.refused.connect(lambda words: self._refuse("rows", words))
+        self.rows.refused.connect(lambda words: self.refuse("rows", words))
         self._life = Lifetime()
         self._life.listen(
             (simulation.changed, self.refresh),
@@ -233,9 +233,9 @@ class SimulationPanel(QWidget):
     def _explain(self, edit: QuantityEdit, field: str, problem: str) -> None:
         """Why what was typed in a field is refused."""
         edit.setToolTip(as_tip(problem or edit.accessibleName()))
-        self._refuse(field, f"{LABELS[field]}: {problem}" if problem else "")
+        self.refuse(field, f"{LABELS[field]}: {problem}" if problem else "")
 
-    def _refuse(self, place: str, problem: str) -> None:
+    def refuse(self, place: str, problem: str) -> None:
         """Say beneath the form what is refused in a place; no problem: nothing any more."""
         self._problems.pop(place, None)
         if problem:

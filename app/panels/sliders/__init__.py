@@ -11,4 +11,5 @@ PANEL = Panel(
     order=5,
     help="Every joint coordinate and every parameter. What depends on them follows while you drag, loops stay "
     "closed. The boxes above choose the units in which the whole window speaks.",
+    also=("jog", "teach pendant", "move joints"),
 )

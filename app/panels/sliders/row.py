@@ -143,11 +143,17 @@ class SliderRow(QObject):
         self.slider.sliderReleased.connect(self._commit)
         self.box.valueEdited.connect(self._typed)
         self.box.committed.connect(self._commit)
+        self.box.refused.connect(self._refuse)
         self._pause.timeout.connect(self._commit)
         for widget in (self.label, self.slider, self.box):
             widget.row = self
         for widget in (self.slider, self.box):
             widget.setEnabled(not self.quantity.moved)
+
+    def _refuse(self, problem: str) -> None:
+        self._session.message.emit(
+            "warning", f"{self.quantity.name} stays at {self.box.textFromValue(self.box.value())}: {problem}"
+        )
 
     def _named(self) -> str:
         """The name as far as there is room, and whether a driver moves it."""

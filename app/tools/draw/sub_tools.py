@@ -18,7 +18,7 @@ from core.linkage.drawing import End, Place
 from core.linkage.drawn_dimensions import ground_pins
 from core.linkage.drawn_links import carrier_of
 from core.linkage.linkage_types import FourBar
-from core.model import Model
+from core.model import WORLD, Model
 
 if TYPE_CHECKING:
     from app.viewport.pointer import Pointer
@@ -360,7 +360,10 @@ class Gears(SubTool):
     def click(self, hand: Hand, snap: Snap, pointer: Pointer) -> None:
         """The pins, then the ratio is asked."""
         if snap.kind != "pin":
-            hand.view.session.message.emit("hint", "There is no pin here.")
+            hand.view.session.message.emit(
+                "hint",
+                "There is no pin here: draw the planet as a link first, then click its pin.",
+            )
             return
         if len(hand.picks) >= 2:
             return
@@ -436,12 +439,15 @@ class Tracer(SubTool):
     short = "Tracer"
     icon = "trace"
     also = ("coupler point", "trace point")
-    help = "Click on a link or beside it: the point belongs to the link that the pointer was on last."
-    words = ("click on a link, or beside the one that the pointer was on last",)
+    help = (
+        "Click on a link or beside it: beside all links, the point belongs to the selected one, else to the one that "
+        "the pointer was on last."
+    )
+    words = ("click on a link, or beside it: the selected one, else the one that the pointer was on last",)
 
     def click(self, hand: Hand, snap: Snap, pointer: Pointer) -> None:
         """The point, which is followed from now on."""
-        body = _moving_body(hand, snap) if snap.joins else hand.hovered_body
+        body = _moving_body(hand, snap) if snap.joins else self._owner(hand)
         if not body:
             hand.view.session.message.emit("hint", "Point at a link first: the tracer point belongs to it.")
             return
@@ -453,9 +459,17 @@ class Tracer(SubTool):
 
     def band(self, hand: Hand) -> tuple[Segment, ...]:
         """A thin line to the link that it will belong to."""
-        if hand.snap is None or hand.snap.joins or hand.hovered_body not in hand.drawing.poses:
+        owner = self._owner(hand)
+        if hand.snap is None or hand.snap.joins or owner not in hand.drawing.poses:
             return ()
-        return ((hand.drawing.point(Place(hand.hovered_body)), hand.snap.point),)
+        return ((hand.drawing.point(Place(owner)), hand.snap.point),)
+
+    @staticmethod
+    def _owner(hand: Hand) -> str:
+        """The link to which a point beside all links belongs."""
+        ref = hand.view.session.selection
+        chosen = ref.name if ref is not None and ref.collection == "bodies" else ""
+        return chosen if chosen in hand.drawing.poses and chosen != WORLD else hand.hovered_body
 
 
 class Motor(SubTool):

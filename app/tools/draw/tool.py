@@ -313,12 +313,12 @@ def back(view: Stage) -> bool:
 
 def tag_under(hand: Hand, pointer: Pointer) -> Tag | None:
     """The dimension or chip under the pointer; none while a chain hangs, whose clicks are places. With another sub-tool
-    than that of links the clicks are its own, but for the motor's chip."""
+    than that of links the clicks are its own, but for dimensions and the motor's chip."""
     figure = _known(hand.view)[1]
     if hand.chain or hand.picks or pointer.shift or figure.of is not hand.drawing:
         return None
     place = QPointF(pointer.x / pointer.scale, pointer.y / pointer.scale)
-    tags = [tag for tag in figure.tags if tag.kind == "motor" or _sub(hand).key == "l"]
+    tags = [tag for tag in figure.tags if tag.kind in ("motor", "length", "distance", "angle") or _sub(hand).key == "l"]
     return next((tag for tag in reversed(tags) if tag.box.contains(place)), None)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import QBrush, QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFileDialog,
@@ -25,6 +25,7 @@ from app.widgets.fields.choice_editors import Combo
 from app.widgets.fields.field_editor import Commit, Context, FieldEditor, Together
 from app.widgets.fields.formula_edit import FormulaEdit, known_names
 from app.widgets.fields.recorded_signal_editors import beside, following
+from app.widgets.note import severity_color
 from app.widgets.plain_keys import PlainKeys
 from app.widgets.quantities.quantity_text import Measure, number, read, value_in
 from core.errors import KinetostatError
@@ -203,6 +204,8 @@ class TableOfTimes(FieldEditor):
     def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
         super().__init__(owner, field, path, commit, parent)
         self.rows: list[tuple[Value, Value]] = []
+        self._refused: dict[tuple[int, int], tuple[str, str]] = {}
+        """Texts of cells that cannot be read, and why, by row and column."""
         self.measures = (Measure("time"), Measure())
         self.context: Context | None = None
         self._filling = False
@@ -240,10 +243,19 @@ class TableOfTimes(FieldEditor):
         assert isinstance(owner, Driver)
         self.context = context
         self.measures = context.measure(field_of(Driver, "times")), context.measure(field_of(Driver, "values"))
-        self.rows = list(zip(owner.times, owner.values, strict=True))
-        self.explain("")
+        rows = list(zip(owner.times, owner.values, strict=True))
+        if rows != self.rows:
+            self._refused.clear()
+        self.rows = rows
         self._fill()
+        self.explain(self.untaken(), "error" if self._refused else "")
         self.setEnabled(not context.read_only)
+
+    def forget(self) -> None:
+        self._refused.clear()
+
+    def untaken(self) -> str:
+        return next((problem for _, problem in self._refused.values()), "")
 
     def _fill(self) -> None:
         assert self.context is not None
@@ -257,11 +269,22 @@ class TableOfTimes(FieldEditor):
             for j, (item, measure) in enumerate(zip(row, self.measures, strict=True)):
                 text = item if isinstance(item, str) else number(item, measure, units)
                 self.table.setItem(i, j, QTableWidgetItem(text))
+                self._mark(i, j)
         self._filling = False
         shown = min(max(len(self.rows), 2), VISIBLE_ROWS)
         self.table.setFixedHeight((shown + 1) * self.table.verticalHeader().defaultSectionSize() + 6)
         points = [[value_in(item, self.context.values) for item in row] for row in self.rows]
         self.curve.show_points(np.array([[np.nan if x is None else x for x in row] for row in points]).reshape(-1, 2))
+
+    def _mark(self, row: int, column: int) -> None:
+        """Write what was refused in a cell, in the colour of errors."""
+        item, refused = self.table.item(row, column), self._refused.get((row, column))
+        before, self._filling = self._filling, True
+        if refused:
+            item.setText(refused[0])
+        item.setToolTip(as_tip(refused[1] if refused else ""))
+        item.setForeground(QBrush(severity_color("error", self.palette())) if refused else QBrush())
+        self._filling = before
 
     # --------------------------------------------------------------------------- editing
 
@@ -276,15 +299,27 @@ class TableOfTimes(FieldEditor):
     def _typed(self, item: QTableWidgetItem) -> None:
         if self._filling:
             return
-        row, column = item.row(), item.column()
+        row, column, text = item.row(), item.column(), item.text()
+        others = {cell: said for cell, said in self._refused.items() if cell != (row, column)}
         try:
-            value = self._value(item.text(), column)
+            problem = self._replace(row, column, self._value(text, column))
         except KinetostatError as error:
-            self.explain(f"{error.what} {error.remedy}".strip(), "error")
-            return
+            problem = f"{error.what} {error.remedy}".strip()
+        self._refused = {**others, (row, column): (text, problem)} if problem else others
+        for cell in {(row, column), *others}:
+            self._mark(*cell)
+        self.explain(self.untaken(), "error" if self._refused else "")
+
+    def _replace(self, row: int, column: int, value: Value) -> str:
+        """Commit the table with another value in a cell."""
         pair = list(self.rows[row])
+        if value == pair[column]:
+            return ""
         pair[column] = value
-        self._put([*self.rows[:row], (pair[0], pair[1]), *self.rows[row + 1 :]])
+        rows = [*self.rows[:row], (pair[0], pair[1]), *self.rows[row + 1 :]]
+        problem = self._put(rows)
+        self.rows = self.rows if problem else rows
+        return problem
 
     def add_row(self) -> None:
         """A row behind the current one: half-way to the next, or one step farther than the last."""

@@ -9,6 +9,7 @@ from typing import Any
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.widgets.note import Note
+from app.widgets.quantities.quantity import QuantityEdit
 from app.widgets.quantities.quantity_text import Measure, Units, measure_of
 from core.later import dataclass
 from core.model import Finding, Model
@@ -82,6 +83,13 @@ class FieldEditor(QWidget):
     def unit(self) -> str:
         """Unit to be shown once, in the label; '' when the editor shows it."""
         return ""
+
+    problem = ""
+    """Why what is typed cannot be taken."""
+
+    def untaken(self) -> str:
+        """Why something that stands in the editor is not the field's value; "" if all that is typed was taken."""
+        return self.problem or next((edit.problem for edit in self.findChildren(QuantityEdit) if edit.problem), "")
 
     def explain(self, words: str, severity: str = "") -> None:
         """Words beneath the field: a reason or a formula's value; without them the finding shows."""

@@ -111,6 +111,9 @@ class TableEditor(FieldEditor):
         if self.section.content is not None:
             self.table.setCurrentCell(-1, -1)
 
+    def untaken(self) -> str:
+        return next((problem for _, problem in self.refused.values()), "") or super().untaken()
+
     def _rows(self) -> int:
         assert self._shown is not None
         return len(coordinate_titles(self._shown[0])) if self.fixed_rows else len(self.value)

@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QFocusEvent, QIcon, QKeyEvent, QPainter, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QColorDialog, QFileDialog, QHBoxLayout, QLineEdit, QPlainTextEdit, QToolButton, QWidget
 
+from app.document.file_filters import every_pattern
 from app.plain_text import as_tip
 from app.preferences.icons import icon
 from app.widgets.fields.field_editor import Commit, Context, FieldEditor
@@ -105,7 +106,7 @@ class TextEditor(FieldEditor):
 FILTERS: dict[type, str] = {
     Mesh: "Meshes (*.stl *.obj *.dae *.glb *.gltf *.ply *.off)",
     Figures: "Shapes (*.stl *.obj *.dae *.glb *.gltf *.ply *.off *.txt *.m)",
-    SubAssembly: "Machines (*.kst *.urdf *.xacro *.xml *.rob *.csv *.toml)",
+    SubAssembly: f"Machines ({every_pattern()})",
     Driver: "Recorded signals (*.csv *.txt *.dat *.sim)",
 }
 """What a file chooser shows first, by the element whose file it is."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QFocusEvent,
@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
 from app.plain_text import as_tip
 from app.widgets.elided import fitting
 from app.widgets.note import severity_color
-from app.widgets.plain_keys import FieldKeys
+from app.widgets.plain_keys import FieldKeys, give_keys_back
 from app.widgets.quantities.quantity_text import (
     PLAIN,
     Measure,
@@ -226,8 +226,17 @@ class QuantityEdit(QLineEdit):
                 self.step(-size)
             case Qt.Key.Key_Escape if self.isModified() or self.problem:
                 self.forget()
+            case Qt.Key.Key_Return | Qt.Key.Key_Enter:
+                super().keyPressEvent(event)
+                if not self.problem:
+                    QTimer.singleShot(0, self, self._leave)
             case _:
                 super().keyPressEvent(event)
+
+    def _leave(self) -> None:
+        """Whoever has finished a number works in the scene again, unless the keys have gone elsewhere meanwhile."""
+        if self.hasFocus():
+            give_keys_back(self)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         if self.hasFocus() and event.angleDelta().y():

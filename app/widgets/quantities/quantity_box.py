@@ -25,6 +25,8 @@ class QuantitySpinBox(PassingWheel, QDoubleSpinBox):
 
     valueEdited = Signal(float)
     committed = Signal()
+    refused = Signal(str)
+    """Why what was typed cannot be taken; the value stays."""
 
     _made = False  # while it is set up Qt asks for the text of every bound
     PAUSE_MS = 500  # after which a run of steps is finished
@@ -85,6 +87,10 @@ class QuantitySpinBox(PassingWheel, QDoubleSpinBox):
         return QValidator.State.Acceptable, text, position
 
     def fixup(self, text: str) -> str:
+        try:
+            read(text, self.measure, self.settings, self.values, fold=True)
+        except KinetostatError as error:
+            self.refused.emit(f"{error.what} {error.remedy}".strip())
         return self.textFromValue(self.value())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

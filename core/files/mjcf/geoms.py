@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from core.errors import KinetostatError
+from core.errors import KinetostatError, near_misses
 from core.files.meshes.body_inertia import sum_of
 from core.files.meshes.lookup import MESH_SUFFIXES
 from core.files.mjcf.defaults import Settings, pose_between
@@ -86,8 +86,8 @@ class Geoms:
         look: dict[str, Any] = {"role": self._shape_role(tag), **self._appearance(tag, where)}
         mesh = tag.get("mesh", "")
         if (mesh or kind == "mesh") and mesh not in self.meshes.tags:
-            text = f"There is no mesh '{mesh}'; the geom is left out, together with its mass."
-            self.reader.note(tag, "warning", text, "Add it to <asset>.", place, "shapes")
+            text = f"There is no mesh '{mesh}'; MuJoCo refuses that. The geom is left out, together with its mass."
+            self.reader.note(tag, "warning", text, near_misses(mesh, self.meshes.tags), place, "shapes")
             return None
         if kind == "mesh":
             return self._mesh_geom(tag, mesh, look, where, place)

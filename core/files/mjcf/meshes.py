@@ -26,6 +26,8 @@ Array = NDArray[np.float64]
 LEGACY, CONVEX, SHELL, EXACT = "legacy", "convex", "shell", "exact"
 LEAST_VOLUME = 1e-15
 """m³ or m² below which MuJoCo refuses a mesh."""
+FARTHEST = 1e15
+"""Largest coordinate (m), and largest scale, of a mesh: moments of inertia go with the fifth power of both."""
 _FACE, _POINT = re.compile(rb"^[ \t]*+f[ \t]", re.M), re.compile(rb"^[ \t]*+v[ \t]++(.*)$", re.M)
 MSH = ".msh"
 """Suffix of MuJoCo's own binary mesh files."""
@@ -92,9 +94,14 @@ class Meshes:
         """Return the surface of a mesh as used by geoms. Raises KinetostatError if it cannot be read."""
         if name not in self._surfaces:
             points, faces = self._points_and_faces(name)
-            points = points.astype(np.float32).astype(float)  # what MuJoCo computes with
             position, R = self.reference_frame(name)
             scale = np.array(self.scale(name))
+            if not _is_within_range(points) or not _is_within_range(position) or not _is_within_range(scale):
+                raise ModelError(
+                    f"The mesh '{name}' has coordinates, a scale or a reference beyond {FARTHEST:g}.",
+                    remedy="Correct the numbers of its file and of its element.",
+                )
+            points = points.astype(np.float32).astype(float)  # what MuJoCo computes with
             if not len(faces):
                 faces = hull_faces(points)
             if np.prod(scale) < 0.0:
@@ -131,6 +138,11 @@ class Meshes:
     def inertia_mode(self, name: str) -> str:
         """Return the inertia mode of a mesh: legacy, convex, shell or exact."""
         return str(self.tags[name].get("inertia", LEGACY))
+
+
+def _is_within_range(numbers: Array) -> bool:
+    """Return True if sums and products of all numbers stay finite."""
+    return not numbers.size or bool(np.abs(numbers).max() <= FARTHEST)
 
 
 def points_alone(path: str) -> Array:

@@ -22,6 +22,7 @@ KEYWORDS = {
     "angle": ("radian", "degree"),
     "coordinate": ("local", "global"),
     "geom shellinertia": _TRUTH,
+    "texture type": ("2d", "cube", "skybox"),
     "mesh inertia": ("convex", "exact", "legacy", "shell"),
 }
 """Allowed values of attributes, by attribute, by element and attribute, or for all attributes of an element."""
@@ -163,18 +164,18 @@ sensor = > touch accelerometer velocimeter gyro force torque magnetometer campro
     subtreelinvel subtreeangmom insidesite distance normal fromto contact e_potential e_kinetic clock tactile user
     plugin include
 sensor/touch sensor/accelerometer sensor/velocimeter sensor/gyro sensor/force sensor/torque sensor/magnetometer =
-    @SENSOR_BASE site
-sensor/camprojection = @SENSOR_BASE camera site
+    @SENSOR_BASE *site
+sensor/camprojection = @SENSOR_BASE *camera *site
 sensor/rangefinder = @SENSOR_BASE camera data site
 sensor/jointpos sensor/jointvel sensor/jointactuatorfrc sensor/ballquat sensor/ballangvel sensor/jointlimitpos
-    sensor/jointlimitvel sensor/jointlimitfrc = @SENSOR_BASE joint
+    sensor/jointlimitvel sensor/jointlimitfrc = @SENSOR_BASE *joint
 sensor/tendonpos sensor/tendonvel sensor/tendonactuatorfrc sensor/tendonlimitpos sensor/tendonlimitvel
-    sensor/tendonlimitfrc = @SENSOR_BASE tendon
-sensor/actuatorpos sensor/actuatorvel sensor/actuatorfrc = @SENSOR_BASE actuator
+    sensor/tendonlimitfrc = @SENSOR_BASE *tendon
+sensor/actuatorpos sensor/actuatorvel sensor/actuatorfrc = @SENSOR_BASE *actuator
 sensor/framepos sensor/framequat sensor/framexaxis sensor/frameyaxis sensor/framezaxis sensor/framelinvel
     sensor/frameangvel = @SENSOR_FRAME refname reftype
 sensor/framelinacc sensor/frameangacc = @SENSOR_FRAME
-sensor/subtreecom sensor/subtreelinvel sensor/subtreeangmom = @SENSOR_BASE body
+sensor/subtreecom sensor/subtreelinvel sensor/subtreeangmom = @SENSOR_BASE *body
 sensor/insidesite = @SENSOR_FRAME enclosed site
 sensor/distance sensor/normal sensor/fromto = @SENSOR_BASE body1 body2 geom1 geom2
 sensor/contact = @SENSOR_BASE body1 body2 data geom1 geom2 num reduce site subtree1 subtree2

@@ -24,8 +24,10 @@ from core.files.mjcf.frames import expand_frames
 from core.files.mjcf.geoms import Geom, Geoms, pose_of
 from core.files.mjcf.includes import Includes, MjcfReader
 from core.files.mjcf.left_out import LeftOut
+from core.files.mjcf.meshes import FARTHEST
 from core.files.mjcf.passive import NOTHING, Passive, Springs, added_coefficients, coefficients
-from core.files.mjcf.schema import check_names, check_words
+from core.files.mjcf.references import check_names
+from core.files.mjcf.schema import check_free_joints, check_words
 from core.files.mjcf.spring_dampers import Freedom, inertia_felt
 from core.files.mjcf.tendons import Places, Tendons
 from core.files.source import Options, Reading, Source
@@ -65,6 +67,7 @@ class _MjcfConverter:
         self.settings = Settings(self.reader, root)
         expand_frames(root, self.reader, self.settings)
         check_names(self.reader, root)
+        check_free_joints(self.reader, root)
         self.geoms = Geoms(self.reader, self.settings, options, root)
         self.rotors = Rotors(self.reader, root)
         self.left_out = LeftOut(self.reader)
@@ -321,6 +324,13 @@ class _MjcfConverter:
             if tag.get("springdamper") is not None:
                 time, ratio = self.reader.numbers(tag, "springdamper", 2, None, where)
                 if time > 0.0 and ratio > 0.0:
+                    if not (1.0 / FARTHEST <= time <= FARTHEST and 1.0 / FARTHEST <= ratio <= FARTHEST):
+                        raise self.reader.error(
+                            tag,
+                            "No spring and damper have such a time and ratio.",
+                            f"{where}, springdamper",
+                            "Use e.g. 1 1.",
+                        )
                     self.timed[fields["name"]] = time, ratio
         stiffness = NOTHING if off("spring") else stiffness
         damping = NOTHING if off("damper") else added_coefficients(damping, rotor.damping)

@@ -7,10 +7,9 @@ https://mujoco.readthedocs.io/en/stable/XMLreference.html
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Set
 
 from core.errors import near_misses
-from core.files.mjcf.defaults import ACTUATORS, ORIENTATIONS
+from core.files.mjcf.defaults import ORIENTATIONS
 from core.files.mjcf.mjcf_words import KEYWORDS, LEFT_OUT, VOCABULARY
 from core.files.vocabulary import report, report_missing, report_texts
 from core.files.xml_source import Reader, Tag, local_name
@@ -26,12 +25,6 @@ _INSTEAD = {
     "default class": "its values cannot be inherited",
     **dict.fromkeys(_REFUSED, ""),
 }
-_OWN_NAMES = {"freejoint": "joint", "spatial": "tendon", "fixed": "tendon"}
-_NAMED = ("body", "joint", "geom", "site", "camera", "light", "mesh", "material", "texture", "hfield", "tendon")
-"""Kinds of elements whose names must be unique."""
-_REFERENCES = {"material": "material", "joint": "joint", "jointinparent": "joint", "tendon": "tendon"}
-_MAKERS = ("attach", "composite", "flexcomp")
-"""Elements that create further named elements."""
 
 
 def check_words(reader: Reader, root: Tag) -> None:
@@ -45,34 +38,12 @@ def check_words(reader: Reader, root: Tag) -> None:
     _report_left_out(reader, root)
 
 
-def check_names(reader: Reader, root: Tag) -> None:
-    """Note duplicate names, and free joints below other bodies; to be called after all copies are made."""
-    seen: dict[tuple[str, str], Tag] = {}
-    for section in (tag for tag in root if local_name(tag) in ("worldbody", "asset", "tendon")):
-        for tag in section.iter():
-            kind, name = _OWN_NAMES.get(local_name(tag), local_name(tag)), tag.get("name", "")
-            if kind in _NAMED and name and seen.setdefault((kind, name), tag) is not tag:
-                text = f"The name '{name}' of this {kind} is used twice (first in line {seen[kind, name].sourceline})."
-                reader.note(tag, "warning", text, "Rename one of them.", field="name")
+def check_free_joints(reader: Reader, root: Tag) -> None:
+    """Note free joints below other bodies; to be called after all copies are made."""
     for world in reader.children(root, "worldbody"):
         for body in world.iter():
             if local_name(body) == "body":
                 _check_free_joint(reader, body, inner=body.getparent() is not world)
-    if not any(local_name(tag) in _MAKERS for tag in root.iter()):
-        _check_references(reader, root, {(kind, name) for kind, name in seen})
-
-
-def _check_references(reader: Reader, root: Tag, named: Set[tuple[str, str]]) -> None:
-    """Check that referenced materials and the targets of actuators exist."""
-    missed: set[tuple[str, str]] = set()
-    for tag in root.iter("geom", "site", *ACTUATORS):
-        for word, kind in _REFERENCES.items():
-            key = kind, tag.get(word, "")
-            if key[1] and key not in named and key not in missed:
-                missed.add(key)
-                known = [name for each, name in named if each == kind]
-                text = f"There is no {kind} '{key[1][:60]}', which <{local_name(tag)}> names; MuJoCo refuses that."
-                reader.note(tag, "warning", text, near_misses(key[1], known), field=word)
 
 
 def _check_free_joint(reader: Reader, body: Tag, inner: bool) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from core.errors import ExpressionError, FileError, ModelError, near_misses
 from core.files.native.migrations import VERSION, migrated
-from core.files.native.yaml_tree import Entries, Items, Node, Text, tree_of
+from core.files.native.yaml_tree import NULLS, Entries, Items, Node, Text, tree_of
 from core.files.source import Options, Reading, Source
 from core.model import (
     COLLECTIONS,
@@ -181,7 +181,7 @@ class _Builder:
             if key not in known:
                 raise self.unknown_key_error(key, at, where, known)
             self.lines[f"{where}, {key}"] = at
-            if not (isinstance(inner, Text) and inner.empty):
+            if not (type(inner) is Text and inner.plain and inner.value in NULLS):
                 values[key] = self.value(known[key], inner, f"{where}, {key}", at)
         for field in known.values():
             if field.required and field.name not in values:
@@ -238,6 +238,9 @@ class _Builder:
     def value(self, field: Field, node: Node, where: str, line: int) -> Any:
         """Return a field's value, checked by its kind."""
         kind = field.kind
+        if type(kind) is ScalarKind and type(node) is Text and _is_number(node.value):
+            self.texts.append((where, node.value, node.line))
+            return float(node.value)
         if self.is_short_form(kind, node):
             return self.stored_value(kind, self.nested_texts(node, where), node, where)
         if isinstance(kind, PartKind):
@@ -253,7 +256,7 @@ class _Builder:
         if isinstance(kind, VectorKind | ColorKind):
             single = isinstance(kind, VectorKind) and not kind.sizes and isinstance(node, Text)
             items = (node,) if single else _list_items(node, where)
-            raw = tuple(_vector_component(kind, self.number_text(kind, item, where)) for item in items)
+            raw = self.vector_components(kind, items, where)
         elif isinstance(kind, FlagKind):
             raw = {"true": True, "false": False}.get(
                 self.single_text(node, where).lower(), self.single_text(node, where)
@@ -278,8 +281,9 @@ class _Builder:
     def is_short_form(self, kind: Kind, node: Node) -> bool:
         """Return True if a node is the short form of an element or vector (a list, or a text)."""
         if isinstance(kind, VectorKind):
-            nested = isinstance(node, Items) and any(isinstance(item, Items) for item in node.items)
-            return kind.spelled is not None and (nested or isinstance(node, Text))
+            if kind.spelled is None:
+                return False
+            return isinstance(node, Text) or (isinstance(node, Items) and Items in map(type, node.items))
         if not isinstance(node, Items) or not getattr(getattr(kind, "element", None), "forms", ""):
             return False
         return isinstance(kind, PartKind) or any(not isinstance(item, Entries) for item in node.items)
@@ -309,11 +313,22 @@ class _Builder:
         self.texts.append((where, node.value, node.line))
         return node.value
 
+    def vector_components(self, kind: VectorKind | ColorKind, items: Iterable[Node], where: str) -> tuple[Any, ...]:
+        """Return the components of a vector; those of a colour are plain numbers."""
+        found: list[Any] = []
+        for item in items:
+            if isinstance(item, Text) and _is_number(item.value):  # nearly all of them
+                self.texts.append((where, item.value, item.line))
+                found.append(float(item.value) if isinstance(kind, ColorKind) else item.value)
+            else:
+                found.append(self.number_text(kind, item, where))
+        return tuple(found)
+
     def number_text(self, kind: Any, node: Node, where: str) -> str:
         """Return the text of a number; values with a compound unit are converted to SI (except in formulas of time and
         state, where t and others are variables)."""
         text = self.single_text(node, where)
-        if isinstance(kind, FormulaKind | FormulaVectorKind | ColorKind):
+        if isinstance(kind, FormulaKind | FormulaVectorKind | ColorKind) or _is_number(text):
             return text
         try:
             return with_compound_unit(text, kind.dimension, self.parameters)
@@ -361,14 +376,8 @@ class _Builder:
         return FileError(error.what, where=place or error.where, remedy=error.remedy, line=line)
 
 
-def _vector_component(kind: Any, text: str) -> Any:
-    """Return a component of a vector as its kind requires; colours hold plain numbers only."""
-    if not isinstance(kind, ColorKind):
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        return text
+_is_number = re.compile(r"\s*[-+]?\d+(\.\d*)?([eE][-+]?\d{1,2})?\s*").fullmatch
+"""Match a text that is a number without a unit, the most frequent case."""
 
 
 def _field_names(kind: type[Element]) -> list[str]:

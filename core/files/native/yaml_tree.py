@@ -18,7 +18,7 @@ with patterns("yaml."):  # of its reader in Python, and of kinds that we do not 
 
 MAX_DEPTH = 50
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_NULLS = ("", "~", "null", "Null", "NULL")
+NULLS = ("", "~", "null", "Null", "NULL")
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Text:
     @property
     def empty(self) -> bool:
         """Return True for YAML's null: nothing, ~ or null without quotes."""
-        return self.plain and self.value in _NULLS
+        return self.plain and self.value in NULLS
 
 
 @dataclass(frozen=True)
@@ -107,14 +107,27 @@ class _Builder:
         return FileError(what, file=self.file, line=event.start_mark.line + 1, remedy=remedy)
 
     def node(self, event: Any, depth: int) -> Node:
+        if type(event) is yaml.ScalarEvent and event.anchor is None and event.tag is None and depth <= MAX_DEPTH:
+            return Text(event.value, event.start_mark.line + 1, plain=not event.style)
         line = event.start_mark.line + 1
-        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+        if event.anchor is not None or getattr(event, "tag", None) is not None or depth > MAX_DEPTH:
+            self.check(event, line, depth)
+        if isinstance(event, yaml.SequenceStartEvent):
+            items = []
+            while not isinstance(item := next(self.events), yaml.SequenceEndEvent):
+                items.append(self.node(item, depth + 1))
+            return Items(tuple(items), line)
+        return self.entries(line, depth)
+
+    def check(self, event: Any, line: int, depth: int) -> None:
+        """Refuse what a file of ours does not have."""
+        if event.anchor is not None:  # of an alias, too
             raise self.refusal(
                 event,
                 "Anchors (&) and aliases (*) are not supported.",
                 "Write the value out, and put texts that begin with & or * in quotes.",
             )
-        if getattr(event, "tag", None):
+        if getattr(event, "tag", None) is not None:
             raise self.refusal(
                 event,
                 f"Tags ({str(event.tag)[:40]}) are not supported.",
@@ -122,27 +135,26 @@ class _Builder:
             )
         if depth > MAX_DEPTH:
             raise _too_deep(self.file, line)
-        if isinstance(event, yaml.ScalarEvent):
-            return Text(event.value, line, plain=not event.style)
-        if isinstance(event, yaml.SequenceStartEvent):
-            return Items(tuple(self.child_nodes(yaml.SequenceEndEvent, depth)), line)
-        return self.entries(line, depth)
-
-    def child_nodes(self, end: type, depth: int) -> Iterator[Node]:
-        while not isinstance(event := next(self.events), end):
-            yield self.node(event, depth + 1)
 
     def entries(self, line: int, depth: int) -> Entries:
         items: dict[str, tuple[int, Node]] = {}
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
-            key = self.node(event, depth + 1)
-            if not isinstance(key, Text):
-                raise self.refusal(event, "A list or mapping cannot be a key.", "Write a name before the colon.")
-            if key.value in items:
+            if type(event) is yaml.ScalarEvent and event.anchor is None and event.tag is None:
+                name = event.value
+            else:
+                name = self.name(event, depth)
+            if name in items:
                 raise self.refusal(
                     event,
-                    f"'{key.value[:60]}' is given twice (first in line {items[key.value][0]}).",
+                    f"'{name[:60]}' is given twice (first in line {items[name][0]}).",
                     "Remove or rename one of them.",
                 )
-            items[key.value] = (key.line, self.node(next(self.events), depth + 1))
+            items[name] = (event.start_mark.line + 1, self.node(next(self.events), depth + 1))
         return Entries(items, line)
+
+    def name(self, event: Any, depth: int) -> str:
+        """A key that is no plain scalar: a message."""
+        key = self.node(event, depth + 1)
+        if not isinstance(key, Text):
+            raise self.refusal(event, "A list or mapping cannot be a key.", "Write a name before the colon.")
+        return key.value

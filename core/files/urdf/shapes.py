@@ -100,6 +100,9 @@ def shape_of(reader: Reader, tag: Tag, role: str, place: Place, materials: Mater
             "shapes",
         )
         return None
+    if len(solids) > 1:
+        text = f"The {role} has {len(solids)} shapes in one <geometry>; the first counts, as for readers of ROS."
+        reader.note(solids[1], "warning", text, f"Give each a <{role}> of its own.", place, "shapes")
     common: dict[str, Any] = {"pose": pose_of(reader, tag, where), "role": role}
     if role == "visual":
         common |= materials.of(tag, where, place)

@@ -14,7 +14,7 @@ link = *name type > inertial visual collision gazebo contact self_collision_chec
 joint = *name *type > origin parent child axis limit mimic dynamics calibration safety_controller
 origin = xyz rpy quat_xyzw
 parent child = *link
-axis = xyz
+axis = *xyz
 limit = lower upper *effort *velocity acceleration deceleration jerk
 mimic = *joint multiplier offset
 dynamics = damping friction
@@ -52,6 +52,7 @@ _INSTEAD = {
     "limit effort": "it is taken as unbounded, but ROS readers reject the file",
     "limit velocity": "it is taken as unbounded, but ROS readers reject the file",
     "safety_controller k_velocity": "ROS readers reject the file",
+    "axis xyz": "it is taken as 1 0 0, but ROS readers reject the file",
     "material name": "ROS readers reject the file",
     **dict.fromkeys((*_REFUSED, *_SIZES, "mesh filename", "color rgba", "robot name"), ""),
 }

@@ -371,7 +371,9 @@ class _Writer:
             mass, _, tensor = split(inertia_of(body, numbers))
         except (KinetostatError, ZeroDivisionError):
             return 0
-        xx, yy, zz, xy, xz, yz = map(float, tensor)
+        xx, yy, zz, xy, xz, yz = six = [float(each) for each in tensor]
+        if not np.all(np.isfinite(six)):
+            return 0
         moments = np.linalg.eigvalsh(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
         return 0 if float(mass) < LEAST_MASS else 2 if moments[0] > LEAST_MASS else 1
 

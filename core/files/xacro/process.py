@@ -1,9 +1,10 @@
 """Expansion of one Xacro file, printed as URDF. Run as a subprocess by `core.files.xacro.reader`.
 
 Xacro is a small programming language; in a process of its own it can neither hang nor disturb the program.
-Arguments: the file, a JSON mapping of package folders, and "closed" or "trusted"; the file's text comes on standard
-input. In a closed process expressions are evaluated by `core.files.xacro.expressions`, and should they ever reach
-Python, nothing can be run, written or sent any more. Errors go to standard error, as one line of JSON.
+Arguments: the file, a JSON mapping of package folders, "closed" or "trusted", and a JSON mapping of the file's own
+arguments; the file's text comes on standard input. In a closed process expressions are evaluated by
+`core.files.xacro.expressions`, and should they ever reach Python, nothing can be run, written or sent any more. Errors
+go to standard error, as one line of JSON.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ def finder(file: str, packages: str) -> Callable[[str], str]:
     return find
 
 
-def expanded(file: str, packages: str, closed: bool) -> str:
+def expanded(file: str, packages: str, closed: bool, arguments: str) -> str:
     """Return the URDF text. Raises FileError."""
     from xacro import substitution_args
     from xacrodoc import XacroDoc
@@ -119,7 +120,9 @@ def expanded(file: str, packages: str, closed: bool) -> str:
         seal()
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(_DiscardedOutput()):
-            document = XacroDoc.from_string(text, resolve_packages=False, rootdir=Path(file).parent)
+            document = XacroDoc.from_string(
+                text, subargs=json.loads(arguments), resolve_packages=False, rootdir=Path(file).parent
+            )
             return str(document.to_urdf_string()).replace(DOLLAR, "$")
     except RefusedError as error:
         raise refusal(error, *(library.place or (file, None))) from None
@@ -176,12 +179,12 @@ class _DiscardedOutput(io.StringIO):
         return len(text)
 
 
-def main(file: str, packages: str, mode: str) -> int:
+def main(file: str, packages: str, mode: str, arguments: str) -> int:
     """Print the expanded text and return 0; on failure print a line on standard error and return 1."""
     closed = mode != "trusted"
     limit(closed)
     try:
-        text = expanded(file, packages, closed)
+        text = expanded(file, packages, closed, arguments)
     except FileError as error:
         parts = {name: getattr(error, name) for name in ("what", "where", "remedy", "file", "line")}
         print(json.dumps({**parts, "kind": type(error).__name__}), file=sys.stderr)
@@ -191,7 +194,7 @@ def main(file: str, packages: str, mode: str) -> int:
 
 
 if __name__ == "__main__":
-    status = main(*sys.argv[1:4])
+    status = main(*sys.argv[1:5])
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)

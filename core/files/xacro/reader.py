@@ -60,7 +60,8 @@ def expanded(source: Source, options: Options) -> bytes:
     trusted = Trusted.of(source)
     file, packages = os.path.abspath(source.file), json.dumps(dict(options.packages))
     mode = "trusted" if trusted in options.trusted else "closed"
-    done = _run_expansion([file, packages, mode], source.text.encode("utf-8"), source.file)
+    arguments = json.dumps({} if options.chain else dict(options.arguments))
+    done = _run_expansion([file, packages, mode, arguments], source.text.encode("utf-8"), source.file)
     if done.code == 0 and len(done.output) <= MODEL.most:
         return done.output
     error = _expansion_error(done.errors, done.code == 0, source.file)

@@ -187,6 +187,6 @@ FUNCTIONS = (
         ),
         needs=(needs_motion, needs_mass),
         apart=True,
-        also=("C", "code generation", "embedded", "real time", "export", "FMU", "FMI", "co-simulation", "S-function"),
+        also=("C", "code generation", "embedded", "real time", "FMU", "FMI", "co-simulation", "S-function"),
     ),
 )

@@ -241,5 +241,6 @@ FUNCTIONS = (
         mass_properties,
         needs=(needs_bodies,),
         reads="machine",
+        also=("weigh", "moments of inertia", "centre of gravity"),
     ),
 )

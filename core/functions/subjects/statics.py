@@ -335,6 +335,16 @@ FUNCTIONS = (
             Flag("friction", "Friction holds", "Joints at rest stick where dry friction holds them", True),
         ),
         needs=(needs_motion, needs_mass),
-        also=("eigenfrequency", "eigenvalues", "modes", "state space", "ABCD", "linearize"),
+        also=(
+            "eigenfrequency",
+            "natural frequencies",
+            "vibration",
+            "modal analysis",
+            "eigenvalues",
+            "modes",
+            "state space",
+            "ABCD",
+            "linearize",
+        ),
     ),
 )

@@ -56,16 +56,18 @@ class Entry:
         with _once:
             if self._is_final or (self._address and not supply.AHEAD.has_made(self.name)):
                 return
-            library, self._is_final = supply.loaded(self.name)
+            library, is_final = supply.loaded(self.name)
             self._loaded.append(library)
-            self._call, self._address = None, library.address("entry")
+            address = library.address("entry")
+            kinds = [NUMBERS[each] for each in self.arguments]
+            self._address, self._call = address, ctypes.CFUNCTYPE(ctypes.c_int64, *kinds)(address)
+            self._is_final = is_final  # last: from now on other threads take both without waiting
 
     @property
     def call(self) -> Any:
         """The same for those who call it often: nothing of Python comes before it."""
-        address = self.address
-        if self._call is None:
-            self._call = ctypes.CFUNCTYPE(ctypes.c_int64, *(NUMBERS[each] for each in self.arguments))(address)
+        if not self._is_final:
+            self._load()
         return self._call
 
     def __call__(self, *arguments: float) -> int:

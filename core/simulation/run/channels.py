@@ -114,6 +114,8 @@ class Channels:
         self.modes = ModeChannels(mech, p, samples)
         self.elements = ElementChannels(mech, self.p, samples, self.modes.row_forces)
         self.elements.table.update(self.modes.table)
+        self.balance_note = ""
+        """A note on the balance of energy, once that was asked for."""
         self._moving = [name for name in mech.joint_names if self._freedom(name)]
 
     def begin_again(self, p: Array, modes: JointModes) -> None:
@@ -121,6 +123,7 @@ class Channels:
         of its joints, of the same kinds."""
         self.modes.begin_again(p, modes)
         self.p = self.elements.p = None if np.array_equal(p, self.mech.parameter_values()) else p
+        self.balance_note = ""
         self._kept.clear()
         self._cut.clear()
         self.elements.begin_again()
@@ -326,7 +329,10 @@ class Channels:
         q, v = self.samples.q, self.samples.v
         kind, _, part = channel.partition(".")
         if channel in LEDGER:
-            return energy_ledger.account(self, channel)
+            found = energy_ledger.account(self, channel)
+            if channel == energy_ledger.BALANCE:
+                self.balance_note = energy_ledger.balance_note(self, found)
+            return found
         if kind == "energy":
             return self._energy(part)
         if kind == "momentum":

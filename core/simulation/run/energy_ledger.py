@@ -7,7 +7,8 @@ energy.motors : work of joint forces; energy.drivers: of drivers
 energy.balance : energy.total + friction + stops + dampers - motors - drivers, which stays what it was
 
 Friction, stops and motors are integrated with the run where joints have modes; the rest is integrated between its
-samples, whatever the time between them (`core.simulation.run.work_between_samples`).
+samples, whatever the time between them (`core.simulation.run.work_between_samples`). Samples too far apart for that
+show as a balance that changes, which is a note of the run once the balance was asked for.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ LEDGER = (
     *("energy.friction", "energy.stops", "energy.in_stops", "energy.dampers"),
     *("energy.motors", "energy.drivers", "energy.balance"),
 )
+BALANCE = "energy.balance"
+BALANCED_SHARE = 1e-4
+"""Part of the largest of these energies by which the balance may change without a note."""
 
 
 def sums_up(text: str) -> bool:
@@ -54,6 +58,23 @@ def account(channels: Any, channel: str) -> Array:
             plus, minus = ("total", "friction", "stops", "dampers"), ("motors", "drivers")
             left = sum((channels[f"energy.{name}"] for name in plus), np.zeros(len(channels.samples.time)))
             return np.asarray(left - sum(channels[f"energy.{name}"] for name in minus))
+
+
+def balance_note(channels: Any, balance: Array) -> str:
+    """A sentence on a balance that changes and has work that is integrated between samples; '' if there is none."""
+    between = [channels[f"energy.{name}"] for name in ("dampers", "drivers")]
+    if channels.modes.motor_work is None:
+        between.append(channels["energy.motors"])
+    worked = max((float(np.max(np.abs(each), initial=0.0)) for each in between), default=0.0)
+    total = channels["energy.total"]
+    change = float(np.ptp(balance)) if len(balance) else 0.0
+    if not worked > 0.0 or not change > BALANCED_SHARE * max(worked, float(np.ptp(total))):
+        return ""
+    apart = float(np.max(np.diff(channels.samples.time), initial=0.0))
+    return (
+        f"energy.balance changes by {change:.2g} J: work of dampers, forces, drivers and motors is integrated between"
+        f" samples, which are {apart:.2g} s apart. A shorter output step brings it nearer to constant."
+    )
 
 
 def _lost(channels: Any) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 
 from core.constraints.consistent_motion import nearest_accelerations, nearest_speeds
 from core.constraints.force_ranges import joint_forces
+from core.elements.recorded_signals import ANGLES, LENGTHS, TIMES, name_without_unit, scale_of
 from core.errors import AssemblyError, FileError, near_misses
 from core.simulation.methods.method import RECORDED
 from core.simulation.run.run import Run, Statistics
@@ -36,27 +37,23 @@ def run_of(
 ) -> Run:
     """The run whose coordinates follow the columns; others stay at rest, or follow from what holds the machine.
 
-    names, numbers : column names, (n, columns); aliases : column name → coordinate, beside the coordinates' own names
-    and `joint.q`. Speeds and accelerations are those of cubic splines through the columns, of others those that follow.
+    names, numbers : column names, with units where they are not of SI ("q1 [deg]", "q1_deg", "t_ms"), (n, columns)
+    aliases : column name → coordinate, beside the coordinates' own names and `joint.q`
+    Speeds and accelerations are those of cubic splines through the columns, of others those that follow.
     Raises FileError when no column is a coordinate, or the time does not grow.
     """
-    at = next((k for k, name in enumerate(names) if name.lower() in TIME), 0)
-    time = numbers[:, at]
-    if len(time) < 2 or not np.all(np.diff(time) > 0.0):
-        raise FileError(
-            "The times of the trace do not grow.",
-            file=title,
-            where=f"column '{names[at]}'",
-            remedy="Give at least two rows, sorted by time.",
-        )
     known = {**{f"{name}.q": name for name in mech.q_names}, **{name: name for name in mech.q_names}, **aliases}
-    places = {k: known[name] for k, name in enumerate(names) if k != at and name in known}
+    plain = [name_without_unit(name, known) for name in names]
+    at = next((k for k, name in enumerate(plain) if name.lower() in TIME), 0)
+    time = _times(numbers[:, at], names[at], title)
+    places = {k: known[name] for k, name in enumerate(plain) if k != at and name in known}
     if not places:
         raise FileError(
             "No column of the trace is a coordinate of the machine.",
             file=title,
             remedy=near_misses(next((n for n in names if n != names[at]), ""), list(known)),
         )
+    numbers = _in_si(mech, numbers, {k: name for k, name in places.items() if names[k] != plain[k]}, names, title)
     q = np.tile(mech.rest(dict(p)), (len(time), 1))
     for column, name in places.items():
         q[:, mech.q_names.index(name)] = numbers[:, column]
@@ -90,6 +87,29 @@ def run_of(
         max_steps=0,
     )
     return Run(mech, settings, time, q, v, a, np.asarray(tau), Statistics())
+
+
+def _times(column: Array, name: str, title: str) -> Array:
+    """The times (s) of a column. Raises FileError where they do not grow."""
+    time = column * scale_of(name, TIMES, title)
+    if len(time) < 2 or not np.all(np.diff(time) > 0.0):
+        raise FileError(
+            "The times of the trace do not grow.",
+            file=title,
+            where=f"column '{name}'",
+            remedy="Give at least two rows, sorted by time.",
+        )
+    return np.asarray(time)
+
+
+def _in_si(mech: Mechanism, numbers: Array, places: Mapping[int, str], names: Sequence[str], title: str) -> Array:
+    """The numbers with the columns of coordinates that name a unit in SI. places : column → coordinate"""
+    measured = {"angle": ANGLES, "length": LENGTHS}
+    kinds = {coordinate.name: measured.get(coordinate.dimension, ()) for coordinate in mech.coordinates}
+    numbers = numbers.copy()
+    for column, name in places.items():
+        numbers[:, column] *= scale_of(names[column], kinds[name], title)
+    return numbers
 
 
 def _closed(mech: Mechanism, before: Array, recorded: Mapping[str, float], p: Mapping[str, float], t: float) -> Array:

@@ -93,8 +93,10 @@ class Run:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What its reader should know of how it came about: that the machine proved stiff, that damping was added."""
-        return self.statistics.notes
+        """What its reader should know of how it came about: that the machine proved stiff, that damping was added; once
+        the balance of energy was asked for, also what its output step leaves open there."""
+        known = self.__dict__.get("computed_channels")
+        return *self.statistics.notes, *((known.balance_note,) if known is not None and known.balance_note else ())
 
     def __len__(self) -> int:
         return len(self.time)

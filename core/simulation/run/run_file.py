@@ -22,15 +22,16 @@ import numpy as np
 from core.errors import FileError
 from core.files import dumps
 from core.files.formats import loaded_again
+from core.files.hdf5_file import opened, stored
 from core.files.regular_file import RUN, beginning_of, status_of
-from core.files.sealed_file import is_whole, seal
+from core.files.sealed_file import seal
 from core.files.source import write_whole
+from core.files.unfinished_file import SIGNATURE
 from core.mechanism import Mechanism
 from core.simulation.run.growing_rows import BLOCK, IN_MEMORY, blocks
 from core.simulation.run.run_tables import SUFFIXES as TABLES
 from core.simulation.run.run_tables import write_table
-from core.simulation.run.stored_numbers import check, model_text, numbers, stored
-from core.simulation.run.unfinished_file import SIGNATURE
+from core.simulation.run.stored_numbers import check, model_text, numbers
 from core.simulation.setup import Settings
 
 if TYPE_CHECKING:
@@ -212,8 +213,7 @@ def load(path: str) -> Run:
         remedy = "Open one saved as .h5; tables (CSV, SIMNON) move drivers as recorded signals."
         raise FileError("This is no HDF5 file, so it holds no whole run.", file=path, remedy=remedy)
     try:
-        is_whole(path)
-        with _readable(path) as file:
+        with opened(path) as file:
             if file.attrs.get("format") != FORMAT:
                 raise FileError("This is no run of this program.", file=path, remedy="Open a file written by run.save.")
             if int(file.attrs["version"]) > VERSION:
@@ -241,18 +241,6 @@ def load(path: str) -> Run:
 def holds_hdf5(path: str) -> bool:
     """Whether the file begins as one of HDF5 does; False if it cannot be read."""
     return beginning_of(path, len(SIGNATURE)) == SIGNATURE
-
-
-def _readable(path: str) -> Any:
-    """The open file; one whose writer was killed, or still writes, as if it had been closed."""
-    import h5py
-
-    from core.simulation.run import unfinished_file
-
-    try:
-        return h5py.File(path, "r")
-    except OSError:
-        return unfinished_file.opened(path)
 
 
 def prove(path: str) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from core.files.hdf5_file import stored
 from core.files.regular_file import MODEL
 from core.simulation.methods import METHODS
 from core.simulation.methods.method import RECORDED
@@ -17,24 +18,6 @@ from core.simulation.run.growing_rows import BLOCK, IN_MEMORY, gathered, mapped_
 if TYPE_CHECKING:
     from core.mechanism import Mechanism
     from core.simulation.setup import Settings
-
-UNPACKED = 256_000_000
-"""Bytes that compressed numbers may unpack to beyond those of the file."""
-
-
-def stored(file: Any, name: str, size: int) -> Any:
-    """The data of a name in an open HDF5 file of so many bytes. Raises ValueError where they are elsewhere (links and
-    views into other files are not followed), or more than the file can hold."""
-    import h5py
-
-    if not isinstance(file.get(name, getlink=True), h5py.HardLink):
-        raise ValueError(f"'{name}' is a link")
-    data = file[name]
-    if not isinstance(data, h5py.Dataset) or data.is_virtual or data.external:
-        raise ValueError(f"'{name}' holds no data of its own")
-    if data.nbytes > max(size, UNPACKED):
-        raise ValueError(f"'{name}' is said to hold {data.nbytes / 1e6:.0f} MB, the file has {size / 1e6:.0f}")
-    return data
 
 
 def numbers(file: Any, path: str, name: str, size: int, count: int) -> NDArray[np.float64]:

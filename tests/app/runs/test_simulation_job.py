@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QPushButton
 
 from app.commands.elements import add_link
+from app.document.session import Ref
 from app.panels.simulation.start_rows import StartRows
 from app.playback.timeline import EDGE
 from app.runs.run_settings import start_of
@@ -485,6 +486,27 @@ def test_a_refused_force_stays_with_its_message(bench):
     assert panel.note.words == ""
     assert bench.window.simulation.run_settings.forces == {"pin": "10*pin.q"}
     panel.rows.setCurrentIndex(0)
+
+
+def test_no_run_begins_while_a_property_holds_what_cannot_be_taken(bench):
+    """Today's number would be run with, not the one that stands in the field."""
+    bench.example("pendulum")
+    window, body = bench.window, bench.session.model.bodies[0]
+    window.docks.show("properties")
+    bench.session.select(Ref("bodies", body.name))
+    line = window.properties.form.editors["mass"].edit
+    typed(line, "2 kgg")
+    QTest.keyClick(window, Qt.Key.Key_F5)
+    assert not window.simulation.running
+    assert line.text() == "2 kgg"
+    assert "Properties, Mass" in window.simulation_panel.note.words
+    typed(line, "2 kg")  # still being typed when the run is asked for
+    bench.window.simulation.choose(duration=0.1)
+    window.run("simulation.run")
+    assert window.simulation_panel.note.words == ""
+    assert bench.session.model.bodies[0].mass == 2.0
+    assert window.simulation.running
+    bench.wait(lambda: not window.simulation.running, MAKING)
 
 
 def test_stopping_keeps_what_was_computed_and_says_so(bench):

@@ -8,7 +8,9 @@ from PySide6.QtWidgets import QApplication, QLineEdit
 
 from app.document.session import Ref, Session
 from app.panels.properties.panel import PropertyEditor
+from app.widgets.fields.text_editors import FILTERS
 from app.widgets.quantities.quantity import MARGIN, QuantityEdit
+from core.files import FORMATS
 from core.model import (
     Body,
     Constraint,
@@ -26,6 +28,7 @@ from core.model import (
     Strand,
     SubAssembly,
 )
+from core.model.edits import edits
 
 SOLID = {"mass": 1.0, "inertia": Inertia(ixx=0.01, iyy=0.01, izz=0.01)}
 PART = Model(
@@ -59,8 +62,6 @@ def machine() -> Model:
 
 def shown(qtbot, settings, *elements, pick=-1):
     """The property editor with one of these elements added and selected."""
-    from core.model.edits import edits
-
     model = machine()
     for element in elements:
         model = edits.add(model, element)
@@ -343,6 +344,17 @@ def test_a_cell_of_the_table_is_edited_and_time_must_grow(qtbot, settings):
     type_in(1, 0, "3")
     assert session.model is before
     assert "not increasing" in editor.note.words
+    type_in(2, 1, "4 +")
+    session.apply("Change something else", lambda model: edits.change(model, "bodies", model.bodies[0].name, mass=3.0))
+    assert [editor.table.item(1, 0).text(), editor.table.item(2, 1).text()] == ["3", "4 +"]
+    assert "not increasing" in editor.note.words
+    assert editor.untaken()
+    type_in(1, 0, "1.5")
+    assert session.model.drivers[0].times == (0.0, 1.5, 2.0)
+    assert editor.table.item(2, 1).text() == "4 +"
+    type_in(2, 1, "0")
+    assert not editor.untaken()
+    assert not editor.note.words
     line = editor.curve.line()
     assert line[0] == pytest.approx([0.0, 0.0])
     assert line[-1] == pytest.approx([2.0, 0.0])
@@ -379,3 +391,9 @@ def test_what_a_sub_assembly_brings_is_read_only_and_leads_to_it(qtbot, settings
     assert panel.link.isVisible()
     qtbot.mouseClick(panel.link, Qt.MouseButton.LeftButton)
     assert session.selection == Ref("assemblies", "part")
+
+
+def test_the_chooser_of_a_sub_assembly_shows_all_that_can_be_read():
+    shown = FILTERS[SubAssembly].partition("(")[2].rstrip(")").split()
+    assert {"*.mjcf", "*.robotica", "*.kst"} <= set(shown)
+    assert {f"*{suffix}" for each in FORMATS.values() if each.read for suffix in each.suffixes} == set(shown)

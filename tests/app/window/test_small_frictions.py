@@ -6,7 +6,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QLineEdit
 
 from app.commands import table
-from app.dialogs.palette import is_meant, score
+from app.dialogs.matching import nearness, score
+from app.document.session import Ref
 
 
 def test_quit_is_last_in_its_menu(bench):
@@ -71,6 +72,37 @@ def test_keys_are_the_scenes_again_after_a_number(bench, key):
         assert box.text() == "12°"
 
 
+def test_keys_are_the_scenes_again_after_a_property(bench):
+    """Else "D" to draw lands in the field, as "0.32 md"."""
+    bench.example("pendulum")
+    window = bench.window
+    window.docks.show("properties")
+    bench.session.select(Ref("bodies", bench.session.model.bodies[0].name))
+    line = window.properties.form.editors["mass"].edit
+    for text, left in (("2 kgg", False), ("2 kg", True)):
+        line.setFocus()
+        line.selectAll()
+        QTest.keyClicks(line, text)
+        QTest.keyClick(line, Qt.Key.Key_Return)
+        if left:
+            bench.wait(lambda: window.focusWidget() is window.viewport)
+        assert bool(line.problem) is not left
+    assert bench.session.model.bodies[0].mass == 2.0
+
+
+def test_a_slider_says_what_it_cannot_take(bench):
+    bench.example("puma560")
+    name, row = next(iter(bench.window.sliders.rows.items()))
+    bench.window.docks.show("sliders")
+    before = row.box.text()
+    row.box.setFocus()
+    row.box.selectAll()
+    QTest.keyClicks(row.box, "12 kg")
+    QTest.keyClick(row.box, Qt.Key.Key_Return)
+    assert row.box.text() == before
+    assert [text for text in bench.messages("warning") if text.startswith(f"{name} stays at {before}") and "kg" in text]
+
+
 def test_escape_first_takes_back_what_is_typed(bench):
     bench.example("puma560")
     box = next(iter(bench.window.sliders.rows.values())).box
@@ -128,13 +160,29 @@ def test_dialogs_of_files_begin_in_the_folder_of_the_document(bench, monkeypatch
         ("contact", "Exciting motion", False),
         ("report", "Export picture", False),
         ("gltf", "Angle of b about an axis of a", False),
+        ("simplot", "SimPlot[]", True),
+        ("centre mass", "Center of mass", True),
+        ("pid", "Parameter identification", False),
+        ("pid", "PrintInputData[]", False),
+        ("heat", "A four-bar in two minutes", False),
+        ("close", "Loop closure equations", False),
+        ("share", "LinkShape[]", False),
+        ("modal", "Model", False),
+        ("section", "Frame selection", False),
+        ("lock", "Block on block", False),
     ],
 )
 def test_scattered_letters_mean_nothing(typed, text, meant):
-    assert is_meant(typed, text) is meant
+    assert (score(typed, text) is not None) is meant
 
 
-@pytest.mark.parametrize("typed", ["mirror", "gltf", "contact", "qqqq zz"])
+def test_the_nearest_is_what_is_written_alike():
+    assert nearness("drawing", ["Draw: link"]) > nearness("drawing", ["Driver"]) == 0.0
+    assert nearness("centric path", ["Path of a run"]) < nearness("centric path", ["Centre", "path"])
+    assert nearness("gltf", ["Angle of b about an axis of a"]) == nearness("", ["Path"]) == 0.0
+
+
+@pytest.mark.parametrize("typed", ["mirror", "gltf", "contact", "report", "payload", "pattern", "section", "qqqq zz"])
 def test_enter_runs_nothing_where_nothing_is_called_so(bench, typed):
     from app.dialogs.palette import CommandPalette
 
@@ -144,6 +192,7 @@ def test_enter_runs_nothing_where_nothing_is_called_so(bench, typed):
     QTest.keyClicks(palette.line, typed)
     first = palette.list.item(0).text()
     assert first.startswith(f"Kinetostat has no “{typed}” here") or (typed == "mirror" and "not possible now" in first)
+    assert typed != "mirror" or palette.list.count() == 1, "what only has the letters is not listed behind a hit"
     QTest.keyClick(palette.line, Qt.Key.Key_Return)
     assert palette.isVisible()
     palette.close()

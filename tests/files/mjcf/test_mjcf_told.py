@@ -158,3 +158,20 @@ def test_a_body_in_a_wrong_place_is_no_body(tmp_path):
     inner = f"<mujoco><worldbody><body name='c' gravcomp='1'><joint/>{BALL}</body></worldbody></mujoco>"
     (tmp_path / "machine.xml").write_text(machine(f"<body name='b'><joint/>{BALL}{inner}</body>"))
     assert [body.name for body in load(tmp_path / "machine.xml").bodies] == ["b"]
+
+
+@pytest.mark.parametrize("field", ['scale="2 2 -1e308"', 'refpos="1e200 0 0"', ""])
+def test_meshes_beyond_all_numbers_are_named(tmp_path, field):
+    """Their mass would be a product of five such numbers."""
+    far = "1" if field else "1e300"
+    mesh = f'<mesh name="m" vertex="0 0 0 {far} 0 0 0 1 0 0 0 1" inertia="exact" {field}/>'
+    body = '<body name="b"><joint/><geom type="mesh" mesh="m"/></body>'
+    found = findings_of(tmp_path, machine(body, f"<asset>{mesh}</asset>"))
+    assert any("'m' has coordinates, a scale or a reference beyond 1e+15" in each.text for each in found)
+
+
+@pytest.mark.parametrize("given", ["1e308 1", "1e-300 1e-300", "1 1e200"])
+def test_a_springdamper_beyond_all_numbers_is_refused(given):
+    with pytest.raises(FileError, match="No spring and damper") as caught:
+        loads(machine(f"<body><joint springdamper='{given}'/>{BALL}</body>"), "mjcf")
+    assert "springdamper" in caught.value.where

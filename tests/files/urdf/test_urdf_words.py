@@ -83,3 +83,22 @@ def test_a_largest_speed_or_force_of_minus_one_is_none(tmp_path):
     (tmp_path / "r.urdf").write_text(robot(joint).replace('"k" type="continuous"', '"k" type="revolute"'))
     (limit,) = read(tmp_path / "r.urdf").model.joint("k").limits
     assert (limit.lower, limit.upper, limit.effort, limit.velocity) == (-1.0, 1.0, None, None)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("<axis xyz='0 0 1'/>", "<axis/>", "no 'xyz'"),
+        ("<box size='1 1 1'/>", "<box size='1 1 1'/><sphere radius='1'/>", "2 shapes in one"),
+    ],
+)
+def test_what_readers_of_ros_refuse_or_leave_out_is_a_warning(tmp_path, old, new, told):
+    shape = "<visual><geometry><box size='1 1 1'/></geometry></visual>"
+    text = f"<robot name='r'><link name='a'>{shape}</link><link name='b'/><joint name='j' type='continuous'>"
+    text += "<parent link='a'/><child link='b'/><axis xyz='0 0 1'/></joint></robot>"
+    found = []
+    for each in (text, text.replace(old, new)):
+        (tmp_path / "r.urdf").write_text(each)
+        found.append([finding for finding in read(tmp_path / "r.urdf").findings if told in finding.text])
+    assert found[0] == []
+    assert [finding.severity for finding in found[1]] == ["warning"]

@@ -89,6 +89,12 @@ def test_links_that_mujoco_refuses_are_named(fields, told):
         assert mujoco.MjModel.from_xml_string(written.text).nv == 2
 
 
+def test_a_centre_of_mass_beyond_all_numbers_does_not_stop_writing():
+    """Its moments about the link's frame overflow."""
+    far = link("fore", center_of_mass=(1e308, 0.0, 0.0))
+    assert "<robot" in ks.dumps(chain(ks.Joint(name="elbow", parent="upper", child="fore"), link("upper"), far), "urdf")
+
+
 def test_what_is_fixed_to_a_link_gives_it_mass():
     mujoco = pytest.importorskip("mujoco")
     glued = ks.Joint(name="glue", kind="fixed", parent="fore", child="load")

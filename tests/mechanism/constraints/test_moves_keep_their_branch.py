@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.errors import AssemblyError
 from core.mechanism import Mechanism
 from core.model import Body, Inertia, Joint, Model, Pose
 
@@ -100,3 +101,41 @@ def test_the_end_of_a_loop_is_reached_however_far_beyond_it_is_asked():
         q = mech.move(mech.rest(), {"A": end + beyond})
         assert float(mech.coordinate(q, "A")[0]) == pytest.approx(end, abs=1e-6)
         assert np.max(np.abs(mech.constraint_residual(q))) < 1e-9
+
+
+def moved_or_refused(mech, turn):
+    """The position, and the words of the refusal if there is one."""
+    try:
+        return mech.move(mech.rest(), {"A": turn}), ""
+    except AssemblyError as error:
+        return error.q, str(error)
+
+
+@pytest.mark.parametrize("excess", [1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5])
+@pytest.mark.parametrize("shape", [(0.4, 0.4, 0.4, 0.4), (0.4, 0.7, 0.4, 0.7)])
+def test_branches_that_hardly_part_are_followed_or_refused_by_name(shape, excess):
+    """The ground is longer than the coupler by an excess: the crank can pass, and C stays on its side."""
+    lengths = (*shape[:3], shape[3] + excess)
+    mech = four_bars(lengths, 0.7)
+    q, refused = moved_or_refused(mech, -1.5)
+    if excess > 5e-6 or not refused:
+        assert off(mech, q, lengths, -0.8) < 1e-6
+    else:
+        assert all(name in refused for name in ("loop", "'A' at -40.1", "B0", "C0", "D0", "Name a coordinate"))
+
+
+@pytest.mark.parametrize("start", [0.0, math.pi])
+def test_from_a_change_point_another_joint_decides(start):
+    """All bars lie in a line: the crank can go on in a parallelogram, or against the rocker in an antiparallelogram."""
+    lengths = (0.4, 0.8, 0.4, 0.8)
+    mech = four_bars(lengths, start)
+    with pytest.raises(AssemblyError, match="two ways"):
+        mech.move(mech.rest(), {"A": 0.5})
+    (B, C), D = pins(lengths, start + 0.5), np.array([0.8, 0.0])
+    along = (D - B) / np.linalg.norm(D - B)
+    mirrored = B + 2.0 * along * (along @ (C - B)) - (C - B)
+    drawn = math.atan2(*(pins(lengths, start)[1] - D)[::-1])
+    for end in (C, mirrored):
+        turned = math.remainder(math.atan2(*(end - D)[::-1]) - drawn, 2.0 * math.pi)
+        q = mech.move(mech.rest(), {"A": 0.5, "D0": -turned})  # of the world relative to the rocker
+        np.testing.assert_allclose(np.array(mech.frame(q, "rocker0"))[[0, 2], 3], end, atol=1e-7)

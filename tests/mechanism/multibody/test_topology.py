@@ -6,10 +6,12 @@ import pytest
 
 from core.control.lineariser import effort_values
 from core.errors import ModelError
-from core.files import loads
+from core.files import load, loads
 from core.mechanism import Mechanism
 from core.model import Body, Driver, Joint, Model, Pose
 from core.simulation import simulate
+from resources import EXAMPLES
+from tests.walks import walk
 
 
 def bar(name):
@@ -136,3 +138,16 @@ def test_a_refusal_of_a_cut_joint_names_the_loop_and_the_remedy(ask):
     uncut = dict(zip(("J1", "J2", "J3", "J4"), range(4), strict=True))[loop.cut]
     others = ["no" if k == uncut else "auto" for k in range(4)]
     assert loop.cut not in {each.cut for each in Mechanism(four_bar(others)).loops}
+
+
+@pytest.mark.parametrize("path", walk(sorted(EXAMPLES.glob("*.kst")), lambda path: path.stem))
+def test_every_cut_joint_of_the_examples_is_refused_with_its_loop_and_the_remedy(path):
+    mech = Mechanism(load(path))
+    freedoms = {joint.name: joint.info.nv for joint in mech.model.expanded.joints}
+    for loop in mech.loops:
+        asked = [mech.move, lambda q, given: mech.speeds(q, given), lambda _, given: effort_values(mech, given)]
+        for ask in asked if freedoms[loop.cut] else ():
+            with pytest.raises(ModelError) as refused:
+                ask(mech.neutral(), {loop.cut: 0.1})
+            assert f"'{loop.cut}' closes a loop" in str(refused.value)
+            assert all(word in str(refused.value) for word in (*loop.joints[:-1], "set its field “cut” to no"))

@@ -14,11 +14,10 @@ import numpy as np
 import pytest
 
 from core.errors import ExpressionError, FileError, ModelError, SimulationError
-from core.files import dumps, sealed_file
+from core.files import dumps, sealed_file, unfinished_file
 from core.mechanism import Mechanism
 from core.model import Body, Inertia, Joint, Model, Parameter
 from core.simulation import METHODS, Run, simulate
-from core.simulation.run import unfinished_file
 from resources import examples
 from tests.simulation.published import published_machines as machines
 from tests.walks import walk

@@ -162,6 +162,7 @@ def test_undo_in_a_box_that_is_not_being_typed_in_is_the_documents(bench):
     QTest.keyClick(box, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert session.q[0] == pytest.approx(first)
     bench.wait(lambda: box.value() == pytest.approx(first))
+    box.setFocus()  # Return gave the keys back to the scene
     box.selectAll()
     QTest.keyClicks(box, "4")
     QTest.keyClick(box, Qt.Key.Key_Escape)

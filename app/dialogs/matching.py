@@ -1,0 +1,100 @@
+"""How well typed letters fit the names of something, and what is written most like them where nothing fits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+
+from app.dialogs.searching import plain_words
+
+EXACT, BEGUN, WORD, PARTS, ALIKE = 1000.0, 800.0, 600.0, 400.0, 200.0
+"""Points of a text that is what was typed, begins with it as whole words, has a word that begins with it, has words
+that begin with each of the typed ones, or may be meant by an abbreviation or a slip."""
+WHOLE, FIRST, SHORT = 80.0, 40.0, 40.0
+"""Points more where the typed words are whole words of the text, where it begins with them, and, at most, of a short
+text."""
+A_SLIP = 6
+"""Letters of a word from which on one of them may be wrong: of shorter ones too many are alike ("share", "shape")."""
+NEAR_FRACTION = 0.75
+"""How much of a word must be as typed to be offered where nothing fits."""
+STEM = 4
+"""Letters that a word has at least where another one begins with it ("drawing", "draw")."""
+
+
+def score(typed: str, text: str) -> float | None:
+    """How well typed letters fit a text: more is better, None is not at all. Letters that are merely somewhere in
+    the text, in order, do not fit: "contact" does not mean "Exciting motion"."""
+    plain, words = plain_words(typed), words_of(text)
+    if not plain:
+        return 0.0
+    together, joined = plain.replace(" ", ""), "".join(words)
+    typed_words = plain.split()
+    if together == joined:
+        points = EXACT + (plain == plain_words(text))
+    elif words[: len(typed_words)] == typed_words:
+        points = BEGUN
+    elif any("".join(words[k:]).startswith(together) for k in range(len(words))):
+        whole = f" {' '.join(typed_words)} " in f" {' '.join(words)} "
+        points = WORD + WHOLE * whole + FIRST * joined.startswith(together)
+    elif all(any(word.startswith(each) for word in words) for each in typed_words):
+        points = PARTS
+    elif _abbreviates(together, text) or all(_begun_or_slipped(each, words) for each in typed_words):
+        points = ALIKE
+    else:
+        return None
+    return points + SHORT * 20.0 / (20.0 + len(joined))
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text in small letters; capitals inside a word begin another one ("SimPlot": sim, plot)."""
+    parted = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", text)
+    return re.findall(r"\w+", plain_words(parted))
+
+
+def _begun_or_slipped(typed: str, words: list[str]) -> bool:
+    return any(word.startswith(typed) or _slipped(typed, word) for word in words)
+
+
+def _slipped(typed: str, word: str) -> bool:
+    """Whether a typed word is another one with a letter too few, too many or wrong, or with two that changed places."""
+    if min(len(typed), len(word)) < A_SLIP or abs(len(typed) - len(word)) > 1 or typed[0] != word[0]:
+        return False
+    k = next((k for k, (a, b) in enumerate(zip(typed, word, strict=False)) if a != b), min(len(typed), len(word)))
+    a, b = typed[k:], word[k:]
+    return a[1:] == b[1:] or a[1:] == b or a == b[1:] or (a[1::-1] == b[:2] and a[2:] == b[2:])
+
+
+def _abbreviates(letters: str, text: str) -> bool:
+    """Whether letters are the initials of the words of a text, or beginnings of two and more letters each of some of
+    them, in order ("fk": forward kinematics, "expic": export picture)."""
+    initials = "".join(word[0] for word in re.findall(r"\w+", plain_words(text)))
+    return letters == initials or _beginnings(letters, words_of(text))
+
+
+def _beginnings(letters: str, words: list[str]) -> bool:
+    if not letters:
+        return True
+    for k, word in enumerate(words):
+        begun = 0
+        while begun < min(len(word), len(letters)) and word[begun] == letters[begun]:
+            begun += 1
+        if any(_beginnings(letters[n:], words[k + 1 :]) for n in range(begun, 1, -1)):
+            return True
+    return False
+
+
+def nearness(typed: str, texts: Iterable[str]) -> float:
+    """How much the words of some texts are written like the typed ones: 0 is not at all. Short words do not count."""
+    words = {word for text in texts for word in words_of(text) if len(word) >= STEM}
+    return sum(max((_like(each, word) for word in words), default=0.0) for each in words_of(typed) if len(each) >= STEM)
+
+
+def _like(typed: str, word: str) -> float:
+    shorter, longer = sorted((typed, word), key=len)
+    if longer.startswith(shorter):
+        return 1.0
+    alike = SequenceMatcher(None, typed, word)
+    if typed[0] != word[0] or alike.real_quick_ratio() < NEAR_FRACTION:
+        return 0.0
+    return ratio if (ratio := alike.ratio()) >= NEAR_FRACTION else 0.0

@@ -1,0 +1,34 @@
+"""The platforms that Qt may be described to use, of which it ends the program where it has none."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+PLATFORM = "QT_QPA_PLATFORM"
+"""In the environment: names of platforms with ";" between, each perhaps with arguments behind a colon."""
+
+
+def unknown_platforms() -> str:
+    """The message, with the remedy, where the environment names only platforms that Qt does not have; else ""."""
+    wanted = [each for each in os.environ.get(PLATFORM, "").split(";") if each.strip()]
+    if not wanted:
+        return ""
+    known = _known()
+    if not known or any(each.partition(":")[0].strip().casefold() in known for each in wanted):
+        return ""
+    return (
+        f"Qt has no platform “{'; '.join(wanted)}”, which {PLATFORM} names. "
+        f"Unset {PLATFORM}, or name one of {', '.join(known)}."
+    )
+
+
+def _known() -> list[str]:
+    """Names of the platforms that are installed, read without loading them; none where nobody can say."""
+    from PySide6.QtCore import QLibraryInfo, QPluginLoader
+
+    folder = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath), "platforms")
+    if os.environ.get("QT_QPA_PLATFORM_PLUGIN_PATH") or not folder.is_dir():
+        return []
+    described = [QPluginLoader(str(file)).metaData().get("MetaData", {}) for file in folder.iterdir()]
+    return sorted(str(key) for each in described for key in each.get("Keys", ()))

@@ -1,0 +1,89 @@
+"""Places where two branches of a loop meet, or pass each other closer than positions are known.
+
+Behind such a place a held coordinate no longer decides on which side a dyad is. Two branches that meet exactly are
+straight there: a curve through the positions before and behind leaves no gap, and the way goes on along it. Where
+lengths that differ a little part them, the curve leaves a gap of the order of that difference, and nothing says which
+branch is meant.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.constraints.branch_sides import FOLLOWS_TOLERANCE, Followers
+from core.constraints.failures import value_text
+from core.errors import AssemblyError, listed
+from core.numerics.matrix_forms import is_sparse
+from core.numerics.tolerances import SOLVED_GAP
+
+Array = NDArray[np.float64]
+
+PLACES = (0.3, 0.4, 0.5, 0.6, 0.7)
+"""Shares of the way from before to behind at which the gap of the curve is looked at."""
+TURNING_SHARE = 0.05
+"""Part of the largest entry of the direction that is not held from which a joint is named."""
+
+
+class UndecidedBranch(AssemblyError):
+    """A way leads over a place behind which the held coordinates do not decide the branch."""
+
+
+def meet_exactly(before: Followers, behind: Followers, step: Array) -> bool:
+    """Whether a curve from one closed position to another, with the rates of both, leaves the loops closed.
+
+    step : (nv,) displacement of what is held from one to the other
+    """
+    compiled, p = before.compiled, before.p
+    gone = compiled.coordinates.difference(before.q, behind.q)
+    first, last = before.follow(step), behind.follow(step)
+    for x in PLACES:
+        cubic = gone * x * x * (3.0 - 2.0 * x) + first * x * (1.0 - x) ** 2 - last * x * x * (1.0 - x)
+        at = compiled.coordinates.integrate_step(before.q, cubic)
+        gap = np.abs(compiled.call("constraint_residual", at, p=p)) * (compiled.levels == 0)
+        if not float(np.max(gap, initial=0.0)) < SOLVED_GAP:
+            return False
+    return True
+
+
+def loosened(here: Followers, behind: Array) -> tuple[float, Array]:
+    """(share, (nv,) direction) of what follows behind and is held least here: its part of the largest singular value.
+    Of machines that are too large for that, 1 and nothing."""
+    free = ~here.kept
+    direction = np.zeros(here.compiled.nv)
+    if is_sparse(here.G) or not free.any():
+        return 1.0, direction
+    _, sizes, right = np.linalg.svd(here.matrix(behind)[:, free])
+    following = right[: len(sizes)][sizes > FOLLOWS_TOLERANCE * np.max(sizes, initial=0.0)].T
+    if not following.shape[1]:
+        return 1.0, direction
+    _, sizes, right = np.linalg.svd(here.G[:, free] @ following)
+    direction[free] = following @ right[-1]
+    least = sizes[-1] if len(sizes) == following.shape[1] else 0.0
+    return float(least / np.max(sizes, initial=1e-300)), direction
+
+
+def undecided(here: Followers, behind: Array) -> UndecidedBranch:
+    """The refusal, with the names of what is held, of the joints that may go on in two ways, and of their loops."""
+    compiled, q = here.compiled, here.q
+    turning = np.abs(loosened(here, behind)[1])
+    joints = _of_speeds(here, turning > TURNING_SHARE * np.max(turning, initial=0.0))
+    held = _of_speeds(here, here.kept)
+    at = listed([f"'{each.name}' at {value_text(x, each.dimension)}"
+                 for x, each in zip(q, compiled.coordinates.table, strict=True) if each.joint in held])  # fmt: skip
+    loops = [", ".join(loop.joints) for loop in compiled.loops if set(joints) & set(loop.joints)]
+    names = listed([repr(name) for name in joints])
+    error = UndecidedBranch(
+        f"With {at}, {names} can go on in two ways, between which nothing decides.",
+        where=f"loop{'s' if len(loops) > 1 else ''} {' and '.join(loops)}",
+        remedy="Name a coordinate of one of these joints, too; or begin behind that place, on the branch that is meant;"
+        " or give lengths that are equal, or differ more.",
+    )
+    error.q = q
+    return error
+
+
+def _of_speeds(followers: Followers, speeds: NDArray[np.bool_]) -> list[str]:
+    """The joints to which any of these speeds belongs."""
+    own = followers.compiled.coordinates
+    return [joint for joint in own.joints if speeds[own.slice_v(joint)].any()]

@@ -1,0 +1,92 @@
+"""HDF5 files opened for reading, when it is sure that reading them comes to an end.
+
+HDF5 searches for ever in some damaged files, and breaks off over others. A seal (`core.files.sealed_file`) finds damage
+before HDF5 looks; a file without one (of other programs, older, unfinished) is first read through by a process of its
+own, which is given up after a while.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from core.apart.starting import environment, finished, python
+from core.errors import FileError
+from core.files import unfinished_file
+from core.files.sealed_file import is_whole
+
+PATIENCE = 20.0
+"""s that reading through a file without a seal may take,"""
+PACE = 10e6
+"""and one more for each so many bytes."""
+UNPACKED = 256_000_000
+"""Bytes that compressed numbers may unpack to beyond those of the file."""
+REMEDY = "Copy it again from where it is whole, or make it again."
+
+
+@contextlib.contextmanager
+def opened(path: str, *, unfinished: bool = True) -> Iterator[Any]:
+    """The file as an `h5py.File`. unfinished : whether one whose writer was killed, or still writes, is read as if it
+    had been closed.
+
+    Raises FileError where it is damaged so that HDF5 does not come to an end, OSError where it cannot be read.
+    """
+    import h5py
+
+    if not is_whole(path):
+        prove(path)
+    with contextlib.ExitStack() as stack:
+        try:
+            file = stack.enter_context(h5py.File(path, "r"))
+        except OSError:
+            if not unfinished:
+                raise
+            file = stack.enter_context(unfinished_file.opened(path))
+        yield file
+
+
+def prove(path: str) -> None:
+    """Have a process of its own read through a file. Raises FileError where that does not end, or ends with the
+    process; what HDF5 reports in words is left to whoever reads the file."""
+    limit = PATIENCE + os.stat(path).st_size / PACE
+    command = python(f"{__package__}.hdf5_probe", os.path.abspath(path))
+    try:
+        end = finished(command, limit=limit, own=environment())
+    except TimeoutError:
+        why = f"it is damaged, or far too large: reading it did not end within {limit:.0f} s"
+    except OSError as error:
+        raise FileError(
+            f"The file cannot be examined before it is opened: no process can be started ({error.strerror or error}).",
+            file=path,
+            remedy="Close other programs and try again.",
+        ) from None
+    else:
+        if end.code == 0:
+            return
+        how = f"signal {-end.code}" if end.code < 0 else end.last_words or f"exit code {end.code}"
+        why = f"it is damaged: reading it breaks off ({how})"
+    raise FileError(f"The file is not opened, because {why}.", file=path, remedy=REMEDY)
+
+
+def stored(file: Any, name: str, size: int) -> Any:
+    """The data of a name in an open HDF5 file of so many bytes. Raises ValueError where they are elsewhere (links and
+    views into other files are not followed), or more than the file can hold."""
+    import h5py
+
+    if not isinstance(file.get(name, getlink=True), h5py.HardLink):
+        raise ValueError(f"'{name}' is a link")
+    data = file[name]
+    if not is_own(data):
+        raise ValueError(f"'{name}' holds no data of its own")
+    if data.nbytes > max(size, UNPACKED):
+        raise ValueError(f"'{name}' is said to hold {data.nbytes / 1e6:.0f} MB, the file has {size / 1e6:.0f}")
+    return data
+
+
+def is_own(data: Any) -> bool:
+    """Whether something of an HDF5 file is data that lie in this file."""
+    import h5py
+
+    return isinstance(data, h5py.Dataset) and not data.is_virtual and not data.external
