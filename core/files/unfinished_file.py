@@ -1,4 +1,4 @@
-"""HDF5 files whose writer was killed, or still writes: read as if they had been closed.
+"""Reading of HDF5 files whose writer was killed, or still writes, as if they had been closed.
 
 HDF5's own mode for such files tries again and again, with pauses that double, where a file is damaged: it would stand
 still for ever. Here the superblock (format specification 3.0, II.A, version 3) is seen without its mark of an open
@@ -23,7 +23,7 @@ _MASK = 0xFFFFFFFF
 
 @contextlib.contextmanager
 def opened(path: str) -> Iterator[Any]:
-    """The file as an `h5py.File`. Raises OSError where it cannot be read."""
+    """Open a file as an `h5py.File`. Raises OSError if it cannot be read."""
     import h5py
 
     with _Closed(path) as content:
@@ -33,18 +33,18 @@ def opened(path: str) -> Iterator[Any]:
 
 
 class _Closed(io.FileIO):
-    """The file with another superblock."""
+    """File view in which the superblock is that of a closed file."""
 
     _head = b""
 
     def mend(self) -> None:
-        """Show the superblock as its writer would have left it. Raises OSError."""
+        """Replace the superblock by the one of a closed file. Raises OSError."""
         head, size = self.read(LENGTH), self.seek(0, io.SEEK_END)
         self._head = closed(head or b"", size)
         self.seek(0)
 
     def readinto(self, buffer: Any) -> int:
-        """Read, as any file."""
+        """Read bytes into a buffer, as any file."""
         start = self.tell()
         count = int(super().readinto(buffer) or 0)
         own = self._head[start : start + count]
@@ -53,7 +53,7 @@ class _Closed(io.FileIO):
 
 
 def closed(head: bytes, size: int) -> bytes:
-    """The superblock as its writer would have left it at the end of a file of so many bytes.
+    """Return the superblock as its writer would have left it at the end of a file of `size` bytes.
 
     Raises OSError if it is none of version 3.
     """
@@ -67,7 +67,8 @@ def closed(head: bytes, size: int) -> bytes:
 
 
 def checksum(data: bytes) -> int:
-    """Bob Jenkins' lookup3 (hashlittle, 2006, public domain) of some bytes, with which HDF5 guards its metadata."""
+    """Return Bob Jenkins' lookup3 checksum (hashlittle, 2006, public domain) of some bytes, with which HDF5 protects
+    its metadata."""
     a = b = c = (0xDEADBEEF + len(data)) & _MASK
     blocks = [data[k : k + 12] for k in range(0, len(data), 12)]
     for k, block in enumerate(blocks):

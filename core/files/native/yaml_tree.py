@@ -120,7 +120,7 @@ class _Builder:
         return self.entries(line, depth)
 
     def check(self, event: Any, line: int, depth: int) -> None:
-        """Refuse what a file of ours does not have."""
+        """Raise FileError for YAML features that native files do not use."""
         if event.anchor is not None:  # of an alias, too
             raise self.refusal(
                 event,
@@ -153,7 +153,7 @@ class _Builder:
         return Entries(items, line)
 
     def name(self, event: Any, depth: int) -> str:
-        """A key that is no plain scalar: a message."""
+        """Return a key. Raises FileError if it is not a plain scalar."""
         key = self.node(event, depth + 1)
         if not isinstance(key, Text):
             raise self.refusal(event, "A list or mapping cannot be a key.", "Write a name before the colon.")

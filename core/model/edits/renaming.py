@@ -43,7 +43,7 @@ SPACES = {"body": "frame", "point": "frame"}
 
 @dataclass(frozen=True)
 class Renaming:
-    """Old name → new name, in references by namespace and in formulas."""
+    """Table of old name → new name, in references by namespace and in formulas."""
 
     references: dict[str, dict[str, str]] = field(default_factory=dict)
     parameters: dict[str, str] = field(default_factory=dict)
