@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from core.errors import ExpressionError, KinetostatError, ModelError
 from core.model import Body, Box, DHChain, DHRow, Frame, Joint, Limit, Material, Mimic, Model, Parameter, Pose
 from core.model.formula.expression import evaluate, parse
-from core.model.parameters import environment, in_order
+from core.model.parameters import environment, parameters_in_order
 from core.model.units.units import SI, UNITS, display
 
 A, B = Body(name="a"), Body(name="b")
@@ -119,7 +119,7 @@ def test_parameters_follow_one_another_in_any_order():
 def test_order_puts_each_after_what_it_uses(order):
     chain = [Parameter(name="p0", value=1.0)] + [Parameter(name=f"p{i}", value=f"p{i - 1} + p0") for i in range(1, 8)]
     shuffled = [chain[i] for i in order]
-    found = [parameter.name for parameter in in_order(shuffled)]
+    found = [parameter.name for parameter in parameters_in_order(shuffled)]
     assert found == [f"p{i}" for i in range(8)]
     assert environment(shuffled)["p7"] == 8.0
 

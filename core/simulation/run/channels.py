@@ -16,7 +16,7 @@ from core.constraints.joint_modes import JointModes
 from core.errors import ExpressionError, ModelError, likely_meant
 from core.mechanism import Mechanism
 from core.model import JOINT_KINDS
-from core.model.dimensions import common, rate
+from core.model.dimensions import common_dimension, rate
 from core.model.formula.expression import Node, evaluate, names, parse
 from core.model.formula.formula_units import UNKNOWN, Dimension, dimension_of, of_name
 from core.simulation.run import energy_ledger, mode_columns
@@ -179,7 +179,7 @@ class Channels:
         """The dimension of a channel, of a component of one, or of a formula; "none" where columns differ, and where
         the powers of a formula's units have no name."""
         if (found := self._dimensions(channel)) is not None:
-            return common(found)
+            return common_dimension(found)
         owner, _, part = channel.rpartition(".")
         found = self._dimensions(owner) if owner in self.names else None
         if found is None:
