@@ -129,7 +129,7 @@ def test_circles_are_refused_with_the_chain(folder):
             "assembly 'x', settings",
             "no parameter",
         ),
-        ("x: {file: parts/leg.kst, settings: [{parameter: l, value: w}]}", 3, "assembly 'x', value", "'w' is not defined"),
+        ("x: {file: parts/leg.kst, settings: [{parameter: l, value: w}]}", 3, "assembly 'x', value", "'w' is not"),
         ("x: {file: parts/leg.kst, parent: y}", 3, "assembly 'x', parent", "'y'"),
         ("a-b: {file: parts/leg.kst}", 3, "assembly 'a-b', name", "formula"),
         ("x: {file: parts/shank.stl}", None, "(imported as 'x')", "a mesh"),

@@ -120,8 +120,8 @@ def test_what_is_wrong_with_a_kind_is_told_with_its_name() -> None:
     for kind, said in (
         (Silent, "Silent lacks bias, measure, pose, residual, subspace"),
         (Askew, "'askew' is refused: at its neutral coordinates 0 frame b does not coincide"),
-        (Deformed, "'deformed' is refused: its pose at q = .* has no rotation matrix"),
-        (Lame, "'lame' is refused: its 1 speeds at q = .* do not move it"),
+        (Deformed, "'deformed' is refused: its pose at q = .* contains no valid rotation matrix"),
+        (Lame, "'lame' is refused: its 1 speeds at q = .* give zero or linearly dependent motions"),
         (int, "not a kind of any family.*JointKind"),
     ):
         with pytest.raises(ks.KinetostatError, match=said):

@@ -137,7 +137,7 @@ def test_columns_of_a_trace_are_read_in_the_units_of_their_heads(session, tmp_pa
 
 def test_a_trace_in_units_of_something_else_is_refused(session, tmp_path):
     (tmp_path / "free.sim").write_text("t;q1 [mm];q2\n0;1;1\n1;2;2\n")
-    with pytest.raises(FileError, match="'mm' is no unit of an angle"):
+    with pytest.raises(FileError, match="'mm' is not a unit of an angle"):
         session.run('SimDrive["free.sim"]')
 
 

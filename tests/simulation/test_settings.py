@@ -95,7 +95,7 @@ def slider(**of_driver):
 @pytest.mark.parametrize("t", ["x", None, NAN, True])
 def test_a_time_that_is_none_is_refused(t):
     mech = Mechanism(slider(function="sin(t)"))
-    with pytest.raises(ModelError, match="is no finite time"):
+    with pytest.raises(ModelError, match="is not a finite time"):
         mech.constraint_residual(mech.neutral(), t=t)
 
 
