@@ -16,7 +16,7 @@ from core.constraints.joint_modes import JointModes
 from core.errors import ExpressionError, ModelError, likely_meant
 from core.mechanism import Mechanism
 from core.model import JOINT_KINDS
-from core.model.dimensions import common, rate
+from core.model.dimensions import common_dimension, rate
 from core.model.formula.expression import Node, evaluate, names, parse
 from core.model.formula.formula_units import UNKNOWN, Dimension, dimension_of, of_name
 from core.simulation.run import energy_ledger, mode_columns
@@ -179,7 +179,7 @@ class Channels:
         """Return the dimension of a channel, of one of its components, or of a formula; "none" if columns differ or if
         the unit of a formula has no name."""
         if (found := self._column_dimensions(channel)) is not None:
-            return common(found)
+            return common_dimension(found)
         owner, _, part = channel.rpartition(".")
         found = self._column_dimensions(owner) if owner in self.names else None
         if found is None:
