@@ -104,7 +104,7 @@ def refuse_less_at_rest(element: Any, where: str) -> None:
     for prefix, (sliding, resting) in zip(("", "backward_"), friction_by_direction(element), strict=True):
         if isinstance(sliding, float) and isinstance(resting, float) and resting < sliding:
             raise ModelError(
-                f"Static friction ({resting:g}) is less than sliding friction ({sliding:g}).",
+                f"Static friction ({resting:g}) is less than kinetic friction ({sliding:g}).",
                 where=f"{where}, {prefix}static_friction",
                 remedy="Give a static friction of at least the sliding friction.",
             )

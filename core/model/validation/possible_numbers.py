@@ -349,7 +349,7 @@ def _friction_findings(element: Joint | Force, number: Number) -> Iterator[Findi
             yield _finding(
                 element,
                 "error",
-                f"Static friction ({static:g}) is less than sliding friction{' backward' * k} ({kinetic:g}).",
+                f"Static friction ({static:g}) is less than kinetic friction{' backward' * k} ({kinetic:g}).",
                 "Give a static friction of at least the sliding friction.",
                 "backward_static_friction" if k else "static_friction",
             )

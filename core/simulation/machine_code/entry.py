@@ -67,7 +67,7 @@ class Entry:
     def call(self) -> Any:
         """Return the raw C function for frequent callers, without Python overhead."""
         if not self._is_final:
-            self._load()
+            self._load_code()
         return self._call
 
     def __call__(self, *arguments: float) -> int:

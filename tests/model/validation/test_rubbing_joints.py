@@ -34,7 +34,7 @@ CASES = {
         machine(Parameter(name="f", value=3.0), friction="f", static_friction=2.0),
         "error",
         "static_friction",
-        "less than sliding friction",
+        "less than kinetic friction",
     ),
     "negative Stribeck speed": (machine(friction=1.0, stribeck_speed=-0.1), "error", "stribeck_speed", "negative"),
     "idle Stribeck speed": (machine(friction=1.0, stribeck_speed=0.1), "hint", "stribeck_speed", "has no effect"),
