@@ -78,7 +78,7 @@ class _Proposal(QWidget):
 
     def show_advice(self, advice: str) -> None:
         """Say it; '' hides the line."""
-        self.text.setText(f"More is held than needed. {advice} The motion stays the same.")
+        self.text.setText(f"Overconstrained. {advice} The motion stays the same.")
         self.setVisible(bool(advice))
 
 
