@@ -1,4 +1,4 @@
-"""Completion in the console: names, attributes, options of functions, and the names an option may take."""
+"""Completion in the Python console: names, attributes, options of functions, and the values that an option accepts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST = 200
 
 
 def completions(before: str, namespace: dict[str, Any]) -> tuple[str, list[str]]:
-    """(the word before the cursor, what it may become) for the text of a line up to the cursor."""
+    """Return (the word before the cursor, its possible completions) for the text of a line up to the cursor."""
     called = _CALL.search(before)
     function = FUNCTIONS.get(called.group(1)) if called else None
     if called and function is not None:
@@ -47,7 +47,7 @@ def _match(text: str) -> str:
 
 
 def _values(option: Any, namespace: dict[str, Any], stem: str) -> list[str]:
-    """Names or words an option takes."""
+    """Return the names or words that an option accepts."""
     words: tuple[str, ...] = ()
     if isinstance(option, Choice):
         words = option.choices

@@ -1,4 +1,4 @@
-"""Runs the person's Python text in a thread of its own, one command at a time.
+"""Run the user's Python text in a separate thread, one command at a time.
 
 What touches the session is done in the window's thread: `session` in the console is a stand-in that hands every call
 over and waits for it. Output of the thread, and only of it, goes to the console.
@@ -28,11 +28,12 @@ from core.functions.results import Result
 
 FILE = "<console>"
 WAIT = 3.0
-"""Seconds that closing waits for a stopped command."""
+"""Time that closing waits for a stopped command, s."""
 
 
 class Interpreter(QObject):
-    """`run(text)` executes a command; `wrote(text, kind)` (kind "" or "error") and `ended()` tell of it."""
+    """Python interpreter of the console: `run(text)` executes a command; the signals `wrote(text, kind)` (kind "" or
+    "error") and `ended()` report output and completion."""
 
     wrote = Signal(str, str)
     ended = Signal()
@@ -53,7 +54,8 @@ class Interpreter(QObject):
     # ----------------------------------------------------------------------------- names
 
     def namespace(self) -> dict[str, Any]:
-        """The names a command sees: those at hand as they are now, unless the person gave them another value."""
+        """Return the names a command can use: the built-in ones with their current values, unless the user has
+        reassigned them."""
         import numpy
 
         import kinetostat
@@ -97,7 +99,7 @@ class Interpreter(QObject):
             self.answering = False
 
     def context(self) -> Context:
-        """The machine as shown now; a command stops at its next step when asked to."""
+        """Return the machine as currently shown; a running command stops at its next step when asked to."""
 
         def take() -> Context:
             return dataclasses.replace(self._pictures.context(), cancelled=lambda: self._stopping)
@@ -112,14 +114,14 @@ class Interpreter(QObject):
         return self._thread is not None
 
     def run(self, text: str) -> None:
-        """Execute a command beside the window."""
+        """Execute a command in the background."""
         names = self.namespace()
         self._stopping = False
         self._thread = threading.Thread(target=self._execute, args=(text, names), name="console", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
-        """Interrupt the command that runs."""
+        """Interrupt the running command."""
         thread = self._thread
         if thread is not None and thread.ident is not None and thread.is_alive():
             self._stopping = True
@@ -128,7 +130,7 @@ class Interpreter(QObject):
             )
 
     def wait(self) -> bool:
-        """Wait for the command's end; True if it has ended."""
+        """Wait for the command to end; return True if it has ended."""
         thread = self._thread
         if thread is not None:
             thread.join(WAIT)
@@ -150,7 +152,7 @@ class Interpreter(QObject):
         self.ended.emit()
 
     def _show(self, value: object) -> None:
-        """The value of an expression, as Python shows it; results of functions as text."""
+        """Print the value of an expression as Python shows it; results of functions as text."""
         if value is None:
             return
         self._names["_"] = value
@@ -165,7 +167,7 @@ class Interpreter(QObject):
     # ----------------------------------------------------------------------------- the window's thread
 
     def in_window(self, action: Callable[[], Any]) -> Any:
-        """The value of an action that is done in the window's thread."""
+        """Run an action in the window's thread and return its value."""
         if threading.current_thread() is not self._thread:
             return action()
         answer: Future[Any] = Future()
@@ -185,7 +187,7 @@ class Interpreter(QObject):
 
 
 def _run(text: str, names: dict[str, Any], show: Callable[[object], None]) -> None:
-    """Execute a text; the value of its last expression is shown."""
+    """Execute a text and show the value of its last expression."""
     tree = ast.parse(text, FILE)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     exec(compile(tree, FILE, "exec"), names)
@@ -194,7 +196,7 @@ def _run(text: str, names: dict[str, Any], show: Callable[[object], None]) -> No
 
 
 def _told(error: BaseException) -> str:
-    """A short traceback: only the lines of the person's own text."""
+    """Return a short traceback with only the lines of the user's own text."""
     if isinstance(error, SyntaxError) and error.filename == FILE:
         return "".join(traceback.format_exception_only(error))
     own = [entry for entry in traceback.extract_tb(error.__traceback__) if entry.filename == FILE]
@@ -203,7 +205,7 @@ def _told(error: BaseException) -> str:
 
 
 class _Handed:
-    """The session as the console sees it: reading and calling happen in the window's thread."""
+    """Proxy of the session for the console: attributes are read and methods called in the window's thread."""
 
     def __init__(self, target: Any, in_window: Callable[[Callable[[], Any]], Any]) -> None:
         object.__setattr__(self, "_target", target)
@@ -231,7 +233,7 @@ class _Handed:
 
 
 class _Output:
-    """While it is entered, what this thread prints goes to `write(text, kind)`."""
+    """Context manager that sends everything this thread prints to `write(text, kind)`."""
 
     def __init__(self, write: Callable[[str, str], None]) -> None:
         self._write = write
@@ -257,14 +259,14 @@ class _Output:
 
 
 class _Split:
-    """A stream that sends the text of some threads elsewhere."""
+    """Output stream that routes the text of selected threads elsewhere."""
 
     def __init__(self, original: TextIO | None) -> None:
         self.original = original
         self.routes: dict[int, Callable[[str], None]] = {}
 
     def write(self, text: str) -> int:
-        """Text of a routed thread goes its way, other text to the original stream."""
+        """Send the text of a routed thread to its own target, other text to the original stream."""
         route = self.routes.get(threading.get_ident())
         if route is not None:
             route(text)

@@ -1,4 +1,4 @@
-"""The panel that replays a derivation."""
+"""The panel that replays the derivation of the equations of motion."""
 
 from app.panels.panel import BOTTOM, Panel
 from core.later import function

@@ -1,4 +1,5 @@
-"""Derivation replay: the steps from frames to equations of motion, each with words, formula, numbers and picture."""
+"""Derivation replay: the steps from frames to equations of motion, each with explanation, formula, numbers and picture.
+"""
 
 from __future__ import annotations
 
@@ -42,17 +43,17 @@ EMPTY = (
     "column by column, energies, M, C and G – each with its formula, its numbers at the pose and its picture."
 )
 FAST, SLOW = 20, 300
-"""Milliseconds after a movement until the numbers follow: of short formulas, of long ones."""
+"""Delays after a movement until the numbers of short and of long formulas are updated, ms."""
 LONG = 12_000
-"""Operations of a long formula."""
+"""Number of operations from which a formula counts as long."""
 
 
 class DerivationPanel(QWidget):
-    """A list of steps at the left, the chosen one at the right; formulas are derived beside the window."""
+    """List of steps on the left, the chosen step on the right; formulas are derived in the background."""
 
     help_wanted = Signal(str)
     changed = Signal()
-    """The replay began or ended."""
+    """Emitted when the replay begins or ends."""
 
     def __init__(self, view: Stage, jobs: Jobs) -> None:
         super().__init__()
@@ -73,7 +74,7 @@ class DerivationPanel(QWidget):
         )
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from all signals."""
         self.end()
         self._life.close()
 
@@ -94,7 +95,8 @@ class DerivationPanel(QWidget):
 
     @cached_property
     def page(self) -> DerivationPage:
-        """The page of the chosen step, made with the first replay: symbols and their pictures take long to load."""
+        """Return the page of the chosen step, created with the first replay because symbols and their pictures load
+        slowly."""
         from app.panels.derivation.page import DerivationPage
 
         page = DerivationPage(self._session)
@@ -128,15 +130,15 @@ class DerivationPanel(QWidget):
 
     @property
     def on(self) -> bool:
-        """Whether a replay is open."""
+        """True while a replay is open."""
         return self.robot is not None
 
     def context(self) -> Context:
-        """The machine as it is shown now."""
+        """Return the machine as currently shown."""
         return self._session.context()
 
     def begin(self, *, anew: bool = False) -> None:
-        """Open the replay at its first step; says why where it is impossible."""
+        """Open the replay at its first step; report why if that is impossible."""
         if self.on and not anew:
             self.list.setFocus()
             return
@@ -166,7 +168,7 @@ class DerivationPanel(QWidget):
         self.changed.emit()
 
     def end(self) -> None:
-        """Close the replay: nothing of it stays in the scene."""
+        """Close the replay and remove its pictures from the scene."""
         self._cancel()
         was, self.robot = self.on, None
         self._known.clear()
@@ -192,12 +194,12 @@ class DerivationPanel(QWidget):
 
     @property
     def current(self) -> Step | None:
-        """The step that is shown."""
+        """Return the step that is shown."""
         row = self.list.currentRow()
         return self.steps[row] if self.on and 0 <= row < len(self.steps) else None
 
     def step(self, direction: int) -> None:
-        """Go on, or back."""
+        """Go to the next or previous step."""
         if self.on:
             self.list.setCurrentRow(min(max(self.list.currentRow() + direction, 0), len(self.steps) - 1))
 
@@ -220,7 +222,7 @@ class DerivationPanel(QWidget):
             self._derive(row)
 
     def _derive(self, row: int) -> None:
-        """Derive a step's formula beside the window."""
+        """Derive a step's formula in the background."""
         robot, step = self.robot, self.steps[row]
 
         def work(progress: Callable[..., None], cancelled: Callable[[], bool]) -> Formulas | None:
@@ -260,7 +262,7 @@ class DerivationPanel(QWidget):
     # ----------------------------------------------------------------------------- following the pose
 
     def refresh(self) -> None:
-        """Numbers and picture for the pose now shown."""
+        """Update numbers and picture for the current pose."""
         step = self.current
         if step is None or self.robot is None:
             return
@@ -296,7 +298,7 @@ class DerivationPanel(QWidget):
             self.end()
 
     def set_seen(self, seen: bool) -> None:
-        """Whether the panel is in front: only then its picture is in the scene."""
+        """Set whether the panel is in front; its picture is in the scene only then."""
         self._seen = seen
         self.refresh()
 
@@ -305,7 +307,7 @@ class DerivationPanel(QWidget):
     # ----------------------------------------------------------------------------- keys
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Left and right step in the list, too; F1 opens the help."""
+        """Step through the list with Left and Right as well; F1 opens the help."""
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             directions = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Space: 1}
             if event.key() in directions and not event.modifiers():
@@ -325,7 +327,7 @@ def _stop(cancelled: Callable[[], bool]) -> None:
 
 
 def make(bench: Workbench) -> DerivationPanel:
-    """The panel of a window."""
+    """Create the derivation panel of a window."""
     panel = DerivationPanel(bench.stage, bench.jobs)
     panel.help_wanted.connect(lambda topic: bench.dialogs.help(topic))
     return panel

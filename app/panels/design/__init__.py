@@ -1,4 +1,4 @@
-"""The panel Design."""
+"""The Design panel."""
 
 from app.panels.panel import BOTTOM, Panel
 from core.later import function

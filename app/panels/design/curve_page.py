@@ -1,4 +1,4 @@
-"""What is asked of a linkage for a curve: its kind, the points, how they are meant."""
+"""Input page for a path-generation problem: the type of linkage, the target points and how they are treated."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ NARROW = 70
 
 
 class CurvePage(QWidget):
-    """Fields; the curve itself stands on the sheet beside it."""
+    """Input fields of the curve problem; the curve itself is drawn on the canvas next to them."""
 
     def __init__(
         self, draw: Callable[[], None], read: Callable[[], None], clear: Callable[[], None], typed: Callable[[], None]
     ) -> None:
-        """draw : in the 3-D view; read : a file; clear : the sheet; typed : points were typed."""
+        """Create the page with callbacks: draw in the 3-D view, read a file, clear the canvas, and typed when points
+        were typed."""
         super().__init__()
         self.topology = Combo()
         for name, title in TOPOLOGY_TITLES.items():
@@ -55,15 +56,15 @@ class CurvePage(QWidget):
         form.setContentsMargins(2, 4, 2, 6)
 
     _put_aside = ""
-    """Terms for curves that are drawn, while points are shown that are taken as they are."""
+    """Number of Fourier terms for drawn curves, kept while points are shown that are used as they are."""
 
     def take_as_is(self) -> None:
-        """Points that were read or stored are not smoothed."""
+        """Use points that were read or stored without smoothing."""
         self._put_aside = self._put_aside or self.smooth.text()
         self.smooth.setText("0")
 
     def take_smoothed(self) -> None:
-        """What is drawn is smoothed again, as before points were taken as they are."""
+        """Smooth drawn points again, with the number of terms in use before points were taken as they are."""
         self.smooth.setText(self._put_aside or self.smooth.text())
         self._keep_terms()
 
@@ -71,20 +72,21 @@ class CurvePage(QWidget):
         self._put_aside = ""
 
     def terms(self) -> int:
-        """Fourier terms; 0: not smoothed. Raises ModelError."""
+        """Return the number of Fourier terms; 0 means no smoothing. Raises ModelError."""
         text = self.smooth.text().strip() or "0"
         if not text.isdigit():
             raise ModelError(f"'{text}' is no number of terms.", where="Fourier terms", remedy="Type 0, 1, 2, …")
         return int(text)
 
     def aim(self, name: str, points: Array, place: Pose | None) -> Aim:
-        """As a design of the document: points (n, 2), m, to a micrometre. Raises ModelError."""
+        """Return the page's contents as a design of the document, with points (n, 2) in m rounded to a micrometre.
+        Raises ModelError."""
         curve = tuple(CurveRow(x=x, z=z) for x, z in (np.round(points, 6) + 0.0).tolist())
         linkage, closed, timed = str(self.topology.currentData()), self.closed.isChecked(), self.timed.isChecked()
         return Aim(name=name, kind="curve", linkage=linkage, curve=curve, closed=closed, timed=timed, place=place)
 
     def show_aim(self, aim: Aim) -> None:
-        """A design of the document, but for its points."""
+        """Show a design of the document, except its points."""
         self.topology.setCurrentIndex(max(0, self.topology.findData(aim.linkage)))
         self.closed.setChecked(aim.closed)
         self.timed.setChecked(aim.timed)

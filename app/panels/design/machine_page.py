@@ -1,5 +1,5 @@
-"""What is asked of this machine: parameters by which a formula is least, an output is a function of a coordinate, or a
-body goes through poses."""
+"""Input page for the dimensional synthesis of the open machine: a formula to minimise, an output as a function of a
+coordinate, or poses of a body."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ from core.model.trims import dimension_of_signal
 REST, RUN = "rest", "run"
 PLANE_TITLES = {"xz": "x–z", "xy": "x–y", "yz": "y–z"}
 VARY, WANTED, ROWS = range(3)
-"""Tabs."""
+"""Indices of the tabs."""
 NARROW = 70
 
 
 class MachinePage(QTabWidget):
-    """Tabs: what varies, what is wanted, and rows of numbers where these are. `edited` after every edit of the person,
-    `refused(words)` when what was pasted or read is not taken."""
+    """Tabs for the variables, the goal, and rows of numbers where there are any. Emits `edited` after every edit, and
+    `refused(words)` when pasted or read text is not accepted."""
 
     edited = Signal()
     refused = Signal(str)
 
     def __init__(self, units: Units, names: Callable[[], tuple[str, ...]], choose_file: Callable[[], str]) -> None:
-        """names : those of channels; choose_file : asks for a CSV file, "" for none."""
+        """Create the page; names returns the channel names, choose_file asks for a CSV file ("" for none)."""
         super().__init__()
         self._choose_file, self._names = choose_file, names
         self._model = Model(name="")
@@ -141,7 +141,7 @@ class MachinePage(QTabWidget):
             combo.activated.connect(lambda _: self.edited.emit())
 
     def _complete(self) -> None:
-        """The first letter brings the names of channels."""
+        """Set up completion of channel names from their first letter."""
         if self.output.completer() is None:
             completer = LastName(list(self._names()), self.output)
             completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
@@ -151,7 +151,7 @@ class MachinePage(QTabWidget):
             self.output.setCompleter(completer)
 
     def _count_up(self) -> None:
-        """How many of each there are, in the tabs' titles."""
+        """Show the number of variables, goals and rows in the tabs' titles."""
         rows = "Poses" if self._kind == MOTION else "Points"
         for tab, title, count in ((VARY, "Vary", self.vary.count()), (ROWS, rows, self.table.count())):
             self.setTabText(tab, f"{title} ({count})" if count else title)
@@ -163,7 +163,7 @@ class MachinePage(QTabWidget):
     # -------------------------------------------------------------------------------------------- showing
 
     def show_kind(self, kind: int) -> None:
-        """The fields of a kind of question."""
+        """Show the fields of a kind of design problem."""
         self._kind = kind
         shown = {
             PARAMETERS: {"minimise", "over"},
@@ -179,7 +179,7 @@ class MachinePage(QTabWidget):
         self._count_up()
 
     def show_machine(self, model: Model, mech: Mechanism) -> None:
-        """What there is of a machine."""
+        """Show the parameters, coordinates and bodies of a machine."""
         self._model = model
         self.vary.show_parameters(model, mech)
         self.output.setCompleter(None)  # type: ignore[arg-type]
@@ -205,13 +205,13 @@ class MachinePage(QTabWidget):
         self._head_tables()
 
     def _hint(self, names: ExampleNames) -> None:
-        """Examples of what may be typed, on this machine."""
+        """Show examples of valid input for this machine."""
         self.minimise.setPlaceholderText(names.hint("span({frame}.position.z)", "(mode[1].period - 1)^2"))
         self.require.setPlaceholderText(names.hint("min({frame}.position.z) > 5 cm", end="; …"))
         self.output.setPlaceholderText(names.hint("{joint}.q", "{frame}.position.z"))
 
     def _head_tables(self) -> None:
-        """Heads with the units of what they stand for."""
+        """Set the tables' column titles with units."""
         driven = str(self.driven.currentData() or "x")
         output = self.output.text().strip()
         x = measure_of(dimension_of_signal(self._model, driven))
@@ -223,11 +223,11 @@ class MachinePage(QTabWidget):
 
     @property
     def table(self) -> NumberTable:
-        """The one of the kind."""
+        """Return the table of the chosen kind of problem."""
         return self.poses if self._kind == MOTION else self.points
 
     def refresh_units(self) -> None:
-        """The person chose other units."""
+        """Update all fields after a change of display units."""
         self.vary.refresh_units()
         for table in (self.points, self.poses):
             table.refresh_units(self._model.values())
@@ -240,7 +240,7 @@ class MachinePage(QTabWidget):
         self.take(QGuiApplication.clipboard().text(), "clipboard")
 
     def take(self, text: str, name: str) -> None:
-        """Rows of a text take the place of those here; what is wrong is told."""
+        """Replace the rows by those of a text; report what is wrong."""
         try:
             self.table.take_text(text, name)
         except FileError as error:
@@ -252,7 +252,7 @@ class MachinePage(QTabWidget):
             self.read(Path(path))
 
     def read(self, path: Path) -> None:
-        """Rows of a CSV file."""
+        """Read rows from a CSV file."""
         text = text_of(path, self.refused.emit)
         if text is not None:
             self.take(text, path.name)
@@ -260,14 +260,14 @@ class MachinePage(QTabWidget):
     # ------------------------------------------------------------------------------------- what is asked
 
     def count(self) -> int:
-        """Starts. Raises ModelError."""
+        """Return the number of starts. Raises ModelError."""
         text = self.starts.text().strip()
         if not text.isdigit() or int(text) < 1:
             raise ModelError(f"'{text}' is no number of starts.", where="Starts", remedy="Type 1, 2, …")
         return int(text)
 
     def aim(self, name: str) -> Aim:
-        """As a design of the document. Raises ModelError naming the place."""
+        """Return the page's contents as a design of the document. Raises ModelError naming the field."""
         varied = tuple(
             DesignVariable(parameter=parameter, minimum=low, maximum=high)
             for parameter, (low, high) in self.vary.bounds().items()
@@ -298,7 +298,7 @@ class MachinePage(QTabWidget):
             return text  # a formula in parameters
 
     def show_aim(self, aim: Aim) -> list[str]:
-        """A design of the document; names of what varies there and has no row here."""
+        """Show a design of the document; return the names of variables that have no row here."""
         missing = self.vary.show_bounds({row.parameter: (row.minimum, row.maximum) for row in aim.vary})
         self.require.setText("; ".join(row.formula for row in aim.require))
         self.driven.setCurrentIndex(max(0, self.driven.findData(aim.coordinate)))

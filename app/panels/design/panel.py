@@ -1,5 +1,5 @@
-"""The panel Design: parameters of the machine by a formula, a function or poses, or a linkage for a curve; searched
-beside the window."""
+"""The Design panel: machine parameters from a formula, a function or poses, or a linkage for a curve; searched in the
+background."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
 
 NOTHING_FOUND = "Stopped before anything was found."
 CURVES = 3
-"""Solutions whose curves are shown together."""
+"""Number of solutions whose curves are shown together."""
 
 
 class DesignPanel(QWidget):
-    """What is asked, pictures of the search, and its results side by side."""
+    """Input, pictures of the search, and results side by side."""
 
     def __init__(self, session: Session, jobs: Jobs, stage: Stage | None = None, settings: Units | None = None) -> None:
         super().__init__()
@@ -92,7 +92,7 @@ class DesignPanel(QWidget):
         self._begin()
 
     def _lay_out(self) -> None:
-        """What is asked, a picture, the results, side by side below the buttons."""
+        """Lay out input, picture and results side by side below the buttons."""
         self.machine_page = MachinePage(self._units, self.names, self._choose_rows)
         self.machine_page.refused.connect(self._refuse)
         self.machine_page.edited.connect(self._edited)
@@ -115,19 +115,19 @@ class DesignPanel(QWidget):
         lay_side_by_side(self, bar, self.note, parts, (380, 300, 420))
 
     def close(self) -> None:
-        """Listen no more, search no more."""
+        """Disconnect from all signals and stop the search."""
         self.searching.close()
         self.in_view.clear()
         self._life.close()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Who looks here may soon search: the process for it is made ready, beside the window."""
+        """Start the search's worker process in the background, since a search may follow soon."""
         super().showEvent(event)
         self.process.begin_beside()
         self._show_first()
 
     def _hear_search(self) -> None:
-        """What a search tells."""
+        """Connect the signals of the search."""
         search = self.searching
         search.better.connect(self._better)
         search.seen.connect(self._show_best)
@@ -143,7 +143,7 @@ class DesignPanel(QWidget):
     # ------------------------------------------------------------------------------------------- what is asked
 
     def names(self) -> tuple[str, ...]:
-        """Channels of the machine."""
+        """Return the channel names of the machine."""
         if not self._names:
             from core.measures.run_measures import Signals
 
@@ -151,7 +151,7 @@ class DesignPanel(QWidget):
         return self._names
 
     def _begin(self) -> None:
-        """Rows for the machine's free parameters."""
+        """Fill the rows with the machine's free parameters."""
         session = self._session
         self._names = ()
         self.machine_page.show_machine(session.model, session.mech)
@@ -161,7 +161,7 @@ class DesignPanel(QWidget):
             self.note.say("The machine has no free parameter. Give lengths or springs names under Parameters.", "hint")
 
     def _show_first(self) -> None:
-        """The first design of a document that was opened, where it has any; one of the former document goes."""
+        """Show the first design of a newly opened document, or clear the design of the previous document."""
         if self._document == self._session.document or self.searching.busy:
             return
         self._document = self._session.document
@@ -181,7 +181,7 @@ class DesignPanel(QWidget):
             self._show_first()
 
     def _show_machine(self) -> None:
-        """Another machine, or the same with other elements."""
+        """Update the panel after the machine or its elements have changed."""
         if self.machine_page.vary.names != list(self._session.mech.p_names):
             self._begin()
         else:
@@ -194,7 +194,7 @@ class DesignPanel(QWidget):
             self._edited()
 
     def _edited(self) -> None:
-        """The picture of what is wanted follows."""
+        """Update the picture of the desired behaviour."""
         if self.kind.currentData() not in (FUNCTION, MOTION):
             return
         try:
@@ -211,13 +211,13 @@ class DesignPanel(QWidget):
         return f"{name}, {symbol}" if symbol else name
 
     def _aim(self, name: str) -> Aim:
-        """What stands here as a design of the document. Raises ModelError."""
+        """Return the panel's contents as a design of the document. Raises ModelError."""
         if self.kind.currentData() == CURVE:
             return self.curve.aim(name)
         return self.machine_page.aim(name)
 
     def _show_aim(self, aim: Aim) -> None:
-        """A design of the document."""
+        """Show a design of the document."""
         self.kind.setCurrentIndex(self.kind.findData(OF_AIMS[aim.kind]))
         self._forget()
         if aim.kind == "curve":
@@ -239,7 +239,7 @@ class DesignPanel(QWidget):
         self.curve.show_in_view(kind == CURVE)
 
     def _forget(self) -> None:
-        """What was found is of another question."""
+        """Drop results that belong to a previous problem."""
         self._untry()
         self.found, self.linkages, self._generated = None, (), {}
         fill(self.results, [], [])
@@ -262,7 +262,7 @@ class DesignPanel(QWidget):
         return QFileDialog.getOpenFileName(self, "Rows of numbers", "", "Tables (*.csv *.txt)")[0]
 
     def _draw_begun(self) -> None:
-        """A curve was drawn in the view."""
+        """Prepare the panel after a curve was drawn in the view."""
         self.kind.setCurrentIndex(self.kind.findData(CURVE))
 
     def _drawn_in_view(self, count: int) -> None:
@@ -271,7 +271,7 @@ class DesignPanel(QWidget):
     # ---------------------------------------------------------------------------------------------- searching
 
     def search(self) -> None:
-        """Begin, beside the window."""
+        """Begin a search in the background."""
         search = self.searching
         try:
             if self.kind.currentData() == CURVE:
@@ -296,7 +296,7 @@ class DesignPanel(QWidget):
             self.chart.add(what.start, what.value)
 
     def _show_best(self, what: Any) -> None:
-        """What is best so far."""
+        """Show the best result so far."""
         if isinstance(what, Better):
             words = f"Start {what.start + 1}: {self._worth(what.value)}"
             self.note.say(
@@ -310,7 +310,7 @@ class DesignPanel(QWidget):
             self.curve.show_found([what.best.curve()])
 
     def _worth(self, value: float) -> str:
-        """What was found, in the unit of what is fitted."""
+        """Return an objective value as text in the unit of the fitted quantity."""
         kind = self.kind.currentData()
         if kind == MOTION:
             return quantity(value, measure_of("length"), self._units, 5)
@@ -358,8 +358,8 @@ class DesignPanel(QWidget):
         self.note.say(str(error), "error")
 
     def _leave(self) -> None:
-        """A stopped search that prepares something (the code of a further kind of linkage takes seconds) is waited for
-        no longer: that ends beside the window, and what was found before is the result."""
+        """Stop waiting for a stopped search that is still preparing (compiling code for another linkage type takes
+        seconds); it ends in the background and earlier results are kept."""
         search = self.searching
         best = getattr(search.best, "best", None)
         if search.has_found and best is None:
@@ -375,13 +375,13 @@ class DesignPanel(QWidget):
         self._enable()
 
     def pause(self) -> None:
-        """Wait, or go on."""
+        """Pause the search, or continue it."""
         self.searching.pause(self.pause_button.isChecked())
         if self.searching.busy:
             self.note.say("Paused." if self.pause_button.isChecked() else "Searching …", "hint")
 
     def stop(self) -> None:
-        """End with what is best."""
+        """End the search with the best result so far."""
         self.searching.stop()
         self.stop_button.setEnabled(False)
         self.note.say("Ending …", "hint")
@@ -403,7 +403,7 @@ class DesignPanel(QWidget):
             self.try_it()
 
     def try_it(self) -> None:
-        """Show the chosen parameters in the scene, or what stands there again."""
+        """Show the chosen parameters in the scene, or restore the previous ones."""
         self._session.cancel()
         self._trying = self.try_button.isChecked() and self.found is not None
         if self._trying and self.found is not None:
@@ -416,7 +416,7 @@ class DesignPanel(QWidget):
         self.try_button.setChecked(False)
 
     def apply(self) -> None:
-        """Take the chosen result: one step to undo."""
+        """Apply the chosen result as one undo step."""
         at = self.results.currentRow()
         self._untry()
         self._applying = True  # the other results stay beside it
@@ -432,5 +432,5 @@ class DesignPanel(QWidget):
 
 
 def make(bench: Workbench) -> DesignPanel:
-    """For a window."""
+    """Create the Design panel of a window."""
     return DesignPanel(bench.session, bench.jobs, bench.stage, bench.settings)

@@ -1,4 +1,4 @@
-"""The panel of findings."""
+"""The Findings panel."""
 
 from app.panels.panel import BOTTOM, Panel
 from core.later import function

@@ -1,4 +1,4 @@
-"""The panel of functions and their options."""
+"""The panel of catalogue functions and their options."""
 
 from app.panels.panel import LEFT, Panel
 from core.later import function

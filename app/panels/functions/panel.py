@@ -1,4 +1,4 @@
-"""The function panel: every function of the catalogue, found by search, with its options below."""
+"""The Functions panel: every function of the catalogue, found by search, with its options below."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ GROUP_ICONS = {
 
 
 class FunctionPanel(QWidget):
-    """Choose a function, set its options, run it. Results go to `session.produced`."""
+    """Panel to choose a function, set its options and run it. Results go to `session.produced`."""
 
     help_wanted = Signal(str)
-    """The id of the function whose help the person asked for (F1)."""
+    """Emitted with the id of the function whose help the user asked for (F1)."""
     line_wanted = Signal(str)
-    """A line of Robotica to run."""
+    """Emitted with a Robotica line to run."""
     abort_wanted = Signal()
-    """What Robotica runs shall stop."""
+    """Emitted when the running Robotica line should stop."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class FunctionPanel(QWidget):
         self._mark_later()
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from all signals."""
         self._life.close()
         self._room.stop()
 
@@ -150,7 +150,7 @@ class FunctionPanel(QWidget):
 
     @property
     def chosen(self) -> Function | None:
-        """The function whose options are open."""
+        """Return the function whose options are open."""
         return self.form.function if self.form else None
 
     def _chosen(self, row: QTreeWidgetItem | None) -> None:
@@ -187,11 +187,11 @@ class FunctionPanel(QWidget):
         return form
 
     def _folder(self) -> str:
-        """Where files of the open machine lie."""
+        """Return the folder of the open machine's file."""
         return str(self._session.folder or "")
 
     def _make_room(self) -> None:
-        """Give the options the height they ask for, at most most of it; once the person moved the split it stays."""
+        """Give the options the height they ask for, within limits, until the user moves the splitter."""
         self._place.show()
         if self._split_moved or self.form is None:
             return
@@ -219,7 +219,7 @@ class FunctionPanel(QWidget):
                 return
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Return runs the chosen function, F1 opens its help."""
+        """Run the chosen function with Return, open its help with F1."""
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and self.chosen:
             if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
                 self.run()
@@ -232,11 +232,11 @@ class FunctionPanel(QWidget):
     # ----------------------------------------------------------------------------- running
 
     def context(self) -> Context:
-        """The machine as it is shown now."""
+        """Return the machine as currently shown."""
         return self._pictures.context()
 
     def run(self) -> Job | None:
-        """Run the chosen function beside the window with the options that stand in the form."""
+        """Run the chosen function in the background with the options of the form."""
         form, function = self.form, self.chosen
         if isinstance(form, RoboticaSheet):
             self._run_line(form)
@@ -255,7 +255,7 @@ class FunctionPanel(QWidget):
         return self._start(function, context, options)
 
     def ask(self, function: str, options: Mapping[str, Any]) -> Job | None:
-        """Run a function of the catalogue with some options of its own, whatever form is open."""
+        """Run a catalogue function with the given options, whichever form is open."""
         if self._job is not None:
             return None
         return self._start(FUNCTIONS[function], self.context(), dict(options))
@@ -276,7 +276,7 @@ class FunctionPanel(QWidget):
         return job
 
     def _run_line(self, form: RoboticaSheet) -> None:
-        """Have the line of a sheet typed and run."""
+        """Run the Robotica line of a sheet as if it had been typed."""
         problem = form.problem()
         form.show_problem(problem)
         if not problem and not self._robotica_runs:
@@ -284,7 +284,7 @@ class FunctionPanel(QWidget):
             self.line_wanted.emit(form.line)
 
     def show_robotica(self, runs: bool) -> None:
-        """A line of Robotica runs, or none."""
+        """Show whether a Robotica line is running."""
         self._robotica_runs = runs
         if isinstance(self.form, RoboticaSheet):
             self.form.show_busy(runs)
@@ -308,7 +308,7 @@ class FunctionPanel(QWidget):
     # ----------------------------------------------------------------------------- following
 
     def _follow(self, form: FunctionForm, on: bool) -> None:
-        """Keep the answer to what stands in a form true on its card, or leave it as it is."""
+        """Start or stop updating a result card live with the options of a form."""
         if not on:
             self._answers.leave(form.card)
             return
@@ -323,7 +323,7 @@ class FunctionPanel(QWidget):
         self._answers.follow(form.function, options, form.card)
 
     def _show_followed(self) -> None:
-        """An answer follows no longer, or cannot be given at the moment."""
+        """Show that a result is no longer updated, or currently cannot be computed."""
         for form in self._forms.values():
             if isinstance(form, FunctionForm) and form.live:
                 form.show_live(self._answers.follows(form.card), self._answers.problem(form.card))
@@ -340,7 +340,7 @@ class FunctionPanel(QWidget):
         slices().add(self, self._mark)
 
     def _mark(self, seconds: float) -> bool:
-        """Say of some rows, one at least, whether their functions can be called."""
+        """Mark, for at least one row, whether the functions are available; return True when all rows are done."""
         until, context = monotonic() + seconds, self.context()
         while self._unmarked:
             key = self._unmarked.pop()
@@ -356,14 +356,14 @@ class FunctionPanel(QWidget):
             self.form.refresh()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Other colours: those of the rows are set by hand."""
+        """Update the row colours, which are set explicitly, after a change of theme."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and self._rows:
             self._mark_later()
 
 
 def make(bench: Workbench) -> FunctionPanel:
-    """The panel of a window."""
+    """Create the Functions panel of a window."""
     panel = FunctionPanel(bench.session, bench.jobs, bench.answers, bench.settings, bench.pictures)
     panel.help_wanted.connect(lambda topic: bench.dialogs.help(topic))
     panel.line_wanted.connect(lambda line: bench.panels.enter_line(line))
