@@ -1,4 +1,4 @@
-"""Parameters from what was measured."""
+"""The Identification panel: parameters estimated from measured data."""
 
 from app.panels.panel import BOTTOM, Panel
 from core.later import function

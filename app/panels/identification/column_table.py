@@ -1,4 +1,4 @@
-"""What a trace holds: columns a row each, which signal of the machine each is, and in which unit."""
+"""Table of a trace's columns: for each column the signal of the machine that it holds and its unit."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ UNUSED, CLOCK = "—", "time"
 
 
 class ColumnTable(QTableWidget):
-    """Rows of columns. `edited` after every choice of the person."""
+    """Table with one row per column of a trace. Emits `edited` after every choice of the user."""
 
     edited = Signal()
 
@@ -62,7 +62,7 @@ class ColumnTable(QTableWidget):
         self.itemChanged.connect(self._changed)
 
     def show_columns(self, mech: Mechanism, names: Sequence[str], numbers: Array) -> None:
-        """Show the columns of a table, with what they are likely to be."""
+        """Show the columns of a trace with their most likely signals."""
         from core.identification.measured_trace import TIME, guessed_signals, si_unit
 
         self._quiet = True
@@ -84,7 +84,7 @@ class ColumnTable(QTableWidget):
         slices().add(self, self._fill)
 
     def _fill(self, seconds: float) -> bool:
-        """Make fields for so long, one at least; True once every row has one."""
+        """Create fields for the given time, at least one; return True once every row has one."""
         until = monotonic() + seconds
         while self._without:
             self._field(self._without[0])
@@ -93,7 +93,7 @@ class ColumnTable(QTableWidget):
         return not self._without
 
     def _field(self, at: int) -> Combo:
-        """The field of a row, made when it is needed."""
+        """Return the field of a row, created when needed."""
         combo: Any = self.cellWidget(at, IS)
         if combo is None:
             combo = Combo()
@@ -106,12 +106,12 @@ class ColumnTable(QTableWidget):
         return combo  # type: ignore[no-any-return]
 
     def clear_columns(self) -> None:
-        """No trace."""
+        """Remove all columns."""
         self._names, self._numbers, self._said, self._without = (), np.zeros((0, 0)), [], []
         self.setRowCount(0)
 
     def offer(self, mech: Mechanism) -> None:
-        """Signals of a machine to choose from."""
+        """Offer the signals of a machine for choice."""
         from core.identification.measured_trace import signal_names
 
         self._mech = mech
@@ -122,17 +122,17 @@ class ColumnTable(QTableWidget):
         self._said = self._known(self._said)
 
     def _known(self, signals: Sequence[str]) -> list[str]:
-        """Of signals those that may be chosen."""
+        """Return those of the signals that can be chosen."""
         known = set(self._choices.stringList())
         return [each if each in known else UNUSED for each in signals]
 
     def signal(self, at: int) -> str:
-        """What a row is said to be."""
+        """Return the signal assigned to a row."""
         combo: Any = self.cellWidget(at, IS)
         return self._said[at] if combo is None else str(combo.currentText())
 
     def choose(self, column: str, signal: str, unit: str = "") -> None:
-        """Say what a column is, as a person does."""
+        """Assign a signal and unit to a column, as the user would."""
         at = self._names.index(column)
         self._field(at).setCurrentText(signal)
         self._chosen(at)
@@ -140,11 +140,11 @@ class ColumnTable(QTableWidget):
             self.item(at, UNIT).setText(unit)
 
     def signals(self) -> tuple[str, ...]:
-        """Signals that some column is said to be."""
+        """Return the signals that are assigned to a column."""
         return tuple(s for at in range(self.rowCount()) if (s := self.signal(at)) not in (UNUSED, CLOCK))
 
     def columns(self) -> dict[str, Array]:
-        """Arrays under the names and units that were chosen. Raises ModelError."""
+        """Return the columns as arrays by assigned signal, converted from the chosen units. Raises ModelError."""
         if not self.rowCount():
             raise ModelError("There is no trace yet.", where="trace", remedy="Open a file, or choose a run.")
         found: dict[str, Array] = {}
@@ -168,7 +168,7 @@ class ColumnTable(QTableWidget):
         return found
 
     def _chosen(self, at: int) -> None:
-        """Another signal has another unit."""
+        """Update the unit after another signal was chosen."""
         from core.identification.measured_trace import si_unit
 
         quiet, self._quiet = self._quiet, True

@@ -1,4 +1,4 @@
-"""What is asked: of the forces of a motion, of a run, of an exciting motion."""
+"""Input pages of the Identification panel: for forces of a motion, for a simulation run, for an exciting motion."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from core.functions.subjects.identification import (
 from core.model.parameters import value_of
 
 NARROW = 90
-"""Pixels of a field for one number."""
+"""Width of a field for one number, pixels."""
 
 
 class Fields:
-    """Lines of text by name, in a form."""
+    """Named text fields in a form."""
 
     def __init__(self) -> None:
         self.form = QFormLayout()
@@ -49,7 +49,7 @@ class Fields:
     def line(
         self, name: str, title: str, text: str = "", hint: str = "", tip: str = "", *, narrow: bool = False
     ) -> None:
-        """A further line."""
+        """Add a text field to the form."""
         field = QLineEdit(text, placeholderText=hint, toolTip=as_tip(tip))
         field.setAccessibleName(title)
         if narrow:
@@ -58,21 +58,21 @@ class Fields:
         self.form.addRow(title, field)
 
     def number(self, context: Context, name: str, dimension: str = "none") -> float | None:
-        """What a line says, SI; None if it is empty. Raises ModelError."""
+        """Return the number in a field, SI; None if the field is empty. Raises ModelError."""
         text = self.lines[name].text().strip()
         if not text:
             return None
         return quantity(text, context, Number(name, self.lines[name].accessibleName(), dimension=dimension))
 
     def needed(self, context: Context, name: str, dimension: str = "none") -> float:
-        """The same of a line that must not be empty."""
+        """Return the number in a field that must not be empty, SI. Raises ModelError."""
         found = self.number(context, name, dimension)
         if found is None:
             raise ModelError("A number is needed.", where=self.lines[name].accessibleName(), remedy="Type one.")
         return found
 
     def whole(self, context: Context, name: str) -> int:
-        """The same of a whole number."""
+        """Return the whole number in a field that must not be empty. Raises ModelError."""
         found = self.needed(context, name)
         if found != int(found) or found < 1:
             raise ModelError(
@@ -84,7 +84,7 @@ class Fields:
 
 
 class Kinds(QWidget):
-    """Which kinds of parameters are identified."""
+    """Check boxes for the kinds of parameters to identify."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -97,7 +97,7 @@ class Kinds(QWidget):
             grid.addWidget(box, k // 2, k % 2)
 
     def chosen(self) -> tuple[str, ...]:
-        """Names of kinds. Raises ModelError."""
+        """Return the names of the chosen kinds. Raises ModelError."""
         found = tuple(name for name, box in self.boxes.items() if box.isChecked())
         if not found:
             raise ModelError("No kind of parameter is chosen.", where="Kinds", remedy="Check inertia, damping …")
@@ -105,7 +105,7 @@ class Kinds(QWidget):
 
 
 class ForcesPage(QWidget):
-    """Parameters of inverse dynamics."""
+    """Input for identifying parameters by inverse dynamics."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -128,7 +128,7 @@ class ForcesPage(QWidget):
         _as_page(self, form)
 
     def options(self, context: Context) -> dict[str, Any]:
-        """As `identify` takes them."""
+        """Return the options as `identify` takes them."""
         return {
             "kinds": self.kinds.chosen(),
             "only": parts_of(self.fields.lines["only"].text()),
@@ -139,7 +139,7 @@ class ForcesPage(QWidget):
 
 
 def _share(fields: Fields) -> float:
-    """A part of one, also in percent. Raises ModelError."""
+    """Return a fraction of one, which may be written in percent. Raises ModelError."""
     text = fields.lines["held"].text().strip().replace(",", ".")
     percent = text.endswith("%")
     try:
@@ -152,7 +152,7 @@ def _share(fields: Fields) -> float:
 
 
 class RunPage(QWidget):
-    """Parameters and start values of a run."""
+    """Input for fitting parameters and initial values of a simulation run."""
 
     def __init__(self, units: Units | None = None) -> None:
         super().__init__()
@@ -172,7 +172,7 @@ class RunPage(QWidget):
         column.addLayout(lines.form)
 
     def show_parameters(self, context: Context) -> None:
-        """Rows for the machine's free parameters; those that were checked stay so."""
+        """Show rows for the machine's free parameters; checked ones stay checked."""
         self.vary.show_parameters(context.model, context.mech)
         names = ExampleNames.of(context.mech)
         known = "{joint}.q=30 deg" if names.dimension == "angle" else "{joint}.q=10 mm"
@@ -180,7 +180,7 @@ class RunPage(QWidget):
         self.fields.lines["torque"].setToolTip(as_tip(names.hint("{joint}=10*sin(t)", end="; …")))
 
     def options(self, context: Context) -> dict[str, Any]:
-        """As `fit_run` takes them. Raises ModelError."""
+        """Return the options as `fit_run` takes them. Raises ModelError."""
         start = self._start(context)
         return {
             "vary": self._bounds(context),
@@ -217,7 +217,7 @@ class RunPage(QWidget):
 
 
 class ExcitationPage(QWidget):
-    """A motion that shows parameters."""
+    """Input for a motion that excites the parameters to be identified."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -238,7 +238,7 @@ class ExcitationPage(QWidget):
         _as_page(self, lines.form)
 
     def options(self, context: Context) -> dict[str, Any]:
-        """As `excitation` takes them."""
+        """Return the options as `excitation` takes them."""
         fields = self.fields
         return {
             "kinds": self.kinds.chosen(),

@@ -1,5 +1,5 @@
-"""The panel Identification: parameters from a trace, by forces or by a run, and motions that show them; computed beside
-the window."""
+"""The Identification panel: parameters from a trace, by forces or by a simulated run, and exciting motions; computed in
+the background."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ KINDS = {
     MOTION: ("An exciting motion", "Make"),
 }
 PATIENCE = 10.0
-"""Seconds after Stop in which a fit or a motion ends its step, so that the best so far is kept."""
+"""Time after Stop in which a fit or a motion finishes its step, so that the best result so far is kept, s."""
 LIMIT_HEADS = ("Joint", "From", "To", "Largest speed", "Largest acceleration", "Largest force")
 
 
 class IdentificationPanel(QWidget):
-    """A trace and what its columns are, what is asked, and what was found."""
+    """A trace with its columns, the identification settings, and the results."""
 
     def __init__(self, session: Session, jobs: Jobs, settings: Units | None = None) -> None:
         super().__init__()
@@ -97,7 +97,7 @@ class IdentificationPanel(QWidget):
         self._begin()
 
     def _lay_out(self) -> None:
-        """Buttons above, then the trace, what is asked, and what was found, side by side."""
+        """Lay out the buttons above, then trace, settings and results side by side."""
         self.forces_page, self.run_page, self.motion_page = ForcesPage(), RunPage(self._units), ExcitationPage()
         self.pages = QStackedWidget()
         for page in (self.forces_page, self.run_page, self.motion_page):
@@ -108,7 +108,7 @@ class IdentificationPanel(QWidget):
         split.setStretchFactor(2, 1)
 
     def _trace_part(self) -> QWidget:
-        """Where the trace is from, and its columns."""
+        """Build the part with the trace's source and its columns."""
         part, row = QWidget(), QHBoxLayout()
         self.source = Combo()
         self.source.setAccessibleName("Trace")
@@ -127,7 +127,7 @@ class IdentificationPanel(QWidget):
         return part
 
     def _result_part(self) -> QWidget:
-        """Estimates and curves; below them what is done with them."""
+        """Build the part with estimates and curves, and the buttons for results below."""
         self.estimates, self.curves = EstimateTable(), QVBoxLayout()
         self.chart: SignalChart | None = None
         curves = QWidget()
@@ -145,7 +145,7 @@ class IdentificationPanel(QWidget):
         return with_buttons(self.tabs, (self.save_button, self.show_button, self.apply_button))
 
     def close(self) -> None:
-        """Listen no more, compute no more."""
+        """Disconnect from all signals and stop computing."""
         self.stop()
         slices().drop(self)
         self._life.close()
@@ -153,7 +153,7 @@ class IdentificationPanel(QWidget):
     # -------------------------------------------------------------------------------------------- the machine
 
     def _begin(self) -> None:
-        """As for a machine that was just opened."""
+        """Reset the panel for a newly opened machine."""
         self.title = ""
         self.columns.clear_columns()
         self.run_page.show_parameters(self._session.context())
@@ -170,7 +170,7 @@ class IdentificationPanel(QWidget):
         self.run_page.show_parameters(self._session.context())
 
     def _turned(self) -> None:
-        """Another kind of question."""
+        """Update the panel after another identification method was chosen."""
         kind = self.kind.currentData()
         self.pages.setCurrentIndex(kind)
         self.trace_part.setVisible(kind != MOTION)
@@ -180,7 +180,7 @@ class IdentificationPanel(QWidget):
         self._forget()
 
     def _forget(self) -> None:
-        """What was found is of another question."""
+        """Drop results that belong to other settings."""
         self.identified = self.fitted = self.motion = None
         self.estimates.show_rows(())
         self.limits.setRowCount(0)
@@ -205,7 +205,7 @@ class IdentificationPanel(QWidget):
     # ---------------------------------------------------------------------------------------------- the trace
 
     def _offer_sources(self) -> None:
-        """The runs of the document, and the file that was opened."""
+        """List the runs of the document and the opened file as sources."""
         chosen = self.source.currentData()
         self.source.blockSignals(True)
         self.source.clear()
@@ -231,7 +231,7 @@ class IdentificationPanel(QWidget):
             self.read(Path(path))
 
     def read(self, path: Path) -> None:
-        """A trace of a file."""
+        """Read a trace from a file."""
 
         def columns() -> tuple[tuple[str, ...], Any]:
             from core.identification.measured_trace import columns_of
@@ -241,7 +241,7 @@ class IdentificationPanel(QWidget):
         self._read(path.name, columns, path.name)
 
     def _read(self, name: str, columns: Callable[[], Any], title: str = "") -> None:
-        """Columns that are looked up beside the window."""
+        """Read the columns of a source in the background."""
         self._forget()
         self.note.say(f"Reading {name} …", "hint")
         mech = self._session.mech
@@ -267,7 +267,7 @@ class IdentificationPanel(QWidget):
     # ---------------------------------------------------------------------------------------------- computing
 
     def start(self) -> None:
-        """Compute, beside the window."""
+        """Compute in the background."""
         kind, context = self.kind.currentData(), self._session.context()
         self._stop.clear()
         try:
@@ -308,7 +308,8 @@ class IdentificationPanel(QWidget):
         return self._apart(context, "motion", p=dict(context.p) or None, options=options)
 
     def _apart(self, context: Context, what: str, **asked: Any) -> Any:
-        """A function of `core.identification.work`, so that a library that crashes takes no window with it."""
+        """Run a function of `core.identification.work` in a subprocess, so that a crashing library does not take the
+        window with it."""
 
         def work() -> Any:
             from core.identification import work as works
@@ -319,13 +320,13 @@ class IdentificationPanel(QWidget):
         return apart(self._jobs, context.mech, work, self._asked, PATIENCE)
 
     def stop(self) -> None:
-        """End; a search keeps the best so far."""
+        """Stop the computation; a search keeps the best result so far."""
         self._stop.set()
 
     # ------------------------------------------------------------------------------------------------ results
 
     def _show_sheets(self, sheets: Sequence[Sheet]) -> None:
-        """Curves, in turns of their own; the chart is made when there are any."""
+        """Show curves, drawn in separate time slices; the chart is created with the first curves."""
         self._sheets = tuple(sheets)
         if self.chart is not None or sheets:
             slices().add(self, self._draw_sheets)
@@ -372,7 +373,7 @@ class IdentificationPanel(QWidget):
         self.note.say(excitation_words(found), "done")
 
     def show_motion(self) -> None:
-        """Put the motion, or the run that was fitted, among the runs."""
+        """Add the exciting motion, or the fitted run, to the list of runs."""
         if self.motion is not None:
             self._session.runs.add(self.motion.run(), "Exciting motion")
         elif self.fitted is not None:
@@ -396,7 +397,7 @@ class IdentificationPanel(QWidget):
         self.note.say(f"Wrote {path}.", "done")
 
     def apply(self) -> None:
-        """Take what was found: one step to undo."""
+        """Apply the results to the model as one undo step."""
         self._applying = True
         try:
             if self.fitted is not None:
@@ -412,16 +413,16 @@ class IdentificationPanel(QWidget):
 
 
 def _read_results() -> None:
-    """Import what results are shown by, beside the window, which would stand still for it."""
+    """Import the modules that show results in the background, so that the window does not freeze."""
     from app.panels.identification import shown_results, signal_chart  # noqa: F401
 
 
 def _columns_of_run(record: Record) -> tuple[tuple[str, ...], Any]:
-    """Names and columns of a run, the time first."""
+    """Return names and columns of a run, time first."""
     table = list(record.run.table())
     return ("time", *(name for name, _ in table)), np.column_stack([record.run.time, *(each for _, each in table)])
 
 
 def make(bench: Workbench) -> IdentificationPanel:
-    """For a window."""
+    """Create the Identification panel of a window."""
     return IdentificationPanel(bench.session, bench.jobs, bench.settings)

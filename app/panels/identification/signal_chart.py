@@ -1,4 +1,4 @@
-"""Measured and computed curves over time, with what lies between them below."""
+"""Chart of measured and computed curves over time, with their residual below."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from app.widgets.label import Label
 Array = NDArray[np.float64]
 
 MOST_POINTS = 4000
-"""Of a curve."""
+"""Largest number of points drawn per curve."""
 MOST_NAMED = 8
-"""Curves whose names stand above the chart."""
+"""Largest number of curves that are named above the chart."""
 
 
 class _Area(pg.PlotWidget):
-    """One plot without menus and buttons."""
+    """Plot area without menus and buttons."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class _Area(pg.PlotWidget):
 
 
 class SignalChart(QWidget):
-    """Which signal is chosen above the curves; the residual has a scale of its own."""
+    """Chart with a choice of signals above the curves; the residual has a separate scale."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -67,7 +67,7 @@ class SignalChart(QWidget):
         self.show_sheets(())
 
     def show_sheets(self, sheets: Sequence[Sheet]) -> None:
-        """Show these; the same signal stays chosen."""
+        """Show these signals; the chosen signal is kept."""
         title = self.choice.currentText()
         self.sheets = tuple(sheets)
         self.choice.blockSignals(True)
@@ -80,17 +80,17 @@ class SignalChart(QWidget):
 
     @property
     def sheet(self) -> Sheet | None:
-        """What is drawn."""
+        """Return the signal that is drawn."""
         at = self.choice.currentIndex()
         return self.sheets[at] if 0 <= at < len(self.sheets) else None
 
     def showEvent(self, event: QShowEvent) -> None:
-        """The look may have changed while another page was in front."""
+        """Repaint, because the theme may have changed while the chart was hidden."""
         super().showEvent(event)
         self._paint()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Another look has other colours."""
+        """Update the colours after a change of theme."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "names"):
             self._paint()
@@ -138,7 +138,7 @@ class SignalChart(QWidget):
                 area.setYRange(low, high, padding=0.06)
 
     def _say_names(self, names: Sequence[tuple[str, str]]) -> None:
-        """Names of the curves in their colours."""
+        """Show the names of the curves in their colours."""
         while (item := self.names.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.deleteLater()

@@ -1,4 +1,4 @@
-"""The log of messages."""
+"""The Log panel."""
 
 from app.panels.panel import BOTTOM, Panel
 from core.later import function

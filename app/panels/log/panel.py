@@ -1,4 +1,5 @@
-"""The log: every message of the session with its time, to be filtered, copied, and followed to what it speaks of."""
+"""The log: every message of the session with its time, to be filtered, copied, and followed to the element it concerns.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 EMPTY = "What the program says appears here with its time: hints, warnings, errors."
 NONE_FITS = "No message fits the filter."
 MOST = 2000
-"""Messages kept; the oldest go."""
+"""Largest number of messages kept; the oldest are dropped."""
 LEVELS = {
     "Everything": ("done", "hint", "warning", "error"),
     "Warnings and errors": ("warning", "error"),
@@ -48,7 +49,7 @@ _NAMED = re.compile(rf"\b({'|'.join(_COLLECTIONS)}) '([^']+)'(?:, (\w+))?")
 
 
 class Entry(NamedTuple):
-    """A message as it was told."""
+    """A logged message."""
 
     time: datetime
     severity: str
@@ -56,12 +57,12 @@ class Entry(NamedTuple):
 
     @property
     def line(self) -> str:
-        """As it is copied."""
+        """Return the message as copied text."""
         return f"{self.time:%H:%M:%S}  {self.severity:8} {self.text}"
 
 
 class LogPanel(QWidget):
-    """A click selects the element that a message names, a double click goes to its field."""
+    """List of messages; a click selects the element that a message names, a double click goes to its field."""
 
     def __init__(
         self,
@@ -119,7 +120,7 @@ class LogPanel(QWidget):
     # ----------------------------------------------------------------------------- messages
 
     def add(self, severity: str, text: str) -> None:
-        """One more message, now."""
+        """Add a message with the current time."""
         entry = Entry(datetime.now(), severity, text)
         self.entries.append(entry)
         if len(self.entries) > MOST:
@@ -129,25 +130,25 @@ class LogPanel(QWidget):
             self._show_rows()
 
     def clear(self) -> None:
-        """Forget all messages."""
+        """Delete all messages."""
         self.entries.clear()
         self.refresh()
 
     def copy(self) -> None:
-        """The chosen messages, or all that are shown, as text, oldest first."""
+        """Copy the selected messages, or all that are shown, as text, oldest first."""
         rows = self.list.selectedItems() or [self.list.topLevelItem(k) for k in range(self.list.topLevelItemCount())]
         chosen = sorted((row.data(0, ENTRY) for row in rows if row is not None), key=lambda entry: entry.time)
         QGuiApplication.clipboard().setText("\n".join(entry.line for entry in chosen))
 
     def refresh(self, *_: object) -> None:
-        """Show what the filter lets through, the newest last and in view."""
+        """Show the messages that pass the filter and scroll to the newest, which is last."""
         self.list.clear()
         for entry in filter(self._shown, self.entries):
             self._append(entry)
         self._show_rows()
 
     def _show_rows(self) -> None:
-        """The list, or what it is for."""
+        """Show the list, or a description of the log while it is empty."""
         rows = self.list.topLevelItemCount() > 0
         self.list.setVisible(rows)
         self._empty.setVisible(not rows)
@@ -171,7 +172,7 @@ class LogPanel(QWidget):
         self.list.scrollToItem(item)
 
     def changeEvent(self, event: QEvent) -> None:
-        """The rows take the colours of another theme."""
+        """Update the colours of the rows after a change of theme."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.ApplicationPaletteChange, QEvent.Type.PaletteChange):
             QTimer.singleShot(0, self, self.refresh)
@@ -191,7 +192,7 @@ class LogPanel(QWidget):
 
 
 def named_in(model: Model, text: str) -> tuple[Ref | None, str]:
-    """The first element of the model that a message names, and the field it says of it ('' for none)."""
+    """Return the first element of the model that a message names, and the field it mentions ('' for none)."""
     for word, name, field in _NAMED.findall(text):
         ref = Ref(_COLLECTIONS[word], name)
         if any(each.name == name for holder in (model, model.expanded) for each in getattr(holder, ref.collection, ())):
@@ -200,7 +201,7 @@ def named_in(model: Model, text: str) -> tuple[Ref | None, str]:
 
 
 def make(bench: Workbench) -> LogPanel:
-    """The panel of a window."""
+    """Create the Log panel of a window."""
 
     def go_to(field: str) -> None:
         bench.panels.show("properties")

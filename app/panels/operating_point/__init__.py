@@ -1,4 +1,4 @@
-"""The panel of operating points."""
+"""The Operating Point panel."""
 
 from app.panels.panel import BOTTOM, Panel
 from core.later import function

@@ -1,4 +1,4 @@
-"""The panel Operating point: quantities that are fixed, free or targets; Solve finds the point that fulfils them."""
+"""The Operating Point panel: quantities that are fixed, free or targets; Solve finds the point that satisfies them."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from core.control.operating_point import Found
 
 MOST_FIRST = 12
-"""Speeds of a machine up to which all its coordinates and joint forces have a row from the start."""
+"""Largest number of speeds of a machine for which all coordinates and joint forces have a row from the start."""
 
 
 class OperatingPointPanel(QWidget):
-    """The table, a line that adds a quantity, and what can be done with the point."""
+    """Table of quantities, a line that adds a quantity, and buttons for the point that was found."""
 
     def __init__(
         self,
@@ -47,8 +47,8 @@ class OperatingPointPanel(QWidget):
         begin_with: Callable[[Mapping[str, float], Mapping[str, float]], None],
         settings: Units | None = None,
     ) -> None:
-        """begin_with(speeds, joint forces) : what the next run begins with; settings : units in which numbers are shown
-        and typed, default SI"""
+        """Create the panel. begin_with(speeds, joint forces) : sets the initial values of the next run; settings :
+        display units, default SI."""
         super().__init__()
         self._session, self._jobs, self._choose, self._begin_with = session, jobs, choose_function, begin_with
         self.found: Found | None = None
@@ -93,7 +93,7 @@ class OperatingPointPanel(QWidget):
         self._begin()
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from all signals."""
         self.picker.close()
         self._life.close()
 
@@ -108,11 +108,11 @@ class OperatingPointPanel(QWidget):
         return measure_of(dimension_of_signal(self._session.model, name))
 
     def _values(self) -> dict[str, float]:
-        """Values of all parameters, as they are now."""
+        """Return the current values of all parameters."""
         return dict(self._session.model.values(dict(self._session.p) or None))
 
     def _begin(self, rows: tuple[TrimRow, ...] = ()) -> None:
-        """Rows of coordinates and joint forces, and of what is asked."""
+        """Fill the table with coordinates, joint forces, and the given rows."""
         mech = self._session.mech
         names = mech.v_names if mech.nv <= MOST_FIRST else ()
         first = [f"{name}.q" for name in names if name in mech.q_names] + [f"{name}.tau" for name in names]
@@ -122,7 +122,7 @@ class OperatingPointPanel(QWidget):
             self.note.say(f"This machine has {mech.nv} speeds: add the quantities that matter, by their names.", "hint")
 
     def _ready(self) -> None:
-        """Of other rows, or another machine, nothing is known yet."""
+        """Discard the result after a change of rows or machine."""
         self._names = ()
         self.name.setCompleter(None)  # type: ignore[arg-type]
         self._hint()
@@ -131,12 +131,12 @@ class OperatingPointPanel(QWidget):
             self.note.say("Nothing moves yet. Add a joint; its coordinate and its force then stand here.")
 
     def _hint(self) -> None:
-        """Examples of what may be added, on this machine."""
+        """Show examples of quantities that can be added for this machine."""
         names = ExampleNames.of(self._session.mech)
         self.name.setPlaceholderText(names.hint("{frame}.position.z", "{joint}.tau", begin="Add a quantity"))
 
     def asked(self, name: str) -> Trim:
-        """What the rows ask, as an element of the document. Raises ModelError naming the row."""
+        """Return the table's contents as an operating point of the document. Raises ModelError naming the row."""
         return Trim(name=name, rows=tuple(self.table.elements(self._values())), description=self._notes(name))
 
     def _notes(self, name: str) -> str:
@@ -144,7 +144,7 @@ class OperatingPointPanel(QWidget):
         return next((point.description for point in points if point.name == name), "")
 
     def show_point(self, point: Trim) -> None:
-        """Ask what an operating point of the document asks; coordinates and joint forces have rows in any case."""
+        """Show the settings of an operating point of the document; coordinates and joint forces always have rows."""
         self._begin(point.rows)
 
     def _machine_changed(self, old: State, new: State) -> None:
@@ -158,7 +158,7 @@ class OperatingPointPanel(QWidget):
             self._ready()
 
     def names(self) -> tuple[str, ...]:
-        """All quantities of the machine."""
+        """Return the names of all quantities of the machine."""
         if not self._names:
             from core.control.operating_point import OperatingPoint
 
@@ -166,7 +166,7 @@ class OperatingPointPanel(QWidget):
         return self._names
 
     def _complete(self) -> None:
-        """The first letter brings the names."""
+        """Set up completion of names from their first letter."""
         if self.name.completer() is None:
             completer = QCompleter(list(self.names()), self.name)
             completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
@@ -175,7 +175,7 @@ class OperatingPointPanel(QWidget):
             self.name.setCompleter(completer)
 
     def add(self) -> None:
-        """A row for what was typed, if the machine has it."""
+        """Add a row for the typed quantity if the machine has it."""
         from core.control.operating_point import OperatingPoint
 
         name = self.name.text().strip()
@@ -194,7 +194,7 @@ class OperatingPointPanel(QWidget):
         self.note.say("")
 
     def _forget(self) -> None:
-        """What was found is of another question."""
+        """Drop a result that belongs to other settings."""
         self.found = None
         self.use_button.setEnabled(False)
         self.start_button.setEnabled(False)
@@ -205,7 +205,7 @@ class OperatingPointPanel(QWidget):
     # ---------------------------------------------------------------------------------------------- solving
 
     def solve(self) -> None:
-        """Find the point beside the window."""
+        """Find the point in the background."""
         context = self._session.context()
         try:
             problem = problem_of(context, self.table.elements(self._values()))
@@ -233,7 +233,7 @@ class OperatingPointPanel(QWidget):
         }
 
     def use(self) -> None:
-        """Commit pose and parameters of the point: one step to undo."""
+        """Commit pose and parameters of the point as one undo step."""
         if self.found is None or len(self.found.q) != self._session.mech.nq:
             return
         found = self.found
@@ -241,7 +241,7 @@ class OperatingPointPanel(QWidget):
         self._session.commit("Operating point")
 
     def use_as_start(self) -> None:
-        """Go there; the next run begins with the point's speeds and joint forces."""
+        """Go to the point; the next run starts with its speeds and joint forces."""
         found = self.found
         if found is None or len(found.q) != self._session.mech.nq:
             return
@@ -260,13 +260,13 @@ class OperatingPointPanel(QWidget):
             self.note.say("The next run begins here: see Simulation.", "done")
 
     def linearise(self) -> None:
-        """Go there, and open the function of linear systems."""
+        """Go to the point and open the linearisation function."""
         self.use()
         self._choose("linear_system")
 
 
 def problem_of(context: Context, rows: list[TrimRow]) -> Any:
-    """The problem that rows ask. Raises ModelError naming the row."""
+    """Return the trim problem that the rows describe. Raises ModelError naming the row."""
     from core.control.operating_point import OperatingPoint
     from core.functions.options import SignalValues
 
@@ -293,7 +293,7 @@ def problem_of(context: Context, rows: list[TrimRow]) -> Any:
 
 
 def _told(found: Found, name: str) -> point_table.Found:
-    """What was found of a row."""
+    """Return the result for a row."""
     system = found.system
     values = dict(zip(system.state_names, map(float, system.x0), strict=True)) | dict(found.values)
     mech = found.mech
@@ -307,7 +307,7 @@ def _told(found: Found, name: str) -> point_table.Found:
 
 
 def make(bench: Workbench) -> OperatingPointPanel:
-    """For a window."""
+    """Create the Operating Point panel of a window."""
 
     def begin_with(speeds: Mapping[str, float], forces: Mapping[str, float]) -> None:
         bench.runs.simulation.choose(start="pose", speeds=dict(speeds), forces=dict(forces))

@@ -1,4 +1,4 @@
-"""The panel of results."""
+"""The Output panel, which shows results."""
 
 from app.panels.panel import BOTTOM, Panel
 from core.later import function

@@ -1,4 +1,5 @@
-"""`Formulas` on a card: the matrix, its proof, what is folded away below it; scene and terms point at one another."""
+"""`Formulas` on a card: the matrix, its numerical check, collapsible notes below it; scene elements and terms highlight
+one another."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ NO_NAMES = "Nothing that is longer than a name occurs more than once"
 
 
 class FormulasPart(QWidget):
-    """Caption, matrix, proof line, and switches for names, conventions and recognised numbers."""
+    """Caption, matrix, line with the numerical check, and switches for names, conventions and recognised numbers."""
 
     def __init__(self, part: Formulas, heading: str, session: Session) -> None:
         super().__init__()
@@ -74,7 +75,7 @@ class FormulasPart(QWidget):
         self.show_part(part)
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from all signals."""
         self._life.close()
 
     def show_part(self, part: Formulas) -> None:
@@ -97,7 +98,7 @@ class FormulasPart(QWidget):
         self._follow(None)
 
     def _offer_names(self, there: bool) -> None:
-        """Whether there is anything to name."""
+        """Enable naming of subexpressions if there are any to name."""
         self.names.setEnabled(there)
         self.names.setText(NAMES if there else f"No {NAMES[0].lower()}{NAMES[1:]}")
         self.names.setToolTip(as_tip(NAMING if there else NO_NAMES))
@@ -147,7 +148,7 @@ class FormulasPart(QWidget):
         self._session.point_at(self.ref_of(spot))
 
     def ref_of(self, spot: Spot) -> Ref | None:
-        """The element a symbol or an entry belongs to."""
+        """Return the element that a symbol or an entry belongs to."""
         for name in spot.symbols:
             for collection, element in self.part.owners.get(name, ()):
                 if self._known(collection, element):
@@ -161,7 +162,7 @@ class FormulasPart(QWidget):
         return any(each.name == name for each in getattr(self._session.model.expanded, collection))
 
     def _follow(self, _: object) -> None:
-        """Mark the terms of what is chosen or pointed at."""
+        """Highlight the terms of the selected or hovered element."""
         symbols: set[str] = set()
         labels: set[str] = set()
         for ref in (self._session.selection, self._session.hover):

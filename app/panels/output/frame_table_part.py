@@ -1,4 +1,5 @@
-"""A Denavit–Hartenberg table on a card: its frames in the scene, its rows linked with them, saved as a file."""
+"""Denavit–Hartenberg table on a card: its frames are shown in the scene and linked with its rows; the table can be
+saved as a file."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ LEGEND = "Large: frames {0} … {n} of the table. Small: the robot's own. Point 
 
 @card_of(FrameTable)
 class FrameTablePart(QWidget):
-    """Table, note, a switch for the frames, a button to save."""
+    """Table, note, a switch that shows the frames, and a Save button."""
 
     def __init__(self, table: FrameTable, place: Place) -> None:
         super().__init__()
@@ -60,7 +61,7 @@ class FrameTablePart(QWidget):
         self.frames.setChecked(True)
 
     def close(self) -> None:
-        """Listen no more; the frames leave the scene."""
+        """Disconnect from all signals and remove the frames from the scene."""
         self._life.close()
         if self._mine:
             self._session.framed.emit(None)
@@ -87,19 +88,19 @@ class FrameTablePart(QWidget):
             self._session.framed.emit(None)
 
     _mine = False
-    """Whether the frames in the scene are those of this table."""
+    """True if the frames in the scene belong to this table."""
 
     def _tell(self, row: int) -> None:
         self._session.framed.emit(FrameSet(self.table, row))
 
     def _others(self, shown: FrameSet | None) -> None:
-        """Another table's frames are shown, or none."""
+        """Update the switch when another table's frames, or none, are shown."""
         self._mine = shown is not None and shown.table is self.table
         if not self._mine and self.frames.isChecked():
             self.frames.setChecked(False)
 
     def _entered(self, index: QModelIndex) -> None:
-        """The pointer is on a row: its frame, axis and joint light up."""
+        """Highlight frame, axis and joint of the row under the pointer."""
         row = self.view.source_row(index)
         if row < 0:
             return
@@ -108,7 +109,7 @@ class FrameTablePart(QWidget):
             self._tell(row + 1)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """The pointer left the table."""
+        """Clear the highlight when the pointer leaves the table."""
         if event.type() == QEvent.Type.Leave:
             self._session.point_at(None)
             if self.frames.isChecked():
@@ -123,7 +124,7 @@ class FrameTablePart(QWidget):
             self.write(path)
 
     def _old(self) -> bool:
-        """Whether the table is of another machine than the one in the scene, or of the machine before an edit."""
+        """Return True if the table belongs to another machine, or to a state before an edit."""
         asked = self._result().asked
         return asked is not None and asked.context.model != self._session.model
 
@@ -131,7 +132,7 @@ class FrameTablePart(QWidget):
         return str((self._session.folder or Path.home()) / "dh_table.kst")
 
     def write(self, path: str) -> None:
-        """Write the table; what went wrong, or what the format cannot hold, is told."""
+        """Write the table to a file; report errors and data that the format cannot hold."""
         asked = self._result().asked
         model = asked.context.model if asked is not None else self._session.model
         try:

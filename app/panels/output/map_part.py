@@ -1,4 +1,4 @@
-"""A map on a card: its numbers, how it stands in the scene, its file, and what it differs by from another."""
+"""Workspace map on a card: its numbers, its display in the scene, its file, and its comparison with another map."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ NONE_BEFORE = "There is no map of the same kind to compare with: make one before
 
 @card_of(SpaceMap)
 class MapPart(QWidget):
-    """Numbers, a switch for the scene, a button to save, one to compare."""
+    """Numbers of the map, a switch for the scene, a Save button, and a Compare button."""
 
     _latest: SpaceMap | None = None
-    """The map of the card made before this one, of whatever card."""
+    """Map of the card created most recently before this one."""
 
     def __init__(self, part: SpaceMap, place: Place) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class MapPart(QWidget):
         self.shown.setChecked(True)
 
     def close(self) -> None:
-        """Listen no more; the map leaves the scene."""
+        """Disconnect from all signals and remove the map from the scene."""
         self._life.close()
         if self.shown.isChecked():
             self._session.mapped.emit(None)
@@ -85,7 +85,7 @@ class MapPart(QWidget):
             self._tell()
 
     def refresh(self) -> None:
-        """Write the numbers, in the person's units."""
+        """Show the numbers in display units."""
         text = self.part.to_text(degrees=self._settings.degrees, millimetres=self._settings.millimetres)
         self.numbers.setText("\n".join(line.strip() for line in text.splitlines()[1:]))
         self.numbers.setToolTip(as_tip(self.part.about))
@@ -103,7 +103,7 @@ class MapPart(QWidget):
         self._session.mapped.emit(ShownMap(self.part, self.form.currentData(), self._renew))
 
     def _others(self, shown: ShownMap | None) -> None:
-        """Another map is shown, or none."""
+        """Update the switch when another map, or none, is shown."""
         mine = shown is not None and shown.result.map is self.part.map
         if not mine and self.shown.isChecked():
             self.shown.blockSignals(True)
@@ -119,7 +119,7 @@ class MapPart(QWidget):
         return before is not None and not self.part.map.growing and _about(before) == _about(self.part)
 
     def _compare(self) -> None:
-        """Another card with what this map differs by from the one before."""
+        """Create another card with the difference between this map and the previous one."""
         if self._before is None or not self._comparable:
             self._session.message.emit("hint", NONE_BEFORE)
             return
@@ -138,7 +138,7 @@ class MapPart(QWidget):
             self.write(path)
 
     def write(self, path: str) -> None:
-        """Write the map; what went wrong is told."""
+        """Write the map to a file; errors are reported."""
         try:
             self.part.map.save(path)
         except KinetostatError as error:
@@ -148,6 +148,6 @@ class MapPart(QWidget):
 
 
 def _about(part: SpaceMap) -> tuple[str, ...]:
-    """What two maps share that can be compared."""
+    """Return the properties that two maps must share to be comparable."""
     found = part.map
     return found.machine, found.kind, found.unit, found.frame, part.title

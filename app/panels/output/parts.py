@@ -1,5 +1,5 @@
-"""Parts of results on a card: text, message, matrix, table, poses, picture. (Formulas and frame tables have files of
-their own.)"""
+"""Parts of result cards: text, message, matrix, table, poses, picture. (Formulas and frame tables have separate files.)
+"""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from app.widgets.pointing_rows import PointingRows
 from core.functions.results import Matrix, Message, Motion, Picture, PoseSequence, Result, Table, leaves
 
 PREVIEW_WIDTH = 360
-"""Pixels."""
+"""Width of a picture's preview, pixels."""
 
 
 def _muted(text: str) -> QLabel:
@@ -40,7 +40,7 @@ class TextPart(Label):
         self.show_part(part)
 
     def show_part(self, part: Result) -> None:
-        """Show another text, in the person's units."""
+        """Show another text in display units."""
         self.part = part
         self.setText(part.to_text(degrees=self._settings.degrees, millimetres=self._settings.millimetres))
 
@@ -48,19 +48,19 @@ class TextPart(Label):
 @card_of(Message)
 @card_of(Motion)
 class MessagePart(Note):
-    """A sentence in the colour of its severity; what there is to say of a run."""
+    """A sentence in the colour of its severity, or a summary of a run."""
 
     def __init__(self, part: Message | Motion, place: Place) -> None:
         super().__init__()
         self.show_part(part)
 
     def show_part(self, part: Message | Motion) -> None:
-        """Say another sentence."""
+        """Show another sentence."""
         self.say(part.to_text(), part.severity)
 
 
 class _Captioned(QWidget):
-    """A caption (unless it only repeats the heading of the card), what it is about, a note."""
+    """Widget with a caption (unless it only repeats the heading of the card), its content, and a note."""
 
     def __init__(self, content: QWidget, heading: str) -> None:
         super().__init__()
@@ -73,7 +73,7 @@ class _Captioned(QWidget):
             layout.addWidget(widget)
 
     def say(self, title: str, note: str) -> None:
-        """Other words."""
+        """Set caption and note."""
         self._caption.setText(title)
         self._caption.setVisible(title not in ("", self._heading))
         self._note.setText(note)
@@ -82,7 +82,7 @@ class _Captioned(QWidget):
 
 @card_of(Matrix)
 class MatrixPart(_Captioned):
-    """A matrix; it scrolls sideways when it is wide."""
+    """A matrix; it scrolls horizontally when it is wide."""
 
     def __init__(self, part: Matrix, place: Place) -> None:
         self._area = QScrollArea()
@@ -104,7 +104,7 @@ class MatrixPart(_Captioned):
 
 @card_of(Table)
 class TablePart(_Captioned):
-    """A table."""
+    """A table with rows linked to elements in the scene."""
 
     def __init__(self, table: Table, place: Place) -> None:
         self.view = TableView(table, place.settings)
@@ -114,7 +114,7 @@ class TablePart(_Captioned):
         self.show_part(table)
 
     def _elements(self, index: QModelIndex) -> tuple[Ref, ...]:
-        """What a row speaks of."""
+        """Return the elements that a row refers to."""
         row = self.view.source_row(index)
         elements = self._table.elements
         return tuple(Ref(*each) for each in elements[row]) if 0 <= row < len(elements) else ()
@@ -131,7 +131,7 @@ STRANGE = "This pose belongs to another machine. Run the function again."
 
 @card_of(PoseSequence)
 class PosesPart(QWidget):
-    """Which poses there are, by name where a card has several such; one can be taken over, all can be shown again."""
+    """List of the poses of a result; one can be applied to the machine, all can be shown in the scene again."""
 
     def __init__(self, poses: PoseSequence, place: Place) -> None:
         super().__init__()
@@ -161,7 +161,7 @@ class PosesPart(QWidget):
         self.setVisible(not (self._result().live and len(part.q) == 1))
 
     def take(self) -> None:
-        """Commit the chosen pose, with the parameter values that belong to it."""
+        """Commit the chosen pose together with its parameter values."""
         k = self._number.currentIndex()
         q, session = self._poses.q[k], self._session
         if self._strange() or len(q) != session.mech.nq:
@@ -183,7 +183,7 @@ class PosesPart(QWidget):
         self._session.shown_again.emit(self._result(), poses)
 
     def _strange(self) -> bool:
-        """Whether the open machine cannot take the poses."""
+        """Return True if the poses do not fit the open machine."""
         asked = self._result().asked
         if asked is None:
             return False
@@ -192,7 +192,7 @@ class PosesPart(QWidget):
 
 @card_of(Picture)
 class PicturePart(QWidget):
-    """A picture that was written, small, with its file."""
+    """Preview of a picture that was written, with the path of its file."""
 
     def __init__(self, picture: Picture, place: Place) -> None:
         super().__init__()
