@@ -1,5 +1,4 @@
-"""Derivation replay: the steps from frames to equations of motion, each with explanation, formula, numbers and picture.
-"""
+"""Derivation replay: the steps from frames to equations of motion, each with explanation, formula, numbers and picture."""
 
 from __future__ import annotations
 

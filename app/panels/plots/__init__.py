@@ -1,4 +1,4 @@
-"""The panel of plots."""
+"""The Plots panel."""
 
 from app.panels.panel import BOTTOM, Panel
 from core.later import function

@@ -1,4 +1,5 @@
-"""Plots of runs: several beside or above one another, cursors linked with the timeline, curves of every visible run."""
+"""Plots of runs: several next to or above one another, with cursors linked to the timeline and curves of every visible
+run."""
 
 from __future__ import annotations
 
@@ -39,15 +40,15 @@ if TYPE_CHECKING:
     from app.workbench import Workbench
 
 EVERY = 33
-"""Milliseconds between two pictures while runs grow or change."""
+"""Interval between redraws while runs grow or change, ms."""
 QUICK = 0.01
-"""Seconds for which a picture waits for columns that are being computed."""
+"""Time for which a redraw waits for columns that are being computed, s."""
 MANY = 12
-"""More new curves than this are drawn in slices (one takes about 2 ms)."""
+"""Number of new curves above which drawing is split into time slices (one curve takes about 2 ms)."""
 
 
 class PlotsPanel(QWidget):
-    """Shows the runs of a session; what is plotted is remembered for each model while the program runs."""
+    """Plots of the runs of a session; the choice of plots is remembered for each model while the program runs."""
 
     def __init__(self, session: Session, settings: Settings, theme: Theme, jobs: Jobs) -> None:
         super().__init__()
@@ -81,7 +82,7 @@ class PlotsPanel(QWidget):
         self.show_sheet(self.sheet)
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from all signals."""
         self._life.close()
         self._soon.stop()
         self._left.clear()
@@ -89,7 +90,7 @@ class PlotsPanel(QWidget):
 
     @property
     def any(self) -> bool:
-        """Whether anything is plotted."""
+        """True if anything is plotted."""
         return bool(self.sheet.plots)
 
     def _build(self) -> None:
@@ -133,7 +134,7 @@ class PlotsPanel(QWidget):
     # ----------------------------------------------------------------------------- what is plotted
 
     def show_sheet(self, sheet: Sheet) -> None:
-        """Show other plots, or channels."""
+        """Show a sheet with other plots or channels."""
         self.sheet = self._sheets[self._model] = sheet
         for chart in sorted(self.charts, key=lambda chart: chart.plot not in sheet.plots)[len(sheet.plots) :]:
             self.charts.remove(chart)
@@ -150,7 +151,7 @@ class PlotsPanel(QWidget):
         self.refresh()
 
     def _add_chart(self, index: int) -> None:
-        """Make the chart of this number; those behind it keep their plots."""
+        """Create the chart of this index; charts after it keep their plots."""
         from app.plotting.chart import Chart
 
         chart = Chart(self.theme.colors)
@@ -169,7 +170,7 @@ class PlotsPanel(QWidget):
         self.put(index, self.sheet.plots[index].without(name))
 
     def _menu(self, index: int) -> QMenu:
-        """The menu of the plot of this number."""
+        """Return the menu of the plot of this index."""
         actions = PlotActions(
             show_all=self.charts[index].auto,
             put=lambda plot: self.put(index, plot),
@@ -179,7 +180,7 @@ class PlotsPanel(QWidget):
         return plot_menu(self, self.sheet.plots[index], self.sheet.plots, actions)
 
     def add(self, names: Sequence[str], index: int | None = None, x: str = TIME) -> None:
-        """Draw channels (those of several components by component) in a plot; default: the active one."""
+        """Add channels (split into components) to a plot, by default the active one."""
         if index is None or index >= len(self.sheet.plots):
             index = self.sheet.active if self.sheet.plots else 0
         plot = self.sheet.plots[index] if self.sheet.plots else Plot(x=x)
@@ -188,14 +189,14 @@ class PlotsPanel(QWidget):
         self.put(index, plot.with_channels(parts))
 
     def add_plot(self, plot: Plot | None = None) -> None:
-        """One more plot; channels chosen from now on go there."""
+        """Add a plot; channels chosen from now on go there."""
         names = tuple(part for name in (plot.channels if plot else ()) for part in self._parts(name))
         new = replace(plot or Plot(), channels=names)
         self._unproved |= dict.fromkeys(names, TIME if new.over_time else new.x)
         self.show_sheet(self.sheet.added(new))
 
     def remove_plot(self, index: int) -> None:
-        """A plot less; undo brings it back."""
+        """Remove a plot; undo restores it."""
         plot, show = self.sheet.plots[index], self.show_sheet
         step = Step(lambda: show(self.sheet.without(plot)), lambda: show(self.sheet.inserted(index, plot)))
         self.session.perform("Remove plot", step)
@@ -210,7 +211,7 @@ class PlotsPanel(QWidget):
             return ()
 
     def put(self, index: int, plot: Plot) -> None:
-        """Show another plot in place of one."""
+        """Replace the plot at an index by another one."""
         self.show_sheet(self.sheet.put(index, plot))
 
     def _toggled(self, channel: str, on: bool) -> None:
@@ -230,13 +231,13 @@ class PlotsPanel(QWidget):
     # ----------------------------------------------------------------------------- drawing
 
     def refresh(self) -> None:
-        """Draw what runs, settings and sheet now say."""
+        """Redraw everything from the current runs, settings and sheet."""
         self._find_all()
         self._draw_for(float("inf"))
         self._end()
 
     def _draw_runs(self) -> None:
-        """Draw what runs now say; many new curves in slices."""
+        """Redraw the current data of the runs; many new curves are drawn in time slices."""
         self._find_all()
         if sum(max(0, len(found) - len(chart.curves)) for chart, _, found in self._left) > MANY:
             slices().add(self, self._go_on)
@@ -245,7 +246,7 @@ class PlotsPanel(QWidget):
             self._end()
 
     def _find_all(self) -> None:
-        """Find the curves of all plots, which are then left to be drawn."""
+        """Find the curves of all plots and mark the plots as still to be drawn."""
         self._soon.stop()
         current = self.runs.current.run if self.runs.current is not None else None
         self._series.keep({record.id for record in self.runs.items})
@@ -258,7 +259,7 @@ class PlotsPanel(QWidget):
         self._left = deque(zip(self.charts, self.sheet.plots, found, strict=True))
 
     def _draw_for(self, seconds: float) -> None:
-        """Draw plots that are left, one at least."""
+        """Draw waiting plots for the given time, at least one."""
         until = monotonic() + seconds
         while self._left:
             chart, plot, found = self._left.popleft()
@@ -274,7 +275,7 @@ class PlotsPanel(QWidget):
         return not self._left
 
     def _end(self) -> None:
-        """What needs all plots."""
+        """Finish the redraw with the steps that need all plots."""
         for chart in self.charts:  # once more: those that are linked follow one another
             chart.axes.settle()
         self._show_active()
@@ -284,7 +285,7 @@ class PlotsPanel(QWidget):
         self._drawn = monotonic()
 
     def _prove(self) -> None:
-        """Say why the current run has no numbers for a channel that was just chosen."""
+        """Report why the current run has no data for a newly chosen channel."""
         record = self.runs.current
         known = {name: self._series.problem(record, x, name) for name, x in self._unproved.items()} if record else {}
         proved = [name for name, words in known.items() if words is not None]
@@ -298,7 +299,8 @@ class PlotsPanel(QWidget):
             self.session.message.emit("warning", words)
 
     def _found(self) -> list[list[Curve]]:
-        """The curves of all plots. What is computed quickly is waited for; else there is what was there before."""
+        """Return the curves of all plots, waiting briefly for columns being computed; slow ones keep their previous
+        data."""
         was_free, asked = not self._work.busy, self._work.asked
         found = self._curves()
         if was_free and self._work.asked != asked:
@@ -311,7 +313,7 @@ class PlotsPanel(QWidget):
         return [curves(plot, self.runs, self._series, self.settings) for plot in self.sheet.plots]
 
     def complete(self) -> None:
-        """Draw everything, and wait for it."""
+        """Draw everything, waiting until all columns are computed."""
         self.refresh()
         if self._work.busy:
             self._work.wait()
@@ -319,11 +321,12 @@ class PlotsPanel(QWidget):
 
     @property
     def waiting(self) -> bool:
-        """Whether something changed that is not drawn yet."""
+        """True if a change has not been drawn yet."""
         return self._soon.isActive() or bool(self._left) or self._work.busy or self._work.news
 
     def _align(self, counts: Sequence[int] = ()) -> None:
-        """Plots above one another have their areas in line, however many axes (default: those they have) each has."""
+        """Align the plotting areas of plots above one another, for the given numbers of axes (default: the current
+        ones)."""
         counts = counts or [columns(chart.axes.units) for chart in self.charts]
         above = self.area.orientation() == Qt.Orientation.Vertical
         for chart, count in zip(self.charts, counts, strict=True):
@@ -342,7 +345,7 @@ class PlotsPanel(QWidget):
             chart.set_time(time, self.pair)
 
     def _show_flags(self) -> None:
-        """Instants of the current run at which joints slipped, stuck, met their stops."""
+        """Mark the instants of the current run at which joints slipped, stuck or reached their stops."""
         record = self.runs.current
         events = record.run.events if record is not None and not record.growing else ()
         flags = [(event.time, str(event)) for event in events]
@@ -350,7 +353,7 @@ class PlotsPanel(QWidget):
             chart.show_flags(flags)
 
     def _link(self) -> None:
-        """Plots over time show the same piece of it, if that is wanted."""
+        """Link the time ranges of all plots over time, if that is switched on."""
         first: Chart | None = None
         for chart, plot in zip(self.charts, self.sheet.plots, strict=True):
             linked = plot.over_time and self.bar.link.isChecked()
@@ -361,7 +364,7 @@ class PlotsPanel(QWidget):
     # ----------------------------------------------------------------------------- hearing
 
     def _load_charts(self) -> None:
-        """Have what draws charts loaded: there is a run, which somebody may want to see."""
+        """Load the charting library in time slices once there is a run to plot."""
         if not self._charts_loaded and self.runs.items:
             self._charts_loaded = True
             steps = loading()
@@ -387,7 +390,7 @@ class PlotsPanel(QWidget):
             self._show_times()
 
     def showEvent(self, event: Any) -> None:
-        """What happened while the panel was hidden."""
+        """Catch up with changes that happened while the panel was hidden."""
         super().showEvent(event)
         self.refresh()
 
@@ -407,7 +410,7 @@ class PlotsPanel(QWidget):
         slices().add(self, self._paint_charts)
 
     def _paint_charts(self, seconds: float) -> bool:
-        """Give plots the colours of another look, one at least."""
+        """Apply the colours of another theme to waiting plots, at least one."""
         until, left = monotonic() + seconds, [chart for chart in self.charts if chart.colors != self.theme.colors]
         while left:
             left.pop().paint(self.theme.colors)
@@ -420,17 +423,17 @@ class PlotsPanel(QWidget):
     # ----------------------------------------------------------------------------- tools
 
     def auto(self) -> None:
-        """Show all of every curve."""
+        """Fit all axes to their curves."""
         for chart in self.charts:
             chart.auto()
 
     def box_zoom(self, on: bool) -> None:
-        """Dragging draws a box to zoom into."""
+        """Switch zooming by dragging a box on or off."""
         for chart in self.charts:
             chart.box_zoom(on)
 
     def measure(self, on: bool) -> None:
-        """Two lines between which times and values are measured."""
+        """Show or hide the two lines between which times and values are measured."""
         self.pair = None
         if on:
             low, high = next((c.window for c in self.charts if c.plot.over_time), (0.0, 1.0))
@@ -442,11 +445,11 @@ class PlotsPanel(QWidget):
         self._show_times()
 
     def relink(self) -> None:
-        """Whether plots over time move together was changed."""
+        """Apply a changed setting of linked time axes."""
         self._link()
 
     def export(self, path: str | Path, charts: Sequence[Chart] | None = None) -> None:
-        """Write plots (default: all) to a file, beside the window."""
+        """Write plots (default: all) to a file in the background."""
         self.complete()
         write_plots(self.session, self._jobs, charts or self.charts, path)
 
@@ -456,7 +459,7 @@ class PlotsPanel(QWidget):
         ask_export(self, self.session.folder, self.settings, title, lambda path: self.export(path, charts))
 
     def _fill_exports(self, menu: QMenu, index: int | None = None) -> None:
-        """Entries that write or copy one plot; default: all."""
+        """Add menu entries that write or copy one plot; default: all."""
 
         def chosen() -> list[Chart]:
             self.complete()
@@ -467,12 +470,12 @@ class PlotsPanel(QWidget):
     # ----------------------------------------------------------------------------- dropping
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Channels may be dropped, also where there is no plot yet."""
+        """Accept dragged channels, also where there is no plot yet."""
         if event.mimeData().hasFormat(CHANNELS):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Channels dropped beside the plots make a new one."""
+        """Create a new plot for channels dropped outside the plots."""
         if names := names_in(event.mimeData()):
             event.acceptProposedAction()
             self.add_plot(Plot(tuple(names)))
@@ -483,5 +486,5 @@ def _key(state: State) -> tuple[str, str]:
 
 
 def make(bench: Workbench) -> PlotsPanel:
-    """The panel of a window."""
+    """Create the Plots panel of a window."""
     return PlotsPanel(bench.session, bench.settings, bench.theme, bench.jobs)

@@ -1,4 +1,4 @@
-"""The tools of the plots, in a column at their left."""
+"""Toolbar of the plots, in a column on their left."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.preferences.icons import icon
 
 
 class PlotsBar(QFrame):
-    """Buttons; those that only make sense with plots are grey without.
+    """Buttons for the plots; those that need plots are disabled without any.
 
     fill_exports : puts the entries into the menu of exports
     """
@@ -47,7 +47,7 @@ class PlotsBar(QFrame):
         return button
 
     def refresh(self, plots: int) -> None:
-        """Grey out what has nothing to act on when there are so many plots."""
+        """Disable the buttons that have nothing to act on for this number of plots."""
         for button in (self.fit, self.zoom, self.measure, self.export):
             button.setEnabled(plots > 0)
         self.link.setEnabled(plots > 1)

@@ -1,4 +1,4 @@
-"""The panel with the properties of the selection."""
+"""The Properties panel for the selected element."""
 
 from app.panels.panel import RIGHT, Panel
 from core.later import function

@@ -1,4 +1,4 @@
-"""The panel with Robotica's line."""
+"""The panel with Robotica's command line."""
 
 from app.panels.panel import BOTTOM, Panel
 from core.later import function

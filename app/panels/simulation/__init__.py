@@ -1,4 +1,4 @@
-"""The panel of simulations: settings, runs."""
+"""The Simulation panel: settings and runs."""
 
 from app.panels.panel import LEFT, Panel
 from core.later import function

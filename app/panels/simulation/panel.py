@@ -1,4 +1,4 @@
-"""The simulation panel: what is wished for, the run in the making, and the list of runs."""
+"""The Simulation panel: run settings, the current run, and the list of runs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from app.workbench import Workbench
 
 LOOK = 100
-"""Milliseconds between two looks at the progress."""
+"""Interval between updates of the progress, ms."""
 SECONDS = Measure("time")
 BUTTONS = ("simulation.run", "simulation.stop", "simulation.what_if", "simulation.interactive")
 
@@ -55,7 +55,7 @@ LABELS = {
     "output": "Output every",
     "closing": "Loops closed",
 }
-"""What fields are called where they are refused."""
+"""Field names used in messages about refused values."""
 FACTORISATION_TIP = (
     "How the equations of loops without closed forms are solved: rank-revealing, which automatic takes, finds "
     "redundant constraints at every pose; Cholesky is a little quicker, and ends the run where "
@@ -64,7 +64,7 @@ FACTORISATION_TIP = (
 
 
 class SimulationPanel(QWidget):
-    """Form, start values, progress, runs."""
+    """Form, initial values, progress, and list of runs."""
 
     def __init__(self, session: Session, settings: Settings, jobs: Jobs, simulation: Simulation) -> None:
         super().__init__()
@@ -106,11 +106,11 @@ class SimulationPanel(QWidget):
         self.refresh()
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from all signals."""
         self._life.close()
 
     def fill(self, actions: Mapping[str, QAction]) -> None:
-        """Make the buttons, from the table of commands."""
+        """Create the buttons from the table of commands."""
         for name in BUTTONS:
             if name not in actions:
                 continue
@@ -126,7 +126,7 @@ class SimulationPanel(QWidget):
     # ------------------------------------------------------------------------------- building
 
     def _upper(self) -> QWidget:
-        """What stands above the list of runs."""
+        """Build the part above the list of runs."""
         upper = QWidget()
         column = QVBoxLayout(upper)
         column.setContentsMargins(0, 6, 0, 0)
@@ -195,7 +195,7 @@ class SimulationPanel(QWidget):
         return form
 
     def _place(self, form: QFormLayout) -> None:
-        """The editors in their rows."""
+        """Place the editors in the rows of the form."""
         self.accuracy_label = Label()
         form.addRow("Duration", self.duration)
         form.addRow("Method", self.method)
@@ -231,19 +231,19 @@ class SimulationPanel(QWidget):
         return edit
 
     def _explain(self, edit: QuantityEdit, field: str, problem: str) -> None:
-        """Why what was typed in a field is refused."""
+        """Show why the text typed in a field is refused."""
         edit.setToolTip(as_tip(problem or edit.accessibleName()))
         self.refuse(field, f"{LABELS[field]}: {problem}" if problem else "")
 
     def refuse(self, place: str, problem: str) -> None:
-        """Say beneath the form what is refused in a place; no problem: nothing any more."""
+        """Show beneath the form what is refused in a field; an empty problem clears it."""
         self._problems.pop(place, None)
         if problem:
             self._problems[place] = problem
         self.note.say("\n".join(self._problems.values()), "error" if self._problems else "")
 
     def finish_typing(self) -> bool:
-        """Take what is typed in the fields, as Enter would; False if something typed cannot be taken."""
+        """Accept text typed in the fields, as Enter would; return False if some of it cannot be accepted."""
         for edit in self._fields:
             edit.finish()
         wrong = next((edit for edit in self._fields if edit.problem), None)
@@ -254,7 +254,7 @@ class SimulationPanel(QWidget):
     # ------------------------------------------------------------------------------- showing
 
     def refresh(self) -> None:
-        """Show the run settings and whether a run is in the making."""
+        """Show the run settings and the state of the current run."""
         run_settings, method = self.simulation.run_settings, METHODS[self.simulation.run_settings.method]
         for edit, value in (
             (self.duration, run_settings.duration),
@@ -289,7 +289,7 @@ class SimulationPanel(QWidget):
             self._look.stop()
 
     def _show_starts(self) -> None:
-        """What needs a run can only be chosen when there is one."""
+        """Enable the initial states that need an existing run only if there is one."""
         model: Any = self.start.model()
         there = self._session.runs.current is not None
         for key in ("moment", "moving"):
@@ -334,7 +334,7 @@ class SimulationPanel(QWidget):
 
 
 def _side_by_side(**edits: QWidget) -> QWidget:
-    """Editors in a row, each behind its word."""
+    """Return a row of editors, each after its label."""
     widget = QWidget()
     row = QHBoxLayout(widget)
     row.setContentsMargins(0, 0, 0, 0)
@@ -347,7 +347,7 @@ def _side_by_side(**edits: QWidget) -> QWidget:
 
 
 def make(bench: Workbench) -> SimulationPanel:
-    """The panel of a window."""
+    """Create the Simulation panel of a window."""
     panel = SimulationPanel(bench.session, bench.settings, bench.jobs, bench.runs.simulation)
     panel.runs.empty.wanted.connect(lambda: bench.run("simulation.run"))
     panel.runs.stranger.connect(lambda run, path: bench.files.open_run(run, path))

@@ -1,4 +1,4 @@
-"""The list of runs: a tree of branches with names, colours and eyes; save, load, compare, delete."""
+"""The list of runs: a tree of branches with names, colours and visibility boxes; save, load, compare, delete."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ EMPTY = "No runs yet. F5 lets the machine move; each run stays here and can be p
 
 
 OWN_KEYS = frozenset((Qt.Key.Key_F2, Qt.Key.Key_Delete))
-"""What the list does with these the window does with the selected element; keys of the timeline stay the window's."""
+"""Keys that act on the list instead of the selected element; timeline keys stay with the window."""
 
 
 class _Tree(QTreeWidget):
-    """Its own F2 and Del count while it has the focus."""
+    """Tree whose F2 and Del act on runs while it has the focus."""
 
     deleted = Signal()
 
@@ -62,7 +62,7 @@ class _Tree(QTreeWidget):
         PlainKeys(self, typing=False, keys=OWN_KEYS)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Del deletes the selected runs."""
+        """Delete the selected runs with Del."""
         if event.key() == Qt.Key.Key_Delete:
             self.deleted.emit()
         else:
@@ -70,10 +70,11 @@ class _Tree(QTreeWidget):
 
 
 class RunsList(QWidget):
-    """Click plays a run, the box in front of its name shows it in plots, F2 or a double click renames it."""
+    """List of runs: a click plays a run, the box in front of its name shows it in plots, F2 or a double click renames
+    it."""
 
     stranger = Signal(object, object)
-    """A run was read (`Run`, its `Path`) whose machine is not the open one."""
+    """Emitted when a run was read (`Run`, its `Path`) that belongs to another machine."""
 
     def __init__(self, session: Session, jobs: Jobs) -> None:
         super().__init__()
@@ -114,7 +115,7 @@ class RunsList(QWidget):
         self.refresh()
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from all signals."""
         self._life.close()
 
     def _buttons(self) -> QHBoxLayout:
@@ -139,7 +140,7 @@ class RunsList(QWidget):
     # ------------------------------------------------------------------------------- showing
 
     def refresh(self) -> None:
-        """Bring the tree up to date; items of runs that stayed are kept."""
+        """Update the tree, keeping the items of runs that still exist."""
         self._filling = True
         runs = self._session.runs
         there = {record.id for record in runs.items}
@@ -193,7 +194,7 @@ class RunsList(QWidget):
 
     @property
     def chosen(self) -> tuple[Record, ...]:
-        """The selected runs, as the list shows them."""
+        """Return the selected runs in the order of the list."""
         found = (self._session.runs.find(item.data(0, RECORD)) for item in self.tree.selectedItems())
         return tuple(record for record in found if record is not None)
 
@@ -212,11 +213,11 @@ class RunsList(QWidget):
         self.refresh()
 
     def delete(self) -> None:
-        """Take the selected runs out of the list; undo brings them back."""
+        """Remove the selected runs from the list; undo restores them."""
         delete_runs(self._session, *self.chosen)
 
     def clear(self) -> None:
-        """Take all runs out of the list; undo brings them back."""
+        """Remove all runs from the list; undo restores them."""
         records = self._session.runs.items
         cost = sum(record.run.statistics.seconds for record in records)
         delete_runs(self._session, *records)
@@ -224,7 +225,7 @@ class RunsList(QWidget):
         self._session.message.emit("done", words)
 
     def annotate(self, record: Record) -> None:
-        """Ask for a note."""
+        """Ask for a note on a run."""
         note, agreed = QInputDialog.getMultiLineText(self, "Note", f"What is to be said of {record.name}", record.note)
         if agreed:
             self._session.runs.annotate(record, note.strip())
@@ -260,7 +261,7 @@ class RunsList(QWidget):
             self.save_to(record, Path(path) if Path(path).suffix else Path(path + suffix))
 
     def save_to(self, record: Record, path: Path) -> None:
-        """Write a run beside the window."""
+        """Write a run in the background."""
 
         def work(progress: Any, cancelled: Callable[[], bool]) -> None:
             def tell(part: float) -> None:
@@ -288,7 +289,7 @@ class RunsList(QWidget):
             self.load_from(Path(path))
 
     def load_from(self, path: Path) -> None:
-        """Read a run beside the window and put it into the list."""
+        """Read a run in the background and add it to the list."""
         job = self._jobs.start("Loading the run", lambda progress, cancelled: Run.load(path))
         job.succeeded.connect(lambda run: self._loaded(run, path))
         job.failed.connect(self._failed)
@@ -300,7 +301,7 @@ class RunsList(QWidget):
             self.take(run, path)
 
     def take(self, run: Run, path: Path) -> None:
-        """Put a run that was read from a file into the list."""
+        """Add a run that was read from a file to the list."""
         self._last = self._session.document, path.parent
         record = self._session.runs.add(run, path.stem)
         record.source = str(path)
@@ -311,7 +312,7 @@ class RunsList(QWidget):
         self._session.message.emit("error", str(error))
 
     def _folder(self) -> Path:
-        """Where a run was read from last while the document is open, else where that lies."""
+        """Return the folder of the last run read for this document, or the document's own folder."""
         document, folder = self._last
         if document == self._session.document and folder.is_dir():
             return folder
@@ -347,12 +348,12 @@ class RunsList(QWidget):
 
 
 def seconds(time: float) -> str:
-    """A time as the list shows it: 0.25 s, 12.35 s, 31,255 s."""
+    """Return a time as the list shows it: 0.25 s, 12.35 s, 31,255 s."""
     return f"{time:,.0f} s" if abs(time) >= 9999.5 else f"{time:.4g} s"
 
 
 def about(record: Record, parent: Record | None) -> str:
-    """What a tool tip says of a run."""
+    """Return the tool tip of a run."""
     settings = record.run.settings
     lines = [f"{settings.rule.title} · {statistics(record.run)}"]
     if parent is not None and record.from_time is not None:
@@ -365,7 +366,7 @@ def about(record: Record, parent: Record | None) -> str:
 
 
 def swatch(color: str, faint: bool) -> QIcon:
-    """A dot of the run's colour; a ring for what is shown faint."""
+    """Return a dot in the run's colour; a ring for runs shown faintly."""
     picture = QPixmap(28, 28)
     picture.fill(Qt.GlobalColor.transparent)
     painter = QPainter(picture)

@@ -1,4 +1,4 @@
-"""Start speeds and joint forces of a simulation: a slider and a field for each speed of the machine."""
+"""Initial speeds and joint forces of a simulation: a slider and a field for each speed of the machine."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from core.simulation.start_speeds import start_speeds
 STEPS = 200
 """Positions of a slider on each side of zero."""
 FASTEST = {"rotation": 4.0 * math.pi, "translation": 2.0}
-"""End of the slider of a start speed, rad/s and m/s."""
+"""End of the slider of an initial speed, rad/s and m/s."""
 MEASURES = {
     "rotation": (Measure("angular_velocity"), Measure("torque")),
     "translation": (Measure("velocity"), Measure("force")),
 }
-"""Of speeds and forces."""
+"""Physical dimensions of speeds and forces."""
 DIGITS = 6
 GRAVITY = 9.81
 STILL = 1e-9
-"""Speed (rad/s or m/s) that is none: what making others consistent left."""
+"""Speed below which a value counts as zero, rad/s or m/s; such values are residues of making speeds consistent."""
 LEAST_FORCE = 10.0
-"""End of the slider of a force at least, N·m and N."""
+"""Least end of the slider of a force, N·m or N."""
 WORDS = {
     "speeds": "Speed when the run begins, from a pose or from rest; other units may stand behind the number.",
     "forces": "A number or a formula of t, joints and speeds, e.g. 10*sin(2*t) - 3*{name}.v",
@@ -48,8 +48,8 @@ WORDS = {
 
 
 class Axis(NamedTuple):
-    """One speed of the machine: its name, what it and its force measure, where the sliders end, its speed in the
-    model."""
+    """One speed of the machine: its name, physical dimensions of speed and force, ends of the sliders, initial speed in
+    the model."""
 
     name: str
     speed: Measure
@@ -60,14 +60,14 @@ class Axis(NamedTuple):
 
 
 class _Line(QLineEdit):
-    """A line whose text is in the colour of errors, in the look that is on, while it is refused."""
+    """Text field that shows its text in the error colour of the theme while it is refused."""
 
     def __init__(self) -> None:
         super().__init__()
         self._refused = False
 
     def refuse(self, refused: bool) -> None:
-        """Whether what stands in it cannot be taken."""
+        """Mark the text as refused or accepted."""
         self._refused = refused
         self._paint()
 
@@ -84,12 +84,12 @@ class _Line(QLineEdit):
 
 
 class StartRow(QObject):
-    """Label, slider and line of one value in the person's units; `edited(value)` with a number (SI) or the text of a
-    formula (SI). An empty line means the model's own value."""
+    """Label, slider and text field of one value in display units; emits `edited(value)` with a number (SI) or the text
+    of a formula (SI). An empty field means the model's own value."""
 
     edited = Signal(object)
     refused = Signal()
-    """What was typed cannot be taken (`problem`), or can again."""
+    """Emitted with the reason (`problem`) when typed text is refused, and with "" when it is accepted again."""
 
     def __init__(self, name: str, measure: Measure, units: Units, end: float, formulas: bool, own: float = 0.0) -> None:
         super().__init__()
@@ -112,7 +112,7 @@ class StartRow(QObject):
         self._problem = ""
 
     def show_value(self, value: float | str) -> None:
-        """Show a value; a text that was refused stays until the value itself changes."""
+        """Show a value; a refused text stays until the value itself changes."""
         if self._problem and value == self._shown:
             return
         self._shown = value
@@ -124,7 +124,7 @@ class StartRow(QObject):
         self._say("")
 
     def expect(self, value: float) -> None:
-        """What the value will be as long as nobody sets it: told by the empty line, and by the slider."""
+        """Show the value that applies if none is set, in the empty field and on the slider."""
         self.line.setPlaceholderText(quantity(value, self.measure, self.units, DIGITS))
         if not self._written and not self.slider.isSliderDown():
             self._position = round(STEPS * min(max(value / self.end, -1.0), 1.0))
@@ -137,15 +137,15 @@ class StartRow(QObject):
 
     @property
     def problem(self) -> str:
-        """Why what is typed cannot be taken; empty if it can."""
+        """Return why the typed text is refused; empty if it is not."""
         return self._problem
 
     def finish(self) -> None:
-        """Take what is typed."""
+        """Accept the typed text."""
         self._typed()
 
     def type_again(self, text: str) -> None:
-        """Take a text that the row of this name had before: what cannot be taken stays with its message."""
+        """Restore text that the row of this name had before; refused text keeps its message."""
         self.line.setText(text)
         self._typed()
 
@@ -180,7 +180,7 @@ class StartRow(QObject):
             self.edited.emit(value)
 
     def _read(self, text: str) -> float | str:
-        """A number, or the text of a formula where these are taken. Raises KinetostatError."""
+        """Return a number, or the text of a formula where formulas are allowed. Raises KinetostatError."""
         if self.formulas and names(parse(text)):
             return text
         value = read(text, self.measure, self.units, {}, fold=True)
@@ -191,7 +191,7 @@ class StartRows(QTabWidget):
     """Tabs "Start speeds" and "Joint forces"."""
 
     refused = Signal(str)
-    """Why what was typed in a row cannot be taken; empty when it can."""
+    """Emitted with the reason why a row's text is refused; empty when it is accepted."""
 
     def __init__(self, session: Session, simulation: Simulation, settings: Settings) -> None:
         super().__init__(documentMode=True)
@@ -211,7 +211,7 @@ class StartRows(QTabWidget):
         self._life.listen((settings.changed, self._setting_changed))
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from all signals."""
         self._life.close()
 
     def _setting_changed(self, key: str) -> None:
@@ -219,12 +219,12 @@ class StartRows(QTabWidget):
             self.rebuild()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Rows are made when they are first seen."""
+        """Create the rows when they are first visible."""
         self.rebuild()
         super().showEvent(event)
 
     def rebuild(self) -> None:
-        """Rows for the machine as it is now; while nobody sees them, of another document or machine: none."""
+        """Create rows for the current machine; while hidden, remove the rows of another document or machine."""
         if not (self._made or self.isVisible()):
             return
         axes = axes_of(self._session)
@@ -246,7 +246,7 @@ class StartRows(QTabWidget):
         self._refused()  # of rows that are gone nothing is refused
 
     def _fill(self, index: int) -> None:
-        """Make the rows of a page when it is first seen."""
+        """Create the rows of a page when it is first visible."""
         if index in self._pending and self._made:
             self._pending.remove(index)
             page = self.widget(index)
@@ -295,7 +295,7 @@ class StartRows(QTabWidget):
         self.refused.emit("\n".join(f"{row.label.text()}: {row.problem}" for row in every if row.problem))
 
     def finish_typing(self) -> bool:
-        """Take what is typed in the lines, as Enter would; False if something typed cannot be taken."""
+        """Accept text typed in the fields, as Enter would; return False if some of it cannot be accepted."""
         every = [row for rows in self.rows.values() for row in rows.values()]
         for row in every:
             row.finish()
@@ -313,7 +313,8 @@ class StartRows(QTabWidget):
         self.setTabText(1, _counted("Joint forces", len(self._simulation.run_settings.forces)))
 
     def _expect(self) -> None:
-        """Speeds nobody set follow from loops, constraints and drivers: show those with which the run will begin."""
+        """Show the speeds with which the run will start where none is set, as they follow from loops, constraints and
+        drivers."""
         mech, rows = self._session.mech, self.rows["speeds"]
         if not (rows and mech.constrained and self.isVisible() and list(rows) == list(mech.v_names)):
             return
@@ -332,7 +333,7 @@ def _counted(title: str, count: int) -> str:
 
 
 def axes_of(session: Session) -> tuple[Axis, ...]:
-    """The speeds of the machine. The sliders of forces reach the joint's largest effort, else what a lever of one
+    """Return the speeds of the machine. The sliders of forces reach the joint's largest effort, or what a lever of one
     metre needs to lift the machine."""
     mech, model = session.mech, session.model.expanded
     values = session.model.values()
@@ -352,7 +353,7 @@ def axes_of(session: Session) -> tuple[Axis, ...]:
 
 
 def _number(value: Any, values: Mapping[str, float]) -> float:
-    """A field's value; 0 if there is none, or it is no finite number."""
+    """Return a field's value; 0 if there is none or it is not finite."""
     try:
         number = float(value_of(value, values)) if value is not None else 0.0
     except KinetostatError:
@@ -361,7 +362,7 @@ def _number(value: Any, values: Mapping[str, float]) -> float:
 
 
 def turning(session: Session, speed: str) -> bool:
-    """Whether a speed is one of rotation."""
+    """Return True if a speed is an angular speed."""
     mech = session.mech
     for joint in (*mech.implicit_joints, *session.model.expanded.joints):
         if speed == joint.name or speed.startswith(f"{joint.name}."):

@@ -1,4 +1,4 @@
-"""The panel of sliders: joints and parameters."""
+"""The Sliders panel: joints and parameters."""
 
 from app.panels.panel import RIGHT, Panel
 from core.later import function

@@ -1,4 +1,4 @@
-"""Sliders of joints and parameters. A slider and a handle are one mechanism: session preview, one commit."""
+"""Sliders of joints and parameters. A slider and a handle work alike: previews in the session, then one commit."""
 
 from __future__ import annotations
 
@@ -39,9 +39,10 @@ if TYPE_CHECKING:
     from app.workbench import Workbench
 
 FREE_RANGE = {"angle": math.pi, "length": 1.0}
-"""Half range of a slider whose joint has no limits, rad or m."""
+"""Half the range of a slider whose joint has no limits, rad or m."""
 FOLLOW = 20
-"""Milliseconds in which movements are shown together. None at all would mean never while pictures take all the time."""
+"""Interval in which movements are collected and shown together, ms. With 0 nothing would be shown while drawing takes
+all the time."""
 QUATERNION = (".qx", ".qy", ".qz", ".qw")
 ROTATION = ("rotation x", "rotation y", "rotation z")
 NO_JOINTS = "No joints yet. Each coordinate of each joint gets a slider here."
@@ -49,7 +50,7 @@ NO_PARAMETERS = "No parameters yet. A named number used in formulas gets a slide
 
 
 class _Entry(NamedTuple):
-    """A quantity with how it is read and previewed."""
+    """A quantity with the functions that read and preview it."""
 
     quantity: Quantity
     read: Callable[[], float]
@@ -84,12 +85,12 @@ class SlidersPanel(QWidget):
         self._rebuild()
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from all signals."""
         self._life.close()
 
     @property
     def rows(self) -> dict[str, SliderRow]:
-        """All rows by the name of what they move."""
+        """Return all rows by the name of the quantity they move."""
         return {row.quantity.name: row for page in (self.joints, self.parameters) for row in page.complete()}
 
     # ----------------------------------------------------------------------------- building
@@ -145,7 +146,7 @@ class SlidersPanel(QWidget):
         return entries + self._follower_entries()
 
     def _follower_entries(self) -> list[_Entry]:
-        """Joints that follow another one: shown, moved by their leader only."""
+        """Return entries of joints that follow another one; they are shown, but only their leader moves them."""
         session = self._session
         entries = []
         for joint in session.model.expanded.joints:
@@ -162,7 +163,7 @@ class SlidersPanel(QWidget):
         return lambda: float(self._session.mech.coordinate(self._session.q, name)[0])
 
     def _ref(self, joint: str) -> Ref:
-        """The joint, or the body of this name where a body moves freely without one."""
+        """Return the joint, or the body of this name where a body moves freely without a joint."""
         for free in self._session.mech.implicit_joints:
             if free.name == joint:
                 return Ref("bodies", free.child)
@@ -189,7 +190,7 @@ class SlidersPanel(QWidget):
     # ----------------------------------------------------------------------------- rotations
 
     def _turn_entries(self, stem: str, index: int, joint: str) -> list[_Entry]:
-        """Three sliders of the rotation vector in place of a quaternion's four numbers."""
+        """Return three sliders of the rotation vector in place of a quaternion's four numbers."""
         ref = self._ref(joint)
         return [
             _Entry(
@@ -201,7 +202,7 @@ class SlidersPanel(QWidget):
         ]
 
     def _turn(self, stem: str, index: int) -> np.ndarray:
-        """The rotation vector; the one a slider left, as long as it is the same rotation."""
+        """Return the rotation vector, or the one last set by a slider as long as it describes the same rotation."""
         now = quaternions.unit(self._session.q[index : index + 4])
         last = self._turns.get(stem)
         if last is None or np.linalg.norm(quaternions.product(quaternions.exponential(-last), now)[:3]) > 5e-10:
@@ -252,8 +253,8 @@ class SlidersPanel(QWidget):
 
 
 class _Page(QScrollArea):
-    """A scrolling list of rows, or words that say what will be there, with a button (`wanted`) that makes the first.
-    Rows are made when the page is first seen."""
+    """Scrolling list of rows, or a placeholder with a button (`wanted`) that creates the first one. Rows are created
+    when the page is first visible."""
 
     wanted = Signal()
 
@@ -267,7 +268,7 @@ class _Page(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
     def show_entries(self, entries: list[_Entry], session: Session, settings: Settings) -> None:
-        """Have a row for each entry, in a turn of their own or when the page is seen."""
+        """Create a row for each entry, in a time slice or when the page becomes visible."""
         self.entries = entries
         self._make = lambda: self._build(entries, session, settings)
         if self.isVisible():
@@ -278,7 +279,7 @@ class _Page(QScrollArea):
         return True
 
     def complete(self) -> list[SliderRow]:
-        """The rows, made if they were not yet."""
+        """Return the rows, creating them if necessary."""
         make, self._make = self._make, None
         if make is not None:
             make()
@@ -286,12 +287,12 @@ class _Page(QScrollArea):
         return self.rows
 
     def showEvent(self, event: QShowEvent) -> None:
-        """The page is seen."""
+        """Create the rows when the page becomes visible."""
         self.complete()
         super().showEvent(event)
 
     def _build(self, entries: list[_Entry], session: Session, settings: Settings) -> None:
-        """Make a row for each entry; rows of what stayed the same are kept."""
+        """Create a row for each entry; rows of unchanged entries are kept."""
         kept = {row.quantity: row for row in self.rows}
         if self.rows and [entry.quantity for entry in entries] == list(kept):
             for row, entry in zip(self.rows, entries, strict=True):
@@ -317,14 +318,14 @@ class _Page(QScrollArea):
         self.setWidget(inside)
 
     def show_values(self) -> None:
-        """Show what is true now."""
+        """Show the current values."""
         if self._make is None:
             for row, entry in zip(self.rows, self.entries, strict=True):
                 row.show_value(entry.read())
 
 
 def driven_coordinates(model: Model) -> dict[str, str]:
-    """Coordinates whose place drivers prescribe, with words about it: no hand moves them."""
+    """Return coordinates prescribed by drivers, with a note on the driver; they cannot be moved by hand."""
     return {
         f"{each.joint}.{each.coordinate}" if each.coordinate else each.joint: f"is driven by {each.name}"
         for each in model.expanded.drivers
@@ -333,7 +334,7 @@ def driven_coordinates(model: Model) -> dict[str, str]:
 
 
 def held_coordinates(session: Session) -> dict[str, str]:
-    """Coordinates that follow from what drivers prescribe, with words about it."""
+    """Return coordinates determined by drivers through constraints, with a note on the driver."""
     drivers = [each.name for each in session.model.expanded.drivers if each.motion == "position"]
     if not drivers:
         return {}
@@ -349,7 +350,7 @@ def held_coordinates(session: Session) -> dict[str, str]:
 
 
 def parameter_range(parameter: Parameter, values: Mapping[str, float]) -> tuple[float, float]:
-    """Range of a parameter's slider, SI: as the person said, else from its value."""
+    """Return the range of a parameter's slider, SI: the user's bounds, or a range around its value."""
     value = values[parameter.name]
     if parameter.dimension == "angle":
         lower, upper = -math.pi, math.pi
@@ -369,7 +370,7 @@ def parameter_range(parameter: Parameter, values: Mapping[str, float]) -> tuple[
 
 
 def make(bench: Workbench) -> SlidersPanel:
-    """The panel of a window."""
+    """Create the Sliders panel of a window."""
     panel = SlidersPanel(bench.session, bench.settings)
     panel.joints.wanted.connect(lambda: bench.run("add.link"))
     panel.parameters.wanted.connect(lambda: bench.run("add.parameter"))

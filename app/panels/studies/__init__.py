@@ -1,4 +1,4 @@
-"""The panel Studies."""
+"""The Studies panel."""
 
 from app.panels.panel import BOTTOM, Panel
 from core.later import function

@@ -1,4 +1,4 @@
-"""The left part of the panel Studies: what varies, what is recorded, how rows are computed."""
+"""Left part of the Studies panel: varied quantities, recorded quantities, and how rows are computed."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ from core.studies.distributions import HOW
 from core.studies.study_text import StudyText
 
 MOST_SPEEDS = 12
-"""Speeds of a machine up to which its start values have rows."""
+"""Largest number of speeds of a machine for which initial values have rows."""
 KIND_TITLES = dict(zip(KINDS, ("Runs", "Poses", "Targets (inverse kinematics)", "Linear systems"), strict=True))
 HOW_TITLES = {"random": "random", "latin": "Latin hypercube", "sobol": "Sobol"}
 RELATIVE, ABSOLUTE = 0.05, 0.1
-"""Deviation of what varies unless a person says otherwise: as a part of the value, or, where that is 0, in SI."""
+"""Default deviation of varied quantities: relative to the value, or, for a value of 0, absolute in SI."""
 
 
 class AskedPage(QTabWidget):
-    """`edited` after every edit of the person."""
+    """Tabs with the study's settings; emits `edited` after every edit of the user."""
 
     edited = Signal()
 
     def __init__(self, names: Callable[[], tuple[str, ...]], choose_file: Callable[[], str]) -> None:
-        """names : those that formulas may use."""
+        """Create the page. names : returns the names that formulas may use."""
         super().__init__()
         self.varied, self.record = VariedTable(), RecordTable(names)
         self.kind, self.method, self.how, self.cores, self.frame = (Combo() for _ in range(5))
@@ -68,7 +68,7 @@ class AskedPage(QTabWidget):
         self._turned()
 
     def _lay_out(self) -> None:
-        """A tab for each: what varies, what is recorded, how."""
+        """Create the tabs for varied quantities, recorded quantities and method."""
         record, how, scroll = QVBoxLayout(self._recorded), QWidget(), QScrollArea()
         record.setContentsMargins(0, 0, 0, 0)
         record.setSpacing(0)
@@ -87,7 +87,7 @@ class AskedPage(QTabWidget):
             table.edited.connect(self._count_up)
 
     def _count_up(self) -> None:
-        """How many of each there are, in the tabs' titles."""
+        """Show the number of varied and recorded quantities in the tabs' titles."""
         for k, title, count in ((0, "Vary", len(self.varied.varied())), (1, "Record", len(self.record.record()))):
             self.setTabText(k, f"{title} ({count})" if count else title)
 
@@ -157,7 +157,7 @@ class AskedPage(QTabWidget):
     # ------------------------------------------------------------------------------------------- the machine
 
     def show_machine(self, model: Model, mech: Mechanism) -> None:
-        """Rows for what may vary of it."""
+        """Show rows for the quantities of the machine that can be varied."""
         values = model.values()
         rows = [(name, values[name], _spread(model, name, values[name])) for name in mech.p_names]
         if mech.nv <= MOST_SPEEDS:
@@ -180,7 +180,7 @@ class AskedPage(QTabWidget):
     # ------------------------------------------------------------------------------------------- what is asked
 
     def text(self) -> StudyText:
-        """As it stands. Raises ModelError for a field that is no number."""
+        """Return the study's settings as currently typed. Raises ModelError for a field that is not a number."""
         kind = str(self.kind.currentData())
         options: dict[str, Any] = {"duration": _number(self.duration), "method": self.method.currentData()}
         if self.step.text().strip():
@@ -199,7 +199,7 @@ class AskedPage(QTabWidget):
         )
 
     def show_text(self, text: StudyText) -> list[str]:
-        """Show what was asked; names of what varies there and has no row here."""
+        """Show the settings of a study; return the names of varied quantities that have no row here."""
         self.kind.setCurrentIndex(self.kind.findData(text.kind))
         missing = self.varied.show_varied(text.varied)
         self.record.show_record(text.record)
@@ -216,7 +216,7 @@ class AskedPage(QTabWidget):
 
 
 def _spread(model: Model, name: str, now: float) -> str:
-    """Between its bounds, or about its value."""
+    """Return a default distribution: between the parameter's bounds, or around its value."""
     parameter, values = model.expanded.find("parameters", name), model.values()
     if parameter.minimum is None or parameter.maximum is None:
         return _about(now)

@@ -1,4 +1,5 @@
-"""Pictures of what a study found, drawn into a rectangle: maps, points, histograms, bands, tornados, parallel lines.
+"""Pictures of a study's results, drawn into a rectangle: maps, scatter plots, histograms, bands, tornado charts,
+parallel coordinates.
 
 Each gives the rows that it shows as points, so that a click finds one: (rows (n,), pixels (n, 2)).
 """
@@ -21,29 +22,29 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 MOST_POINTS, MOST_LINES, MOST_CURVES = 4000, 400, 2000
-"""Rows that are drawn; of more, evenly chosen ones."""
+"""Largest numbers of rows drawn; of more rows, evenly spaced ones are chosen."""
 BINS = 40
 QUANTILES = (0.05, 0.5, 0.95)
 MOST_OF_MATRIX = 5
-"""Columns of a matrix of points."""
+"""Largest number of columns of a scatter matrix."""
 BAR = 74.0
-"""Pixels beside a map for its scale."""
+"""Width of the colour scale next to a map, pixels."""
 
 
 class Shown(NamedTuple):
-    """What a picture is of."""
+    """Content of a picture."""
 
     result: StudyResult
     of: str
-    """A recorded number, or a curve."""
+    """The recorded number or curve that is drawn."""
     x: str
     y: str
     row: int = -1
-    """The chosen one."""
+    """Index of the selected row."""
 
 
 class Points(NamedTuple):
-    """Rows, and where they stand."""
+    """Rows and their positions in the picture."""
 
     rows: NDArray[np.int64]
     pixels: Array
@@ -53,18 +54,18 @@ NO_POINTS = Points(np.zeros(0, dtype=np.int64), np.zeros((0, 2)))
 
 
 def titled(result: StudyResult, name: str) -> str:
-    """The name, and its unit."""
+    """Return the name of a quantity with its unit."""
     unit = result.unit(name)
     return f"{name}, {unit}" if unit else name
 
 
 def some(rows: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """Not more than so many, evenly chosen."""
+    """Return at most `most` of the rows, evenly spaced."""
     return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(np.int64)]
 
 
 def finished(result: StudyResult) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows that succeeded, and that failed."""
+    """Return the rows that succeeded and those that failed."""
     done = result.rows.done
     return np.flatnonzero(result.good), np.flatnonzero(done & ~result.good)
 
@@ -78,7 +79,7 @@ def _ends(values: Array) -> tuple[float, float]:
 
 
 def draw_map(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> Points:
-    """A number over two that vary; cells in which rows failed are hatched."""
+    """Draw a number as colours over two varied quantities; cells of failed rows are hatched."""
     result = shown.result
     found = result.map(shown.of, shown.x, shown.y)
     low, high = _ends(found.values)
@@ -129,7 +130,7 @@ def _scale(painter: QPainter, rect: QRectF, low: float, high: float, title: str,
 
 
 def draw_scatter(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink, labels: bool = True) -> Points:
-    """A number over one that varies; where rows failed there are crosses at the lower edge."""
+    """Draw a number over one varied quantity; failed rows are crosses at the lower edge."""
     result = shown.result
     good, bad = (some(each, MOST_POINTS) for each in finished(result))
     x, y = result.column(shown.x), result.column(shown.of)
@@ -151,7 +152,7 @@ def draw_scatter(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink, labels
 
 
 def _ring(painter: QPainter, points: Points, row: int, ink: Ink) -> None:
-    """Around the row that is chosen."""
+    """Draw a ring around the selected row."""
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.setPen(QPen(ink.chosen, 2.0))
     for px, py in points.pixels[points.rows == row]:
@@ -159,7 +160,7 @@ def _ring(painter: QPainter, points: Points, row: int, ink: Ink) -> None:
 
 
 def draw_matrix(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> Points:
-    """All that varies and is recorded, each over each; on the diagonal their histograms."""
+    """Draw a scatter matrix of all varied and recorded quantities, with histograms on the diagonal."""
     result = shown.result
     names = [*result.varied, *result.recorded][:MOST_OF_MATRIX]
     if shown.of not in names and shown.of in result.recorded:
@@ -190,7 +191,7 @@ def _bars(painter: QPainter, rect: QRectF, values: Array, ink: Ink) -> None:
 
 
 def draw_histogram(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> Points:
-    """How a number is distributed, with its mean and quantiles."""
+    """Draw the distribution of a number with its mean and quantiles."""
     result = shown.result
     values = result.column(shown.of)[finished(result)[0]]
     counts, edges = np.histogram(values, bins=BINS if len(values) > BINS else 12)
@@ -214,7 +215,7 @@ def draw_histogram(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> P
 
 
 def draw_band(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> Points:
-    """Curves over time: some of them, their median, and what lies between 5 % and 95 %."""
+    """Draw curves over time: some of them, their median, and the band from 5 % to 95 %."""
     result = shown.result
     time, curves = result.curve(shown.of)
     good = some(finished(result)[0], MOST_CURVES)
@@ -239,7 +240,7 @@ def _line(points: Array) -> QPolygonF:
 
 
 def draw_tornado(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> Points:
-    """What a number is on average where each that varies is small, and large; the most first."""
+    """Draw the average of a number for small and for large values of each varied quantity, largest effect first."""
     result = shown.result
     found = result.tornado(shown.of)
     centre = result.summary(shown.of).mean
@@ -267,7 +268,8 @@ def draw_tornado(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> Poi
 
 
 def draw_parallel(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> Points:
-    """A line for each row through an axis for each number; coloured by one of them, rows that failed dashed."""
+    """Draw parallel coordinates: a line for each row across an axis for each number, coloured by one of them; failed
+    rows are dashed."""
     result = shown.result
     names = [*result.varied, *result.recorded]
     good, bad = (some(each, MOST_LINES) for each in finished(result))
@@ -308,12 +310,12 @@ def draw_parallel(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> Po
 
 
 class Picture(NamedTuple):
-    """A kind of picture: its title, what draws it, and what it is asked for."""
+    """A kind of picture: its title, drawing function, and choices."""
 
     title: str
     draw: Callable[[QPainter, QRectF, Shown, Ink], Points]
     of: str = "numbers"
-    """numbers, curves; empty: it shows all."""
+    """Kind of quantity drawn, numbers or curves; empty if it shows all."""
     x: bool = False
     y: bool = False
 

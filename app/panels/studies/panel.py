@@ -1,4 +1,5 @@
-"""The panel Studies: many runs or poses of the machine whose numbers vary, computed beside the window, shown live."""
+"""The Studies panel: many runs or poses of the machine with varied parameters, computed in the background and shown
+live."""
 
 from __future__ import annotations
 
@@ -32,14 +33,14 @@ if TYPE_CHECKING:
     from core.studies.study_result import StudyResult
 
 SHOWN_EVERY = 0.3
-"""Seconds between two looks at what was found."""
+"""Interval between updates of the results, s."""
 
 
 class StudiesPanel(QWidget):
-    """What is asked, a picture, the rows, side by side; above them what is done."""
+    """Settings, picture and rows side by side, with the buttons above."""
 
     def __init__(self, session: Session, begin_with: Callable[[Mapping[str, float]], None] = lambda _: None) -> None:
-        """begin_with(speeds) : what the next run begins with."""
+        """Create the panel. begin_with(speeds) : sets the initial speeds of the next run."""
         super().__init__()
         self._session, self._begin_with = session, begin_with
         self._jobs = Jobs(self)
@@ -100,7 +101,7 @@ class StudiesPanel(QWidget):
         lay_side_by_side(self, bar, self.note, (question, self.picture, rows), (400, 420, 380))
 
     def close(self) -> None:
-        """Listen no more, compute no more."""
+        """Disconnect from all signals and stop computing."""
         if self.work is not None:
             self.work.stop()
         self._jobs.close()
@@ -123,7 +124,7 @@ class StudiesPanel(QWidget):
             self._show_first()
 
     def _show_plans(self) -> None:
-        """Names of the studies of the document."""
+        """List the names of the document's studies."""
         names = [each.name for each in self._session.model.studies]
         if names != [self.plan.itemText(k) for k in range(self.plan.count())]:
             typed = self.plan.currentText()
@@ -132,7 +133,7 @@ class StudiesPanel(QWidget):
             self.plan.setCurrentText(typed)
 
     def _show_first(self) -> None:
-        """The first study of the document, where it has any."""
+        """Show the first study of the document, if there is one."""
         if self._session.model.studies:
             self.show_plan(self._session.model.studies[0].name)
         else:
@@ -155,7 +156,7 @@ class StudiesPanel(QWidget):
         self.note.say(words, "warning" if missing else "")
 
     def keep(self) -> None:
-        """Make what is asked a study of the document, in place of the one of this name: one step to undo."""
+        """Save the settings as a study of the document, replacing the one of this name, as one undo step."""
         from core.model.edits import edits
         from core.studies.study_text import plan_of
 
@@ -179,7 +180,7 @@ class StudiesPanel(QWidget):
         self.note.say(f"'{name}' is a study of the document (undo takes it back).", "done")
 
     def names(self) -> tuple[str, ...]:
-        """What formulas may use."""
+        """Return the names that formulas may use."""
         if not self._names:
             from core.measures.run_measures import Signals
 
@@ -195,7 +196,7 @@ class StudiesPanel(QWidget):
     # ------------------------------------------------------------------------------------------------- working
 
     def estimate(self) -> None:
-        """Compute three rows, and say how long all take."""
+        """Compute three rows and report how long all of them will take."""
         try:
             text = self.asked.text()
         except KinetostatError as error:
@@ -208,7 +209,7 @@ class StudiesPanel(QWidget):
         job.failed.connect(lambda error: self.note.say(str(error), "error"))
 
     def start(self) -> None:
-        """Begin, beside the window."""
+        """Start the study in the background."""
         try:
             text = self.asked.text()
         except KinetostatError as error:
@@ -252,13 +253,13 @@ class StudiesPanel(QWidget):
         self._enable()
 
     def pause(self) -> None:
-        """Wait, or go on."""
+        """Pause the study, or continue it."""
         if self.work is not None:
             self.work.pause(self.pause_button.isChecked())
             self.note.say("Paused." if self.pause_button.isChecked() else "Going on …", "hint")
 
     def stop(self) -> None:
-        """End; what was found stays."""
+        """Stop the study; computed rows are kept."""
         if self.work is not None:
             self.work.stop()
 
@@ -291,7 +292,7 @@ class StudiesPanel(QWidget):
     # ------------------------------------------------------------------------------------------------- results
 
     def show_result(self, result: StudyResult | None) -> None:
-        """Show what was found, until now."""
+        """Show the results computed so far."""
         self.result = result
         row = self.table.row
         self.picture.show_result(result)
@@ -311,7 +312,7 @@ class StudiesPanel(QWidget):
             self.note.say(f"Row {row}: {self.result.rows.messages.get(row, ('', ''))[0]}", "warning")
 
     def open(self, row: int = -1) -> None:
-        """Parameters and pose of a row become the machine's: one step to undo."""
+        """Apply parameters and pose of a row to the machine as one undo step."""
         from core.studies.row_state import row_state
 
         row = self.table.row if row < 0 else row
@@ -333,7 +334,7 @@ class StudiesPanel(QWidget):
         self.note.say(f"Row {row} is shown (undo takes it back).{speeds}", "done")
 
     def save(self) -> None:
-        """Ask for a file, and write all rows there."""
+        """Ask for a file and write all rows to it."""
         if self.result is None:
             return
         path, _ = QFileDialog.getSaveFileName(self, "Save rows", "study.csv", "Tables (*.csv *.parquet)")
@@ -352,7 +353,7 @@ class StudiesPanel(QWidget):
 
 
 def make(bench: Workbench) -> StudiesPanel:
-    """For a window."""
+    """Create the Studies panel of a window."""
 
     def begin_with(speeds: Mapping[str, float]) -> None:
         bench.runs.simulation.choose(start="pose", speeds=dict(speeds))

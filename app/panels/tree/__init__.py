@@ -1,4 +1,4 @@
-"""The panel with the tree of the model."""
+"""The panel with the model tree."""
 
 from app.panels.panel import LEFT, Panel
 from core.later import function

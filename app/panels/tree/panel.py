@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from app.workbench import Workbench
 
 NAMES_SHARE = 0.72
-"""Greatest part of the width that names take."""
+"""Largest fraction of the width that names take."""
 
 
 LOCKED = "Locked: it stays where it is while you drag, draw, connect and edit. K lets it go."
@@ -90,7 +90,7 @@ class ModelTree(QWidget):
 
     @property
     def widget(self) -> QWidget:
-        """Where menus and dialogs belong."""
+        """Return the parent widget for menus and dialogs."""
         return self
 
     def _build(self) -> None:
@@ -142,13 +142,13 @@ class ModelTree(QWidget):
     # --------------------------------------------------------------------------- showing
 
     def fit_columns(self) -> None:
-        """Names as wide as they need, but what stands beside them keeps a part of the width."""
+        """Give names the width they need, leaving part of the width to the details column."""
         width = self.view.viewport().width()
         self.view.setColumnWidth(0, min(self.view.sizeHintForColumn(0) + 6, int(NAMES_SHARE * width)))
         self.view.setColumnWidth(1, width - self.view.columnWidth(0))
 
     def refresh(self) -> None:
-        """Show the model as it now is, keeping what is unfolded, selected and scrolled to."""
+        """Show the current model, keeping expanded rows, selection and scroll position."""
         model = self.session.model
         cut = {loop.cut for loop in self.session.mech.loops}
         marks = _marks(self.diagnosis.findings(model))
@@ -277,7 +277,7 @@ class ModelTree(QWidget):
             QTimer.singleShot(0, self, self._recolour)  # once the palette of this panel is the new one
 
     def _recolour(self) -> None:
-        """The rows in the colours of another look; a name that is being typed stays."""
+        """Update the colours of the rows after a change of theme; a name being typed is kept."""
         marks = self._shown[1] if self._shown is not None else {}
         for item in self.items.values():
             node = item.data(0, NODE)
@@ -303,7 +303,7 @@ class ModelTree(QWidget):
             self.view.editItem(item, 0)
 
     def rename(self, ref: Ref, new: str) -> bool:
-        """Rename an element; references follow. A refusal is said beneath the tree."""
+        """Rename an element and all references to it. A refusal is shown beneath the tree."""
         new = new.strip()
         if new == ref.name:
             return True
@@ -317,7 +317,7 @@ class ModelTree(QWidget):
         )
 
     def remove_selected(self) -> None:
-        """Delete the selected element; what depends on it is listed first."""
+        """Delete the selected element; dependent elements are listed first."""
         ref = self.session.selection
         if ref is None:
             return
@@ -336,7 +336,7 @@ class ModelTree(QWidget):
         menu.popup(self.view.viewport().mapToGlobal(point))
 
     def menu_at(self, item: QTreeWidgetItem | None) -> QMenu:
-        """What can be done with a row."""
+        """Return the menu of actions on a row."""
         if item is not None:
             self.view.setCurrentItem(item)
         node = item.data(0, NODE) if item is not None else None
@@ -350,7 +350,7 @@ class ModelTree(QWidget):
 
 
 def _marks(findings: tuple[Finding, ...]) -> dict[Ref, Finding]:
-    """The worst warning or error of each element."""
+    """Return the worst warning or error of each element."""
     worst: dict[Ref, Finding] = {}
     for finding in findings:
         ref = Ref(finding.collection, finding.name)
@@ -360,5 +360,5 @@ def _marks(findings: tuple[Finding, ...]) -> dict[Ref, Finding]:
 
 
 def make(bench: Workbench) -> ModelTree:
-    """The panel of a window."""
+    """Create the model tree of a window."""
     return ModelTree(bench.session, bench.settings, commands=bench.commands)

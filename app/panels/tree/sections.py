@@ -1,5 +1,5 @@
-"""What the model tree shows beneath the machine: forces, sensors, constraints, drivers, parameters, materials, and what
-is asked of it."""
+"""Sections of the model tree beneath the machine: forces, sensors, constraints, drivers, parameters, materials, and
+analyses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.model.forces import JOINT, SENSOR, STRANDS
 
 
 def nodes(model: Model, cut: Collection[str], units: Units) -> list[Node]:
-    """The rows of the tree. `cut` names the joints that close loops."""
+    """Return the rows of the tree. `cut` names the joints that close loops."""
     machine = Machine(model, frozenset(cut))
     found = [machine.ground()]
     for collection, title, drawing in SECTIONS:
@@ -52,7 +52,7 @@ SECTIONS = (
     ("constraints", "Constraints", "constraint"),
     ("drivers", "Drivers", "driver"),
 )
-"""(collection, title, drawing) of the sections; one without rows is not shown."""
+"""(collection, title, icon) of the sections; one without rows is not shown."""
 
 
 def _row(collection: str, element: Any, derived: bool = False) -> Node:
@@ -70,13 +70,13 @@ def _row(collection: str, element: Any, derived: bool = False) -> Node:
 
 
 def _question(collection: str, element: Any) -> Node:
-    """The row of something that is asked of the machine."""
+    """Return the row of an analysis (an operating point, study or design)."""
     key, drawing = f"{collection}:{element.name}", icon_of(collection, element)
     return Node(key, element.name, element.summary, drawing, Ref(collection, element.name), help=element.description)
 
 
 def _brought(model: Model, refs: Iterable[Ref], shown: Collection[Ref | None]) -> list[Node]:
-    """Rows of what a sub-assembly brings beside bodies and joints."""
+    """Return rows of the elements that a sub-assembly contributes, other than bodies and joints."""
     kinds = {collection for collection, _, _ in SECTIONS}
     return [
         _row(ref.collection, model.expanded.find(ref.collection, ref.name), True)
@@ -134,7 +134,7 @@ _details: dict[str, Callable[[Any], str]] = {
     "constraints": _constraint,
     "drivers": _driver,
 }
-"""What stands beside the name of an element of each section."""
+"""Functions that return the details shown next to an element's name, by collection."""
 
 
 def _parameter(parameter: Parameter, worth: float | None, units: Units) -> Node:
@@ -153,7 +153,7 @@ def _parameter(parameter: Parameter, worth: float | None, units: Units) -> Node:
 
 
 def _energies() -> Node:
-    """Quantities of the whole machine, to be dragged onto a plot."""
+    """Return the row of the energies of the whole machine, which can be dragged onto a plot."""
     rows = [
         Node(f"#energy.{kind}", title, icon="energy", channels=(f"energy.{kind}",), help="Drag it onto a plot")
         for kind, title in (("kinetic", "Kinetic energy"), ("potential", "Potential energy"), ("total", "Total energy"))
