@@ -1,4 +1,5 @@
-"""Declaration of a panel: each panel's folder has a `PANEL`, and a `panel.py` that is loaded when the panel is created."""
+"""Declaration of a panel: each panel's folder has a `PANEL`, and a `panel.py` that is loaded when the panel is
+created."""
 
 from __future__ import annotations
 

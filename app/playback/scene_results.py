@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class SceneResults:
-    """Shows what results have for the scene, and opens their sequences of poses for the player."""
+    """Shows results in the scene and opens their sequences of poses in the player."""
 
     def __init__(self, view: Stage, player: Player, sequence: Sequence, pictures: PictureSettings) -> None:
         self._view, self._player, self._sequence, self._pictures = view, player, sequence, pictures
@@ -49,12 +49,13 @@ class SceneResults:
         """The view before a sequence moved it, and the one it was moved to."""
 
     def close(self) -> None:
-        """Leave the sequence, and listen no more."""
+        """Close the sequence and disconnect from all signals."""
         self._sequence.leave()
         self._life.close()
 
     def show_result(self, result: Result, chosen: PoseSequence | None = None) -> None:
-        """Show what a result has for the scene, if anything; of several sequences the chosen one, else the first."""
+        """Show a result in the scene, if it has anything to show; of several sequences the chosen one, otherwise the
+        first."""
         parts = [part.scene_parts() for part in leaves(result)]
         self._following = result.live
         card = result.card if result.live else 0
@@ -69,7 +70,7 @@ class SceneResults:
             self._open(sequence.poses, sequence.field, card)
 
     def keep_following(self, follows: Callable[[int], bool]) -> None:
-        """An ellipsoid whose card follows no longer goes with the pose."""
+        """Make an ellipsoid disappear with the next movement once its card is no longer updated live."""
         if self._card and not follows(self._card):
             self._card = 0
             self._drop_ellipsoid()
@@ -77,7 +78,7 @@ class SceneResults:
     # ----------------------------------------------------------------------------- arrows, ranges
 
     def _show_arrows(self, arrows: tuple[Arrow, ...]) -> None:
-        """Lines and arrows as long as the machine."""
+        """Show lines and arrows, scaled to the size of the machine."""
         view = self._view
         length = camera.extent(view.scene.bounds())
         glyphs = []
@@ -96,7 +97,7 @@ class SceneResults:
             self._view.update()
 
     def _show_ranges(self, ranges: tuple[tuple[float, float], ...]) -> None:
-        """Fix what the view shows, or release it."""
+        """Fix the visible ranges of the view, or release them."""
         view = self._view
         self._pictures.ranges = ranges
         view.scene.range_box.fix([end for pair in ranges for end in pair])
@@ -126,7 +127,7 @@ class SceneResults:
         sequence.changed.emit()
 
     def _open_single(self, poses: PoseSequence, field: EllipsoidField) -> None:
-        """An ellipsoid at the pose the machine has: no strip; one that follows the pose is not even a sequence."""
+        """Show an ellipsoid at the machine's own pose, without a timeline."""
         view = self._view
         if not self._following:
             self._sequence.open_single(poses, field)
@@ -146,7 +147,7 @@ class SceneResults:
         self._view.update()
 
     def _show(self) -> None:
-        """Show the pose that the sequence has come to."""
+        """Show the current pose of the sequence."""
         view, sequence = self._view, self._sequence
         poses, field, index = sequence.poses, sequence.field, sequence.index
         assert poses is not None
@@ -185,7 +186,8 @@ class SceneResults:
     # ----------------------------------------------------------------------------- the view of them
 
     def _bring_in(self, side: str) -> None:
-        """See all of the sequence: a planar arm flat from a side, anything else by stepping back if need be."""
+        """Bring the whole sequence into view: a planar arm from the given side, anything else by moving the camera back
+        if necessary."""
         view = self._view
         before = view.viewpoint.goal
         if side:
@@ -199,13 +201,13 @@ class SceneResults:
         self._trip = (before, view.viewpoint.goal) if view.viewpoint.goal != before else None
 
     def _return(self) -> None:
-        """Look again as before the sequence, unless the person has moved the view since."""
+        """Restore the view from before the sequence, unless the user has moved it since."""
         trip, self._trip = self._trip, None
         if trip is not None and self._view.viewpoint.goal == trip[1]:
             self._view.viewpoint.fly_to(trip[0])
 
     def _turn_back(self) -> None:
-        """Another document is seen from where the person looked before a sequence turned the view, if they left it."""
+        """Restore the user's view from before the sequence when another document is opened."""
         view, trip = self._view, self._trip
         self._trip = None
         if trip is not None and _direction(view.viewpoint.goal) == _direction(trip[1]):
@@ -217,21 +219,22 @@ class SceneResults:
             view.viewpoint.fit_at_once()
 
     def _look_flat(self, side: str) -> None:
-        """Look at a planar arm as a drawing, from this side; "": as the person looks."""
+        """View a planar arm as a drawing from this side; "": keep the user's view."""
         if side in camera.PRESETS:
             viewpoint = self._view.viewpoint
             flat = replace(camera.preset(self._view.scene.view, side), parallel=True)
             viewpoint.fly_to(self._round_all(flat) or viewpoint.fitted(flat))
 
     def _round_all(self, view: camera.View) -> camera.View | None:
-        """A view moved so that all poses of an animation are seen; None without, or if ranges are fixed."""
+        """Return the view moved so that all poses of an animation are visible; None without an animation, or if ranges
+        are fixed."""
         scene = self._view.scene
         if scene.range_box.fixed or not self._sequence.animated:
             return None
         return camera.fit(view, self._around(), scene.size[0] / scene.size[1])
 
     def _around(self) -> list[float]:
-        """The box round all poses and ellipsoids, some of which stand in the scene now."""
+        """Return the bounding box of all poses and ellipsoids."""
         return around(self._sequence.arrays, self._view.scene.bounds(overlays=True), self._sequence.field)
 
     # ----------------------------------------------------------------------------- hearing
@@ -258,7 +261,7 @@ class SceneResults:
             player.hold()
 
     def _drop_ellipsoid(self) -> None:
-        """An ellipsoid that does not follow goes with the pose it belongs to."""
+        """Remove an ellipsoid that is not updated live once the machine leaves its pose."""
         if self._alone is None or self._card:
             return
         session, (model, poses) = self._view.session, self._alone
@@ -267,7 +270,7 @@ class SceneResults:
             self._sequence.leave()
 
     def _runs_changed(self) -> None:
-        """Another run is played: the sequence goes."""
+        """Close the sequence when another run is played."""
         current = self._view.session.runs.current
         if current is not self._run:
             self._run = current
@@ -280,7 +283,7 @@ def _direction(view: camera.View) -> tuple[float, float, bool]:
 
 
 def around(arrays: list[np.ndarray], now: np.ndarray, field: EllipsoidField | None = None) -> list[float]:
-    """The box round all poses, (6,) m, with room for what is drawn around the frames, and round the ellipsoids.
+    """Return the bounding box of all poses, (6,) m, with room for what is drawn around frames, and of the ellipsoids.
 
     now : (6,) the box round the machine as it stands
     """
@@ -296,6 +299,6 @@ def around(arrays: list[np.ndarray], now: np.ndarray, field: EllipsoidField | No
 
 
 def glyph(field: EllipsoidField, index: int) -> tuple[Any, Any, Any, str]:
-    """Centre, axes, radii and kind of one ellipsoid as it is drawn."""
+    """Return centre, axes, radii and kind of an ellipsoid as it is drawn."""
     drawn = field.drawn(index)
     return drawn.center, np.array(drawn.axes), np.array(drawn.radii), field.kind

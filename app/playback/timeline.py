@@ -1,4 +1,4 @@
-"""The timeline below the viewport: one for runs and sequences of poses; visible while there is something to play."""
+"""The timeline below the 3-D view, for runs and sequences of poses; visible while there is something to play."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
 BUTTONS = ("play.first", "play.back", "play.toggle", "play.forward", "play.last")
 WIDE = 590
-"""Pixels below which speeds, ways to both ends and the whole time are left out; keys and the menu have them, too."""
+"""Width below which speeds, jumps to both ends and the total time are hidden, pixels; keys and the menu provide them
+too."""
 OPTIONAL = ("play.first", "play.last")
 MORE = (
     "play.from_here",
@@ -51,13 +52,13 @@ MORE = (
 )
 NARROW = 455
 GRIP = 5.0
-"""Pixels from a mark within which the pointer takes hold of it."""
+"""Distance from a mark within which the pointer grabs it, pixels."""
 EDGE = 7.0
-"""Pixels at both ends of the track, so that the playhead is seen whole."""
+"""Margin at both ends of the track, so that the playhead is fully visible, pixels."""
 
 
 class Mark(NamedTuple):
-    """Something at a part of the whole: a branch below the track, or, as a flag above it, what happened there."""
+    """Mark at a fraction of the track: a branch below it, or an event's flag above it."""
 
     share: float
     color: str
@@ -65,13 +66,13 @@ class Mark(NamedTuple):
 
     @property
     def is_flag(self) -> bool:
-        """Whether it tells something."""
+        """True if the mark has an event text."""
         return bool(self.text)
 
 
 class Scrubber(QWidget):
-    """The track with the playhead. `dragged(share)` while it is scrubbed, `spanned(a, b)` while a part is chosen with
-    Shift, shares of the whole; `placed` when it stands elsewhere."""
+    """Track with the playhead. Emits `dragged(share)` while scrubbing, `spanned(a, b)` while an interval is chosen with
+    Shift (as fractions of the track), `placed` when its position changes."""
 
     dragged = Signal(float)
     spanned = Signal(float, float)
@@ -94,16 +95,16 @@ class Scrubber(QWidget):
         self.setAccessibleName("Timeline")
 
     def sizeHint(self) -> QSize:
-        """Wide."""
+        """Return a wide size."""
         return QSize(320, 26)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Numbers beside it that become longer take from its width."""
+        """Report the new position when longer numbers next to the track change its width."""
         super().resizeEvent(event)
         self.placed.emit()
 
     def moveEvent(self, event: QMoveEvent) -> None:
-        """As buttons before it come and go."""
+        """Report the new position when buttons before the track appear or disappear."""
         super().moveEvent(event)
         self.placed.emit()
 
@@ -111,7 +112,8 @@ class Scrubber(QWidget):
         return min(max((event.position().x() - EDGE) / max(self.width() - 2 * EDGE, 1.0), 0.0), 1.0)
 
     def _held(self, event: QMouseEvent) -> float | None:
-        """The end of the part that stays while the mark under the pointer is moved; None if there is no mark."""
+        """Return the end of the interval that stays fixed while the mark under the pointer is moved; None if there is
+        no mark."""
         if self.span is None:
             return None
         x, width = event.position().x() - EDGE, max(self.width() - 2 * EDGE, 1.0)
@@ -121,7 +123,7 @@ class Scrubber(QWidget):
         return self.span[1] if near[0] <= near[1] else self.span[0]
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """The playhead comes; with Shift a part begins, at one of its marks it is changed."""
+        """Move the playhead; with Shift begin an interval, or grab one of its marks."""
         if event.button() != Qt.MouseButton.LeftButton:
             return
         share, held = self._share(event), self._held(event)
@@ -134,18 +136,18 @@ class Scrubber(QWidget):
             self.dragged.emit(share if flag is None else flag.share)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """The playhead follows."""
+        """Move the playhead or the end of the interval."""
         if self._from is not None:
             self.spanned.emit(*sorted((self._from, self._share(event))))
         elif event.buttons() & Qt.MouseButton.LeftButton:
             self.dragged.emit(self._share(event))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Over."""
+        """End the drag."""
         self._from = None
 
     def flag_at(self, at: QPointF) -> Mark | None:
-        """The flag under the pointer, which is above the track."""
+        """Return the flag under the pointer, above the track."""
         if at.y() > self.height() / 2 - 3.0:
             return None
         width = max(self.width() - 2 * EDGE, 1.0)
@@ -154,7 +156,7 @@ class Scrubber(QWidget):
         return mark if gap <= GRIP else None
 
     def event(self, event: QEvent) -> bool:
-        """What a flag says."""
+        """Show the tool tip of a flag."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             flag = self.flag_at(QPointF(event.pos()))
             if flag is not None:
@@ -163,11 +165,11 @@ class Scrubber(QWidget):
         return super().event(event)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """The whole again."""
+        """Reset the interval to the whole track."""
         self.spanned.emit(0.0, 1.0)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Track, part, branches, playhead."""
+        """Paint track, interval, branches, and playhead."""
         colors = self._theme.colors
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -253,7 +255,7 @@ class Timeline(QWidget):
         self.hide()
 
     def fill(self, actions: Mapping[str, QAction]) -> None:
-        """Make the buttons, from the table of commands."""
+        """Create the buttons from the table of commands."""
         self._actions = actions
         self._buttons = {name: self._button(actions[name]) for name in BUTTONS}
         for button in self._buttons.values():
@@ -276,7 +278,7 @@ class Timeline(QWidget):
         self.refresh()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave out what there is no room for."""
+        """Hide the parts that do not fit."""
         super().resizeEvent(event)
         wide = self.width() >= WIDE
         self.layout().activate()
@@ -294,13 +296,13 @@ class Timeline(QWidget):
         return button
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from all signals."""
         self._life.close()
 
     # ------------------------------------------------------------------------------- showing
 
     def refresh(self) -> None:
-        """Bring everything up to date."""
+        """Update everything."""
         player, runs = self._player, self._session.runs
         self.setVisible(player.ready or self._sequence.active or runs.current is not None)
         record = None if self._of_sequence else runs.current
@@ -315,7 +317,7 @@ class Timeline(QWidget):
         self._moved()
 
     def _marks(self, record: Record | None) -> tuple[Mark, ...]:
-        """Where other runs branch off, and what happened."""
+        """Return marks at branches of other runs and at events."""
         if record is None:
             return ()
         branches = tuple(
@@ -335,7 +337,8 @@ class Timeline(QWidget):
 
     @property
     def _of_sequence(self) -> bool:
-        """Whether it stands for a sequence of poses; one that is not played leaves it to a run, if there is one."""
+        """Return True if the timeline shows a sequence of poses; one that is not played gives way to a run, if there is
+        one."""
         sequence = self._sequence
         return sequence.active and (self._player.strip is sequence or not self._player.ready)
 
@@ -345,7 +348,7 @@ class Timeline(QWidget):
             toggle.setIcon(icon("pause" if self._player.playing else "play"))
 
     def _align(self) -> None:
-        """Lanes begin and end with the track."""
+        """Align the lanes with the track."""
         left = self.scrubber.mapTo(self, QPoint(0, 0)).x()
         self.lanes.track = left + EDGE, left + self.scrubber.width() - EDGE
         self.lanes.update()

@@ -1,4 +1,4 @@
-"""The channels of a run as a person picks them: a tree by owner, with titles and units. Knows no Qt."""
+"""The channels of a run for choice by the user: a tree by owner, with titles and units. Does not use Qt."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ TITLES = {
     "loss": "lost energy",
     "stored": "stored energy",
 }
-"""Quantities in words."""
+"""Titles of quantities."""
 ENERGIES = {
     "friction": "lost by friction",
     "stops": "lost in stops",
@@ -52,7 +52,7 @@ ENERGIES = {
     "drivers": "work of drivers",
     "balance": "energy balance",
 }
-"""Accounts of energy in words."""
+"""Titles of energy accounts."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Entry:
 
 
 def base(run: Run, name: str) -> tuple[str, str]:
-    """(channel, component) of a name: "tool.position.x" is the component x of "tool.position"."""
+    """Split a name into (channel, component): "tool.position.x" is the component x of "tool.position"."""
     if name in run.channels:
         return name, ""
     head, _, tail = name.rpartition(".")
@@ -77,7 +77,7 @@ def base(run: Run, name: str) -> tuple[str, str]:
 
 
 def components(run: Run, channel: str) -> tuple[str, ...]:
-    """The channels of one component that a channel consists of: itself, or "tool.position.x" …"""
+    """Return the scalar channels that a channel consists of: itself, or "tool.position.x" …"""
     values = run[channel]
     if values.ndim == 1:
         return (channel,)
@@ -89,7 +89,7 @@ def components(run: Run, channel: str) -> tuple[str, ...]:
 
 
 def measure(run: Run, name: str) -> Measure:
-    """What the numbers of a channel or of a formula measure."""
+    """Return the physical dimension of a channel or formula."""
     dimension = run.dimension(name)
     if dimension == "none" and name not in run.channels:
         return Measure("none", run.computed_channels.measured(name).unit)
@@ -97,8 +97,8 @@ def measure(run: Run, name: str) -> Measure:
 
 
 def plain_number_notes(run: Run, name: str, units: Units) -> list[str]:
-    """Remarks on plain numbers of a formula next to quantities that are shown in another unit than SI: "180 - elbow.q"
-    is in radians, though its curve is drawn in degrees."""
+    """Return notes on plain numbers in a formula next to quantities that are displayed in another unit than SI: "180 -
+    elbow.q" is in radians, although its curve is drawn in degrees."""
     if name in run.channels:
         return []
     try:
@@ -119,7 +119,7 @@ def plain_number_notes(run: Run, name: str, units: Units) -> list[str]:
 
 
 def tree(run: Run) -> tuple[Entry, ...]:
-    """All channels of a run by what they belong to."""
+    """Return all channels of a run, grouped by the element they belong to."""
     mech, model = run.mech, run.model.expanded
     by_owner: dict[str, list[str]] = {}
     for channel in run.channels:
@@ -169,7 +169,7 @@ def _owner(run: Run, name: str, channels: list[str], drawing: str) -> Entry:
 
 
 def _joint(run: Run, name: str, by_owner: dict[str, list[str]], acting: dict[str, list[str]]) -> Entry:
-    """A joint has below its quantities what acts in it: friction, stops, limits."""
+    """Return the row of a joint with its quantities, and below them its friction, stops and limits."""
     entry = _owner(run, name, by_owner[name], "joint")
     things = (
         Entry(
@@ -184,7 +184,8 @@ def _joint(run: Run, name: str, by_owner: dict[str, list[str]], acting: dict[str
 
 
 def _element(run: Run, name: str, by_owner: dict[str, list[str]], drawing: str) -> Entry | None:
-    """A sensor has its value itself and rates below it; others only quantities."""
+    """Return the row of an element: a sensor shows its value and has its rates below, other elements have only
+    quantities."""
     own = [name] if name in run.channels else []
     found = own + by_owner.get(name, [])
     return Entry(name, "", drawing, tuple(_leaf(run, channel) for channel in found)) if found else None
@@ -200,7 +201,7 @@ _PARTS = {
 
 
 def _leaf(run: Run, channel: str) -> Entry:
-    """A channel; the components of those that are known to have some stand below it."""
+    """Return the row of a channel, with its components below it if it has several."""
     owner, _, what = channel.rpartition(".")
     title = TITLES.get(what, what) if owner else "value"
     if channel in run.model.expanded.index("sensor"):
@@ -218,7 +219,7 @@ def _leaf(run: Run, channel: str) -> Entry:
 
 
 def leaves(rows: tuple[Entry, ...]) -> Iterator[Entry]:
-    """All entries with a channel, depth first."""
+    """Iterate over all entries with a channel, depth first."""
     for row in rows:
         if row.channel:
             yield row
@@ -229,7 +230,7 @@ def leaves(rows: tuple[Entry, ...]) -> Iterator[Entry]:
 
 
 def likely(run: Run) -> dict[str, tuple[str, tuple[str, ...]]]:
-    """What a person probably wants to see: title → (x axis, channels)."""
+    """Return proposals of plots that the user probably wants: title → (x axis, channels)."""
     from core.analysis.tool_frame import tool_frame
 
     moving = [name for name in run.mech.joint_names if f"{name}.q" in run.channels][:6]
@@ -265,6 +266,6 @@ def likely(run: Run) -> dict[str, tuple[str, tuple[str, ...]]]:
 
 
 def _jointed(run: Run) -> list[str]:
-    """Joints that move, those that close loops, too, whose reactions the run tells."""
+    """Return the joints that move, and the loop-closing joints whose reactions the run records."""
     moving = [joint.name for joint in run.model.expanded.joints if joint.info.nv]
     return [name for name in moving if f"{name}.reaction" in run.channels]

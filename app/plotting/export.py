@@ -1,4 +1,4 @@
-"""Plots as pictures (PNG), drawings (SVG, PDF) on white, numbers (CSV), and on the clipboard."""
+"""Export of plots as pictures (PNG), drawings (SVG, PDF) on white, and numbers (CSV), and to the clipboard."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from core.simulation.run.growing_rows import BLOCK
 PICTURE_SCALE = 2.0
 """Pixels of a PNG per pixel of the screen."""
 STROKE = 1.25
-"""Width of curves, in pixels of the screen."""
+"""Width of curves, screen pixels."""
 LINE = 18.0
-"""Height of a row of the legend."""
+"""Height of a line of the legend, screen pixels."""
 MARGIN = 8.0
 
 
 def copy(charts: Sequence[Chart]) -> None:
-    """Put a picture of the plots, and their numbers as text, on the clipboard."""
+    """Copy a picture of the plots, and their numbers as text, to the clipboard."""
     from PySide6.QtCore import QMimeData
 
     data = QMimeData()
@@ -42,7 +42,7 @@ def copy(charts: Sequence[Chart]) -> None:
 
 
 def _size(charts: Sequence[Chart]) -> QSizeF:
-    """Width and height of all plots above one another with their legends beneath, in pixels of the screen."""
+    """Return width and height of all plots above one another with their legends beneath, screen pixels."""
     width = max(chart.view.width() for chart in charts)
     return QSizeF(width, sum(chart.view.height() + _legend_height(chart, width) for chart in charts))
 
@@ -61,7 +61,7 @@ def _named(chart: Chart) -> list[Curve]:
 
 
 def draw(painter: QPainter, charts: Sequence[Chart], colors: Colors) -> None:
-    """All plots with their legends, in the colours of a look; the playhead is left out."""
+    """Draw all plots with their legends in the colours of a theme, without the playhead."""
     size, top = _size(charts), 0.0
     painter.fillRect(QRectF(0.0, 0.0, size.width(), size.height()), QColor(colors.base))
     for chart in charts:
@@ -86,7 +86,7 @@ def draw(painter: QPainter, charts: Sequence[Chart], colors: Colors) -> None:
 
 
 def _draw_title(painter: QPainter, chart: Chart, colors: Colors, top: float) -> None:
-    """What is on the x axis, where the window shows it."""
+    """Draw the title of the x axis where the window shows it."""
     if chart.curves:
         painter.setFont(chart.across.font())
         painter.setPen(QColor(colors.muted))
@@ -112,7 +112,7 @@ def _draw_legend(painter: QPainter, chart: Chart, colors: Colors, top: float, wi
 
 
 def picture(charts: Sequence[Chart], colors: Colors, scale: float = PICTURE_SCALE) -> QImage:
-    """The plots as a picture."""
+    """Return an image of the plots."""
     size = _size(charts) * scale
     image = QImage(size.toSize(), QImage.Format.Format_RGB32)
     painter = QPainter(image)
@@ -124,7 +124,7 @@ def picture(charts: Sequence[Chart], colors: Colors, scale: float = PICTURE_SCAL
 
 
 def png(charts: Sequence[Chart]) -> bytes:
-    """The plots as a PNG, in the colours of the screen."""
+    """Return the plots as PNG data, in the colours of the screen."""
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     picture(charts, charts[0].colors).save(buffer, "PNG")  # type: ignore[call-overload]
@@ -132,12 +132,12 @@ def png(charts: Sequence[Chart]) -> bytes:
 
 
 def _resolution(charts: Sequence[Chart]) -> int:
-    """Dots per inch of the screen; axes are recorded for it, and on any other device they would be out of scale."""
+    """Return the dots per inch of the screen; axes are recorded for it and would be out of scale on another device."""
     return charts[0].view.logicalDpiX()
 
 
 def svg(charts: Sequence[Chart]) -> bytes:
-    """The plots as an SVG drawing."""
+    """Return the plots as an SVG drawing."""
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     generator = QSvgGenerator()
@@ -154,7 +154,7 @@ def svg(charts: Sequence[Chart]) -> bytes:
 
 
 def pdf(charts: Sequence[Chart]) -> bytes:
-    """The plots as a page."""
+    """Return the plots as a PDF page."""
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     writer = QPdfWriter(buffer)
@@ -173,8 +173,8 @@ def pdf(charts: Sequence[Chart]) -> bytes:
 
 
 def table(charts: Sequence[Chart], separator: str = ",") -> Iterator[str]:
-    """Columns of all curves as shown now, with units in their heads; each run has its own time, empty where it is over.
-    The text comes piece by piece, in any thread."""
+    """Yield the columns of all curves as text, with units in the headings; each run has its own time column, empty
+    beyond the run's end. Works in any thread."""
     columns: list[tuple[str, Array]] = []
     curves = [curve for chart in charts for curve in _named(chart)]
     runs = list(dict.fromkeys(curve.key[0] for curve in curves))
@@ -194,7 +194,7 @@ def table(charts: Sequence[Chart], separator: str = ",") -> Iterator[str]:
 
 
 def shown_column(curve: Curve) -> Any:
-    """(n,) the numbers of a curve, or its words."""
+    """Return the numbers (n,) of a curve, or its state names."""
     return np.array(curve.words)[curve.y.astype(int)] if curve.words else curve.y
 
 

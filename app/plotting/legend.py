@@ -1,4 +1,4 @@
-"""The curves of a plot by name, with their values at the playhead, or between the two measuring lines."""
+"""Legend of a plot: curve names with their values at the playhead, or differences between the two measuring lines."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STYLES = {
     "dash_dot": Qt.PenStyle.DashDotLine,
 }
 WIDEST = "−0.88888"
-"""A value for which there is always room, with its unit beside it."""
+"""Sample value whose width is always reserved, with its unit."""
 
 
 WAITING = "…"
@@ -30,7 +30,7 @@ VOID = "no number"
 
 
 def pen_of(curve: Curve, width: float = 1.0) -> QPen:
-    """How a curve is drawn."""
+    """Return the pen of a curve."""
     color = QColor(curve.color)
     color.setAlphaF(curve.opacity)
     pen = QPen(color, width, STYLES[curve.dash])
@@ -39,7 +39,7 @@ def pen_of(curve: Curve, width: float = 1.0) -> QPen:
 
 
 class _Swatch(QWidget):
-    """A piece of the line."""
+    """Sample of a curve's line."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class _Swatch(QWidget):
 
 
 class _Row(QFrame):
-    """One curve; another curve's may take its place."""
+    """Row of one curve; it can be reused for another curve."""
 
     removed = Signal(str)
 
@@ -77,7 +77,7 @@ class _Row(QFrame):
         self.show_curve(curve, many_runs)
 
     def show_curve(self, curve: Curve, many_runs: bool) -> None:
-        """Stand for a curve; with `many_runs` its run is named too. Its value is to be said anew."""
+        """Show a curve; with `many_runs` its run is named too. The value has to be set again."""
         self.curve = curve
         self.swatch.pen = pen_of(curve, 2.0) if not curve.words else QPen(Qt.PenStyle.NoPen)
         self.swatch.update()
@@ -115,18 +115,18 @@ class _Row(QFrame):
 
 
 class Sizes(NamedTuple):
-    """What rows need, pixels."""
+    """Space that the rows need, pixels."""
 
     wanted: int
-    """Width in which values are seen whole, and enough of names."""
+    """Width that shows values in full and enough of the names."""
     whole: int
-    """Width in which names and values are seen whole."""
+    """Width that shows names and values in full."""
     tallest: int
     """Height of a row."""
 
 
 class Legend(QScrollArea):
-    """Stands beside its plot, or above it. `removed(channel)`: the person does not want it any more."""
+    """Legend next to its plot or above it. `removed(channel)`: the user removed a channel."""
 
     removed = Signal(str)
 
@@ -147,14 +147,14 @@ class Legend(QScrollArea):
         self._many = False
 
     def measure(self) -> Sizes:
-        """What the rows need. Asking each row takes long: ask once for each arrangement."""
+        """Return the space that the rows need. Measuring takes long; call it once for each arrangement."""
         hints = [row.sizeHint() for row in self.rows]
         least = max((row.minimumSizeHint().width() for row in self.rows), default=0)
         widest = max((hint.width() for hint in hints), default=0)
         return Sizes(least + self._margin, widest + self._margin, max((hint.height() for hint in hints), default=0))
 
     def arrange(self, width: int | None, sizes: Sizes) -> int:
-        """Rows below one another (`None`), or beside one another as far as `width` pixels carry them whole.
+        """Place rows below one another (`None`), or next to one another as far as they fit in full into `width` pixels.
 
         Returns:
             The height in which all are seen, pixels.
@@ -171,7 +171,7 @@ class Legend(QScrollArea):
         return self.verticalScrollBar().sizeHint().width() + 6
 
     def _spread(self) -> None:
-        """Below one another a row is as wide as the legend; beside one another rows stand at the left."""
+        """Make rows below one another as wide as the legend, and align rows next to one another at the left."""
         columns, grid = max(self._columns, 1), self._grid
         for k, row in enumerate(self.rows):
             place = k // columns, k % columns
@@ -184,7 +184,7 @@ class Legend(QScrollArea):
             grid.setRowStretch(line, line == -(-len(self.rows) // columns))
 
     def show_curves(self, curves: list[Curve]) -> None:
-        """A row for each curve that is not faint."""
+        """Show a row for each curve that is not faint."""
         order = {label: k for k, label in enumerate(dict.fromkeys(curve.label for curve in curves))}
         wanted = [curve for curve in curves if curve.opacity >= 1.0]
         wanted.sort(key=lambda curve: (not curve.current, curve.run, order[curve.label]))
@@ -203,7 +203,7 @@ class Legend(QScrollArea):
         self._spread()
 
     def _row(self, row: _Row | None, curve: Curve, many_runs: bool) -> _Row:
-        """For a curve: the one that there is, or a new one."""
+        """Return the existing row for a curve, or a new one."""
         if row is None:
             row = _Row(curve, many_runs)
             row.removed.connect(self.removed)
@@ -214,7 +214,7 @@ class Legend(QScrollArea):
         return row
 
     def say(self, time: float | None, pair: tuple[float, float] | None = None) -> None:
-        """Values at a time, or differences between two."""
+        """Show the values at a time, or the differences between two times."""
         for row in self.rows:
             row.say(_text(row.curve, time, pair))
 

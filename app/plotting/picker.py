@@ -31,32 +31,33 @@ CHANNEL = Qt.ItemDataRole.UserRole
 CHECKABLE = QTreeWidgetItem().flags() | Qt.ItemFlag.ItemIsUserCheckable
 FORMULA = "Formula of channels"
 DELIMITERS = " +-*/^(,"
-"""What ends a name in a formula."""
+"""Characters that end a name in a formula."""
 
 
 class _Rows(QTreeWidget):
-    """Rows whose channels can be dragged."""
+    """Tree whose channels can be dragged."""
 
     def mimeData(self, items: list[QTreeWidgetItem]) -> QMimeData:
         return dragged(name for name in map(_first_channel, items) if name)
 
 
 def _first_channel(item: QTreeWidgetItem) -> str:
-    """What of a row is drawn: its channel, or the first one of an element (a coordinate, a position, a value)."""
+    """Return the channel that a row draws: its own, or the first one of an element (a coordinate, a position, a
+    value)."""
     own = item.data(0, CHANNEL)
     inside = [item.child(k).data(0, CHANNEL) for k in range(item.childCount())]
     return str(own or next(filter(None, inside), ""))
 
 
 class FormulaCompleter(QCompleter):
-    """Completes the last name of a formula."""
+    """Completer of the last name of a formula."""
 
     def splitPath(self, path: str) -> list[str]:
-        """The name that is being typed."""
+        """Return the name being typed."""
         return [path[_last_name(path) :]]
 
     def pathFromIndex(self, index: object) -> str:
-        """The formula with that name completed."""
+        """Return the formula with its last name completed."""
         edit = self.widget()
         text = edit.text() if isinstance(edit, QLineEdit) else ""
         return text[: _last_name(text)] + super().pathFromIndex(index)  # type: ignore[arg-type]
@@ -67,7 +68,8 @@ def _last_name(text: str) -> int:
 
 
 class ChannelPicker(QWidget):
-    """`toggled(channel, on)` when a row is checked; `formula(text)` when a formula was typed that the run knows."""
+    """Tree of channels; emits `toggled(channel, on)` when a row is checked, and `formula(text)` when a valid formula
+    was typed."""
 
     toggled = Signal(str, bool)
     formula = Signal(str)
@@ -110,7 +112,7 @@ class ChannelPicker(QWidget):
     # ----------------------------------------------------------------------------- showing
 
     def show_run(self, run: Run | None, chosen: Iterable[str]) -> None:
-        """Offer the channels of a run; those chosen are checked."""
+        """Offer the channels of a run, with the chosen ones checked."""
         names = run.channels if run is not None else ()
         if run is None and self._run is not None:
             self._fill((), set())
@@ -169,7 +171,7 @@ class ChannelPicker(QWidget):
         return found
 
     def _check(self, before: frozenset[str], chosen: frozenset[str]) -> None:
-        """Marks; a channel of several components is half marked if only some of them are drawn."""
+        """Update the check marks; a channel is partially checked if only some of its components are drawn."""
         self._filling = True
         for item, parts in [each for part in before ^ chosen for each in self._marked.get(part, ())]:
             count = sum(part in chosen for part in parts)

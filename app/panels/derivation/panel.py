@@ -1,4 +1,5 @@
-"""Derivation replay: the steps from frames to equations of motion, each with explanation, formula, numbers and picture."""
+"""Derivation replay: the steps from frames to equations of motion, each with explanation, formula, numbers and
+picture."""
 
 from __future__ import annotations
 

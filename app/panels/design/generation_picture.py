@@ -1,4 +1,5 @@
-"""Picture of the desired and the achieved behaviour of a machine along a coordinate: a function, or poses in a plane."""
+"""Picture of the desired and the achieved behaviour of a machine along a coordinate: a function, or poses in a
+plane."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ class GenerationPicture(QWidget):
         self.update()
 
     def show_found(self, rows: Array) -> None:
-        """Show the values that a machine achieves at the same coordinate values; an array of shape (0, n) clears them."""
+        """Show the values that a machine achieves at the same coordinate values; an array of shape (0, n) clears
+        them."""
         self.found = rows
         self.update()
 

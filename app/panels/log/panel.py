@@ -1,4 +1,5 @@
-"""The log: every message of the session with its time, to be filtered, copied, and followed to the element it concerns."""
+"""The log: every message of the session with its time, to be filtered, copied, and followed to the element it
+concerns."""
 
 from __future__ import annotations
 

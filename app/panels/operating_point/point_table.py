@@ -49,7 +49,8 @@ class Asked(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Solution for a quantity, SI: its value, its deviation from the requirement, and whether the requirement is met."""
+    """Solution for a quantity, SI: its value, its deviation from the requirement, and whether the requirement is
+    met."""
 
     value: float | None
     off: float | None
@@ -90,7 +91,8 @@ class RowTable(QTableWidget):
         self.itemChanged.connect(self._changed)
 
     def show_rows(self, names: Iterable[str], rows: Iterable[TrimRow] = ()) -> None:
-        """Show these quantities with the requirements of the document, and further quantities that have requirements."""
+        """Show these quantities with the requirements of the document, and further quantities that have
+        requirements."""
         self._shown = ShownUnits.of(self._units)
         asked = {row.quantity: row for row in rows}
         self._quiet = True

@@ -167,7 +167,8 @@ class ResultCard(QFrame):
         self._begin()
 
     def _begin(self) -> None:
-        """Create some widgets immediately and the rest in time slices, so that a long report never blocks the window."""
+        """Create some widgets immediately and the rest in time slices, so that a long report never blocks the
+        window."""
         if not self._make(AT_ONCE):
             slices().add(self, self._make)
 

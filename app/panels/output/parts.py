@@ -1,4 +1,5 @@
-"""Parts of result cards: text, message, matrix, table, poses, picture. (Formulas and frame tables have separate files.)"""
+"""Parts of result cards: text, message, matrix, table, poses, picture. (Formulas and frame tables have separate
+files.)"""
 
 from __future__ import annotations
 

@@ -38,7 +38,8 @@ class Done(NamedTuple):
 
 
 class WindowHost:
-    """The open machine as it was when the line began; a file that the line reads becomes the open document afterwards."""
+    """The open machine as it was when the line began; a file that the line reads becomes the open document
+    afterwards."""
 
     def __init__(self) -> None:
         self._context: Context | None = None

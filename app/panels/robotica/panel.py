@@ -310,7 +310,8 @@ class RoboticaPanel(QWidget):
     # ----------------------------------------------------------------------------- completion
 
     def completions(self, before: str) -> tuple[str, list[str]]:
-        """Return (the text before the cursor to complete, its completions): files in quotation marks, otherwise names."""
+        """Return (the text before the cursor to complete, its completions): files in quotation marks, otherwise
+        names."""
         quoted = _FILE.search(before) if before.count('"') % 2 else None
         if quoted is not None:
             return quoted.group(1), _files(self.folder(), quoted.group(1))

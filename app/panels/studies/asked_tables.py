@@ -1,4 +1,5 @@
-"""Tables of a study's settings: varied quantities with small pictures of their distributions, and recorded quantities."""
+"""Tables of a study's settings: varied quantities with small pictures of their distributions, and recorded
+quantities."""
 
 from __future__ import annotations
 

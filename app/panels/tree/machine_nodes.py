@@ -1,4 +1,4 @@
-"""The machine's part of the model tree as plain nodes, from the ground outward; `tree_sections` has the other sections.
+"""The machine's part of the model tree as plain nodes, from the ground outward; `sections` has the other sections.
 
 A serial run stands flat (joint, body, joint, body …), so that long chains stay readable; a body from which
 several joints go out holds one branch per joint. Joints that close a loop are marked where they begin.
