@@ -1,4 +1,5 @@
-"""Live what-if: while a slider moves, the whole run is computed anew, beside the window; the last few stay faint.
+"""Live what-if: while a slider moves, the whole run is computed again in the background; the last few runs stay faintly
+visible.
 
 Requests come faster than runs: the newest waits until the thread is free, those between are never computed. While the
 hand moves, runs are computed in the variant that keeps up with it (`app.runs.draft_run`); as set when it rests.
@@ -32,15 +33,15 @@ if TYPE_CHECKING:
     from core.mechanism import Mechanism
 
 LOOK = 3
-"""Milliseconds between two looks at what the thread has made."""
+"""Interval at which results of the thread are collected, ms."""
 PAUSE = 700
-"""Milliseconds after the last movement from which the next one begins a new comparison."""
+"""Time after the last movement from which the next one starts a new comparison, ms."""
 NAME = "What-if"
 GHOST = 0.35
-"""Opacity of the machine as the run shows it."""
+"""Opacity of the machine as posed by the run."""
 
 TELLING = ("method", "rtol", "atol", "step", "duration", "torque", "closed_forms", "closing", "factorisation")
-"""What of a wish decides how long its run takes."""
+"""Settings that determine how long a run takes."""
 
 
 class _Wanted(NamedTuple):
@@ -48,7 +49,7 @@ class _Wanted(NamedTuple):
     arguments: dict[str, Any]
     asked: float
     draft: bool = False
-    """The hand still moves."""
+    """True while the slider is still moving."""
 
 
 class _Made(NamedTuple):
@@ -58,7 +59,7 @@ class _Made(NamedTuple):
 
 
 class _Worker:
-    """One thread that always takes the newest wish. Knows no Qt object."""
+    """Thread that always handles the newest request. Does not use Qt."""
 
     def __init__(self) -> None:
         self._free = threading.Condition()
@@ -71,20 +72,20 @@ class _Worker:
         self._thread.start()
 
     def want(self, wanted: _Wanted) -> None:
-        """Ask for a run in place of what was asked before."""
+        """Request a run, replacing an earlier request."""
         with self._free:
             self._wanted = wanted
             self._free.notify()
 
     def take(self) -> _Made | None:
-        """The newest run (or why there is none), and when it was asked for."""
+        """Return the newest run (or the reason why there is none) and the time of its request."""
         with self._free:
             made, self._made = self._made, None
             return made
 
     @property
     def idle(self) -> bool:
-        """Nothing asked for, nothing made."""
+        """True if nothing is requested or computed."""
         with self._free:
             return self._wanted is None and self._made is None and not self._busy
 
@@ -112,7 +113,7 @@ class _Worker:
             self._try_variants(wanted)
 
     def _run(self, wanted: _Wanted) -> _Made | None:
-        """None: something newer is wanted by now."""
+        """Compute a request; return None if a newer one exists by then."""
         from core.simulation import simulate
 
         try:
@@ -139,7 +140,7 @@ class _Worker:
             return _Made(None, f"{type(error).__name__}: {error}", wanted.asked)
 
     def _draft_of(self, wanted: _Wanted) -> Draft:
-        """What is known of this machine with these tolerances."""
+        """Return the record of variants for this machine with these tolerances."""
         key = wanted.mech, *(wanted.arguments[name] for name in TELLING)
         if self._draft is None or key != self._key:
             self._draft, self._key = Draft(wanted.arguments), key
@@ -150,7 +151,7 @@ class _Worker:
         return self._over or self._wanted is not None
 
     def _timed(self, wanted: _Wanted, variant: Variant) -> Run | None:
-        """The run in this way; None if it fails."""
+        """Compute a run with a variant and record its time; None if it fails."""
         from core.simulation import simulate
 
         assert self._draft is not None
@@ -163,7 +164,7 @@ class _Worker:
         return run
 
     def _try_variants(self, wanted: _Wanted) -> None:
-        """While nothing is wanted, find a variant that is quick enough."""
+        """Look for a variant that is quick enough while no request is waiting."""
         draft = self._draft
         while draft is not None and (variant := draft.untried) is not None and not self._stale:
             if variant == draft.variants[0]:  # failed as wished: nothing to be quicker than
@@ -177,11 +178,11 @@ class _Worker:
 
 
 class WhatIf(QObject):
-    """Listens to sliders (the session's previews) and to the run settings while it is on."""
+    """Follows sliders (the session's previews) and run settings while it is on."""
 
     changed = Signal()
     made = Signal(float)
-    """A run is shown; seconds since its slider moved."""
+    """Emitted when a run is shown, with the time since its slider moved, s."""
 
     def __init__(
         self,
@@ -211,17 +212,17 @@ class WhatIf(QObject):
         )
 
     def close(self) -> None:
-        """Stop for good."""
+        """Stop permanently."""
         self._life.close()
         self.switch(False)
 
     @property
     def on(self) -> bool:
-        """Whether runs follow the sliders."""
+        """True while runs follow the sliders."""
         return self._worker is not None
 
     def switch(self, on: bool) -> None:
-        """Follow the sliders, or not."""
+        """Switch following the sliders on or off."""
         if on == self.on:
             return
         if on:
@@ -240,7 +241,7 @@ class WhatIf(QObject):
     # ------------------------------------------------------------------------------- inputs
 
     def _moved(self) -> None:
-        """A slider or a handle moves. That its run is shown is no movement."""
+        """Handle a movement by slider or handle; playback of the run does not count."""
         session = self._session
         if not self.on or not session.previewing:
             self._seen = ()
@@ -251,7 +252,7 @@ class WhatIf(QObject):
             self._ask()
 
     def _changed(self, old: Any, new: Any) -> None:
-        """The model was edited: the run of the new one."""
+        """Request a run of the edited model."""
         if not self.on:
             return
         if self._document != self._session.document:
@@ -266,7 +267,7 @@ class WhatIf(QObject):
             self._ask()
 
     def _ask(self) -> None:
-        """The run of what is shown now."""
+        """Request a run of the current state."""
         session = self._session
         if self._worker is None or session.mech.nv == 0:
             return
@@ -283,7 +284,7 @@ class WhatIf(QObject):
             self._timer.start()
 
     def _set_aside(self) -> None:
-        """What was shown before this movement stays, faint."""
+        """Keep the run shown before this movement as a faint one."""
         runs = self._session.runs
         if self.record is not None and self.record in runs.items:
             runs.add(self.record.run, f"{NAME} before", faint=True, select=False)
@@ -313,7 +314,7 @@ class WhatIf(QObject):
         self.made.emit(time.monotonic() - asked)
 
     def _ghost(self, *_: object) -> None:
-        """The machine as the run has it at the playhead, while the edited pose is in front."""
+        """Show the run's pose at the playhead as a translucent machine while the edited pose is in front."""
         session, runs = self._session, self._session.runs
         if not self.on or self._sequence.active:
             return

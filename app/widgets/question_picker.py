@@ -1,4 +1,4 @@
-"""Chooses what a panel asks of the machine among the elements of a collection of the document, and saves it there."""
+"""Choice of a panel's settings among the elements of a collection of the document, with a Save button."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from core.model.fields import Element
 
 
 class QuestionPicker(QWidget):
-    """A box of names, in which a new one can be typed, and Save: one step to undo."""
+    """Combo box of names, in which a new one can be typed, and a Save button that makes one undo step."""
 
     def __init__(
         self,
@@ -32,8 +32,8 @@ class QuestionPicker(QWidget):
         show: Callable[[Any], None],
         say: Callable[[str, str], None],
     ) -> None:
-        """make(name) : what the panel asks now, as an element, or a KinetostatError; show(element) : let the panel ask
-        that; say(words, severity) : tell the person"""
+        """Create the picker. make(name) : returns the panel's settings as an element, or raises a KinetostatError;
+        show(element) : loads an element into the panel; say(words, severity) : shows a message."""
         super().__init__()
         self._session, self._collection = session, collection
         self._make, self._show, self._say = make, show, say
@@ -63,16 +63,16 @@ class QuestionPicker(QWidget):
         self._offer()
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from all signals."""
         self._life.close()
 
     @property
     def chosen(self) -> str:
-        """The name of the element that was shown or saved last; "" for none."""
+        """Return the name of the element loaded or saved last; "" for none."""
         return self._chosen
 
     def choose(self, name: str) -> None:
-        """Let the panel ask what the element of this name asks."""
+        """Load the element of this name into the panel."""
         element = self._of(name)
         if element is None:
             return
@@ -81,7 +81,7 @@ class QuestionPicker(QWidget):
         self._show(element)
 
     def save(self) -> bool:
-        """Keep what the panel asks, under the name in the box or a new one."""
+        """Save the panel's settings under the name in the box or a new one."""
         name = self.box.currentText().strip() or edits.unused_name(
             self._session.model, self._collection, self.word.replace(" ", "_")
         )
@@ -106,7 +106,7 @@ class QuestionPicker(QWidget):
     # ------------------------------------------------------------------------------------------------ inside
 
     def _named(self) -> None:
-        """Return: the element of the typed name, or what stands here under it."""
+        """Handle Return: load the element of the typed name, or save the settings under it."""
         name = self.box.currentText().strip()
         self.choose(name) if self._of(name) is not None else self.save()
 
@@ -115,7 +115,7 @@ class QuestionPicker(QWidget):
         return next((each for each in elements if each.name == name), None)
 
     def _offer(self) -> None:
-        """The names there are now; what is typed stays."""
+        """Update the list of names; typed text is kept."""
         names = [element.name for element in getattr(self._session.model, self._collection)]
         shown = self._chosen or self.box.currentText()
         if names != [self.box.itemText(k) for k in range(self.box.count())]:

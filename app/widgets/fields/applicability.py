@@ -1,4 +1,4 @@
-"""Which fields of an element matter at its present kind, and which stand in the fold of rarely needed ones."""
+"""Applicability of fields: those that apply to the current kind of an element, and those hidden as rarely needed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ADVANCED: dict[type, tuple[str, ...]] = {
     Joint: ("cut", "given_in"),
     Sensor: ("minus", "offset"),
 }
-"""Fields that few need, by element type."""
+"""Rarely needed fields, by element type."""
 
 LENGTH = Field(
     "length",
@@ -23,11 +23,11 @@ LENGTH = Field(
     None,
     False,
 )
-"""What bodies with two joints, or a joint and a tip, have beside the fields of the document."""
+"""Additional field of bodies with two joints, or a joint and a tip: the link length."""
 
 
 def applies(element: Element, field: Field, model: Model | None = None) -> bool:
-    """Whether a field of an element has a meaning at its present kind."""
+    """Return True if a field of an element applies to its current kind."""
     if isinstance(element, Force | Sensor | Constraint):
         return _applies_to_kind(element, field.name, element.info.uses, model)
     if isinstance(element, Driver):
@@ -72,7 +72,8 @@ def _applies_to_joint(joint: Joint, field: str) -> bool:
 
 
 def _rubs(joint: Joint, field: str) -> bool:
-    """Levels beside the first where there is friction, backward where a joint has that; the speed between two."""
+    """Return True if a friction field applies: further levels and the transition speed with friction, backward levels
+    where the joint has them."""
     if field == "stribeck_speed":
         return joint.static_friction is not None or joint.backward_static_friction is not None
     if field in LEVELS[2:] and joint.info.nq != joint.info.nv:
@@ -81,8 +82,8 @@ def _rubs(joint: Joint, field: str) -> bool:
 
 
 def _bears(joint: Joint, field: str) -> bool:
-    """Friction by the reaction where it is known how a kind bears that; radii where it turns, a shoulder and a second
-    bearing where there may be one."""
+    """Return True if a field of reaction-dependent friction applies: it needs a kind with known bearing loads; radii
+    need rotation, a shoulder and a second bearing a kind that may have them."""
     info = joint.info
     if info.bearing == "none":
         return getattr(joint, field) not in (None, 0.0)
@@ -94,7 +95,7 @@ def _bears(joint: Joint, field: str) -> bool:
 
 
 def _applies_to_stop(limit: Limit, field: str) -> bool:
-    """Elastic stops have a damping or a restitution, rigid ones only throw back."""
+    """Return True if a stop field applies: elastic stops have damping or restitution, rigid ones only restitution."""
     match field:
         case "stiffness":
             return limit.stop in ("elastic", "hunt_crossley")
@@ -120,7 +121,7 @@ def _applies_to_kind(
 
 
 def several_coordinates(model: Model | None, joint: str) -> bool:
-    """Whether a joint has more than one coordinate."""
+    """Return True if a joint has more than one coordinate."""
     found = None if model is None else next((j for j in model.expanded.joints if j.name == joint), None)
     return found is not None and found.info.nq > 1
 

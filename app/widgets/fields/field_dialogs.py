@@ -1,4 +1,5 @@
-"""Small dialogs of the editing commands: what goes along with a deletion, and the draft of a new element."""
+"""Small dialogs of the editing commands: confirmation of a deletion with its consequences, and the draft of a new
+element."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ from core.model.fields import Element, fields_of
 
 
 class RemovalDialog(QDialog):
-    """Asks before an element goes that others depend on; lists what goes along and what keeps its value."""
+    """Asks before deleting an element on which others depend; lists what is deleted with it and what keeps its
+    value."""
 
     def __init__(self, session: Session, ref: Ref, effect: Removal, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -85,25 +87,25 @@ class RemovalDialog(QDialog):
         return label
 
     def accept(self) -> None:
-        """Delete it, in one undo step."""
+        """Delete the element in one undo step."""
         remove_now(self.session, self.ref)
         super().accept()
 
 
 def adrift_words(effect: Removal) -> str:
-    """Which bodies a deletion leaves without joints to the ground; '' if none."""
+    """Describe which bodies a deletion leaves without joints to the ground; '' if none."""
     return f"Without joints to the ground, moving freely: {', '.join(effect.adrift)}." if effect.adrift else ""
 
 
 def remove_now(session: Session, ref: Ref) -> bool:
-    """Delete an element with what depends on it."""
+    """Delete an element with its dependents."""
     return session.apply(
         f"Delete {WORDS[ref.collection]} {ref.name}", lambda model: edits.remove(model, ref.collection, ref.name)
     )
 
 
 def remove(session: Session, ref: Ref, parent: QWidget | None = None) -> RemovalDialog | None:
-    """Delete an element; when others are touched, list them first (the dialog returned is already open)."""
+    """Delete an element; if others are affected, open and return a dialog that lists them first."""
     effect = removal(session.model, *ref)
     if not effect.harmless:
         dialog = RemovalDialog(session, ref, effect, parent)
@@ -115,7 +117,7 @@ def remove(session: Session, ref: Ref, parent: QWidget | None = None) -> Removal
 
 
 class DraftDialog(QDialog):
-    """A new element before it is added: its main fields, checked as they are typed."""
+    """A new element before it is added: its main fields, checked while typing."""
 
     def __init__(
         self,

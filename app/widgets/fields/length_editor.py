@@ -1,4 +1,4 @@
-"""The length of a link: the distance of two joints of it, or of one from its tip, set in one field."""
+"""Editor for the length of a link: the distance between two of its joints, or between a joint and its tip."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.model.fields import Element, Field, Value
 
 
 class LengthEditor(NumberEditor):
-    """The number, and a menu of the joints to which it is measured where there are several."""
+    """Number field, with a menu of the joints to which the length is measured if there are several."""
 
     def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
         super().__init__(owner, field, path, commit, parent)
@@ -69,7 +69,7 @@ class LengthEditor(NumberEditor):
         self.show_findings((), words(model, self._body, joint))
 
     def _set(self, value: Value | None, gesture: object) -> str:
-        """Ask for a length; formulas that would have to go are not lost: what may become of them is offered."""
+        """Request a length; if formulas would be replaced, offer choices of what to do with them."""
         if value is None:
             return "A link has a length: give a number."
         if self._model is not None and (name := _follows(self._model, self._body, self.far)):
@@ -81,7 +81,7 @@ class LengthEditor(NumberEditor):
         return problem
 
     def _offer_choices(self, value: Value) -> None:
-        """A menu of what may become of the formulas from which the length follows."""
+        """Open a menu of choices for the formulas that determine the length."""
         assert self._model is not None
         menu = self.choices = QMenu(self)
         for name in parameters_of(self._model, self._body, self.far):
@@ -99,13 +99,14 @@ class LengthEditor(NumberEditor):
 
 
 def _follows(model: Model, body: str, far: str) -> str:
-    """The parameter from which a length follows by a formula; "" if it is that parameter, or follows from none."""
+    """Return the parameter that determines a length through a formula; "" if the length is that parameter itself, or
+    none determines it."""
     affine = parameter_of(model, body, far)
     return "" if affine is None or (affine.slope, affine.rest) == (1.0, 0.0) else affine.parameter.name
 
 
 def words(model: Model, body: str, far: str) -> str:
-    """Where the length of a link comes from."""
+    """Describe what determines the length of a link."""
     if name := _follows(model, body, far):
         return f"Follows the parameter {name}."
     if (affine := parameter_of(model, body, far)) is not None:

@@ -1,5 +1,5 @@
-"""Numbers that are declared elsewhere, each with its own value or the one it takes here: parameters of a sub-assembly's
-file, numbers of a kind."""
+"""Editor for values of numbers that are declared elsewhere: parameters of a sub-assembly's file, numbers of a
+user-defined kind."""
 
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ class Declared(NamedTuple):
     help: str
     measure: Measure
     own: Value
-    """What it is where nothing is set."""
+    """Default value, used if nothing is set."""
     values: Mapping[str, float] = {}
-    """Of the parameters in `own`."""
+    """Values of the parameters in `own`."""
 
 
 def declared(owner: Element) -> list[Declared]:
-    """What the settings of an element may set, and what they set although nobody declares it, so that it can go."""
+    """Return the numbers that an element's settings may set, and settings without a declaration, so that they can be
+    removed."""
     found: list[Declared] = []
     if isinstance(owner, SubAssembly):
         values = owner.content.values() if owner.content is not None else {}
@@ -51,7 +52,7 @@ def declared(owner: Element) -> list[Declared]:
 
 
 class SettingsEditor(FieldEditor):
-    """One line per number that is declared; an empty one leaves its own value, which it shows faintly."""
+    """One field per declared number; an empty one keeps the default, which is shown as placeholder."""
 
     wide = True
 

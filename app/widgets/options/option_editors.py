@@ -1,4 +1,4 @@
-"""Editors of function options, one class per kind of option; a form is made of them."""
+"""Editors of function options, one class per kind of option; forms are made of them."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ from core.model import Model
 from resources import is_example
 
 ARROW = 40
-"""Pixels of a combo box beside its words."""
+"""Width of a combo box in addition to its text, pixels."""
 WIDEST = 236
-"""Pixels that one asks for at most: as many as a narrow panel has."""
+"""Largest width that a combo box requests, pixels, as available in a narrow panel."""
 
 
 class FlagEditor(OptionEditor):
@@ -126,7 +126,7 @@ class _NameEditor(OptionEditor):
 
 
 class FrameEditor(_NameEditor):
-    """A combo box of bodies and frames; the first entry stands for the tool (or the world)."""
+    """A combo box of bodies and frames; the first entry means the tool (or the world)."""
 
     option: FrameName
 
@@ -145,7 +145,7 @@ class FrameEditor(_NameEditor):
 
 
 class ElementEditor(_NameEditor):
-    """A combo box of the elements of a collection; the first entry stands for none."""
+    """A combo box of the elements of a collection; the first entry means none."""
 
     option: ElementName
 
@@ -160,7 +160,7 @@ class ElementEditor(_NameEditor):
 
 
 class TextEditor(OptionEditor):
-    """A line of text: names with commas, or free text."""
+    """A line of text: names separated by commas, or free text."""
 
     def build(self) -> None:
         self._line = QLineEdit()
@@ -181,7 +181,7 @@ class TextEditor(OptionEditor):
 
 
 class _PathEditor(OptionEditor):
-    """A path and a button beside it."""
+    """A path with a button next to it."""
 
     option: OutputFile | InputFile
 
@@ -197,12 +197,13 @@ class _PathEditor(OptionEditor):
 
     @property
     def patterns(self) -> str:
-        """Of the files that fit, for a dialog."""
+        """Return the filter for suitable files, for a file dialog."""
         return "Files ({})".format(" ".join(f"*{suffix}" for suffix in self.option.suffixes))
 
 
 def in_folder_of(model: Model, path: str) -> str:
-    """A path as dialogs begin with it: relative ones beside the file of the machine."""
+    """Return a path to start a file dialog with; relative paths are resolved against the folder of the machine's
+    file."""
     return str(Path(model.origin).parent / path) if model.origin and not is_example(Path(model.origin)) else path
 
 
@@ -236,7 +237,7 @@ class FolderEditor(FileEditor):
 
 
 class InputFileEditor(_PathEditor):
-    """A path, a button to choose it, and the files that lie near the machine's own."""
+    """A path, a button to choose it, and a list of files near the machine's own."""
 
     option: InputFile
 
@@ -294,5 +295,5 @@ _EDITORS: dict[type[Option], type[OptionEditor]] = {
 
 
 def editor_of(option: Option, context: Callable[[], Context], units: Units) -> OptionEditor:
-    """The editor of an option."""
+    """Return the editor of an option."""
     return _EDITORS.get(type(option), TextEditor)(option, context, units)

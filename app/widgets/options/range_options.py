@@ -1,4 +1,4 @@
-"""Editor of ranges of coordinates, parameters and DH entries."""
+"""Editor for ranges of coordinates, parameters and DH entries."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from core.functions.options import DIVISIONS, MAX_DIVISIONS, Ranges
 
 
 class RangesEditor(OptionEditor):
-    """A list of ranges: name, start, stop, divisions; rows are added and taken away."""
+    """A list of ranges: name, start, stop, divisions; rows can be added and removed."""
 
     option: Ranges
 
@@ -79,7 +79,7 @@ class RangesEditor(OptionEditor):
 
 
 class _RangeRow(QWidget):
-    """name | start | stop | divisions | remove, over two lines so that it fits a narrow dock."""
+    """name | start | stop | divisions | remove, on two lines so that it fits a narrow dock."""
 
     changed = Signal()
     removed = Signal()
@@ -147,7 +147,7 @@ class _RangeRow(QWidget):
 
 
 def _usual_range(context: Context, name: str) -> tuple[float, float]:
-    """A sensible range to begin with: from the present value, over a quarter of what the limits leave."""
+    """Return a sensible default range: from the present value over a quarter of the remaining range to the limit."""
     now = value_of(context.model, context.mech, context.q, context.p, name)
     dimension = dimension_of(context.model, context.mech, name)
     width = {"angle": math.pi / 2.0, "length": 0.1}.get(dimension, 0.5 * abs(now) or 1.0)
