@@ -358,9 +358,7 @@ class FormulasView(QAbstractScrollArea):
         for name in spot.symbols:
             if name in self.grid.meaning:
                 definition = text(self.grid.meaning[name])
-                lines.append(
-                    f"{name} = {definition[:200]}{' …' if len(definition) > 200 else ''}  (click: put in place)"
-                )
+                lines.append(f"{name} = {definition[:200]}{' …' if len(definition) > 200 else ''}  (click: substitute)")
             elif name in self.formulas.symbols:
                 lines.append(f"{name}: {self.formulas.symbols[name]}")
         if not lines and spot.row >= 0:

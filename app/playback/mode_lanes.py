@@ -66,7 +66,7 @@ class ModeLanes(QWidget):
         self.folded = True
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("Modes of joints")
+        self.setAccessibleName("Friction and contact states of joints")
         self.hide()
 
     def show_run(self, run: Run | None, ends: tuple[float, float]) -> None:

@@ -91,7 +91,9 @@ class Scrubber(QWidget):
         self.setFixedHeight(26)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setToolTip("Drag to any moment · Shift+drag chooses a part; drag its marks · double-click: the whole")
+        self.setToolTip(
+            "Drag to any time · Shift+drag selects an interval; drag its marks · double-click: the whole run"
+        )
         self.setAccessibleName("Timeline")
 
     def sizeHint(self) -> QSize:
@@ -223,7 +225,7 @@ class Timeline(QWidget):
         self.label.setMinimumWidth(100)
         self.label.setContentsMargins(0, 0, 4, 0)
         self.label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.speed = QComboBox(toolTip="Speed: shown time per real time")
+        self.speed = QComboBox(toolTip="Playback speed: simulated time per real time")
         self.speed.setAccessibleName("Speed")
         self.speed.setMaximumWidth(80)
         self.speed.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the arrow keys step
@@ -266,7 +268,7 @@ class Timeline(QWidget):
         self._row.addWidget(self.speed)
         for name in ("play.loop", "play.use_pose", "play.close"):
             self._row.addWidget(self._button(actions[name]))
-        more = QToolButton(self, autoRaise=True, toolTip="More about playing", icon=icon("down"))
+        more = QToolButton(self, autoRaise=True, toolTip="More playback options", icon=icon("down"))
         more.setAccessibleName(more.toolTip())
         more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         more.setStyleSheet("QToolButton::menu-indicator { image: none; }")

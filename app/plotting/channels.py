@@ -38,16 +38,16 @@ TITLES = {
     "linear": "linear momentum",
     "angular": "angular momentum",
     "residual": "constraint residual",
-    "mode": "mode",
-    "loss": "lost energy",
+    "mode": "friction or contact state",
+    "loss": "dissipated energy",
     "stored": "stored energy",
 }
 """Titles of quantities."""
 ENERGIES = {
-    "friction": "lost by friction",
-    "stops": "lost in stops",
+    "friction": "dissipated by friction",
+    "stops": "dissipated in stops",
     "in_stops": "stored in stops",
-    "dampers": "lost in dampers",
+    "dampers": "dissipated in dampers",
     "motors": "work of motors",
     "drivers": "work of drivers",
     "balance": "energy balance",
@@ -243,7 +243,7 @@ def likely(run: Run) -> dict[str, tuple[str, tuple[str, ...]]]:
         found["Sensors"] = "time", sensors
     things = tuple(run.computed_channels.modes.things)
     if modes := tuple(f"{name}.mode" for name in things)[:6]:
-        found["Modes of joints"] = "time", modes
+        found["Friction and contact states"] = "time", modes
     taken = ((".friction", "energy.friction"), (".stop", "energy.stops"))
     lost = tuple(energy for ending, energy in taken if any(name.endswith(ending) for name in things))
     found["Energies"] = "time", ("energy.kinetic", "energy.potential", "energy.total", *lost)

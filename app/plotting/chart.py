@@ -30,7 +30,7 @@ NARROW = 420
 """Plot width below which the legend is placed above the curves instead of next to them, pixels."""
 LEGEND = 214
 """Width of the legend where there is room, pixels; longer names get more, up to a third of the plot."""
-EMPTY = "Nothing is drawn here yet. Check channels at the left, drag some here, or type a formula."
+EMPTY = "Nothing is plotted here yet. Check channels on the left, drag some here, or type a formula."
 UNBOUNDED = (1 << 24) - 1
 """Qt's largest size of a widget, pixels."""
 GRIP = 4.0

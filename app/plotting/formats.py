@@ -82,5 +82,5 @@ def content(charts: Sequence[Chart], path: str | Path) -> bytes | Callable[[Bina
     in a thread. Raises FileError."""
     found = format_of(path)
     if found is None:
-        raise FileError("The suffix says no format of plots.", file=str(path), remedy=f"Use {suffixes()}.")
+        raise FileError("The file's suffix is not a plot format.", file=str(path), remedy=f"Use {suffixes()}.")
     return found.write(charts)

@@ -89,7 +89,7 @@ def _plots(runs: Sequence[Run], plot_settings: PlotSettings) -> list[Plot]:
         and not plot_settings.end > plot_settings.start
     ):
         raise KinetostatError(
-            f"The plot ends at {plot_settings.end:g} s, not after its start.", remedy="Let it end later."
+            f"The plot ends at {plot_settings.end:g} s, before it starts.", remedy="Give a later end."
         )
     names = tuple(part for name in plot_settings.channels for part in _known(runs, name))
     _known(runs, plot_settings.x)

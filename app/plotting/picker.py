@@ -211,7 +211,7 @@ class ChannelPicker(QWidget):
         if not text:
             return
         if self._run is None:
-            self.note.say("There is no run yet whose channels the formula could use. Simulate first (F5).", "hint")
+            self.note.say("There is no run yet, so formulas have no channels to use. Simulate first (F5).", "hint")
             return
         try:
             column(moment(self._run), text)

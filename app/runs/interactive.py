@@ -45,8 +45,10 @@ DOING = {"stick": "sticks", "slide+": "slides", "slide-": "slides", "closed": "a
 MOST_TOLD = 3
 """Largest number of joints whose states are reported next to a pull."""
 NAME = "Interactive"
-HINT = "Running: drag a body to pull it · Space pauses, to move it by hand · Esc ends and keeps the run"
-PAUSED = "Paused: drag a body or handle by hand · Space goes on, with the hand's speed · Esc ends and keeps the run"
+HINT = "Running: drag a body to pull it · Space pauses, so that you can move it by hand · Esc stops and keeps the run"
+PAUSED = (
+    "Paused: drag a body or handle by hand · Space continues with the speed of the hand · Esc stops and keeps the run"
+)
 
 
 class Interactive(QObject):
@@ -239,7 +241,7 @@ class Interactive(QObject):
                 done += SLICE
         except KinetostatError as error:
             self.stop()
-            self._session.message.emit("error", f"{error} The motion until then is kept as a run.")
+            self._session.message.emit("error", f"{error} The motion up to then is kept as a run.")
             return
         self._last -= max(wanted - done, 0.0) if wanted - done < SLICE else 0.0
         self.pace += 0.1 * (done / max(passed, 1e-6) - self.pace)

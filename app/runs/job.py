@@ -90,9 +90,7 @@ class Simulation(QObject):
             return
         session = self._session
         if session.mech.nv == 0:
-            session.message.emit(
-                "error", "Nothing can move: the model has no joint with a coordinate. Add a joint first."
-            )
+            session.message.emit("error", "The model has no movable joint. Add a joint first.")
             return
         start = start_of(self.run_settings, session)
         wanted = arguments(self.run_settings, session, start)
@@ -180,13 +178,13 @@ class Simulation(QObject):
 
     def _stopped(self) -> None:
         run = next((run for run in self._whole if len(run) > 1), None)
-        self._finish(run, statistics(run) if run is not None else "Stopped before there was anything to keep.")
+        self._finish(run, statistics(run) if run is not None else "Stopped before the first sample.")
 
     def _failed(self, error: BaseException) -> None:
         run = error.run if isinstance(error, SimulationError) else None
         self._finish(run if run is not None and len(run) > 1 else None, str(error))
         if isinstance(error, KinetostatError):
-            kept = " The motion until then is kept as a run." if run is not None and len(run) > 1 else ""
+            kept = " The motion up to then is kept as a run." if run is not None and len(run) > 1 else ""
             self._session.message.emit("error", f"{error}{kept}")
         else:
             raise error

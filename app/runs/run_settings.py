@@ -30,14 +30,19 @@ Array = NDArray[np.float64]
 STARTS = {
     "pose": (
         "Pose set by hand",
-        "From the pose as you set it by handles or sliders, not the one a run is shown in, with the start speeds "
-        "below. “Use this pose” in the timeline makes the pose of a run the one you set.",
+        (
+            "From the pose set by handles or sliders, not the pose shown during playback, with the start "
+            "speeds below. “Use this pose” in the timeline takes over the pose of a run."
+        ),
     ),
     "rest": ("Rest", "From the rest pose, with the start speeds below."),
-    "moment": ("Moment of the run", "From the playhead: the run branches there with its own speeds, and time goes on."),
+    "moment": (
+        "Playhead of the run",
+        ("From the playhead: the new run branches off there with the run's speeds and continues its time."),
+    ),
     "moving": (
         "Pose set by hand, speeds of the run",
-        "From the pose as you set it, with the speeds the run has at the playhead.",
+        "From the pose set by hand, with the speeds of the run at the playhead.",
     ),
 }
 """Initial states of a run: id → title, explanation."""

@@ -12,7 +12,7 @@ from app.plain_text import as_tip
 from app.widgets.label import Label
 
 LEGIBLE = "A few letters…"
-"""Part of the text that is always shown."""
+"""Sample text whose width a label always keeps."""
 FEWEST_DIGITS = 2
 """Digits shown in the narrowest field; the tool tip and the focused field show all."""
 

@@ -121,7 +121,7 @@ class NumberTable(QTableWidget):
         title, measure = self._columns[column]
         where = f"{self._name}, row {at + 1}, {title}"
         if not text:
-            raise ModelError("A number is missing.", where=where, remedy="Type it, or empty the row.")
+            raise ModelError("A number is missing.", where=where, remedy="Enter it, or clear the row.")
         try:
             return read(text, measure, self._written, values)
         except KinetostatError as error:
@@ -170,7 +170,7 @@ class NumberTable(QTableWidget):
                     raise FileError(error.what, where=f"{where}, {column.title}", remedy=error.remedy) from None
             rows.append(row)
         if not rows:
-            raise FileError("There are no rows of numbers.", where=name, remedy="Give one row a line.")
+            raise FileError("There are no rows of numbers.", where=name, remedy="Give one row per line.")
         return rows
 
     def paste(self) -> int:

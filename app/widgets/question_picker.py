@@ -44,7 +44,7 @@ class QuestionPicker(QWidget):
         self.box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.box.setAccessibleName(f"Name of the {self.word}")
         self.box.setToolTip(
-            as_tip(f"Choose one of the document, or type a name and save what stands here as {self.word}")
+            as_tip(f"Choose one of the document, or type a name and save these settings as {self.word}")
         )
         self.box.setMinimumContentsLength(9)
         line = self.box.lineEdit()
@@ -52,7 +52,9 @@ class QuestionPicker(QWidget):
         line.returnPressed.connect(self._named)
         FieldKeys(line, line.isUndoAvailable)
         self.box.activated.connect(lambda _index: self.choose(self.box.currentText()))
-        self.save_button = QPushButton("Save", toolTip=as_tip(f"Keep this in the document as {self.word} of this name"))
+        self.save_button = QPushButton(
+            "Save", toolTip=as_tip(f"Save these settings in the document as {self.word} of this name")
+        )
         self.save_button.clicked.connect(lambda: self.save())
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -100,7 +102,7 @@ class QuestionPicker(QWidget):
         if done:
             self._chosen = name
             self._offer()
-            self._say(f"The document holds it as “{name}”.", "done")
+            self._say(f"Saved in the document as “{name}”.", "done")
         return done
 
     # ------------------------------------------------------------------------------------------------ inside

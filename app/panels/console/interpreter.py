@@ -223,7 +223,7 @@ class _Handed:
         return handed
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError("Change the machine by the session's verbs, such as session.pose or session.apply.")
+        raise AttributeError("Change the machine with methods of the session, such as session.pose or session.apply.")
 
     def __dir__(self) -> list[str]:
         return [name for name in dir(self._target) if not name.startswith("_")]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from app.workbench import Workbench
 
 BANNER = (
-    "Python console. At hand: ks, model, mech, q, p, session, np, and every function, for example\n"
+    "Python console. Available: ks, model, mech, q, p, session, np, and every function, for example\n"
     '    jacobian(frame="tool")      mech.mass_matrix(q)      session.pose("Home", mech.rest())\n'
     "Enter runs, Shift+Enter begins a new line, Tab completes, Up and Down recall, Ctrl+L clears.\n"
 )
@@ -76,7 +76,7 @@ class ConsolePanel(QWidget):
         prompt.setContentsMargins(6, 5, 0, 0)
         self.stop_button = QToolButton()
         self.stop_button.setIcon(icon("stop"))
-        self.stop_button.setToolTip("Stop what runs (Ctrl+C)")
+        self.stop_button.setToolTip("Stop the running command (Ctrl+C)")
         self.stop_button.clicked.connect(self.interpreter.stop)
         self.stop_button.setEnabled(False)
         row = QHBoxLayout()

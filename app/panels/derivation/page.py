@@ -48,8 +48,8 @@ class DerivationPage(QWidget):
         self.part: FormulasPart | None = None
         self.numbers: MatrixView | None = None
         self._tables: list[QWidget] = []
-        self.back = tool_button("step_back", "The step before (Alt+Left)")
-        self.forward = tool_button("step_forward", "The next step (Alt+Right)")
+        self.back = tool_button("step_back", "Previous step (Alt+Left)")
+        self.forward = tool_button("step_forward", "Next step (Alt+Right)")
         self.close_ = tool_button("close", "End the replay")
         self.title = ElidedLabel()
         self.words, self.legend, self.caption = Label(), MarkupLabel(), Label()
@@ -63,7 +63,7 @@ class DerivationPage(QWidget):
         self.symbols = QComboBox()
         for key, title in SYMBOLS.items():
             self.symbols.addItem(title, key)
-        self.symbols.setToolTip("Which numbers of the model become symbols")
+        self.symbols.setToolTip("Choose which numbers of the model become symbols")
         self.symbols.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.symbols.setMinimumContentsLength(8)
         column = QVBoxLayout(self)

@@ -39,8 +39,9 @@ if TYPE_CHECKING:
     from core.symbolic.robot import Robot
 
 EMPTY = (
-    "How the equations of this machine come about, step by step: frames, A matrices, forward kinematics, the Jacobian "
-    "column by column, energies, M, C and G – each with its formula, its numbers at the pose and its picture."
+    "Derivation of the equations of motion of this machine, step by step: frames, A matrices, "
+    "forward kinematics, the Jacobian column by column, energies, M, C and G – each with its "
+    "formula, its numbers at the pose and its picture."
 )
 FAST, SLOW = 20, 300
 """Delays after a movement until the numbers of short and of long formulas are updated, ms."""

@@ -31,7 +31,7 @@ class CurvePage(QWidget):
         for name, title in TOPOLOGY_TITLES.items():
             self.topology.addItem(title, name)
         self.topology.setAccessibleName("Kind of linkage")
-        self.closed, self.timed = QCheckBox("Closed"), QCheckBox("Even in the crank's time")
+        self.closed, self.timed = QCheckBox("Closed"), QCheckBox("Uniform in crank angle")
         self.closed.setChecked(True)
         self.smooth = QLineEdit("7")
         self.smooth.setMaximumWidth(NARROW)
@@ -40,12 +40,12 @@ class CurvePage(QWidget):
         self.points = QLineEdit(placeholderText="0.1 0.2; 0.3 0.25; 0.2 0.4 … in metres")
         self.points.setAccessibleName("Points")
         self.points.returnPressed.connect(typed)
-        tip = "Draw the curve in the working plane of the 3-D view: with the button held, or point by point"
+        tip = "Draw the curve in the working plane of the 3-D view: hold the mouse button, or click point by point"
         self.draw_button = push_button("Draw…", tip, draw)
         buttons, form = QHBoxLayout(), QFormLayout(self)
         buttons.addWidget(self.draw_button)
-        buttons.addWidget(push_button("Read…", "Points from a CSV file or an SVG path", read))
-        buttons.addWidget(push_button("Clear", "An empty sheet", clear))
+        buttons.addWidget(push_button("Read…", "Read points from a CSV file or an SVG path", read))
+        buttons.addWidget(push_button("Clear", "Clear the drawn curve", clear))
         buttons.setSpacing(4)
         form.addRow("Kind", self.topology)
         form.addRow("Points", self.points)
@@ -75,7 +75,9 @@ class CurvePage(QWidget):
         """Return the number of Fourier terms; 0 means no smoothing. Raises ModelError."""
         text = self.smooth.text().strip() or "0"
         if not text.isdigit():
-            raise ModelError(f"'{text}' is no number of terms.", where="Fourier terms", remedy="Type 0, 1, 2, …")
+            raise ModelError(
+                f"'{text}' is not a number of Fourier terms.", where="Fourier terms", remedy="Type 0, 1, 2, …"
+            )
         return int(text)
 
     def aim(self, name: str, points: Array, place: Pose | None) -> Aim:

@@ -22,7 +22,7 @@ class GenerationPicture(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setAccessibleName("What is wanted, and what was found")
+        self.setAccessibleName("Desired and achieved values")
         self.setMinimumSize(180, 120)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.wanted, self.found = np.zeros((0, 2)), np.zeros((0, 2))
@@ -48,7 +48,7 @@ class GenerationPicture(QWidget):
         painter.fillRect(self.rect(), ink.base)
         if not len(self.wanted):
             painter.setPen(ink.muted)
-            words = "Points that are wanted are shown here."
+            words = "The desired points are shown here."
             painter.drawText(QRectF(self.rect()).adjusted(8, 8, -8, -8), Qt.AlignmentFlag.AlignCenter, words)
             return
         poses = self.wanted.shape[1] == 4

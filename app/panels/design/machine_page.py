@@ -100,8 +100,8 @@ class MachinePage(QTabWidget):
             rows.addWidget(table)
         tables.setLayout(rows)
         buttons = (
-            push_button("Paste", "Rows of the clipboard take the place of those here", self._paste),
-            push_button("Read…", "Rows of a CSV file; heads may say units: angle [deg]", self._read),
+            push_button("Paste", "Replace the rows by those of the clipboard", self._paste),
+            push_button("Read…", "Read rows from a CSV file; column titles may give units: angle [deg]", self._read),
         )
         self.addTab(self.vary, "Vary")
         self.addTab(scrolled(page), "Wanted")
@@ -113,15 +113,21 @@ class MachinePage(QTabWidget):
 
     def _name_all(self) -> None:
         for field, words in (
-            (self.minimise, "What is to be least"),
-            (self.require, "What shall hold, with semicolons between"),
-            (self.along, "Over what"),
+            (self.minimise, "Formula to be minimised"),
+            (self.require, "Conditions to be met, separated by semicolons"),
+            (self.along, "Pose, coordinate or run over which formulas are evaluated"),
             (self.duration, "Duration of the run, s"),
-            (self.driven, "Coordinate that runs"),
-            (self.output, "Channel that is to be a function of it"),
-            (self.frame, "Body or frame that is to go through the poses"),
+            (self.driven, "Coordinate that is driven"),
+            (self.output, "Channel that should be the given function of the coordinate"),
+            (self.frame, "Body or frame to be guided through the poses"),
             (self.plane, "Plane of the world in which the poses lie"),
-            (self.starts, "Starts: the present values, then others within the bounds"),
+            (
+                self.starts,
+                (
+                    "Number of starts: the first from the present values, the others from random values within the "
+                    "bounds"
+                ),
+            ),
         ):
             field.setAccessibleName(words)
             field.setToolTip(as_tip(words))
@@ -263,7 +269,7 @@ class MachinePage(QTabWidget):
         """Return the number of starts. Raises ModelError."""
         text = self.starts.text().strip()
         if not text.isdigit() or int(text) < 1:
-            raise ModelError(f"'{text}' is no number of starts.", where="Starts", remedy="Type 1, 2, …")
+            raise ModelError(f"'{text}' is not a number of starts.", where="Starts", remedy="Type 1, 2, …")
         return int(text)
 
     def aim(self, name: str) -> Aim:

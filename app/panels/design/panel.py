@@ -74,15 +74,15 @@ class DesignPanel(QWidget):
         self.kind = Combo()
         for kind, title in enumerate(TITLES):
             self.kind.addItem(title, kind)
-        self.kind.setAccessibleName("What is designed")
+        self.kind.setAccessibleName("Kind of design problem")
         self.kind.currentIndexChanged.connect(self._turned)
-        self.search_button = push_button("Search", "Begin (what is best so far is shown)", self.search)
-        self.pause_button = push_button("Pause", "Wait; the search goes on where it is", self.pause, checkable=True)
-        self.stop_button = push_button("Stop", "End; the best so far is kept", self.stop)
+        self.search_button = push_button("Search", "Start the search (the best result so far is shown)", self.search)
+        self.pause_button = push_button("Pause", "Pause the search, or continue it", self.pause, checkable=True)
+        self.stop_button = push_button("Stop", "Stop the search and keep the best result so far", self.stop)
         self.try_button = push_button(
             "Try this", "Show the chosen result without changing the machine", self.try_it, checkable=True
         )
-        self.apply_button = push_button("Apply", "Take the chosen result (can be undone)", self.apply)
+        self.apply_button = push_button("Apply", "Apply the chosen result to the machine (can be undone)", self.apply)
         self.saved = SavedDesigns(session, self._show_aim, self._aim, self._refuse)
         self._lay_out()
         self._hear_search()
@@ -158,7 +158,9 @@ class DesignPanel(QWidget):
         if not self._applying:
             self._forget()
         if not session.mech.p_names and self.kind.currentData() != CURVE:
-            self.note.say("The machine has no free parameter. Give lengths or springs names under Parameters.", "hint")
+            self.note.say(
+                ("The machine has no free parameters. Define lengths or spring constants as parameters first."), "hint"
+            )
 
     def _show_first(self) -> None:
         """Show the first design of a newly opened document, or clear the design of the previous document."""
@@ -266,7 +268,7 @@ class DesignPanel(QWidget):
         self.kind.setCurrentIndex(self.kind.findData(CURVE))
 
     def _drawn_in_view(self, count: int) -> None:
-        self.note.say(f"{count} points were drawn. Search finds linkages that follow them.", "hint")
+        self.note.say(f"{count} points drawn. Press Search to find linkages that follow them.", "hint")
 
     # ---------------------------------------------------------------------------------------------- searching
 
@@ -306,7 +308,7 @@ class DesignPanel(QWidget):
             if what.rows is not None:
                 self.picture.show_found(what.rows)
         elif what.best is not None:
-            self.note.say(f"{TOPOLOGY_TITLES[what.topology]}: {what.relative:.3g} sizes of the curve away", "hint")
+            self.note.say(f"{TOPOLOGY_TITLES[what.topology]}: deviation {what.relative:.3g} of the curve size", "hint")
             self.curve.show_found([what.best.curve()])
 
     def _worth(self, value: float) -> str:
@@ -337,8 +339,8 @@ class DesignPanel(QWidget):
         self.results.selectRow(0)
         bounds = f" At a bound: {', '.join(found.best.at_bounds)}." if found.best.at_bounds else ""
         missed = f" {found.best.conflict}" if found.best.missed else ""
-        alike = f" These cannot be told apart: {', '.join(found.alike)}." if found.alike else ""
-        off = " off (root of the mean square)" if self.kind.currentData() in (FUNCTION, MOTION) else ""
+        alike = f" These parameters cannot be distinguished: {', '.join(found.alike)}." if found.alike else ""
+        off = " deviation (rms)" if self.kind.currentData() in (FUNCTION, MOTION) else ""
         lost = f" {lost_words(result.lost[0])}" if result.lost else ""
         more = f" So did {len(result.lost) - 1} more." if len(result.lost) > 1 else ""
         by = f"{self._worth(found.best.value)}{off} by {found.solver} ({found.reason})."
@@ -350,7 +352,7 @@ class DesignPanel(QWidget):
         self.results.selectRow(0)
         best = found[0]
         words = f"{1000 * best.error:.4g} mm from the curve. Apply makes it the machine (one step to undo)."
-        kept = f" {lost} What was found before is kept." if lost else ""
+        kept = f" {lost} Earlier results are kept." if lost else ""
         self.note.say(words + kept, "warning" if best.defects or lost else "done")
 
     def _failed(self, error: BaseException) -> None:

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from app.workbench import Workbench
 
 GROUPS = {
-    "error": ("Errors", "cannot be used as it is"),
-    "warning": ("Warnings", "used; look at it"),
-    "hint": ("Hints", "worth knowing"),
+    "error": ("Errors", "must be corrected before use"),
+    "warning": ("Warnings", "used, but please check"),
+    "hint": ("Hints", "for your information"),
 }
 FINDING = Qt.ItemDataRole.UserRole
 
@@ -69,7 +69,7 @@ class _Proposal(QWidget):
         self.text = Label(parent=self)
         self.text.setWordWrap(True)
         self.button = QPushButton(icon("check"), "Apply", self)
-        self.button.setToolTip("Exchange these joints, as one undo step; the changed machine is examined first.")
+        self.button.setToolTip("Replace these joints in one undo step; the changed machine is checked first.")
         row = QHBoxLayout(self)
         row.setContentsMargins(10, 6, 10, 6)
         row.addWidget(self.text, 1)
@@ -78,7 +78,7 @@ class _Proposal(QWidget):
 
     def show_advice(self, advice: str) -> None:
         """Show the proposal; '' hides the line."""
-        self.text.setText(f"More is held than needed. {advice} The motion stays the same.")
+        self.text.setText(f"The mechanism is overconstrained. {advice} The motion stays the same.")
         self.setVisible(bool(advice))
 
 

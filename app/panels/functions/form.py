@@ -34,7 +34,7 @@ class FunctionForm(PanelForm):
         self._told = ""
         """Why there was no answer when that was told last."""
         self.live_box = QCheckBox("Live")
-        self.live_box.setToolTip("Run again whenever the pose moves, also while dragging")
+        self.live_box.setToolTip("Run again whenever the pose changes, also while dragging")
         self.live_box.setVisible(function.live)
         self.live_box.toggled.connect(self.live_switched)
         self.progress = ProgressBar()
@@ -47,7 +47,7 @@ class FunctionForm(PanelForm):
         self.run_button.setDefault(True)
         self.reset_button.setVisible(bool(function.options))
         area = self._area(context)
-        self.lay_out(function.title, "What this function does", area, beside=(self.live_box, self.progress))
+        self.lay_out(function.title, "Explain this function", area, beside=(self.live_box, self.progress))
         self._recall()
         self._follow()
 

@@ -24,9 +24,9 @@ Array = NDArray[np.float64]
 COLUMN, IS, UNIT = range(3)
 HEADS = ("Column", "Is", "Unit")
 TIPS = (
-    "As the file calls it",
-    "The signal of the machine; a guess is shown, — is not used",
-    "Of the column: deg, rad/s, N·mm …; empty: SI",
+    "Name of the column in the file",
+    "Signal of the machine, guessed at first; — means not used",
+    "Unit of the column: deg, rad/s, N·mm …; empty: SI",
 )
 UNUSED, CLOCK = "—", "time"
 
@@ -155,16 +155,22 @@ class ColumnTable(QTableWidget):
                 continue
             if signal in taken:
                 raise ModelError(
-                    f"'{name}' and '{taken[signal]}' are both said to be {signal}.",
+                    f"'{name}' and '{taken[signal]}' are both assigned to {signal}.",
                     where="columns",
                     remedy="Choose — for one of them.",
                 )
             taken[signal] = name
             found[f"{signal} [{unit}]" if unit else signal] = self._numbers[:, at]
         if CLOCK not in taken:
-            raise ModelError("No column is the time.", where="columns", remedy="Choose 'time' for one of them.")
+            raise ModelError(
+                "No column is assigned to the time.", where="columns", remedy="Choose 'time' for one of them."
+            )
         if len(taken) < 2:
-            raise ModelError("No column is a signal of the machine.", where="columns", remedy="Say what columns are.")
+            raise ModelError(
+                "No column is assigned to a signal of the machine.",
+                where="columns",
+                remedy=("Choose the signals of the columns."),
+            )
         return found
 
     def _chosen(self, at: int) -> None:

@@ -94,7 +94,7 @@ class EstimateTable(QTableWidget):
         self.setAccessibleName("Estimates")
         self.setHorizontalHeaderLabels(list(HEADS))
         self.horizontalHeaderItem(BAR).setToolTip(
-            as_tip("Line: interval; dot: estimate; stroke: the model's value; each row on a scale of its own")
+            as_tip("Line: interval; dot: estimate; tick: value in the model; each row has its own scale")
         )
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(24)

@@ -68,7 +68,7 @@ class Fields:
         """Return the number in a field that must not be empty, SI. Raises ModelError."""
         found = self.number(context, name, dimension)
         if found is None:
-            raise ModelError("A number is needed.", where=self.lines[name].accessibleName(), remedy="Type one.")
+            raise ModelError("A number is missing.", where=self.lines[name].accessibleName(), remedy="Type one.")
         return found
 
     def whole(self, context: Context, name: str) -> int:
@@ -76,7 +76,7 @@ class Fields:
         found = self.needed(context, name)
         if found != int(found) or found < 1:
             raise ModelError(
-                f"{found:g} is no whole number above zero.",
+                f"{found:g} is not a positive whole number.",
                 where=self.lines[name].accessibleName(),
                 remedy="Type 1, 2, …",
             )
@@ -100,7 +100,7 @@ class Kinds(QWidget):
         """Return the names of the chosen kinds. Raises ModelError."""
         found = tuple(name for name, box in self.boxes.items() if box.isChecked())
         if not found:
-            raise ModelError("No kind of parameter is chosen.", where="Kinds", remedy="Check inertia, damping …")
+            raise ModelError("No kind of parameters is chosen.", where="Kinds", remedy="Check inertia, damping …")
         return found
 
 
@@ -115,16 +115,20 @@ class ForcesPage(QWidget):
         self.method.setAccessibleName("Least squares")
         form = self.fields.form
         form.addRow("Kinds", self.kinds)
-        self.fields.line("only", "Only", hint="all bodies and joints", tip="Names of bodies and joints, with commas")
+        self.fields.line(
+            "only", "Only", hint="all bodies and joints", tip=("Names of bodies and joints, separated by commas")
+        )
         form.addRow("Least squares", self.method)
         self.fields.line(
             "cutoff",
             "Filter",
             hint="Hz",
-            tip="Cut-off of a filter without delay; empty: smoothing splines",
+            tip="Cut-off frequency of a zero-phase filter; empty: smoothing splines",
             narrow=True,
         )
-        self.fields.line("held", "Held back", "25 %", tip="Part of the rows on which the fit is tried", narrow=True)
+        self.fields.line(
+            "held", "Held back", "25 %", tip=("Fraction of the rows held back to validate the fit"), narrow=True
+        )
         _as_page(self, form)
 
     def options(self, context: Context) -> dict[str, Any]:
@@ -147,7 +151,9 @@ def _share(fields: Fields) -> float:
     except ValueError:
         value = -1.0
     if not 0.0 <= value <= 0.8:
-        raise ModelError(f"'{text}' of the rows cannot be held back.", where="Held back", remedy="Type 0 … 80 %.")
+        raise ModelError(
+            f"'{text}' is not a valid fraction of rows to hold back.", where="Held back", remedy="Type 0 … 80 %."
+        )
     return value
 
 
@@ -158,14 +164,25 @@ class RunPage(QWidget):
         super().__init__()
         self.fields = Fields()
         self.vary = VaryTable(units, open_ends=True)
-        self.start_free = QCheckBox("Find start values, too")
+        self.start_free = QCheckBox("Fit initial values too")
         self.start_free.setChecked(True)
         lines = self.fields
         lines.form.addRow("", self.start_free)
-        lines.line("start", "Known start", tip="Start values that are known")
-        lines.line("torque", "Joint forces", hint="those of the trace", tip="Names and formulas of t, with semicolons")
-        lines.line("segments", "Segments", "1", tip="Pieces of a long trace that begin anew", narrow=True)
-        lines.line("held", "Held back", "25 %", tip="Part of the rows on which the fit is tried", narrow=True)
+        lines.line("start", "Known initial values", tip="Initial values that are known and not fitted")
+        lines.line(
+            "torque",
+            "Joint forces",
+            hint="those of the trace",
+            tip=("Names with formulas in t, separated by semicolons"),
+        )
+        lines.line(
+            "segments",
+            "Segments",
+            "1",
+            tip=("Number of segments of a long trace that start from their own initial values (multiple shooting)"),
+            narrow=True,
+        )
+        lines.line("held", "Held back", "25 %", tip="Fraction of the rows held back to validate the fit", narrow=True)
         column = QVBoxLayout(self)
         column.setContentsMargins(8, 4, 8, 6)
         column.addWidget(self.vary, 1)
@@ -202,16 +219,18 @@ class RunPage(QWidget):
             found[name] = (low, high)
         if not found:
             raise ModelError(
-                "No parameter is checked." if context.mech.p_names else "The machine has no free parameter.",
+                "No parameter is checked." if context.mech.p_names else ("The machine has no free parameters."),
                 where="Vary",
-                remedy="Check one." if context.mech.p_names else "Name masses or springs under Parameters.",
+                remedy="Check one."
+                if context.mech.p_names
+                else ("Define masses or spring constants as parameters first."),
             )
         return found
 
     def _start(self, context: Context) -> Mapping[str, float]:
         from core.functions.options import SignalValues
 
-        option = SignalValues("start", "Known start", of="run parameters")
+        option = SignalValues("start", "Known initial values", of="run parameters")
         found: Mapping[str, float] = option.coerce(self.fields.lines["start"].text().strip() or (), context)
         return found
 
@@ -227,13 +246,17 @@ class ExcitationPage(QWidget):
         self.criterion.setAccessibleName("Criterion")
         lines = self.fields
         lines.form.addRow("Kinds", self.kinds)
-        lines.line("only", "Only", hint="all bodies and joints", tip="Names of bodies and joints, with commas")
+        lines.line(
+            "only", "Only", hint="all bodies and joints", tip=("Names of bodies and joints, separated by commas")
+        )
         lines.line("period", "Period", "10 s", narrow=True)
         lines.line("harmonics", "Harmonics", "5", narrow=True)
         lines.line("speed", "Speed", hint="of the joints", tip="Largest, rad/s or m/s", narrow=True)
         lines.line("acceleration", "Acceleration", hint="any", tip="Largest, rad/s² or m/s²", narrow=True)
-        lines.line("rate", "Rows a second", "100", narrow=True)
-        lines.line("starts", "Starts", "1", tip="Random motions from which it is improved", narrow=True)
+        lines.line("rate", "Rows per second", "100", narrow=True)
+        lines.line(
+            "starts", "Starts", "1", tip=("Number of random motions from which the optimisation starts"), narrow=True
+        )
         lines.form.addRow("Criterion", self.criterion)
         _as_page(self, lines.form)
 

@@ -54,8 +54,8 @@ if TYPE_CHECKING:
 FORCES, RUN, MOTION = range(3)
 KINDS = {
     FORCES: ("Forces of a motion", "Identify"),
-    RUN: ("A run fitted to a trace", "Fit"),
-    MOTION: ("An exciting motion", "Make"),
+    RUN: ("Run fitted to a trace", "Fit"),
+    MOTION: ("Exciting motion", "Make"),
 }
 PATIENCE = 10.0
 """Time after Stop in which a fit or a motion finishes its step, so that the best result so far is kept, s."""
@@ -82,13 +82,13 @@ class IdentificationPanel(QWidget):
         self.kind = Combo()
         for kind, (title, _) in KINDS.items():
             self.kind.addItem(title, kind)
-        self.kind.setAccessibleName("What is identified")
+        self.kind.setAccessibleName("Identification method")
         self.kind.currentIndexChanged.connect(self._turned)
-        self.start_button = push_button("Identify", "Compute beside the window", self.start)
-        self.stop_button = push_button("Stop", "End; what a fit or a motion came to is kept", self.stop)
-        self.show_button = push_button("Show", "Put the motion among the runs, and play it", self.show_motion)
+        self.start_button = push_button("Identify", "Compute in the background", self.start)
+        self.stop_button = push_button("Stop", "Stop; the result of a fit or motion so far is kept", self.stop)
+        self.show_button = push_button("Show", "Add the motion to the list of runs and play it", self.show_motion)
         self.save_button = push_button("Save trace…", "Write the motion as a CSV file", self._ask_save)
-        self.apply_button = push_button("Apply", "Take what was found into the machine (can be undone)", self.apply)
+        self.apply_button = push_button("Apply", "Apply the results to the machine (can be undone)", self.apply)
         self._lay_out()
         self._life = Lifetime()
         self._life.listen((session.changed, self._machine_changed), (session.runs.changed, self._offer_sources))
@@ -113,7 +113,7 @@ class IdentificationPanel(QWidget):
         self.source = Combo()
         self.source.setAccessibleName("Trace")
         self.source.activated.connect(lambda _: self._source_chosen())
-        self.open_button = push_button("Open…", "A trace as CSV, SIMNON or HDF5", self._ask_open)
+        self.open_button = push_button("Open…", "Read a trace from a CSV, SIMNON or HDF5 file", self._ask_open)
         row.setContentsMargins(8, 0, 8, 4)
         row.addWidget(self.source, 1)
         row.addWidget(self.open_button)
@@ -185,7 +185,7 @@ class IdentificationPanel(QWidget):
         self.estimates.show_rows(())
         self.limits.setRowCount(0)
         self._show_sheets(())
-        self.note.say("" if self._session.mech.nv else "Nothing moves yet. Add a joint.", "hint")
+        self.note.say("" if self._session.mech.nv else "The machine has no joints yet. Add a joint.", "hint")
         self._enable()
 
     def _enable(self) -> None:
@@ -254,7 +254,7 @@ class IdentificationPanel(QWidget):
                 self.source.setCurrentIndex(self.source.findData(title))
             self.columns.show_columns(mech, names, numbers)
             count = len(self.columns.signals())
-            words = f"{len(numbers)} rows, {len(names)} columns; {count} are known as signals. Look at what they are."
+            words = f"{len(numbers)} rows, {len(names)} columns; {count} were recognised as signals. Please check them."
             self.note.say(words, "done" if count else "hint")
 
         def work(progress: Any, cancelled: Any) -> tuple[tuple[str, ...], Any]:

@@ -32,11 +32,11 @@ def force_rows(found: Identification) -> list[Row]:
     for name, before, value, (low, high), attained, sigma in zip(found.names, *columns, strict=True):
         remark = ""
         if name in weak:
-            remark = "weak: zero is within"
+            remark = "weak: interval contains zero"
         if abs(attained - value) > 2.0 * sigma + IMPOSSIBLE_FRACTION * abs(value):
-            remark = f"bodies that can be: {attained:.5g}"
+            remark = f"physically consistent: {attained:.5g}"
         rows.append(Row(name, float(before), float(value), float(low), float(high), remark, bool(remark)))
-    rows += [Row(name, None, None, None, None, "not shown by these data", True) for name in found.unseen]
+    rows += [Row(name, None, None, None, None, "not identifiable from these data", True) for name in found.unseen]
     return rows
 
 
@@ -47,7 +47,7 @@ def force_sheets(found: Identification) -> list[Sheet]:
     for k, name in enumerate(found.forces):
         words = f"noise {found.fit.sigma[k]:.3g} {si_unit(found.mech, f'{name}.tau')}"
         words += _validation_words(found.validation, k)
-        words += "; residuals are no white noise" if name in doubtful else ""
+        words += "; residuals are not white noise" if name in doubtful else ""
         unit = f"{name}.tau, {si_unit(found.mech, f'{name}.tau')}"
         sheets.append(_sheet(f"{name}.tau", unit, found.time, found.measured[:, k], found.predicted[:, k],
                              found.validation, k, words))  # fmt: skip
@@ -58,7 +58,7 @@ def run_rows(found: RunFit) -> list[Row]:
     """Return rows for parameters and initial values."""
     values, weak, rows = found.mech.model.values(), set(found.weak), []
     for name, value, (low, high) in zip(found.names, found.estimate, found.intervals, strict=True):
-        remark = "at a bound" if name in found.at_bounds else "weak: zero is within" if name in weak else ""
+        remark = "at a bound" if name in found.at_bounds else "weak: interval contains zero" if name in weak else ""
         before = values.get(name) if name in found.parameters else None
         rows.append(Row(name, before, float(value), float(low), float(high), remark, name in found.at_bounds))
     return rows
@@ -71,14 +71,14 @@ def run_sheets(found: RunFit) -> list[Sheet]:
         unit = si_unit(found.mech, name)
         words = f"residual {' '.join(filter(None, (f'{found.rms[k]:.3g}', unit)))} (rms)"
         words += _validation_words(found.validation, k)
-        words += "; residuals are no white noise" if name in doubtful else ""
+        words += "; residuals are not white noise" if name in doubtful else ""
         sheets.append(_sheet(name, f"{name}, {unit}" if unit else name, found.time, found.measured[:, k],
                              found.predicted[:, k], found.validation, k, words))  # fmt: skip
     return sheets
 
 
 def _validation_words(validation: Validation | None, k: int) -> str:
-    return "" if validation is None else f"; on rows held back {100.0 * validation.relative[k]:.3g} % off (rms)"
+    return "" if validation is None else f"; on rows held back {100.0 * validation.relative[k]:.3g} % deviation (rms)"
 
 
 def _sheet(

@@ -34,8 +34,8 @@ from core.model import WORDS, Model
 if TYPE_CHECKING:
     from app.workbench import Workbench
 
-EMPTY = "What the program says appears here with its time: hints, warnings, errors."
-NONE_FITS = "No message fits the filter."
+EMPTY = "Messages of the program appear here with their time: hints, warnings, errors."
+NONE_FITS = "No message matches the filter."
 MOST = 2000
 """Largest number of messages kept; the oldest are dropped."""
 LEVELS = {
@@ -75,7 +75,7 @@ class LogPanel(QWidget):
         self.entries: list[Entry] = []
         self.level = QComboBox(self)
         self.level.addItems(list(LEVELS))
-        self.level.setToolTip("Which messages are shown")
+        self.level.setToolTip("Choose which messages are shown")
         self.level.currentIndexChanged.connect(self.refresh)
         self.search = QLineEdit(self, placeholderText="Filter: words or names", clearButtonEnabled=True)
         self.search.textChanged.connect(self.refresh)

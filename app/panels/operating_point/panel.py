@@ -60,11 +60,15 @@ class OperatingPointPanel(QWidget):
         self.name.returnPressed.connect(self.add)
         self.name.textEdited.connect(self._complete)
         self.solve_button = self._button("Solve", "Find the point (Ctrl+Enter)", self.solve)
-        self.use_button = self._button("Use as pose", "Put the machine there (can be undone)", self.use)
+        self.use_button = self._button("Use as pose", "Move the machine to the point (can be undone)", self.use)
         self.start_button = self._button(
-            "Use as start", "Pose, speeds and joint forces of the next run (the pose can be undone)", self.use_as_start
+            "Use as start",
+            ("Start the next run with the point's pose, speeds and joint forces (the pose can be undone)"),
+            self.use_as_start,
         )
-        self.linear_button = self._button("Linearise here", "Linear system about this point", self.linearise)
+        self.linear_button = self._button(
+            "Linearise here", ("Linearise the equations of motion about this point"), self.linearise
+        )
         self.picker = QuestionPicker(session, "operating_points", self.asked, self.show_point, self.note.say)
         which, bar = QHBoxLayout(), QHBoxLayout()
         which.setContentsMargins(8, 6, 8, 0)
@@ -128,7 +132,7 @@ class OperatingPointPanel(QWidget):
         self._hint()
         self._forget()
         if not self._session.mech.nv:
-            self.note.say("Nothing moves yet. Add a joint; its coordinate and its force then stand here.")
+            self.note.say("The machine has no joints yet. Add a joint; its coordinate and force will be listed here.")
 
     def _hint(self) -> None:
         """Show examples of quantities that can be added for this machine."""
@@ -182,7 +186,7 @@ class OperatingPointPanel(QWidget):
         if not name:
             return
         if name in (row.name for row in self.table.rows()):
-            self.note.say(f"'{name}' has a row already.", "hint")
+            self.note.say(f"'{name}' already has a row.", "hint")
             return
         try:
             OperatingPoint(self._session.mech)[name]
@@ -253,11 +257,12 @@ class OperatingPointPanel(QWidget):
         others = [name for name in found.inputs if not name.endswith(".tau") and name not in found.parameters]
         if others:
             words = (
-                f"Pose, speeds and joint forces are the next run's start; {', '.join(others)} is no setting of runs."
+                f"The next run starts with this pose, these speeds and joint forces; {', '.join(others)} "
+                "cannot be set for runs."
             )
             self.note.say(words, "hint")
         else:
-            self.note.say("The next run begins here: see Simulation.", "done")
+            self.note.say("The next run starts here: see Simulation.", "done")
 
     def linearise(self) -> None:
         """Go to the point and open the linearisation function."""
@@ -277,7 +282,7 @@ def problem_of(context: Context, rows: list[TrimRow]) -> Any:
         try:
             return missing if value is None else option.number(row.quantity, value, context)
         except ModelError as error:
-            remedy = error.remedy or "Write a number, perhaps with a unit."
+            remedy = error.remedy or "Enter a number, optionally with a unit."
             raise ModelError(error.what, where=f"row '{row.quantity}'", remedy=remedy) from None
 
     for row in rows:

@@ -22,13 +22,13 @@ QUANTITY, ROLE, VALUE, LOW, HIGH, WEIGHT, FOUND, OFF = range(8)
 HEADS = ("Quantity", "Role", "Value", "Minimum", "Maximum", "Weight", "Found", "Off by")
 TIPS = (
     "joint.q, joint.v, joint.a; inputs as joint.tau; parameters; any channel, or a formula of channels",
-    "Fixed: has this value. Free: is found. Target: as near as can be. Steady: does not change. —: as it is",
-    "In the units chosen, or with one: 30 deg, 50 mm; formulas in SI: 2*l1",
-    "Of what is free",
-    "Of what is free",
-    "Of targets that compete; empty: 1",
-    "What Solve found",
-    "Found − asked",
+    ("Fixed: has this value. Free: is solved for. Target: as close as possible. Steady: does not change. —: as it is"),
+    "In the chosen units, or with a unit: 30 deg, 50 mm; formulas in SI: 2*l1",
+    "Bound of a free quantity",
+    "Bound of a free quantity",
+    "Weight of competing targets; empty: 1",
+    "Value found by Solve",
+    "Found minus required value",
 )
 ROLES = ("", "fixed", "free", "target", "steady")
 TITLES = {"": "—", "fixed": "Fixed", "free": "Free", "target": "Target", "steady": "Steady"}
@@ -189,7 +189,7 @@ class RowTable(QTableWidget):
             read = {_FIELDS[column]: self._value(at, column, values) for column in TEXTS[role]}
             return TrimRow(quantity=name, role=role, **{field: x for field, x in read.items() if x is not None})
         except KinetostatError as error:
-            remedy = error.remedy or "Write a number, perhaps with a unit."
+            remedy = error.remedy or "Enter a number, optionally with a unit."
             raise ModelError(error.what, where=f"row '{name}'", remedy=remedy) from None
 
     def _measure(self, at: int, column: int) -> Measure:

@@ -57,7 +57,7 @@ class AppendDialog(QDialog):
         row.addWidget(browse)
         form = QFormLayout()
         form.addRow("Label", self.label)
-        form.addRow("Written as", self.language)
+        form.addRow("Language", self.language)
         form.addRow("File", place)
         self.note = Note()
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)

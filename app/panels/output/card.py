@@ -119,7 +119,7 @@ class ResultCard(QFrame):
         self.origin.setProperty("muted", True)
         self.note = Note()
         self.update_button = QPushButton("Update")
-        self.update_button.setToolTip("Ask the same of the machine as it is now")
+        self.update_button.setToolTip("Compute the result again for the current machine")
         self.update_button.clicked.connect(lambda: self._renew())
         row = QHBoxLayout()
         row.addWidget(self.note, 1)
@@ -291,12 +291,12 @@ class ResultCard(QFrame):
         if gone:
             self.note.say(GONE, "hint")
         elif problem:
-            self.note.say(f"Old: {changed or 'it was asked otherwise'}. It cannot follow: {problem}", "warning")
+            self.note.say(f"Outdated: {changed or 'options have changed'}. It cannot be updated: {problem}", "warning")
         elif awaited:
             late = time.monotonic() - self._since > PATIENCE
-            self.note.say(f"Old: {changed}. Computing …" if late else "", "hint")
+            self.note.say(f"Outdated: {changed}. Computing …" if late else "", "hint")
         else:
-            self.note.say(f"Old: {changed}." if changed else "", "hint")
+            self.note.say(f"Outdated: {changed}." if changed else "", "hint")
         self.update_button.setVisible(bool(changed) and not follows and provenance.repeatable(function))
         self.update_button.setEnabled(not self._renewing)
         self.live.setVisible(function is not None and function.live and asked is not None and not gone)

@@ -31,8 +31,8 @@ COPIES = {
     "sympy": "SymPy",
 }
 NAMES = "Common subexpressions"
-NAMING = "Names for what occurs more than once and is longer than a name"
-NO_NAMES = "Nothing that is longer than a name occurs more than once"
+NAMING = "Introduce names for subexpressions that occur more than once"
+NO_NAMES = "No subexpression worth a name occurs more than once"
 
 
 class FormulasPart(QWidget):
@@ -46,9 +46,11 @@ class FormulasPart(QWidget):
         self.proof = Note()
         self.conventions, self.recognised = _muted(), _muted()
         self.names = _switch(NAMES, NAMING)
-        self._conventions = _switch("Conventions", "What the symbols and signs mean")
-        self._recognised = _switch("Recognised numbers", "Numbers of the file taken for multiples of π or fractions")
-        self.all = _switch("Show all", "Show entries that are folded because they are long")
+        self._conventions = _switch("Conventions", "Explain the symbols and signs")
+        self._recognised = _switch(
+            "Recognised numbers", ("Numbers of the file recognised as multiples of π or fractions")
+        )
+        self.all = _switch("Show all", "Show entries that are collapsed because they are long")
         for switch, text in ((self._conventions, self.conventions), (self._recognised, self.recognised)):
             switch.toggled.connect(text.setVisible)
         self.names.toggled.connect(self._name)

@@ -18,7 +18,7 @@ from core.functions.space_maps import SpaceMap
 
 FORMATS = "HDF5, everything (*.h5);;CSV (*.csv);;PLY, points (*.ply);;VTU, points (*.vtu)"
 FORM_TITLES = {"points": "Points", "squares": "Squares", "surface": "Surface"}
-NONE_BEFORE = "There is no map of the same kind to compare with: make one before and one after a change."
+NONE_BEFORE = "There is no map of the same kind to compare with. Compute one before and one after a change."
 
 
 @card_of(SpaceMap)
@@ -37,13 +37,13 @@ class MapPart(QWidget):
         self.numbers.setWordWrap(True)
         self.shown = QPushButton(icon("visible"), "In the scene")
         self.shown.setCheckable(True)
-        self.shown.setToolTip("Show this map in the scene, where a click on a place takes the pose that reaches it")
+        self.shown.setToolTip("Show this map in the scene, where a click on a point sets the pose that reaches it")
         self.shown.toggled.connect(self._switched)
         self.form = QComboBox()
-        self.form.setToolTip("As what it is drawn")
+        self.form.setToolTip("Choose how the map is drawn")
         self.form.activated.connect(lambda _: self._tell())
-        self.compare = QPushButton("Compare with the map before")
-        self.compare.setToolTip("Show by what the values, or what is reached, differ from the map asked for before")
+        self.compare = QPushButton("Compare with previous map")
+        self.compare.setToolTip("Show the difference of values or reachable points from the map computed before")
         self.compare.clicked.connect(self._compare)
         self.save = QPushButton(icon("save"), "Save…")
         self.save.clicked.connect(self._save)

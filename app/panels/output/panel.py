@@ -30,7 +30,7 @@ SETTLE = 300
 """Time in which a new card reaches its final height (formulas arrive later), ms."""
 COMPARE = 120
 """Delay after a movement until cards show what has changed, ms."""
-EMPTY = "Results of functions appear here. Choose a function at the left and run it, or type a call in the console."
+EMPTY = "Results of functions appear here. Choose a function on the left and run it, or type a call in the console."
 
 
 class OutputPanel(QWidget):

@@ -14,9 +14,9 @@ from core.simulation.run.growing_run import part
 from core.simulation.run.run import Run
 
 WITHOUT_RUN = (
-    "Plots show what a run records: joints, frames, forces, energies and formulas of your own. Simulate first (F5)."
+    "Plots show what a run records: joints, frames, forces, energies and your own formulas. Simulate first (F5)."
 )
-WITH_RUN = "Choose channels at the left, drag elements here from the model tree, or begin with one of these:"
+WITH_RUN = "Choose channels on the left, drag elements here from the model tree, or start with one of these:"
 LOOKS = 200
 """Number of samples of a run from which the main direction of a tool's motion is determined."""
 COLUMNS = 4

@@ -35,7 +35,7 @@ def plot_menu(parent: QWidget, plot: Plot, drawn: Iterable[Plot], actions: PlotA
     menu.addSeparator()
     actions.fill_exports(menu)
     menu.addSeparator()
-    menu.addAction(icon("clear"), "Empty this plot", lambda: put(replace(plot, channels=())))
+    menu.addAction(icon("clear"), "Clear this plot", lambda: put(replace(plot, channels=())))
     menu.addAction(icon("remove"), "Remove this plot", actions.remove)
     return menu
 
@@ -56,7 +56,7 @@ def _fill_across(menu: QMenu, plot: Plot, drawn: Iterable[Plot], put: Callable[[
 def _fill_aspects(menu: QMenu, plot: Plot, put: Callable[[Plot], None]) -> None:
     for aspect in sorted({0.0, 0.5, 1.0, plot.aspect}):
         action = menu.addAction(
-            f"{aspect:g}" if aspect else "As there is room",
+            f"{aspect:g}" if aspect else "Use all space",
             lambda aspect=aspect: put(replace(plot, aspect=aspect)),
         )
         action.setCheckable(True)

@@ -112,7 +112,7 @@ def mass_words(model: Model, body: Body, units: Units) -> str:
     except KinetostatError as error:
         return error.what
     if not inertia.mass:
-        return "No shape gives it mass."
+        return "No shape has a volume; the body has no mass."
     length = Measure("length")
     center = ", ".join(number(float(x) / inertia.mass, length, units, 4) for x in inertia.moment)
     mass = quantity(inertia.mass, Measure("mass"), units, 5)
@@ -381,7 +381,7 @@ class PropertyEditor(QWidget):
             self.session.message.disconnect(listen)
         if accepted:
             return ""
-        return refusals[-1] if refusals else "The mechanism cannot be made with this value."
+        return refusals[-1] if refusals else "The mechanism cannot be built with this value."
 
     def _suggest(self, path: str) -> str:
         """Return an unused parameter name for a number of the selected element, e.g. link1_mass."""

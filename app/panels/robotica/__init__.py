@@ -9,8 +9,10 @@ PANEL = Panel(
     BOTTOM,
     function(__name__, "panel.make"),
     order=11,
-    help="Calls as Robotica's manual writes them: FKin[], ELDynamics[], RElp[…]. Enter runs, Tab completes, Up and "
-    "Down recall, F1 explains the call in the line.",
+    help=(
+        "Calls in the notation of Robotica's manual: FKin[], ELDynamics[], RElp[…]. Enter runs, Tab "
+        "completes, Up and Down recall earlier lines, F1 explains the call in the line."
+    ),
     tab_with="output",
     typing=True,
 )

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from app.workbench import Workbench
 
 BANNER = (
-    "Robotica calls as its manual writes them, on the open robot, for example\n"
+    "Robotica calls in the notation of its manual, applied to the open robot, for example\n"
     '    FKin[]      MPrint[T[0,1], "T01"]      RElp[{{q1, 0, 90 Degree}}, {scale}]      a1 = 3\n'
     "Enter runs, Tab completes names and files, Up and Down recall, F1 helps, Ctrl+C stops, Ctrl+L clears.\n"
 )
@@ -98,14 +98,14 @@ class RoboticaPanel(QWidget):
         self.prompt = Label(PROMPT)
         self.prompt.setProperty("muted", True)
         self.resize_letters(0)  # before they have a parent, whose font would take its place
-        self.abort_button = tool_button("stop", "Abort what runs (Ctrl+C)", self.abort)
+        self.abort_button = tool_button("stop", "Abort the running line (Ctrl+C)", self.abort)
         self.abort_button.setEnabled(False)
         row = QHBoxLayout()
         row.setContentsMargins(6, 0, 4, 4)
         row.addWidget(self.prompt)
         row.addWidget(self.input, 1)
-        row.addWidget(self._letters("A−", "Smaller letters (Ctrl+−)", -1))
-        row.addWidget(self._letters("A+", "Larger letters (Ctrl++)", 1))
+        row.addWidget(self._letters("A−", "Smaller font (Ctrl+−)", -1))
+        row.addWidget(self._letters("A+", "Larger font (Ctrl++)", 1))
         row.addWidget(tool_button("clear", "Clear the text (Ctrl+L)", self.clear))
         row.addWidget(tool_button("help", "Help on the function in the line (F1)", self.help))
         row.addWidget(self.abort_button)
@@ -197,7 +197,7 @@ class RoboticaPanel(QWidget):
         if not text:
             return False
         if _ABORT.match(text):
-            self.say("" if self.job is not None else "Nothing runs.")
+            self.say("" if self.job is not None else "Nothing is running.")
             self.abort()
             return True
         if self.job is not None:

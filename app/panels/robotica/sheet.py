@@ -62,12 +62,12 @@ class RoboticaSheet(PanelForm):
         self.preview.setWordWrap(True)
         self.preview.setTextFormat(Qt.TextFormat.PlainText)
         self.preview.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.preview.setToolTip("The line that Run types for you")
+        self.preview.setToolTip("The line that Run enters for you")
         self.preview.setAlignment(Qt.AlignmentFlag.AlignTop)
         lines = 1 + bool(self.command.arguments) + bool(self.command.words)  # room, so that boxes stay where they are
         self.preview.setMinimumHeight(lines * self.preview.fontMetrics().lineSpacing())
         self.reset_button.setVisible(bool(self.command.arguments))
-        self.lay_out(self.command.name, "What this function and its options do", self._area(), self.preview)
+        self.lay_out(self.command.name, "Explain this function and its options", self._area(), self.preview)
 
     def _area(self) -> FormArea:
         area = FormArea(self.command.help, self.command.manual)

@@ -53,13 +53,13 @@ LABELS = {
     "atol": "Absolute tolerance",
     "step": "Step",
     "output": "Output every",
-    "closing": "Loops closed",
+    "closing": "Loop closure",
 }
 """Field names used in messages about refused values."""
 FACTORISATION_TIP = (
-    "How the equations of loops without closed forms are solved: rank-revealing, which automatic takes, finds "
-    "redundant constraints at every pose; Cholesky is a little quicker, and ends the run where "
-    "constraints depend on each other"
+    "Solver for the equations of loops without analytic closure: rank-revealing, the automatic "
+    "choice, detects redundant constraints at every pose; Cholesky is slightly faster but ends the "
+    "run where constraints are redundant"
 )
 
 
@@ -161,23 +161,28 @@ class SimulationPanel(QWidget):
         self.step = self._number("step", "Length of the steps", optional=True, empty="1 ms")
         self.output = self._number(
             "output",
-            "Time between two samples; empty: a thousand or more, or every step",
+            "Time between two samples; empty: at least a thousand samples, or one per step",
             optional=True,
             empty="automatic",
         )
-        self.start = QComboBox(toolTip="What the run begins with")
+        self.start = QComboBox(toolTip="Initial state of the run")
         for key, (title, words) in STARTS.items():
             self.start.addItem(title, key)
             self.start.setItemData(self.start.count() - 1, as_tip(words), Qt.ItemDataRole.ToolTipRole)
         self.start.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.start.activated.connect(lambda _: self.simulation.choose(start=self.start.currentData()))
-        self.closed_forms = QCheckBox("Closed forms for loops")
-        self.closed_forms.setToolTip("Solve loops explicitly where they allow it; otherwise all of them by iteration")
+        self.closed_forms = QCheckBox("Analytic loop closure")
+        self.closed_forms.setToolTip(
+            "Close loops by analytic formulas where possible; if off, close all loops by iteration"
+        )
         self.closed_forms.toggled.connect(lambda on: self.simulation.choose(closed_forms=on))
         self.closing = self._number(
             "closing",
-            "How iteration closes loops after each step: empty, until gaps are below 1e-12; below 1, until they are "
-            "below it (rad, m); 1, 2 …, by so many Gauss–Newton steps, at a fixed cost",
+            (
+                "Iteration that closes loops after each step: empty, until gaps are below 1e-12; a number below "
+                "1, until gaps are below that number (rad, m); 1, 2 …, this many Gauss–Newton steps, at a fixed "
+                "cost"
+            ),
             plain=True,
             optional=True,
             empty="to 1e-12",
@@ -204,7 +209,7 @@ class SimulationPanel(QWidget):
         form.addRow("Output every", self.output)
         form.addRow("Start from", self.start)
         form.addRow("", self.closed_forms)
-        self.closing_label = Label("Loops closed")
+        self.closing_label = Label("Loop closure")
         form.addRow(self.closing_label, self.closing)
         self.factorisation_label = Label("Solved by")
         form.addRow(self.factorisation_label, self.factorisation)

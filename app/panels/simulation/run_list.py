@@ -45,7 +45,7 @@ from core.simulation import Run
 RECORD = Qt.ItemDataRole.UserRole
 SAVE_FILTER = "Whole run, HDF5 (*.h5);;Table, CSV (*.csv);;SIMNON (*.sim)"
 LOAD_FILTER = "Runs (*.h5 *.hdf5)"
-EMPTY = "No runs yet. F5 lets the machine move; each run stays here and can be played, compared and continued."
+EMPTY = "No runs yet. F5 simulates the machine; each run is listed here and can be played, compared and continued."
 
 
 OWN_KEYS = frozenset((Qt.Key.Key_F2, Qt.Key.Key_Delete))
@@ -123,10 +123,8 @@ class RunsList(QWidget):
         row.setContentsMargins(10, 4, 6, 0)
         title = MarkupLabel("<b>Runs</b>")
         row.addWidget(title, 1)
-        self.compare_button = tool_button(
-            "measure", "Compare: differences of two runs (select both)", self.compare, flat=True
-        )
-        self.save_button = tool_button("save", "Save the run: HDF5, CSV or SIMNON", self.save, flat=True)
+        self.compare_button = tool_button("measure", "Compare two runs (select both)", self.compare, flat=True)
+        self.save_button = tool_button("save", "Save the run as HDF5, CSV or SIMNON", self.save, flat=True)
         self.delete_button = tool_button("delete", "Delete the selected runs (Del)", self.delete, flat=True)
         for button in (
             tool_button("open", "Load a run", self.load, flat=True),
@@ -226,7 +224,7 @@ class RunsList(QWidget):
 
     def annotate(self, record: Record) -> None:
         """Ask for a note on a run."""
-        note, agreed = QInputDialog.getMultiLineText(self, "Note", f"What is to be said of {record.name}", record.note)
+        note, agreed = QInputDialog.getMultiLineText(self, "Note", f"Note on {record.name}", record.note)
         if agreed:
             self._session.runs.annotate(record, note.strip())
 

@@ -42,7 +42,7 @@ STILL = 1e-9
 LEAST_FORCE = 10.0
 """Least end of the slider of a force, N·m or N."""
 WORDS = {
-    "speeds": "Speed when the run begins, from a pose or from rest; other units may stand behind the number.",
+    "speeds": ("Speed at the start of the run, if it starts from a pose or from rest; a unit may follow the number."),
     "forces": "A number or a formula of t, joints and speeds, e.g. 10*sin(2*t) - 3*{name}.v",
 }
 
@@ -275,7 +275,7 @@ class StartRows(QTabWidget):
             if (text := self._untaken.pop((kind, axis.name), None)) is not None:
                 row.type_again(text)
         if not axes:
-            grid.addWidget(Label("No joint can move."), 0, 0, 1, 3)
+            grid.addWidget(Label("The machine has no movable joint."), 0, 0, 1, 3)
         grid.setRowStretch(len(axes) + 1, 1)
         return inside
 

@@ -45,8 +45,8 @@ FOLLOW = 20
 all the time."""
 QUATERNION = (".qx", ".qy", ".qz", ".qw")
 ROTATION = ("rotation x", "rotation y", "rotation z")
-NO_JOINTS = "No joints yet. Each coordinate of each joint gets a slider here."
-NO_PARAMETERS = "No parameters yet. A named number used in formulas gets a slider here."
+NO_JOINTS = "No joints yet. Each joint coordinate will have a slider here."
+NO_PARAMETERS = "No parameters yet. Each parameter, a named number for formulas, will have a slider here."
 
 
 class _Entry(NamedTuple):
@@ -112,7 +112,7 @@ class SlidersPanel(QWidget):
         self._show_units()
         self.angle_unit.activated.connect(lambda index: setattr(self._settings, "degrees", index == 0))
         self.length_unit.activated.connect(lambda index: setattr(self._settings, "millimetres", index == 1))
-        self.reset = QToolButton(icon=icon("reset"), autoRaise=True, toolTip="All joints to their rest position")
+        self.reset = QToolButton(icon=icon("reset"), autoRaise=True, toolTip=("Move all joints to their rest position"))
         self.reset.clicked.connect(self._session.reset_pose)
         row.addWidget(self.reset)
         return corner
@@ -345,7 +345,7 @@ def held_coordinates(session: Session) -> dict[str, str]:
         if q.stop - q.start == v.stop - v.start:
             k = v.start + each.index - q.start
             if without[k] and not here[k]:
-                found[each.name] = f"is held by {listed(drivers)}"
+                found[each.name] = f"is determined by {listed(drivers)}"
     return found
 
 

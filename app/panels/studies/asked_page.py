@@ -104,7 +104,7 @@ class AskedPage(QTabWidget):
         self.cores.setCurrentIndex(max(count - 2, 0))
         self.step.setPlaceholderText("chosen")
         self.cluster.setPlaceholderText("tcp://host:8786; empty: this computer")
-        self.file.setPlaceholderText("study.h5; empty: in memory alone")
+        self.file.setPlaceholderText("study.h5; empty: in memory only")
 
     def _form(self) -> QFormLayout:
         form = QFormLayout()
@@ -128,17 +128,17 @@ class AskedPage(QTabWidget):
         form.addRow("Cluster", self.cluster)
         form.addRow("File", place)
         for field, words in (
-            (self.kind, "What a row is"),
-            (self.frame, "Frame that is brought to x, y, z"),
+            (self.kind, "Kind of row: a run, a pose …"),
+            (self.frame, "Frame to be moved to x, y, z"),
             (self.duration, "Duration of a run, s"),
             (self.method, "Integrator"),
             (self.step, "Step, s"),
-            (self.count, "How many samples of all distributions"),
-            (self.how, "How samples are drawn"),
-            (self.seed, "Seed: the same gives the same samples"),
-            (self.cores, "Cores of this computer"),
+            (self.count, "Number of samples of all distributions"),
+            (self.how, "Sampling method"),
+            (self.seed, "Random seed: the same seed gives the same samples"),
+            (self.cores, "Number of processor cores of this computer to use"),
             (self.cluster, "Address of a Dask scheduler"),
-            (self.file, "File in which finished rows are kept"),
+            (self.file, "File in which finished rows are stored"),
         ):
             field.setAccessibleName(words)
             field.setToolTip(as_tip(words))
@@ -232,5 +232,5 @@ def _number(line: QLineEdit) -> float:
     try:
         found = float(line.text().replace(",", "."))
     except ValueError:
-        raise ModelError(f"'{line.text()}' is no number.", where=line.accessibleName()) from None
+        raise ModelError(f"'{line.text()}' is not a number.", where=line.accessibleName()) from None
     return found

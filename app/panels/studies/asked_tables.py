@@ -37,11 +37,11 @@ AROUND = 12
 """Horizontal margin of a cell around its text, pixels."""
 HEADS = ("Vary", "Now", "Values", "")
 TIPS = (
-    "What varies: parameters of the machine, where and how fast its joints begin",
-    "Its present value, SI",
+    "Varied quantities: parameters of the machine, initial positions and speeds of its joints",
+    "Present value, SI",
     "normal(mean, deviation), lognormal(median, deviation), uniform(low, high), triangular(low, peak, high); "
     "0.3:0.5:21 (from:to:how many); 0, 5, 10",
-    "How it is distributed",
+    "Distribution",
 )
 FORMULAS = (
     "Of runs: rms, mean, integral, max, min, span of a channel, at(channel, end) or at a time; a curve: "
@@ -110,7 +110,7 @@ class VariedTable(QTableWidget):
     def __init__(self) -> None:
         super().__init__(0, len(HEADS))
         self.setHorizontalHeaderLabels(list(HEADS))
-        self.setAccessibleName("What varies")
+        self.setAccessibleName("Varied quantities")
         for k, tip in enumerate(TIPS):
             self.horizontalHeaderItem(k).setToolTip(as_tip(tip))
         self.verticalHeader().hide()
@@ -230,7 +230,7 @@ class RecordTable(QTableWidget):
         """Create the table. names : returns the names that formulas may use."""
         super().__init__(0, 2)
         self.setHorizontalHeaderLabels(["Record", "Formula"])
-        self.setAccessibleName("What is recorded")
+        self.setAccessibleName("Recorded quantities")
         self.horizontalHeaderItem(1).setToolTip(as_tip(FORMULAS))
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(24)

@@ -325,7 +325,7 @@ PICTURES = {
     "map": Picture("Map", draw_map, x=True, y=True),
     "histogram": Picture("Histogram", draw_histogram),
     "tornado": Picture("Tornado", draw_tornado),
-    "matrix": Picture("Matrix of points", draw_matrix),
-    "parallel": Picture("Parallel lines", draw_parallel),
+    "matrix": Picture("Scatter matrix", draw_matrix),
+    "parallel": Picture("Parallel coordinates", draw_parallel),
     "band": Picture("Curves", draw_band, of="curves"),
 }

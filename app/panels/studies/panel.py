@@ -73,23 +73,25 @@ class StudiesPanel(QWidget):
         self.progress.setRange(0, 1000)
         self.progress.setMinimumWidth(8)
         self.failed_alone = QCheckBox("Failed")
-        self.estimate_button = push_button("Estimate", "How long it takes, from three rows", self.estimate)
+        self.estimate_button = push_button("Estimate", "Estimate the duration from three rows", self.estimate)
         self.start_button = push_button(
-            "Start", "Compute all rows (what a file has already is not done again)", self.start
+            "Start", "Compute all rows (rows already stored in the file are not computed again)", self.start
         )
-        self.pause_button = push_button("Pause", "Finish what is in hand, and wait", self.pause, checkable=True)
-        self.stop_button = push_button("Stop", "End; the rows so far stay", self.stop)
+        self.pause_button = push_button("Pause", "Pause after the rows being computed", self.pause, checkable=True)
+        self.stop_button = push_button("Stop", "Stop; rows computed so far are kept", self.stop)
         self.open_button = push_button(
-            "Open row", "Its parameters and pose become the machine's (can be undone)", self.open
+            "Open row", "Apply the row's parameters and pose to the machine (can be undone)", self.open
         )
-        self.save_button = push_button("Save…", "All rows as CSV or Parquet", self.save)
+        self.save_button = push_button("Save…", "Save all rows as CSV or Parquet", self.save)
         self.plan = Combo()
         self.plan.setEditable(True)
-        self.plan.setAccessibleName("Study of the document")
-        self.plan.setToolTip(as_tip("A study of the document, or a name under which to keep this one"))
+        self.plan.setAccessibleName("Saved study")
+        self.plan.setToolTip(as_tip("A study saved in the document, or a name under which to save this one"))
         self.plan.lineEdit().setPlaceholderText("name of this study")
         self.plan.activated.connect(lambda _: self.show_plan(self.plan.currentText()))
-        self.keep_button = push_button("Keep", "Keep what is asked in the document (can be undone)", self.keep)
+        self.keep_button = push_button(
+            "Keep", ("Save these settings as a study in the document (can be undone)"), self.keep
+        )
         self.yes_button = push_button("Go on", "", lambda: self._answer(True))
         self.no_button = push_button("End", "", lambda: self._answer(False))
 
@@ -177,7 +179,7 @@ class StudiesPanel(QWidget):
         if not kept:
             return
         self.plan.setCurrentText(name)
-        self.note.say(f"'{name}' is a study of the document (undo takes it back).", "done")
+        self.note.say(f"'{name}' was saved in the document (can be undone).", "done")
 
     def names(self) -> tuple[str, ...]:
         """Return the names that formulas may use."""
@@ -256,7 +258,7 @@ class StudiesPanel(QWidget):
         """Pause the study, or continue it."""
         if self.work is not None:
             self.work.pause(self.pause_button.isChecked())
-            self.note.say("Paused." if self.pause_button.isChecked() else "Going on …", "hint")
+            self.note.say("Paused." if self.pause_button.isChecked() else "Continuing …", "hint")
 
     def stop(self) -> None:
         """Stop the study; computed rows are kept."""
@@ -272,7 +274,7 @@ class StudiesPanel(QWidget):
             if not file:
                 return
             self.asked.file.setText(file)
-        self.note.say("Going on …" if yes else "Ending …", "hint")
+        self.note.say("Continuing …" if yes else "Ending …", "hint")
         self.work.answer(yes, file)
         self._enable()
 
@@ -330,8 +332,8 @@ class StudiesPanel(QWidget):
         session.commit(f"Row {row} of the study")
         if state.speeds:
             self._begin_with(state.speeds)
-        speeds = " The next run begins with its speeds." if state.speeds else ""
-        self.note.say(f"Row {row} is shown (undo takes it back).{speeds}", "done")
+        speeds = " The next run starts with its speeds." if state.speeds else ""
+        self.note.say(f"Row {row} was applied to the machine (can be undone).{speeds}", "done")
 
     def save(self) -> None:
         """Ask for a file and write all rows to it."""
@@ -347,7 +349,7 @@ class StudiesPanel(QWidget):
         try:
             (self.result.to_parquet if path.suffix == ".parquet" else self.result.to_csv)(str(path))
         except (KinetostatError, OSError) as error:
-            self.note.say(f"It cannot be written: {error}", "error")
+            self.note.say(f"The rows cannot be written: {error}", "error")
             return
         self.note.say(f"Wrote {path.name}.", "done")
 

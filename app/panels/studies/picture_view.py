@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 REACH = 9.0
 """Distance within which a click selects a row, pixels; in maps every click does."""
-EMPTY = "What the study finds is drawn here, while it goes on."
+EMPTY = "The results of the study are drawn here while it is running."
 
 
 class Canvas(QWidget):
@@ -98,7 +98,7 @@ class PictureView(QWidget):
         bar.setContentsMargins(4, 0, 4, 4)
         for combo, words in (
             (self.kind, "Kind of picture"),
-            (self.of, "What is shown"),
+            (self.of, "Quantity shown"),
             (self.x, "Along x"),
             (self.y, "Along y"),
         ):

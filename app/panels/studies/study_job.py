@@ -65,7 +65,7 @@ class StudyJob:
             return self._stopped.is_set() or cancelled()
 
         def failing(now: Progress) -> bool:
-            words = f"{now.failed} of the first {now.done} rows failed. Shall the others be computed?"
+            words = f"{now.failed} of the first {now.done} rows failed. Compute the others?"
             return self._asks(progress, cancelled, Doubt(words, "Go on"))[0]
 
         def elsewhere(error: FileError) -> str | None:

@@ -54,7 +54,7 @@ NAMES_SHARE = 0.72
 """Largest fraction of the width that names take."""
 
 
-LOCKED = "Locked: it stays where it is while you drag, draw, connect and edit. K lets it go."
+LOCKED = "Locked: it keeps its place while you drag, draw, connect and edit. K unlocks it."
 
 
 class ModelTree(QWidget):
@@ -192,7 +192,7 @@ class ModelTree(QWidget):
             font = item.font(0)
             font.setItalic(True)
             item.setFont(0, font)
-            words = "Comes from a DH chain or another file; edit that to change it."
+            words = "Defined by a DH chain or another file; edit that to change it."
         elif node.ref is not None:
             item.setFlags(item.flags() | Qt.ItemFlag.ItemIsEditable)
         item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsDropEnabled)

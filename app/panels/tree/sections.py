@@ -141,7 +141,9 @@ def _parameter(parameter: Parameter, worth: float | None, units: Units) -> Node:
     value = value_in(parameter.value, {}) if parameter.independent else worth
     shown = "" if value is None else quantity(value, Measure(parameter.dimension), units, 5)
     detail = shown if parameter.independent else f"{parameter.value} = {shown}"
-    words = "The file gave this symbol no value; this one is assumed." if parameter.assumed else parameter.description
+    words = (
+        "The file gives no value for this symbol; this one is assumed." if parameter.assumed else parameter.description
+    )
     return Node(
         f"parameters:{parameter.name}",
         parameter.name,
@@ -164,7 +166,7 @@ def _energies() -> Node:
             "Constraint residual",
             icon="constraint",
             channels=("constraint.residual",),
-            help="How far constraints are from being met; drag it onto a plot",
+            help="Violation of the constraints; drag it onto a plot",
         )
     )
     return Node("#whole", "Whole machine", icon="energy", children=rows, folded=True)

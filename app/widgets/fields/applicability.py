@@ -18,8 +18,11 @@ ADVANCED: dict[type, tuple[str, ...]] = {
 LENGTH = Field(
     "length",
     ScalarKind("length", False, None),
-    "Distance of the joint that carries the link from another one, or from its tip. A parameter that is the length "
-    "takes the value; else that end, and the shapes that reach from one to the other, move along the line.",
+    (
+        "Distance from the joint that carries the link to another joint or to its tip. If a parameter is"
+        " the length, it takes the value; otherwise the far end, and the shapes that reach from one to "
+        "the other, move along the line."
+    ),
     None,
     False,
 )

@@ -106,7 +106,7 @@ def kind_title(owner: type, option: str) -> str:
     kinds: dict[type, Mapping[str, Any]] = {Sensor: SENSOR_KINDS, Force: FORCE_KINDS, Constraint: CONSTRAINT_KINDS}
     if owner not in kinds:
         return ""
-    return str(kinds[owner][option].title) if option in kinds[owner] else "Nobody here knows this kind"
+    return str(kinds[owner][option].title) if option in kinds[owner] else "This kind is not defined here"
 
 
 def names_for(model: Model, target: str) -> list[str]:

@@ -77,9 +77,9 @@ class RemovalDialog(QDialog):
     @property
     def _lead(self) -> str:
         if not self.effect.gone:
-            return f"What uses it {self._kept}:"
+            return f"Elements that use it {self._kept}:"
         keep = ", or keep its value" if self.effect.kept or self.effect.world else ""
-        return f"These depend on it and go along{keep}:"
+        return f"These elements depend on it and are deleted too{keep}:"
 
     def _words(self, text: str) -> Label:
         label = Label(text, self)

@@ -26,7 +26,7 @@ class LengthEditor(NumberEditor):
         self._body = ""
         self._model: Model | None = None
         self.to = QToolButton(self)
-        self.to.setToolTip("To which joint the length is measured")
+        self.to.setToolTip("Joint to which the length is measured")
         self.to.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.to.setMenu(QMenu(self.to))
         self.to.menu().aboutToShow.connect(self._offer_joints)
@@ -71,10 +71,10 @@ class LengthEditor(NumberEditor):
     def _set(self, value: Value | None, gesture: object) -> str:
         """Request a length; if formulas would be replaced, offer choices of what to do with them."""
         if value is None:
-            return "A link has a length: give a number."
+            return "The length cannot be empty. Give a number."
         if self._model is not None and (name := _follows(self._model, self._body, self.far)):
             self._offer_choices(value)
-            return f"The length follows from {name}, on which other things may depend: choose what is to change."
+            return f"The length depends on {name}, which other elements may use too. Choose what to change."
         problem = self.commit(LinkLength(value, self.far), gesture)
         if problem and self._model is not None and is_locked(self._model, self._body, self.far):
             self._offer_choices(value)
@@ -111,4 +111,4 @@ def words(model: Model, body: str, far: str) -> str:
         return f"Follows the parameter {name}."
     if (affine := parameter_of(model, body, far)) is not None:
         return f"This is the parameter {affine.parameter.name}."
-    return "Locked: it follows from formulas, which stay as they are." if is_locked(model, body, far) else ""
+    return "Locked: the length follows from formulas, which are not changed." if is_locked(model, body, far) else ""

@@ -277,7 +277,7 @@ class RotationEditor(VectorEditor):
         numbers = all(not isinstance(item, str) for item in value)
         self.form.setEnabled(numbers and not context.read_only)
         self.form.setToolTip(
-            "How the rotation is written" if numbers else "Formulas cannot be converted; replace them by numbers first."
+            "Notation of the rotation" if numbers else "Formulas cannot be converted. Replace them by numbers first."
         )
 
     def _switch(self, index: int) -> None:

@@ -47,7 +47,7 @@ def declared(owner: Element) -> list[Declared]:
             found.append(Declared(number.name, number.title, number.help, measure, number.default))
         known = {number.name for number in found}
         names = [setting.parameter for setting in owner.settings if setting.parameter not in known]
-        found += [Declared(name, name, "The kind has no such number.", Measure(), 0.0) for name in names]
+        found += [Declared(name, name, "The kind does not declare this number.", Measure(), 0.0) for name in names]
     return found
 
 
@@ -88,7 +88,7 @@ class SettingsEditor(FieldEditor):
         if self._shown is None:
             return
         owner, context = self._shown
-        left = "as in the file" if isinstance(owner, SubAssembly) else "as the kind has them"
+        left = "as in the file" if isinstance(owner, SubAssembly) else "as declared by the kind"
         self.section.summarize(", ".join(setting.parameter for setting in self.value) or left)
         if not self.section.opened or self.section.content is None:
             return

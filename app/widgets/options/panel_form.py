@@ -32,7 +32,7 @@ class PanelForm(QWidget):
         self.stop_button = QPushButton(icon("stop"), stop)
         self.stop_button.clicked.connect(self.stopped)
         self.stop_button.hide()
-        self.reset_button = tool_button("reset", "Put everything back to the defaults", self.reset)
+        self.reset_button = tool_button("reset", "Reset all options to their defaults", self.reset)
 
     # ----------------------------------------------------------------------------- building
 

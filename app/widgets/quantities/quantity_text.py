@@ -188,7 +188,7 @@ def _with_compound(text: str, measure: Measure, units: Units, values: Mapping[st
             return None  # formulas know it, and say what is wrong
         here = WORDS.get(measure.dimension, "") if measure.dimension != "none" else wanted
         some = _some_units(measure.dimension) if measure.dimension != "none" else wanted
-        raise ExpressionError(f"'{unit}' does not measure what is needed here: {here}.", remedy=f"Use {some}.")
+        raise ExpressionError(f"'{unit}' has the wrong dimension: {here} is needed here.", remedy=f"Use {some}.")
     return None
 
 
