@@ -53,11 +53,11 @@ class Grid:
         self._waiting: list[Cell] = []
         self._making: Beside | None = None
         if is_long(entries):
-            self._making = Beside(lambda: prepared(entries), self._take)
+            self._making = Beside(lambda: prepared(entries), self._take_prepared)
         else:
-            self._take(prepared(entries))
+            self._take_prepared(prepared(entries))
 
-    def _take(self, made: Prepared) -> None:
+    def _take_prepared(self, made: Prepared) -> None:
         """Take the displayed forms and their sizes."""
         self.entries = made.entries
         self.cells = [[Cell(form) for form in row] for row in self.entries]
@@ -102,7 +102,7 @@ class Grid:
         made = self._names
         assert made is not None
         given = {name: self.meaning[name] for name in self.unfolded}
-        self._renew([[_put(form, given) for form in row] for row in made.entries])
+        self._replace_forms([[_substituted(form, given) for form in row] for row in made.entries])
         needed: set[str] = set()
         waiting = list(made.used)
         while waiting:
@@ -111,12 +111,12 @@ class Grid:
                 needed.add(name)
                 waiting += made.uses[name]
         self.definitions = [
-            Cell(_put(form, given), name=name)
+            Cell(_substituted(form, given), name=name)
             for name, form in self.meaning.items()
             if name in needed and name not in self.unfolded
         ]
 
-    def _renew(self, forms: Sequence[Sequence[Form]]) -> None:
+    def _replace_forms(self, forms: Sequence[Sequence[Form]]) -> None:
         old = {id(cell.form): cell for row in self.cells for cell in row}
         self.cells = [[old.get(id(form)) or Cell(form) for form in row] for row in forms]
 
@@ -216,13 +216,13 @@ class Grid:
         return None
 
 
-def _put(form: Form, meaning: dict[str, Form]) -> Form:
+def _substituted(form: Form, meaning: dict[str, Form]) -> Form:
     """Return the form with names replaced by their definitions."""
     if not meaning or meaning.keys().isdisjoint(names(form)):
         return form
     if isinstance(form, Symbol):
-        return _put(meaning[form.name], meaning) if form.name in meaning else form
+        return _substituted(meaning[form.name], meaning) if form.name in meaning else form
     if isinstance(form, Product):
-        parts = [_put(factor, meaning) for factor in form.factors]
+        parts = [_substituted(factor, meaning) for factor in form.factors]
         return Product(tuple(f for part in parts for f in (part.factors if isinstance(part, Product) else (part,))))
-    return rebuilt(form, [_put(part, meaning) for part in children(form)])
+    return rebuilt(form, [_substituted(part, meaning) for part in children(form)])

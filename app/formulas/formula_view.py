@@ -76,7 +76,7 @@ class FormulasView(QAbstractScrollArea):
         self._hand = Hand(self.points)
         PlainKeys(self, typing=False)
         self._timer = QTimer(self, interval=WAIT, singleShot=True)
-        self._timer.timeout.connect(self._go_on)
+        self._timer.timeout.connect(self._typeset_more)
         self.show_formulas(formulas)
 
     def show_formulas(self, formulas: Formulas) -> None:
@@ -91,9 +91,9 @@ class FormulasView(QAbstractScrollArea):
             self._hand = Hand(self.points)
         self.grid.begin(self._hand)
         self._laid_out = 0.0
-        self._go_on()
+        self._typeset_more()
 
-    def _go_on(self) -> None:
+    def _typeset_more(self) -> None:
         """Typeset a little immediately and the rest in time slices."""
         if not self._work():
             slices().add(self, self._work)
@@ -121,7 +121,7 @@ class FormulasView(QAbstractScrollArea):
 
     # ------------------------------------------------------------------------------- size
 
-    def _head(self) -> list[Token]:
+    def _heading_tokens(self) -> list[Token]:
         name, _, indices = self.formulas.label.partition("[")
         if not name or self.formulas.names:
             return []
@@ -129,13 +129,13 @@ class FormulasView(QAbstractScrollArea):
         token = self._hand.lettered(known.get(name, name), indices.strip("[]"), 0, ())
         return [token, self._hand.sign(" =  ")]
 
-    def _named(self, name: str) -> list[Token]:
+    def _name_tokens(self, name: str) -> list[Token]:
         """Return the tokens of a name before its equation."""
         return [self._hand.symbol(name), self._hand.sign(" = ")]
 
     def _lay_out(self) -> None:
-        left = sum(token.width for token in self._head())
-        left += max((sum(t.width for t in self._named(name)) for name in self.formulas.names), default=0.0)
+        left = sum(token.width for token in self._heading_tokens())
+        left += max((sum(t.width for t in self._name_tokens(name)) for name in self.formulas.names), default=0.0)
         self.grid.lay_out(self.formulas.columns, left)
         labels = [self._hand.advance(label, True) for label in self.formulas.rows]
         right = self.grid.right + (max(labels) + 14.0 if labels else 4.0)
@@ -229,7 +229,7 @@ class FormulasView(QAbstractScrollArea):
                 continue
             for j, (left, width) in enumerate(zip(grid.lefts, grid.widths, strict=True)):
                 if left <= seen.right() and left + width >= seen.left():
-                    self._paint_ground(painter, i, j)
+                    self._paint_background(painter, i, j)
                     self._paint_cell(painter, grid.cells[i][j], *grid.place(i, j), seen)
         for cell, (left, top, height) in zip(grid.definitions, grid.below, strict=True):
             if top <= seen.bottom() and top + height >= seen.top():
@@ -239,7 +239,7 @@ class FormulasView(QAbstractScrollArea):
         grid, hand = self.grid, self._hand
         top, bottom = grid.tops[0] if grid.tops else 0.0, grid.bottom
         x, middle = 0.0, (top + bottom) / 2.0 + hand.axis
-        for token in self._head():
+        for token in self._heading_tokens():
             hand.paint(painter, token, x, middle)
             x += token.width
         if self.formulas.names:
@@ -258,7 +258,7 @@ class FormulasView(QAbstractScrollArea):
         for i, name in enumerate(self.formulas.names):
             cell, (x, top) = grid.cells[i][0], grid.place(i, 0)
             up = cell.setting.lines[0][0] if cell.shown and cell.setting else self._hand.size
-            tokens = self._named(name)
+            tokens = self._name_tokens(name)
             x -= sum(token.width for token in tokens)
             if name in (*self.marked, *self._spot.symbols):
                 wide = tokens[0].width + 2.0
@@ -282,7 +282,7 @@ class FormulasView(QAbstractScrollArea):
             place = QRectF(grid.right + 8.0, top, 400.0, height)
             painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, label)
 
-    def _paint_ground(self, painter: QPainter, i: int, j: int) -> None:
+    def _paint_background(self, painter: QPainter, i: int, j: int) -> None:
         """Paint the background of an entry: selected, highlighted by its row or column, or under the pointer."""
         grid, rows, columns = self.grid, self.formulas.rows, self.formulas.columns
         place = QRectF(grid.lefts[j] - 8.0, grid.tops[i] + 1.0, grid.widths[j] + 16.0, grid.heights[i] - 2.0)

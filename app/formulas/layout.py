@@ -158,14 +158,14 @@ class Hand:
         pieces = [Piece(letter, 0.0, 0.0)]
         if dots:
             row = "." * dots
-            pieces.append(Piece(row, (width - self.advance(row)) / 2.0 + 0.04 * self.size, -self._over(letter)))
+            pieces.append(Piece(row, (width - self.advance(row)) / 2.0 + 0.04 * self.size, -self._dots_height(letter)))
         if index:
             pieces.append(Piece(index, width + 0.02 * self.size, 0.22 * self.size, True))
             width += self.advance(index, True) + 0.03 * self.size
         descent = self.descent + (0.1 * self.size if index else 0.0)
         return Token(tuple(pieces), width, self.ascent + (0.1 * self.size if dots else 0.0), descent, symbols)
 
-    def _over(self, letter: str) -> float:
+    def _dots_height(self, letter: str) -> float:
         """Return the height of dots above the baseline."""
         return -self._metrics[0].tightBoundingRect(letter).top() + 0.1 * self.size
 
@@ -264,8 +264,11 @@ class Hand:
         wide += 0.3 * self.size
         gap = 0.1 * self.size
         up, down = max(token.descent for token in top), max(token.ascent for token in bottom)
-        places = [*self._row(top, wide, -self.axis - gap - up), *self._row(bottom, wide, -self.axis + gap + down)]
-        made = self._made_of(places, wide)
+        places = [
+            *self._centred_row(top, wide, -self.axis - gap - up),
+            *self._centred_row(bottom, wide, -self.axis + gap + down),
+        ]
+        made = self._composite_token(places, wide)
         bar = Piece("", 0.05 * self.size, -self.axis, bar=wide - 0.1 * self.size)
         yield made._replace(pieces=(bar, *made.pieces), width=wide + 0.08 * self.size)
 
@@ -276,7 +279,9 @@ class Hand:
             wide, up = sum(token.width for token in inside), max(token.ascent for token in inside)
             if wide <= WIDEST_FRACTION * self.size and up <= self.size:
                 sign = self.sign("√")
-                made = self._made_of([(0.0, 0.0, sign), *self._row(inside, wide, 0.0, sign.width)], sign.width + wide)
+                made = self._composite_token(
+                    [(0.0, 0.0, sign), *self._centred_row(inside, wide, 0.0, sign.width)], sign.width + wide
+                )
                 bar = Piece("", sign.width - 0.02 * self.size, -0.9 * self.size, bar=wide + 0.06 * self.size)
                 height = max(made.ascent, 0.98 * self.size)
                 yield made._replace(pieces=(bar, *made.pieces), ascent=height, width=made.width + 0.08 * self.size)
@@ -288,7 +293,7 @@ class Hand:
             yield from self.tokens(argument)
         yield self.sign(")")
 
-    def _row(
+    def _centred_row(
         self, tokens: list[Token], wide: float, y: float, left: float = 0.0
     ) -> Iterator[tuple[float, float, Token]]:
         """Yield positions of tokens centred in a width."""
@@ -297,7 +302,7 @@ class Hand:
             yield x, y, token
             x += token.width
 
-    def _made_of(self, places: list[tuple[float, float, Token]], wide: float) -> Token:
+    def _composite_token(self, places: list[tuple[float, float, Token]], wide: float) -> Token:
         """Return one token composed of others."""
         pieces = tuple(p._replace(x=x + p.x, y=y + p.y) for x, y, token in places for p in token.pieces)
         ascent = max(token.ascent - y for _, y, token in places)
@@ -418,7 +423,7 @@ class Setting:
                 continue
             for placed in self.line(k):
                 if marked and any(name in marked for name in placed.token.symbols):
-                    for left, drop, token in _marked(placed.token, marked):
+                    for left, drop, token in _marked_tokens(placed.token, marked):
                         high, low = (token.ascent, token.descent) if placed.token.inner else (up, down)
                         place = QRectF(
                             x + placed.x + left - 1.0, top + baseline + drop - high, token.width + 2.0, high + low
@@ -441,11 +446,11 @@ class Setting:
                 found = line[number] if number >= 0 else None
                 if found is None or x > found.x + found.token.width:
                     return None
-                return _inside_of(found.token, x - found.x, y - baseline)
+                return _innermost_token(found.token, x - found.x, y - baseline)
         return None
 
 
-def _marked(
+def _marked_tokens(
     token: Token, marked: Collection[str], x: float = 0.0, y: float = 0.0
 ) -> Iterator[tuple[float, float, Token]]:
     """Yield the innermost tokens with a marked symbol and their positions."""
@@ -454,12 +459,12 @@ def _marked(
     if not token.inner:
         yield x, y, token
     for left, drop, each in token.inner:
-        yield from _marked(each, marked, x + left, y + drop)
+        yield from _marked_tokens(each, marked, x + left, y + drop)
 
 
-def _inside_of(token: Token, x: float, y: float) -> Token:
+def _innermost_token(token: Token, x: float, y: float) -> Token:
     """Return the innermost token at a position."""
     for left, drop, each in token.inner:
         if left <= x <= left + each.width and drop - each.ascent <= y <= drop + each.descent:
-            return _inside_of(each, x - left, y - drop)
+            return _innermost_token(each, x - left, y - drop)
     return token._replace(symbols=()) if token.inner else token

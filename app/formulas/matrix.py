@@ -44,7 +44,7 @@ class Formulas(QObject):
         found = self._svg.get(latex)
         if found is None and latex not in self._waiting:
             self._waiting.add(latex)
-            self._errands.do(partial(set_formula, latex), partial(self._arrived, latex))
+            self._errands.do(partial(set_formula, latex), partial(self._on_typeset, latex))
         return found
 
     def wait(self) -> None:
@@ -52,7 +52,7 @@ class Formulas(QObject):
         self._errands.close()
         self._waiting.clear()
 
-    def _arrived(self, latex: str, svg: str) -> None:
+    def _on_typeset(self, latex: str, svg: str) -> None:
         self._waiting.discard(latex)
         self._svg[latex] = svg
         self.ready.emit(latex)
@@ -104,7 +104,7 @@ class Typeset:
 
 
 @lru_cache(maxsize=2000)
-def _typeset(svg: str) -> Typeset:
+def _parsed_svg(svg: str) -> Typeset:
     return Typeset(svg)
 
 
@@ -114,13 +114,13 @@ class MatrixView(QWidget):
     def __init__(self, matrix: Matrix) -> None:
         super().__init__()
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        formulas().ready.connect(self._formula_ready)
+        formulas().ready.connect(self._on_formula_ready)
         self.show_matrix(matrix)
 
     def show_matrix(self, matrix: Matrix) -> None:
         """Show another matrix."""
         self._matrix = matrix
-        self._texts = [[_Entry(entry) for entry in row] for row in matrix.entries]
+        self._texts = [[_MatrixEntry(entry) for entry in row] for row in matrix.entries]
         self._lay_out()
 
     def sizeHint(self) -> QSize:
@@ -129,7 +129,7 @@ class MatrixView(QWidget):
 
     # ----------------------------------------------------------------------------- laying out
 
-    def _formula_ready(self, latex: str) -> None:
+    def _on_formula_ready(self, latex: str) -> None:
         if latex == self._head() or any(latex == entry.latex for row in self._texts for entry in row):
             self._lay_out()
 
@@ -156,7 +156,7 @@ class MatrixView(QWidget):
         self._heights = [max(metrics.height() * _ROW, *(e.height + 6.0 for e in row)) for row in self._texts]
         self._top = metrics.height() * 1.3 if labels else 2.0
         head = formulas().svg(self._head()) if self._head() else ""
-        self._symbol = _typeset(head) if head else None
+        self._symbol = _parsed_svg(head) if head else None
         symbol = self._symbol.size(self._points)[0] + 8.0 if self._symbol else 0.0
         self._bracket = symbol
         self._inside = sum(self._widths) + _GAP * max(0, columns - 1) + 2 * _PAD
@@ -216,7 +216,7 @@ class MatrixView(QWidget):
             y += height
 
 
-class _Entry:
+class _MatrixEntry:
     """One entry: a number as text, split at its decimal point, or a formula."""
 
     def __init__(self, entry: float | str) -> None:
@@ -228,7 +228,7 @@ class _Entry:
     def measure(self, metrics: QFontMetricsF, points: float) -> None:
         """Measure the widths before and after the point of alignment, and the height."""
         svg = formulas().svg(self.latex) if self.latex else ""
-        self.formula = _typeset(svg) if svg else None
+        self.formula = _parsed_svg(svg) if svg else None
         if self.formula is not None:
             width, ascent, descent = self.formula.size(points)
             self.before = self.after = width / 2.0

@@ -197,11 +197,11 @@ class ModeLanes(QWidget):
     def event(self, event: QEvent) -> bool:
         """Show the tool tip of a bar."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            QToolTip.showText(event.globalPos(), as_tip(self._about(QPointF(event.pos()))), self)
+            QToolTip.showText(event.globalPos(), as_tip(self._tool_tip_at(QPointF(event.pos()))), self)
             return True
         return super().event(event)
 
-    def _about(self, at: QPointF) -> str:
+    def _tool_tip_at(self, at: QPointF) -> str:
         row = int(at.y() // HEIGHT)
         if not 0 <= row < len(self.shown):
             return ""

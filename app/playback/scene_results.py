@@ -28,12 +28,12 @@ class SceneResults:
         session = view.session
         self._life = Lifetime()
         self._life.listen(
-            (session.changed, self._session_changed),
-            (session.moved, self._session_moved),
+            (session.changed, self._on_session_changed),
+            (session.moved, self._on_session_moved),
             (session.shown_again, self.show_result),
-            (session.runs.changed, self._runs_changed),
-            (sequence.stepped, self._show),
-            (sequence.left, self._leave),
+            (session.runs.changed, self._on_runs_changed),
+            (sequence.stepped, self._show_current_pose),
+            (sequence.left, self._close_sequence),
         )
         self._run: object = None
         self._document = session.document
@@ -114,7 +114,7 @@ class SceneResults:
             return
         sequence, player = self._sequence, self._player
         sequence.open(poses, field)
-        self._view.scene.range_box.frame(self._around() if poses.frame else ())
+        self._view.scene.range_box.frame(self._bounds_of_all() if poses.frame else ())
         if sequence.animated:
             player.show_strip(sequence)
             sequence.show(0)
@@ -123,7 +123,7 @@ class SceneResults:
             self._show_all()
             if sequence.steppable:
                 player.show_strip(sequence)
-        self._bring_in(poses.view)
+        self._bring_into_view(poses.view)
         sequence.changed.emit()
 
     def _open_single(self, poses: PoseSequence, field: EllipsoidField) -> None:
@@ -134,7 +134,7 @@ class SceneResults:
         view.show_ellipsoids("result", [glyph(field, 0)] if field.graphics else [])
         bounds = view.scene.bounds(overlays=True)
         view.scene.range_box.frame(bounds.tolist() if poses.frame else ())
-        self._bring_in(poses.view)
+        self._bring_into_view(poses.view)
         self._sequence.changed.emit()
 
     def _show_all(self) -> None:
@@ -146,7 +146,7 @@ class SceneResults:
             self._view.show_ellipsoids("result", [glyph(field, k) for k in range(len(field.ellipsoids))])
         self._view.update()
 
-    def _show(self) -> None:
+    def _show_current_pose(self) -> None:
         """Show the current pose of the sequence."""
         view, sequence = self._view, self._sequence
         poses, field, index = sequence.poses, sequence.field, sequence.index
@@ -159,7 +159,7 @@ class SceneResults:
             view.show_ellipsoids("result", [glyph(field, index)])
         view.update()
 
-    def _leave(self) -> None:
+    def _close_sequence(self) -> None:
         """Remove everything and show the session's pose again."""
         was = self._sequence.active
         self._clear()
@@ -172,7 +172,7 @@ class SceneResults:
     def _clear(self) -> None:
         if self._player.strip is self._sequence:
             self._player.show_strip(None)
-        self._return()
+        self._restore_view()
         self._alone, self._card = None, 0
         self._sequence.clear()
         self._view.afterwards(self._clear_scene)
@@ -185,7 +185,7 @@ class SceneResults:
 
     # ----------------------------------------------------------------------------- the view of them
 
-    def _bring_in(self, side: str) -> None:
+    def _bring_into_view(self, side: str) -> None:
         """Bring the whole sequence into view: a planar arm from the given side, anything else by moving the camera back
         if necessary."""
         view = self._view
@@ -193,20 +193,20 @@ class SceneResults:
         if side:
             self._look_flat(side)
         elif not self._following:
-            whole = self._round_all(view.scene.view)
+            whole = self._view_of_all(view.scene.view)
             if whole is None:
                 view.viewpoint.keep_in_view()
-            elif not camera.sees(view.viewpoint.goal, view.scene.size, self._around()):
+            elif not camera.sees(view.viewpoint.goal, view.scene.size, self._bounds_of_all()):
                 view.viewpoint.fly_to(whole)
         self._trip = (before, view.viewpoint.goal) if view.viewpoint.goal != before else None
 
-    def _return(self) -> None:
+    def _restore_view(self) -> None:
         """Restore the view from before the sequence, unless the user has moved it since."""
         trip, self._trip = self._trip, None
         if trip is not None and self._view.viewpoint.goal == trip[1]:
             self._view.viewpoint.fly_to(trip[0])
 
-    def _turn_back(self) -> None:
+    def _restore_user_view(self) -> None:
         """Restore the user's view from before the sequence when another document is opened."""
         view, trip = self._view, self._trip
         self._trip = None
@@ -223,23 +223,23 @@ class SceneResults:
         if side in camera.PRESETS:
             viewpoint = self._view.viewpoint
             flat = replace(camera.preset(self._view.scene.view, side), parallel=True)
-            viewpoint.fly_to(self._round_all(flat) or viewpoint.fitted(flat))
+            viewpoint.fly_to(self._view_of_all(flat) or viewpoint.fitted(flat))
 
-    def _round_all(self, view: camera.View) -> camera.View | None:
+    def _view_of_all(self, view: camera.View) -> camera.View | None:
         """Return the view moved so that all poses of an animation are visible; None without an animation, or if ranges
         are fixed."""
         scene = self._view.scene
         if scene.range_box.fixed or not self._sequence.animated:
             return None
-        return camera.fit(view, self._around(), scene.size[0] / scene.size[1])
+        return camera.fit(view, self._bounds_of_all(), scene.size[0] / scene.size[1])
 
-    def _around(self) -> list[float]:
+    def _bounds_of_all(self) -> list[float]:
         """Return the bounding box of all poses and ellipsoids."""
         return around(self._sequence.arrays, self._view.scene.bounds(overlays=True), self._sequence.field)
 
     # ----------------------------------------------------------------------------- hearing
 
-    def _session_changed(self, old: Any, new: Any) -> None:
+    def _on_session_changed(self, old: Any, new: Any) -> None:
         session = self._view.session
         if old.model is not new.model:
             self._drop_arrows()
@@ -248,12 +248,12 @@ class SceneResults:
             self._sequence.leave()
             self._view.afterwards(lambda: self._view.scene.range_box.fix(()))
             self._pictures.ranges = ()
-            self._turn_back()
+            self._restore_user_view()
         sequence = self._sequence
         if old.model is not new.model and self._alone is None and sequence.active and not sequence.holds():
             sequence.leave()
 
-    def _session_moved(self) -> None:
+    def _on_session_moved(self) -> None:
         self._drop_arrows()
         self._drop_ellipsoid()
         player, previewing = self._player, self._view.session.previewing
@@ -269,7 +269,7 @@ class SceneResults:
         if not same or any(session.p.get(name) != value for name, value in poses.p[0].items()):
             self._sequence.leave()
 
-    def _runs_changed(self) -> None:
+    def _on_runs_changed(self) -> None:
         """Close the sequence when another run is played."""
         current = self._view.session.runs.current
         if current is not self._run:

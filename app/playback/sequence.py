@@ -54,7 +54,7 @@ class Sequence:
         self.poses, self.field, self.index = poses, field, 0
         mech = self.mech
         self.names = mech.frame_names
-        self.arrays = self._placed(poses)
+        self.arrays = self._frame_poses(poses)
 
     def holds(self) -> bool:
         """Return True if the poses still apply to the machine in its current state."""
@@ -64,9 +64,9 @@ class Sequence:
             return False
         known = set(mech.p_names)
         fits = all(len(q) == mech.nq and known.issuperset(p) for q, p in zip(poses.q, poses.p, strict=True))
-        return self.foreign or (fits and np.allclose(self.arrays, self._placed(poses), 0.0, SAME_PLACE_TOLERANCE))
+        return self.foreign or (fits and np.allclose(self.arrays, self._frame_poses(poses), 0.0, SAME_PLACE_TOLERANCE))
 
-    def _placed(self, poses: PoseSequence) -> list[np.ndarray]:
+    def _frame_poses(self, poses: PoseSequence) -> list[np.ndarray]:
         """Return the poses of all frames, (n, 4, 4) each."""
         mech = self.mech
         return [np.asarray(mech.poses(np.array(q), p=dict(p))) for q, p in zip(poses.q, poses.p, strict=True)]

@@ -110,10 +110,10 @@ class Scrubber(QWidget):
         super().moveEvent(event)
         self.placed.emit()
 
-    def _share(self, event: QMouseEvent) -> float:
+    def _share_at(self, event: QMouseEvent) -> float:
         return min(max((event.position().x() - EDGE) / max(self.width() - 2 * EDGE, 1.0), 0.0), 1.0)
 
-    def _held(self, event: QMouseEvent) -> float | None:
+    def _fixed_end(self, event: QMouseEvent) -> float | None:
         """Return the end of the interval that stays fixed while the mark under the pointer is moved; None if there is
         no mark."""
         if self.span is None:
@@ -128,7 +128,7 @@ class Scrubber(QWidget):
         """Move the playhead; with Shift begin an interval, or grab one of its marks."""
         if event.button() != Qt.MouseButton.LeftButton:
             return
-        share, held = self._share(event), self._held(event)
+        share, held = self._share_at(event), self._fixed_end(event)
         flag = self.flag_at(event.position())
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             self._from = share
@@ -140,9 +140,9 @@ class Scrubber(QWidget):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Move the playhead or the end of the interval."""
         if self._from is not None:
-            self.spanned.emit(*sorted((self._from, self._share(event))))
+            self.spanned.emit(*sorted((self._from, self._share_at(event))))
         elif event.buttons() & Qt.MouseButton.LeftButton:
-            self.dragged.emit(self._share(event))
+            self.dragged.emit(self._share_at(event))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """End the drag."""
@@ -243,16 +243,16 @@ class Timeline(QWidget):
         whole.addWidget(self.lanes)
         self.lanes.sought.connect(lambda time: self._player.scrub(time))
         self._theme = theme
-        self.scrubber.dragged.connect(lambda share: self._player.scrub(self._time(share)))
-        self.scrubber.spanned.connect(self._span)
-        self.scrubber.placed.connect(self._align)
+        self.scrubber.dragged.connect(lambda share: self._player.scrub(self._time_of_share(share)))
+        self.scrubber.spanned.connect(self._set_span)
+        self.scrubber.placed.connect(self._align_lanes)
         self._life = Lifetime()
         self._life.listen(
             (player.changed, self.refresh),
             (sequence.changed, self.refresh),
             (session.runs.changed, self.refresh),
-            (session.runs.moved, self._moved),
-            (session.moved, self._moved),
+            (session.runs.moved, self._on_pose_changed),
+            (session.moved, self._on_pose_changed),
         )
         self.hide()
 
@@ -287,7 +287,7 @@ class Timeline(QWidget):
         for part in (self.speed, *(self._buttons[name] for name in OPTIONAL if name in self._buttons)):
             part.setVisible(wide)
         self.label.setMinimumWidth(100 if wide else 0)
-        self._moved()
+        self._on_pose_changed()
 
     def _button(self, action: QAction) -> QToolButton:
         button = QToolButton(self, autoRaise=True)
@@ -307,23 +307,23 @@ class Timeline(QWidget):
         """Update everything."""
         player, runs = self._player, self._session.runs
         self.setVisible(player.ready or self._sequence.active or runs.current is not None)
-        record = None if self._of_sequence else runs.current
+        record = None if self._shows_sequence else runs.current
         self.scrubber.setVisible(player.ready)
         self.scrubber.color = record.color if record is not None else ""
         self.speed.setCurrentIndex(min(range(len(SPEEDS)), key=lambda k: abs(SPEEDS[k] / player.speed - 1.0)))
-        self.scrubber.span = None if player.span is None else tuple(map(self._part, player.ends))  # type: ignore[assignment]
+        self.scrubber.span = None if player.span is None else tuple(map(self._share_of_time, player.ends))  # type: ignore[assignment]
         self.scrubber.marks = self._marks(record)
         whole = record is not None and player.ready and not player.strip.growing
         self.lanes.show_run(record.run if whole and record is not None else None, player.strip.ends)
         self._show_icon()
-        self._moved()
+        self._on_pose_changed()
 
     def _marks(self, record: Record | None) -> tuple[Mark, ...]:
         """Return marks at branches of other runs and at events."""
         if record is None:
             return ()
         branches = tuple(
-            Mark(self._part(child.from_time), child.color)
+            Mark(self._share_of_time(child.from_time), child.color)
             for child in self._session.runs.children(record)
             if child.from_time is not None
         )
@@ -332,13 +332,13 @@ class Timeline(QWidget):
         color = self._theme.colors.muted
         at_once = itertools.groupby(record.run.events, key=lambda event: event.time)
         flags = (
-            Mark(self._part(time), color, "\n".join([*map(str, events), f"at {time:.6g} s"]))
+            Mark(self._share_of_time(time), color, "\n".join([*map(str, events), f"at {time:.6g} s"]))
             for time, events in at_once
         )
         return (*branches, *flags)
 
     @property
-    def _of_sequence(self) -> bool:
+    def _shows_sequence(self) -> bool:
         """Return True if the timeline shows a sequence of poses; one that is not played gives way to a run, if there is
         one."""
         sequence = self._sequence
@@ -349,19 +349,19 @@ class Timeline(QWidget):
         if toggle is not None:
             toggle.setIcon(icon("pause" if self._player.playing else "play"))
 
-    def _align(self) -> None:
+    def _align_lanes(self) -> None:
         """Align the lanes with the track."""
         left = self.scrubber.mapTo(self, QPoint(0, 0)).x()
         self.lanes.track = left + EDGE, left + self.scrubber.width() - EDGE
         self.lanes.update()
 
-    def _moved(self, *_: object) -> None:
+    def _on_pose_changed(self, *_: object) -> None:
         if not self.isVisible() and not self.isVisibleTo(self.parentWidget()):
             return
         strip = self._player.strip
-        self.scrubber.share = self.lanes.share = self._part(strip.time)
+        self.scrubber.share = self.lanes.share = self._share_of_time(strip.time)
         self.lanes.update()
-        if self._of_sequence:
+        if self._shows_sequence:
             self.label.setText(self._sequence.words())
             self.label.setToolTip("")
             self.label.setEnabled(True)
@@ -378,14 +378,14 @@ class Timeline(QWidget):
             self.label.setEnabled(shown)
         self.scrubber.update()
 
-    def _part(self, time: float) -> float:
+    def _share_of_time(self, time: float) -> float:
         first, last = self._player.strip.ends
         return min(max((time - first) / (last - first), 0.0), 1.0) if last > first else 0.0
 
-    def _time(self, share: float) -> float:
+    def _time_of_share(self, share: float) -> float:
         first, last = self._player.strip.ends
         return first + share * (last - first)
 
-    def _span(self, low: float, high: float) -> None:
+    def _set_span(self, low: float, high: float) -> None:
         whole = low <= 0.0 and high >= 1.0
-        self._player.set_span(None if whole else (self._time(low), self._time(high)))
+        self._player.set_span(None if whole else (self._time_of_share(low), self._time_of_share(high)))

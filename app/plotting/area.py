@@ -25,8 +25,8 @@ class PlotArea(QSplitter):
         wide = self.width() > WIDE * max(self.height(), 1)
         wanted = Qt.Orientation.Horizontal if wide else Qt.Orientation.Vertical
         if wanted != self.orientation():
-            QTimer.singleShot(0, self, lambda: self._turn(wanted))
+            QTimer.singleShot(0, self, lambda: self._set_orientation(wanted))
 
-    def _turn(self, wanted: Qt.Orientation) -> None:
+    def _set_orientation(self, wanted: Qt.Orientation) -> None:
         self.setOrientation(wanted)
         self.turned.emit()

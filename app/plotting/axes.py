@@ -29,15 +29,15 @@ class Box(pg.ViewBox):
         """Zoom about the pointer."""
         before = self.viewRange()[1]
         super().wheelEvent(event, axis=axis)
-        self._follow(before)
+        self._zoom_other_axes(before)
 
     def mouseDragEvent(self, event: Any, axis: int | None = None) -> None:
         """Pan, or zoom to a dragged box."""
         before = self.viewRange()[1]
         super().mouseDragEvent(event, axis=axis)
-        self._follow(before)
+        self._zoom_other_axes(before)
 
-    def _follow(self, before: list[float]) -> None:
+    def _zoom_other_axes(self, before: list[float]) -> None:
         after = self.viewRange()[1]
         span = before[1] - before[0]
         if after == before or not span:
@@ -112,7 +112,7 @@ class Axes:
     def reserve(self, count: int) -> None:
         """Reserve space on the right for this number of further axes."""
         self._reserved = count * WIDTH
-        self._leave()
+        self._set_margins()
 
     def keep_aspect(self, aspect: float) -> None:
         """Reserve space on the right or above so that the plotted area has this ratio of height to width (0: use all
@@ -125,9 +125,9 @@ class Axes:
         wanted = (width - kept, height - kept * aspect if aspect > 0.0 else 0.0)
         if max(abs(wanted[0] - beside), abs(wanted[1] - above)) > 1.0:
             self._spare = wanted
-            self._leave()
+            self._set_margins()
 
-    def _leave(self) -> None:
+    def _set_margins(self) -> None:
         self.plot.layout.setContentsMargins(1, 1 + self._spare[1], 4 + self._reserved + self._spare[0], 1)
 
     def label(self) -> None:
@@ -139,9 +139,9 @@ class Axes:
             axis.setLabel(words, siPrefixEnableRanges=())
             axis.showLabel(bool(unit))
             axis.setStyle(showValues=unit != LANES)
-        self._widen()
+        self._set_axis_widths()
 
-    def _widen(self) -> None:
+    def _set_axis_widths(self) -> None:
         first, *others = self.all_axes[1:]
         first.setWidth(WIDTH)
         for axis, unit in zip(others, self.units[1:], strict=True):
@@ -159,7 +159,7 @@ class Axes:
             axis.label.setFont(font)
             axis.label.setDefaultTextColor(QColor(colors.muted))
             axis.setStyle(tickLength=-4, tickTextOffset=4, hideOverlappingLabels=True)
-        self._widen()
+        self._set_axis_widths()
         self.all_axes[0].setHeight(QFontMetricsF(font).height() + BELOW)
 
     def auto(self) -> None:

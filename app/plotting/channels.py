@@ -146,49 +146,51 @@ def tree(run: Run) -> tuple[Entry, ...]:
         for owner in by_owner
         if owner and owner not in special and any(c.rpartition(".")[2] in ("q", "reaction") for c in by_owner[owner])
     ]
-    groups = [_group("Joints", "joint", [_joint(run, n, by_owner, acting) for n in joints], joints)]
+    groups = [_group_row("Joints", "joint", [_joint_row(run, n, by_owner, acting) for n in joints], joints)]
     for title, (drawing, names) in elements.items():
-        rows = [_element(run, name, by_owner, drawing) for name in names]
-        groups.append(_group(title, drawing, [row for row in rows if row is not None], names))
+        rows = [_element_row(run, name, by_owner, drawing) for name in names]
+        groups.append(_group_row(title, drawing, [row for row in rows if row is not None], names))
     for title, names in frames.items():
         drawing = "body" if title == "Bodies" else "frame"
         of_frames = {n: [c for c in by_owner.get(n, []) if c.rpartition(".")[2] in FRAME] for n in names}
-        groups.append(_group(title, drawing, [_owner(run, n, of_frames[n], drawing) for n in names], names))
+        groups.append(_group_row(title, drawing, [_owner_row(run, n, of_frames[n], drawing) for n in names], names))
     whole = [c for c in run.channels if c.partition(".")[0] in ("energy", "momentum", "constraint")]
-    groups.append(_group("Machine", "model", [_leaf(run, channel) for channel in whole], whole))
+    groups.append(_group_row("Machine", "model", [_channel_row(run, channel) for channel in whole], whole))
     return tuple(group for group in groups if group.children)
 
 
-def _group(title: str, drawing: str, rows: list[Entry], _names: list[str]) -> Entry:
+def _group_row(title: str, drawing: str, rows: list[Entry], _names: list[str]) -> Entry:
     return Entry(title, "", drawing, tuple(rows))
 
 
-def _owner(run: Run, name: str, channels: list[str], drawing: str) -> Entry:
+def _owner_row(run: Run, name: str, channels: list[str], drawing: str) -> Entry:
     drawings = {joint.name: joint_icon(joint.kind) for joint in run.model.expanded.joints}
-    return Entry(name, "", drawings.get(name, drawing), tuple(_leaf(run, channel) for channel in channels))
+    return Entry(name, "", drawings.get(name, drawing), tuple(_channel_row(run, channel) for channel in channels))
 
 
-def _joint(run: Run, name: str, by_owner: dict[str, list[str]], acting: dict[str, list[str]]) -> Entry:
+def _joint_row(run: Run, name: str, by_owner: dict[str, list[str]], acting: dict[str, list[str]]) -> Entry:
     """Return the row of a joint with its quantities, and below them its friction, stops and limits."""
-    entry = _owner(run, name, by_owner[name], "joint")
+    entry = _owner_row(run, name, by_owner[name], "joint")
     things = (
         Entry(
             thing.removeprefix(f"{name}.").replace("_", " "),
             "",
             "plot",
-            tuple(_leaf(run, channel) for channel in sorted(by_owner[thing], key=lambda c: not c.endswith(".mode"))),
+            tuple(
+                _channel_row(run, channel) for channel in sorted(by_owner[thing], key=lambda c: not c.endswith(".mode"))
+            ),
         )
         for thing in acting.get(name, ())
     )
     return replace(entry, children=(*entry.children, *things))
 
 
-def _element(run: Run, name: str, by_owner: dict[str, list[str]], drawing: str) -> Entry | None:
+def _element_row(run: Run, name: str, by_owner: dict[str, list[str]], drawing: str) -> Entry | None:
     """Return the row of an element: a sensor shows its value and has its rates below, other elements have only
     quantities."""
     own = [name] if name in run.channels else []
     found = own + by_owner.get(name, [])
-    return Entry(name, "", drawing, tuple(_leaf(run, channel) for channel in found)) if found else None
+    return Entry(name, "", drawing, tuple(_channel_row(run, channel) for channel in found)) if found else None
 
 
 _PARTS = {
@@ -200,7 +202,7 @@ _PARTS = {
 }
 
 
-def _leaf(run: Run, channel: str) -> Entry:
+def _channel_row(run: Run, channel: str) -> Entry:
     """Return the row of a channel, with its components below it if it has several."""
     owner, _, what = channel.rpartition(".")
     title = TITLES.get(what, what) if owner else "value"
@@ -258,14 +260,14 @@ def likely(run: Run) -> dict[str, tuple[str, tuple[str, ...]]]:
     driving = tuple(f"{each.name}.force" for each in run.model.expanded.drivers if f"{each.name}.force" in run.channels)
     if driving:
         found["Driving forces"] = "time", driving[:6]
-    if loaded := tuple(f"{name}.reaction.force" for name in _jointed(run)[:6]):
+    if loaded := tuple(f"{name}.reaction.force" for name in _moving_joints(run)[:6]):
         found["Forces in joints"] = "time", loaded
     if run.mech.constrained:
         found["Constraint residual"] = "time", ("constraint.residual",)
     return found
 
 
-def _jointed(run: Run) -> list[str]:
+def _moving_joints(run: Run) -> list[str]:
     """Return the joints that move, and the loop-closing joints whose reactions the run records."""
     moving = [joint.name for joint in run.model.expanded.joints if joint.info.nv]
     return [name for name in moving if f"{name}.reaction" in run.channels]

@@ -69,10 +69,10 @@ class Chart(QFrame):
         self.item.setMenuEnabled(False)
         self.axes = Axes(self.item, self.box)
         self.legend = Legend()
-        self._labels()
-        self.box.sigResized.connect(self._resized)
+        self._make_labels()
+        self.box.sigResized.connect(self._on_resized)
         self._lines: dict[tuple[int, str], Line] = {}
-        self._cursors()
+        self._make_cursors()
         self._grid = grid = QGridLayout(self)
         grid.setContentsMargins(0, 2, 0, 2)
         grid.setSpacing(0)
@@ -86,11 +86,11 @@ class Chart(QFrame):
         self._narrow: bool | None = None
         self._place_legend()
         self.legend.removed.connect(self.removed)
-        self.view.scene().sigMouseClicked.connect(self._clicked)
+        self.view.scene().sigMouseClicked.connect(self._on_clicked)
         self.axes.set_units(("",))
         self.paint(colors)
 
-    def _labels(self) -> None:
+    def _make_labels(self) -> None:
         """Create the labels over the curves: measured time, name of the x axis, hint of an empty plot."""
         self.note = Label(parent=self.view)
         self.note.setObjectName("chartNote")
@@ -104,7 +104,7 @@ class Chart(QFrame):
         for label in (self.across, self.hint):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
 
-    def _cursors(self) -> None:
+    def _make_cursors(self) -> None:
         """Create the playhead, the two measuring lines, and the point markers of plots that are not over time."""
         self._quiet = False
         self.head = pg.InfiniteLine(angle=90, movable=True)
@@ -123,7 +123,7 @@ class Chart(QFrame):
         self.item.addItem(self._ticks, ignoreBounds=True)
         self.flags: tuple[tuple[float, str], ...] = ()
         self._told = ""
-        self.view.scene().sigMouseMoved.connect(self._pointed)
+        self.view.scene().sigMouseMoved.connect(self._on_pointed)
         self.head.sigDragged.connect(lambda line: self.seeked.emit(float(line.value())))
         for line in self.pair:
             line.sigDragged.connect(lambda _: self.measured.emit(*(float(each.value()) for each in self.pair)))
@@ -142,10 +142,10 @@ class Chart(QFrame):
             self._paint_axes()
             self.auto()
             for key in [key for key, line in self._lines.items() if another or line.unit not in kept]:
-                self._drop(key)
+                self._remove_line(key)
         shown = {curve.key: curve.unit for curve in curves}
         for key in [key for key, line in self._lines.items() if shown.get(key) != line.unit]:
-            self._drop(key)
+            self._remove_line(key)
         for depth, curve in enumerate(curves):
             self._draw(curve, depth)
         self._arrange_lanes()
@@ -168,7 +168,7 @@ class Chart(QFrame):
             assert isinstance(lane, Lane)
             lane.arrange(place, len(chosen), len(self.axes.units) == 1)
 
-    def _resized(self) -> None:
+    def _on_resized(self) -> None:
         self.view.viewport().update()  # numbers at the axes would stay where they stood before
         self.axes.keep_aspect(self.plot.aspect)
         self._place_title()
@@ -210,19 +210,19 @@ class Chart(QFrame):
             if (line.opts["clipToView"], line.opts["autoDownsample"]) != (thin, thin):
                 line.setClipToView(thin)
                 line.setDownsampling(auto=thin, method="peak")
-            self._fill(line, curve)
+            self._set_line_numbers(line, curve)
             if curve.waiting and curve.over_time:
                 line.expect(curve.times)
 
     @staticmethod
-    def _fill(line: Line, curve: Curve) -> None:
+    def _set_line_numbers(line: Line, curve: Curve) -> None:
         """Set the numbers of a line."""
         if curve.levels is not None:
             line.show_levels(curve.x, curve.levels)
         else:
             line.show_numbers(curve.x, curve.y, len(curve.y) <= SMOOTH)
 
-    def _drop(self, key: tuple[int, str]) -> None:
+    def _remove_line(self, key: tuple[int, str]) -> None:
         line = self._lines.pop(key)
         box = line.getViewBox()
         if box is not None:
@@ -272,7 +272,7 @@ class Chart(QFrame):
         near = [(abs(each - time), words) for each, words in self.flags if abs(each - time) <= GRIP * across]
         return min(near)[1] if near and self.box.sceneBoundingRect().contains(place) else ""
 
-    def _pointed(self, place: QPointF) -> None:
+    def _on_pointed(self, place: QPointF) -> None:
         words = self.flag_at(place)
         if words != self._told:
             self._told = words
@@ -347,7 +347,7 @@ class Chart(QFrame):
             yield
         finally:
             for curve in self.curves:
-                self._fill(self._lines[curve.key], curve)
+                self._set_line_numbers(self._lines[curve.key], curve)
             for box, (across, up) in zip(boxes, following, strict=True):
                 box.enableAutoRange(x=across, y=up)
 
@@ -391,7 +391,7 @@ class Chart(QFrame):
 
     # ----------------------------------------------------------------------------- hands
 
-    def _clicked(self, event: Any) -> None:
+    def _on_clicked(self, event: Any) -> None:
         self.activated.emit()
         inside = self.box.sceneBoundingRect().contains(event.scenePos())
         if event.button() == Qt.MouseButton.RightButton:

@@ -16,7 +16,7 @@ CLOSE_WAIT = 10.0
 """Time that closing waits for a column being computed, s."""
 
 
-class _Pile:
+class _WorkQueue:
     """Queue of requested work, and the thread that does it. Does not use Qt."""
 
     def __init__(self) -> None:
@@ -85,12 +85,12 @@ class ColumnWork(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._pile = _Pile()
+        self._pile = _WorkQueue()
         self._noted = 0
         self.asked = 0
         """How often something was wanted."""
         self._timer = QTimer(self, interval=LOOK)
-        self._timer.timeout.connect(self._look)
+        self._timer.timeout.connect(self._collect_finished)
 
     def close(self) -> None:
         """Stop the worker permanently."""
@@ -122,7 +122,7 @@ class ColumnWork(QObject):
         """Wait until all work is done, at most this long; return True if it is."""
         return self._pile.wait(seconds)
 
-    def _look(self) -> None:
+    def _collect_finished(self) -> None:
         if not self.busy:
             self._timer.stop()
         if self.news:

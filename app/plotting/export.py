@@ -41,7 +41,7 @@ def copy(charts: Sequence[Chart]) -> None:
 # ------------------------------------------------------------------------------- drawing
 
 
-def _size(charts: Sequence[Chart]) -> QSizeF:
+def _total_size(charts: Sequence[Chart]) -> QSizeF:
     """Return width and height of all plots above one another with their legends beneath, screen pixels."""
     width = max(chart.view.width() for chart in charts)
     return QSizeF(width, sum(chart.view.height() + _legend_height(chart, width) for chart in charts))
@@ -52,17 +52,17 @@ def _columns(width: float) -> int:
 
 
 def _legend_height(chart: Chart, width: float) -> float:
-    rows = -(-len(_named(chart)) // _columns(width))
+    rows = -(-len(_named_curves(chart)) // _columns(width))
     return LINE * rows + MARGIN
 
 
-def _named(chart: Chart) -> list[Curve]:
+def _named_curves(chart: Chart) -> list[Curve]:
     return [curve for curve in chart.curves if curve.opacity >= 1.0]
 
 
 def draw(painter: QPainter, charts: Sequence[Chart], colors: Colors) -> None:
     """Draw all plots with their legends in the colours of a theme, without the playhead."""
-    size, top = _size(charts), 0.0
+    size, top = _total_size(charts), 0.0
     painter.fillRect(QRectF(0.0, 0.0, size.width(), size.height()), QColor(colors.base))
     for chart in charts:
         own, heads = chart.colors, [line for line in (chart.head, *chart.pair) if line.isVisible()]
@@ -97,10 +97,10 @@ def _draw_title(painter: QPainter, chart: Chart, colors: Colors, top: float) -> 
 def _draw_legend(painter: QPainter, chart: Chart, colors: Colors, top: float, width: float) -> None:
     columns = _columns(width)
     room = (width - 2 * MARGIN) / columns
-    many, units = len({curve.run for curve in _named(chart)}) > 1, len(chart.axes.units) > 1
+    many, units = len({curve.run for curve in _named_curves(chart)}) > 1, len(chart.axes.units) > 1
     painter.setFont(chart.font())
     metrics = QFontMetricsF(painter.font())
-    for k, curve in enumerate(_named(chart)):
+    for k, curve in enumerate(_named_curves(chart)):
         x, y = MARGIN + (k % columns) * room, top + (k // columns) * LINE + LINE / 2
         painter.setPen(pen_of(curve, 2.0 * painter.transform().m11()))
         painter.drawLine(QPointF(x, y), QPointF(x + 20.0, y))
@@ -113,7 +113,7 @@ def _draw_legend(painter: QPainter, chart: Chart, colors: Colors, top: float, wi
 
 def picture(charts: Sequence[Chart], colors: Colors, scale: float = PICTURE_SCALE) -> QImage:
     """Return an image of the plots."""
-    size = _size(charts) * scale
+    size = _total_size(charts) * scale
     image = QImage(size.toSize(), QImage.Format.Format_RGB32)
     painter = QPainter(image)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -143,7 +143,7 @@ def svg(charts: Sequence[Chart]) -> bytes:
     generator = QSvgGenerator()
     generator.setOutputDevice(buffer)
     generator.setResolution(_resolution(charts))
-    size = _size(charts)
+    size = _total_size(charts)
     generator.setSize(QSize(round(size.width()), round(size.height())))
     generator.setViewBox(QRectF(0.0, 0.0, size.width(), size.height()))
     generator.setTitle("Kinetostat plot")
@@ -159,7 +159,7 @@ def pdf(charts: Sequence[Chart]) -> bytes:
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     writer = QPdfWriter(buffer)
     writer.setResolution(_resolution(charts))
-    size = _size(charts) / _resolution(charts)
+    size = _total_size(charts) / _resolution(charts)
     writer.setPageSize(QPageSize(size, QPageSize.Unit.Inch))
     writer.setPageMargins(QMarginsF(0.0, 0.0, 0.0, 0.0))
     writer.setTitle("Kinetostat plot")
@@ -176,7 +176,7 @@ def table(charts: Sequence[Chart], separator: str = ",") -> Iterator[str]:
     """Yield the columns of all curves as text, with units in the headings; each run has its own time column, empty
     beyond the run's end. Works in any thread."""
     columns: list[tuple[str, Array]] = []
-    curves = [curve for chart in charts for curve in _named(chart)]
+    curves = [curve for chart in charts for curve in _named_curves(chart)]
     runs = list(dict.fromkeys(curve.key[0] for curve in curves))
     for number in runs:
         own = {curve.label: curve for curve in curves if curve.key[0] == number}
@@ -184,12 +184,12 @@ def table(charts: Sequence[Chart], separator: str = ",") -> Iterator[str]:
         tail = f" ({first.run})" if len(runs) > 1 else ""
         columns.append((f"time [s]{tail}", first.times))
         acrosses = {
-            chart.plot.x: next(c for c in _named(chart) if c.key[0] == number)
+            chart.plot.x: next(c for c in _named_curves(chart) if c.key[0] == number)
             for chart in charts
-            if not chart.plot.over_time and any(c.key[0] == number for c in _named(chart))
+            if not chart.plot.over_time and any(c.key[0] == number for c in _named_curves(chart))
         }
-        columns += [(_head(x, c.x_unit, tail), c.x) for x, c in acrosses.items()]
-        columns += [(_head(name, c.said_unit, tail), shown_column(c)) for name, c in own.items()]
+        columns += [(_column_heading(x, c.x_unit, tail), c.x) for x, c in acrosses.items()]
+        columns += [(_column_heading(name, c.said_unit, tail), shown_column(c)) for name, c in own.items()]
     return _rows(columns, separator)
 
 
@@ -205,7 +205,7 @@ def _rows(columns: Sequence[tuple[str, Array]], separator: str) -> Iterator[str]
         yield "".join(separator.join(row) + "\n" for row in zip_longest(*pieces, fillvalue=""))
 
 
-def _head(name: str, unit: str, tail: str) -> str:
+def _column_heading(name: str, unit: str, tail: str) -> str:
     return f"{name} [{unit}]{tail}" if unit else f"{name}{tail}"
 
 

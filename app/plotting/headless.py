@@ -74,7 +74,7 @@ def write(runs: Sequence[tuple[str, Run]], plot_settings: PlotSettings, path: st
         chart.show_curves(plot, curves(plot, records, series, plot_settings.units))
         chart.legend.hide()  # the file has its own
         chart.grab()  # widgets find their places, though none is shown
-        _cut(chart, plot, plot_settings)
+        _set_time_range(chart, plot, plot_settings)
         charts.append(chart)
     application.processEvents()  # the axes find their places
     save(charts, path)
@@ -91,14 +91,14 @@ def _plots(runs: Sequence[Run], plot_settings: PlotSettings) -> list[Plot]:
         raise KinetostatError(
             f"The plot ends at {plot_settings.end:g} s, before it starts.", remedy="Give a later end."
         )
-    names = tuple(part for name in plot_settings.channels for part in _known(runs, name))
-    _known(runs, plot_settings.x)
+    names = tuple(part for name in plot_settings.channels for part in _component_names(runs, name))
+    _component_names(runs, plot_settings.x)
     if plot_settings.apart:
         return [Plot((name,), plot_settings.x, plot_settings.aspect) for name in names]
     return [Plot(names, plot_settings.x, plot_settings.aspect)]
 
 
-def _known(runs: Sequence[Run], name: str) -> tuple[str, ...]:
+def _component_names(runs: Sequence[Run], name: str) -> tuple[str, ...]:
     """Return the components of a channel that all runs have. Raises KinetostatError."""
     for run in runs:
         if name in run.channels:
@@ -112,7 +112,7 @@ def _known(runs: Sequence[Run], name: str) -> tuple[str, ...]:
     return expanded(runs[0], name)
 
 
-def _cut(chart: Chart, plot: Plot, plot_settings: PlotSettings) -> None:
+def _set_time_range(chart: Chart, plot: Plot, plot_settings: PlotSettings) -> None:
     """Show the requested time range."""
     if plot.over_time and (plot_settings.start is not None or plot_settings.end is not None) and chart.curves:
         first = min(float(curve.times[0]) for curve in chart.curves)

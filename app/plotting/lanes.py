@@ -36,7 +36,7 @@ def stretches(codes: Array) -> Iterator[tuple[int, int, int]]:
         yield int(codes[begin]), begin, end
 
 
-class _Bars(pg.GraphicsObject):
+class _LaneBars(pg.GraphicsObject):
     """Graphics item of one lane's bars, in axis coordinates."""
 
     def __init__(self, lane: Lane) -> None:
@@ -66,9 +66,9 @@ class _Bars(pg.GraphicsObject):
             reached = right
             left, right = max(left, view.left()), min(max(right, left + pixel), view.right())
             bar = QRectF(left, lane.place - HALF, right - left, 2.0 * HALF)
-            self._bar(painter, to_screen.mapRect(bar), lane.words[code])
+            self._paint_bar(painter, to_screen.mapRect(bar), lane.words[code])
 
-    def _bar(self, painter: QPainter, place: QRectF, word: str) -> None:
+    def _paint_bar(self, painter: QPainter, place: QRectF, word: str) -> None:
         painter.save()
         painter.setTransform(QTransform())
         color = QColor(mode_color(word, self._lane.colors))
@@ -94,7 +94,7 @@ class Lane(Line):
         self.below = 1
         """How many lanes there are."""
         self.alone = True
-        self._bars = _Bars(self)
+        self._bars = _LaneBars(self)
         self._bars.setParentItem(self)
 
     def arrange(self, place: int, count: int, alone: bool) -> None:

@@ -38,7 +38,7 @@ def pen_of(curve: Curve, width: float = 1.0) -> QPen:
     return pen
 
 
-class _Swatch(QWidget):
+class _LineSample(QWidget):
     """Sample of a curve's line."""
 
     def __init__(self) -> None:
@@ -54,14 +54,14 @@ class _Swatch(QWidget):
         painter.end()
 
 
-class _Row(QFrame):
+class _CurveRow(QFrame):
     """Row of one curve; it can be reused for another curve."""
 
     removed = Signal(str)
 
     def __init__(self, curve: Curve, many_runs: bool) -> None:
         super().__init__()
-        self.swatch = _Swatch()
+        self.swatch = _LineSample()
         self.name = ElidedLabel("", Qt.TextElideMode.ElideMiddle)
         self.value = Label()
         self.value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -143,7 +143,7 @@ class Legend(QScrollArea):
         self.setWidget(inside)
         inside.setAutoFillBackground(False)
         self.viewport().setAutoFillBackground(False)
-        self.rows: list[_Row] = []
+        self.rows: list[_CurveRow] = []
         self._many = False
 
     def measure(self) -> Sizes:
@@ -163,14 +163,14 @@ class Legend(QScrollArea):
         columns = 0 if width is None else max(1, (width - margin) // max(sizes.whole - margin, 1))
         if columns != self._columns:
             self._columns = columns
-            self._spread()
+            self._fit_rows()
         return -(-len(self.rows) // max(columns, 1)) * sizes.tallest + 4
 
     @property
     def _margin(self) -> int:
         return self.verticalScrollBar().sizeHint().width() + 6
 
-    def _spread(self) -> None:
+    def _fit_rows(self) -> None:
         """Make rows below one another as wide as the legend, and align rows next to one another at the left."""
         columns, grid = max(self._columns, 1), self._grid
         for k, row in enumerate(self.rows):
@@ -200,14 +200,14 @@ class Legend(QScrollArea):
                 self._grid.removeWidget(row)
                 row.deleteLater()
         self.rows = rows
-        self._spread()
+        self._fit_rows()
 
-    def _row(self, row: _Row | None, curve: Curve, many_runs: bool) -> _Row:
+    def _row(self, row: _CurveRow | None, curve: Curve, many_runs: bool) -> _CurveRow:
         """Return the existing row for a curve, or a new one."""
         if row is None:
-            row = _Row(curve, many_runs)
+            row = _CurveRow(curve, many_runs)
             row.removed.connect(self.removed)
-        elif (_facts(row.curve), self._many) == (_facts(curve), many_runs):
+        elif (_displayed_properties(row.curve), self._many) == (_displayed_properties(curve), many_runs):
             row.curve = curve
         else:
             row.show_curve(curve, many_runs)
@@ -216,14 +216,14 @@ class Legend(QScrollArea):
     def say(self, time: float | None, pair: tuple[float, float] | None = None) -> None:
         """Show the values at a time, or the differences between two times."""
         for row in self.rows:
-            row.say(_text(row.curve, time, pair))
+            row.say(_value_text(row.curve, time, pair))
 
 
-def _facts(curve: Curve) -> tuple[object, ...]:
+def _displayed_properties(curve: Curve) -> tuple[object, ...]:
     return curve.key, curve.run, curve.style, curve.unit
 
 
-def _text(curve: Curve, time: float | None, pair: tuple[float, float] | None) -> str:
+def _value_text(curve: Curve, time: float | None, pair: tuple[float, float] | None) -> str:
     if curve.waiting:
         return WAITING
     if curve.void:

@@ -34,8 +34,8 @@ class Levels:
             size *= factor
             old = self._levels[k] if k < len(self._levels) else (rows[:0], rows[:0])
             whole = min(known // size, len(old[0]))
-            lows = np.concatenate([old[0][:whole], _reduced(np.fmin, lows, factor, whole)])
-            highs = np.concatenate([old[1][:whole], _reduced(np.fmax, highs, factor, whole)])
+            lows = np.concatenate([old[0][:whole], _block_values(np.fmin, lows, factor, whole)])
+            highs = np.concatenate([old[1][:whole], _block_values(np.fmax, highs, factor, whole)])
             found._levels.append((lows, highs))
         return found
 
@@ -66,7 +66,7 @@ class Levels:
         return middle, low, high
 
 
-def _reduced(ufunc: np.ufunc, rows: Array, size: int, first: int) -> Array:
+def _block_values(ufunc: np.ufunc, rows: Array, size: int, first: int) -> Array:
     """Return a number for each block of `size` rows, starting from block `first`."""
     parts = [
         ufunc.reduceat(part, np.arange(0, len(part), size))

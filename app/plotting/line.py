@@ -62,14 +62,14 @@ class Line(pg.PlotDataItem):
         """Draw a long curve over increasing x (n,), with no more samples than the screen has pixels."""
         self.numbers, self.across, self._levels, self._seen = levels.rows, across, levels, None
         self._extents = [(float(across[0]), float(across[-1])), levels.extent]
-        self._thin()
+        self._draw_thinned()
 
     def viewTransformChanged(self) -> None:
         """Update the thinned curve after a change of the visible range or size."""
         super().viewTransformChanged()
-        self._thin()
+        self._draw_thinned()
 
-    def _thin(self) -> None:
+    def _draw_thinned(self) -> None:
         """Draw the visible part of a long curve."""
         box, levels, across = self.getViewBox(), self._levels, self.across
         if box is None or levels is None or across is None:

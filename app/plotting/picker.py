@@ -34,7 +34,7 @@ DELIMITERS = " +-*/^(,"
 """Characters that end a name in a formula."""
 
 
-class _Rows(QTreeWidget):
+class _ChannelTree(QTreeWidget):
     """Tree whose channels can be dragged."""
 
     def mimeData(self, items: list[QTreeWidgetItem]) -> QMimeData:
@@ -86,7 +86,7 @@ class ChannelPicker(QWidget):
         self.search = QLineEdit(placeholderText="Search channels", clearButtonEnabled=True)
         self.search.addAction(icon("search"), QLineEdit.ActionPosition.LeadingPosition)
         self.search.textChanged.connect(self._filter)
-        self.rows = _Rows()
+        self.rows = _ChannelTree()
         self.rows.setHeaderHidden(True)
         self.rows.setUniformRowHeights(True)
         self.rows.setIndentation(13)
@@ -94,12 +94,12 @@ class ChannelPicker(QWidget):
         self.rows.setDragEnabled(True)
         self.rows.setDragDropMode(QAbstractItemView.DragDropMode.DragOnly)
         self.rows.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.rows.itemChanged.connect(self._changed)
-        self.rows.itemDoubleClicked.connect(self._double_clicked)
+        self.rows.itemChanged.connect(self._on_item_changed)
+        self.rows.itemDoubleClicked.connect(self._on_double_clicked)
         PlainKeys(self.rows, typing=False)
         self.edit = QLineEdit(placeholderText=FORMULA, clearButtonEnabled=True)
         self.edit.setToolTip("A formula of channels and parameters; Enter draws it in the active plot.")
-        self.edit.returnPressed.connect(self._entered)
+        self.edit.returnPressed.connect(self._on_entered)
         self.edit.textEdited.connect(lambda _: self.note.say(""))
         PlainKeys(self.edit)
         PlainKeys(self.search)
@@ -133,7 +133,7 @@ class ChannelPicker(QWidget):
         self._run, self._channels = run, names
         wanted = frozenset(chosen)
         if wanted != self._chosen:
-            self._check(self._chosen or frozenset(), wanted)
+            self._update_checks(self._chosen or frozenset(), wanted)
             self._chosen = wanted
 
     def _fill(self, rows: tuple[Entry, ...], unfolded: set[str]) -> None:
@@ -170,7 +170,7 @@ class ChannelPicker(QWidget):
             waiting += [item.child(k) for k in range(item.childCount())]
         return found
 
-    def _check(self, before: frozenset[str], chosen: frozenset[str]) -> None:
+    def _update_checks(self, before: frozenset[str], chosen: frozenset[str]) -> None:
         """Update the check marks; a channel is partially checked if only some of its components are drawn."""
         self._filling = True
         for item, parts in [each for part in before ^ chosen for each in self._marked.get(part, ())]:
@@ -196,17 +196,17 @@ class ChannelPicker(QWidget):
 
     # ----------------------------------------------------------------------------- choosing
 
-    def _changed(self, item: QTreeWidgetItem, _column: int) -> None:
+    def _on_item_changed(self, item: QTreeWidgetItem, _column: int) -> None:
         channel = item.data(0, CHANNEL)
         if not self._filling and channel:
             self.toggled.emit(channel, item.checkState(0) == Qt.CheckState.Checked)
 
-    def _double_clicked(self, item: QTreeWidgetItem, _column: int) -> None:
+    def _on_double_clicked(self, item: QTreeWidgetItem, _column: int) -> None:
         if item.data(0, CHANNEL):
             checked = item.checkState(0) == Qt.CheckState.Checked
             item.setCheckState(0, Qt.CheckState.Unchecked if checked else Qt.CheckState.Checked)
 
-    def _entered(self) -> None:
+    def _on_entered(self) -> None:
         text = self.edit.text().strip()
         if not text:
             return

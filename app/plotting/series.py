@@ -87,7 +87,7 @@ def grown_from(new: Run, old: Run) -> bool:
     )
 
 
-def _grow(numbers: Array) -> bool:
+def _is_increasing(numbers: Array) -> bool:
     """Return True if the numbers are strictly increasing."""
     steps = (np.diff(numbers[max(first - 1, 0) : first + BLOCK]) for first in range(0, len(numbers), BLOCK))
     return all(bool((step > 0.0).all()) for step in steps)
@@ -159,11 +159,11 @@ class Series:
             return found, False
         at_once = len(run.time) <= LONG and is_stored(run, x) and is_stored(run, y)
         if self._desk is None or at_once:
-            return self._find(run, key, factors), False
-        self._desk.want(key, lambda: self._find(run, key, factors))
+            return self._compute_pair(run, key, factors), False
+        self._desk.want(key, lambda: self._compute_pair(run, key, factors))
         return found, True
 
-    def _find(self, run: Run, key: tuple[int, str, str], factors: Factors) -> Pair | None:
+    def _compute_pair(self, run: Run, key: tuple[int, str, str], factors: Factors) -> Pair | None:
         """Compute a pair, in any thread."""
         number, x, y = key
         of, pair = self._pairs.get(key, (None, None))
@@ -221,8 +221,11 @@ class Series:
 
     def shown(self, number: int, pair: Pair, x: str, y: str, factors: Factors) -> Shown:
         """Return the numbers of a pair divided by the given factors; the same arrays while nothing changes."""
-        across, up = self._scale((number, x), pair.x, factors[0]), self._scale((number, y), pair.y, factors[1])
-        if len(up) <= LONG or not (x in TIMES or _grow(across)):
+        across, up = (
+            self._scaled_column((number, x), pair.x, factors[0]),
+            self._scaled_column((number, y), pair.y, factors[1]),
+        )
+        if len(up) <= LONG or not (x in TIMES or _is_increasing(across)):
             return Shown(across, up, None)
         run, factor, levels = self._levels.get((number, y), (None, 0.0, Levels()))
         known = run is not None and factor == factors[1] and grown_from(pair.run, run)
@@ -230,7 +233,7 @@ class Series:
         self._levels[number, y] = pair.run, factors[1], levels
         return Shown(across, up, levels)
 
-    def _scale(self, key: tuple[int, str], values: Column, factor: float) -> Array:
+    def _scaled_column(self, key: tuple[int, str], values: Column, factor: float) -> Array:
         """Return a column (n,) divided by a factor."""
         if factor == 1.0:
             return values.rows

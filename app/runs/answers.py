@@ -43,7 +43,7 @@ new_card = itertools.count(1).__next__
 
 
 @dataclass(eq=False)
-class _Question:
+class _LiveResult:
     """A result that is updated live. asked : options last requested; answered : machine state of the shown result;
     seconds : its computing time; problem : reason why there is none now; behind : True if something moved since."""
 
@@ -67,9 +67,9 @@ class Answers(QObject):
         self._session, self._jobs = session, jobs
         self._context = context or session.context
         self._guard = Guard(session.message.emit)
-        self._following: dict[int, _Question] = {}
+        self._following: dict[int, _LiveResult] = {}
         self._soon = QTimer(self, singleShot=True, interval=PAUSE)
-        self._soon.timeout.connect(self._turn)
+        self._soon.timeout.connect(self._update_results)
         self._life = Lifetime()
         self._life.listen((session.moved, self._moved), (session.changed, self._changed))
 
@@ -86,7 +86,7 @@ class Answers(QObject):
         asked = Asked(without_files(function, options), self._context())
         before = self._following.get(card)
         seconds = before.seconds if before is not None else math.inf
-        self._following[card] = _Question(function, asked, seconds=seconds)
+        self._following[card] = _LiveResult(function, asked, seconds=seconds)
         self._begin()
         self.changed.emit()
 
@@ -119,7 +119,7 @@ class Answers(QObject):
         function, now = FUNCTIONS[result.function], self._context()
         options = {**without_files(function, asked_again(result.function, result.asked, now.model)), **changed}
         job = self._jobs.start(
-            function.title, lambda progress, off: self._watched(function, now, options, progress, off)
+            function.title, lambda progress, off: self._run_watched(function, now, options, progress, off)
         )
         asked = Asked(options, now)
         own: dict[str, Any] = {"card": result.card, "function": function.id, "call": script_line(function, options)}
@@ -128,7 +128,7 @@ class Answers(QObject):
         job.failed.connect(self._guard.report)
         return job
 
-    def _watched(
+    def _run_watched(
         self, function: Function, context: Context, options: Mapping[str, Any], progress: Any, off: Callable[[], bool]
     ) -> Result:
         """Return a result that reports progress and may show partial results while it is computed."""
@@ -159,7 +159,7 @@ class Answers(QObject):
         if went:
             self.changed.emit()
 
-    def _turn(self) -> None:
+    def _update_results(self) -> None:
         """Update results, the longest-waiting first, for as long as one update may take."""
         until = time.perf_counter() + TURN
         for card, question in tuple(self._following.items()):
@@ -169,9 +169,9 @@ class Answers(QObject):
                 self._begin()
                 return
             self._following[card] = self._following.pop(card)
-            self._ask(card, question)
+            self._update_result(card, question)
 
-    def _ask(self, card: int, question: _Question) -> None:
+    def _update_result(self, card: int, question: _LiveResult) -> None:
         """Compute a quick result immediately, otherwise in the background."""
         question.behind = False
         function, now, before = question.function, self._context(), question.answered
@@ -179,44 +179,44 @@ class Answers(QObject):
             return
         reason = function.unavailable(now)
         if reason:
-            self._stuck(question, reason)
+            self._set_problem(question, reason)
             return
         options = asked_again(function.id, question.asked, now.model)
         question.asked = Asked(options, now)
         if question.seconds < QUICK:
             try:
-                self._answered(card, question, timed(function, now, options))
+                self._on_answered(card, question, timed(function, now, options))
             except Exception as error:  # told, and why on the card
-                self._failed(card, question, error)
+                self._on_failed(card, question, error)
             return
         job = question.job = self._jobs.start(f"{function.title}, live", lambda *_: timed(function, now, options))
-        job.succeeded.connect(lambda made: self._answered(card, question, made))
-        job.failed.connect(lambda error: self._failed(card, question, error))
-        job.ended.connect(lambda: self._free(question))
+        job.succeeded.connect(lambda made: self._on_answered(card, question, made))
+        job.failed.connect(lambda error: self._on_failed(card, question, error))
+        job.ended.connect(lambda: self._finish_update(question))
 
-    def _answered(self, card: int, question: _Question, made: tuple[Result, float]) -> None:
+    def _on_answered(self, card: int, question: _LiveResult, made: tuple[Result, float]) -> None:
         result, question.seconds = made
         if self._following.get(card) is not question:
             return
         question.answered = result.asked.context if result.asked is not None else None
-        self._stuck(question, "")
+        self._set_problem(question, "")
         self._session.produced.emit(dataclasses.replace(result, live=True, card=card))
 
-    def _failed(self, card: int, question: _Question, error: BaseException) -> None:
+    def _on_failed(self, card: int, question: _LiveResult, error: BaseException) -> None:
         if isinstance(error, KinetostatError):
-            self._stuck(question, _said(error))
+            self._set_problem(question, _error_text(error))
         else:
             self.leave(card)
             self._guard.report(error)
 
-    def _stuck(self, question: _Question, problem: str) -> None:
+    def _set_problem(self, question: _LiveResult, problem: str) -> None:
         if problem:
             question.answered = None
         if problem != question.problem:
             question.problem = problem
             self.changed.emit()
 
-    def _free(self, question: _Question) -> None:
+    def _finish_update(self, question: _LiveResult) -> None:
         question.job = None
         if question.behind:
             self._begin()
@@ -235,5 +235,5 @@ def without_files(function: Function, options: Mapping[str, Any]) -> dict[str, A
     return {key: value for key, value in options.items() if key not in files}
 
 
-def _said(error: KinetostatError) -> str:
+def _error_text(error: KinetostatError) -> str:
     return f"{error.what} {error.remedy}".strip()

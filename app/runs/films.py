@@ -31,7 +31,7 @@ ADDED = ("ground", "axes", "gravity", "frames", "labels", "centers_of_mass", "in
 """Display options of the 3-D view, besides the machine, that films take over."""
 
 
-class _Marking:
+class _MobilityMarks:
     """Computes the marks of mobility at the poses of a film."""
 
     def __init__(self, mech: Mechanism) -> None:
@@ -81,7 +81,7 @@ class Films(QObject):
 
     def start(self, film_settings: FilmSettings, source: Record | Filmed) -> Job:
         """Start making a film of a run or of a sequence of poses."""
-        gather = self._gatherer(film_settings, source)
+        gather = self._footage_collector(film_settings, source)
 
         def work(progress: Callable[..., None], cancelled: Callable[[], bool]) -> int:
             from core.functions.context import Cancelled
@@ -102,7 +102,7 @@ class Films(QObject):
 
         return self.jobs.start(f"Film {film_settings.path.name}", work)
 
-    def _gatherer(self, film_settings: FilmSettings, source: Record | Filmed) -> Callable[[], Footage]:
+    def _footage_collector(self, film_settings: FilmSettings, source: Record | Filmed) -> Callable[[], Footage]:
         """Return a function that collects the film's data; the current display settings are copied, so that it does not
         access the window."""
         scene, run_scene = self._view.scene, self._run_scene
@@ -118,7 +118,7 @@ class Films(QObject):
         }
         if film_settings.overlays and self._view.settings.flag("mobility"):
             mech = source.mech if isinstance(source, Filmed) else source.run.mech
-            options["marks"] = _Marking(mech)
+            options["marks"] = _MobilityMarks(mech)
         if isinstance(source, Filmed):
             return lambda: sequence_footage.footage(
                 source.poses,

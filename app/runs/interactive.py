@@ -82,7 +82,9 @@ class Interactive(QObject):
         self._tool_waits = False
         """Whether a pull with Ctrl began it: the pull tool comes when it ends, so that the hints are true."""
         self._life = Lifetime()
-        self._life.listen((self._session.changed, self._changed), (self._session.moved, self._moved))
+        self._life.listen(
+            (self._session.changed, self._on_document_changed), (self._session.moved, self._on_pose_changed)
+        )
 
     def close(self) -> None:
         """Stop permanently."""
@@ -135,8 +137,8 @@ class Interactive(QObject):
         job = self._jobs.start("Preparing interactive dynamics", work)
         job.progressed.connect(lambda _, words: self._view.say(words or "Preparing …"))
         job.succeeded.connect(self._begin)
-        job.failed.connect(self._failed)
-        job.stopped.connect(self._dropped)
+        job.failed.connect(self._on_failed)
+        job.stopped.connect(self._on_dropped)
 
     def _begin(self, live: Live) -> None:
         self.starting = False
@@ -148,13 +150,13 @@ class Interactive(QObject):
         self._take_tool()
         self.resume()
 
-    def _failed(self, error: BaseException) -> None:
-        self._dropped()
+    def _on_failed(self, error: BaseException) -> None:
+        self._on_dropped()
         if not isinstance(error, KinetostatError):
             raise error
         self._session.message.emit("error", str(error))
 
-    def _dropped(self) -> None:
+    def _on_dropped(self) -> None:
         self.starting = False
         self._view.say()
         self.changed.emit()
@@ -165,14 +167,14 @@ class Interactive(QObject):
             return
         self._last = time.monotonic()
         self._timer.start()
-        self._stand(HINT)
+        self._show_status(HINT)
         self.changed.emit()
 
     def pause(self) -> None:
         """Pause, so that the machine can be rearranged by hand."""
         if self.running:
             self._timer.stop()
-            self._stand(PAUSED)
+            self._show_status(PAUSED)
             self.changed.emit()
 
     @property
@@ -181,7 +183,7 @@ class Interactive(QObject):
         title, rate = DAMPINGS[self.damping]
         return f"Artificial damping: {title.lower()}, {rate:g} per second" if rate else ""
 
-    def _stand(self, words: str) -> None:
+    def _show_status(self, words: str) -> None:
         """Show a message in the status line while the state lasts."""
         self._standing = words
         self._view.standing = " · ".join(filter(None, (self.damping_words, self._modes, words)))
@@ -196,7 +198,7 @@ class Interactive(QObject):
         self.damping = which
         if self.live is not None:
             self.live.damping = DAMPINGS[which][1]
-            self._stand(self._standing)
+            self._show_status(self._standing)
         self.changed.emit()
 
     def stop(self, words: str = "") -> None:
@@ -249,14 +251,14 @@ class Interactive(QObject):
         self._session.follow(live.q, live.parameters, live.states, "in motion")
         self._own = False
         self._show_pull()
-        self._tell_modes()
+        self._report_states()
 
-    def _tell_modes(self) -> None:
+    def _report_states(self) -> None:
         """Report in the status line which joints stick and slide, when that changes."""
         words = self.grip_words() if self.live is not None and self.live.pull is None else ""
         if words != self._modes:
             self._modes = words
-            self._stand(self._standing)
+            self._show_status(self._standing)
 
     def _show_pull(self) -> None:
         """Show the line from the gripped point to the hand, with the force."""
@@ -299,7 +301,7 @@ class Interactive(QObject):
 
     # ------------------------------------------------------------------------------- the hand
 
-    def _moved(self) -> None:
+    def _on_pose_changed(self) -> None:
         """Record a movement by a handle or slider, to measure its speed."""
         if self.live is None or self._own:
             return
@@ -325,7 +327,7 @@ class Interactive(QObject):
             return still
         return np.asarray(self._session.mech.difference(q0, q1)) / max(t1 - t0, 1e-3)
 
-    def _changed(self, old: Any, new: Any) -> None:
+    def _on_document_changed(self, old: Any, new: Any) -> None:
         """Handle a pose committed by hand, or an edit of the model."""
         if self.live is None:
             return

@@ -52,7 +52,7 @@ class Simulation(QObject):
         self._wanted_settings = session.document
         self._document = session.document
         self._timer = QTimer(self, interval=GROW)
-        self._timer.timeout.connect(self._grow)
+        self._timer.timeout.connect(self._update_growing_run)
         session.changed.connect(self._changed)
 
     def close(self) -> None:
@@ -125,9 +125,9 @@ class Simulation(QObject):
 
         self._document = session.document
         self.job = self._jobs.start("Simulating", work)
-        self.job.succeeded.connect(self._succeeded)
+        self.job.succeeded.connect(self._on_succeeded)
         self.job.failed.connect(self._failed)
-        self.job.stopped.connect(self._stopped)
+        self.job.stopped.connect(self._on_stopped)
         self._timer.start(GROW)
         self.changed.emit()
 
@@ -148,7 +148,7 @@ class Simulation(QObject):
         """True if another document was opened meanwhile."""
         return self._document != self._session.document
 
-    def _grow(self) -> None:
+    def _update_growing_run(self) -> None:
         """Show the samples added since the last update."""
         if self._is_stale:
             return
@@ -157,10 +157,10 @@ class Simulation(QObject):
             return
         run = self._grown.pop()
         if len(run) > 1:
-            self._keep(run, growing=True)
+            self._store_run(run, growing=True)
         self._timer.setInterval(max(GROW, round(1e3 * (time.perf_counter() - began) / SHARE)))
 
-    def _keep(self, run: Run, growing: bool) -> Record:
+    def _store_run(self, run: Run, growing: bool) -> Record:
         runs = self._session.runs
         if self.record is None:
             name, parent, when = self._origin
@@ -173,10 +173,10 @@ class Simulation(QObject):
             self.cancel()
         return self.record
 
-    def _succeeded(self, run: Run) -> None:
+    def _on_succeeded(self, run: Run) -> None:
         self._finish(run, statistics(run))
 
-    def _stopped(self) -> None:
+    def _on_stopped(self) -> None:
         run = next((run for run in self._whole if len(run) > 1), None)
         self._finish(run, statistics(run) if run is not None else "Stopped before the first sample.")
 
@@ -195,7 +195,7 @@ class Simulation(QObject):
         if self._is_stale:
             run, words = None, ""
         if run is not None:
-            self._keep(run, growing=False)
+            self._store_run(run, growing=False)
             for note in run.notes:
                 self._session.message.emit("hint", note)
         elif self.record is not None and self.record in self._session.runs.items:
@@ -231,7 +231,7 @@ def statistics(run: Run) -> str:
         return f"{len(run)} samples from {run.time[0]:.6g} to {run.time[-1]:.6g} s"
     span = float(run.time[-1] - run.time[0])
     rejected = f", {s.rejected} rejected" if run.settings.rule.adaptive else ""
-    ratio = f", {_times(span / s.seconds)} × real time" if s.seconds > 0.0 else ""
+    ratio = f", {_ratio_text(span / s.seconds)} × real time" if s.seconds > 0.0 else ""
     counted = f"{len(run)} samples, {s.steps:,} steps{rejected}"
     text = " · ".join((counted, f"{lasting(s.seconds)}{ratio}", *run.notes))
     if s.ended == CANCELLED:
@@ -239,7 +239,7 @@ def statistics(run: Run) -> str:
     return f"Ended early at {run.time[-1]:.6g} s: {s.ended} {text}" if s.ended else text
 
 
-def _times(ratio: float) -> str:
+def _ratio_text(ratio: float) -> str:
     """Format a ratio with at least two digits."""
     return f"{ratio:,.0f}" if ratio >= 9.95 else f"{ratio:.2g}"
 

@@ -148,10 +148,10 @@ def start_of(run_settings: RunSettings, session: Session) -> Start:
         return Start(session.q.copy(), moment, 0.0, record)
     q = session.q if run_settings.start != "rest" and session.previewing else session.edited_pose
     q = session.rest.copy() if run_settings.start == "rest" else q.copy()
-    return Start(q, v, named=_given(run_settings, mech, v))
+    return Start(q, v, named=_specified_speeds(run_settings, mech, v))
 
 
-def _given(run_settings: RunSettings, mech: Mechanism, v: Array) -> dict[str, float] | None:
+def _specified_speeds(run_settings: RunSettings, mech: Mechanism, v: Array) -> dict[str, float] | None:
     """Return the speeds in v that the user or joints specify; None if there are none, or if some belong to loop-closing
     joints."""
     stating = [joint.name for joint in mech.model.expanded.joints if joint.start_speed and joint.mimic is None]

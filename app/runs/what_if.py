@@ -44,7 +44,7 @@ TELLING = ("method", "rtol", "atol", "step", "duration", "torque", "closed_forms
 """Settings that determine how long a run takes."""
 
 
-class _Wanted(NamedTuple):
+class _RunRequest(NamedTuple):
     mech: Mechanism
     arguments: dict[str, Any]
     asked: float
@@ -52,7 +52,7 @@ class _Wanted(NamedTuple):
     """True while the slider is still moving."""
 
 
-class _Made(NamedTuple):
+class _FinishedRun(NamedTuple):
     run: Run | None
     words: str
     asked: float
@@ -63,21 +63,21 @@ class _Worker:
 
     def __init__(self) -> None:
         self._free = threading.Condition()
-        self._wanted: _Wanted | None = None
-        self._made: _Made | None = None
+        self._wanted: _RunRequest | None = None
+        self._made: _FinishedRun | None = None
         self._draft: Draft | None = None
         self._key: tuple[Any, ...] = ()
         self._over = False
         self._thread = threading.Thread(target=self._work, name="what-if", daemon=True)
         self._thread.start()
 
-    def want(self, wanted: _Wanted) -> None:
+    def want(self, wanted: _RunRequest) -> None:
         """Request a run, replacing an earlier request."""
         with self._free:
             self._wanted = wanted
             self._free.notify()
 
-    def take(self) -> _Made | None:
+    def take(self) -> _FinishedRun | None:
         """Return the newest run (or the reason why there is none) and the time of its request."""
         with self._free:
             made, self._made = self._made, None
@@ -112,16 +112,16 @@ class _Worker:
                 self._made, self._busy = made or self._made, False
             self._try_variants(wanted)
 
-    def _run(self, wanted: _Wanted) -> _Made | None:
+    def _run(self, wanted: _RunRequest) -> _FinishedRun | None:
         """Compute a request; return None if a newer one exists by then."""
         from core.simulation import simulate
 
         try:
             draft = self._draft_of(wanted)
             if wanted.draft and draft.best != draft.variants[0]:
-                run = self._timed(wanted, draft.best)
+                run = self._run_timed(wanted, draft.best)
                 if run is not None:
-                    return _Made(run, "", wanted.asked)
+                    return _FinishedRun(run, "", wanted.asked)
             run = simulate(
                 wanted.mech,
                 **wanted.arguments,
@@ -130,16 +130,16 @@ class _Worker:
             if run.statistics.ended:
                 return None
             draft.note(draft.variants[0], run.statistics.cpu)
-            return _Made(run, "", wanted.asked)
+            return _FinishedRun(run, "", wanted.asked)
         except SimulationError as error:
             kept = error.run if error.run is not None and len(error.run) > 1 else None
-            return _Made(kept, str(error), wanted.asked)
+            return _FinishedRun(kept, str(error), wanted.asked)
         except KinetostatError as error:
-            return _Made(None, str(error), wanted.asked)
+            return _FinishedRun(None, str(error), wanted.asked)
         except Exception as error:  # told in the window
-            return _Made(None, f"{type(error).__name__}: {error}", wanted.asked)
+            return _FinishedRun(None, f"{type(error).__name__}: {error}", wanted.asked)
 
-    def _draft_of(self, wanted: _Wanted) -> Draft:
+    def _draft_of(self, wanted: _RunRequest) -> Draft:
         """Return the record of variants for this machine with these tolerances."""
         key = wanted.mech, *(wanted.arguments[name] for name in TELLING)
         if self._draft is None or key != self._key:
@@ -147,10 +147,10 @@ class _Worker:
         return self._draft
 
     @property
-    def _stale(self) -> bool:
+    def _is_stale(self) -> bool:
         return self._over or self._wanted is not None
 
-    def _timed(self, wanted: _Wanted, variant: Variant) -> Run | None:
+    def _run_timed(self, wanted: _RunRequest, variant: Variant) -> Run | None:
         """Compute a run with a variant and record its time; None if it fails."""
         from core.simulation import simulate
 
@@ -163,15 +163,15 @@ class _Worker:
         self._draft.note(variant, run.statistics.cpu)
         return run
 
-    def _try_variants(self, wanted: _Wanted) -> None:
+    def _try_variants(self, wanted: _RunRequest) -> None:
         """Look for a variant that is quick enough while no request is waiting."""
         draft = self._draft
-        while draft is not None and (variant := draft.untried) is not None and not self._stale:
+        while draft is not None and (variant := draft.untried) is not None and not self._is_stale:
             if variant == draft.variants[0]:  # failed as wished: nothing to be quicker than
                 return
             try:
-                self._timed(wanted, variant)
-                self._timed(wanted, variant)  # without the making of machine code
+                self._run_timed(wanted, variant)
+                self._run_timed(wanted, variant)  # without the making of machine code
             except (KinetostatError, Cancelled):
                 draft.note(variant, float("inf"))
                 return
@@ -202,13 +202,13 @@ class WhatIf(QObject):
         self._last = 0.0
         self._seen: tuple[Any, ...] = ()
         self._timer = QTimer(self, interval=LOOK)
-        self._timer.timeout.connect(self._look)
+        self._timer.timeout.connect(self._collect_result)
         self._life = Lifetime()
         self._life.listen(
-            (self._session.moved, self._moved),
-            (self._session.changed, self._changed),
+            (self._session.moved, self._on_pose_changed),
+            (self._session.changed, self._on_document_changed),
             (simulation.changed, self._wanted),
-            (self._session.runs.moved, self._ghost),
+            (self._session.runs.moved, self._show_ghost),
         )
 
     def close(self) -> None:
@@ -228,7 +228,7 @@ class WhatIf(QObject):
         if on:
             self._worker = _Worker()
             self._run_settings, self._document = self._simulation.run_settings, self._session.document
-            self._ask()
+            self._request_run()
         elif self._worker is not None:
             self._timer.stop()
             self._worker.close()
@@ -240,7 +240,7 @@ class WhatIf(QObject):
 
     # ------------------------------------------------------------------------------- inputs
 
-    def _moved(self) -> None:
+    def _on_pose_changed(self) -> None:
         """Handle a movement by slider or handle; playback of the run does not count."""
         session = self._session
         if not self.on or not session.previewing:
@@ -249,9 +249,9 @@ class WhatIf(QObject):
         seen = session.mech, session.q.tobytes(), *session.edited_parameters.items()
         if seen != self._seen:
             self._seen = seen
-            self._ask()
+            self._request_run()
 
-    def _changed(self, old: Any, new: Any) -> None:
+    def _on_document_changed(self, old: Any, new: Any) -> None:
         """Request a run of the edited model."""
         if not self.on:
             return
@@ -259,31 +259,31 @@ class WhatIf(QObject):
             self.switch(False)
             return
         if old.model is not new.model or old.pose != new.pose:
-            self._ask()
+            self._request_run()
 
     def _wanted(self) -> None:
         if self.on and self._simulation.run_settings != self._run_settings:
             self._run_settings = self._simulation.run_settings
-            self._ask()
+            self._request_run()
 
-    def _ask(self) -> None:
+    def _request_run(self) -> None:
         """Request a run of the current state."""
         session = self._session
         if self._worker is None or session.mech.nv == 0:
             return
         now = time.monotonic()
         if 1e3 * (now - self._last) > PAUSE:
-            self._set_aside()
+            self._keep_as_faint()
         self._last = now
         run_settings = self._simulation.run_settings
         if run_settings.start in ("moment", "moving"):  # these would begin where the run itself is shown
             run_settings = dataclasses.replace(run_settings, start="pose")
         start = start_of(run_settings, session)
-        self._worker.want(_Wanted(session.mech, arguments(run_settings, session, start), now, session.previewing))
+        self._worker.want(_RunRequest(session.mech, arguments(run_settings, session, start), now, session.previewing))
         if not self._timer.isActive():
             self._timer.start()
 
-    def _set_aside(self) -> None:
+    def _keep_as_faint(self) -> None:
         """Keep the run shown before this movement as a faint one."""
         runs = self._session.runs
         if self.record is not None and self.record in runs.items:
@@ -291,7 +291,7 @@ class WhatIf(QObject):
 
     # ------------------------------------------------------------------------------- outputs
 
-    def _look(self) -> None:
+    def _collect_result(self) -> None:
         worker = self._worker
         if worker is None:
             return
@@ -313,7 +313,7 @@ class WhatIf(QObject):
             runs.select(self.record)
         self.made.emit(time.monotonic() - asked)
 
-    def _ghost(self, *_: object) -> None:
+    def _show_ghost(self, *_: object) -> None:
         """Show the run's pose at the playhead as a translucent machine while the edited pose is in front."""
         session, runs = self._session, self._session.runs
         if not self.on or self._sequence.active:

@@ -18,18 +18,18 @@ INPUTS = (QLineEdit, QComboBox, QAbstractSpinBox, QPlainTextEdit, QTextEdit, QAb
 
 def name_inputs(place: QWidget, title: str) -> None:
     """Name every unnamed input in `place` after its row; buttons with an icon are named by their action."""
-    for each in _nameless(place):
-        does = _says(each) if isinstance(each, QAbstractButton) else ""
+    for each in _unnamed_inputs(place):
+        does = _purpose_of(each) if isinstance(each, QAbstractButton) else ""
         each.setAccessibleName(f"{title}: {does}" if does else title)
 
 
 def name_panel(panel: QWidget, title: str) -> None:
     """Name unnamed widgets of a panel by their action or purpose, otherwise after the panel."""
-    for each in _nameless(panel):
-        each.setAccessibleName(_says(each) or title)
+    for each in _unnamed_inputs(panel):
+        each.setAccessibleName(_purpose_of(each) or title)
 
 
-def _nameless(place: QWidget) -> list[QWidget]:
+def _unnamed_inputs(place: QWidget) -> list[QWidget]:
     return [
         each
         for kind in INPUTS
@@ -38,7 +38,7 @@ def _nameless(place: QWidget) -> list[QWidget]:
     ]
 
 
-def _says(widget: QWidget) -> str:
+def _purpose_of(widget: QWidget) -> str:
     """Return a button's action from its tool tip, a line's purpose from its placeholder."""
     if isinstance(widget, QLineEdit):
         return widget.placeholderText()

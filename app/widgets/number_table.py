@@ -51,7 +51,7 @@ class NumberTable(QTableWidget):
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         self.horizontalHeader().setMinimumSectionSize(40)
         self._quiet = False
-        self.itemChanged.connect(lambda _: None if self._quiet else self._changed())
+        self.itemChanged.connect(lambda _: None if self._quiet else self._on_changed())
 
     # --------------------------------------------------------------------------------------------- showing
 
@@ -133,7 +133,7 @@ class NumberTable(QTableWidget):
         """Read rows from a text with cells separated by tabs, semicolons, commas or spaces; a title row may give units,
         "angle [deg]", otherwise those of the columns apply. at : first row to be overwritten; None: replace all.
         Returns the number of rows. Raises FileError naming the line."""
-        rows = self._parsed(text, name)
+        rows = self._checked_cells(text, name)
         self._quiet = True
         if at is None:
             self.setRowCount(0)
@@ -143,15 +143,15 @@ class NumberTable(QTableWidget):
             for column, cell in enumerate(row):
                 self.setItem(at + k, column, QTableWidgetItem(cell))
         self._quiet = False
-        self._changed()
+        self._on_changed()
         return len(rows)
 
-    def _parsed(self, text: str, name: str) -> list[list[str]]:
+    def _checked_cells(self, text: str, name: str) -> list[list[str]]:
         """Return the cells of a text after checking that they can be read."""
         rows: list[list[str]] = []
         units = [""] * len(self._columns)
         for line_number, line in enumerate(text.splitlines(), 1):
-            cells = _cells(line)
+            cells = _split_cells(line)
             if not cells or line.lstrip().startswith("#"):
                 continue
             where = f"{name}, line {line_number}"
@@ -187,18 +187,18 @@ class NumberTable(QTableWidget):
         elif event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace) and self.selectedIndexes():
             for index in self.selectedIndexes():
                 self.setItem(index.row(), index.column(), QTableWidgetItem(""))
-            self._changed()
+            self._on_changed()
         else:
             super().keyPressEvent(event)
 
-    def _changed(self) -> None:
+    def _on_changed(self) -> None:
         last = self.rowCount() - 1
         if last < 0 or any(self._text(last, column) for column in range(len(self._columns))):
             self.setRowCount(last + 2)
         self.edited.emit()
 
 
-def _cells(line: str) -> list[str]:
+def _split_cells(line: str) -> list[str]:
     """Split a line into cells by the first kind of separator it contains; commas are part of numbers where tabs or
     semicolons separate."""
     for mark in ("\t", ";", ","):

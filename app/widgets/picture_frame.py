@@ -82,7 +82,7 @@ class Frame:
         ranges."""
         room = (LEFT, TOP, -RIGHT, -BOTTOM) if labels else (3.0, 3.0, -3.0, -3.0)
         self.rect = rect.adjusted(*room)
-        self.x, self.y = (_span(*each, 0.0 if tight else SPARE) for each in (x, y))
+        self.x, self.y = (_padded_range(*each, 0.0 if tight else SPARE) for each in (x, y))
         self.labels = labels
 
     def points(self, x: Array, y: Array) -> Array:
@@ -140,7 +140,7 @@ class Frame:
 ELIDED = Qt.TextElideMode.ElideRight
 
 
-def _span(low: float, high: float, spare: float) -> tuple[float, float]:
+def _padded_range(low: float, high: float, spare: float) -> tuple[float, float]:
     if not (math.isfinite(low) and math.isfinite(high)):
         return 0.0, 1.0
     if high <= low:

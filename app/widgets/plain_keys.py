@@ -114,7 +114,7 @@ class FieldEnds(FocusedKeys):
         return False
 
 
-def _focus_moved(old: QWidget | None, new: QWidget | None) -> None:
+def _on_focus_moved(old: QWidget | None, new: QWidget | None) -> None:
     lost, gained = _with_parents(old), _with_parents(new)
     for widget in [*(each for each in lost if each not in gained), *gained]:
         for child in widget.children():
@@ -138,4 +138,4 @@ def _follow_focus() -> None:
     app = QApplication.instance()
     if isinstance(app, QApplication) and app not in _followed:
         _followed[:] = [app]
-        app.focusChanged.connect(_focus_moved)
+        app.focusChanged.connect(_on_focus_moved)

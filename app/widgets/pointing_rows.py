@@ -23,11 +23,11 @@ class PointingRows(QObject):
         self._clicked_ones: tuple[Ref, ...] = ()
         view.setMouseTracking(True)
         view.viewport().installEventFilter(self)
-        view.entered.connect(self._entered)
+        view.entered.connect(self._on_row_entered)
         view.clicked.connect(self._clicked)
-        view.selectionModel().currentChanged.connect(lambda now, _: self._entered(now))
+        view.selectionModel().currentChanged.connect(lambda now, _: self._on_row_entered(now))
 
-    def _entered(self, index: QModelIndex) -> None:
+    def _on_row_entered(self, index: QModelIndex) -> None:
         self._session.point_out(self._elements_of(index))
 
     def _clicked(self, index: QModelIndex) -> None:

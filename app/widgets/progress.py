@@ -33,11 +33,11 @@ class ProgressBar(QProgressBar):
     def setRange(self, minimum: int, maximum: int) -> None:
         """Set the range as in Qt; an empty range makes the bar indeterminate."""
         super().setRange(minimum, maximum)
-        self._watch()
+        self._update_timer()
 
     def setValue(self, value: int) -> None:
         """Show a value with the next picture."""
-        if self._looks_like(value):
+        if self._looks_the_same_as(value):
             return
         self.setUpdatesEnabled(False)
         super().setValue(value)
@@ -45,7 +45,7 @@ class ProgressBar(QProgressBar):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self._watch()
+        self._update_timer()
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
@@ -72,14 +72,14 @@ class ProgressBar(QProgressBar):
         self.place = (self.place + 1) % (2 * (PLACES - 1))
         self.update()
 
-    def _watch(self) -> None:
+    def _update_timer(self) -> None:
         """Move the block while the bar is visible."""
         if not (self.busy and self.isVisible()):
             self._beat.stop()
         elif not self._beat.isActive():
             self._beat.start()
 
-    def _looks_like(self, value: int) -> bool:
+    def _looks_the_same_as(self, value: int) -> bool:
         """Return True if the shown value differs from a value by less than a pixel and a per cent; both ends are always
         shown."""
         low, high, shown = self.minimum(), self.maximum(), self.value()

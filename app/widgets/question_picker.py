@@ -49,7 +49,7 @@ class QuestionPicker(QWidget):
         self.box.setMinimumContentsLength(9)
         line = self.box.lineEdit()
         line.setPlaceholderText("Not saved")
-        line.returnPressed.connect(self._named)
+        line.returnPressed.connect(self._on_name_entered)
         FieldKeys(line, line.isUndoAvailable)
         self.box.activated.connect(lambda _index: self.choose(self.box.currentText()))
         self.save_button = QPushButton(
@@ -61,8 +61,8 @@ class QuestionPicker(QWidget):
         row.addWidget(self.box, 1)
         row.addWidget(self.save_button)
         self._life = Lifetime()
-        self._life.listen((session.changed, self._changed), (session.selected, self._selected))
-        self._offer()
+        self._life.listen((session.changed, self._on_document_changed), (session.selected, self._on_selected))
+        self._update_names()
 
     def close(self) -> None:
         """Disconnect from all signals."""
@@ -75,7 +75,7 @@ class QuestionPicker(QWidget):
 
     def choose(self, name: str) -> None:
         """Load the element of this name into the panel."""
-        element = self._of(name)
+        element = self._element_named(name)
         if element is None:
             return
         self._chosen = name
@@ -87,7 +87,7 @@ class QuestionPicker(QWidget):
         name = self.box.currentText().strip() or edits.unused_name(
             self._session.model, self._collection, self.word.replace(" ", "_")
         )
-        there = self._of(name)
+        there = self._element_named(name)
         try:
             element = self._make(name)
         except KinetostatError as error:
@@ -101,22 +101,22 @@ class QuestionPicker(QWidget):
         self._saving = False
         if done:
             self._chosen = name
-            self._offer()
+            self._update_names()
             self._say(f"Saved in the document as “{name}”.", "done")
         return done
 
     # ------------------------------------------------------------------------------------------------ inside
 
-    def _named(self) -> None:
+    def _on_name_entered(self) -> None:
         """Handle Return: load the element of the typed name, or save the settings under it."""
         name = self.box.currentText().strip()
-        self.choose(name) if self._of(name) is not None else self.save()
+        self.choose(name) if self._element_named(name) is not None else self.save()
 
-    def _of(self, name: str) -> Element | None:
+    def _element_named(self, name: str) -> Element | None:
         elements = getattr(self._session.model, self._collection)
         return next((each for each in elements if each.name == name), None)
 
-    def _offer(self) -> None:
+    def _update_names(self) -> None:
         """Update the list of names; typed text is kept."""
         names = [element.name for element in getattr(self._session.model, self._collection)]
         shown = self._chosen or self.box.currentText()
@@ -127,20 +127,20 @@ class QuestionPicker(QWidget):
         self.box.setCurrentIndex(self.box.findText(shown))
         self.box.setCurrentText(shown)
 
-    def _changed(self, old: State, new: State) -> None:
+    def _on_document_changed(self, old: State, new: State) -> None:
         if old.model is new.model:
             return
         before = self._chosen
         now = successor(old.model, new.model, Ref(self._collection, before)) if before else None
         self._chosen = "" if now is None else now.name
-        self._offer()
+        self._update_names()
         if self._saving or now is None:
             return
         was = next((each for each in getattr(old.model, self._collection) if each.name == before), None)
-        element = self._of(self._chosen)
+        element = self._element_named(self._chosen)
         if element is not None and element != was:
             self._show(element)
 
-    def _selected(self, ref: Ref | None) -> None:
+    def _on_selected(self, ref: Ref | None) -> None:
         if ref is not None and ref.collection == self._collection and ref.name != self._chosen:
             self.choose(ref.name if exists(self._session.model, ref) else "")

@@ -42,7 +42,7 @@ class Section(QWidget):
         self.arrow.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.arrow.setIconSize(QSize(12, 12))
         self.arrow.setObjectName("section")  # the sheet of the program knows it
-        self.arrow.clicked.connect(self._clicked)
+        self.arrow.clicked.connect(self._on_clicked)
         self.summary = Label(parent=self)
         self.summary.setProperty("muted", True)
         self.summary.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -96,7 +96,7 @@ class Section(QWidget):
         self.summary.setText("" if on else self._words)
         self.folded.emit(on)
 
-    def _clicked(self, on: bool) -> None:
+    def _on_clicked(self, on: bool) -> None:
         if self.key:
             remembered[self.key] = on
         self.open(on)

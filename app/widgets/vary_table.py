@@ -67,7 +67,7 @@ class VaryTable(QTableWidget):
 
     def show_parameters(self, model: Model, mech: Mechanism) -> None:
         """Show rows for the free parameters; checked ones stay checked with their bounds."""
-        kept = self._texts()
+        kept = self._typed_bounds()
         same = self._written == ShownUnits.of(self._units)
         self._written = ShownUnits.of(self._units)
         self._values = model.values()
@@ -115,19 +115,19 @@ class VaryTable(QTableWidget):
 
     def count(self) -> int:
         """Return the number of checked parameters."""
-        return sum(self._checked(at) for at in range(self.rowCount()))
+        return sum(self._is_checked(at) for at in range(self.rowCount()))
 
     @property
     def names(self) -> list[str]:
         """Return the names of all rows."""
         return list(self._measures)
 
-    def _checked(self, at: int) -> bool:
+    def _is_checked(self, at: int) -> bool:
         return self.item(at, NAME).checkState() == Qt.CheckState.Checked
 
-    def _texts(self) -> dict[str, list[str]]:
+    def _typed_bounds(self) -> dict[str, list[str]]:
         """Return the typed bounds of the checked parameters."""
-        rows = [(at, name) for at, name in enumerate(self._measures) if self._checked(at)]
+        rows = [(at, name) for at, name in enumerate(self._measures) if self._is_checked(at)]
         return {name: [self.item(at, column).text() for column in (FROM, TO)] for at, name in rows}
 
     def bounds(self, *, whole: bool = False) -> dict[str, tuple[Value | None, Value | None]]:
@@ -135,11 +135,11 @@ class VaryTable(QTableWidget):
         cells. Raises ModelError naming the cell."""
         found = {}
         for at, name in enumerate(self._measures):
-            if whole or self._checked(at):
-                found[name] = (self._end(at, name, FROM), self._end(at, name, TO))
+            if whole or self._is_checked(at):
+                found[name] = (self._bound(at, name, FROM), self._bound(at, name, TO))
         return found
 
-    def _end(self, at: int, name: str, column: int) -> Value | None:
+    def _bound(self, at: int, name: str, column: int) -> Value | None:
         text = self.item(at, column).text().strip()
         if not text:
             return None

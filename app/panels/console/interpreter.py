@@ -48,8 +48,8 @@ class Interpreter(QObject):
         self._stopping = False
         self.answering = False
         """Whether what is produced now is told here."""
-        self._wanted.connect(self._serve, Qt.ConnectionType.QueuedConnection)
-        self.ended.connect(self._forget, Qt.ConnectionType.QueuedConnection)
+        self._wanted.connect(self._run_in_window, Qt.ConnectionType.QueuedConnection)
+        self.ended.connect(self._join_thread, Qt.ConnectionType.QueuedConnection)
 
     # ----------------------------------------------------------------------------- names
 
@@ -68,30 +68,30 @@ class Interpreter(QObject):
             "mech": session.mech,
             "q": session.q.copy(),
             "p": dict(session.p),
-            "session": _Handed(session, self.in_window),
+            "session": _SessionProxy(session, self.in_window),
         }
-        now |= {function: self._callable(function) for function in FUNCTIONS}
+        now |= {function: self._catalogue_function(function) for function in FUNCTIONS}
         for name, value in now.items():
             if name not in self._names or self._names[name] is self._offered.get(name):
                 self._names[name] = value
                 self._offered[name] = value
         return self._names
 
-    def _callable(self, id: str) -> Callable[..., Result]:
+    def _catalogue_function(self, id: str) -> Callable[..., Result]:
         if id in self._offered:
             return self._offered[id]  # type: ignore[no-any-return]
 
         def function(**options: Any) -> Result:
             result = call(id, self.context(), **options)
             write_pictures(result, self.context())
-            self.in_window(lambda: self._answer(result))
+            self.in_window(lambda: self._emit_result(result))
             return result
 
         function.__name__ = function.__qualname__ = id
         function.__doc__ = FUNCTIONS[id].help
         return function
 
-    def _answer(self, result: Result) -> None:
+    def _emit_result(self, result: Result) -> None:
         self.answering = True
         try:
             self._session.produced.emit(result)
@@ -138,7 +138,7 @@ class Interpreter(QObject):
         return True
 
     def _execute(self, text: str, names: dict[str, Any]) -> None:
-        with _Output(self.wrote.emit):
+        with _CapturedOutput(self.wrote.emit):
             try:
                 _run(text, names, self._show)
             except KinetostatError as error:
@@ -148,7 +148,7 @@ class Interpreter(QObject):
             except SystemExit:
                 self.wrote.emit("The console stays open; close the window to leave.\n", "")
             except BaseException as error:  # whatever the person's text raises is shown to the person
-                self.wrote.emit(_told(error), "error")
+                self.wrote.emit(_short_traceback(error), "error")
         self.ended.emit()
 
     def _show(self, value: object) -> None:
@@ -159,7 +159,7 @@ class Interpreter(QObject):
         text = value.to_text(degrees=True) if isinstance(value, Result) else repr(value)
         self.wrote.emit(text + "\n", "")
 
-    def _forget(self) -> None:
+    def _join_thread(self) -> None:
         if self._thread is not None:
             self._thread.join(WAIT)
             self._thread = None
@@ -179,7 +179,7 @@ class Interpreter(QObject):
                 if self._stopping:
                     raise KeyboardInterrupt from None
 
-    def _serve(self, action: Callable[[], Any], answer: Future[Any]) -> None:
+    def _run_in_window(self, action: Callable[[], Any], answer: Future[Any]) -> None:
         try:
             answer.set_result(action())
         except BaseException as error:  # goes on in the console's thread
@@ -195,7 +195,7 @@ def _run(text: str, names: dict[str, Any], show: Callable[[object], None]) -> No
         show(eval(compile(ast.Expression(last.value), FILE, "eval"), names))
 
 
-def _told(error: BaseException) -> str:
+def _short_traceback(error: BaseException) -> str:
     """Return a short traceback with only the lines of the user's own text."""
     if isinstance(error, SyntaxError) and error.filename == FILE:
         return "".join(traceback.format_exception_only(error))
@@ -204,7 +204,7 @@ def _told(error: BaseException) -> str:
     return "".join([*lines, *traceback.format_exception_only(error)])
 
 
-class _Handed:
+class _SessionProxy:
     """Proxy of the session for the console: attributes are read and methods called in the window's thread."""
 
     def __init__(self, target: Any, in_window: Callable[[Callable[[], Any]], Any]) -> None:
@@ -232,7 +232,7 @@ class _Handed:
         return f"<session of {self._target.model.name}>"
 
 
-class _Output:
+class _CapturedOutput:
     """Context manager that sends everything this thread prints to `write(text, kind)`."""
 
     def __init__(self, write: Callable[[str, str], None]) -> None:
@@ -241,8 +241,8 @@ class _Output:
     def __enter__(self) -> None:
         for name, kind in (("stdout", ""), ("stderr", "error")):
             stream = getattr(sys, name)
-            if not isinstance(stream, _Split):
-                stream = _Split(stream)
+            if not isinstance(stream, _RoutedStream):
+                stream = _RoutedStream(stream)
                 setattr(sys, name, stream)
             stream.routes[threading.get_ident()] = partial(self._send, kind)
 
@@ -252,13 +252,13 @@ class _Output:
     def __exit__(self, *_: object) -> None:
         for name in ("stdout", "stderr"):
             stream = getattr(sys, name)
-            if isinstance(stream, _Split):
+            if isinstance(stream, _RoutedStream):
                 stream.routes.pop(threading.get_ident(), None)
                 if not stream.routes:
                     setattr(sys, name, stream.original)
 
 
-class _Split:
+class _RoutedStream:
     """Output stream that routes the text of selected threads elsewhere."""
 
     def __init__(self, original: TextIO | None) -> None:

@@ -254,8 +254,8 @@ class Popup(QListWidget):
         super().__init__()
         self.setWindowFlag(Qt.WindowType.Popup)
         self._take, self._stem = take, ""
-        self.itemActivated.connect(lambda item: self._chosen(item.text()))
-        self.itemClicked.connect(lambda item: self._chosen(item.text()))
+        self.itemActivated.connect(lambda item: self._on_chosen(item.text()))
+        self.itemClicked.connect(lambda item: self._on_chosen(item.text()))
 
     def offer(self, stem: str, words: list[str], corner: object) -> None:
         """Show completions below the cursor."""
@@ -273,13 +273,13 @@ class Popup(QListWidget):
         if event.key() == Qt.Key.Key_Tab:
             self.setCurrentRow((self.currentRow() + 1) % self.count())
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self._chosen(self.currentItem().text())
+            self._on_chosen(self.currentItem().text())
         elif event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
             super().keyPressEvent(event)
         else:
             self.hide()
 
-    def _chosen(self, text: str) -> None:
+    def _on_chosen(self, text: str) -> None:
         if self.isVisible():
             self.hide()
             self._take(self._stem, text)

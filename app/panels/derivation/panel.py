@@ -70,8 +70,8 @@ class DerivationPanel(QWidget):
         self._later.timeout.connect(self.refresh)
         self._life = Lifetime()
         self._life.listen(
-            (self._session.changed, self._changed),
-            (self._session.moved, self._moved),
+            (self._session.changed, self._on_document_changed),
+            (self._session.moved, self._on_pose_changed),
         )
 
     def close(self) -> None:
@@ -85,7 +85,7 @@ class DerivationPanel(QWidget):
         self.list = QListWidget()
         self.list.setMinimumWidth(120)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)  # long titles end in "…"
-        self.list.currentRowChanged.connect(self._chosen)
+        self.list.currentRowChanged.connect(self._on_chosen)
         self.list.installEventFilter(self)
         PlainKeys(self.list, typing=False)
         self._split = QSplitter()
@@ -105,7 +105,7 @@ class DerivationPanel(QWidget):
         page.forward.clicked.connect(lambda: self.step(1))
         page.symbols.activated.connect(lambda _: self.begin(anew=True))
         page.close_.clicked.connect(self.end)
-        page.stop.clicked.connect(self._stopped)
+        page.stop.clicked.connect(self._on_stopped)
         self._split.addWidget(page)
         self._split.setSizes([170, 700])
         self._split.setStretchFactor(1, 1)
@@ -204,7 +204,7 @@ class DerivationPanel(QWidget):
         if self.on:
             self.list.setCurrentRow(min(max(self.list.currentRow() + direction, 0), len(self.steps) - 1))
 
-    def _chosen(self, row: int) -> None:
+    def _on_chosen(self, row: int) -> None:
         step = self.current
         if step is None:
             return
@@ -218,7 +218,7 @@ class DerivationPanel(QWidget):
             self.page.show_tables(assignment(self.context(), self.robot), self._view.settings)
             return
         if row in self._known:
-            self._derived(row, self._known[row])
+            self._on_derived(row, self._known[row])
         else:
             self._derive(row)
 
@@ -235,11 +235,11 @@ class DerivationPanel(QWidget):
 
         job = self._job = self._jobs.start(f"Derivation: {step.title}", work)
         self.page.waiting.show()
-        job.succeeded.connect(lambda formula: self._derived(row, formula) if self._job is job else None)
+        job.succeeded.connect(lambda formula: self._on_derived(row, formula) if self._job is job else None)
         job.failed.connect(self._guard.report)
-        job.ended.connect(lambda: self._ended(job))
+        job.ended.connect(lambda: self._on_ended(job))
 
-    def _ended(self, job: Job) -> None:
+    def _on_ended(self, job: Job) -> None:
         if self._job is job:
             self._job = None
             self.page.waiting.hide()
@@ -250,11 +250,11 @@ class DerivationPanel(QWidget):
             self._job = None
             self.page.waiting.hide()
 
-    def _stopped(self) -> None:
+    def _on_stopped(self) -> None:
         self._cancel()
         self.page.say("Stopped. Choose the step again to derive it.")
 
-    def _derived(self, row: int, formula: Formulas | None) -> None:
+    def _on_derived(self, row: int, formula: Formulas | None) -> None:
         self._known[row] = formula
         if row == self.list.currentRow():
             self.page.show_formula(formula)
@@ -284,13 +284,13 @@ class DerivationPanel(QWidget):
             shown_numbers = without_dust(numbers(self.robot, step, values))
             self.page.show_numbers(shown_numbers, moving=step.what in ("K", "Ki", "C", "tau"))
 
-    def _moved(self) -> None:
+    def _on_pose_changed(self) -> None:
         if self.on and self._seen and not self._later.isActive():
             part = self.page.part
             long = part is not None and sum(cell.operations for cell in part.view.grid.all) > LONG
             self._later.start(SLOW if long else FAST)
 
-    def _changed(self, old: State, new: State) -> None:
+    def _on_document_changed(self, old: State, new: State) -> None:
         if old.model is new.model:
             return
         if self.on and len(old.model.expanded.joints) == len(new.model.expanded.joints):

@@ -36,7 +36,7 @@ class CurvePage(QWidget):
         self.smooth = QLineEdit("7")
         self.smooth.setMaximumWidth(NARROW)
         self.smooth.setAccessibleName("Fourier terms")
-        self.smooth.textEdited.connect(lambda _: self._keep_terms())
+        self.smooth.textEdited.connect(lambda _: self._forget_drawn_terms())
         self.points = QLineEdit(placeholderText="0.1 0.2; 0.3 0.25; 0.2 0.4 … in metres")
         self.points.setAccessibleName("Points")
         self.points.returnPressed.connect(typed)
@@ -55,21 +55,21 @@ class CurvePage(QWidget):
         form.addRow(self.timed)
         form.setContentsMargins(2, 4, 2, 6)
 
-    _put_aside = ""
+    _drawn_terms = ""
     """Number of Fourier terms for drawn curves, kept while points are shown that are used as they are."""
 
     def take_as_is(self) -> None:
         """Use points that were read or stored without smoothing."""
-        self._put_aside = self._put_aside or self.smooth.text()
+        self._drawn_terms = self._drawn_terms or self.smooth.text()
         self.smooth.setText("0")
 
     def take_smoothed(self) -> None:
         """Smooth drawn points again, with the number of terms in use before points were taken as they are."""
-        self.smooth.setText(self._put_aside or self.smooth.text())
-        self._keep_terms()
+        self.smooth.setText(self._drawn_terms or self.smooth.text())
+        self._forget_drawn_terms()
 
-    def _keep_terms(self) -> None:
-        self._put_aside = ""
+    def _forget_drawn_terms(self) -> None:
+        self._drawn_terms = ""
 
     def terms(self) -> int:
         """Return the number of Fourier terms; 0 means no smoothing. Raises ModelError."""

@@ -57,16 +57,18 @@ class GenerationPicture(QWidget):
         (x0, y0), (x1, y1) = everything.min(axis=0), everything.max(axis=0)
         x, y = (float(x0), float(x1)), (float(y0), float(y1))
         if poses:
-            x, y = self._equal(x, y)
+            x, y = self._equal_scales(x, y)
         frame = Frame(QRectF(self.rect()), x, y)
         frame.draw(painter, ink, self._across, self._up)
         painter.setClipRect(frame.rect.adjusted(-ARM, -ARM, ARM, ARM))
         for rows, color, strong in ((self.found, ink.chosen, True), (self.wanted, ink.text, False)):
-            self._poses(painter, frame, rows, color, strong) if poses else self._line(
+            self._draw_poses(painter, frame, rows, color, strong) if poses else self._draw_line(
                 painter, frame, rows, color, strong
             )
 
-    def _equal(self, x: tuple[float, float], y: tuple[float, float]) -> tuple[tuple[float, float], tuple[float, float]]:
+    def _equal_scales(
+        self, x: tuple[float, float], y: tuple[float, float]
+    ) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return axis ranges that give both axes the same scale."""
         inside = Frame(QRectF(self.rect()), (0.0, 1.0), (0.0, 1.0)).rect
         scale = max((x[1] - x[0]) / inside.width(), (y[1] - y[0]) / inside.height(), 1e-12) * 1.25
@@ -74,7 +76,7 @@ class GenerationPicture(QWidget):
         half = scale * inside.width() / 2, scale * inside.height() / 2
         return (middle[0] - half[0], middle[0] + half[0]), (middle[1] - half[1], middle[1] + half[1])
 
-    def _line(self, painter: QPainter, frame: Frame, rows: Array, color: QColor, found: bool) -> None:
+    def _draw_line(self, painter: QPainter, frame: Frame, rows: Array, color: QColor, found: bool) -> None:
         """Draw a line through achieved values, or circles at desired ones."""
         if not len(rows):
             return
@@ -93,7 +95,7 @@ class GenerationPicture(QWidget):
         for point in points:
             painter.drawEllipse(point, 4.0, 4.0)
 
-    def _poses(self, painter: QPainter, frame: Frame, rows: Array, color: QColor, found: bool) -> None:
+    def _draw_poses(self, painter: QPainter, frame: Frame, rows: Array, color: QColor, found: bool) -> None:
         """Draw both axes of each pose, with numbers next to the desired ones."""
         if not len(rows):
             return

@@ -63,7 +63,7 @@ class MachinePage(QTabWidget):
         self.duration, self.starts = QLineEdit("1"), QLineEdit("5")
         self.points, self.poses = NumberTable("Points", units), NumberTable("Poses", units)
         self._lay_out()
-        self._name_all()
+        self._name_inputs()
         self._connect()
         self.show_kind(PARAMETERS)
 
@@ -111,7 +111,7 @@ class MachinePage(QTabWidget):
         self._form.addRow(title, field)
         return self._form.rowCount() - 1
 
-    def _name_all(self) -> None:
+    def _name_inputs(self) -> None:
         for field, words in (
             (self.minimise, "Formula to be minimised"),
             (self.require, "Conditions to be met, separated by semicolons"),
@@ -134,8 +134,8 @@ class MachinePage(QTabWidget):
 
     def _connect(self) -> None:
         self.along.currentIndexChanged.connect(lambda _: self.duration.setEnabled(self.along.currentData() == RUN))
-        self.driven.currentIndexChanged.connect(lambda _: self._head_tables())
-        self.output.textChanged.connect(lambda _: self._head_tables())
+        self.driven.currentIndexChanged.connect(lambda _: self._set_column_titles())
+        self.output.textChanged.connect(lambda _: self._set_column_titles())
         self.output.textEdited.connect(lambda _: self._complete())
         for table in (self.points, self.poses):
             table.edited.connect(self._edit)
@@ -156,14 +156,14 @@ class MachinePage(QTabWidget):
             completer.popup().setObjectName("completions")
             self.output.setCompleter(completer)
 
-    def _count_up(self) -> None:
+    def _show_counts(self) -> None:
         """Show the number of variables, goals and rows in the tabs' titles."""
         rows = "Poses" if self._kind == MOTION else "Points"
         for tab, title, count in ((VARY, "Vary", self.vary.count()), (ROWS, rows, self.table.count())):
             self.setTabText(tab, f"{title} ({count})" if count else title)
 
     def _edit(self) -> None:
-        self._count_up()
+        self._show_counts()
         self.edited.emit()
 
     # -------------------------------------------------------------------------------------------- showing
@@ -181,8 +181,8 @@ class MachinePage(QTabWidget):
         self.points.setVisible(kind == FUNCTION)
         self.poses.setVisible(kind == MOTION)
         self.setTabVisible(ROWS, kind in (FUNCTION, MOTION))
-        self._head_tables()
-        self._count_up()
+        self._set_column_titles()
+        self._show_counts()
 
     def show_machine(self, model: Model, mech: Mechanism) -> None:
         """Show the parameters, coordinates and bodies of a machine."""
@@ -207,16 +207,16 @@ class MachinePage(QTabWidget):
         self.frame.setCurrentIndex(self.frame.findText(frame) if frame in mech.frame_names else self.frame.count() - 1)
         self.frame.blockSignals(False)
         self.duration.setEnabled(self.along.currentData() == RUN)
-        self._hint(ExampleNames.of(mech))
-        self._head_tables()
+        self._show_examples(ExampleNames.of(mech))
+        self._set_column_titles()
 
-    def _hint(self, names: ExampleNames) -> None:
+    def _show_examples(self, names: ExampleNames) -> None:
         """Show examples of valid input for this machine."""
         self.minimise.setPlaceholderText(names.hint("span({frame}.position.z)", "(mode[1].period - 1)^2"))
         self.require.setPlaceholderText(names.hint("min({frame}.position.z) > 5 cm", end="; …"))
         self.output.setPlaceholderText(names.hint("{joint}.q", "{frame}.position.z"))
 
-    def _head_tables(self) -> None:
+    def _set_column_titles(self) -> None:
         """Set the tables' column titles with units."""
         driven = str(self.driven.currentData() or "x")
         output = self.output.text().strip()
@@ -310,17 +310,17 @@ class MachinePage(QTabWidget):
         self.driven.setCurrentIndex(max(0, self.driven.findData(aim.coordinate)))
         if aim.kind == "function":
             self.output.setText(aim.output)
-            self._head_tables()
+            self._set_column_titles()
             self.points.show_rows([(row.x, row.y) for row in aim.function])
         elif aim.kind == "motion":
             self.frame.setCurrentIndex(max(0, self.frame.findText(aim.frame)))
             self.plane.setCurrentIndex(self.plane.findData(aim.plane))
-            self._head_tables()
+            self._set_column_titles()
             self.poses.show_rows([(row.x, row.u, row.v, row.angle) for row in aim.poses])
         else:
             self.minimise.setText(aim.minimise)
             along = aim.coordinate if aim.over == "sweep" else aim.over
             self.along.setCurrentIndex(max(0, self.along.findData(along)))
             self.duration.setText(f"{aim.duration}")
-        self._count_up()
+        self._show_counts()
         return missing

@@ -53,9 +53,9 @@ class PacedSearch(QObject):
         self.has_found = False
         """Whether it has found something."""
         self._shown_at = 0.0
-        self._soon = self._timer(LOOK_AGAIN, self._look)
+        self._soon = self._timer(LOOK_AGAIN, self._show_best)
         self._shown = self._timer(SHOWN, self._free.set)
-        self._patience = self._timer(PATIENCE, self._end_of_patience)
+        self._patience = self._timer(PATIENCE, self._on_patience_over)
 
     def _timer(self, milliseconds: int, then: Callable[[], object]) -> QTimer:
         timer = QTimer(self, singleShot=True, interval=milliseconds)
@@ -89,7 +89,7 @@ class PacedSearch(QObject):
         def own(hear: Callable[..., object]) -> Callable[..., None]:
             return lambda *what: None if self._job is not job else (hear(*what), None)[1]
 
-        job.grown.connect(own(self._grown))
+        job.grown.connect(own(self._on_progress))
         job.succeeded.connect(own(self.succeeded.emit))
         job.failed.connect(own(self.failed.emit))
         job.stopped.connect(own(self.given_up.emit))
@@ -122,11 +122,11 @@ class PacedSearch(QObject):
             self._job.cancel()
             self._ended()
 
-    def _end_of_patience(self) -> None:
+    def _on_patience_over(self) -> None:
         if self.busy and self._stop.is_set():
             self.late.emit()
 
-    def _grown(self, what: Any) -> None:
+    def _on_progress(self, what: Any) -> None:
         self.has_found, self.best = True, what
         self.better.emit(what)
         if time.monotonic() - self._shown_at < LOOKED_EVERY or self._stop.is_set():
@@ -135,7 +135,7 @@ class PacedSearch(QObject):
         self._free.clear()
         self._soon.start()
 
-    def _look(self) -> None:
+    def _show_best(self) -> None:
         """Show the best result so far once the search waits."""
         if not self.busy or self._stop.is_set():
             self._free.set()

@@ -57,7 +57,9 @@ class DesignPanel(QWidget):
         self._session = session
         self._units: Units = settings or SIUnits()
         self._life = Lifetime()
-        self.curve = WantedCurve(stage, self._life, self._forget, self._refuse, self._draw_begun, self._drawn_in_view)
+        self.curve = WantedCurve(
+            stage, self._life, self._drop_results, self._refuse, self._on_drawing_begun, self._on_drawn_in_view
+        )
         self.curve_page, self.canvas, self.in_view = self.curve.page, self.curve.canvas, self.curve.in_view
         self.searching = PacedSearch(jobs, self)
         self.process = jobs.process
@@ -75,7 +77,7 @@ class DesignPanel(QWidget):
         for kind, title in enumerate(TITLES):
             self.kind.addItem(title, kind)
         self.kind.setAccessibleName("Kind of design problem")
-        self.kind.currentIndexChanged.connect(self._turned)
+        self.kind.currentIndexChanged.connect(self._on_kind_changed)
         self.search_button = push_button("Search", "Start the search (the best result so far is shown)", self.search)
         self.pause_button = push_button("Pause", "Pause the search, or continue it", self.pause, checkable=True)
         self.stop_button = push_button("Stop", "Stop the search and keep the best result so far", self.stop)
@@ -83,19 +85,19 @@ class DesignPanel(QWidget):
             "Try this", "Show the chosen result without changing the machine", self.try_it, checkable=True
         )
         self.apply_button = push_button("Apply", "Apply the chosen result to the machine (can be undone)", self.apply)
-        self.saved = SavedDesigns(session, self._show_aim, self._aim, self._refuse)
+        self.saved = SavedDesigns(session, self._load_design, self._current_design, self._refuse)
         self._lay_out()
-        self._hear_search()
-        self._life.listen((session.changed, self._machine_changed))
+        self._connect_search()
+        self._life.listen((session.changed, self._on_machine_changed))
         if isinstance(settings, Settings):
-            self._life.listen((settings.changed, self._setting_changed))
-        self._begin()
+            self._life.listen((settings.changed, self._on_setting_changed))
+        self._fill_parameter_rows()
 
     def _lay_out(self) -> None:
         """Lay out input, picture and results side by side below the buttons."""
         self.machine_page = MachinePage(self._units, self.names, self._choose_rows)
         self.machine_page.refused.connect(self._refuse)
-        self.machine_page.edited.connect(self._edited)
+        self.machine_page.edited.connect(self._on_edited)
         self.pages, self.pictures = QStackedWidget(), QStackedWidget()
         self.pages.addWidget(self.machine_page)
         self.pages.addWidget(scrolled(self.curve_page))
@@ -104,7 +106,7 @@ class DesignPanel(QWidget):
         self.results = plain_table((), "Results")
         self.results.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.results.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.results.itemSelectionChanged.connect(self._chosen)
+        self.results.itemSelectionChanged.connect(self._on_chosen)
         asked = QWidget()
         left = QVBoxLayout(asked)
         left.setContentsMargins(8, 0, 0, 0)
@@ -126,16 +128,16 @@ class DesignPanel(QWidget):
         self.process.begin_beside()
         self._show_first()
 
-    def _hear_search(self) -> None:
+    def _connect_search(self) -> None:
         """Connect the signals of the search."""
         search = self.searching
-        search.better.connect(self._better)
+        search.better.connect(self._on_better_result)
         search.seen.connect(self._show_best)
-        search.succeeded.connect(self._succeeded)
-        search.failed.connect(self._failed)
+        search.succeeded.connect(self._on_succeeded)
+        search.failed.connect(self._on_failed)
         search.given_up.connect(lambda: self.note.say(NOTHING_FOUND, "hint"))
-        search.late.connect(self._leave)
-        search.ended.connect(self._ended)
+        search.late.connect(self._abandon_search)
+        search.ended.connect(self._on_ended)
 
     def _refuse(self, words: str) -> None:
         self.note.say(words, "error")
@@ -150,13 +152,13 @@ class DesignPanel(QWidget):
             self._names = Signals(self._session.mech).all
         return self._names
 
-    def _begin(self) -> None:
+    def _fill_parameter_rows(self) -> None:
         """Fill the rows with the machine's free parameters."""
         session = self._session
         self._names = ()
         self.machine_page.show_machine(session.model, session.mech)
         if not self._applying:
-            self._forget()
+            self._drop_results()
         if not session.mech.p_names and self.kind.currentData() != CURVE:
             self.note.say(
                 ("The machine has no free parameters. Define lengths or spring constants as parameters first."), "hint"
@@ -174,7 +176,7 @@ class DesignPanel(QWidget):
             self.saved.names.setEditText("")
             self.curve.clear()
 
-    def _machine_changed(self, old: State, new: State) -> None:
+    def _on_machine_changed(self, old: State, new: State) -> None:
         if old.model is not new.model:
             self.saved.offer()
         if old.model.machine != new.model.machine and not self.searching.busy:
@@ -185,17 +187,17 @@ class DesignPanel(QWidget):
     def _show_machine(self) -> None:
         """Update the panel after the machine or its elements have changed."""
         if self.machine_page.vary.names != list(self._session.mech.p_names):
-            self._begin()
+            self._fill_parameter_rows()
         else:
             self._names = ()
             self.machine_page.show_machine(self._session.model, self._session.mech)
 
-    def _setting_changed(self, key: str) -> None:
+    def _on_setting_changed(self, key: str) -> None:
         if key.startswith("units/"):
             self.machine_page.refresh_units()
-            self._edited()
+            self._on_edited()
 
-    def _edited(self) -> None:
+    def _on_edited(self) -> None:
         """Update the picture of the desired behaviour."""
         if self.kind.currentData() not in (FUNCTION, MOTION):
             return
@@ -204,53 +206,53 @@ class DesignPanel(QWidget):
         except KinetostatError:
             return
         rows = shown_rows(aim, self._session.model, self._units)
-        x, y = (self._title(name) for name in (aim.coordinate, aim.output))
+        x, y = (self._title_with_unit(name) for name in (aim.coordinate, aim.output))
         u, v = (f"{axis}, {measure_of('length').display(self._units).symbol}" for axis in aim.plane)
         self.picture.show_wanted(rows, *((u, v) if aim.kind == "motion" else (x, y)))
 
-    def _title(self, name: str) -> str:
+    def _title_with_unit(self, name: str) -> str:
         symbol = measure_of(dimension_of_signal(self._session.model, name)).display(self._units).symbol
         return f"{name}, {symbol}" if symbol else name
 
-    def _aim(self, name: str) -> Aim:
+    def _current_design(self, name: str) -> Aim:
         """Return the panel's contents as a design of the document. Raises ModelError."""
         if self.kind.currentData() == CURVE:
             return self.curve.aim(name)
         return self.machine_page.aim(name)
 
-    def _show_aim(self, aim: Aim) -> None:
+    def _load_design(self, aim: Aim) -> None:
         """Show a design of the document."""
         self.kind.setCurrentIndex(self.kind.findData(OF_AIMS[aim.kind]))
-        self._forget()
+        self._drop_results()
         if aim.kind == "curve":
             self.curve.show_aim(self._session.model, aim)
             return
         missing = self.machine_page.show_aim(aim)
-        self._edited()
+        self._on_edited()
         if missing:
             self.note.say(f"The machine has no {', '.join(missing)}.", "warning")
 
-    def _turned(self) -> None:
+    def _on_kind_changed(self) -> None:
         kind = self.kind.currentData()
         self.pages.setCurrentIndex(kind == CURVE)
         self.pictures.setCurrentIndex({PARAMETERS: 0, CURVE: 2}.get(kind, 1))
         if kind != CURVE:
             self.machine_page.show_kind(kind)
-        self._forget()
-        self._edited()
+        self._drop_results()
+        self._on_edited()
         self.curve.show_in_view(kind == CURVE)
 
-    def _forget(self) -> None:
+    def _drop_results(self) -> None:
         """Drop results that belong to a previous problem."""
-        self._untry()
+        self._undo_trial()
         self.found, self.linkages, self._generated = None, (), {}
         fill(self.results, [], [])
         self.chart.clear()
         self.picture.show_found(self.picture.wanted[:0])
-        self._enable()
+        self._enable_buttons()
         self.note.say("")
 
-    def _enable(self) -> None:
+    def _enable_buttons(self) -> None:
         busy = self.searching.busy
         there = self.results.currentRow() >= 0 and not busy
         self.search_button.setEnabled(not busy)
@@ -263,11 +265,11 @@ class DesignPanel(QWidget):
     def _choose_rows(self) -> str:
         return QFileDialog.getOpenFileName(self, "Rows of numbers", "", "Tables (*.csv *.txt)")[0]
 
-    def _draw_begun(self) -> None:
+    def _on_drawing_begun(self) -> None:
         """Prepare the panel after a curve was drawn in the view."""
         self.kind.setCurrentIndex(self.kind.findData(CURVE))
 
-    def _drawn_in_view(self, count: int) -> None:
+    def _on_drawn_in_view(self, count: int) -> None:
         self.note.say(f"{count} points drawn. Press Search to find linkages that follow them.", "hint")
 
     # ---------------------------------------------------------------------------------------------- searching
@@ -286,21 +288,21 @@ class DesignPanel(QWidget):
         except KinetostatError as error:
             self.note.say(str(error), "error")
             return
-        self._forget()
-        self._edited()
+        self._drop_results()
+        self._on_edited()
         self.pause_button.setChecked(False)
         self.note.say("Searching …", "hint")
         self.searching.begin("Design", work)
-        self._enable()
+        self._enable_buttons()
 
-    def _better(self, what: Any) -> None:
+    def _on_better_result(self, what: Any) -> None:
         if isinstance(what, Better):
             self.chart.add(what.start, what.value)
 
     def _show_best(self, what: Any) -> None:
         """Show the best result so far."""
         if isinstance(what, Better):
-            words = f"Start {what.start + 1}: {self._worth(what.value)}"
+            words = f"Start {what.start + 1}: {self._objective_text(what.value)}"
             self.note.say(
                 f"{words}.{what.lost} The others go on." if what.lost else words, "warning" if what.lost else "hint"
             )
@@ -311,7 +313,7 @@ class DesignPanel(QWidget):
             self.note.say(f"{TOPOLOGY_TITLES[what.topology]}: deviation {what.relative:.3g} of the curve size", "hint")
             self.curve.show_found([what.best.curve()])
 
-    def _worth(self, value: float) -> str:
+    def _objective_text(self, value: float) -> str:
         """Return an objective value as text in the unit of the fitted quantity."""
         kind = self.kind.currentData()
         if kind == MOTION:
@@ -321,7 +323,7 @@ class DesignPanel(QWidget):
             return quantity(value, measure_of(dimension_of_signal(self._session.model, output)), self._units, 5)
         return f"{value:.6g}"
 
-    def _succeeded(self, found: Any) -> None:
+    def _on_succeeded(self, found: Any) -> None:
         self._session.cancel()
         if isinstance(found, Found):
             self._show_designed(found)
@@ -333,7 +335,10 @@ class DesignPanel(QWidget):
         found = self.found
         measures = {name: measure_of(dimension_of_signal(self._session.model, name)) for name in found.best.parameters}
         show_designed(
-            self.results, found, self._worth, lambda name, value: number(value, measures[name], self._units, FIRST),
+            self.results,
+            found,
+            self._objective_text,
+            lambda name, value: number(value, measures[name], self._units, FIRST),
             {name: measure.display(self._units).symbol for name, measure in measures.items()},
         )  # fmt: skip
         self.results.selectRow(0)
@@ -343,7 +348,7 @@ class DesignPanel(QWidget):
         off = " deviation (rms)" if self.kind.currentData() in (FUNCTION, MOTION) else ""
         lost = f" {lost_words(result.lost[0])}" if result.lost else ""
         more = f" So did {len(result.lost) - 1} more." if len(result.lost) > 1 else ""
-        by = f"{self._worth(found.best.value)}{off} by {found.solver} ({found.reason})."
+        by = f"{self._objective_text(found.best.value)}{off} by {found.solver} ({found.reason})."
         self.note.say(f"{by}{lost}{more}{bounds}{missed}{alike}", "warning" if missed or lost else "done")
 
     def _show_linkages(self, found: tuple[Linkage, ...], lost: str = "") -> None:
@@ -355,11 +360,11 @@ class DesignPanel(QWidget):
         kept = f" {lost} Earlier results are kept." if lost else ""
         self.note.say(words + kept, "warning" if best.defects or lost else "done")
 
-    def _failed(self, error: BaseException) -> None:
+    def _on_failed(self, error: BaseException) -> None:
         self._session.cancel()
         self.note.say(str(error), "error")
 
-    def _leave(self) -> None:
+    def _abandon_search(self) -> None:
         """Stop waiting for a stopped search that is still preparing (compiling code for another linkage type takes
         seconds); it ends in the background and earlier results are kept."""
         search = self.searching
@@ -372,9 +377,9 @@ class DesignPanel(QWidget):
         else:
             self.note.say(NOTHING_FOUND, "hint")
 
-    def _ended(self) -> None:
+    def _on_ended(self) -> None:
         self._session.cancel()
-        self._enable()
+        self._enable_buttons()
 
     def pause(self) -> None:
         """Pause the search, or continue it."""
@@ -390,9 +395,9 @@ class DesignPanel(QWidget):
 
     # ------------------------------------------------------------------------------------------------- results
 
-    def _chosen(self) -> None:
+    def _on_chosen(self) -> None:
         at = self.results.currentRow()
-        self._enable()
+        self._enable_buttons()
         if at < 0:
             return
         if self.linkages:
@@ -411,7 +416,7 @@ class DesignPanel(QWidget):
         if self._trying and self.found is not None:
             self._session.preview(parameters=dict(self.found.table[self.results.currentRow()].parameters))
 
-    def _untry(self) -> None:
+    def _undo_trial(self) -> None:
         if self._trying:
             self._session.cancel()
         self._trying = False
@@ -420,7 +425,7 @@ class DesignPanel(QWidget):
     def apply(self) -> None:
         """Apply the chosen result as one undo step."""
         at = self.results.currentRow()
-        self._untry()
+        self._undo_trial()
         self._applying = True  # the other results stay beside it
         try:
             if self.found is not None and 0 <= at < len(self.found.table):

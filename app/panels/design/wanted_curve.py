@@ -42,8 +42,8 @@ class WantedCurve:
         self._forget, self._refused, self._begun, self._told = forget, refused, begun, drawn
         self.in_view = CurveInView(stage, self._drawn_in_view, life)
         self.canvas = CurveCanvas()
-        self.canvas.drawn.connect(self._drawn)
-        self.page = CurvePage(self.in_view.draw, self._read, self.clear, self._typed)
+        self.canvas.drawn.connect(self._on_drawn)
+        self.page = CurvePage(self.in_view.draw, self._read, self.clear, self._on_typed)
         self.page.closed.toggled.connect(lambda _: self.show(self.canvas.target))
 
     @property
@@ -85,7 +85,7 @@ class WantedCurve:
 
     # -------------------------------------------------------------------------------------------- taking
 
-    def _drawn(self) -> None:
+    def _on_drawn(self) -> None:
         self.page.points.clear()
         self.page.take_smoothed()
         self.in_view.forget_plane()
@@ -108,7 +108,7 @@ class WantedCurve:
             return
         self._told(len(drawn.points))
 
-    def _typed(self) -> None:
+    def _on_typed(self) -> None:
         self.take(self.page.points.text().replace(";", "\n"), ".csv", "points")
 
     def _read(self) -> None:

@@ -45,7 +45,7 @@ GROUPS = {
 FINDING = Qt.ItemDataRole.UserRole
 
 
-class _WrappedCells(QStyledItemDelegate):
+class _WrappingDelegate(QStyledItemDelegate):
     """Delegate that makes cells as tall as their wrapped text needs at the current column width."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
@@ -61,7 +61,7 @@ class _WrappedCells(QStyledItemDelegate):
         return hint
 
 
-class _Proposal(QWidget):
+class _ProposalLine(QWidget):
     """Line above the findings that proposes how to remove all redundant constraints, with a button that does it."""
 
     def __init__(self, parent: QWidget) -> None:
@@ -106,7 +106,7 @@ class FindingsPanel(QWidget):
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.empty.setProperty("muted", True)
         self.empty.setMargin(16)
-        self.proposal = _Proposal(self)
+        self.proposal = _ProposalLine(self)
         self.proposal.button.clicked.connect(self.proposal_accepted)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -116,7 +116,7 @@ class FindingsPanel(QWidget):
         column.addLayout(self.pages, 1)
         self.pages.addWidget(self.empty)
         self.pages.addWidget(self.list)
-        session.changed.connect(self._changed)
+        session.changed.connect(self._on_document_changed)
         self.refresh()
 
     def _table(self) -> QTreeWidget:
@@ -127,7 +127,7 @@ class FindingsPanel(QWidget):
         table.setWordWrap(True)
         table.setIndentation(14)
         table.setIconSize(QSize(16, 16))
-        table.setItemDelegate(_WrappedCells(table))
+        table.setItemDelegate(_WrappingDelegate(table))
         table.setAllColumnsShowFocus(True)
         header = table.header()
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
@@ -135,9 +135,9 @@ class FindingsPanel(QWidget):
         header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
         header.sectionResized.connect(lambda *_: table.scheduleDelayedItemsLayout())
         PointingRows(table, self.session, self._elements)
-        table.itemClicked.connect(self._clicked)
-        table.itemDoubleClicked.connect(self._double_clicked)
-        table.itemActivated.connect(self._double_clicked)
+        table.itemClicked.connect(self._on_clicked)
+        table.itemDoubleClicked.connect(self._on_double_clicked)
+        table.itemActivated.connect(self._on_double_clicked)
         return table
 
     @property
@@ -182,7 +182,7 @@ class FindingsPanel(QWidget):
             group.addChild(item)
         group.setExpanded(True)
 
-    def _changed(self, old: State, new: State) -> None:
+    def _on_document_changed(self, old: State, new: State) -> None:
         if old.model is not new.model:
             self.refresh()
 
@@ -199,16 +199,16 @@ class FindingsPanel(QWidget):
             return ()
         return (Ref(finding.collection, finding.name), *(Ref(*other) for other in finding.others))
 
-    def _clicked(self, item: QTreeWidgetItem) -> None:
+    def _on_clicked(self, item: QTreeWidgetItem) -> None:
         finding = item.data(0, FINDING)
         if isinstance(finding, Finding):
             ref = Ref(finding.collection, finding.name)
             self.session.select(ref if finding.name and exists(self.session.model, ref) else None)
 
-    def _double_clicked(self, item: QTreeWidgetItem) -> None:
+    def _on_double_clicked(self, item: QTreeWidgetItem) -> None:
         finding = item.data(0, FINDING)
         if isinstance(finding, Finding):
-            self._clicked(item)
+            self._on_clicked(item)
             if finding.field:
                 self.field_wanted.emit(finding.field)
 

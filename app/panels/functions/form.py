@@ -48,7 +48,7 @@ class FunctionForm(PanelForm):
         self.reset_button.setVisible(bool(function.options))
         area = self._area(context)
         self.lay_out(function.title, "Explain this function", area, beside=(self.live_box, self.progress))
-        self._recall()
+        self._restore_options()
         self._follow()
 
     # ----------------------------------------------------------------------------- building
@@ -57,7 +57,7 @@ class FunctionForm(PanelForm):
         area = FormArea(self.function.summary, self.function.help)
         for option in self.function.options:
             editor = self.editors[option.id] = editor_of(option, context, self.settings)
-            editor.changed.connect(self._edited)
+            editor.changed.connect(self._on_edited)
             area.rows.addRow(row_label(option.title, option.help) if editor.labelled else "", editor)
         return area
 
@@ -86,7 +86,7 @@ class FunctionForm(PanelForm):
         """Keep the options for the next use."""
         self.settings.remember(f"functions/{self.function.id}", self.options())
 
-    def _recall(self) -> None:
+    def _restore_options(self) -> None:
         kept = self.settings.value(f"functions/{self.function.id}", {})
         if isinstance(kept, dict):
             for key, value in kept.items():
@@ -99,7 +99,7 @@ class FunctionForm(PanelForm):
         """Restore all defaults."""
         for editor in self.editors.values():
             editor.show_value(editor.option.default)
-        self._edited()
+        self._on_edited()
 
     def refresh(self) -> None:
         """Update the form after a change of machine or units."""
@@ -117,7 +117,7 @@ class FunctionForm(PanelForm):
             if isinstance(editor, SymbolsEditor):
                 editor.follow({key: other.value() for key, other in self.editors.items() if other is not editor})
 
-    def _edited(self) -> None:
+    def _on_edited(self) -> None:
         self.show_problem("")
         self._follow()
         self.edited.emit()

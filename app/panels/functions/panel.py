@@ -79,14 +79,14 @@ class FunctionPanel(QWidget):
         self._robotica_runs = False
         self._build()
         self._room = QTimer(self, singleShot=True, interval=0)
-        self._room.timeout.connect(self._make_room)
+        self._room.timeout.connect(self._resize_options)
         self._life = Lifetime()
         self._life.listen(
-            (session.changed, self._changed),
-            (answers.changed, self._show_followed),
-            (self._settings.changed, self._setting_changed),
+            (session.changed, self._on_document_changed),
+            (answers.changed, self._show_live_state),
+            (self._settings.changed, self._on_setting_changed),
         )
-        self._mark_later()
+        self._schedule_marking()
 
     def close(self) -> None:
         """Disconnect from all signals."""
@@ -110,7 +110,7 @@ class FunctionPanel(QWidget):
         self.tree.setUniformRowHeights(True)
         self.tree.installEventFilter(self)
         self._fill()
-        self.tree.currentItemChanged.connect(lambda now, _: self._chosen(now))
+        self.tree.currentItemChanged.connect(lambda now, _: self._on_chosen(now))
         self.tree.itemDoubleClicked.connect(lambda row, _: self.run() if row.data(0, _ID) else None)
         self._place = QWidget()
         column = QVBoxLayout(self._place)
@@ -119,7 +119,7 @@ class FunctionPanel(QWidget):
         split.addWidget(self.tree)
         split.addWidget(self._place)
         split.setChildrenCollapsible(False)
-        split.splitterMoved.connect(lambda *_: self._person_split())
+        split.splitterMoved.connect(lambda *_: self._on_splitter_moved())
         self._split_moved = False
         self._place.hide()
         layout = QVBoxLayout(self)
@@ -153,7 +153,7 @@ class FunctionPanel(QWidget):
         """Return the function whose options are open."""
         return self.form.function if self.form else None
 
-    def _chosen(self, row: QTreeWidgetItem | None) -> None:
+    def _on_chosen(self, row: QTreeWidgetItem | None) -> None:
         chosen = row.data(0, _ID) if row else None
         if chosen is None:
             return
@@ -161,7 +161,7 @@ class FunctionPanel(QWidget):
             self.form.hide()
         form = self._forms.get(chosen)
         if form is None:
-            form = self._forms[chosen] = self._made(chosen)
+            form = self._forms[chosen] = self._make_form(chosen)
             form.wanted.connect(self.run)
             form.stopped.connect(self.stop)
             form.edited.connect(self._room.start)
@@ -178,19 +178,19 @@ class FunctionPanel(QWidget):
             prepare_apart(self._jobs.process, context.mech)
         form.show_busy(self._robotica_runs if isinstance(form, RoboticaSheet) else self._job is not None)
 
-    def _made(self, chosen: str) -> PanelForm:
+    def _make_form(self, chosen: str) -> PanelForm:
         function = self.functions[chosen]
         if function.group == GROUP:
             return RoboticaSheet(function, COMMANDS[function.robotica], self._settings, self._folder)
         form = FunctionForm(function, self.context, self._settings)
-        form.live_switched.connect(lambda on: self._follow(form, on))
+        form.live_switched.connect(lambda on: self._set_live(form, on))
         return form
 
     def _folder(self) -> str:
         """Return the folder of the open machine's file."""
         return str(self._session.folder or "")
 
-    def _make_room(self) -> None:
+    def _resize_options(self) -> None:
         """Give the options the height they ask for, within limits, until the user moves the splitter."""
         self._place.show()
         if self._split_moved or self.form is None:
@@ -199,7 +199,7 @@ class FunctionPanel(QWidget):
         options = min(self.form.wanted_height(), round(0.66 * height))
         self._split.setSizes([height - options, options])
 
-    def _person_split(self) -> None:
+    def _on_splitter_moved(self) -> None:
         self._split_moved = True
 
     def _filter(self, text: str) -> None:
@@ -265,14 +265,14 @@ class FunctionPanel(QWidget):
         self._job = job
         if isinstance(self.form, FunctionForm):
             self.form.show_busy(True)
-        job.progressed.connect(self._progressed)
+        job.progressed.connect(self._on_progress)
         growth = Growth(self._session, function, context, options)
         job.grown.connect(lambda made: growth.grow(made))
         job.succeeded.connect(lambda result: growth.end(result))
         job.stopped.connect(lambda: growth.stop())
         job.failed.connect(self._guard.report)
         job.stopped.connect(lambda: self._session.message.emit("hint", f"{function.title}: stopped."))
-        job.ended.connect(self._ended)
+        job.ended.connect(self._on_ended)
         return job
 
     def _run_line(self, form: RoboticaSheet) -> None:
@@ -296,18 +296,18 @@ class FunctionPanel(QWidget):
         elif self._job is not None:
             self._job.cancel()
 
-    def _progressed(self, fraction: float, text: str) -> None:
+    def _on_progress(self, fraction: float, text: str) -> None:
         if isinstance(self.form, FunctionForm) and self._job is not None:
             self.form.show_progress(fraction, text, self._job.time_left)
 
-    def _ended(self) -> None:
+    def _on_ended(self) -> None:
         self._job = None
         if isinstance(self.form, FunctionForm):
             self.form.show_busy(False)
 
     # ----------------------------------------------------------------------------- following
 
-    def _follow(self, form: FunctionForm, on: bool) -> None:
+    def _set_live(self, form: FunctionForm, on: bool) -> None:
         """Start or stop updating a result card live with the options of a form."""
         if not on:
             self._answers.leave(form.card)
@@ -322,24 +322,24 @@ class FunctionPanel(QWidget):
         form.card = form.card or new_card()
         self._answers.follow(form.function, options, form.card)
 
-    def _show_followed(self) -> None:
+    def _show_live_state(self) -> None:
         """Show that a result is no longer updated, or currently cannot be computed."""
         for form in self._forms.values():
             if isinstance(form, FunctionForm) and form.live:
                 form.show_live(self._answers.follows(form.card), self._answers.problem(form.card))
 
-    def _changed(self, old: State, new: State) -> None:
+    def _on_document_changed(self, old: State, new: State) -> None:
         if old.model is not new.model:
-            self._mark_later()
+            self._schedule_marking()
             if self.form is not None:
                 self.form.refresh()
                 self.form.show_reason(self.form.function.unavailable(self.context()))
 
-    def _mark_later(self) -> None:
+    def _schedule_marking(self) -> None:
         self._unmarked = list(self._rows)
-        slices().add(self, self._mark)
+        slices().add(self, self._mark_available)
 
-    def _mark(self, seconds: float) -> bool:
+    def _mark_available(self, seconds: float) -> bool:
         """Mark, for at least one row, whether the functions are available; return True when all rows are done."""
         until, context = monotonic() + seconds, self.context()
         while self._unmarked:
@@ -351,7 +351,7 @@ class FunctionPanel(QWidget):
                 break
         return not self._unmarked
 
-    def _setting_changed(self, key: str) -> None:
+    def _on_setting_changed(self, key: str) -> None:
         if key.startswith("units/") and self.form is not None:
             self.form.refresh()
 
@@ -359,7 +359,7 @@ class FunctionPanel(QWidget):
         """Update the row colours, which are set explicitly, after a change of theme."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and self._rows:
-            self._mark_later()
+            self._schedule_marking()
 
 
 def make(bench: Workbench) -> FunctionPanel:

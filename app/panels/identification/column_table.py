@@ -59,7 +59,7 @@ class ColumnTable(QTableWidget):
         self._without: list[int] = []
         """Rows that have none yet: fields are made in slices."""
         self._quiet = False
-        self.itemChanged.connect(self._changed)
+        self.itemChanged.connect(self._on_changed)
 
     def show_columns(self, mech: Mechanism, names: Sequence[str], numbers: Array) -> None:
         """Show the columns of a trace with their most likely signals."""
@@ -79,7 +79,7 @@ class ColumnTable(QTableWidget):
             self.setItem(at, COLUMN, head)
             self.setItem(at, UNIT, QTableWidgetItem(unit or ("s" if at == clock else si_unit(mech, signal))))
         self._quiet = False
-        self._said = self._known([CLOCK if at == clock else signal for at, (signal, _) in enumerate(guesses)])
+        self._said = self._selectable([CLOCK if at == clock else signal for at, (signal, _) in enumerate(guesses)])
         self._without = list(range(len(guesses)))
         slices().add(self, self._fill)
 
@@ -87,12 +87,12 @@ class ColumnTable(QTableWidget):
         """Create fields for the given time, at least one; return True once every row has one."""
         until = monotonic() + seconds
         while self._without:
-            self._field(self._without[0])
+            self._field_of_row(self._without[0])
             if monotonic() > until:
                 break
         return not self._without
 
-    def _field(self, at: int) -> Combo:
+    def _field_of_row(self, at: int) -> Combo:
         """Return the field of a row, created when needed."""
         combo: Any = self.cellWidget(at, IS)
         if combo is None:
@@ -100,7 +100,7 @@ class ColumnTable(QTableWidget):
             combo.setModel(self._choices)
             combo.setAccessibleName(f"What {self._names[at]} is")
             combo.setCurrentText(self._said[at])
-            combo.activated.connect(lambda _: self._chosen(at))
+            combo.activated.connect(lambda _: self._on_chosen(at))
             self.setCellWidget(at, IS, combo)
             self._without.remove(at)
         return combo  # type: ignore[no-any-return]
@@ -119,9 +119,9 @@ class ColumnTable(QTableWidget):
         places = [f"{name}.position.{axis}" for name in frames for axis in "xyz"]
         sensors = [sensor.name for sensor in mech.model.expanded.sensors]
         self._choices.setStringList([UNUSED, CLOCK, *dict.fromkeys([*signal_names(mech).values(), *sensors, *places])])
-        self._said = self._known(self._said)
+        self._said = self._selectable(self._said)
 
-    def _known(self, signals: Sequence[str]) -> list[str]:
+    def _selectable(self, signals: Sequence[str]) -> list[str]:
         """Return those of the signals that can be chosen."""
         known = set(self._choices.stringList())
         return [each if each in known else UNUSED for each in signals]
@@ -134,8 +134,8 @@ class ColumnTable(QTableWidget):
     def choose(self, column: str, signal: str, unit: str = "") -> None:
         """Assign a signal and unit to a column, as the user would."""
         at = self._names.index(column)
-        self._field(at).setCurrentText(signal)
-        self._chosen(at)
+        self._field_of_row(at).setCurrentText(signal)
+        self._on_chosen(at)
         if unit:
             self.item(at, UNIT).setText(unit)
 
@@ -173,7 +173,7 @@ class ColumnTable(QTableWidget):
             )
         return found
 
-    def _chosen(self, at: int) -> None:
+    def _on_chosen(self, at: int) -> None:
         """Update the unit after another signal was chosen."""
         from core.identification.measured_trace import si_unit
 
@@ -183,6 +183,6 @@ class ColumnTable(QTableWidget):
         self._quiet = quiet
         self.edited.emit()
 
-    def _changed(self) -> None:
+    def _on_changed(self) -> None:
         if not self._quiet:
             self.edited.emit()

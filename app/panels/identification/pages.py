@@ -129,7 +129,7 @@ class ForcesPage(QWidget):
         self.fields.line(
             "held", "Held back", "25 %", tip=("Fraction of the rows held back to validate the fit"), narrow=True
         )
-        _as_page(self, form)
+        _set_page_layout(self, form)
 
     def options(self, context: Context) -> dict[str, Any]:
         """Return the options as `identify` takes them."""
@@ -138,11 +138,11 @@ class ForcesPage(QWidget):
             "only": parts_of(self.fields.lines["only"].text()),
             "method": self.method.currentData(),
             "cutoff": self.fields.number(context, "cutoff", "frequency"),
-            "held_back": _share(self.fields),
+            "held_back": _fraction(self.fields),
         }
 
 
-def _share(fields: Fields) -> float:
+def _fraction(fields: Fields) -> float:
     """Return a fraction of one, which may be written in percent. Raises ModelError."""
     text = fields.lines["held"].text().strip().replace(",", ".")
     percent = text.endswith("%")
@@ -206,7 +206,7 @@ class RunPage(QWidget):
             "v0": {name.removesuffix(".v"): value for name, value in start.items() if name.endswith(".v")},
             "torque": torque_of_text(self.fields.lines["torque"].text()),
             "segments": self.fields.whole(context, "segments"),
-            "held_back": _share(self.fields),
+            "held_back": _fraction(self.fields),
         }
 
     def _bounds(self, context: Context) -> dict[str, Any]:
@@ -258,7 +258,7 @@ class ExcitationPage(QWidget):
             "starts", "Starts", "1", tip=("Number of random motions from which the optimisation starts"), narrow=True
         )
         lines.form.addRow("Criterion", self.criterion)
-        _as_page(self, lines.form)
+        _set_page_layout(self, lines.form)
 
     def options(self, context: Context) -> dict[str, Any]:
         """Return the options as `excitation` takes them."""
@@ -276,7 +276,7 @@ class ExcitationPage(QWidget):
         }
 
 
-def _as_page(page: QWidget, form: QFormLayout) -> None:
+def _set_page_layout(page: QWidget, form: QFormLayout) -> None:
     column = QVBoxLayout(page)
     column.setContentsMargins(8, 4, 8, 6)
     column.addLayout(form)

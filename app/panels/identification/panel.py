@@ -83,7 +83,7 @@ class IdentificationPanel(QWidget):
         for kind, (title, _) in KINDS.items():
             self.kind.addItem(title, kind)
         self.kind.setAccessibleName("Identification method")
-        self.kind.currentIndexChanged.connect(self._turned)
+        self.kind.currentIndexChanged.connect(self._on_kind_changed)
         self.start_button = push_button("Identify", "Compute in the background", self.start)
         self.stop_button = push_button("Stop", "Stop; the result of a fit or motion so far is kept", self.stop)
         self.show_button = push_button("Show", "Add the motion to the list of runs and play it", self.show_motion)
@@ -91,10 +91,10 @@ class IdentificationPanel(QWidget):
         self.apply_button = push_button("Apply", "Apply the results to the machine (can be undone)", self.apply)
         self._lay_out()
         self._life = Lifetime()
-        self._life.listen((session.changed, self._machine_changed), (session.runs.changed, self._offer_sources))
+        self._life.listen((session.changed, self._on_machine_changed), (session.runs.changed, self._offer_sources))
         if isinstance(settings, Settings):
             self._life.listen((settings.changed, lambda _: self.run_page.vary.refresh_units()))
-        self._begin()
+        self._reset()
 
     def _lay_out(self) -> None:
         """Lay out the buttons above, then trace, settings and results side by side."""
@@ -118,7 +118,7 @@ class IdentificationPanel(QWidget):
         row.addWidget(self.source, 1)
         row.addWidget(self.open_button)
         self.columns = ColumnTable()
-        self.columns.edited.connect(self._forget)
+        self.columns.edited.connect(self._drop_results)
         column = QVBoxLayout(part)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -152,24 +152,24 @@ class IdentificationPanel(QWidget):
 
     # -------------------------------------------------------------------------------------------- the machine
 
-    def _begin(self) -> None:
+    def _reset(self) -> None:
         """Reset the panel for a newly opened machine."""
         self.title = ""
         self.columns.clear_columns()
         self.run_page.show_parameters(self._session.context())
         self._offer_sources()
-        self._turned()
+        self._on_kind_changed()
 
-    def _machine_changed(self, old: State, new: State) -> None:
+    def _on_machine_changed(self, old: State, new: State) -> None:
         if old.model is new.model:
             return
         if not self._applying:
-            self._forget()
+            self._drop_results()
         if self.columns.rowCount():
             self.columns.offer(self._session.mech)
         self.run_page.show_parameters(self._session.context())
 
-    def _turned(self) -> None:
+    def _on_kind_changed(self) -> None:
         """Update the panel after another identification method was chosen."""
         kind = self.kind.currentData()
         self.pages.setCurrentIndex(kind)
@@ -177,18 +177,18 @@ class IdentificationPanel(QWidget):
         self.start_button.setText(KINDS[kind][1])
         self.numbers.setCurrentIndex(1 if kind == MOTION else 0)
         self.tabs.setTabText(0, "Joints" if kind == MOTION else "Estimates")
-        self._forget()
+        self._drop_results()
 
-    def _forget(self) -> None:
+    def _drop_results(self) -> None:
         """Drop results that belong to other settings."""
         self.identified = self.fitted = self.motion = None
         self.estimates.show_rows(())
         self.limits.setRowCount(0)
         self._show_sheets(())
         self.note.say("" if self._session.mech.nv else "The machine has no joints yet. Add a joint.", "hint")
-        self._enable()
+        self._enable_buttons()
 
-    def _enable(self) -> None:
+    def _enable_buttons(self) -> None:
         busy, kind = self._job is not None, self.kind.currentData()
         there = not busy and any(each is not None for each in (self.identified, self.fitted, self.motion))
         self.start_button.setEnabled(not busy and bool(self._session.mech.nv))
@@ -242,7 +242,7 @@ class IdentificationPanel(QWidget):
 
     def _read(self, name: str, columns: Callable[[], Any], title: str = "") -> None:
         """Read the columns of a source in the background."""
-        self._forget()
+        self._drop_results()
         self.note.say(f"Reading {name} …", "hint")
         mech = self._session.mech
 
@@ -275,7 +275,7 @@ class IdentificationPanel(QWidget):
         except KinetostatError as error:
             self.note.say(str(error), "error")
             return
-        self._forget()
+        self._drop_results()
         self.note.say("Computing …", "hint")
         self._work("Identification", work, (self._show_forces, self._show_run, self._show_excitation)[kind])
 
@@ -285,12 +285,12 @@ class IdentificationPanel(QWidget):
         job.succeeded.connect(done)
         job.failed.connect(lambda error: self.note.say(str(error), "error"))
         job.stopped.connect(lambda: self.note.say("Stopped.", "hint"))
-        job.ended.connect(self._ended)
-        self._enable()
+        job.ended.connect(self._on_ended)
+        self._enable_buttons()
 
-    def _ended(self) -> None:
+    def _on_ended(self) -> None:
         self._job = None
-        self._enable()
+        self._enable_buttons()
 
     def _asked(self, cancelled: Callable[[], bool]) -> bool:
         return self._stop.is_set() or cancelled()
@@ -298,16 +298,18 @@ class IdentificationPanel(QWidget):
     def _forces_work(self, context: Context) -> Any:
         options, columns = self.forces_page.options(context), self.columns.columns()
         cutoff, p = options.pop("cutoff"), dict(context.p) or None
-        return self._apart(context, "forces", columns=columns, cutoff=cutoff, p=p, options=options)
+        return self._in_subprocess(context, "forces", columns=columns, cutoff=cutoff, p=p, options=options)
 
     def _run_work(self, context: Context) -> Any:
-        return self._apart(context, "run", columns=self.columns.columns(), options=self.run_page.options(context))
+        return self._in_subprocess(
+            context, "run", columns=self.columns.columns(), options=self.run_page.options(context)
+        )
 
     def _motion_work(self, context: Context) -> Any:
         options = self.motion_page.options(context)
-        return self._apart(context, "motion", p=dict(context.p) or None, options=options)
+        return self._in_subprocess(context, "motion", p=dict(context.p) or None, options=options)
 
-    def _apart(self, context: Context, what: str, **asked: Any) -> Any:
+    def _in_subprocess(self, context: Context, what: str, **asked: Any) -> Any:
         """Run a function of `core.identification.work` in a subprocess, so that a crashing library does not take the
         window with it."""
 

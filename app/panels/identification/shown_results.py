@@ -49,7 +49,7 @@ def force_sheets(found: Identification) -> list[Sheet]:
         words += _validation_words(found.validation, k)
         words += "; residuals are not white noise" if name in doubtful else ""
         unit = f"{name}.tau, {si_unit(found.mech, f'{name}.tau')}"
-        sheets.append(_sheet(f"{name}.tau", unit, found.time, found.measured[:, k], found.predicted[:, k],
+        sheets.append(_signal_sheet(f"{name}.tau", unit, found.time, found.measured[:, k], found.predicted[:, k],
                              found.validation, k, words))  # fmt: skip
     return sheets
 
@@ -72,7 +72,7 @@ def run_sheets(found: RunFit) -> list[Sheet]:
         words = f"residual {' '.join(filter(None, (f'{found.rms[k]:.3g}', unit)))} (rms)"
         words += _validation_words(found.validation, k)
         words += "; residuals are not white noise" if name in doubtful else ""
-        sheets.append(_sheet(name, f"{name}, {unit}" if unit else name, found.time, found.measured[:, k],
+        sheets.append(_signal_sheet(name, f"{name}, {unit}" if unit else name, found.time, found.measured[:, k],
                              found.predicted[:, k], found.validation, k, words))  # fmt: skip
     return sheets
 
@@ -81,7 +81,7 @@ def _validation_words(validation: Validation | None, k: int) -> str:
     return "" if validation is None else f"; on rows held back {100.0 * validation.relative[k]:.3g} % deviation (rms)"
 
 
-def _sheet(
+def _signal_sheet(
     title: str, unit: str, time: Array, measured: Array, predicted: Array, validation: Validation | None, k: int,
     words: str,
 ) -> Sheet:  # fmt: skip

@@ -105,7 +105,7 @@ class SignalChart(QWidget):
                 axis = area.getPlotItem().getAxis(side)
                 axis.setPen(muted)
                 axis.setTextPen(text)
-        self._say_names(())
+        self._show_curve_names(())
         self.words.setText("" if sheet is None else sheet.words)
         self.words.setVisible(bool(self.words.text()))
         self.lower.setVisible(sheet is not None and sheet.residual is not None)
@@ -124,7 +124,7 @@ class SignalChart(QWidget):
             words.append((name, color))
         if sheet.residual is not None:
             self._draw(self.lower, sheet.time, sheet.residual, COLORS[len(sheet.curves) % len(COLORS)])
-        self._say_names(words[:MOST_NAMED])
+        self._show_curve_names(words[:MOST_NAMED])
         if sheet.held_from is not None:
             for area in (self.upper, self.lower):
                 pen = pg.mkPen(muted, style=Qt.PenStyle.DashLine)
@@ -137,7 +137,7 @@ class SignalChart(QWidget):
             if low < high:
                 area.setYRange(low, high, padding=0.06)
 
-    def _say_names(self, names: Sequence[tuple[str, str]]) -> None:
+    def _show_curve_names(self, names: Sequence[tuple[str, str]]) -> None:
         """Show the names of the curves in their colours."""
         while (item := self.names.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:

@@ -112,8 +112,8 @@ class LogPanel(QWidget):
         table.setSelectionMode(QTreeWidget.SelectionMode.ExtendedSelection)
         table.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
         table.header().setStretchLastSection(True)
-        table.itemClicked.connect(self._clicked)
-        table.itemActivated.connect(self._followed)
+        table.itemClicked.connect(self._on_clicked)
+        table.itemActivated.connect(self._on_double_clicked)
         PlainKeys(table, typing=False)
         return table
 
@@ -125,7 +125,7 @@ class LogPanel(QWidget):
         self.entries.append(entry)
         if len(self.entries) > MOST:
             del self.entries[0]
-        if self._shown(entry):
+        if self._passes_filter(entry):
             self._append(entry)
             self._show_rows()
 
@@ -143,7 +143,7 @@ class LogPanel(QWidget):
     def refresh(self, *_: object) -> None:
         """Show the messages that pass the filter and scroll to the newest, which is last."""
         self.list.clear()
-        for entry in filter(self._shown, self.entries):
+        for entry in filter(self._passes_filter, self.entries):
             self._append(entry)
         self._show_rows()
 
@@ -154,7 +154,7 @@ class LogPanel(QWidget):
         self._empty.setVisible(not rows)
         self._empty.setText(NONE_FITS if self.entries else EMPTY)
 
-    def _shown(self, entry: Entry) -> bool:
+    def _passes_filter(self, entry: Entry) -> bool:
         words = self.search.text().casefold().split()
         return entry.severity in LEVELS[self.level.currentText()] and all(w in entry.text.casefold() for w in words)
 
@@ -179,12 +179,12 @@ class LogPanel(QWidget):
 
     # ----------------------------------------------------------------------------- what they speak of
 
-    def _clicked(self, item: QTreeWidgetItem) -> None:
+    def _on_clicked(self, item: QTreeWidgetItem) -> None:
         ref, _ = named_in(self.session.model, item.data(0, ENTRY).text)
         if ref is not None:
             self.session.select(ref)
 
-    def _followed(self, item: QTreeWidgetItem) -> None:
+    def _on_double_clicked(self, item: QTreeWidgetItem) -> None:
         ref, field = named_in(self.session.model, item.data(0, ENTRY).text)
         if ref is not None:
             self.session.select(ref)

@@ -58,7 +58,7 @@ class OperatingPointPanel(QWidget):
         self.name = QLineEdit()
         self.name.setAccessibleName("Quantity to add")
         self.name.returnPressed.connect(self.add)
-        self.name.textEdited.connect(self._complete)
+        self.name.textEdited.connect(self._set_up_completion)
         self.solve_button = self._button("Solve", "Find the point (Ctrl+Enter)", self.solve)
         self.use_button = self._button("Use as pose", "Move the machine to the point (can be undone)", self.use)
         self.start_button = self._button(
@@ -89,12 +89,12 @@ class OperatingPointPanel(QWidget):
         shortcut = QShortcut(QKeySequence("Ctrl+Return"), self)
         shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         shortcut.activated.connect(self.solve)
-        self.table.edited.connect(self._forget)
+        self.table.edited.connect(self._drop_result)
         self._life = Lifetime()
-        self._life.listen((session.changed, self._machine_changed))
+        self._life.listen((session.changed, self._on_machine_changed))
         if isinstance(settings, Settings):
             self._life.listen((settings.changed, lambda _: self.table.refresh_units(self._values())))
-        self._begin()
+        self._fill_rows()
 
     def close(self) -> None:
         """Disconnect from all signals."""
@@ -115,26 +115,26 @@ class OperatingPointPanel(QWidget):
         """Return the current values of all parameters."""
         return dict(self._session.model.values(dict(self._session.p) or None))
 
-    def _begin(self, rows: tuple[TrimRow, ...] = ()) -> None:
+    def _fill_rows(self, rows: tuple[TrimRow, ...] = ()) -> None:
         """Fill the table with coordinates, joint forces, and the given rows."""
         mech = self._session.mech
         names = mech.v_names if mech.nv <= MOST_FIRST else ()
         first = [f"{name}.q" for name in names if name in mech.q_names] + [f"{name}.tau" for name in names]
         self.table.show_rows(first, rows)
-        self._ready()
+        self._reset_result()
         if mech.nv > MOST_FIRST:
             self.note.say(f"This machine has {mech.nv} speeds: add the quantities that matter, by their names.", "hint")
 
-    def _ready(self) -> None:
+    def _reset_result(self) -> None:
         """Discard the result after a change of rows or machine."""
         self._names = ()
         self.name.setCompleter(None)  # type: ignore[arg-type]
-        self._hint()
-        self._forget()
+        self._show_examples()
+        self._drop_result()
         if not self._session.mech.nv:
             self.note.say("The machine has no joints yet. Add a joint; its coordinate and force will be listed here.")
 
-    def _hint(self) -> None:
+    def _show_examples(self) -> None:
         """Show examples of quantities that can be added for this machine."""
         names = ExampleNames.of(self._session.mech)
         self.name.setPlaceholderText(names.hint("{frame}.position.z", "{joint}.tau", begin="Add a quantity"))
@@ -149,17 +149,17 @@ class OperatingPointPanel(QWidget):
 
     def show_point(self, point: Trim) -> None:
         """Show the settings of an operating point of the document; coordinates and joint forces always have rows."""
-        self._begin(point.rows)
+        self._fill_rows(point.rows)
 
-    def _machine_changed(self, old: State, new: State) -> None:
+    def _on_machine_changed(self, old: State, new: State) -> None:
         if old.model is new.model or old.model.machine == new.model.machine:
             return
         known = {f"{name}.q" for name in self._session.mech.q_names} | {f"{v}.tau" for v in self._session.mech.v_names}
         shown = {row.name for row in self.table.rows()}
         if not shown & known or not {name for name in shown if name.endswith((".q", ".tau"))} <= known:
-            self._begin()
+            self._fill_rows()
         else:
-            self._ready()
+            self._reset_result()
 
     def names(self) -> tuple[str, ...]:
         """Return the names of all quantities of the machine."""
@@ -169,7 +169,7 @@ class OperatingPointPanel(QWidget):
             self._names = OperatingPoint(self._session.mech).names()
         return self._names
 
-    def _complete(self) -> None:
+    def _set_up_completion(self) -> None:
         """Set up completion of names from their first letter."""
         if self.name.completer() is None:
             completer = QCompleter(list(self.names()), self.name)
@@ -197,7 +197,7 @@ class OperatingPointPanel(QWidget):
         self.name.clear()
         self.note.say("")
 
-    def _forget(self) -> None:
+    def _drop_result(self) -> None:
         """Drop a result that belongs to other settings."""
         self.found = None
         self.use_button.setEnabled(False)
@@ -218,13 +218,13 @@ class OperatingPointPanel(QWidget):
             return
         self.solve_button.setEnabled(False)
         job = self._jobs.start("Operating point", apart(self._jobs, context.mech, lambda: problem.work()))
-        job.succeeded.connect(self._solved)
+        job.succeeded.connect(self._on_solved)
         job.failed.connect(lambda error: self.note.say(str(error), "error"))
         job.ended.connect(lambda: self.solve_button.setEnabled(True))
 
-    def _solved(self, found: Found) -> None:
+    def _on_solved(self, found: Found) -> None:
         self.found = found
-        self.table.show_found(lambda name: _told(found, name))
+        self.table.show_found(lambda name: _result_of_row(found, name))
         self.note.say(found.verdict, "error" if not found.solved else "done" if found.stable else "hint")
         self.use_button.setEnabled(True)
         for button in (self.start_button, self.linear_button):
@@ -297,7 +297,7 @@ def problem_of(context: Context, rows: list[TrimRow]) -> Any:
     return op
 
 
-def _told(found: Found, name: str) -> point_table.Found:
+def _result_of_row(found: Found, name: str) -> point_table.Found:
     """Return the result for a row."""
     system = found.system
     values = dict(zip(system.state_names, map(float, system.x0), strict=True)) | dict(found.values)

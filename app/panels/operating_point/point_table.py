@@ -88,7 +88,7 @@ class RowTable(QTableWidget):
         for column in range(ROLE, len(HEADS)):
             self.setColumnWidth(column, 100 if column == FOUND else 78)
         self._quiet = False
-        self.itemChanged.connect(self._changed)
+        self.itemChanged.connect(self._on_item_changed)
 
     def show_rows(self, names: Iterable[str], rows: Iterable[TrimRow] = ()) -> None:
         """Show these quantities with the requirements of the document, and further quantities that have
@@ -123,9 +123,9 @@ class RowTable(QTableWidget):
                 combo.addItem(TITLES[role], role)
         combo.setCurrentIndex(max(0, combo.findData(row.role if row is not None else "")))
         combo.setAccessibleName(f"Role of {name}")
-        combo.activated.connect(self._role_chosen)
+        combo.activated.connect(self._on_role_chosen)
         self.setCellWidget(at, ROLE, combo)
-        self._enable(at)
+        self._enable_cells(at)
         self._quiet = quiet
 
     def rows(self) -> list[Asked]:
@@ -143,7 +143,7 @@ class RowTable(QTableWidget):
         combo: Any = self.cellWidget(at, ROLE)
         combo.setCurrentIndex(combo.findData(role))
         self.item(at, VALUE).setText(value)
-        self._enable(at)
+        self._enable_cells(at)
         self.edited.emit()
 
     def show_found(self, found_of: Callable[[str], Found]) -> None:
@@ -217,12 +217,12 @@ class RowTable(QTableWidget):
         name, value, low, high, weight = (self._text(at, k) for k in (QUANTITY, *_COLUMNS))
         return Asked(name, self.role(at), value, low, high, weight)
 
-    def _role_chosen(self) -> None:
+    def _on_role_chosen(self) -> None:
         for at in range(self.rowCount()):
-            self._enable(at)
+            self._enable_cells(at)
         self.edited.emit()
 
-    def _enable(self, at: int) -> None:
+    def _enable_cells(self, at: int) -> None:
         """Grey out the cells that the role does not use."""
         quiet, self._quiet = self._quiet, True
         read = TEXTS[self.role(at)]
@@ -232,7 +232,7 @@ class RowTable(QTableWidget):
             item.setBackground(self.palette().alternateBase() if column in read else QBrush())
         self._quiet = quiet
 
-    def _changed(self, item: QTableWidgetItem) -> None:
+    def _on_item_changed(self, item: QTableWidgetItem) -> None:
         """Append the unit to a typed number; a formula or unreadable text stays as typed."""
         if self._quiet:
             return

@@ -76,11 +76,11 @@ class ResultCard(QFrame):
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(12, 8, 10, 10)
         self._layout.setSpacing(6)
-        self._layout.addLayout(self._head())
-        self._layout.addLayout(self._origin())
+        self._layout.addLayout(self._title_line())
+        self._layout.addLayout(self._origin_lines())
         self._fill()
 
-    def _head(self) -> QHBoxLayout:
+    def _title_line(self) -> QHBoxLayout:
         self._title = Label()
         font = self._title.font()
         font.setBold(True)
@@ -113,7 +113,7 @@ class ResultCard(QFrame):
         row.addWidget(close)
         return row
 
-    def _origin(self) -> QVBoxLayout:
+    def _origin_lines(self) -> QVBoxLayout:
         """Build the lines that name machine and pose, and what has changed since."""
         self.origin = ElidedLabel()
         self.origin.setProperty("muted", True)
@@ -162,7 +162,7 @@ class ResultCard(QFrame):
             cast(Part, widget).show_part(part)
         if same < len(self._parts):
             self._begun = None
-        self._keep(same)
+        self._drop_parts_after(same)
         self._waiting = list(after[same:])
         self._begin()
 
@@ -259,7 +259,7 @@ class ResultCard(QFrame):
     # ----------------------------------------------------------------------------- whether it holds
 
     @property
-    def _reads(self) -> str:
+    def _dependencies(self) -> str:
         function = FUNCTIONS.get(self.result.function)
         return function.reads if function is not None else "nothing"
 
@@ -268,7 +268,7 @@ class ResultCard(QFrame):
         asked = self.result.asked
         if asked is None:
             return self._came[1]
-        pose = provenance.pose_words(asked, self._reads, self._settings, most)
+        pose = provenance.pose_words(asked, self._dependencies, self._settings, most)
         return ", ".join(filter(None, (provenance.machine_words(asked.context.model), pose)))
 
     @property
@@ -285,7 +285,7 @@ class ResultCard(QFrame):
         asked, function = self.result.asked, FUNCTIONS.get(self.result.function)
         gone, follows = self.gone, self._answers.follows(self.result.card)
         problem = self._answers.problem(self.result.card)
-        changed = "" if asked is None or gone else provenance.changes(asked, self._reads, now, self._settings)
+        changed = "" if asked is None or gone else provenance.changes(asked, self._dependencies, now, self._settings)
         awaited = bool(changed) and follows and not problem
         self._since = (self._since or time.monotonic()) if awaited else 0.0
         if gone:
@@ -320,9 +320,9 @@ class ResultCard(QFrame):
         if job is not None:
             self._renewing = True
             self.update_button.setEnabled(False)
-            job.ended.connect(self._renewed)
+            job.ended.connect(self._on_renewed)
 
-    def _renewed(self) -> None:
+    def _on_renewed(self) -> None:
         self._renewing = False
         self.compare(self._session.context())
 
@@ -333,7 +333,7 @@ class ResultCard(QFrame):
         self._waiting = list(self.result.shown())
         self._begin()
 
-    def _keep(self, count: int) -> None:
+    def _drop_parts_after(self, count: int) -> None:
         """Remove the widgets of all parts except the first `count`."""
         for widget in self._parts[count:]:
             widget.close()

@@ -116,7 +116,7 @@ class DiagramPart(QWidget):
         if self.part.square:
             for angle in (0, 90):
                 self.item.addItem(pg.InfiniteLine(0.0, angle, pen=pg.mkPen(muted)), ignoreBounds=True)
-        self._say_names()
+        self._show_curve_names()
 
     def _decades(self) -> list[list[tuple[float, str]]]:
         """Return the ticks of a logarithmic axis, 1, 2 and 5 of each decade where labels do not overlap."""
@@ -137,7 +137,7 @@ class DiagramPart(QWidget):
         pen = pg.mkPen(color, width=2)
         self.item.plot(across, up, pen=None, symbol=series.mark, symbolSize=11, symbolPen=pen, symbolBrush=brush)
 
-    def _say_names(self) -> None:
+    def _show_curve_names(self) -> None:
         while (item := self._names.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.deleteLater()

@@ -38,10 +38,10 @@ class MapPart(QWidget):
         self.shown = QPushButton(icon("visible"), "In the scene")
         self.shown.setCheckable(True)
         self.shown.setToolTip("Show this map in the scene, where a click on a point sets the pose that reaches it")
-        self.shown.toggled.connect(self._switched)
+        self.shown.toggled.connect(self._on_switched)
         self.form = QComboBox()
         self.form.setToolTip("Choose how the map is drawn")
-        self.form.activated.connect(lambda _: self._tell())
+        self.form.activated.connect(lambda _: self._show_in_scene())
         self.compare = QPushButton("Compare with previous map")
         self.compare.setToolTip("Show the difference of values or reachable points from the map computed before")
         self.compare.clicked.connect(self._compare)
@@ -57,7 +57,7 @@ class MapPart(QWidget):
         column.addWidget(self.numbers)
         column.addLayout(row)
         self._life = Lifetime()
-        self._life.listen((place.session.mapped, self._others))
+        self._life.listen((place.session.mapped, self._on_other_shown))
         self.show_part(part)
         self.shown.setChecked(True)
 
@@ -82,7 +82,7 @@ class MapPart(QWidget):
             self.form.addItem(FORM_TITLES[form], form)
         self.form.setCurrentIndex(max(self.form.findData(chosen), 0))
         if self.shown.isChecked():
-            self._tell()
+            self._show_in_scene()
 
     def refresh(self) -> None:
         """Show the numbers in display units."""
@@ -92,17 +92,17 @@ class MapPart(QWidget):
 
     # ------------------------------------------------------------------------------ scene
 
-    def _switched(self, on: bool) -> None:
+    def _on_switched(self, on: bool) -> None:
         self.form.setEnabled(on)
         if on:
-            self._tell()
+            self._show_in_scene()
         else:
             self._session.mapped.emit(None)
 
-    def _tell(self) -> None:
+    def _show_in_scene(self) -> None:
         self._session.mapped.emit(ShownMap(self.part, self.form.currentData(), self._renew))
 
-    def _others(self, shown: ShownMap | None) -> None:
+    def _on_other_shown(self, shown: ShownMap | None) -> None:
         """Update the switch when another map, or none, is shown."""
         mine = shown is not None and shown.result.map is self.part.map
         if not mine and self.shown.isChecked():
@@ -116,7 +116,9 @@ class MapPart(QWidget):
     @property
     def _comparable(self) -> bool:
         before = self._before
-        return before is not None and not self.part.map.growing and _about(before) == _about(self.part)
+        return (
+            before is not None and not self.part.map.growing and _comparison_key(before) == _comparison_key(self.part)
+        )
 
     def _compare(self) -> None:
         """Create another card with the difference between this map and the previous one."""
@@ -147,7 +149,7 @@ class MapPart(QWidget):
         self._session.message.emit("done", f"Wrote {path}.")
 
 
-def _about(part: SpaceMap) -> tuple[str, ...]:
+def _comparison_key(part: SpaceMap) -> tuple[str, ...]:
     """Return the properties that two maps must share to be comparable."""
     found = part.map
     return found.machine, found.kind, found.unit, found.frame, part.title

@@ -48,20 +48,20 @@ class OutputPanel(QWidget):
         self._unsure: list[ResultCard] = []
         """Cards of which it is not known whether they still hold."""
         self._settled = QTimer(self, singleShot=True, interval=SETTLE)
-        self._settled.timeout.connect(self._forget_newest)
+        self._settled.timeout.connect(self._stop_revealing)
         self._place: tuple[int, int] | None = None
         """Where the newest card lay, and how far one can scroll, when the timer ran last."""
         self._late = QTimer(self, singleShot=True, interval=COMPARE)
         self._late.timeout.connect(self._compare)
         self._build()
-        self._area.verticalScrollBar().rangeChanged.connect(lambda *_: self._reveal())
+        self._area.verticalScrollBar().rangeChanged.connect(lambda *_: self._reveal_newest())
         self._life = Lifetime()
         self._life.listen(
             (session.produced, self.add),
-            (session.moved, self._moved),
-            (session.changed, self._changed),
+            (session.moved, self._on_pose_changed),
+            (session.changed, self._on_document_changed),
             (answers.changed, self._compare),
-            (self._settings.changed, self._setting_changed),
+            (self._settings.changed, self._on_setting_changed),
         )
 
     def _build(self) -> None:
@@ -98,7 +98,7 @@ class OutputPanel(QWidget):
         layout.setSpacing(0)
         layout.addLayout(bar)
         layout.addWidget(self._area, 1)
-        self._show_emptiness()
+        self._show_placeholder()
 
     def close(self) -> None:
         """Disconnect from all signals and end the typesetting thread."""
@@ -133,9 +133,9 @@ class OutputPanel(QWidget):
         self._column.insertWidget(self._column.count() - 1, card)
         while len(self.cards) > MOST_CARDS:
             self._remove(self.cards[0])
-        self._show_emptiness()
+        self._show_placeholder()
         self._newest, self._place = card, None
-        self._reveal()
+        self._reveal_newest()
         self._settled.start()
         self.added.emit()
 
@@ -151,14 +151,14 @@ class OutputPanel(QWidget):
             QCoreApplication.sendEvent(self._area.widget(), QEvent(QEvent.Type.LayoutRequest))
             lay_out(self._newest)
 
-    def _reveal(self) -> None:
+    def _reveal_newest(self) -> None:
         """Scroll to the top of the newest card, repeatedly until the heights have settled."""
         if self._newest is not None:
             self._area.verticalScrollBar().setValue(self._newest.y())
 
-    def _forget_newest(self) -> None:
+    def _stop_revealing(self) -> None:
         """Stop following the newest card once no height changed since the timer last ran."""
-        self._reveal()
+        self._reveal_newest()
         place = (self._newest.y() if self._newest is not None else 0, self._area.verticalScrollBar().maximum())
         laid_out = self._newest is None or self._newest.y() > 0
         if place != self._place or not laid_out:
@@ -183,9 +183,9 @@ class OutputPanel(QWidget):
         card.close()
         card.hide()
         card.deleteLater()
-        self._show_emptiness()
+        self._show_placeholder()
 
-    def _show_emptiness(self) -> None:
+    def _show_placeholder(self) -> None:
         self.empty.setVisible(not self.cards)
         self._column.setStretch(self._column.count() - 1, 1 if self.cards else 0)
         self._clear.setEnabled(bool(self.cards))
@@ -193,11 +193,11 @@ class OutputPanel(QWidget):
 
     # ----------------------------------------------------------------------------- what is true now
 
-    def _moved(self) -> None:
+    def _on_pose_changed(self) -> None:
         if self.cards and not self._late.isActive():
             self._late.start()
 
-    def _changed(self, old: State, new: State) -> None:
+    def _on_document_changed(self, old: State, new: State) -> None:
         if old.model is not new.model:
             self._compare()
 
@@ -217,7 +217,7 @@ class OutputPanel(QWidget):
                 break
         return not self._unsure
 
-    def _setting_changed(self, key: str) -> None:
+    def _on_setting_changed(self, key: str) -> None:
         if key.startswith("units/"):
             for card in self.cards:
                 card.refresh()

@@ -23,7 +23,7 @@ PREVIEW_WIDTH = 360
 """Width of a picture's preview, pixels."""
 
 
-def _muted(text: str) -> QLabel:
+def _muted_label(text: str) -> QLabel:
     label = Label(text)
     label.setWordWrap(True)
     label.setProperty("muted", True)
@@ -59,13 +59,13 @@ class MessagePart(Note):
         self.say(part.to_text(), part.severity)
 
 
-class _Captioned(QWidget):
+class _CaptionedPart(QWidget):
     """Widget with a caption (unless it only repeats the heading of the card), its content, and a note."""
 
     def __init__(self, content: QWidget, heading: str) -> None:
         super().__init__()
         self._heading = heading
-        self._caption, self._note = Label(), _muted("")
+        self._caption, self._note = Label(), _muted_label("")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
@@ -81,7 +81,7 @@ class _Captioned(QWidget):
 
 
 @card_of(Matrix)
-class MatrixPart(_Captioned):
+class MatrixPart(_CaptionedPart):
     """A matrix; it scrolls horizontally when it is wide."""
 
     def __init__(self, part: Matrix, place: Place) -> None:
@@ -103,7 +103,7 @@ class MatrixPart(_Captioned):
 
 
 @card_of(Table)
-class TablePart(_Captioned):
+class TablePart(_CaptionedPart):
     """A table with rows linked to elements in the scene."""
 
     def __init__(self, table: Table, place: Place) -> None:
@@ -164,7 +164,7 @@ class PosesPart(QWidget):
         """Commit the chosen pose together with its parameter values."""
         k = self._number.currentIndex()
         q, session = self._poses.q[k], self._session
-        if self._strange() or len(q) != session.mech.nq:
+        if self._is_foreign() or len(q) != session.mech.nq:
             session.message.emit("warning", STRANGE)
             return
         known = set(session.mech.p_names)
@@ -175,14 +175,14 @@ class PosesPart(QWidget):
     def _show_again(self) -> None:
         mech, poses = self._session.mech, self._poses
         known = set(mech.p_names)
-        if self._strange() or not all(
+        if self._is_foreign() or not all(
             len(q) == mech.nq and known.issuperset(p) for q, p in zip(poses.q, poses.p, strict=True)
         ):
             self._session.message.emit("warning", STRANGE)
             return
         self._session.shown_again.emit(self._result(), poses)
 
-    def _strange(self) -> bool:
+    def _is_foreign(self) -> bool:
         """Return True if the poses do not fit the open machine."""
         asked = self._result().asked
         if asked is None:
@@ -198,7 +198,7 @@ class PicturePart(QWidget):
         super().__init__()
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        self._image, self._about = Label(), _muted("")
+        self._image, self._about = Label(), _muted_label("")
         show = QPushButton("Open")
         show.clicked.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._path))))
         row = QHBoxLayout()

@@ -113,7 +113,7 @@ class TableView(QTableView):
         self._sorted.sort(-1)
         self.setSortingEnabled(True)
         head.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-        head.sortIndicatorChanged.connect(lambda *_: self._spread())
+        head.sortIndicatorChanged.connect(lambda *_: self._distribute_width())
         self._natural: list[int] = []
         self._given: list[int] = []
         self._least: list[int] = []
@@ -142,33 +142,33 @@ class TableView(QTableView):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Adapt the column widths to the available width."""
         super().resizeEvent(event)
-        self._spread()
+        self._distribute_width()
 
     def _widths(self) -> list[int]:
         return [self.columnWidth(k) for k in range(self.content.columnCount())]
 
-    def _spread(self) -> None:
+    def _distribute_width(self) -> None:
         """Distribute the width among columns that were not resized by hand, none narrower than its texts; the sorted
         column keeps room for its arrow."""
         natural, available = self._natural, self.viewport().width()
         if self._widths() != self._given:
             return
-        wanted = natural if sum(natural) <= available else self._narrowed(natural, available)
+        wanted = natural if sum(natural) <= available else self._fitting_widths(natural, available)
         if wanted != self._given:
             for k, width in enumerate(wanted):
                 self.setColumnWidth(k, width)
             self._given = self._widths()
 
-    def _narrowed(self, natural: list[int], available: int) -> list[int]:
+    def _fitting_widths(self, natural: list[int], available: int) -> list[int]:
         """Return column widths in pixels that fit the available width as far as the texts allow."""
-        self._least = self._least or [self._of_texts(k) for k in range(len(natural))]
+        self._least = self._least or [self._text_width(k) for k in range(len(natural))]
         arrow = self.horizontalHeader().sortIndicatorSection()
         least = [width if k == arrow else min(width, self._least[k]) for k, width in enumerate(natural)]
         slack = sum(natural) - sum(least)
         share = max(0.0, available - sum(least)) / slack if slack else 0.0
         return [low + math.floor(share * (width - low)) for low, width in zip(least, natural, strict=True)]
 
-    def _of_texts(self, column: int) -> int:
+    def _text_width(self, column: int) -> int:
         """Return the width that a column's title and the texts of its first rows need, pixels."""
         content, rows = self.content, range(min(MOST_MEASURED, self.content.rowCount()))
         title = (
@@ -189,4 +189,4 @@ class TableView(QTableView):
         self.setMaximumWidth(length + 4 + (self.verticalScrollBar().sizeHint().width() if rows == MOST_ROWS else 0))
         wide = length > 320
         self.setFixedHeight(height + 4 + (self.horizontalScrollBar().sizeHint().height() if wide else 0))
-        self._spread()
+        self._distribute_width()

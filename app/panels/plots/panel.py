@@ -62,7 +62,7 @@ class PlotsPanel(QWidget):
         self._unproved: dict[str, str] = {}
         """Channels that were just chosen, and against what: why one cannot be computed is still to be said."""
         self._sheets: dict[tuple[str, str], Sheet] = {}
-        self._model = _key(session.state)
+        self._model = _model_key(session.state)
         self._left: deque[tuple[Chart, Plot, list[Curve]]] = deque()
         """Plots that are still to be drawn."""
         self._drawn = 0.0
@@ -72,12 +72,12 @@ class PlotsPanel(QWidget):
         self._build()
         self._life = Lifetime()
         self._life.listen(
-            (self.runs.changed, self._runs_changed),
-            (self.runs.moved, self._moved),
-            (session.changed, self._document_changed),
-            (settings.changed, self._setting_changed),
-            (theme.changed, self._theme_changed),
-            (self._work.came, self._runs_changed),
+            (self.runs.changed, self._on_runs_changed),
+            (self.runs.moved, self._on_playhead_moved),
+            (session.changed, self._on_document_changed),
+            (settings.changed, self._on_setting_changed),
+            (theme.changed, self._on_theme_changed),
+            (self._work.came, self._on_runs_changed),
         )
         self.show_sheet(self.sheet)
 
@@ -98,7 +98,7 @@ class PlotsPanel(QWidget):
         self.bar = PlotsBar(self._fill_exports)
         self.picker = ChannelPicker()
         self._connect_bar()
-        self.picker.toggled.connect(self._toggled)
+        self.picker.toggled.connect(self._on_toggled)
         self.picker.formula.connect(lambda text: self.add([text]))
         self.area = PlotArea()
         self.area.turned.connect(lambda: self._align())
@@ -147,7 +147,7 @@ class PlotsPanel(QWidget):
                 kept = next((k for k, (chart, plot) in enumerate(stay) if chart.plot != plot), len(self.charts))
                 self._add_chart(kept)
             self.area.setSizes([1] * len(self.charts))  # the same for each
-        self._link()
+        self._link_time_axes()
         self.refresh()
 
     def _add_chart(self, index: int) -> None:
@@ -156,9 +156,9 @@ class PlotsPanel(QWidget):
 
         chart = Chart(self.theme.colors)
         chart.seeked.connect(self.runs.seek)
-        chart.measured.connect(self._measured)
+        chart.measured.connect(self._on_measured)
         chart.dropped.connect(lambda names: self.add(names, self.charts.index(chart)))
-        chart.removed.connect(lambda name: self._without(self.charts.index(chart), name))
+        chart.removed.connect(lambda name: self._remove_channel(self.charts.index(chart), name))
         chart.activated.connect(lambda: self._activate(self.charts.index(chart)))
         chart.menu_wanted.connect(lambda place: self._menu(self.charts.index(chart)).popup(place.toPoint()))
         chart.box_zoom(self.bar.zoom.isChecked())
@@ -166,7 +166,7 @@ class PlotsPanel(QWidget):
         self.charts.insert(index, chart)
         chart.plot = self.sheet.plots[index]
 
-    def _without(self, index: int, name: str) -> None:
+    def _remove_channel(self, index: int, name: str) -> None:
         self.put(index, self.sheet.plots[index].without(name))
 
     def _menu(self, index: int) -> QMenu:
@@ -184,13 +184,13 @@ class PlotsPanel(QWidget):
         if index is None or index >= len(self.sheet.plots):
             index = self.sheet.active if self.sheet.plots else 0
         plot = self.sheet.plots[index] if self.sheet.plots else Plot(x=x)
-        parts = tuple(part for name in names for part in self._parts(name))
+        parts = tuple(part for name in names for part in self._components(name))
         self._unproved |= dict.fromkeys(parts, TIME if plot.over_time else plot.x)
         self.put(index, plot.with_channels(parts))
 
     def add_plot(self, plot: Plot | None = None) -> None:
         """Add a plot; channels chosen from now on go there."""
-        names = tuple(part for name in (plot.channels if plot else ()) for part in self._parts(name))
+        names = tuple(part for name in (plot.channels if plot else ()) for part in self._components(name))
         new = replace(plot or Plot(), channels=names)
         self._unproved |= dict.fromkeys(names, TIME if new.over_time else new.x)
         self.show_sheet(self.sheet.added(new))
@@ -201,7 +201,7 @@ class PlotsPanel(QWidget):
         step = Step(lambda: show(self.sheet.without(plot)), lambda: show(self.sheet.inserted(index, plot)))
         self.session.perform("Remove plot", step)
 
-    def _parts(self, name: str) -> tuple[str, ...]:
+    def _components(self, name: str) -> tuple[str, ...]:
         if self.runs.current is None:
             return (name,)
         try:
@@ -214,12 +214,12 @@ class PlotsPanel(QWidget):
         """Replace the plot at an index by another one."""
         self.show_sheet(self.sheet.put(index, plot))
 
-    def _toggled(self, channel: str, on: bool) -> None:
+    def _on_toggled(self, channel: str, on: bool) -> None:
         if on:
             self.add([channel])
             return
         plot = self.sheet.current
-        for part in (channel, *self._parts(channel)):
+        for part in (channel, *self._components(channel)):
             plot = plot.without(part)
         self.put(self.sheet.active, plot)
 
@@ -232,20 +232,20 @@ class PlotsPanel(QWidget):
 
     def refresh(self) -> None:
         """Redraw everything from the current runs, settings and sheet."""
-        self._find_all()
-        self._draw_for(float("inf"))
-        self._end()
+        self._find_all_curves()
+        self._draw_waiting(float("inf"))
+        self._finish_redraw()
 
     def _draw_runs(self) -> None:
         """Redraw the current data of the runs; many new curves are drawn in time slices."""
-        self._find_all()
+        self._find_all_curves()
         if sum(max(0, len(found) - len(chart.curves)) for chart, _, found in self._left) > MANY:
-            slices().add(self, self._go_on)
+            slices().add(self, self._continue_drawing)
         else:
-            self._draw_for(float("inf"))
-            self._end()
+            self._draw_waiting(float("inf"))
+            self._finish_redraw()
 
-    def _find_all(self) -> None:
+    def _find_all_curves(self) -> None:
         """Find the curves of all plots and mark the plots as still to be drawn."""
         self._soon.stop()
         current = self.runs.current.run if self.runs.current is not None else None
@@ -253,12 +253,12 @@ class PlotsPanel(QWidget):
         self.pages.setCurrentIndex(1 if self.sheet.plots else 0)
         if not self.sheet.plots:
             self.empty.show_run(current)
-        found = self._found()
+        found = self._available_curves()
         self.area.refresh()
         self._align([columns(curve.unit for curve in each) for each in found])
         self._left = deque(zip(self.charts, self.sheet.plots, found, strict=True))
 
-    def _draw_for(self, seconds: float) -> None:
+    def _draw_waiting(self, seconds: float) -> None:
         """Draw waiting plots for the given time, at least one."""
         until = monotonic() + seconds
         while self._left:
@@ -267,24 +267,24 @@ class PlotsPanel(QWidget):
             if monotonic() > until:
                 return
 
-    def _go_on(self, seconds: float) -> bool:
+    def _continue_drawing(self, seconds: float) -> bool:
         if self._left:  # else all were drawn meanwhile
-            self._draw_for(seconds)
+            self._draw_waiting(seconds)
             if not self._left:
-                self._end()
+                self._finish_redraw()
         return not self._left
 
-    def _end(self) -> None:
+    def _finish_redraw(self) -> None:
         """Finish the redraw with the steps that need all plots."""
         for chart in self.charts:  # once more: those that are linked follow one another
             chart.axes.settle()
         self._show_active()
         self._show_times()
         self._show_flags()
-        self._prove()
+        self._report_missing_data()
         self._drawn = monotonic()
 
-    def _prove(self) -> None:
+    def _report_missing_data(self) -> None:
         """Report why the current run has no data for a newly chosen channel."""
         record = self.runs.current
         known = {name: self._series.problem(record, x, name) for name, x in self._unproved.items()} if record else {}
@@ -298,7 +298,7 @@ class PlotsPanel(QWidget):
         ):
             self.session.message.emit("warning", words)
 
-    def _found(self) -> list[list[Curve]]:
+    def _available_curves(self) -> list[list[Curve]]:
         """Return the curves of all plots, waiting briefly for columns being computed; slow ones keep their previous
         data."""
         was_free, asked = not self._work.busy, self._work.asked
@@ -352,7 +352,7 @@ class PlotsPanel(QWidget):
         for chart in self.charts:
             chart.show_flags(flags)
 
-    def _link(self) -> None:
+    def _link_time_axes(self) -> None:
         """Link the time ranges of all plots over time, if that is switched on."""
         first: Chart | None = None
         for chart, plot in zip(self.charts, self.sheet.plots, strict=True):
@@ -375,7 +375,7 @@ class PlotsPanel(QWidget):
 
             slices().add(self, load)
 
-    def _runs_changed(self) -> None:
+    def _on_runs_changed(self) -> None:
         self._load_charts()
         if self._soon.isActive() or not self.isVisible():  # drawn when it is seen
             return
@@ -385,7 +385,7 @@ class PlotsPanel(QWidget):
         else:
             self._soon.start(max(0, left))
 
-    def _moved(self, _time: float) -> None:
+    def _on_playhead_moved(self, _time: float) -> None:
         if self.isVisible() and not self._soon.isActive():
             self._show_times()
 
@@ -394,19 +394,19 @@ class PlotsPanel(QWidget):
         super().showEvent(event)
         self.refresh()
 
-    def _document_changed(self, old: State, new: State) -> None:
-        if _key(new) != self._model:
-            self._model = _key(new)
+    def _on_document_changed(self, old: State, new: State) -> None:
+        if _model_key(new) != self._model:
+            self._model = _model_key(new)
             self.pair = None
             self.show_sheet(self._sheets.get(self._model, Sheet()))
             self.auto()
 
-    def _setting_changed(self, key: str) -> None:
+    def _on_setting_changed(self, key: str) -> None:
         if key.startswith("units/"):
             self.refresh()
             self.auto()
 
-    def _theme_changed(self, _name: str) -> None:
+    def _on_theme_changed(self, _name: str) -> None:
         slices().add(self, self._paint_charts)
 
     def _paint_charts(self, seconds: float) -> bool:
@@ -440,13 +440,13 @@ class PlotsPanel(QWidget):
             self.pair = low + 0.25 * (high - low), low + 0.75 * (high - low)
         self._show_times()
 
-    def _measured(self, a: float, b: float) -> None:
+    def _on_measured(self, a: float, b: float) -> None:
         self.pair = a, b
         self._show_times()
 
     def relink(self) -> None:
         """Apply a changed setting of linked time axes."""
-        self._link()
+        self._link_time_axes()
 
     def export(self, path: str | Path, charts: Sequence[Chart] | None = None) -> None:
         """Write plots (default: all) to a file in the background."""
@@ -481,7 +481,7 @@ class PlotsPanel(QWidget):
             self.add_plot(Plot(tuple(names)))
 
 
-def _key(state: State) -> tuple[str, str]:
+def _model_key(state: State) -> tuple[str, str]:
     return state.model.name, state.model.origin
 
 

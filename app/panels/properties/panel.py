@@ -94,7 +94,7 @@ def _with_row(finding: Finding, path: str) -> Finding:
     return finding if row is None else dataclasses.replace(finding, text=f"Row {int(row[1]) + 1}: {finding.text}")
 
 
-def _named(path: list[str]) -> list[str]:
+def _name_parts(path: list[str]) -> list[str]:
     """Return the parts of a path that make a parameter's name; vector entries become letters."""
     parts = [part for part in path if part not in ("pose", "position", "parameters")]
     letters = {"0": "x", "1": "y", "2": "z", "3": "w"}
@@ -132,9 +132,9 @@ class PropertyEditor(QWidget):
         self._found: tuple[Finding, ...] = ()
         self._form_of: tuple[type, Ref | None] | None = None
         self._build()
-        session.changed.connect(self._changed)
-        session.selected.connect(self._selected)
-        settings.changed.connect(self._settings_changed)
+        session.changed.connect(self._on_document_changed)
+        session.selected.connect(self._on_selected)
+        settings.changed.connect(self._on_setting_changed)
         self.refresh()
 
     def _build(self) -> None:
@@ -185,7 +185,7 @@ class PropertyEditor(QWidget):
         if another:
             self._leave_fields()
         if self.form is None or shown is None or shown[0] is not kind:
-            self._take_form(kind)
+            self._show_form(kind)
         assert self.form is not None
         if another:
             for editor in self.form.findChildren(FieldEditor):
@@ -219,17 +219,17 @@ class PropertyEditor(QWidget):
         if event.type() == QEvent.Type.PaletteChange:
             self.icon.setPixmap(icon(self._drawing).pixmap(18, 18))
 
-    def _take_form(self, kind: type) -> None:
+    def _show_form(self, kind: type) -> None:
         self.form, self.area = self.form_of(kind)
         self.pages.setCurrentWidget(self.area)
 
     def form_of(self, kind: type) -> tuple[ElementForm, QScrollArea]:
         """Return the form of a type of element; it is kept, because creating it takes much longer than filling it."""
         if kind not in self._forms:
-            self._forms[kind] = self._made(kind)
+            self._forms[kind] = self._make_form(kind)
         return self._forms[kind]
 
-    def _made(self, kind: type) -> tuple[ElementForm, QScrollArea]:
+    def _make_form(self, kind: type) -> tuple[ElementForm, QScrollArea]:
         area = QScrollArea(self.pages)
         area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)
@@ -284,8 +284,8 @@ class PropertyEditor(QWidget):
             notes={"density": mass_words(model, element, self.settings)} if isinstance(element, Body) else {},
             defaults=defaults_of(self.session, element) if isinstance(element, Joint) else {},
             read_only=derived,
-            promote=self._promote if promotable else None,
-            suggest=self._suggest if promotable else None,
+            promote=self._make_parameter if promotable else None,
+            suggest=self._free_parameter_name if promotable else None,
         )
 
     def _findings_by_path(self, ref: Ref | None) -> Mapping[str, tuple[Finding, ...]]:
@@ -383,22 +383,22 @@ class PropertyEditor(QWidget):
             return ""
         return refusals[-1] if refusals else "The mechanism cannot be built with this value."
 
-    def _suggest(self, path: str) -> str:
+    def _free_parameter_name(self, path: str) -> str:
         """Return an unused parameter name for a number of the selected element, e.g. link1_mass."""
         ref = self.session.selection
         row = re.fullmatch(r"rows\.(\d+)\.(.+)", path)
         if row is not None:  # as textbooks number the entries of a DH table
-            stem = re.sub(r"\W", "_", "_".join(_named(row.group(2).split("."))))
+            stem = re.sub(r"\W", "_", "_".join(_name_parts(row.group(2).split("."))))
             return edits.unused_name(self.session.model, "parameters", f"{stem}{int(row.group(1)) + 1}")
-        parts = _named(path.split("."))
+        parts = _name_parts(path.split("."))
         stem = re.sub(r"\W", "_", "_".join([ref.name if ref else "value", *parts]))
         return edits.unused_name(self.session.model, "parameters", stem)
 
-    def _promote(self, path: str) -> None:
+    def _make_parameter(self, path: str) -> None:
         ref = self.session.selection
         if ref is None:
             return
-        name = self._suggest(path)
+        name = self._free_parameter_name(path)
         problem = self.commit(
             f"Make {name} a parameter", lambda m: edits.promote(m, ref.collection, ref.name, path, name)
         )
@@ -412,15 +412,15 @@ class PropertyEditor(QWidget):
 
     # --------------------------------------------------------------------------- hearing
 
-    def _changed(self, old: State, new: State) -> None:
+    def _on_document_changed(self, old: State, new: State) -> None:
         if old.model is not new.model and not self._leaving:
             self.refresh()
 
-    def _selected(self, ref: Ref | None) -> None:
+    def _on_selected(self, ref: Ref | None) -> None:
         if self._form_of is None or self._form_of[1] != ref:
             self.refresh()
 
-    def _settings_changed(self, key: str) -> None:
+    def _on_setting_changed(self, key: str) -> None:
         if not key.startswith("units/"):
             return
         self.refresh()

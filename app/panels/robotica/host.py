@@ -141,7 +141,7 @@ class RoboticaLine:
         wanted = {name: x for name, x in done.given.items() if name in s.mech.p_names or name in coordinates}
         back = {name: self._before.pop(name) for name in done.cleared if name in self._before and name not in wanted}
         for name in wanted:
-            self._before.setdefault(name, self._now(name, coordinates))
+            self._before.setdefault(name, self._current_value(name, coordinates))
             self.robotica.state.given.pop(name, None)
         own = {name: x for name, x in {**back, **wanted}.items() if name in s.mech.p_names}
         pose = {coordinates[name]: x for name, x in {**back, **wanted}.items() if name not in own}
@@ -157,7 +157,7 @@ class RoboticaLine:
         words = ", ".join([f"{name} = {x:g}" for name, x in wanted.items()] + [f"Clear[{name}]" for name in back])
         s.commit(f"Robotica: {words}")
 
-    def _now(self, name: str, coordinates: Mapping[str, str]) -> float:
+    def _current_value(self, name: str, coordinates: Mapping[str, str]) -> float:
         """Return the current value of a parameter or coordinate."""
         s = self._window
         if name in s.mech.p_names:

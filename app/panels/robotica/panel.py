@@ -104,8 +104,8 @@ class RoboticaPanel(QWidget):
         row.setContentsMargins(6, 0, 4, 4)
         row.addWidget(self.prompt)
         row.addWidget(self.input, 1)
-        row.addWidget(self._letters("A−", "Smaller font (Ctrl+−)", -1))
-        row.addWidget(self._letters("A+", "Larger font (Ctrl++)", 1))
+        row.addWidget(self._font_button("A−", "Smaller font (Ctrl+−)", -1))
+        row.addWidget(self._font_button("A+", "Larger font (Ctrl++)", 1))
         row.addWidget(tool_button("clear", "Clear the text (Ctrl+L)", self.clear))
         row.addWidget(tool_button("help", "Help on the function in the line (F1)", self.help))
         row.addWidget(self.abort_button)
@@ -126,7 +126,7 @@ class RoboticaPanel(QWidget):
         layout.addWidget(parts)
         self.setFocusProxy(self.input)
 
-    def _letters(self, words: str, tip: str, step: int) -> QToolButton:
+    def _font_button(self, words: str, tip: str, step: int) -> QToolButton:
         button = QToolButton(text=words, toolTip=as_tip(tip), autoRaise=True)
         button.clicked.connect(lambda: self.resize_letters(step))
         return button
@@ -201,10 +201,10 @@ class RoboticaPanel(QWidget):
             self.abort()
             return True
         if self.job is not None:
-            self._wait(text)
+            self._queue_lines(text)
             return True
         if _ASKS.match(text):
-            path = self._asked()
+            path = self._ask_data_file()
             if not path:
                 return False
             text = f"DataFile[{quoted(path)}]"
@@ -220,12 +220,12 @@ class RoboticaPanel(QWidget):
         self._start(text)
         return True
 
-    def _asked(self) -> str:
+    def _ask_data_file(self) -> str:
         """Ask for the file that DataFile[] needs; return "" if the user chose none."""
         path, _ = QFileDialog.getOpenFileName(self, "Data file", self.folder(), open_filter())
         return path
 
-    def _wait(self, *lines: str) -> None:
+    def _queue_lines(self, *lines: str) -> None:
         """Queue lines to run when the current one has finished."""
         self.waiting += lines
         count = len(self.waiting)
@@ -236,7 +236,7 @@ class RoboticaPanel(QWidget):
         if self.job is not None:
             self.job.cancel()
             self.waiting.clear()
-            self._wait()
+            self._queue_lines()
 
     def escape(self) -> None:
         """Stop the running line; if none is running, clear the input."""
@@ -276,15 +276,15 @@ class RoboticaPanel(QWidget):
         job.succeeded.connect(self._done)
         job.failed.connect(lambda error: self.say(f"Error: {error}"))
         job.stopped.connect(lambda: self.say("Aborted."))
-        job.ended.connect(self._ended)
+        job.ended.connect(self._on_ended)
 
-    def _ended(self) -> None:
+    def _on_ended(self) -> None:
         self.job = None
         self.abort_button.setEnabled(False)
         self.running.emit(False)
         if self.waiting:
             first = self.waiting.pop(0)
-            self._wait()
+            self._queue_lines()
             self.enter(first)
 
     def _done(self, done: Done) -> None:

@@ -82,7 +82,7 @@ class SimulationPanel(QWidget):
         self.note = Note(self)
         self.note.setContentsMargins(10, 0, 8, 0)
         split = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
-        split.addWidget(self._upper())
+        split.addWidget(self._upper_part())
         split.addWidget(self.runs)
         split.setSizes([420, 180])
         whole = QVBoxLayout(self)
@@ -95,8 +95,8 @@ class SimulationPanel(QWidget):
         self._life = Lifetime()
         self._life.listen(
             (simulation.changed, self.refresh),
-            (simulation.ended, self._ended),
-            (session.changed, self._changed),
+            (simulation.ended, self._on_ended),
+            (session.changed, self._on_document_changed),
             (session.runs.changed, self._show_starts),
         )
         self._life.callback(slices().drop, self.rows)
@@ -125,7 +125,7 @@ class SimulationPanel(QWidget):
 
     # ------------------------------------------------------------------------------- building
 
-    def _upper(self) -> QWidget:
+    def _upper_part(self) -> QWidget:
         """Build the part above the list of runs."""
         upper = QWidget()
         column = QVBoxLayout(upper)
@@ -196,10 +196,10 @@ class SimulationPanel(QWidget):
         self.accuracy = QStackedWidget()
         self.accuracy.addWidget(_side_by_side(rel=self.rtol, abs=self.atol))
         self.accuracy.addWidget(self.step)
-        self._place(form)
+        self._place_editors(form)
         return form
 
-    def _place(self, form: QFormLayout) -> None:
+    def _place_editors(self, form: QFormLayout) -> None:
         """Place the editors in the rows of the form."""
         self.accuracy_label = Label()
         form.addRow("Duration", self.duration)
@@ -317,14 +317,14 @@ class SimulationPanel(QWidget):
         counted = f"{100 * share:.0f} %" + (f", about {left:.0f} s left" if left is not None else "")
         self.words.setText(job.text or counted)
 
-    def _ended(self, record: Record | None, words: str) -> None:
+    def _on_ended(self, record: Record | None, words: str) -> None:
         self.words.setText(words)
 
     def _rebuild_rows(self, _seconds: float) -> bool:
         self.rows.rebuild()
         return True
 
-    def _changed(self, old: Any, new: Any) -> None:
+    def _on_document_changed(self, old: Any, new: Any) -> None:
         if old.model is not new.model:
             if self.rows.isVisible() or self._document != self._session.document:
                 slices().add(self.rows, self._rebuild_rows)  # an edit, or the machine, is seen first

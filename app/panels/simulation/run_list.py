@@ -52,7 +52,7 @@ OWN_KEYS = frozenset((Qt.Key.Key_F2, Qt.Key.Key_Delete))
 """Keys that act on the list instead of the selected element; timeline keys stay with the window."""
 
 
-class _Tree(QTreeWidget):
+class _RunTree(QTreeWidget):
     """Tree whose F2 and Del act on runs while it has the focus."""
 
     deleted = Signal()
@@ -83,7 +83,7 @@ class RunsList(QWidget):
         """Where a run was saved or read last."""
         self._items: dict[int, QTreeWidgetItem] = {}
         self._filling = False
-        self.tree = _Tree()
+        self.tree = _RunTree()
         self.tree.setHeaderHidden(True)
         self.tree.setColumnCount(2)
         self.tree.setFrameShape(QFrame.Shape.NoFrame)
@@ -99,8 +99,8 @@ class RunsList(QWidget):
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         self.tree.customContextMenuRequested.connect(self._open_menu)
-        self.tree.itemChanged.connect(self._edited)
-        self.tree.currentItemChanged.connect(self._chosen)
+        self.tree.itemChanged.connect(self._on_item_edited)
+        self.tree.currentItemChanged.connect(self._on_chosen)
         self.tree.deleted.connect(self.delete)
         self.empty = EmptyPanel(EMPTY, "Simulate")
         column = QVBoxLayout(self)
@@ -142,7 +142,7 @@ class RunsList(QWidget):
         self._filling = True
         runs = self._session.runs
         there = {record.id for record in runs.items}
-        if set(self._items) != there or any(self._misplaced(record) for record in runs.items):
+        if set(self._items) != there or any(self._is_misplaced(record) for record in runs.items):
             self.tree.clear()
             self._items = {}
             for record in runs.items:
@@ -160,18 +160,18 @@ class RunsList(QWidget):
         self.compare_button.setEnabled(len([r for r in runs.items if not r.faint]) > 1)
         self._filling = False
 
-    def _misplaced(self, record: Record) -> bool:
+    def _is_misplaced(self, record: Record) -> bool:
         above = self._items[record.id].parent() if record.id in self._items else None
-        return (above.data(0, RECORD) if above is not None else None) != self._above(record)
+        return (above.data(0, RECORD) if above is not None else None) != self._listed_parent(record)
 
-    def _above(self, record: Record) -> int | None:
+    def _listed_parent(self, record: Record) -> int | None:
         return record.parent if self._session.runs.find(record.parent) is not None else None
 
     def _add(self, record: Record) -> None:
         item = QTreeWidgetItem()
         item.setData(0, RECORD, record.id)
         item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable | Qt.ItemFlag.ItemIsEditable)
-        above = self._above(record)
+        above = self._listed_parent(record)
         if above is not None and above in self._items:
             self._items[above].addChild(item)
         else:
@@ -198,11 +198,11 @@ class RunsList(QWidget):
 
     # ------------------------------------------------------------------------------- acting
 
-    def _chosen(self, item: QTreeWidgetItem | None, before: object) -> None:
+    def _on_chosen(self, item: QTreeWidgetItem | None, before: object) -> None:
         if item is not None and not self._filling:
             self._session.runs.select(self._session.runs.find(item.data(0, RECORD)))
 
-    def _edited(self, item: QTreeWidgetItem, column: int) -> None:
+    def _on_item_edited(self, item: QTreeWidgetItem, column: int) -> None:
         record = self._session.runs.find(item.data(0, RECORD))
         if self._filling or record is None or column != 0:
             return
@@ -241,10 +241,10 @@ class RunsList(QWidget):
         first, second = chosen
         work = lambda progress, cancelled: compared(first.run, second.run, (first.name, second.name))  # noqa: E731
         job = self._jobs.start("Comparing runs", work)
-        job.succeeded.connect(self._compared)
-        job.failed.connect(self._failed)
+        job.succeeded.connect(self._on_compared)
+        job.failed.connect(self._on_failed)
 
-    def _compared(self, result: Result) -> None:
+    def _on_compared(self, result: Result) -> None:
         self._session.produced.emit(result)
 
     def save(self) -> None:
@@ -278,7 +278,7 @@ class RunsList(QWidget):
             self._session.message.emit("done", f"Saved {path}")
 
         job.succeeded.connect(done)
-        job.failed.connect(self._failed)
+        job.failed.connect(self._on_failed)
 
     def load(self) -> None:
         """Ask for a file and read its run."""
@@ -289,10 +289,10 @@ class RunsList(QWidget):
     def load_from(self, path: Path) -> None:
         """Read a run in the background and add it to the list."""
         job = self._jobs.start("Loading the run", lambda progress, cancelled: Run.load(path))
-        job.succeeded.connect(lambda run: self._loaded(run, path))
-        job.failed.connect(self._failed)
+        job.succeeded.connect(lambda run: self._on_loaded(run, path))
+        job.failed.connect(self._on_failed)
 
-    def _loaded(self, run: Run, path: Path) -> None:
+    def _on_loaded(self, run: Run, path: Path) -> None:
         if run.mech.nq and not set(run.mech.q_names) & set(self._session.mech.q_names):
             self.stranger.emit(run, path)
         else:
@@ -304,7 +304,7 @@ class RunsList(QWidget):
         record = self._session.runs.add(run, path.stem)
         record.source = str(path)
 
-    def _failed(self, error: BaseException) -> None:
+    def _on_failed(self, error: BaseException) -> None:
         if not isinstance(error, KinetostatError):
             raise error
         self._session.message.emit("error", str(error))

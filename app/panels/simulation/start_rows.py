@@ -59,16 +59,16 @@ class Axis(NamedTuple):
     own: float = 0.0
 
 
-class _Line(QLineEdit):
+class _ValueField(QLineEdit):
     """Text field that shows its text in the error colour of the theme while it is refused."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._refused = False
+        self._on_refused = False
 
     def refuse(self, refused: bool) -> None:
         """Mark the text as refused or accepted."""
-        self._refused = refused
+        self._on_refused = refused
         self._paint()
 
     def changeEvent(self, event: QEvent) -> None:
@@ -78,7 +78,7 @@ class _Line(QLineEdit):
 
     def _paint(self) -> None:
         palette = QPalette()  # the parent's
-        if self._refused:
+        if self._on_refused:
             palette.setColor(QPalette.ColorRole.Text, severity_color("error", QGuiApplication.palette()))
         self.setPalette(palette)
 
@@ -99,13 +99,13 @@ class StartRow(QObject):
         self.label.setToolTip(as_tip(f"{name}, {measure.display(units).symbol}"))
         self.slider = QSlider(Qt.Orientation.Horizontal, minimum=-STEPS, maximum=STEPS, pageStep=STEPS // 10)
         self.slider.setAccessibleName(name)
-        self.line = _Line()
+        self.line = _ValueField()
         self.line.setAccessibleName(name)
         self.line.setFixedWidth(96)
         self.line.setPlaceholderText(quantity(own, measure, units, DIGITS))
         self.line.setToolTip(as_tip(WORDS["forces" if formulas else "speeds"].format(name=name)))
-        self.slider.valueChanged.connect(self._slid)
-        self.line.editingFinished.connect(self._typed)
+        self.slider.valueChanged.connect(self._on_slider_moved)
+        self.line.editingFinished.connect(self._on_typed)
         self._shown: float | str = 0.0
         self._written = ""
         self._position = 0
@@ -142,12 +142,12 @@ class StartRow(QObject):
 
     def finish(self) -> None:
         """Accept the typed text."""
-        self._typed()
+        self._on_typed()
 
     def type_again(self, text: str) -> None:
         """Restore text that the row of this name had before; refused text keeps its message."""
         self.line.setText(text)
-        self._typed()
+        self._on_typed()
 
     def _say(self, problem: str) -> None:
         if problem == self._problem:
@@ -156,7 +156,7 @@ class StartRow(QObject):
         self.line.refuse(bool(problem))
         self.refused.emit()
 
-    def _slid(self, position: int) -> None:
+    def _on_slider_moved(self, position: int) -> None:
         if position != self._position:
             self._position = position
             self._shown = value = self.end * position / STEPS
@@ -164,7 +164,7 @@ class StartRow(QObject):
             self._say("")
             self.edited.emit(value)
 
-    def _typed(self) -> None:
+    def _on_typed(self) -> None:
         text = self.line.text().strip()
         if text == self._written:  # the number it stands for has more digits
             self._say("")
@@ -208,13 +208,13 @@ class StartRows(QTabWidget):
         self.setMinimumHeight(110)
         self.currentChanged.connect(self._fill)
         self._life = Lifetime()
-        self._life.listen((settings.changed, self._setting_changed))
+        self._life.listen((settings.changed, self._on_setting_changed))
 
     def close(self) -> None:
         """Disconnect from all signals."""
         self._life.close()
 
-    def _setting_changed(self, key: str) -> None:
+    def _on_setting_changed(self, key: str) -> None:
         if key.startswith("units/"):
             self.rebuild()
 
@@ -243,7 +243,7 @@ class StartRows(QTabWidget):
             page.setWidget(QWidget())
         self._pending = set(range(self.count()))
         self._fill(self.currentIndex())
-        self._refused()  # of rows that are gone nothing is refused
+        self._on_refused()  # of rows that are gone nothing is refused
 
     def _fill(self, index: int) -> None:
         """Create the rows of a page when it is first visible."""
@@ -267,8 +267,8 @@ class StartRows(QTabWidget):
                 row = StartRow(axis.name, axis.speed, self._settings, axis.fastest, False, axis.own)
             else:
                 row = StartRow(axis.name, axis.force, self._settings, axis.strongest, True)
-            row.edited.connect(self._changer(kind, axis.name, row.own))
-            row.refused.connect(self._refused)
+            row.edited.connect(self._setter(kind, axis.name, row.own))
+            row.refused.connect(self._on_refused)
             for column, widget in enumerate((row.label, row.slider, row.line)):
                 grid.addWidget(widget, place, column)
             rows[axis.name] = row
@@ -279,7 +279,7 @@ class StartRows(QTabWidget):
         grid.setRowStretch(len(axes) + 1, 1)
         return inside
 
-    def _changer(self, kind: str, name: str, own: float) -> Callable[[float | str], None]:
+    def _setter(self, kind: str, name: str, own: float) -> Callable[[float | str], None]:
         def change(value: float | str) -> None:
             run_settings = dict(getattr(self._simulation.run_settings, kind))
             if value == own:
@@ -290,7 +290,7 @@ class StartRows(QTabWidget):
 
         return change
 
-    def _refused(self) -> None:
+    def _on_refused(self) -> None:
         every = [row for rows in self.rows.values() for row in rows.values()]
         self.refused.emit("\n".join(f"{row.label.text()}: {row.problem}" for row in every if row.problem))
 
@@ -308,11 +308,11 @@ class StartRows(QTabWidget):
             for name, row in rows.items():
                 if not (row.slider.isSliderDown() or row.line.hasFocus()):
                     row.show_value(run_settings.get(name, row.own))
-        self._expect()
-        self.setTabText(0, _counted("Start speeds", len(self._simulation.run_settings.speeds)))
-        self.setTabText(1, _counted("Joint forces", len(self._simulation.run_settings.forces)))
+        self._show_expected_speeds()
+        self.setTabText(0, _title_with_count("Start speeds", len(self._simulation.run_settings.speeds)))
+        self.setTabText(1, _title_with_count("Joint forces", len(self._simulation.run_settings.forces)))
 
-    def _expect(self) -> None:
+    def _show_expected_speeds(self) -> None:
         """Show the speeds with which the run will start where none is set, as they follow from loops, constraints and
         drivers."""
         mech, rows = self._session.mech, self.rows["speeds"]
@@ -328,7 +328,7 @@ class StartRows(QTabWidget):
             row.expect(float(speed) if abs(speed) > STILL else 0.0)
 
 
-def _counted(title: str, count: int) -> str:
+def _title_with_count(title: str, count: int) -> str:
     return f"{title} ({count})" if count else title
 
 

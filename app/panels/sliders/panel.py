@@ -49,7 +49,7 @@ NO_JOINTS = "No joints yet. Each joint coordinate will have a slider here."
 NO_PARAMETERS = "No parameters yet. Each parameter, a named number for formulas, will have a slider here."
 
 
-class _Entry(NamedTuple):
+class _SliderEntry(NamedTuple):
     """A quantity with the functions that read and preview it."""
 
     quantity: Quantity
@@ -69,7 +69,7 @@ class SlidersPanel(QWidget):
         self.tabs = QTabWidget(documentMode=True)
         self.tabs.addTab(self.joints, "Joints")
         self.tabs.addTab(self.parameters, "Parameters")
-        self.tabs.setCornerWidget(self._corner())
+        self.tabs.setCornerWidget(self._unit_bar())
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.tabs)
@@ -78,9 +78,9 @@ class SlidersPanel(QWidget):
         self._soon.timeout.connect(self._show_values)
         self._life = Lifetime()
         self._life.listen(
-            (session.changed, self._changed),
-            (session.moved, self._moved),
-            (settings.changed, self._settings_changed),
+            (session.changed, self._on_document_changed),
+            (session.moved, self._on_pose_changed),
+            (settings.changed, self._on_setting_changed),
         )
         self._rebuild()
 
@@ -95,7 +95,7 @@ class SlidersPanel(QWidget):
 
     # ----------------------------------------------------------------------------- building
 
-    def _corner(self) -> QWidget:
+    def _unit_bar(self) -> QWidget:
         corner = QWidget()
         row = QHBoxLayout(corner)
         row.setContentsMargins(0, 2, 6, 2)
@@ -129,23 +129,23 @@ class SlidersPanel(QWidget):
         self.reset.setEnabled(self._session.mech.nq > 0)
         self._show_values()
 
-    def _joint_entries(self) -> list[_Entry]:
-        entries: list[_Entry] = []
+    def _joint_entries(self) -> list[_SliderEntry]:
+        entries: list[_SliderEntry] = []
         driven = {**held_coordinates(self._session), **driven_coordinates(self._session.model)}
         for c in self._session.mech.coordinates:
             if c.name.endswith(QUATERNION):
                 if c.name.endswith(QUATERNION[0]):
-                    entries += self._turn_entries(c.name.removesuffix(QUATERNION[0]), c.index, c.joint)
+                    entries += self._rotation_entries(c.name.removesuffix(QUATERNION[0]), c.index, c.joint)
                 continue
             half = FREE_RANGE.get(c.dimension, 1.0)
             lower = c.lower if c.lower is not None else min(-half, (c.upper or 0.0) - 2 * half)
             upper = c.upper if c.upper is not None else max(half, (c.lower or 0.0) + 2 * half)
             mover = driven.get(c.name, "")
             quantity = Quantity(c.name, c.name, c.dimension, lower, upper, self._ref(c.joint), mover, c.lower, c.upper)
-            entries.append(_Entry(quantity, self._reader(c.index), self._mover(c.name)))
+            entries.append(_SliderEntry(quantity, self._read_function(c.index), self._preview_function(c.name)))
         return entries + self._follower_entries()
 
-    def _follower_entries(self) -> list[_Entry]:
+    def _follower_entries(self) -> list[_SliderEntry]:
         """Return entries of joints that follow another one; they are shown, but only their leader moves them."""
         session = self._session
         entries = []
@@ -156,10 +156,10 @@ class SlidersPanel(QWidget):
             half = FREE_RANGE.get(dimension, 1.0)
             ref, mover = Ref("joints", joint.name), f"follows {joint.mimic.leader}"
             quantity = Quantity(joint.name, joint.name, dimension, -half, half, ref, mover)
-            entries.append(_Entry(quantity, self._follower(joint.name), lambda value: None))
+            entries.append(_SliderEntry(quantity, self._follower_reader(joint.name), lambda value: None))
         return entries
 
-    def _follower(self, name: str) -> Callable[[], float]:
+    def _follower_reader(self, name: str) -> Callable[[], float]:
         return lambda: float(self._session.mech.coordinate(self._session.q, name)[0])
 
     def _ref(self, joint: str) -> Ref:
@@ -169,13 +169,13 @@ class SlidersPanel(QWidget):
                 return Ref("bodies", free.child)
         return Ref("joints", joint)
 
-    def _reader(self, index: int) -> Callable[[], float]:
+    def _read_function(self, index: int) -> Callable[[], float]:
         return lambda: float(self._session.q[index])
 
-    def _mover(self, name: str) -> Callable[[float], object]:
+    def _preview_function(self, name: str) -> Callable[[float], object]:
         return lambda value: self._session.preview_coordinates({name: value})
 
-    def _parameter_entries(self) -> list[_Entry]:
+    def _parameter_entries(self) -> list[_SliderEntry]:
         session = self._session
         table = {parameter.name: parameter for parameter in session.model.expanded.parameters}
         values = session.model.values()
@@ -184,24 +184,24 @@ class SlidersPanel(QWidget):
             lower, upper = parameter_range(table[name], values)
             quantity = Quantity(name, name, table[name].dimension, lower, upper, Ref("parameters", name))
             preview = lambda value, name=name: session.preview(parameters={name: value})  # noqa: E731
-            entries.append(_Entry(quantity, lambda name=name: float(self._p[name]), preview))
+            entries.append(_SliderEntry(quantity, lambda name=name: float(self._p[name]), preview))
         return entries
 
     # ----------------------------------------------------------------------------- rotations
 
-    def _turn_entries(self, stem: str, index: int, joint: str) -> list[_Entry]:
+    def _rotation_entries(self, stem: str, index: int, joint: str) -> list[_SliderEntry]:
         """Return three sliders of the rotation vector in place of a quaternion's four numbers."""
         ref = self._ref(joint)
         return [
-            _Entry(
+            _SliderEntry(
                 Quantity(f"{stem}.{ROTATION[i]}", f"{stem}.r{'xyz'[i]}", "angle", -math.pi, math.pi, ref),
-                lambda i=i: float(self._turn(stem, index)[i]),
-                lambda value, i=i: self._preview_turn(stem, index, i, value),
+                lambda i=i: float(self._rotation_vector(stem, index)[i]),
+                lambda value, i=i: self._preview_rotation(stem, index, i, value),
             )
             for i in range(3)
         ]
 
-    def _turn(self, stem: str, index: int) -> np.ndarray:
+    def _rotation_vector(self, stem: str, index: int) -> np.ndarray:
         """Return the rotation vector, or the one last set by a slider as long as it describes the same rotation."""
         now = quaternions.unit(self._session.q[index : index + 4])
         last = self._turns.get(stem)
@@ -209,8 +209,8 @@ class SlidersPanel(QWidget):
             self._turns[stem] = quaternions.logarithm(now)
         return self._turns[stem]
 
-    def _preview_turn(self, stem: str, index: int, i: int, value: float) -> None:
-        vector = self._turn(stem, index).copy()
+    def _preview_rotation(self, stem: str, index: int, i: int, value: float) -> None:
+        vector = self._rotation_vector(stem, index).copy()
         vector[i] = value
         self._turns[stem] = vector
         quaternion = quaternions.exponential(vector)
@@ -219,7 +219,7 @@ class SlidersPanel(QWidget):
 
     # ----------------------------------------------------------------------------- following
 
-    def _changed(self, old: State, new: State) -> None:
+    def _on_document_changed(self, old: State, new: State) -> None:
         if old.model is new.model:
             return
         wanted = [
@@ -229,7 +229,7 @@ class SlidersPanel(QWidget):
         if wanted != [[entry.quantity for entry in page.entries] for page in (self.joints, self.parameters)]:
             self._rebuild()
 
-    def _moved(self) -> None:
+    def _on_pose_changed(self) -> None:
         if self._soon.isActive():
             return
         if not self._session.previewing and monotonic() - self._shown > 1e-3 * FOLLOW:
@@ -245,7 +245,7 @@ class SlidersPanel(QWidget):
         for page in (self.joints, self.parameters):
             page.show_values()
 
-    def _settings_changed(self, key: str) -> None:
+    def _on_setting_changed(self, key: str) -> None:
         if key.startswith("units/"):
             self._show_units()
             for row in (*self.joints.rows, *self.parameters.rows):
@@ -262,12 +262,12 @@ class _Page(QScrollArea):
         super().__init__()
         self._words, self._title = words, title
         self.rows: list[SliderRow] = []
-        self.entries: list[_Entry] = []
+        self.entries: list[_SliderEntry] = []
         self._make: Callable[[], None] | None = None
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
-    def show_entries(self, entries: list[_Entry], session: Session, settings: Settings) -> None:
+    def show_entries(self, entries: list[_SliderEntry], session: Session, settings: Settings) -> None:
         """Create a row for each entry, in a time slice or when the page becomes visible."""
         self.entries = entries
         self._make = lambda: self._build(entries, session, settings)
@@ -291,7 +291,7 @@ class _Page(QScrollArea):
         self.complete()
         super().showEvent(event)
 
-    def _build(self, entries: list[_Entry], session: Session, settings: Settings) -> None:
+    def _build(self, entries: list[_SliderEntry], session: Session, settings: Settings) -> None:
         """Create a row for each entry; rows of unchanged entries are kept."""
         kept = {row.quantity: row for row in self.rows}
         if self.rows and [entry.quantity for entry in entries] == list(kept):

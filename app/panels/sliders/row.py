@@ -56,7 +56,7 @@ else:
     _Widget = object  # a Qt object has one base of Qt; what stands beside it is plain Python
 
 
-class _Pointing(_Widget):
+class _HoverReporter(_Widget):
     """Widget that reports pointer events to its row. (A Python event filter would be called for every event of every
     row.)"""
 
@@ -78,7 +78,7 @@ class _Pointing(_Widget):
         super().focusOutEvent(event)
 
 
-class _Label(_Pointing, Label):
+class _NameLabel(_HoverReporter, Label):
     """Name of the quantity; a click selects its element."""
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -87,11 +87,11 @@ class _Label(_Pointing, Label):
         super().mousePressEvent(event)
 
 
-class _Box(_Pointing, QuantitySpinBox):
+class _ValueBox(_HoverReporter, QuantitySpinBox):
     """Spin box of the value."""
 
 
-class _Slider(_Pointing, PassingWheel, QSlider):
+class _Slider(_HoverReporter, PassingWheel, QSlider):
     """Slider that jumps to the pressed position and is dragged from there; without the focus it leaves the wheel to the
     surrounding list."""
 
@@ -121,8 +121,8 @@ class SliderRow(QObject):
         self._range = quantity.lower, quantity.upper
         self._position = -1
         self._value = math.nan
-        self.label = _Label()
-        self.label.setText(self._named())
+        self.label = _NameLabel()
+        self.label.setText(self._displayed_name())
         self.label.setAccessibleName(quantity.name)
         self.label.setCursor(Qt.CursorShape.PointingHandCursor)
         self.slider = _Slider(Qt.Orientation.Horizontal)
@@ -131,7 +131,7 @@ class SliderRow(QObject):
         self.slider.setPageStep(STEPS // 20)
         self.slider.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.slider.setAccessibleName(quantity.name)
-        self.box = _Box(quantity.dimension, settings)
+        self.box = _ValueBox(quantity.dimension, settings)
         self.box.setAccessibleName(quantity.name)
         self.box.setFixedWidth(self.box.fontMetrics().horizontalAdvance(LONGEST) + BUTTONS)
         self._pause = QTimer(self, singleShot=True, interval=PAUSE)
@@ -139,10 +139,10 @@ class SliderRow(QObject):
         self._explain(settings)
 
     def _connect(self) -> None:
-        self.slider.valueChanged.connect(self._slid)
+        self.slider.valueChanged.connect(self._on_slider_moved)
         self.slider.sliderPressed.connect(self._pause.stop)
         self.slider.sliderReleased.connect(self._commit)
-        self.box.valueEdited.connect(self._typed)
+        self.box.valueEdited.connect(self._on_typed)
         self.box.committed.connect(self._commit)
         self.box.refused.connect(self._refuse)
         self._pause.timeout.connect(self._commit)
@@ -156,7 +156,7 @@ class SliderRow(QObject):
             "warning", f"{self.quantity.name} stays at {self.box.textFromValue(self.box.value())}: {problem}"
         )
 
-    def _named(self) -> str:
+    def _displayed_name(self) -> str:
         """Return the name, shortened to fit, with a mark if a driver moves the quantity."""
         metrics, mark = self.label.fontMetrics(), DRIVEN if self.quantity.moved.startswith("is driven") else ""
         room = WIDEST - metrics.horizontalAdvance(mark)
@@ -185,9 +185,9 @@ class SliderRow(QObject):
         share = (value - low) / (high - low) if high > low else 0.0
         self._position = round(share * STEPS)
         self.slider.setValue(self._position)
-        self.box.show_value(self._seen(value))
+        self.box.show_value(self._displayed_value(value))
 
-    def _seen(self, value: float) -> float:
+    def _displayed_value(self, value: float) -> float:
         """Return the value as displayed; a joint's value is rounded to `FINEST`."""
         if self.quantity.ref.collection == "parameters":
             return value
@@ -198,7 +198,7 @@ class SliderRow(QObject):
         """Show the value again after a change of units."""
         self._explain(settings)
         if math.isfinite(self._value):
-            self.box.show_value(self._seen(self._value))
+            self.box.show_value(self._displayed_value(self._value))
         self.box.refresh()
 
     @property
@@ -206,7 +206,7 @@ class SliderRow(QObject):
         """True between the first movement and the commit."""
         return self.slider.isSliderDown() or self._pause.isActive()
 
-    def _slid(self, position: int) -> None:
+    def _on_slider_moved(self, position: int) -> None:
         if position == self._position:
             return
         self._position = position
@@ -215,7 +215,7 @@ class SliderRow(QObject):
         if not self.slider.isSliderDown():
             self._pause.start()
 
-    def _typed(self, value: float) -> None:
+    def _on_typed(self, value: float) -> None:
         q = self.quantity
         low = -math.inf if q.lower_bound is None else q.lower_bound
         high = math.inf if q.upper_bound is None else q.upper_bound

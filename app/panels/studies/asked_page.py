@@ -58,14 +58,14 @@ class AskedPage(QTabWidget):
         self._browse.clicked.connect(lambda: self.file.setText(choose_file() or self.file.text()))
         self._recorded = QWidget()
         self._lay_out()
-        self.kind.currentIndexChanged.connect(self._turned)
+        self.kind.currentIndexChanged.connect(self._on_kind_changed)
         for table in (self.varied, self.record):
             table.edited.connect(self.edited)
         for line in (self.duration, self.step, self.count, self.seed):
             line.textEdited.connect(lambda _: self.edited.emit())
         for combo in (self.kind, self.method, self.how, self.frame):
             combo.activated.connect(lambda _: self.edited.emit())
-        self._turned()
+        self._on_kind_changed()
 
     def _lay_out(self) -> None:
         """Create the tabs for varied quantities, recorded quantities and method."""
@@ -84,9 +84,9 @@ class AskedPage(QTabWidget):
         for page, title in ((self.varied, "Vary"), (self._recorded, "Record"), (scroll, "How")):
             self.addTab(page, title)
         for table in (self.varied, self.record):
-            table.edited.connect(self._count_up)
+            table.edited.connect(self._show_counts)
 
-    def _count_up(self) -> None:
+    def _show_counts(self) -> None:
         """Show the number of varied and recorded quantities in the tabs' titles."""
         for k, title, count in ((0, "Vary", len(self.varied.varied())), (1, "Record", len(self.record.record()))):
             self.setTabText(k, f"{title} ({count})" if count else title)
@@ -145,7 +145,7 @@ class AskedPage(QTabWidget):
         self._form_layout = form
         return form
 
-    def _turned(self) -> None:
+    def _on_kind_changed(self) -> None:
         kind = self.kind.currentData()
         for k in range(self._form_layout.rowCount()):
             label: Any = self._form_layout.itemAt(k, QFormLayout.ItemRole.LabelRole).widget()
@@ -159,11 +159,13 @@ class AskedPage(QTabWidget):
     def show_machine(self, model: Model, mech: Mechanism) -> None:
         """Show rows for the quantities of the machine that can be varied."""
         values = model.values()
-        rows = [(name, values[name], _spread(model, name, values[name])) for name in mech.p_names]
+        rows = [(name, values[name], _default_distribution(model, name, values[name])) for name in mech.p_names]
         if mech.nv <= MOST_SPEEDS:
             rest = mech.rest()
-            rows += [(f"{name}.q", float(x), _about(float(x))) for name, x in zip(mech.q_names, rest, strict=True)]
-            rows += [(f"{name}.v", 0.0, _about(0.0)) for name in mech.v_names]
+            rows += [
+                (f"{name}.q", float(x), _range_about(float(x))) for name, x in zip(mech.q_names, rest, strict=True)
+            ]
+            rows += [(f"{name}.v", 0.0, _range_about(0.0)) for name in mech.v_names]
         kind = self.kind.currentData()
         if kind == "targets":
             rows += [(axis, 0.0, "0:0.5:11") for axis in "xyz"]
@@ -174,7 +176,7 @@ class AskedPage(QTabWidget):
         self.frame.clear()
         for name in mech.frame_names:
             self.frame.addItem(name)
-        self._count_up()
+        self._show_counts()
         self.frame.setCurrentText(chosen or (mech.frame_names[-1] if mech.frame_names else ""))
 
     # ------------------------------------------------------------------------------------------- what is asked
@@ -203,7 +205,7 @@ class AskedPage(QTabWidget):
         self.kind.setCurrentIndex(self.kind.findData(text.kind))
         missing = self.varied.show_varied(text.varied)
         self.record.show_record(text.record)
-        self._count_up()
+        self._show_counts()
         self.count.setText(str(text.count))
         self.seed.setText(str(text.seed))
         self.how.setCurrentIndex(self.how.findData(text.how))
@@ -215,16 +217,16 @@ class AskedPage(QTabWidget):
         return missing
 
 
-def _spread(model: Model, name: str, now: float) -> str:
+def _default_distribution(model: Model, name: str, now: float) -> str:
     """Return a default distribution: between the parameter's bounds, or around its value."""
     parameter, values = model.expanded.find("parameters", name), model.values()
     if parameter.minimum is None or parameter.maximum is None:
-        return _about(now)
+        return _range_about(now)
     low, high = (float(value_of(end, values)) for end in (parameter.minimum, parameter.maximum))
-    return f"uniform({low:.6g}, {high:.6g})" if low < high else _about(now)
+    return f"uniform({low:.6g}, {high:.6g})" if low < high else _range_about(now)
 
 
-def _about(now: float) -> str:
+def _range_about(now: float) -> str:
     return f"normal({now:.6g}, {abs(now) * RELATIVE or ABSOLUTE:.3g})"
 
 

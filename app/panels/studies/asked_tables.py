@@ -88,14 +88,14 @@ def draw_small(painter: QPainter, rect: QRectF, text: str, ink: Ink, alpha: int)
         painter.setBrush(faint(ink.data, alpha // 4))
         painter.drawPolygon(QPolygonF(points))
         return
-    count = _count(text)
+    count = _grid_size(text)
     painter.setPen(QPen(color, 1.6))
     for k in range(min(count, 24)):
         x = rect.left() + (k + 0.5) / min(count, 24) * rect.width()
         painter.drawLine(QPointF(x, rect.bottom()), QPointF(x, rect.top() + 3.0))
 
 
-def _count(text: str) -> int:
+def _grid_size(text: str) -> int:
     parts = [part.strip() for part in text.split(":")]
     if len(parts) == 3 and parts[2].isdigit():
         return int(parts[2])
@@ -123,14 +123,14 @@ class VariedTable(QTableWidget):
         for column, width in ((NAME, MOST_NAME), (NOW, NOW_WIDTH), (PICTURE, PICTURE_WIDTH)):
             self.setColumnWidth(column, width)
         self._quiet = False
-        self.itemChanged.connect(lambda _: None if self._quiet else self._changed())
+        self.itemChanged.connect(lambda _: None if self._quiet else self._on_changed())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Adapt the columns to the width; in a narrow table the distributions take precedence."""
         super().resizeEvent(event)
-        self._make_room()
+        self._fit_columns()
 
-    def _make_room(self) -> None:
+    def _fit_columns(self) -> None:
         """Give names the width they need; hide present values and pictures where distributions would be cut off."""
         self.setColumnHidden(NOW, self.width() < NARROW)
         self.setColumnWidth(NAME, min(max(self.sizeHintForColumn(NAME) + AROUND, LEAST_NAME), MOST_NAME))
@@ -161,7 +161,7 @@ class VariedTable(QTableWidget):
             wanted.setToolTip(as_tip(text))
             for column, item in enumerate((head, shown, wanted, picture)):
                 self.setItem(at, column, item)
-        self._make_room()
+        self._fit_columns()
         self._quiet = False
 
     def varied(self) -> dict[str, str]:
@@ -181,7 +181,7 @@ class VariedTable(QTableWidget):
             if name in varied:
                 self.item(k, VALUES).setText(varied[name])
                 self.item(k, VALUES).setToolTip(as_tip(varied[name]))
-        self._make_room()
+        self._fit_columns()
         self._quiet = False
         self.viewport().update()
         return [name for name in varied if name not in {self.item(k, NAME).text() for k in range(self.rowCount())}]
@@ -193,13 +193,13 @@ class VariedTable(QTableWidget):
             self.item(at, VALUES).setText(values)
         self.item(at, NAME).setCheckState(Qt.CheckState.Checked)
 
-    def _changed(self) -> None:
-        self._make_room()
+    def _on_changed(self) -> None:
+        self._fit_columns()
         self.viewport().update()
         self.edited.emit()
 
 
-class _Names(QStyledItemDelegate):
+class _FormulaDelegate(QStyledItemDelegate):
     """Delegate whose editor completes names in formulas."""
 
     def __init__(self, names: Callable[[], tuple[str, ...]], parent: QWidget) -> None:
@@ -237,11 +237,11 @@ class RecordTable(QTableWidget):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
         self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
-        self.setItemDelegateForColumn(1, _Names(names, self))
+        self.setItemDelegateForColumn(1, _FormulaDelegate(names, self))
         self.setColumnWidth(0, 104)
         self.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         self._quiet = False
-        self.itemChanged.connect(lambda _: None if self._quiet else self._changed())
+        self.itemChanged.connect(lambda _: None if self._quiet else self._on_changed())
         self.show_record({})
 
     def record(self) -> dict[str, str]:
@@ -267,7 +267,7 @@ class RecordTable(QTableWidget):
         self.setItem(at, 0, QTableWidgetItem(name))
         self.setItem(at, 1, QTableWidgetItem(formula))
 
-    def _changed(self) -> None:
+    def _on_changed(self) -> None:
         last = self.rowCount() - 1
         if self.item(last, 1).text().strip():
             self._quiet = True

@@ -70,7 +70,7 @@ def finished(result: StudyResult) -> tuple[NDArray[np.int64], NDArray[np.int64]]
     return np.flatnonzero(result.good), np.flatnonzero(done & ~result.good)
 
 
-def _ends(values: Array) -> tuple[float, float]:
+def _value_range(values: Array) -> tuple[float, float]:
     finite = values[np.isfinite(values)]
     return (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
 
@@ -82,8 +82,8 @@ def draw_map(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> Points:
     """Draw a number as colours over two varied quantities; cells of failed rows are hatched."""
     result = shown.result
     found = result.map(shown.of, shown.x, shown.y)
-    low, high = _ends(found.values)
-    sides = [_edges(each) for each in (found.x, found.y)]
+    low, high = _value_range(found.values)
+    sides = [_cell_edges(each) for each in (found.x, found.y)]
     frame = Frame(rect.adjusted(0, 0, -BAR, 0), *((each[0], each[-1]) for each in sides), tight=True)
     x = frame.points(sides[0], np.zeros(len(sides[0])))[:, 0]
     y = frame.points(np.zeros(len(sides[1])), sides[1])[:, 1]
@@ -97,13 +97,13 @@ def draw_map(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> Points:
                 hatch = faint(ink.failed, 110 + int(145 * failed))
                 painter.fillRect(cell, QBrush(hatch, Qt.BrushStyle.BDiagPattern))
     frame.draw(painter, ink, shown.x, shown.y)
-    _scale(painter, rect, low, high, titled(result, shown.of), ink)
+    _draw_colour_scale(painter, rect, low, high, titled(result, shown.of), ink)
     good, bad = finished(result)
     rows = np.concatenate([good, bad])
     return Points(rows, frame.points(result.varied[shown.x][rows], result.varied[shown.y][rows]))
 
 
-def _edges(centres: Array) -> Array:
+def _cell_edges(centres: Array) -> Array:
     if len(centres) == 1:
         half = 0.5 * (abs(centres[0]) or 1.0)
         return np.array([centres[0] - half, centres[0] + half])
@@ -111,7 +111,7 @@ def _edges(centres: Array) -> Array:
     return np.concatenate([[2 * centres[0] - middle[0]], middle, [2 * centres[-1] - middle[-1]]])
 
 
-def _scale(painter: QPainter, rect: QRectF, low: float, high: float, title: str, ink: Ink) -> None:
+def _draw_colour_scale(painter: QPainter, rect: QRectF, low: float, high: float, title: str, ink: Ink) -> None:
     bar = QRectF(rect.right() - BAR + 8.0, rect.top() + 28.0, 12.0, max(rect.height() - BOTTOM - 34.0, 10.0))
     steps = max(int(bar.height()), 1)
     for k in range(steps):
@@ -134,7 +134,7 @@ def draw_scatter(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink, labels
     result = shown.result
     good, bad = (some(each, MOST_POINTS) for each in finished(result))
     x, y = result.column(shown.x), result.column(shown.of)
-    frame = Frame(rect, _ends(x[np.concatenate([good, bad])]), _ends(y[good]), labels=labels)
+    frame = Frame(rect, _value_range(x[np.concatenate([good, bad])]), _value_range(y[good]), labels=labels)
     pixels = frame.points(x[good], y[good])
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(faint(ink.data, 220 if len(good) < 300 else 130))
@@ -147,11 +147,11 @@ def draw_scatter(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink, labels
         painter.drawLines([QLineF(px - 3, py - 3, px + 3, py + 3), QLineF(px - 3, py + 3, px + 3, py - 3)])
     frame.draw(painter, ink, titled(result, shown.x), titled(result, shown.of))
     found = Points(np.concatenate([good, bad]), np.concatenate([pixels, low]))
-    _ring(painter, found, shown.row, ink)
+    _draw_ring(painter, found, shown.row, ink)
     return found
 
 
-def _ring(painter: QPainter, points: Points, row: int, ink: Ink) -> None:
+def _draw_ring(painter: QPainter, points: Points, row: int, ink: Ink) -> None:
     """Draw a ring around the selected row."""
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.setPen(QPen(ink.chosen, 2.0))
@@ -172,7 +172,7 @@ def draw_matrix(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> Poin
         for i, across in enumerate(names):
             cell = QRectF(rect.left() + 4.0 + i * width, rect.top() + 4.0 + j * height, width - 4.0, height - 4.0)
             if i == j:
-                _bars(painter, cell, result.column(up)[finished(result)[0]], ink)
+                _draw_bars(painter, cell, result.column(up)[finished(result)[0]], ink)
                 painter.setPen(ink.text)
                 words = metrics.elidedText(up, ELIDED, cell.width() - 8.0)
                 painter.drawText(cell.adjusted(5, 3, -3, 0), Qt.AlignmentFlag.AlignLeft, words)
@@ -181,7 +181,7 @@ def draw_matrix(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> Poin
     return NO_POINTS
 
 
-def _bars(painter: QPainter, rect: QRectF, values: Array, ink: Ink) -> None:
+def _draw_bars(painter: QPainter, rect: QRectF, values: Array, ink: Ink) -> None:
     counts, edges = np.histogram(values, bins=16) if len(values) else (np.zeros(1), np.array([0.0, 1.0]))
     frame = Frame(rect, (edges[0], edges[-1]), (0.0, 1.35 * max(counts.max(), 1)), tight=True, labels=False)
     for count, low, high in zip(counts, edges[:-1], edges[1:], strict=True):
@@ -220,7 +220,7 @@ def draw_band(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> Points
     time, curves = result.curve(shown.of)
     good = some(finished(result)[0], MOST_CURVES)
     curves = curves[good]
-    frame = Frame(rect, (time[0], time[-1]), _ends(curves), tight=False)
+    frame = Frame(rect, (time[0], time[-1]), _value_range(curves), tight=False)
     low, middle, high = np.quantile(curves, QUANTILES, axis=0)
     painter.setPen(QPen(faint(ink.data, 45), 1.0))
     for curve in curves[:: max(1, len(curves) // 60)]:
@@ -247,7 +247,7 @@ def draw_tornado(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> Poi
     values = np.array([[each.low, each.high] for each in found])
     height = min(26.0, max((rect.height() - BOTTOM - 8.0) / max(len(found), 1), 3.0))
     names = min(120.0, 0.35 * rect.width())
-    frame = Frame(rect.adjusted(names - 50.0, 0, -6.0, 0), _ends(np.append(values, centre)), (0.0, 1.0))
+    frame = Frame(rect.adjusted(names - 50.0, 0, -6.0, 0), _value_range(np.append(values, centre)), (0.0, 1.0))
     frame.draw(painter, ink, titled(result, shown.of))
     painter.fillRect(frame.rect.adjusted(-56.0, 0.0, -frame.rect.width() - 1.0, 0.0), ink.base)
     metrics = QFontMetricsF(painter.font())
@@ -275,7 +275,7 @@ def draw_parallel(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> Po
     good, bad = (some(each, MOST_LINES) for each in finished(result))
     box = rect.adjusted(34.0, 24.0, -34.0, -22.0)
     columns = {name: result.column(name) for name in names}
-    ends = {name: _ends(columns[name][np.concatenate([good, bad])]) for name in names}
+    ends = {name: _value_range(columns[name][np.concatenate([good, bad])]) for name in names}
     x = np.linspace(box.left(), box.right(), max(len(names), 2))[: len(names)]
 
     def heights(rows: NDArray[np.int64], name: str) -> Array:

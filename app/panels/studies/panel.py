@@ -54,16 +54,16 @@ class StudiesPanel(QWidget):
         self._lay_out()
         self.failed_alone.toggled.connect(lambda _: self._show_rows())
         for part in (self.table, self.picture.canvas):
-            part.chosen.connect(self._chosen)
+            part.chosen.connect(self._on_chosen)
             part.opened.connect(self.open)
         self._life = Lifetime()
-        self._life.listen((session.changed, self._machine_changed))
+        self._life.listen((session.changed, self._on_machine_changed))
         self.asked.kind.activated.connect(lambda _: self._begin())
         self._begin()
         self._show_plans()
         self._document = session.document
         self._show_first()
-        self._enable()
+        self._enable_buttons()
 
     def _make_widgets(self) -> None:
         self.note = panel_note()
@@ -92,8 +92,8 @@ class StudiesPanel(QWidget):
         self.keep_button = push_button(
             "Keep", ("Save these settings as a study in the document (can be undone)"), self.keep
         )
-        self.yes_button = push_button("Go on", "", lambda: self._answer(True))
-        self.no_button = push_button("End", "", lambda: self._answer(False))
+        self.yes_button = push_button("Go on", "", lambda: self._answer_doubt(True))
+        self.no_button = push_button("End", "", lambda: self._answer_doubt(False))
 
     def _lay_out(self) -> None:
         question = with_buttons(self.asked, (self.plan, self.keep_button, self.estimate_button), first_wide=True)
@@ -115,7 +115,7 @@ class StudiesPanel(QWidget):
         self._names = ()
         self.asked.show_machine(self._session.model, self._session.mech)
 
-    def _machine_changed(self, old: State, new: State) -> None:
+    def _on_machine_changed(self, old: State, new: State) -> None:
         if old.model is new.model:
             return
         self._show_plans()
@@ -225,24 +225,24 @@ class StudiesPanel(QWidget):
         self.note.say("Preparing …", "hint")
         job = self._jobs.start("Study", self.work)
         job.progressed.connect(lambda part, _: self.progress.setValue(round(1000 * part)))
-        job.grown.connect(self._grown)
-        job.succeeded.connect(self._succeeded)
+        job.grown.connect(self._on_progress)
+        job.succeeded.connect(self._on_succeeded)
         job.failed.connect(lambda error: self.note.say(str(error), "error"))
         job.stopped.connect(lambda: self.note.say("Stopped.", "hint"))
-        job.ended.connect(self._ended)
-        self._enable()
+        job.ended.connect(self._on_ended)
+        self._enable_buttons()
 
-    def _grown(self, what: Running | Doubt) -> None:
+    def _on_progress(self, what: Running | Doubt) -> None:
         if isinstance(what, Doubt):
             self.note.say(what.words, "warning")
             self.yes_button.setText(what.yes)
-            self._enable(what)
+            self._enable_buttons(what)
             return
         if not self.pause_button.isChecked():
             self.note.say(str(what.progress), "hint")
         self.show_result(what.result)
 
-    def _succeeded(self, result: StudyResult) -> None:
+    def _on_succeeded(self, result: StudyResult) -> None:
         self.show_result(result)
         failed, total = len(result.failed), len(result.rows.done)
         words = f"{len(result)} of {total} rows" if len(result) < total else f"{total} rows"
@@ -250,9 +250,9 @@ class StudiesPanel(QWidget):
         said = f"{words}, {failed} failed ({', '.join(kinds)})" if failed else f"{words}, none failed"
         self.note.say(f"{said}.", "warning" if failed == len(result) else "done")
 
-    def _ended(self) -> None:
+    def _on_ended(self) -> None:
         self.work = None
-        self._enable()
+        self._enable_buttons()
 
     def pause(self) -> None:
         """Pause the study, or continue it."""
@@ -265,7 +265,7 @@ class StudiesPanel(QWidget):
         if self.work is not None:
             self.work.stop()
 
-    def _answer(self, yes: bool) -> None:
+    def _answer_doubt(self, yes: bool) -> None:
         if self.work is None or self.work.doubt is None:
             return
         file = ""
@@ -276,9 +276,9 @@ class StudiesPanel(QWidget):
             self.asked.file.setText(file)
         self.note.say("Continuing …" if yes else "Ending …", "hint")
         self.work.answer(yes, file)
-        self._enable()
+        self._enable_buttons()
 
-    def _enable(self, doubt: Doubt | None = None) -> None:
+    def _enable_buttons(self, doubt: Doubt | None = None) -> None:
         busy = self.work is not None
         self.start_button.setEnabled(not busy)
         self.estimate_button.setEnabled(not busy)
@@ -304,12 +304,12 @@ class StudiesPanel(QWidget):
 
     def _show_rows(self) -> None:
         self.table.show_result(self.result, self.failed_alone.isChecked())
-        self._enable(self.work.doubt if self.work is not None else None)
+        self._enable_buttons(self.work.doubt if self.work is not None else None)
 
-    def _chosen(self, row: int) -> None:
+    def _on_chosen(self, row: int) -> None:
         self.table.choose(row)
         self.picture.show_row(row)
-        self._enable(self.work.doubt if self.work is not None else None)
+        self._enable_buttons(self.work.doubt if self.work is not None else None)
         if self.result is not None and not self.result.good[row] and self.result.rows.done[row]:
             self.note.say(f"Row {row}: {self.result.rows.messages.get(row, ('', ''))[0]}", "warning")
 

@@ -105,14 +105,14 @@ class PictureView(QWidget):
             combo.setAccessibleName(words)
             combo.setToolTip(as_tip(words))
             combo.setMinimumContentsLength(3)
-            combo.activated.connect(self._turned)
+            combo.activated.connect(self._on_kind_changed)
             bar.addWidget(combo, 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(bar)
         column.addWidget(self.canvas, 1)
-        self._turned()
+        self._on_kind_changed()
 
     def show_result(self, result: StudyResult | None) -> None:
         """Show the results computed so far, keeping the chosen quantities."""
@@ -123,7 +123,7 @@ class PictureView(QWidget):
         elif another:
             self.kind.setCurrentIndex(self.kind.findData("scatter"))
         self._row = -1 if another else self._row
-        self._turned()
+        self._on_kind_changed()
 
     def show_row(self, row: int) -> None:
         """Highlight a row."""
@@ -133,13 +133,13 @@ class PictureView(QWidget):
     def choose(self, kind: str, of: str = "", x: str = "", y: str = "") -> None:
         """Choose kind and quantities of the picture, as the user would."""
         self.kind.setCurrentIndex(self.kind.findData(kind))
-        self._turned()
+        self._on_kind_changed()
         for combo, name in ((self.of, of), (self.x, x), (self.y, y)):
             if name:
                 combo.setCurrentIndex(combo.findData(name))
         self._draw()
 
-    def _turned(self, _: int = 0) -> None:
+    def _on_kind_changed(self, _: int = 0) -> None:
         """Update the choices after another kind of picture was chosen."""
         result, picture = self._result, PICTURES[str(self.kind.currentData())]
         curves = list(result.declaration.curves) if result else []

@@ -110,7 +110,7 @@ class RowTable(QTableView):
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.doubleClicked.connect(lambda index: self.opened.emit(int(self.rows.rows[index.row()])))
-        self.selectionModel().currentRowChanged.connect(self._moved)
+        self.selectionModel().currentRowChanged.connect(self._on_row_changed)
 
     def show_result(self, result: StudyResult | None, failed_alone: bool) -> None:
         """Show the results computed so far."""
@@ -129,6 +129,6 @@ class RowTable(QTableView):
         at = self.currentIndex().row()
         return int(self.rows.rows[at]) if 0 <= at < len(self.rows.rows) else -1
 
-    def _moved(self, now: QModelIndex, _before: QModelIndex) -> None:
+    def _on_row_changed(self, now: QModelIndex, _before: QModelIndex) -> None:
         if now.isValid():
             self.chosen.emit(int(self.rows.rows[now.row()]))

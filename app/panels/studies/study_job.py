@@ -61,15 +61,15 @@ class StudyJob:
 
         def asked() -> bool:
             while self._paused.is_set() and not self._stopped.is_set() and not cancelled():
-                self._paused_wait()
+                self._wait_while_paused()
             return self._stopped.is_set() or cancelled()
 
         def failing(now: Progress) -> bool:
             words = f"{now.failed} of the first {now.done} rows failed. Compute the others?"
-            return self._asks(progress, cancelled, Doubt(words, "Go on"))[0]
+            return self._ask_user(progress, cancelled, Doubt(words, "Go on"))[0]
 
         def elsewhere(error: FileError) -> str | None:
-            yes, file = self._asks(progress, cancelled, Doubt(str(error), "Another file…", True))
+            yes, file = self._ask_user(progress, cancelled, Doubt(str(error), "Another file…", True))
             return file if yes else None
 
         return study.run(
@@ -84,10 +84,10 @@ class StudyJob:
             resume=self._file is not None,
         )
 
-    def _paused_wait(self) -> None:
+    def _wait_while_paused(self) -> None:
         self._stopped.wait(LOOK)
 
-    def _asks(self, progress: Any, cancelled: Callable[[], bool], doubt: Doubt) -> tuple[bool, str]:
+    def _ask_user(self, progress: Any, cancelled: Callable[[], bool], doubt: Doubt) -> tuple[bool, str]:
         """Return the user's answer; none once the study is stopped."""
         self._answered.clear()
         self._said = False, ""

@@ -80,13 +80,13 @@ class Machine:
             selects_model=True,
             help="The ground, gravity, name and notes of the model",
         )
-        node.children = self._on(WORLD)
+        node.children = self._attached_rows(WORLD)
         for name in self.bodies:
             if name not in self.seen:
                 self.seen.add(name)
                 assembly = self.assembly_of.get(Ref("bodies", name))
                 holder = node if assembly is None else self.assembly_row(assembly)
-                holder.children += self._run_from_body(name, free=True)
+                holder.children += self._body_and_successors(name, free=True)
         shown = {id(row) for row in walk(node.children)}
         node.children += [row for row in map(self.assembly_row, self.model.assemblies) if id(row) not in shown]
         return node
@@ -100,7 +100,7 @@ class Machine:
                 "frame",
                 "frame",
                 Ref("frames", frame.name),
-                self._derived("frames", frame.name),
+                self._is_derived("frames", frame.name),
                 channels=(f"{frame.name}.position",),
             )
             node.children = self._frame_nodes(frame.name)
@@ -119,11 +119,11 @@ class Machine:
         """Return True if a body or frame belongs to a sub-assembly."""
         return any(self.assembly_of.get(Ref(collection, holder)) is assembly for collection in ("bodies", "frames"))
 
-    def _outgoing(self, body: str) -> list[Joint]:
+    def _outgoing_joints(self, body: str) -> list[Joint]:
         """Return the joints that lead from a body to bodies not visited before, and those that close a loop here."""
-        return [joint for joint in self.joints[body] if self._leads_on(joint, body)]
+        return [joint for joint in self.joints[body] if self._leads_further(joint, body)]
 
-    def _leads_on(self, joint: Joint, body: str) -> bool:
+    def _leads_further(self, joint: Joint, body: str) -> bool:
         if joint.name in self.passed:
             return False
         return joint.name in self.cut or self._far_side(joint, body) not in self.seen
@@ -132,22 +132,22 @@ class Machine:
         child = self.body_of(joint.child)
         return self.body_of(joint.parent) if child == body else child
 
-    def _on(self, body: str) -> list[Node]:
+    def _attached_rows(self, body: str) -> list[Node]:
         """Return rows for everything attached to a body, one group per joint."""
         found = self._frame_nodes(body)
-        for joint in self._outgoing(body):
+        for joint in self._outgoing_joints(body):
             if joint.name not in self.passed and (
                 joint.name in self.cut or self._far_side(joint, body) not in self.seen
             ):
-                found += self._branch(joint, body)
+                found += self._branch_rows(joint, body)
         return found
 
-    def _branch(self, joint: Joint, body: str) -> list[Node]:
+    def _branch_rows(self, joint: Joint, body: str) -> list[Node]:
         """Return a joint's row with the bodies beyond it; the joints of a chain are placed under the chain's row."""
         chain = self.chain_of.get(("joints", joint.name))
         assembly = self.assembly_of.get(Ref("joints", joint.name))
         if assembly is not None and self.assembly_of.get(Ref("bodies", body)) is not assembly:
-            return self._into(assembly, joint, body)
+            return self._add_to_assembly(assembly, joint, body)
         if chain is not None and chain.name not in self.opened:
             self.opened.add(chain.name)
             count = len(chain.rows)
@@ -158,17 +158,17 @@ class Machine:
                 "chain",
                 Ref("chains", chain.name),
             )
-            row.children = self._run(joint, body)
+            row.children = self._joint_and_successors(joint, body)
             return [row]
-        run = self._run(joint, body)
+        run = self._joint_and_successors(joint, body)
         run[0].children += run[1:]
         return run[:1]
 
-    def _into(self, assembly: SubAssembly, joint: Joint, body: str) -> list[Node]:
+    def _add_to_assembly(self, assembly: SubAssembly, joint: Joint, body: str) -> list[Node]:
         """Return a branch of a sub-assembly in the sub-assembly's single row; [] if that row already exists."""
         known = self.assembly_rows.get(assembly.name)
         row = known or self.assembly_row(assembly)
-        run = self._run(joint, body)
+        run = self._joint_and_successors(joint, body)
         run[0].children += run[1:]
         row.children.append(run[0])
         return [] if known is not None else [row]
@@ -187,10 +187,10 @@ class Machine:
             )
         return self.assembly_rows[assembly.name]
 
-    def _derived(self, collection: str, name: str) -> bool:
+    def _is_derived(self, collection: str, name: str) -> bool:
         return (collection, name) in self.chain_of or Ref(collection, name) in self.assembly_of
 
-    def _run(self, joint: Joint, body: str) -> list[Node]:
+    def _joint_and_successors(self, joint: Joint, body: str) -> list[Node]:
         """Return a joint and its successors, flat as long as they do not branch."""
         found: list[Node] = []
         current: Joint | None = joint
@@ -205,7 +205,7 @@ class Machine:
             found.append(node)
             body = other
             if current is not None and (self._begins_chain(current) or self._begins_assembly(current, body)):
-                found += self._branch(current, body)
+                found += self._branch_rows(current, body)
                 current = None
         return found
 
@@ -217,10 +217,10 @@ class Machine:
         assembly = self.assembly_of.get(Ref("joints", joint.name))
         return assembly is not None and self.assembly_of.get(Ref("bodies", body)) is not assembly
 
-    def _run_from_body(self, name: str, free: bool) -> list[Node]:
+    def _body_and_successors(self, name: str, free: bool) -> list[Node]:
         node, following = self._body_node(name)
         node.detail = "free" if free else node.detail
-        return [node, *(self._run(following, name) if following is not None else [])]
+        return [node, *(self._joint_and_successors(following, name) if following is not None else [])]
 
     def _body_node(self, name: str) -> tuple[Node, Joint | None]:
         """Return the row of a body with its frames, and the single joint that continues the sequence (None: it ends or
@@ -232,22 +232,22 @@ class Machine:
             "",
             "body",
             Ref("bodies", name),
-            self._derived("bodies", name),
+            self._is_derived("bodies", name),
             channels=(f"{name}.position",),
         )
         if body is None:
             return node, None
-        outgoing = self._outgoing(name)
+        outgoing = self._outgoing_joints(name)
         closing = [joint for joint in outgoing if joint.name in self.cut]
         onward = [joint for joint in outgoing if joint.name not in self.cut]
         node.children = self._frame_nodes(name)
         if len(onward) == 1:
             for joint in closing:
-                node.children += self._branch(joint, name)
+                node.children += self._branch_rows(joint, name)
             return node, onward[0]
         for joint in outgoing:
-            if self._leads_on(joint, name):
-                node.children += self._branch(joint, name)
+            if self._leads_further(joint, name):
+                node.children += self._branch_rows(joint, name)
         return node, None
 
     def _joint_node(self, joint: Joint, body: str) -> Node:
@@ -265,7 +265,7 @@ class Machine:
             detail,
             icon,
             Ref("joints", joint.name),
-            self._derived("joints", joint.name),
+            self._is_derived("joints", joint.name),
             help=words,
             channels=channels,
         )

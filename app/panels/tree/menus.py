@@ -54,7 +54,7 @@ def row_menu(tree: Tree, node: Node | None) -> QMenu:
         menu.addAction(icon("duplicate"), "Duplicate", lambda: element_edits.duplicate(tree.session))
         menu.addAction(icon("delete"), "Delete", tree.remove_selected)
     if node is not None and node.ref is not None:
-        _show(tree, menu, node.ref.collection)
+        _add_result_entries(tree, menu, node.ref.collection)
     menu.addSeparator()
     menu.addAction("Unfold all", lambda: tree.fold_all(False))
     menu.addAction("Fold all", lambda: tree.fold_all(True))
@@ -71,7 +71,7 @@ SHOWING = ("view.trace", "vectors.", "plots.add")
 """Prefixes of the ids of commands that show an element's results of a run."""
 
 
-def _show(tree: Tree, menu: QMenu, collection: str) -> None:
+def _add_result_entries(tree: Tree, menu: QMenu, collection: str) -> None:
     """Add the scene menu's entries for trajectories, vectors and curves of the element; only in a window that has a
     scene."""
     if tree.commands is None:

@@ -81,11 +81,11 @@ class ModelTree(QWidget):
         self._updating = False
         self._hovered: QTreeWidgetItem | None = None
         self._build()
-        session.changed.connect(self._changed)
+        session.changed.connect(self._on_document_changed)
         session.selected.connect(self._show_selection)
         session.hovered.connect(self._show_hover)
         if settings is not None and hasattr(settings, "changed"):
-            settings.changed.connect(self._settings_changed)
+            settings.changed.connect(self._on_setting_changed)
         self.refresh()
 
     @property
@@ -122,7 +122,7 @@ class ModelTree(QWidget):
         view.rename_wanted.connect(self.rename_selected)
         view.remove_wanted.connect(self.remove_selected)
         view.customContextMenuRequested.connect(self._context_menu)
-        view.currentItemChanged.connect(self._chosen)
+        view.currentItemChanged.connect(self._on_chosen)
         view.itemClicked.connect(lambda item: tell_ground(self, item.data(0, NODE)))
         view.itemCollapsed.connect(lambda item: self._fold(item, True))
         view.itemExpanded.connect(lambda item: self._fold(item, False))
@@ -151,7 +151,7 @@ class ModelTree(QWidget):
         """Show the current model, keeping expanded rows, selection and scroll position."""
         model = self.session.model
         cut = {loop.cut for loop in self.session.mech.loops}
-        marks = _marks(self.diagnosis.findings(model))
+        marks = _worst_findings(self.diagnosis.findings(model))
         rows = nodes(model, cut, self.settings)
         if (rows, marks, self.session.locked) == self._shown:
             return
@@ -174,7 +174,7 @@ class ModelTree(QWidget):
         for node in rows:
             item = QTreeWidgetItem([visible(node.text), visible(node.detail)])
             item.setData(0, NODE, node)
-            self._dress(item, node, marks.get(node.ref) if node.ref else None)
+            self._style_item(item, node, marks.get(node.ref) if node.ref else None)
             parent.addChild(item)
             self.items[node.key] = item
             self._add_rows(item, node.children, marks)
@@ -183,7 +183,7 @@ class ModelTree(QWidget):
             self._met.add(node.key)
             item.setExpanded(node.key not in self._folded)
 
-    def _dress(self, item: QTreeWidgetItem, node: Node, finding: Finding | None) -> None:
+    def _style_item(self, item: QTreeWidgetItem, node: Node, finding: Finding | None) -> None:
         item.setIcon(0, swatch(node.color) if node.color is not None else icon(node.icon))
         muted = severity_color("", QGuiApplication.palette())
         item.setForeground(1, QBrush(muted))
@@ -262,12 +262,12 @@ class ModelTree(QWidget):
 
     # --------------------------------------------------------------------------- hearing
 
-    def _changed(self, old: State, new: State) -> None:
+    def _on_document_changed(self, old: State, new: State) -> None:
         if old.model is not new.model or old.locked != new.locked:
             self.note.say("")
             self.refresh()
 
-    def _settings_changed(self, key: str) -> None:
+    def _on_setting_changed(self, key: str) -> None:
         if key.startswith("units/"):
             self.refresh()
 
@@ -281,9 +281,9 @@ class ModelTree(QWidget):
         marks = self._shown[1] if self._shown is not None else {}
         for item in self.items.values():
             node = item.data(0, NODE)
-            self._dress(item, node, marks.get(node.ref) if node.ref else None)
+            self._style_item(item, node, marks.get(node.ref) if node.ref else None)
 
-    def _chosen(self, item: QTreeWidgetItem | None, _before: QTreeWidgetItem | None) -> None:
+    def _on_chosen(self, item: QTreeWidgetItem | None, _before: QTreeWidgetItem | None) -> None:
         if self._updating or item is None:
             return
         node = item.data(0, NODE)
@@ -349,7 +349,7 @@ class ModelTree(QWidget):
                 item.setExpanded(not folded)
 
 
-def _marks(findings: tuple[Finding, ...]) -> dict[Ref, Finding]:
+def _worst_findings(findings: tuple[Finding, ...]) -> dict[Ref, Finding]:
     """Return the worst warning or error of each element."""
     worst: dict[Ref, Finding] = {}
     for finding in findings:

@@ -62,9 +62,9 @@ def _applies_to_joint(joint: Joint, field: str) -> bool:
     if field in ("damping", "friction", "armature"):
         return info.nv > 0
     if field in (*LEVELS[1:], "stribeck_speed"):
-        return info.nv > 0 and _rubs(joint, field)
+        return info.nv > 0 and _applies_to_friction(joint, field)
     if field in BY_REACTION:
-        return _bears(joint, field)
+        return _applies_to_bearing(joint, field)
     if field == "limits":
         return info.nq > 0 and info.nq == info.nv
     if field in ("rest", "stiffness", "spring_rest"):
@@ -74,7 +74,7 @@ def _applies_to_joint(joint: Joint, field: str) -> bool:
     return True
 
 
-def _rubs(joint: Joint, field: str) -> bool:
+def _applies_to_friction(joint: Joint, field: str) -> bool:
     """Return True if a friction field applies: further levels and the transition speed with friction, backward levels
     where the joint has them."""
     if field == "stribeck_speed":
@@ -84,7 +84,7 @@ def _rubs(joint: Joint, field: str) -> bool:
     return joint.friction != 0.0 or any(level is not None for level in joint.friction_levels[1:])
 
 
-def _bears(joint: Joint, field: str) -> bool:
+def _applies_to_bearing(joint: Joint, field: str) -> bool:
     """Return True if a field of reaction-dependent friction applies: it needs a kind with known bearing loads; radii
     need rotation, a shoulder and a second bearing a kind that may have them."""
     info = joint.info

@@ -179,7 +179,7 @@ class Curve(QWidget):
         painter.end()
 
 
-class _Table(QTableWidget):
+class _TimesGrid(QTableWidget):
     def __init__(self, editor: TableOfTimes) -> None:
         super().__init__(0, 2, editor)
         self.editor = editor
@@ -210,11 +210,11 @@ class TableOfTimes(FieldEditor):
         self.context: Context | None = None
         self._filling = False
         self.curve = Curve(self)
-        self.table = _Table(self)
+        self.table = _TimesGrid(self)
         self.table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         self.table.verticalHeader().setDefaultSectionSize(self.table.fontMetrics().height() + 10)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.table.itemChanged.connect(self._typed)
+        self.table.itemChanged.connect(self._on_typed)
         self.column.addWidget(self.curve)
         self.column.addWidget(self.table)
         self.column.addLayout(self._buttons())
@@ -296,7 +296,7 @@ class TableOfTimes(FieldEditor):
         assert self.context is not None
         return read(text, self.measures[column], self.context.settings, self.context.values)
 
-    def _typed(self, item: QTableWidgetItem) -> None:
+    def _on_typed(self, item: QTableWidgetItem) -> None:
         if self._filling:
             return
         row, column, text = item.row(), item.column(), item.text()

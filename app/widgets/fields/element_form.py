@@ -142,7 +142,7 @@ class ElementForm(QWidget):
             if element is Body and field.name == "name":
                 self._add(LENGTH, LengthEditor)
         if rare:
-            self._fold_away(rare)
+            self._collapse_rare_fields(rare)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Move with Tab in reading order, including fields expanded since."""
@@ -163,7 +163,7 @@ class ElementForm(QWidget):
             holder = holder.parentWidget()
         return holder
 
-    def _fold_away(self, rare: tuple[str, ...]) -> None:
+    def _collapse_rare_fields(self, rare: tuple[str, ...]) -> None:
         """Put the rarely needed fields into a collapsible group at the end."""
         others = tuple(field.name for field in fields_of(self.type) if field.name not in rare)
         form = self.rarely = ElementForm(self.type, self.put, self.path, others, fold=False)
@@ -178,7 +178,9 @@ class ElementForm(QWidget):
 
     def _add(self, field: Field, made: type[FieldEditor] | None = None) -> None:
         path = f"{self.path}.{field.name}" if self.path else field.name
-        editor = (made or editor_class(field, self.type))(self.type, field, path, self._committer(field.name), self)
+        editor = (made or editor_class(field, self.type))(
+            self.type, field, path, self._commit_function(field.name), self
+        )
         row = self.grid.rowCount()
         self.editors[field.name] = editor
         if editor.wide:
@@ -203,7 +205,7 @@ class ElementForm(QWidget):
         self.grid.addWidget(label, row, 0, Qt.AlignmentFlag.AlignTop)
         self.grid.addWidget(editor, row, 1)
 
-    def _committer(self, name: str) -> Callable[[Any, object], str]:
+    def _commit_function(self, name: str) -> Callable[[Any, object], str]:
         def commit(value: Any, gesture: object) -> str:
             return self.put(name, value, gesture)
 

@@ -47,7 +47,7 @@ class RemovalDialog(QDialog):
         self.list = QListWidget(self)
         self.list.setSelectionMode(QListWidget.SelectionMode.NoSelection)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        keeps = f" – {self._kept}" if effect.gone else ""
+        keeps = f" – {self._kept_words}" if effect.gone else ""
         for (collection, element), words in (
             *((each, "") for each in effect.gone),
             *((each, keeps) for each in effect.kept),
@@ -64,24 +64,24 @@ class RemovalDialog(QDialog):
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
         column = QVBoxLayout(self)
-        column.addWidget(self._words(f"Delete the {word} “{ref.name}”? {self._lead}"))
+        column.addWidget(self._wrapped_label(f"Delete the {word} “{ref.name}”? {self._lead_sentence}"))
         column.addWidget(self.list)
-        column.addWidget(self._words(f"{adrift_words(effect)} It can be undone.".strip()))
+        column.addWidget(self._wrapped_label(f"{adrift_words(effect)} It can be undone.".strip()))
         column.addWidget(buttons)
         self.resize(420, min(420, 180 + 22 * self.list.count()))
 
     @property
-    def _kept(self) -> str:
+    def _kept_words(self) -> str:
         return "keeps its colour" if self.ref.collection == "materials" else "keeps its present value"
 
     @property
-    def _lead(self) -> str:
+    def _lead_sentence(self) -> str:
         if not self.effect.gone:
-            return f"Elements that use it {self._kept}:"
+            return f"Elements that use it {self._kept_words}:"
         keep = ", or keep its value" if self.effect.kept or self.effect.world else ""
         return f"These elements depend on it and are deleted too{keep}:"
 
-    def _words(self, text: str) -> Label:
+    def _wrapped_label(self, text: str) -> Label:
         label = Label(text, self)
         label.setWordWrap(True)
         return label

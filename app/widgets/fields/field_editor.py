@@ -95,14 +95,14 @@ class FieldEditor(QWidget):
     def explain(self, words: str, severity: str = "") -> None:
         """Show text beneath the field: a reason or a formula's value; without text the finding is shown."""
         self._said = (words, severity)
-        self._speak()
+        self._update_note()
 
     def show_findings(self, findings: tuple[Finding, ...], follows: str = "") -> None:
         """Show findings about this field and notes on consequences of its value."""
         self._follows = follows
         words = "\n".join(f"{f.text} {f.remedy}".strip() for f in findings)
         self._finding = (words, findings[0].severity if findings else "")
-        self._speak()
+        self._update_note()
 
     @property
     def note(self) -> Note:
@@ -112,7 +112,7 @@ class FieldEditor(QWidget):
             self.column.addWidget(self._note)
         return self._note
 
-    def _speak(self) -> None:
+    def _update_note(self) -> None:
         said, severity = self._said
         found, found_severity = self._finding
         if said and found and severity != "error":

@@ -81,13 +81,13 @@ class FormulaEdit(QuantityEdit):
                 self.explained.emit(f"{error.what} {error.remedy}".strip(), "error")
             return
         self._say("")
-        self._tell(value)
+        self._show_formula_value(value)
 
     def _explain(self) -> None:
-        self._tell(self.value)
+        self._show_formula_value(self.value)
         self.setToolTip(as_tip(self.value if isinstance(self.value, str) else ""))
 
-    def _tell(self, value: Value | None) -> None:
+    def _show_formula_value(self, value: Value | None) -> None:
         worth = value_in(value, self.values)
         if not isinstance(value, str):
             self.explained.emit("", "")

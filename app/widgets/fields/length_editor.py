@@ -21,7 +21,7 @@ class LengthEditor(NumberEditor):
 
     def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
         super().__init__(owner, field, path, commit, parent)
-        self.edit.commit = self._set
+        self.edit.commit = self._set_length
         self.far = ""
         self._body = ""
         self._model: Model | None = None
@@ -68,11 +68,11 @@ class LengthEditor(NumberEditor):
         self.edit.show_value(length_of(model, self._body, joint), model.values())
         self.show_findings((), words(model, self._body, joint))
 
-    def _set(self, value: Value | None, gesture: object) -> str:
+    def _set_length(self, value: Value | None, gesture: object) -> str:
         """Request a length; if formulas would be replaced, offer choices of what to do with them."""
         if value is None:
             return "The length cannot be empty. Give a number."
-        if self._model is not None and (name := _follows(self._model, self._body, self.far)):
+        if self._model is not None and (name := _determining_parameter(self._model, self._body, self.far)):
             self._offer_choices(value)
             return f"The length depends on {name}, which other elements may use too. Choose what to change."
         problem = self.commit(LinkLength(value, self.far), gesture)
@@ -85,12 +85,14 @@ class LengthEditor(NumberEditor):
         assert self._model is not None
         menu = self.choices = QMenu(self)
         for name in parameters_of(self._model, self._body, self.far):
-            menu.addAction(f"Change the parameter {name}", self._choice(LinkLength(value, self.far, parameter=name)))
-        menu.addAction("Add an offset to the formulas", self._choice(LinkLength(value, self.far, "offset")))
-        menu.addAction("Replace the formulas by numbers", self._choice(LinkLength(value, self.far, "number")))
+            menu.addAction(
+                f"Change the parameter {name}", self._choice_action(LinkLength(value, self.far, parameter=name))
+            )
+        menu.addAction("Add an offset to the formulas", self._choice_action(LinkLength(value, self.far, "offset")))
+        menu.addAction("Replace the formulas by numbers", self._choice_action(LinkLength(value, self.far, "number")))
         menu.popup(self.edit.mapToGlobal(QPoint(0, self.edit.height())))
 
-    def _choice(self, wanted: LinkLength) -> Callable[[], None]:
+    def _choice_action(self, wanted: LinkLength) -> Callable[[], None]:
         def take() -> None:
             self.edit.forget()
             self.attempt(wanted)
@@ -98,7 +100,7 @@ class LengthEditor(NumberEditor):
         return take
 
 
-def _follows(model: Model, body: str, far: str) -> str:
+def _determining_parameter(model: Model, body: str, far: str) -> str:
     """Return the parameter that determines a length through a formula; "" if the length is that parameter itself, or
     none determines it."""
     affine = parameter_of(model, body, far)
@@ -107,7 +109,7 @@ def _follows(model: Model, body: str, far: str) -> str:
 
 def words(model: Model, body: str, far: str) -> str:
     """Describe what determines the length of a link."""
-    if name := _follows(model, body, far):
+    if name := _determining_parameter(model, body, far):
         return f"Follows the parameter {name}."
     if (affine := parameter_of(model, body, far)) is not None:
         return f"This is the parameter {affine.parameter.name}."

@@ -189,7 +189,7 @@ class VectorEditor(FieldEditor):
             edit = self.make_edit()
             edit.setPlaceholderText("")
             edit.commit = self._committer(i)
-            edit.explained.connect(lambda words, severity, edit=edit: self._hear(edit, words, severity))
+            edit.explained.connect(lambda words, severity, edit=edit: self._show_words(edit, words, severity))
             row, column = divmod(i, per_row)
             self.grid.addWidget(label, row, 2 * column)
             self.grid.addWidget(edit, row, 2 * column + 1)
@@ -216,7 +216,7 @@ class VectorEditor(FieldEditor):
         """Commit the vector with one number replaced."""
         return self.commit((*self.value[:index], item, *self.value[index + 1 :]), gesture)
 
-    def _hear(self, edit: QuantityEdit, words: str, severity: str) -> None:
+    def _show_words(self, edit: QuantityEdit, words: str, severity: str) -> None:
         self._said_by[edit] = (words, severity)
         errors = [w for w, s in self._said_by.values() if s == "error" and w]
         if errors:

@@ -62,7 +62,7 @@ def types_of(element: Any) -> dict[str, type]:
 def summary_of(element: Element, context: Context) -> str:
     """Return a short description for a collapsed group."""
     if isinstance(element, Pose):
-        return "at the origin" if element == Pose() else _place(element, context)
+        return "at the origin" if element == Pose() else _position_text(element, context)
     if isinstance(element, Inertia) and element == Inertia():
         return "zero"
     if isinstance(element, Shape):
@@ -70,7 +70,7 @@ def summary_of(element: Element, context: Context) -> str:
     return element.summary
 
 
-def _place(pose: Pose, context: Context) -> str:
+def _position_text(pose: Pose, context: Context) -> str:
     length = Measure("length")
     numbers = [value_in(item, context.values) for item in pose.position]
     texts = ["?" if x is None else number(x, length, context.settings, 3) for x in numbers]
@@ -190,11 +190,11 @@ class PartsEditor(FieldEditor):
         if self.section.content is None:
             return
         self.add_button.setVisible(not context.read_only)
-        self._match()
+        self._match_groups()
         for i in range(len(value)):
             self._refresh(i)
 
-    def _match(self) -> None:
+    def _match_groups(self) -> None:
         """Create one group per element, keeping those whose type matches."""
         for i, item in enumerate(self.value):
             if i < len(self.items) and self.items[i][0] is type(item):

@@ -118,9 +118,9 @@ class RowsEditor(TableEditor):
         """Insert a copy of the current row after it."""
         row = self.table.currentRow()
         if 0 <= row < len(self.value):
-            self._commit_rows([*self.value[: row + 1], self._unnamed(row), *self.value[row + 1 :]], row + 1)
+            self._commit_rows([*self.value[: row + 1], self._copy_without_name(row), *self.value[row + 1 :]], row + 1)
 
-    def _unnamed(self, row: int) -> Any:
+    def _copy_without_name(self, row: int) -> Any:
         return dataclasses.replace(self.value[row], variable="") if self.type is DHRow else self.value[row]
 
     def move_row(self, by: int) -> None:

@@ -124,7 +124,7 @@ class TableEditor(FieldEditor):
         rows = self._rows()
         self.table.setRowCount(rows)
         fields = {field.name: field for field in fields_of(self.type)}
-        heads = [self._head(fields[name], rows) for name in self.columns]
+        heads = [self._column_title(fields[name], rows) for name in self.columns]
         self.table.setHorizontalHeaderLabels(heads)
         for index, name in enumerate(self.columns):
             self.table.horizontalHeaderItem(index).setToolTip(as_tip(fields[name].help))
@@ -146,7 +146,7 @@ class TableEditor(FieldEditor):
 
     def _row_titles(self, rows: int) -> tuple[str, ...]:
         if not self.fixed_rows:
-            return tuple(f"{i + 1} {self._mark(i)}".rstrip() for i in range(rows))
+            return tuple(f"{i + 1} {self._finding_symbol(i)}".rstrip() for i in range(rows))
         assert self._shown is not None
         titles = coordinate_titles(self._shown[0])
         if len(titles) < 2:
@@ -155,7 +155,7 @@ class TableEditor(FieldEditor):
         symbols = [self._measure(i, first).display(settings).symbol for i in range(rows)]
         return tuple(f"{title} {symbol}".strip() for title, symbol in zip(titles, symbols, strict=True))
 
-    def _mark(self, row: int) -> str:
+    def _finding_symbol(self, row: int) -> str:
         """Return the symbol of a row's worst finding."""
         assert self._shown is not None
         own, findings = f"{self.path}.{row}", self._shown[1].findings
@@ -164,7 +164,7 @@ class TableEditor(FieldEditor):
         }
         return next((sign for severity, sign in MARKS.items() if severity in severities), "")
 
-    def _head(self, field: Field, rows: int) -> str:
+    def _column_title(self, field: Field, rows: int) -> str:
         title = {"velocity": "speed", "effort": "effort", "lower": "lower", "upper": "upper"}.get(
             field.name, title_of(field, self.type)
         )
@@ -238,7 +238,7 @@ class TableEditor(FieldEditor):
         if isinstance(value, str):
             text = f"{value}{self._formula_unit(value, row, column)} = {text}"
         if self._is_variable(row, self.columns[column]):
-            return f"{text}\nAdded to the joint coordinate {self._variable(row)}"
+            return f"{text}\nAdded to the joint coordinate {self._variable_name(row)}"
         return text
 
     def _is_variable(self, row: int, name: str) -> bool:
@@ -246,7 +246,7 @@ class TableEditor(FieldEditor):
             return False
         return name == ("theta" if self.value[row].kind == "revolute" else "d")
 
-    def _variable(self, row: int) -> str:
+    def _variable_name(self, row: int) -> str:
         return str(self.value[row].variable or f"q{row + 1}")
 
     def _field(self, column: int) -> Field:
@@ -335,7 +335,7 @@ class TableEditor(FieldEditor):
         if field.kind.optional and not text.strip():
             return None
         if self._is_variable(row, field.name):
-            offset = _offset(text, self._variable(row))
+            offset = _constant_offset(text, self._variable_name(row))
             if offset is not None:
                 return offset
         return read(text, self._measure(row, field), context.settings, context.values)
@@ -354,7 +354,7 @@ class TableEditor(FieldEditor):
         return self.commit(tuple(items), gesture or object())
 
 
-def _offset(text: str, variable: str) -> Value | None:
+def _constant_offset(text: str, variable: str) -> Value | None:
     """Return the constant of an entry such as "q1 + 90 deg", the way textbooks write the joint variable's column."""
     try:
         return split_offset(text, variable)

@@ -109,7 +109,7 @@ class IntegerEditor(OptionEditor):
         blocker.unblock()
 
 
-class _NameEditor(OptionEditor):
+class _NameOptionEditor(OptionEditor):
     """A combo box of names; the first entry stands for an empty value."""
 
     def build(self) -> None:
@@ -125,7 +125,7 @@ class _NameEditor(OptionEditor):
         self._combo.setCurrentIndex(max(0, self._combo.findData(value)))
 
 
-class FrameEditor(_NameEditor):
+class FrameEditor(_NameOptionEditor):
     """A combo box of bodies and frames; the first entry means the tool (or the world)."""
 
     option: FrameName
@@ -144,7 +144,7 @@ class FrameEditor(_NameEditor):
         self.show_value(chosen)
 
 
-class ElementEditor(_NameEditor):
+class ElementEditor(_NameOptionEditor):
     """A combo box of the elements of a collection; the first entry means none."""
 
     option: ElementName
@@ -180,7 +180,7 @@ class TextEditor(OptionEditor):
         self._line.setCursorPosition(0)
 
 
-class _PathEditor(OptionEditor):
+class _PathOptionEditor(OptionEditor):
     """A path with a button next to it."""
 
     option: OutputFile | InputFile
@@ -207,7 +207,7 @@ def in_folder_of(model: Model, path: str) -> str:
     return str(Path(model.origin).parent / path) if model.origin and not is_example(Path(model.origin)) else path
 
 
-class FileEditor(_PathEditor):
+class FileEditor(_PathOptionEditor):
     """A path and a button to choose it."""
 
     option: OutputFile
@@ -236,7 +236,7 @@ class FolderEditor(FileEditor):
             self.changed.emit()
 
 
-class InputFileEditor(_PathEditor):
+class InputFileEditor(_PathOptionEditor):
     """A path, a button to choose it, and a list of files near the machine's own."""
 
     option: InputFile

@@ -42,7 +42,7 @@ class SignalsEditor(OptionEditor):
     def build(self) -> None:
         self.line = QLineEdit()
         self.line.editingFinished.connect(self.changed)
-        self.line.textEdited.connect(self._typed)
+        self.line.textEdited.connect(self._on_typed)
         self.line.setPlaceholderText(
             "name=value, …" if isinstance(self.option, SignalValues) and not self.option.ranges else "none"
         )
@@ -75,7 +75,7 @@ class SignalsEditor(OptionEditor):
             self.line.setCompleter(completer)
         return self._names
 
-    def _typed(self) -> None:
+    def _on_typed(self) -> None:
         """Offer completions from the first letter on."""
         if not self._names:
             self.names()

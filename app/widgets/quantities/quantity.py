@@ -160,9 +160,9 @@ class QuantityEdit(QLineEdit):
         """Commit the typed text, or show why it is refused."""
         if self.isModified() or self.problem:
             self._gesture = object()
-            self._try(self.text())
+            self._try_text(self.text())
 
-    def _try(self, text: str) -> None:
+    def _try_text(self, text: str) -> None:
         try:
             value = self._read(text)
         except KinetostatError as error:

@@ -52,7 +52,7 @@ class QuantitySpinBox(PassingWheel, QDoubleSpinBox):
         self.lineEdit().setText(self.textFromValue(0.0))
         self._pause = QTimer(self, singleShot=True, interval=self.PAUSE_MS)
         self._pause.timeout.connect(self.committed)
-        self.valueChanged.connect(self._changed)
+        self.valueChanged.connect(self._on_value_changed)
         self.editingFinished.connect(self._finished)
 
     def show_value(self, value: float) -> None:
@@ -106,7 +106,7 @@ class QuantitySpinBox(PassingWheel, QDoubleSpinBox):
         super().stepBy(steps)
         self._pause.start()
 
-    def _changed(self, value: float) -> None:
+    def _on_value_changed(self, value: float) -> None:
         if value != self._shown:
             self._shown = value
             self.valueEdited.emit(value)

@@ -128,7 +128,7 @@ def read(text: str, measure: Measure, units: Units, values: Mapping[str, float],
     """
     stripped = _decimal_point(typed(text.strip()))
     factor = measure.display(units).factor
-    for symbol, unit_factor in _spellings(measure, units):
+    for symbol, unit_factor in _unit_spellings(measure, units):
         head = stripped[: -len(symbol)].rstrip() if symbol and stripped.endswith(symbol) else ""
         if head and _is_arithmetic(head):
             stripped, factor = head, unit_factor
@@ -138,11 +138,11 @@ def read(text: str, measure: Measure, units: Units, values: Mapping[str, float],
     stripped = stripped.replace("·", "*")
     node = parse(stripped)
     _check_unit(node, measure)
-    result = _finite(evaluate(node, values), stripped)
+    result = _checked_finite(evaluate(node, values), stripped)
     if names(node):
         return stripped
-    if _only(node, (Number, Negative, Binary)) and not _has_unit(node):
-        return _finite(evaluate(node, {}) * factor, stripped)
+    if _has_only(node, (Number, Negative, Binary)) and not _has_unit(node):
+        return _checked_finite(evaluate(node, {}) * factor, stripped)
     has_constant = any(isinstance(part, Name | Call) for part in _parts(node))
     return stripped if has_constant and not fold else result
 
@@ -154,7 +154,7 @@ def _decimal_point(text: str) -> str:
     return f"{head}.{tail}" if looks_decimal else text
 
 
-def _spellings(measure: Measure, units: Units) -> list[tuple[str, float]]:
+def _unit_spellings(measure: Measure, units: Units) -> list[tuple[str, float]]:
     """Return the unit texts allowed after a bare number of this measure, longest first, with factors to SI."""
     found = {measure.symbol: 1.0} if measure.dimension == "none" else {SI.get(measure.dimension, ""): 1.0}
     shown = measure.display(units)
@@ -187,7 +187,7 @@ def _with_compound(text: str, measure: Measure, units: Units, values: Mapping[st
         if unit in UNITS and measure.dimension != "none":
             return None  # formulas know it, and say what is wrong
         here = WORDS.get(measure.dimension, "") if measure.dimension != "none" else wanted
-        some = _some_units(measure.dimension) if measure.dimension != "none" else wanted
+        some = _example_units(measure.dimension) if measure.dimension != "none" else wanted
         raise ExpressionError(f"'{unit}' has the wrong dimension: {here} is needed here.", remedy=f"Use {some}.")
     return None
 
@@ -197,7 +197,7 @@ def _is_arithmetic(text: str) -> bool:
         node = parse(text)
     except ExpressionError:
         return False
-    return _only(node, (Number, Negative, Binary)) and not _has_unit(node)
+    return _has_only(node, (Number, Negative, Binary)) and not _has_unit(node)
 
 
 def _parts(node: Node) -> list[Node]:
@@ -212,7 +212,7 @@ def _parts(node: Node) -> list[Node]:
             return [node]
 
 
-def _only(node: Node, kinds: tuple[type, ...]) -> bool:
+def _has_only(node: Node, kinds: tuple[type, ...]) -> bool:
     return all(isinstance(part, kinds) for part in _parts(node))
 
 
@@ -230,16 +230,16 @@ def _check_unit(node: Node, measure: Measure) -> None:
         here = WORDS.get(measure.dimension, measure.dimension)
         raise ExpressionError(
             f"'{inner.unit}' measures {WORDS.get(found, found)}; {here} is needed here.",
-            remedy=f"Use {_some_units(measure.dimension)}.",
+            remedy=f"Use {_example_units(measure.dimension)}.",
         )
 
 
-def _some_units(dimension: str) -> str:
+def _example_units(dimension: str) -> str:
     known = [unit.symbol for unit in UNITS.values() if unit.dimension == dimension][:3]
     return " or ".join(known) if known else SI.get(dimension, "a plain number")
 
 
-def _finite(value: float, text: str) -> float:
+def _checked_finite(value: float, text: str) -> float:
     if isinstance(value, complex) or not math.isfinite(value):
         raise ExpressionError(f"'{text}' has no finite value.", remedy="Change the formula.")
     return float(value)
