@@ -225,7 +225,7 @@ __all__ = ["__version__", *_MODULES, *_PLACE]
 
 _OLDEST = (3, 11)
 _NEWEST = (3, 13)
-"""CasADi has no version for newer ones that several threads can use (docs/decisions/casadi.md)."""
+"""Newest usable Python version: CasADi has no thread-safe build for later ones (docs/decisions/casadi.md)."""
 _ROOMS = ("app", "core", "resources", "viz")
 _DISTRIBUTIONS = {
     "PIL": "pillow",
@@ -236,23 +236,23 @@ _DISTRIBUTIONS = {
     "vtkmodules": "vtk",
     "yaml": "PyYAML",
 }
-"""Libraries that are installed by another name than they are imported by."""
+"""Libraries whose package name differs from their import name."""
 
 
 def main() -> int:
     """Run the `kinetostat` command; returns its exit code."""
-    return _start("main")
+    return _run_command("main")
 
 
 def window() -> int:
     """Run the `kinetostat-window` command; returns its exit code."""
-    return _start("window")
+    return _run_command("window")
 
 
-def _start(command: str) -> int:
+def _run_command(command: str) -> int:
     _leave_out_working_folder()
     try:
-        _require_fit_python()
+        _require_suitable_python()
         code: int = getattr(importlib.import_module("app.__main__"), command)()
     except ImportError as error:
         if os.environ.get("KINETOSTAT_DEBUG"):
@@ -263,8 +263,8 @@ def _start(command: str) -> int:
 
 
 def _leave_out_working_folder() -> None:
-    """Import nothing from the folder that the command is given in, where `python -m` and `-c` look first: a model may
-    lie there, with other files of strangers."""
+    """Remove the working folder from the import path, where `python -m` and `-c` put it first: a model's folder may
+    contain untrusted files."""
     if not sys.path or sys.path[0] == os.path.dirname(os.path.abspath(__file__)):
         return
     try:
@@ -276,33 +276,34 @@ def _leave_out_working_folder() -> None:
 
 
 @functools.lru_cache(maxsize=None)  # noqa: UP033
-def _require_fit_python() -> None:
-    """Raise ImportError, with the remedy, where the program cannot run or would load modules of others as its own."""
+def _require_suitable_python() -> None:
+    """Raise ImportError, with the remedy, if this Python cannot run the program or would load foreign modules as its
+    own."""
     version = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info[:2] < _OLDEST:
         oldest = ".".join(map(str, _OLDEST))
         raise ImportError(
             f"Kinetostat needs Python {oldest} or newer; {sys.executable} is Python {version}. Install a newer Python "
-            f"and, with it, Kinetostat{_installing(f'python{oldest}')}."
+            f"and, with it, Kinetostat{_install_command(f'python{oldest}')}."
         )
     if sys.version_info[:2] > _NEWEST:
         newest = ".".join(map(str, _NEWEST))
         raise ImportError(
             f"Kinetostat needs Python {newest} or older, because CasADi has no safe version for newer ones; "
             f"{sys.executable} is Python {version}. Install Python {newest} and, with it, "
-            f"Kinetostat{_installing(f'python{newest}')}."
+            f"Kinetostat{_install_command(f'python{newest}')}."
         )
     if sys.maxsize < 2**32:
         raise ImportError(
             f"Kinetostat needs a 64-bit Python; {sys.executable} is a 32-bit Python {version}, for which its libraries "
-            f"are not made. Install a 64-bit Python and, with it, Kinetostat{_installing('python')}."
+            f"are not made. Install a 64-bit Python and, with it, Kinetostat{_install_command('python')}."
         )
     if not __package__:
-        _require_own_rooms()
+        _require_own_packages()
 
 
-def _require_own_rooms() -> None:
-    """In a checkout the packages lie next to this file, under names that the user's files may have, too."""
+def _require_own_packages() -> None:
+    """Raise ImportError if, in a checkout, the user's files hide the program's packages of the same name."""
     here = os.path.dirname(os.path.abspath(__file__))
     for room in _ROOMS:
         spec = importlib.util.find_spec(room)
@@ -314,21 +315,22 @@ def _require_own_rooms() -> None:
             )
 
 
-def _installing(python: str, *options: str) -> str:
-    """The command that installs this checkout, as the end of a sentence; "" for what was installed from elsewhere."""
+def _install_command(python: str, *options: str) -> str:
+    """Return the command that installs this checkout, as the end of a sentence; "" for an installation from
+    elsewhere."""
     if __package__:
         return ""
     return ": " + " ".join((python, "-m pip install", *options, os.path.dirname(os.path.abspath(__file__))))
 
 
 def not_loaded(error: ImportError) -> str:
-    """The message to the user about a module that cannot be imported, with the remedy."""
+    """Return the message to the user about a module that cannot be imported, with the remedy."""
     module = error.name or ""
     library = module.partition(".")[0]
     if not library:
         return str(error)
     if library in (*_ROOMS, "kinetostat"):
-        again = _installing(sys.executable, "--force-reinstall", "--no-deps")
+        again = _install_command(sys.executable, "--force-reinstall", "--no-deps")
         return f"This installation of Kinetostat is incomplete: {error}. Install it again{again}."
     distribution = _DISTRIBUTIONS.get(library, library)
     pip = f"{sys.executable} -m pip install"
@@ -340,13 +342,13 @@ def not_loaded(error: ImportError) -> str:
     what = f"The library {distribution} is not installed for {sys.executable}."
     if __package__:
         return f"{what} Install it: {pip} {distribution}"
-    return f"{what} Install Kinetostat with all it needs{_installing(sys.executable)}, or run make again."
+    return f"{what} Install Kinetostat with all it needs{_install_command(sys.executable)}, or run make again."
 
 
 def __getattr__(name: str) -> Any:
     if name not in _MODULES and name not in _PLACE:
         raise AttributeError(f"module 'kinetostat' has no attribute {name!r}")
-    _require_fit_python()
+    _require_suitable_python()
     if name in _MODULES:
         value: Any = importlib.import_module(_MODULES[name])
     else:

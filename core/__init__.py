@@ -1,1 +1,1 @@
-"""The kernel of Kinetostat, without Qt and VTK: documents, mechanics, machine code, analyses."""
+"""The kernel of Kinetostat, independent of Qt and VTK: documents, mechanics, machine code, analyses."""

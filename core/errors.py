@@ -1,4 +1,4 @@
-"""Errors that are messages to a person: what went wrong, where, why, and what to do about it.
+"""Errors with a message to the user: what went wrong, where, why, and the remedy.
 
 Everything the kernel raises on purpose is a `KinetostatError`; every surface (window, command line,
 console) shows `str(error)` and never a traceback.
@@ -11,7 +11,7 @@ from typing import Any
 
 
 class KinetostatError(Exception):
-    """A message to a person.
+    """An error with a message to the user.
 
     what   : one sentence, e.g. "The joint has no axis."
     where  : component and field, e.g. "joint 'elbow', axis"
@@ -37,43 +37,43 @@ class KinetostatError(Exception):
         super().__init__(what)
 
     def __str__(self) -> str:
-        """One line of bearable length, whatever a file has for names."""
+        """Return the message on one line of limited length."""
         place = self.file
         if self.line is not None:
             place = f"{place}:{self.line}" if place else f"line {self.line}"
-        head = ", ".join(part for part in (place, _line(self.where)) if part)
-        text = f"{head}: {_line(self.what)}" if head else _line(self.what)
-        return f"{text} {_line(self.remedy)}" if self.remedy else text
+        head = ", ".join(part for part in (place, _single_line(self.where)) if part)
+        text = f"{head}: {_single_line(self.what)}" if head else _single_line(self.what)
+        return f"{text} {_single_line(self.remedy)}" if self.remedy else text
 
     def at(self, *, where: str = "", file: str = "", line: int | None = None) -> KinetostatError:
-        """The same message with a place filled in where it had none (for re-raising closer to the person)."""
+        """Return the same error with missing location data filled in (for re-raising closer to the user)."""
         self.where = self.where or where
         self.file = self.file or file
         self.line = self.line if self.line is not None else line
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.__dict__.copy())
+        return _rebuilt_error, (type(self), self.__dict__.copy())
 
 
 LONGEST = 600
-"""Characters of a part of a message that are shown."""
+"""Maximum characters shown of a part of a message."""
 
 
-def _line(text: str) -> str:
-    """A part of a message on one line, its middle left out where it is very long."""
+def _single_line(text: str) -> str:
+    """Return a part of a message on one line, shortened in the middle if it is very long."""
     line = " ".join(text.split()) if not text.isprintable() else text
     return line if len(line) <= LONGEST else f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}"
 
 
-def _rebuild(kind: type[KinetostatError], state: dict[str, object]) -> KinetostatError:
+def _rebuilt_error(kind: type[KinetostatError], state: dict[str, object]) -> KinetostatError:
     error = kind.__new__(kind, state["what"])
     error.__dict__.update(state)
     return error
 
 
 class ModelError(KinetostatError):
-    """The document would contradict itself: duplicate name, unknown reference, value of the wrong kind."""
+    """Inconsistent document: duplicate name, unknown reference, value of the wrong kind."""
 
 
 class FileError(KinetostatError):
@@ -81,7 +81,7 @@ class FileError(KinetostatError):
 
 
 class CodeRefused(FileError):
-    """A file asks for code of its own to be run. The person may allow it.
+    """A file requires its own code to be run, which the user has not allowed.
 
     allow : what allows it (`core.files.Trusted`), None if nothing does
     """
@@ -90,12 +90,12 @@ class CodeRefused(FileError):
 
     @property
     def message(self) -> str:
-        """The message without its remedy, for who offers one."""
+        """Return the message without its remedy, for a dialog that offers one."""
         return str(self).removesuffix(self.remedy).rstrip()
 
 
 class ExpressionError(KinetostatError):
-    """A formula cannot be read or has no value."""
+    """A formula cannot be parsed or has no value."""
 
 
 class AssemblyError(KinetostatError):
@@ -110,7 +110,7 @@ class AssemblyError(KinetostatError):
 
 
 class SimulationError(KinetostatError):
-    """A simulation cannot start or go on.
+    """A simulation cannot start or continue.
 
     run  : what was computed until then (`core.simulation.Run`), None if it never started
     time : simulated time of the failure, s
@@ -121,25 +121,25 @@ class SimulationError(KinetostatError):
 
 
 def listed(words: Sequence[str]) -> str:
-    """Words with commas and an "and"."""
+    """Return words joined with commas and "and"."""
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def near_misses(name: str, names: Iterable[str]) -> str:
-    """The remedy for a name that is not known: those that are likely meant, or some of those there are."""
+    """Return the remedy for an unknown name: the names that are likely meant, or some of the available ones."""
     known = sorted(names) if isinstance(names, set | frozenset) else list(names)
     if close := likely_meant(name, known):
         return f"Did you mean {', '.join(close)}?"
     inside = [each for each in known if each.startswith(f"{name.rpartition('.')[0]}.")]
     shown = inside or known
-    return "There is: " + ", ".join(shown[:8]) + (" …" if len(shown) > 8 else ".") if known else "There is none."
+    return "Known: " + ", ".join(shown[:8]) + (" …" if len(shown) > 8 else ".") if known else "None is known."
 
 
 def likely_meant(name: str, names: Iterable[str]) -> list[str]:
-    """The known names, at most three, that one may have meant by another: the same but for capitals, what other
-    programs call so, what looks like it."""
+    """Return at most three known names that an unknown name may mean: differing only in case, synonyms in other
+    programs, or similar spelling."""
     import difflib
 
     from core.synonyms import meant_by

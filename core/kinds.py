@@ -1,4 +1,4 @@
-"""Families of kinds: a kind is one class, which says all that the program asks of it.
+"""Families of kinds (of joints, forces, constraints): each kind is one class that defines everything the program needs.
 
 A family is made from an abstract base class. A kind enters it only when it has every member that the base leaves
 open: abstract methods, and facts that are declared without a value (`title: ClassVar[str]`). Who asks for a kind that
@@ -23,25 +23,25 @@ from core.synonyms import meant_by
 K = TypeVar("K")
 AnyKind = TypeVar("AnyKind", bound=type)
 
-PACKAGE_REMEDY = "Mend or renew the package, then start the program again."
+PACKAGE_REMEDY = "Repair or update the package, then restart the program."
 GROUP = "kinetostat.kinds"
-"""Group of the entry points by which packages bring kinds."""
+"""Entry-point group through which installed packages provide kinds."""
 
 
 class UnknownKind(ModelError, KeyError):
-    """A kind is named that the family does not have."""
+    """A kind that the family does not have."""
 
     __str__ = ModelError.__str__
 
 
 class KindError(ModelError, TypeError):
-    """A class is no kind: something lacks, contradicts itself, or its name is taken."""
+    """A class that is not a valid kind: incomplete, inconsistent, or with a name already taken."""
 
     __str__ = ModelError.__str__
 
 
 class Kinds(Mapping[str, type[K]], Generic[K]):
-    """The kinds of one family by name, in the order in which they are shown.
+    """The kinds of one family by name, in display order.
 
     family : what the kinds are kinds of, in words ("joint"); base : the abstract class of all; find : gives further
     kinds when somebody first asks for one; check : tries a kind that people add, and raises KindError; it makes the
@@ -67,13 +67,13 @@ class Kinds(Mapping[str, type[K]], Generic[K]):
             _open.append(self)
 
     def add(self, kind: type[K]) -> type[K]:
-        """Take in a kind, and give it back; one that is made anew (its module was run again) takes its own place.
-        Raises KindError if it is incomplete, or its name is taken."""
+        """Add a kind and return it; a redefined kind (its module was run again) replaces the earlier one. Raises
+        KindError if it is incomplete, or its name is taken."""
         self._found()  # its own kinds come first
         return self.take(kind)
 
     def _found(self) -> dict[str, type[K]]:
-        """All of them, sought if they have not been."""
+        """Return all kinds, discovering them on first use."""
         if self._find is not None:
             for kind in self._find():
                 self.take(kind)
@@ -81,15 +81,15 @@ class Kinds(Mapping[str, type[K]], Generic[K]):
         return self._kinds
 
     def take(self, kind: type[K]) -> type[K]:
-        """Take in a kind, one of its own or of people's."""
+        """Add a kind, built-in or user-defined."""
         if not (isinstance(kind, type) and issubclass(kind, self.base)):
-            raise KindError(f"{kind!r} is no kind of {self.family}: it does not derive from {self.base.__name__}.")
+            raise KindError(f"{kind!r} is not a kind of {self.family}: it does not derive from {self.base.__name__}.")
         if lacking := missing_members(kind):
             raise KindError(f"The {self.family} kind {kind.__name__} lacks {', '.join(lacking)}.")
         name = getattr(kind, self.named_by)
-        if _place(self._kinds.get(name, kind)) != _place(kind):
+        if _module_and_name(self._kinds.get(name, kind)) != _module_and_name(kind):
             raise KindError(
-                f"There are two kinds of {self.family} called '{name}'.", remedy="Give the new one a name of its own."
+                f"There are two kinds of {self.family} called '{name}'.", remedy="Give the new one another name."
             )
         self._kinds[name] = kind
         return kind
@@ -112,13 +112,13 @@ class Kinds(Mapping[str, type[K]], Generic[K]):
 
 
 def declared_in(package: str, folder: Iterable[str], word: str) -> list[Any]:
-    """What the modules of a package declare under a word, such as `KIND`, sorted by their names."""
+    """Return the objects that a package's modules declare under a word, such as `KIND`, sorted by their names."""
     modules = [import_module(f"{package}.{each.name}") for each in iter_modules(folder)]
     return [getattr(module, word) for module in modules if hasattr(module, word)]
 
 
 def missing_members(kind: type[Any]) -> list[str]:
-    """What a class leaves open: abstract methods, and class variables declared without a value."""
+    """Return what a class leaves undefined: abstract methods, and class variables declared without a value."""
     declared = {
         name: annotation
         for base in reversed(kind.__mro__)
@@ -133,30 +133,30 @@ def missing_members(kind: type[Any]) -> list[str]:
     return [*open_facts, *sorted(getattr(kind, "__abstractmethods__", ()))]
 
 
-def _place(kind: type[Any]) -> tuple[str, str]:
+def _module_and_name(kind: type[Any]) -> tuple[str, str]:
     return kind.__module__, kind.__qualname__
 
 
 # ------------------------------------------------------------------------------- kinds of people
 
 _open: list[Kinds[Any]] = []
-"""The families that take kinds of people."""
+"""Families that accept user-defined kinds."""
 _own: dict[tuple[str, str], type[Any]] = {}
-"""(family, name) → the kinds that people have added."""
+"""(family, name) → user-defined kind."""
 _sought: dict[str, str] = {}
-"""Name → why no package brought the kind when it was asked for; empty: none says that it does."""
+"""Name → reason why the package that declares the kind could not provide it; empty if no package declares it."""
 
 
 def register(kind: AnyKind) -> AnyKind:
-    """Add a kind of joint, force or constraint to those that documents may name, and give it back (it may stand above
-    the class as a decorator). Registered anew, as by a script that is run again, it takes its own place.
+    """Register a user-defined kind of joint, force or constraint for use in documents, and return it (usable as a class
+    decorator). Registering again, as when a script is rerun, replaces the earlier one.
 
     Raises KindError naming the kind and what it lacks, or what is wrong with it.
     """
     family = next((each for each in _open if isinstance(kind, type) and issubclass(kind, each.base)), None)
     if family is None:
         bases = listed([f"{each.base.__name__} ({each.family})" for each in _open])
-        raise KindError(f"{kind!r} is no kind of anything.", remedy=f"Derive it from one of {bases}.")
+        raise KindError(f"{kind!r} is not a kind of any family.", remedy=f"Derive it from one of {bases}.")
     if not missing_members(kind) and family.check is not None:
         family.check(kind)
     family.add(kind)
@@ -165,12 +165,13 @@ def register(kind: AnyKind) -> AnyKind:
 
 
 def own_kinds(named: Iterable[tuple[str, str]]) -> dict[tuple[str, str], type[Any]]:
-    """Those among (family, name) that people have added, with their classes."""
+    """Return those of the given (family, name) that are user-defined, with their classes."""
     return {each: _own[each] for each in dict.fromkeys(named) if each in _own}
 
 
 def load_installed(name: str) -> str:
-    """Register the kind of this name if an installed package brings it, once; what went wrong with that package."""
+    """Register the kind of this name if an installed package provides it, once; return the error of that package, or
+    ""."""
     if name in _sought:
         return _sought[name]
     _sought[name] = ""
@@ -187,31 +188,31 @@ def load_installed(name: str) -> str:
             _sought[name] = f"The kind '{name}' of the package '{package}' cannot be loaded ({said})."
         else:
             if kind.name != name:
-                _sought[name] = f"The package '{package}' says that it brings '{name}', but it is '{kind.name}'."
+                _sought[name] = f"The package '{package}' declares '{name}', but provides '{kind.name}'."
     return _sought[name]
 
 
 def why_unknown(family: str, name: str, known: Iterable[str]) -> tuple[str, str]:
-    """(what, remedy) about a kind that a document names and nobody knows."""
+    """Return (problem, remedy) about an unknown kind named in a document."""
     if trouble := _sought.get(name):
         return trouble, PACKAGE_REMEDY
     what = f"There is no kind of {family} called '{name}'."
-    bring = "nstall the package that brings it, or register it before the document is opened."
+    bring = "nstall the package that provides it, or register it before the document is opened."
     if close := meant_by(name, known):
         return what, f"Did you mean {', '.join(close)}? If not, i{bring}"
     return what, f"I{bring} {near_misses(name, known)}"
 
 
 def for_other_processes(kinds: Iterable[type[K]]) -> tuple[type[K], ...]:
-    """The kinds as another process is handed them, which imports their modules and registers them. Raises KindError
-    for one that no other process can import."""
+    """Return the kinds to send to another process, which imports their modules and registers them. Raises KindError for
+    one that no other process can import."""
     handed = tuple(kinds)
     for kind in handed:
         module = inspect.getmodule(kind)
         if module is None or module.__name__ == "__main__" or "<locals>" in kind.__qualname__:
             raise KindError(
-                f"The kind '{kind.name}' was made in the console or in the script that runs, "  # type: ignore[attr-defined]
-                "so another process cannot have it.",
-                remedy="Put its class into a module of its own, and import that.",
+                f"The kind '{kind.name}' was defined in the console or in the running script, "  # type: ignore[attr-defined]
+                "so another process cannot import it.",
+                remedy="Put its class into a separate module and import that.",
             )
     return handed

@@ -1,4 +1,4 @@
-"""What is imported or made when it is first needed: a program that starts loads what it uses and no more.
+"""Lazy imports and definitions: the program loads and compiles at start only what it uses.
 
 Functions import inside themselves what only they need. Tables and packages, which name more than anybody uses at a
 time, say here where it is. Libraries compile their patterns when they use them. Families of dataclasses get their
@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any
 
 
 def function(package: str, place: str) -> Callable[..., Any]:
-    """A function of a package, whose module is imported at the first call; place : "module.function"."""
+    """Return a function of a package whose module is imported at the first call; place : "module.function" """
     module, _, name = place.rpartition(".")
 
     def found() -> Callable[..., Any]:
-        """The function itself."""
+        """Return the function, imported."""
         named: Callable[..., Any] = getattr(import_module(f"{package}.{module}"), name)
         return named
 
@@ -37,7 +37,7 @@ def function(package: str, place: str) -> Callable[..., Any]:
 
 
 def names(package: str, places: Mapping[str, Iterable[str]]) -> Callable[[str], Any]:
-    """The `__getattr__` of a package that offers names of its modules.
+    """Return the `__getattr__` of a package that offers names of its modules.
 
     places : module in the package → the names that are looked up there when they are first asked for
     """
@@ -59,7 +59,7 @@ _PATTERN_METHODS = {"findall", "finditer", "fullmatch", "match", "search", "spli
 
 
 class LaterPattern:
-    """A pattern that is compiled when one of its methods is called, or something else of it looked up."""
+    """A regular expression that is compiled on first use."""
 
     def __init__(self, pattern: str, flags: int) -> None:
         self._pattern, self._flags = pattern, flags
@@ -70,12 +70,12 @@ class LaterPattern:
         return LaterMethod(self, name) if name in _PATTERN_METHODS else getattr(self.compiled(), name)
 
     def compiled(self) -> re.Pattern[str]:
-        """The pattern itself, which `re` remembers."""
+        """Return the compiled pattern, cached by `re`."""
         return re.compile(self._pattern, self._flags)
 
 
 class LaterMethod:
-    """A method of a later pattern."""
+    """A method of a lazily compiled pattern."""
 
     def __init__(self, pattern: LaterPattern, name: str) -> None:
         self._pattern, self._name = pattern, name
@@ -86,8 +86,8 @@ class LaterMethod:
 
 @contextmanager
 def patterns(package: str) -> Iterator[None]:
-    """Import a library with this: patterns that its modules make then are compiled when they are first used. Some are
-    for other uses than ours, and take longer than all the rest of the library."""
+    """Context for importing a library: regular expressions that its modules define are compiled on first use. Many are
+    never used here, and compiling them takes longer than the rest of the import."""
     compiled = re.compile
 
     def compile_later(pattern: Any, flags: Any = 0) -> Any:
@@ -111,15 +111,14 @@ if TYPE_CHECKING:
 else:
 
     def dataclass(cls=None, /, *, frozen=False, eq=True, kw_only=False, slots=False):
-        """`dataclasses.dataclass`, but the methods are written and compiled when they are first looked up. A program
-        that starts defines hundreds of classes, most of whose methods nobody calls: to compile them takes a tenth of
-        the start. Without `InitVar`.
-        """
+        """Variant of `dataclasses.dataclass` whose methods are generated on first use. The program defines hundreds of
+        classes at start, most of whose methods are never called; compiling them would take a tenth of the start.
+        `InitVar` is not supported."""
 
         def made(cls):
             own = set(vars(cls))
             hashed = "__hash__" in own and not (vars(cls)["__hash__"] is None and "__eq__" in own)
-            with _bases_open(cls, frozen and not slots):  # classes with slots are made anew: the library does it
+            with _bases_not_frozen(cls, frozen and not slots):  # classes with slots are made anew: the library does it
                 cls = dataclasses.dataclass(
                     init=False, repr=False, eq=False, frozen=frozen and slots, kw_only=kw_only, slots=slots
                 )(cls)
@@ -129,9 +128,9 @@ else:
                 cls.__setattr__, cls.__delattr__ = _frozen(cls)
             for name, make in _METHODS.items():
                 if name not in own and (eq or name != "__eq__"):
-                    setattr(cls, name, _Method(cls, name, make))
+                    setattr(cls, name, _DeferredMethod(cls, name, make))
             if eq and not hashed:
-                cls.__hash__ = _Method(cls, "__hash__", _hash) if frozen else None
+                cls.__hash__ = _DeferredMethod(cls, "__hash__", _hash) if frozen else None
             return cls
 
         return made if cls is None else made(cls)
@@ -139,13 +138,13 @@ else:
 
 _FACTS = "__dataclass_params__"
 _defining = threading.RLock()
-"""Classes are defined one at a time, also where several threads import."""
+"""Lock under which classes are defined one at a time when several threads import."""
 
 
 @contextmanager
-def _bases_open(cls: type[Any], frozen: bool) -> Iterator[None]:
-    """Meanwhile the bases of a frozen class are not, so that the library writes no methods that refuse changes: those
-    of `_frozen` need no compiling. Raises TypeError where the library would."""
+def _bases_not_frozen(cls: type[Any], frozen: bool) -> Iterator[None]:
+    """Temporarily mark the bases of a frozen class as not frozen, so that the library does not generate methods that
+    reject changes; those of `_frozen` need no compiling. Raises TypeError where the library would."""
     with _defining:
         bases = [vars(base)[_FACTS] for base in cls.__mro__[1:] if _FACTS in vars(base)]
         if frozen and not all(facts.frozen for facts in bases):
@@ -162,8 +161,8 @@ def _bases_open(cls: type[Any], frozen: bool) -> Iterator[None]:
                 facts.frozen = True
 
 
-class _Method:
-    """Stands for a method of a class until it is looked up."""
+class _DeferredMethod:
+    """Placeholder for a method of a class until it is first looked up."""
 
     def __init__(self, owner: type[Any], name: str, make: Callable[[type[Any]], Callable[..., Any]]) -> None:
         self._owner, self._name, self._make = owner, name, make
@@ -176,7 +175,8 @@ class _Method:
 
 
 def complete(package: str) -> None:
-    """Make the methods of all dataclasses that a package has by now, for where nothing may be compiled later."""
+    """Generate the methods of all dataclasses that a package has defined so far, for processes that may not compile
+    later."""
     for name, module in list(sys.modules.items()):
         if f"{name}.".startswith(f"{package}."):
             for cls in [each for each in vars(module).values() if dataclasses.is_dataclass(each)]:
@@ -184,20 +184,20 @@ def complete(package: str) -> None:
                     getattr(cls, method)
 
 
-class _Default:
-    """In the place of a value that a factory makes anew each time."""
+class _DefaultPlaceholder:
+    """Placeholder, in signatures, for a default value made by a factory."""
 
     def __repr__(self) -> str:
         return "<factory>"
 
 
-_DEFAULT = _Default()
+_DEFAULT = _DefaultPlaceholder()
 
 
-def _compiled(
+def _compiled_function(
     cls: type[Any], name: str, arguments: Iterable[str], body: Iterable[str], values: Mapping[str, Any]
 ) -> Any:
-    """A function of this text that knows `values` by name."""
+    """Return a function compiled from this text, with `values` as its global names."""
     lines = "".join(f"  {line}\n" for line in body)
     text = f"def make({', '.join(values)}):\n def {name}({', '.join(arguments)}):\n{lines} return {name}\n"
     made: dict[str, Any] = {}
@@ -226,7 +226,9 @@ def _init(cls: type[Any]) -> Callable[..., None]:
             body.append(set_it)
     if hasattr(cls, "__post_init__"):
         body.append("self.__post_init__()")
-    made = _compiled(cls, "__init__", [*arguments, *(["*", *named] if named else [])], body or ["pass"], values)
+    made = _compiled_function(
+        cls, "__init__", [*arguments, *(["*", *named] if named else [])], body or ["pass"], values
+    )
     made.__annotations__ = {field.name: field.type for field in dataclasses.fields(cls) if field.init} | {
         "return": None
     }
@@ -234,7 +236,7 @@ def _init(cls: type[Any]) -> Callable[..., None]:
 
 
 SHOWN, SHOWN_OF_ONE = 1200, 240
-"""Characters that the fields of a value, and one of them, have in a console: what is longer is cut."""
+"""Maximum characters shown in a console of all fields of a value, and of one of them."""
 
 
 def _repr(cls: type[Any]) -> Callable[..., str]:
@@ -256,17 +258,19 @@ def _repr(cls: type[Any]) -> Callable[..., str]:
 
 
 def _eq(cls: type[Any]) -> Callable[..., Any]:
-    mine, others = (_values(who, [f.name for f in dataclasses.fields(cls) if f.compare]) for who in ("self", "other"))
+    mine, others = (
+        _tuple_text(who, [f.name for f in dataclasses.fields(cls) if f.compare]) for who in ("self", "other")
+    )
     body = ["if other.__class__ is self.__class__:", f" return {mine} == {others}", "return NotImplemented"]
-    return _compiled(cls, "__eq__", ["self", "other"], body, {})
+    return _compiled_function(cls, "__eq__", ["self", "other"], body, {})
 
 
 def _hash(cls: type[Any]) -> Callable[..., int]:
     names = [f.name for f in dataclasses.fields(cls) if (f.compare if f.hash is None else f.hash)]
-    return _compiled(cls, "__hash__", ["self"], [f"return hash({_values('self', names)})"], {})
+    return _compiled_function(cls, "__hash__", ["self"], [f"return hash({_tuple_text('self', names)})"], {})
 
 
-def _values(who: str, names: Iterable[str]) -> str:
+def _tuple_text(who: str, names: Iterable[str]) -> str:
     return f"({''.join(f'{who}.{name},' for name in names)})"
 
 

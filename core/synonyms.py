@@ -1,4 +1,5 @@
-"""What other programs and books call our kinds, fields and commands, so that a message can name ours.
+"""Terms that other programs and books use for this program's kinds, fields and commands, so that a message can suggest
+ours.
 
 meant_by("hinge", JOINT_KINDS)      ["revolute"]
 meant_by("pin.w", names)            ["pin.v"]: of a name with dots its last part, else what stands before it
@@ -137,20 +138,21 @@ _OTHERS = (
     ("assembly_branches", "branches assemblymodes"),
     ("instantaneous_screw", "screw twist"),
 )
-"""Our words, each with those of others for it, in small letters, several words joined by _. A word may mean several of
-ours: which it is, what is known where it stands decides."""
+"""Native terms, each with its synonyms, in lower case, words joined by _. A synonym of several terms is resolved by the
+names known in the context."""
 SHORTEST = 3
-"""Letters of a word that a person is shown."""
+"""Minimum letters of a word shown to the user."""
 
 
 def others_for(name: str) -> tuple[str, ...]:
-    """What others call one of ours, as a person writes it: others_for("revolute") begins ("pin", "hinge", "pivot")."""
+    """Return the synonyms of a native term as users write them: others_for("revolute") begins ("pin", "hinge",
+    "pivot")."""
     words = next((others for own, others in _OTHERS if own == name), "").split()
     return tuple(word.replace("_", " ") for word in words if len(word) >= SHORTEST)
 
 
 def meant_by(name: str, known: Iterable[str]) -> list[str]:
-    """Those of the known names that a word of another program means."""
+    """Return the known names that a term of another program may mean."""
     head, dot, last = name.rpartition(".")
     word = re.sub(r"[\s_-]", "", last).casefold()
     ours = {head + dot + own for own, others in _OTHERS if word in others.replace("_", "").split()}

@@ -1,4 +1,5 @@
-"""Text from files and people as it can be shown: nothing in it turns, hides or commands what is beside it."""
+"""Display of untrusted text: control characters and direction marks are made visible, so that they cannot affect the
+surrounding text."""
 
 from __future__ import annotations
 
@@ -15,9 +16,9 @@ _UNSEEN = re.compile(
 
 
 def visible(text: str) -> str:
-    """The text with control characters and marks of direction as escapes such as `\\u001b`, as JSON has them."""
-    return _UNSEEN.sub(_escape, text.replace("\r\n", "\n"))
+    """Return the text with control characters and direction marks as escapes such as `\\u001b`, as in JSON."""
+    return _UNSEEN.sub(_escape_sequence, text.replace("\r\n", "\n"))
 
 
-def _escape(found: re.Match[str]) -> str:
+def _escape_sequence(found: re.Match[str]) -> str:
     return f"\\u{ord(found[0]):04x}"

@@ -1,1 +1,1 @@
-"""Questions asked of a machine, a file each: numbers in, small result values out."""
+"""Analyses of a machine, one file each: numerical input, small result objects."""

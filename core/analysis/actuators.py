@@ -1,4 +1,4 @@
-"""Actuators: the joints whose speeds are chosen while all others follow.
+"""Actuators: the joint speeds that are prescribed while all others follow from the constraints.
 
 With the motions N that joints and constraints leave (v = N s) actuators of speeds u = A N s move a frame by J N (A N)⁺.
 Where A N loses rank the machine moves though all actuators are held, and they cannot hold it: a singularity of the
@@ -31,12 +31,12 @@ from core.traces.compiled import Compiled, once
 Array = NDArray[np.float64]
 
 HELD_TOLERANCE = 1e-7
-"""Share of a free motion (in units of the machine) by which actuators move, below which it goes on while they are held:
-loops are only closed to the tolerance of the assembly."""
+"""Actuator speed in a free motion (relative, in units of the machine) below which the motion counts as possible with
+actuators locked: loops are only closed to the tolerance of the assembly."""
 
 
 class Actuators(NamedTuple):
-    """Chosen speeds.
+    """The actuated speeds of a machine.
 
     indices : of speeds v; names : of them; reason : why these, in words, '' where all joints of a tree are.
     """
@@ -46,13 +46,14 @@ class Actuators(NamedTuple):
     reason: str = ""
 
     def slides(self, mech: Mechanism) -> NDArray[np.bool_]:
-        """(k,) which of them are m/s."""
+        """(k,) mask of the actuators that translate (m/s)."""
         dimensions = mech.compiled.coordinates.speed_dimensions
         return np.array([dimensions[k] == "velocity" for k in self.indices], dtype=bool)
 
 
 class Transmission(NamedTuple):
-    """How actuators move a machine at a pose: v = speeds · u, of the least norm where there are more than freedoms.
+    """Map from actuator speeds u to joint speeds at a pose, v = speeds · u; of minimum norm if there are more actuators
+    than degrees of freedom.
 
     speeds : (nv, k); loose : (nv, r) orthonormal speeds (in units of the machine) that held actuators leave.
     """
@@ -69,43 +70,44 @@ def actuators(mech: Mechanism, named: Sequence[str] = ()) -> Actuators:
     if not named:
         return default_actuators(mech.compiled)
     indices = tuple(dict.fromkeys(k for name in named for k in _speeds_of(mech, name)))
-    chosen = _chosen(mech.compiled, indices, "as named")
-    loose = _transmission(mech.compiled, _general(mech.compiled), chosen).loose
+    chosen = _actuators_of(mech.compiled, indices, "as named")
+    loose = _transmission(mech.compiled, _generic_motions(mech.compiled), chosen).loose
     if loose.shape[1]:
         count = loose.shape[1]
         raise ModelError(
-            f"These actuators leave {count} freedom{'s' * (count > 1)}: with {', '.join(chosen.names)} held the "
-            f"machine still moves at '{fastest(mech, loose[:, 0])}'.",
+            f"These actuators leave {count} degree{'s' * (count > 1)} of freedom: with {', '.join(chosen.names)} "
+            f"locked the machine can still move at '{fastest(mech, loose[:, 0])}'.",
             where="actuators",
-            remedy="Name one for each degree of freedom, or none: then they are chosen for you.",
+            remedy="Name one for each degree of freedom, or none to have them chosen automatically.",
         )
     return chosen
 
 
 @once
 def default_actuators(compiled: Compiled) -> Actuators:
-    """All joints of a tree; of a machine with constraints as many independent speeds as it has freedoms: of joints that
-    are driven, have a motor, have one coordinate, in this order, and early ones. They do not depend on the pose."""
+    """Default actuators, independent of the pose: all joints of an open chain; with constraints as many independent
+    speeds as there are degrees of freedom, preferring driven joints, joints with a motor, joints with one coordinate,
+    and earlier ones."""
     if not compiled.lasting.any():
-        return _chosen(compiled, tuple(range(compiled.nv)), "")
-    motions = _general(compiled) / speed_units(compiled, None)[:, None]
-    likely = _likely(compiled)
+        return _actuators_of(compiled, tuple(range(compiled.nv)), "")
+    motions = _generic_motions(compiled) / speed_units(compiled, None)[:, None]
+    likely = _likely_actuators(compiled)
     chosen = independent_speeds(compiled, motions, [k for ks in likely.values() for k in ks])
     kinds = [words for words, ks in likely.items() if set(ks) & set(chosen)]
     if not set(chosen) <= {k for ks in likely.values() for k in ks}:
         kinds.append("independent joints, those of one coordinate first")
     reason = ", ".join(kinds)
-    return _chosen(compiled, tuple(chosen), reason)
+    return _actuators_of(compiled, tuple(chosen), reason)
 
 
-def _likely(compiled: Compiled) -> dict[str, list[int]]:
-    """Speeds that the model itself names as actuators: words that say why → indices."""
+def _likely_actuators(compiled: Compiled) -> dict[str, list[int]]:
+    """Speeds that the model marks as actuated: reason in words → indices."""
     model = compiled.model.expanded
     driven = {driver.joint for driver in model.drivers if driver.joint}
     motors = {
         force.joint for force in model.forces if isinstance(force.law, str) and names(parse(force.law)) & set(TIME)
     }
-    found: dict[str, list[int]] = {"driven": [], "with a force that follows the time": [], "with a limit of effort": []}
+    found: dict[str, list[int]] = {"driven": [], "with a force that depends on time": [], "with an effort limit": []}
     for name, joint in compiled.coordinates.joints.items():
         strong = any(rated(limit.effort) != math.inf for limit in joint.limits)
         for words, meant in zip(found, (name in driven, name in motors, strong), strict=True):
@@ -116,7 +118,7 @@ def _likely(compiled: Compiled) -> dict[str, list[int]]:
 
 
 def transmission(mech: Mechanism, q: Array, chosen: Actuators, p: Values = None) -> Transmission:
-    """How the actuators move the machine at a pose q (nq,)."""
+    """Map from actuator speeds to joint speeds at a pose q (nq,)."""
     constraints = PositionConstraints(mech.compiled, p, drivers=False)
     if not constraints.rows and len(chosen.indices) == mech.nv:
         return Transmission(np.eye(mech.nv), np.zeros((mech.nv, 0)))
@@ -134,33 +136,33 @@ def _transmission(compiled: Compiled, N: Array, chosen: Actuators) -> Transmissi
 
 
 def loose_words(mech: Mechanism, chosen: Actuators, loose: Array) -> str:
-    """What it means that held actuators leave these speeds (nv, r); '' if there are none."""
+    """Sentence on the speeds (nv, r) that remain free with actuators locked; '' if there are none."""
     if not loose.shape[1]:
         return ""
     joints = ", ".join(dict.fromkeys(fastest(mech, v) for v in loose.T))
     return (
-        f"Singular for these actuators (second type): with {', '.join(chosen.names)} held the machine still moves at "
-        f"{joints}, and they cannot hold it against forces along that motion."
+        f"Singular for these actuators (second type): with {', '.join(chosen.names)} locked the machine can still move "
+        f"at {joints}, and they cannot resist forces along that motion."
     )
 
 
 def fastest(mech: Mechanism, v: Array) -> str:
-    """The joint that moves most, in units of the machine."""
+    """Name of the joint with the largest speed, in units of the machine."""
     return mech.v_names[int(np.argmax(np.abs(v) / speed_units(mech.compiled, None)))]
 
 
-def _general(compiled: Compiled) -> Array:
-    """(nv, k) the motions left at a pose near the rest pose that is not special."""
+def _generic_motions(compiled: Compiled) -> Array:
+    """(nv, k) free motions at a generic (nonsingular) pose near the reference configuration."""
     constraints, start = PositionConstraints(compiled, drivers=False), rest(compiled)
     return constraints.motions(next(constraints.poses_near(start), start))
 
 
-def _chosen(compiled: Compiled, indices: tuple[int, ...], reason: str) -> Actuators:
+def _actuators_of(compiled: Compiled, indices: tuple[int, ...], reason: str) -> Actuators:
     return Actuators(indices, tuple(compiled.v_names[k] for k in indices), reason)
 
 
 def _speeds_of(mech: Mechanism, name: str) -> range:
-    """Indices of the speeds that a name of a speed or joint means."""
+    """Indices of the speeds meant by the name of a speed or joint."""
     if name in mech.v_names:
         k = mech.v_names.index(name)
         return range(k, k + 1)

@@ -1,4 +1,4 @@
-"""Assembly branches: the different ways in which a machine's loops close for given coordinates.
+"""Assembly branches: the distinct ways to close a machine's loops for given coordinates.
 
 Closing is tried from many random poses with the given coordinates held; what closes is told apart by where joints and
 bodies are, so that whole turns do not count.
@@ -25,11 +25,13 @@ from core.numerics.tolerances import ACCEPTED_GAP
 Array = NDArray[np.float64]
 
 STARTS = 400
-"""Random poses from which closing is tried."""
+"""Number of random initial poses."""
 QUIET = 60
-"""Starts without a new branch after which the search ends, at least 3 times as many as it took to find the last."""
+"""Number of starts without a new branch after which the search ends; at least 3 times as many as the last branch took.
+"""
 WELL = (0.2, 1e-4)
-"""How well a coordinate must tell the rest of the motion to be chosen, at first and then."""
+"""Relative influence on the remaining motion that a coordinate needs to be chosen as independent: first pass, second
+pass."""
 
 
 def branches(
@@ -51,7 +53,7 @@ def branches(
     """
     constraints = PositionConstraints(mech.compiled, p, t)
     guess = mech.rest(p) if q is None else one_state(mech.compiled, q)
-    held, guess = _held(mech, constraints, fixed, guess)
+    held, guess = _held_speeds_and_guess(mech, constraints, fixed, guess)
     rng = np.random.default_rng(seed)
     found: list[Array] = []
     marks: list[Array] = []
@@ -59,7 +61,7 @@ def branches(
     last = 0
     for k in range(starts):
         step(k, starts)
-        trial = guess if k == 0 else _scattered(mech, guess, held, rng)
+        trial = guess if k == 0 else _random_guess(mech, guess, held, rng)
         pose, gap = position_solver.close(constraints.oriented, trial, 1.0 / constraints.units, held)
         if not gap < ACCEPTED_GAP or not constraints.problem.fits(pose):
             continue
@@ -77,14 +79,14 @@ def branches(
         raise AssemblyError(
             "No pose closes the loops with these coordinates.",
             where=", ".join(f"coordinate '{name}'" for name in fixed),
-            remedy="Give them other values, or hold fewer of them.",
+            remedy="Give them other values, or fix fewer of them.",
         )
     return sorted(found, key=lambda pose: float(np.linalg.norm(mech.difference(guess, pose) / constraints.units)))
 
 
 def independent_coordinates(mech: Mechanism, q: Array, p: Values = None, t: float = 0.0) -> tuple[str, ...]:
-    """Coordinates that leave nothing free when they are held: of joints with one coordinate and early ones, if these
-    do well."""
+    """Independent coordinates, which determine the pose locally; those of joints with one coordinate and earlier ones
+    are preferred if well conditioned."""
     constraints = PositionConstraints(mech.compiled, p, t)
     rows = constraints.motions(q) / constraints.units[:, None]
     plain = plain_coordinates(mech)
@@ -103,10 +105,10 @@ def independent_coordinates(mech: Mechanism, q: Array, p: Values = None, t: floa
     return (*(plain[k] for k in sorted(chosen) if k in plain), *whole)
 
 
-def _held(
+def _held_speeds_and_guess(
     mech: Mechanism, constraints: PositionConstraints, fixed: Sequence[str] | Mapping[str, float], guess: Array
 ) -> tuple[NDArray[np.bool_], Array]:
-    """Flags of the held speeds, and the guess with the given values."""
+    """Mask of the fixed speeds, and the initial guess with the given values."""
     guess = guess.copy()
     names = list(fixed) or list(
         independent_coordinates(mech, constraints.closed(guess)[0], constraints.p, constraints.t)
@@ -118,7 +120,7 @@ def _held(
             held[mech.joint_v(name)] = True
             continue
         if name not in indices:
-            raise ModelError(f"There is no coordinate '{name}' that can be held.", remedy=near_misses(name, indices))
+            raise ModelError(f"There is no coordinate '{name}' that can be fixed.", remedy=near_misses(name, indices))
         held[indices[name]] = True
         if isinstance(fixed, Mapping):
             guess[mech.q_names.index(name)] = fixed[name]
@@ -126,7 +128,7 @@ def _held(
 
 
 def _check_held(constraints: PositionConstraints, q: Array, held: NDArray[np.bool_]) -> None:
-    """Raises ModelError if more is free than bodies that turn about their own lines."""
+    """Raise ModelError if the fixed coordinates leave more freedom than bodies spinning about their own axis."""
     N = constraints.motions(q)
     _, sigma, vt = np.linalg.svd((N / constraints.units[:, None])[held])
     left = N @ vt[rank_of(sigma) :].T
@@ -135,13 +137,13 @@ def _check_held(constraints: PositionConstraints, q: Array, held: NDArray[np.boo
         name = moving[0].joints[0][0]
         count = f"{len(moving)} more coordinate{'s' * (len(moving) > 1)}"
         raise ModelError(
-            f"{count} must be held: the machine still moves at '{name}'.",
-            remedy="Hold as many coordinates as the machine has freedoms.",
+            f"{count} must be fixed: the machine can still move at '{name}'.",
+            remedy="Fix as many coordinates as the machine has degrees of freedom.",
         )
 
 
-def _scattered(mech: Mechanism, guess: Array, held: NDArray[np.bool_], rng: np.random.Generator) -> Array:
-    """A random pose in which the held coordinates are those of the guess."""
+def _random_guess(mech: Mechanism, guess: Array, held: NDArray[np.bool_], rng: np.random.Generator) -> Array:
+    """A random pose with the fixed coordinates as in the guess."""
     trial = mech.random(rng)
     for coordinate in mech.coordinates:
         at = mech.joint_v(coordinate.joint)

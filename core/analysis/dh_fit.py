@@ -1,4 +1,4 @@
-"""Denavit–Hartenberg parameters of any serial chain of revolute and prismatic joints, with what is left over.
+"""Denavit–Hartenberg parameters fitted to a serial chain of revolute and prismatic joints, with the remaining error.
 
 The joint axes are lines in space at q = 0. Frames are put on their common normals (Denavit and Hartenberg 1955; Spong,
 Hutchinson and Vidyasagar 3.2; Craig 3.4); where axes are parallel or meet, or slide, the free choices let as
@@ -24,14 +24,16 @@ from core.model.parameters import value_of
 
 Array = NDArray[np.float64]
 PARALLEL = 1e-7
-"""Sine of the angle below which two axes are parallel, and part of the machine's size below which they meet."""
+"""Sine of the angle below which two axes count as parallel, and distance, relative to the machine's size, below which
+they intersect."""
 POSES = 20
 TIED_POSES, TIED_TOLERANCE = 3, 1e-9
-"""Random poses at which a constraint is asked which joints it ties, and the entry of its row (SI) that counts."""
+"""Number of random poses for testing which joints a constraint couples, and the smallest Jacobian entry (SI) that
+counts."""
 
 
 class Row(NamedTuple):
-    """One row: lengths m, angles rad; theta or d is the constant added to the joint coordinate."""
+    """One row of a DH table: lengths m, angles rad; theta or d is the offset added to the joint coordinate."""
 
     kind: str
     a: float
@@ -43,7 +45,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Fit:
-    """A table and how well it stands for the chain.
+    """A DH table with the accuracy to which it represents the chain.
 
     base (4, 4) world ← frame 0; tool (4, 4) frame n ← tip; frames (n + 1, 4, 4) world ← frame i at q = 0;
     position, rotation : largest residual of the tip over random poses, m and rad
@@ -58,12 +60,12 @@ class Fit:
     position: float
     rotation: float
     bodies: tuple[str, ...] = ()
-    """What frames 0 … n move with."""
+    """Bodies that carry frames 0 … n."""
     attached: Array | None = None
-    """(n + 1, 4, 4) body ← frame i."""
+    """(n + 1, 4, 4) pose of frame i in its body."""
 
     def chain(self, name: str = "arm") -> DHChain:
-        """The table as a chain of the document."""
+        """The table as a DH chain of the document."""
         rows = tuple(DHRow(kind=r.kind, a=r.a, alpha=r.alpha, d=r.d, theta=r.theta) for r in self.rows)
         return DHChain(
             name=name, convention=self.convention, rows=rows, base=pose_of(self.base), tool=pose_of(self.tool)
@@ -71,52 +73,52 @@ class Fit:
 
 
 def fit(mech: Mechanism, tip: str = "", convention: str = "standard") -> Fit:
-    """The DH table of the chain from the ground to a frame (default: the tool).
+    """DH table of the chain from the ground to a frame (default: the tool).
 
     Raises ModelError naming the joint that no DH table can hold.
     """
     model = mech.model
     tip = tip or tool_frame(model)
-    joints = _joints(mech, model, tip)
+    joints = _chain_joints(mech, model, tip)
     q = np.array(mech.neutral())
-    lines = _lines(mech, joints, q)
+    lines = _joint_axes(mech, joints, q)
     X_tip = mech.frame(q, tip)
     size = max([1e-3, *(float(np.linalg.norm(a.point - b.point)) for a in lines for b in lines)])
-    place = _standard if convention == "standard" else _modified
-    frames = place(lines, _root(mech, joints, q), X_tip, size)
-    rows = tuple(_row(frames[i], frames[i + 1], lines[i], convention) for i in range(len(lines)))
+    place = _standard_frames if convention == "standard" else _modified_frames
+    frames = place(lines, _root_pose(mech, joints, q), X_tip, size)
+    rows = tuple(_row_between(frames[i], frames[i + 1], lines[i], convention) for i in range(len(lines)))
     tool = np.linalg.inv(frames[-1]) @ X_tip
-    found = Fit(convention, rows, frames[0], _tidied(tool), np.array(frames), tip, 0.0, 0.0)
+    found = Fit(convention, rows, frames[0], _pose_without_rounding(tool), np.array(frames), tip, 0.0, 0.0)
     position, rotation = residual(mech, found, [line.joint for line in lines])
-    bodies = _bodies(mech, [line.joint for line in lines])
+    bodies = _bodies_of_frames(mech, [line.joint for line in lines])
     attached = np.array([np.linalg.inv(mech.frame(q, body)) @ X for body, X in zip(bodies, frames, strict=True)])
     return dataclasses.replace(found, position=position, rotation=rotation, bodies=bodies, attached=attached)
 
 
-def _bodies(mech: Mechanism, joints: list[str]) -> tuple[str, ...]:
-    """The body the first joint stands on, and those behind the joints."""
+def _bodies_of_frames(mech: Mechanism, joints: list[str]) -> tuple[str, ...]:
+    """The body that carries the first joint, and the child bodies of all joints."""
     branches = {branch.joint.name: branch for branch in mech.compiled.topology.branches}
     return (branches[joints[0]].inner, *(branches[name].outer for name in joints))
 
 
 def obstacle(model: Model, mech: Mechanism) -> str:
-    """Why the chain to the tool has no DH table; '' if it has one."""
+    """Reason why the chain to the tool has no DH table; '' if it has one."""
     try:
-        _joints(mech, model, tool_frame(model))
+        _chain_joints(mech, model, tool_frame(model))
     except ModelError as error:
         return f"The model has no DH table: {error}"
     return ""
 
 
-class _Line(NamedTuple):
+class _JointAxis(NamedTuple):
     point: Array
     direction: Array
     joint: str
     slides: bool
 
 
-def _joints(mech: Mechanism, model: Model, tip: str) -> list[Joint]:
-    """The moving joints from the ground to the tip; refuses what a DH table cannot say."""
+def _chain_joints(mech: Mechanism, model: Model, tip: str) -> list[Joint]:
+    """Moving joints from the ground to the tip. Raises ModelError for anything a DH table cannot represent."""
     topology = mech.compiled.topology
     kinds = {branch.joint.name: branch.joint for branch in topology.branches}
     path = [kinds[name] for name in reversed(topology.path(tip)) if kinds[name].info.nq]
@@ -132,7 +134,7 @@ def _joints(mech: Mechanism, model: Model, tip: str) -> list[Joint]:
             )
         if joint.mimic is not None:
             raise ModelError(
-                "The joint follows another, which a DH table cannot say.",
+                "The joint is coupled to another one, which a DH table cannot represent.",
                 where=where,
                 remedy="Remove the coupling, or choose another tip.",
             )
@@ -145,24 +147,24 @@ def _joints(mech: Mechanism, model: Model, tip: str) -> list[Joint]:
                 remedy="Choose another tip.",
             )
     for joint in path:
-        if (tie := _tied_by(mech, joint.name)) is not None:
+        if (tie := _coupling_constraint(mech, joint.name)) is not None:
             raise ModelError(
-                f"The joint is tied by constraint '{tie}', which a DH table cannot say.",
+                f"The joint is coupled by constraint '{tie}', which a DH table cannot represent.",
                 where=f"joint '{joint.name}'",
-                remedy="Take the constraint away, or choose another tip.",
+                remedy="Remove the constraint, or choose another tip.",
             )
     return path
 
 
-def _tied_by(mech: Mechanism, joint: str) -> str | None:
-    """The first constraint (a rod, a gear …) that a joint moves; None if there is none."""
+def _coupling_constraint(mech: Mechanism, joint: str) -> str | None:
+    """First constraint (a rod, a gear …) that acts on a joint; None if there is none."""
     columns = [mech.constraint_jacobian(mech.random(seed))[:, mech.joint_v(joint)] for seed in range(TIED_POSES)]
     moves = np.any(np.abs(columns) > TIED_TOLERANCE, axis=(0, 2))
     rows = zip(mech.compiled.rows, moves, strict=True)
     return next((row.element for row, moved in rows if moved and row.collection == "constraints"), None)
 
 
-def _lines(mech: Mechanism, joints: list[Joint], q: Array) -> list[_Line]:
+def _joint_axes(mech: Mechanism, joints: list[Joint], q: Array) -> list[_JointAxis]:
     poses = mech.joint_poses(q)
     turned = {branch.joint.name: branch.reversed for branch in mech.compiled.topology.branches}
     values = mech.model.values()
@@ -171,12 +173,12 @@ def _lines(mech: Mechanism, joints: list[Joint], q: Array) -> list[_Line]:
         X_a = poses[joint.name][0]
         axis = np.array([value_of(c, values) for c in joint.axis], dtype=float)
         direction = X_a[:3, :3] @ (axis / np.linalg.norm(axis)) * (-1.0 if turned[joint.name] else 1.0)
-        lines.append(_Line(X_a[:3, 3], direction, joint.name, joint.info.is_slider()))
+        lines.append(_JointAxis(X_a[:3, 3], direction, joint.name, joint.info.is_slider()))
     return lines
 
 
-def _root(mech: Mechanism, joints: list[Joint], q: Array) -> Array:
-    """Pose of the body the first joint stands on."""
+def _root_pose(mech: Mechanism, joints: list[Joint], q: Array) -> Array:
+    """Pose of the body that carries the first joint."""
     first = next(b for b in mech.compiled.topology.branches if b.joint.name == joints[0].name)
     return mech.frame(q, first.inner)
 
@@ -184,57 +186,60 @@ def _root(mech: Mechanism, joints: list[Joint], q: Array) -> Array:
 # --------------------------------------------------------------------------------- placing frames
 
 
-def _standard(lines: list[_Line], root: Array, X_tip: Array, size: float) -> list[Array]:
+def _standard_frames(lines: list[_JointAxis], root: Array, X_tip: Array, size: float) -> list[Array]:
     """Frames 0 … n: z of frame i along axis i + 1, x on the common normal with axis i."""
-    frames = [_first(lines[0], root, size)]
+    frames = [_first_frame(lines[0], root, size)]
     for line in lines[1:]:
-        frames.append(_next(frames[-1], line, size))
-    frames.append(_last(frames[-1], X_tip, size))
+        frames.append(_next_frame(frames[-1], line, size))
+    frames.append(_last_frame(frames[-1], X_tip, size))
     return frames
 
 
-def _modified(lines: list[_Line], root: Array, X_tip: Array, size: float) -> list[Array]:
+def _modified_frames(lines: list[_JointAxis], root: Array, X_tip: Array, size: float) -> list[Array]:
     """Frames 0 … n: z of frame i along axis i, x on the common normal with axis i + 1; frame 0 lies on frame 1."""
     own: list[Array] = []
-    origin = _first(lines[0], root, size)
+    origin = _first_frame(lines[0], root, size)
     for i, line in enumerate(lines):
         before = own[-1] if own else origin
-        start = _slid(line, before)
+        start = _axis_point(line, before)
         if i + 1 < len(lines):
-            point, x = _normal(start, line.direction, lines[i + 1], before, size)
+            point, x = _common_normal(start, line.direction, lines[i + 1], before, size)
         else:
-            point, x = _foot(start, line.direction, before[:3, 3]), _across(before[:3, 0], line.direction)
+            point, x = (
+                _nearest_point(start, line.direction, before[:3, 3]),
+                _perpendicular_part(before[:3, 0], line.direction),
+            )
         own.append(_frame(point, x, line.direction))
     first = own[0].copy()
     if not lines[0].slides:
         # frame 0 stands on frame 1 at q = 0, at the height of the body it belongs to
-        foot = _foot(first[:3, 3], lines[0].direction, root[:3, 3])
+        foot = _nearest_point(first[:3, 3], lines[0].direction, root[:3, 3])
         first[:3, 3] = foot if np.linalg.norm(foot - root[:3, 3]) < PARALLEL * size else first[:3, 3]
-        x = _across(root[:3, 0], lines[0].direction)
+        x = _perpendicular_part(root[:3, 0], lines[0].direction)
         if abs(root[:3, 2] @ lines[0].direction) > 1.0 - 1e-12:
             first = _frame(first[:3, 3], x, lines[0].direction)
     return [first, *own]
 
 
-def _first(line: _Line, root: Array, size: float) -> Array:
-    """Frame with z on the first axis, as near to the body's own frame as it can be."""
-    point = root[:3, 3] if line.slides else _foot(line.point, line.direction, root[:3, 3])
-    x = _across(root[:3, 0], line.direction)
+def _first_frame(line: _JointAxis, root: Array, size: float) -> Array:
+    """Frame with z on the first axis, as close as possible to the body's own frame."""
+    point = root[:3, 3] if line.slides else _nearest_point(line.point, line.direction, root[:3, 3])
+    x = _perpendicular_part(root[:3, 0], line.direction)
     if np.linalg.norm(np.cross(root[:3, 0], line.direction)) < 0.1:
-        x = _across(root[:3, 1], line.direction)
+        x = _perpendicular_part(root[:3, 1], line.direction)
     return _frame(point, x, line.direction)
 
 
-def _next(frame: Array, line: _Line, size: float) -> Array:
+def _next_frame(frame: Array, line: _JointAxis, size: float) -> Array:
     """The frame with z along the next axis."""
     start = frame[:3, 3]
     moved = line._replace(point=start) if line.slides else line
-    foot, x = _normal(start, frame[:3, 2], moved, frame, size)
-    origin = _foot(moved.point, moved.direction, foot)
+    foot, x = _common_normal(start, frame[:3, 2], moved, frame, size)
+    origin = _nearest_point(moved.point, moved.direction, foot)
     return _frame(origin, x, line.direction)
 
 
-def _normal(start: Array, z: Array, line: _Line, frame: Array, size: float) -> tuple[Array, Array]:
+def _common_normal(start: Array, z: Array, line: _JointAxis, frame: Array, size: float) -> tuple[Array, Array]:
     """(foot on the axis through `start` along z, direction of the common normal to the line)."""
     u = line.direction
     across = np.cross(z, u)
@@ -257,26 +262,27 @@ def _normal(start: Array, z: Array, line: _Line, frame: Array, size: float) -> t
     return foot, math.copysign(1.0, distance) * across
 
 
-def _last(frame: Array, X_tip: Array, size: float) -> Array:
-    """Frame n: the tip itself if one row can reach it, else the frame before (the tool transform does the rest)."""
+def _last_frame(frame: Array, X_tip: Array, size: float) -> Array:
+    """Frame n: the tip itself if one row can reach it, else the frame before it (the tool transform accounts for the
+    rest)."""
     z, x = frame[:3, 2], X_tip[:3, 0]
     w = X_tip[:3, 3] - frame[:3, 3]
     meets = abs(float(np.linalg.det(np.array([w, z, x])))) < PARALLEL * size
     return X_tip if abs(float(x @ z)) < PARALLEL and meets else frame
 
 
-def _slid(line: _Line, before: Array) -> Array:
-    """A point of the axis; that of a sliding joint may be laid through the frame before."""
-    return before[:3, 3] if line.slides else _foot(line.point, line.direction, before[:3, 3])
+def _axis_point(line: _JointAxis, before: Array) -> Array:
+    """A point of the axis; the axis of a prismatic joint may be shifted through the origin of the previous frame."""
+    return before[:3, 3] if line.slides else _nearest_point(line.point, line.direction, before[:3, 3])
 
 
-def _foot(point: Array, direction: Array, other: Array) -> Array:
-    """The point of a line that is nearest to another point."""
+def _nearest_point(point: Array, direction: Array, other: Array) -> Array:
+    """Point of a line nearest to another point."""
     foot: Array = point + ((other - point) @ direction) * direction
     return foot
 
 
-def _across(x: Array, z: Array) -> Array:
+def _perpendicular_part(x: Array, z: Array) -> Array:
     """x made perpendicular to z; any perpendicular if x is along z."""
     flat = x - (x @ z) * z
     if np.linalg.norm(flat) < 1e-6:
@@ -287,7 +293,7 @@ def _across(x: Array, z: Array) -> Array:
 
 def _frame(origin: Array, x: Array, z: Array) -> Array:
     X = np.eye(4)
-    x = _across(x, z)
+    x = _perpendicular_part(x, z)
     X[:3, 0], X[:3, 1], X[:3, 2], X[:3, 3] = x, np.cross(z, x), z, origin
     return X
 
@@ -295,7 +301,7 @@ def _frame(origin: Array, x: Array, z: Array) -> Array:
 # --------------------------------------------------------------------------------- rows and residual
 
 
-def _row(before: Array, after: Array, line: _Line, convention: str) -> Row:
+def _row_between(before: Array, after: Array, line: _JointAxis, convention: str) -> Row:
     """The parameters between two frames at q = 0."""
     X = np.linalg.inv(before) @ after
     R, p = X[:3, :3], X[:3, 3]
@@ -308,21 +314,24 @@ def _row(before: Array, after: Array, line: _Line, convention: str) -> Row:
         alpha, theta = math.atan2(-R[1, 2], R[2, 2]), math.atan2(-R[0, 1], R[0, 0])
         a, d = p[0], p[2] * math.cos(alpha) - p[1] * math.sin(alpha)
     kind = "prismatic" if line.slides else "revolute"
-    return Row(kind, _tidy(a), _tidy(alpha), _tidy(d), _tidy(theta), line.joint)
+    return Row(
+        kind, _without_rounding(a), _without_rounding(alpha), _without_rounding(d), _without_rounding(theta), line.joint
+    )
 
 
-def _tidy(x: float) -> float:
-    """Dust becomes zero, and −π becomes π."""
+def _without_rounding(x: float) -> float:
+    """The number with rounding error removed and −π replaced by π."""
     x = 0.0 if abs(x) < 1e-12 else float(x)
     return math.pi if abs(x + math.pi) < 1e-12 else x
 
 
-def _tidied(X: Array) -> Array:
+def _pose_without_rounding(X: Array) -> Array:
     return np.where(np.abs(X) < 1e-12, 0.0, X)
 
 
 def residual(mech: Mechanism, found: Fit, joints: list[str]) -> tuple[float, float]:
-    """Largest distance (m) and angle (rad) between the tip of the table and the machine's over random poses."""
+    """Largest distance (m) and angle (rad) between the tip pose of the table and that of the machine, over random
+    poses."""
     rng = np.random.default_rng(0)
     worst, turned = 0.0, 0.0
     for _ in range(POSES):
@@ -337,7 +346,7 @@ def residual(mech: Mechanism, found: Fit, joints: list[str]) -> tuple[float, flo
 
 
 def transform(row: Row, q: float, convention: str) -> Array:
-    """(4, 4) A(q) of a row: frame i − 1 ← frame i."""
+    """(4, 4) transform A(q) of a row: pose of frame i in frame i − 1."""
     theta = row.theta + (0.0 if row.kind == "prismatic" else q)
     d = row.d + (q if row.kind == "prismatic" else 0.0)
     ct, st, ca, sa = math.cos(theta), math.sin(theta), math.cos(row.alpha), math.sin(row.alpha)

@@ -1,4 +1,4 @@
-"""Static equilibrium: poses in which all forces balance, of trees and loops.
+"""Static equilibrium: poses of open chains and loops at which all forces balance.
 
 With free motions N (G N = 0) the forces balance when g = Nᵀ h(q, 0) = τ-free load vanishes. Newton's method on the
 manifold with the stiffness K = Nᵀ ∂(h − Gᵀ λ)/∂q N; where K is not positive its eigenvalues are taken by size, so that
@@ -35,9 +35,10 @@ from core.numerics.tolerances import ACCEPTED_GAP
 Array = NDArray[np.float64]
 
 BALANCED = 1e-10
-"""Part of the largest force (of gravity, springs …) that may be left over, and up to which a limit pushes with none."""
+"""Residual force, relative to the largest force (gravity, springs …), at which a pose is balanced and a limit carries
+no load."""
 OVERSHOOT = 0.5
-"""A step is too long when the force along it turned round and kept more than this part of its size."""
+"""Share of its former size that the reversed force along a step may keep before the step counts as too long."""
 
 
 def equilibrium(
@@ -51,7 +52,7 @@ def equilibrium(
     friction: bool = False,
     motors: bool = True,
 ) -> Equilibrium:
-    """The pose of rest reached from q (nq,), default the rest pose.
+    """Static equilibrium reached from q (nq,), default the reference configuration.
 
     tau : (nv,) constant joint forces; nearest : go to the nearest balance, unstable ones and such beyond limits, too,
     instead of downhill within the limits; friction : it holds, so that the pose stays if it can be held, else the
@@ -65,7 +66,7 @@ def equilibrium(
     acting = motor_limits.given(mech.compiled, asked, constraints.p) if motors else asked
     short = motor_limits.beyond(mech.compiled, asked, constraints.p) if motors else {}
     try:
-        found = _at_rest(mech, Balance(constraints, acting), start, nearest, friction)
+        found = _found_equilibrium(mech, Balance(constraints, acting), start, nearest, friction)
     except SimulationError as error:
         if short:
             error.what = f"{error.what} {motor_limits.needed_words(mech.compiled, asked, constraints.p)}"
@@ -73,22 +74,22 @@ def equilibrium(
     return replace(found, saturated=short)
 
 
-def _at_rest(mech: Mechanism, balance: Balance, start: Array, nearest: bool, friction: bool) -> Equilibrium:
-    """The pose of rest with joint forces as they act."""
+def _found_equilibrium(mech: Mechanism, balance: Balance, start: Array, nearest: bool, friction: bool) -> Equilibrium:
+    """Equilibrium under given joint forces."""
     constraints, p, t = balance.constraints, balance.constraints.p, balance.constraints.t
     if friction:
         freely = partial(equilibrium, mech, start, p, t, tau=balance.tau, motors=False)
         return held_pose(mech, balance, start, lambda: freely().q)
     start = start if nearest else mech.clamp(start)
     pose = np.asarray(mech.assemble(start, p=p, t=t)) if constraints.rows else start
-    pose, steps = _descended(balance, pose, nearest)
+    pose, steps = _descended_pose(balance, pose, nearest)
     balance.limits.drop(balance.balancing(pose, balance.load(pose))[1], BALANCED * force_scale(balance, pose))
-    pose = _pushed_in(balance, pose)
+    pose = _with_deflected_stops(balance, pose)
     return rest_at(mech, balance, pose, steps)
 
 
-def _pushed_in(balance: Balance, q: Array) -> Array:
-    """(nq,) the pose where elastic stops have given way to what rests against them."""
+def _with_deflected_stops(balance: Balance, q: Array) -> Array:
+    """(nq,) pose with elastic stops deflected by their loads."""
     if not balance.give_way(q):
         return q
     scale = force_scale(balance, q)
@@ -96,28 +97,28 @@ def _pushed_in(balance: Balance, q: Array) -> Array:
         N, g = balance.gradient(q)
         if np.max(np.abs(g), initial=0.0) <= BALANCED * scale:
             break
-        step = _newton(balance.stiffness(q, N), g)
+        step = _newton_step(balance.stiffness(q, N), g)
         step *= min(1.0, LONGEST / max(float(np.linalg.norm(step)), 1e-300))
         q = balance.limits.closed(balance.constraints.moved(q, N @ step))[0]
     return q
 
 
-def _descended(balance: Balance, q: Array, nearest: bool) -> tuple[Array, int]:
+def _descended_pose(balance: Balance, q: Array, nearest: bool) -> tuple[Array, int]:
     constraints = balance.constraints
     scale = force_scale(balance, q)
     longest = LONGEST
     for step in range(MAX_STEPS):
         balance.passed(q)
         N, g = balance.gradient(q)
-        if np.max(np.abs(g), initial=0.0) <= BALANCED * scale and (nearest or not _on_a_ridge(balance, q, N)):
+        if np.max(np.abs(g), initial=0.0) <= BALANCED * scale and (nearest or not _is_unstable_balance(balance, q, N)):
             if not balance.limits.release(balance.balancing(q, balance.load(q))[1], BALANCED * scale):
                 return q, step
             continue
         K = balance.stiffness(q, N)
-        displacement = _newton(K, g) if nearest else _downhill(K, g, scale)
+        displacement = _newton_step(K, g) if nearest else _descent_step(K, g, scale)
         length = float(np.linalg.norm(displacement))
         displacement *= min(1.0, longest / length) if length > 0.0 else 0.0
-        trial, accepted = _accepted(balance, q, N, g, displacement, scale, nearest)
+        trial, accepted = _accepted_step(balance, q, N, g, displacement, scale, nearest)
         if not accepted:
             break
         reached = trial if nearest else balance.limits.reached(q, trial)
@@ -125,12 +126,12 @@ def _descended(balance: Balance, q: Array, nearest: bool) -> tuple[Array, int]:
         q = q if reached is None else reached
     N, g = balance.gradient(q)
     if np.max(np.abs(g), initial=0.0) > 1e-7 * scale:
-        raise _falls(constraints, N, g)
+        raise _unheld_joint_error(constraints, N, g)
     return q, MAX_STEPS
 
 
-def _on_a_ridge(balance: Balance, q: Array, N: Array) -> bool:
-    """Whether an exact balance is one to fall from."""
+def _is_unstable_balance(balance: Balance, q: Array, N: Array) -> bool:
+    """Return True if an exact balance is unstable, so that a small push leads away from it."""
     K = balance.stiffness(q, N)
     if not len(K):
         return False
@@ -138,12 +139,13 @@ def _on_a_ridge(balance: Balance, q: Array, N: Array) -> bool:
     return bool(values[0] < -1e-7 * max(np.max(np.abs(values)), 1e-300))
 
 
-def _newton(K: Array, g: Array) -> Array:
+def _newton_step(K: Array, g: Array) -> Array:
     return -np.asarray(np.linalg.lstsq(K, g, rcond=SOFT)[0], dtype=float)
 
 
-def _downhill(K: Array, g: Array, scale: float) -> Array:
-    """−|K|⁻¹ g; along directions without stiffness as far as allowed; off a ridge with a nudge."""
+def _descent_step(K: Array, g: Array, scale: float) -> Array:
+    """Descent step −|K|⁻¹ g; as long as allowed along directions without stiffness; with a small perturbation off
+    unstable balances."""
     values, vectors = np.linalg.eigh(0.5 * (K + K.T))
     along = vectors.T @ g
     size = np.abs(values)
@@ -158,10 +160,10 @@ def _downhill(K: Array, g: Array, scale: float) -> Array:
     return np.asarray(vectors @ step)
 
 
-def _accepted(
+def _accepted_step(
     balance: Balance, q: Array, N: Array, g: Array, displacement: Array, scale: float, nearest: bool
 ) -> tuple[Array, bool]:
-    """The closed pose after a step, halved until it goes down (or, to the nearest, the forces shrink)."""
+    """Closed pose after a step, halved until the energy falls (or, with `nearest`, until the forces shrink)."""
     before = float(g @ displacement)
     for _ in range(30):
         trial, gap = balance.limits.closed(balance.constraints.moved(q, N @ displacement))
@@ -172,7 +174,7 @@ def _accepted(
                     return trial, True
             else:
                 gone = balance.constraints.compiled.coordinates.difference(q, trial)
-                after = float(balance.load(trial) @ _tangent(N_trial, gone, balance.constraints.units))
+                after = float(balance.load(trial) @ _tangent_part(N_trial, gone, balance.constraints.units))
                 if after <= OVERSHOOT * abs(before) or abs(before) < 1e-14 * scale:
                     return trial, True
         displacement = 0.5 * displacement
@@ -180,19 +182,19 @@ def _accepted(
     return q, False
 
 
-def _tangent(N: Array, displacement: Array, units: Array) -> Array:
-    """The part of a displacement along the free motions."""
+def _tangent_part(N: Array, displacement: Array, units: Array) -> Array:
+    """Component of a displacement along the free motions."""
     return np.asarray(N @ (N / units[:, None]).T @ (displacement / units))
 
 
-def _falls(constraints: PositionConstraints, N: Array, g: Array) -> SimulationError:
-    """Which joint nothing holds."""
+def _unheld_joint_error(constraints: PositionConstraints, N: Array, g: Array) -> SimulationError:
+    """Error that names a joint that nothing holds."""
     compiled = constraints.compiled
     drive = np.abs(N @ g) / constraints.units
     joints = (coordinate.joint for coordinate in compiled.coordinates.table)
     joint = max(joints, key=lambda name: float(np.max(drive[compiled.joint_v(name)])))
     return SimulationError(
-        "No pose of rest was found: nothing holds the machine there.",
+        "No equilibrium was found: nothing balances the load on this joint.",
         where=f"joint '{joint}'",
-        remedy="Fix it, give it a spring, or begin from another pose.",
+        remedy="Fix it, give it a spring, or start from another pose.",
     )

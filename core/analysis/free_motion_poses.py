@@ -1,11 +1,11 @@
-"""Free motions to look at: poses along the manifold of closed poses, to and fro."""
+"""Animation of free motions: closed poses back and forth along a free motion."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.cut_limits import outside, widened
+from core.constraints.cut_limits import exceeded_limit, widened
 from core.mechanism import Mechanism
 from core.mobility.constraint_rank import PositionConstraints
 from core.multibody.parameter_values import Values
@@ -13,13 +13,15 @@ from core.multibody.parameter_values import Values
 Array = NDArray[np.float64]
 
 STEP = 0.06
-"""Way of the fastest joint between two poses, rad or machine sizes."""
+"""Displacement of the fastest joint between two poses, rad or machine sizes."""
 STRAINED = 0.12
-"""Amplitude (rad or machine sizes) at which a motion that ends at once is shown, strained."""
+"""Amplitude (rad or machine sizes) shown for an infinitesimal motion that cannot continue, with constraints violated.
+"""
 
 
 def swing(mech: Mechanism, q: Array, v: Array, p: Values = None, t: float = 0.0, *, amplitude: float = 0.6) -> Array:
-    """(n, nq) poses from q along a free motion v (nv,) and back, then the other way and back, drivers let go.
+    """(n, nq) poses from q along a free motion v (nv,) and back, then in the opposite direction and back, with drivers
+    released.
 
     amplitude : way of the fastest joint, rad or machine sizes; limits and dead points end it earlier. A motion that
     is only infinitesimal is shown strained: those poses are not closed.
@@ -28,7 +30,7 @@ def swing(mech: Mechanism, q: Array, v: Array, p: Values = None, t: float = 0.0,
     v = np.asarray(v, dtype=float)
     v = v / max(float(np.max(np.abs(v / constraints.units), initial=0.0)), 1e-300)
     count = max(1, round(amplitude / STEP))
-    there, back = (_along(constraints, np.asarray(q, dtype=float), sign * v, count) for sign in (1.0, -1.0))
+    there, back = (_poses_along(constraints, np.asarray(q, dtype=float), sign * v, count) for sign in (1.0, -1.0))
     if not there and not back:
         strains = np.linspace(0.0, STRAINED, 4)[1:]
         there, back = ([mech.integrate(q, sign * v * s) for s in strains] for sign in (1.0, -1.0))
@@ -36,15 +38,15 @@ def swing(mech: Mechanism, q: Array, v: Array, p: Values = None, t: float = 0.0,
     return np.array(poses)
 
 
-def _along(constraints: PositionConstraints, q: Array, v: Array, count: int) -> list[Array]:
-    """Closed poses along v, each step in the direction of the one before."""
+def _poses_along(constraints: PositionConstraints, q: Array, v: Array, count: int) -> list[Array]:
+    """Closed poses along v, each step continuing in the direction of the last."""
     poses: list[Array] = []
     compiled, coordinates = constraints.compiled, constraints.compiled.coordinates
     for _ in range(count):
         trial = constraints.follow(q, v, STEP * float(np.linalg.norm(v / constraints.units)))
         if trial is None or np.max(np.abs(coordinates.clamp(trial) - trial), initial=0.0) > 1e-9:
             break
-        if outside(compiled, widened(compiled, q, constraints.p), trial, constraints.p):
+        if exceeded_limit(compiled, widened(compiled, q, constraints.p), trial, constraints.p):
             break
         displacement = coordinates.difference(q, trial)
         N = constraints.motions(trial)

@@ -1,4 +1,4 @@
-"""What dry friction can hold: forces λ within bounds with C λ = g, where g is the load along the free motions.
+"""Static friction limit analysis: bounded forces λ with C λ = g, where g is the load along the free motions.
 
 A machine stays at rest if some admissible distribution of forces balances its load (the lower-bound theorem of limit
 analysis). Which one does is not unique where there are more of them than freedoms: shown is that of least Σ (λ/size)²,
@@ -21,23 +21,24 @@ from core.numerics.bounded_forces import least_squares
 
 Array = NDArray[np.float64]
 Shares = NDArray[np.int64]
-"""(n,) how many forces from one on are bounded together, by the upper bound; 0 behind it."""
+"""(n,) number of consecutive forces, from each on, bounded together by their upper bound; 0 for all but the first of
+them."""
 
 HOLDS_FRACTION = 1e-9
-"""Part of the load that may be left over where it counts as held."""
+"""Relative unbalanced load at which the machine counts as held."""
 UNIQUE_FRACTION = 1e-6
-"""Part of the largest friction up to which a force that may vary counts as one."""
+"""Range of a force, relative to the largest friction, within which the force counts as unique."""
 EXACT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 CUTS, NEARLY, WITHIN = 200, 1e-3, 1e-8
-"""Rounds of planes; part of a radius by which a force may be beyond it before quadratic programs go on, and where they
-do not come to an end."""
+"""Number of rounds of cutting planes; relative excess over a friction disk at which quadratic programs take over, and
+the excess accepted if these fail."""
 WEIGHT = 1e6
-"""Of the balance against the size of forces."""
+"""Weight of the force balance relative to the size of forces."""
 
 
 @dataclass(frozen=True)
 class FrictionBalance:
-    """Forces with which friction holds a machine still, by coordinates.
+    """Friction forces that hold a machine at rest, by coordinate.
 
     forces : along the growth of each, N·m or N, of least Σ (λ/size)²; ranges : what they may be at least and at most;
     limits : the largest they can be, in any direction; safety : the largest multiple of the load that still holds, ∞ if
@@ -51,12 +52,12 @@ class FrictionBalance:
 
     @property
     def unique(self) -> bool:
-        """Whether the forces follow from the load."""
+        """True if the load determines the forces uniquely."""
         return all(high - low <= UNIQUE_FRACTION * self.limits[name] for name, (low, high) in self.ranges.items())
 
 
-def _least(cost: Array, A: Array, b: Array, bounds: Any, shares: Shares) -> Any:
-    """A linear program of forces in units of their bounds, and of what stands behind them."""
+def _solved_program(cost: Array, A: Array, b: Array, bounds: Any, shares: Shares) -> Any:
+    """Solution of a linear program in forces scaled by their bounds, followed by auxiliary variables."""
     from scipy.optimize import linprog
 
     planes = list[Array]()
@@ -68,7 +69,7 @@ def _least(cost: Array, A: Array, b: Array, bounds: Any, shares: Shares) -> Any:
         beyond = [] if found.x is None else [ball for ball in balls if np.linalg.norm(found.x[ball]) > 1.0 + within]
         if not beyond or len(planes) > CUTS * len(balls):
             if within == NEARLY and balls and found.x is not None:
-                if (polished := _polished(cost, A, b, bounds, balls, found.x)) is not None:
+                if (polished := _with_exact_disks(cost, A, b, bounds, balls, found.x)) is not None:
                     found.x = polished
                     return found
                 within = WITHIN
@@ -80,8 +81,8 @@ def _least(cost: Array, A: Array, b: Array, bounds: Any, shares: Shares) -> Any:
             planes.append(plane)
 
 
-def _polished(cost: Array, A: Array, b: Array, bounds: Any, balls: list[slice], x: Array) -> Array | None:
-    """The end of the same program with balls, from nearly there; None where it is not reached."""
+def _with_exact_disks(cost: Array, A: Array, b: Array, bounds: Any, balls: list[slice], x: Array) -> Array | None:
+    """Solution of the same program with exact friction disks, started close to it; None if it does not converge."""
     from scipy.optimize import minimize
 
     def left(x: Array) -> Array:
@@ -113,22 +114,23 @@ def _polished(cost: Array, A: Array, b: Array, bounds: Any, balls: list[slice], 
 
 
 def safety(C: Array, g: Array, low: Array, high: Array, shares: Shares) -> float:
-    """The largest s for which C λ = s g has a solution within bounds; ∞ if any does."""
+    """Largest s for which C λ = s g has a solution within bounds; ∞ if every s has."""
     size = float(np.max(np.abs(g), initial=0.0))
     if size == 0.0:
         return math.inf
     if not C.shape[1]:
         return 0.0
-    _, parts, bounds = _scaled(C, g, low, high)
+    _, parts, bounds = _scaled_problem(C, g, low, high)
     A = np.column_stack([parts, -g / size])
     cost = np.zeros(A.shape[1])
     cost[-1] = -1.0
-    found = _least(cost, A, np.zeros(len(g)), [*bounds, (0.0, None)], shares)
+    found = _solved_program(cost, A, np.zeros(len(g)), [*bounds, (0.0, None)], shares)
     return math.inf if found.status == 3 else float(found.x[-1]) if found.status == 0 else 0.0
 
 
 def smallest_forces(C: Array, g: Array, low: Array, high: Array, units: Array, shares: Shares) -> Array:
-    """(n,) the solution of C λ = g within bounds of least Σ (λ/units)²; the nearest to one if there is none."""
+    """(n,) solution of C λ = g within bounds with the smallest Σ (λ/units)²; the nearest approximation if there is
+    none."""
     from scipy.optimize import lsq_linear
 
     if not C.shape[1]:
@@ -155,21 +157,21 @@ def smallest_forces(C: Array, g: Array, low: Array, high: Array, units: Array, s
 
 
 def ranges(C: Array, g: Array, low: Array, high: Array, shares: Shares) -> Array:
-    """(n, 2) least and largest of each entry of λ with C λ = g within bounds."""
-    unit, parts, bounds = _scaled(C, g, low, high)
+    """(n, 2) smallest and largest value of each entry of λ with C λ = g within bounds."""
+    unit, parts, bounds = _scaled_problem(C, g, low, high)
     size = max(float(np.max(np.abs(g), initial=0.0)), 1e-300)
     result = np.empty((C.shape[1], 2))
     for i in range(C.shape[1]):
         for j, sign in enumerate((1.0, -1.0)):
             cost = np.zeros(C.shape[1])
             cost[i] = sign
-            found: Any = _least(cost, parts, g / size, bounds, shares)
+            found: Any = _solved_program(cost, parts, g / size, bounds, shares)
             unbounded = -sign * math.inf
             result[i, j] = found.x[i] * unit[i] if found.status == 0 else unbounded if found.status == 3 else math.nan
     return result
 
 
-def _scaled(
+def _scaled_problem(
     C: Array, g: Array, low: Array, high: Array
 ) -> tuple[Array, Array, list[tuple[float | None, float | None]]]:
     """(size of each force, C for forces in these sizes and loads in that of g, their bounds)."""

@@ -1,4 +1,4 @@
-"""A pose at which dry friction holds a machine: the given one if it can, else the nearest.
+"""Poses at which dry friction holds a machine at rest: the given pose if possible, else the nearest.
 
 Friction that grows with reactions has in loops the bounds that the reactions give it which it makes itself: those of
 the smallest forces that hold, and of each bound of a force those which go with just that.
@@ -24,7 +24,7 @@ from core.analysis.friction_balance import (
     smallest_forces,
 )
 from core.analysis.poses_of_rest import LONGEST, MAX_STEPS, SOFT, Balance, Equilibrium, force_scale, rest_at
-from core.constraints.bearing_friction import loaded, settled
+from core.constraints.bearing_friction import consistent_bearing_loads, loaded
 from core.constraints.elastic_stops import is_elastic
 from core.constraints.joint_modes import NOWHERE
 from core.constraints.joint_rows import JointRows
@@ -35,19 +35,20 @@ from core.numerics.bounded_forces import least_squares
 Array = NDArray[np.float64]
 
 WEIGHT = 1e6
-"""Of the balance of forces against the way to the pose, in units of the machine."""
+"""Weight of the force balance relative to the distance from the pose, in units of the machine."""
 LIGHT = 1e-6
-"""Of forces (in units of their bounds) against the way to the pose."""
+"""Weight of forces (in units of their bounds) relative to the distance from the pose."""
 NOTHING_FRACTION = 1e-12
-"""Of the largest bound of friction, that of a bearing which bears nothing."""
+"""Bound of an unloaded bearing's friction, relative to the largest friction bound."""
 LEAST_FORCE = 1e-9
-"""N or N·m that count as the size of a force at least."""
+"""Smallest scale of a force, N or N·m."""
 SHORTEST = 1e-11
-"""Step (rad or machine sizes) from which on a pose is the nearest."""
+"""Step (rad or machine sizes) below which the search has converged."""
 
 
-class _Bounded(NamedTuple):
-    """Forces that may hold: C λ = g along the free motions, low ≤ λ ≤ high. The first are those of `rubbing`."""
+class _BoundedForces(NamedTuple):
+    """Forces that may hold the pose: C λ = g along the free motions, low ≤ λ ≤ high. The first are those of the rows
+    `rubbing`."""
 
     rubbing: JointRows
     C: Array
@@ -58,45 +59,45 @@ class _Bounded(NamedTuple):
 
 
 def held_pose(mech: Mechanism, balance: Balance, q: Array, without: Callable[[], Array]) -> Equilibrium:
-    """The pose of rest with friction, from q (nq,). Raises SimulationError where there is none near.
+    """Equilibrium with friction near q (nq,). Raises SimulationError if there is none nearby.
 
     without : gives (nq,) the pose of rest without friction
     """
     constraints = balance.constraints
     balance.springs = None
-    start = _within(mech, balance, q)
+    start = _inside_rigid_limits(mech, balance, q)
     pose = start
     if constraints.rows:
         pose = np.asarray(mech.assemble(start, p=constraints.p, t=constraints.t, limits=False))
-    found = _search(mech, balance, pose, pose)
+    found = _nearest_held_pose(mech, balance, pose, pose)
     if found is None:  # straight on is no way: back from where the machine rests without friction
-        found = _search(mech, balance, pose, without())
+        found = _nearest_held_pose(mech, balance, pose, without())
     if found is None:
         raise SimulationError(
-            "Friction does not hold the machine here, and no pose near was found where it does.",
-            remedy="Begin from another pose, give more friction, or let it go and look for a pose without friction.",
+            "Friction cannot hold the machine here, and no nearby pose was found at which it can.",
+            remedy="Start from another pose, increase friction, or look for an equilibrium without friction.",
         )
     return found
 
 
-def _search(mech: Mechanism, balance: Balance, start: Array, pose: Array) -> Equilibrium | None:
-    """The pose nearest to the start that friction holds, looked for from another one; None if there is no way."""
+def _nearest_held_pose(mech: Mechanism, balance: Balance, start: Array, pose: Array) -> Equilibrium | None:
+    """Pose nearest to the start that friction holds, searched from another pose; None if the search fails."""
     scale, near, friction = force_scale(balance, start), pose is start, np.zeros(0)
     for step in range(MAX_STEPS):
         balance.passed(pose)
-        problem = _bounded(balance, pose)
-        if near and _holds(problem, scale):
-            return _held(mech, balance, pose, problem, step)
-        moved, length, friction = _nearer(balance, start, pose, problem, friction)
+        problem = _bounded_forces(balance, pose)
+        if near and _can_hold(problem, scale):
+            return _held_equilibrium(mech, balance, pose, problem, step)
+        moved, length, friction = _next_pose(balance, start, pose, problem, friction)
         near = length < SHORTEST
-        if near and not _holds(problem, scale) and not _released(balance, pose):
+        if near and not _can_hold(problem, scale) and not _release_limit(balance, pose):
             return None
         pose = moved
     return None
 
 
-def _within(mech: Mechanism, balance: Balance, q: Array) -> Array:
-    """(nq,) the pose inside limits that do not give way."""
+def _inside_rigid_limits(mech: Mechanism, balance: Balance, q: Array) -> Array:
+    """(nq,) the pose moved inside rigid limits."""
     clamped = mech.clamp(q)
     for row in balance.modes.rows:
         if row.at_q != NOWHERE and is_elastic(row):
@@ -107,20 +108,22 @@ def _within(mech: Mechanism, balance: Balance, q: Array) -> Array:
     return clamped
 
 
-def _bounded(balance: Balance, q: Array, loads: Array | None = None) -> _Bounded:
-    """What friction and limits that hold may do at a pose. loads : of bearings of a loop, default those with the
-    smallest forces that hold"""
+def _bounded_forces(balance: Balance, q: Array, loads: Array | None = None) -> _BoundedForces:
+    """Friction and rigid-limit forces available at a pose. loads : bearing loads of a loop, default those of the
+    smallest holding forces"""
     if loads is None and balance.loaded_by_itself:
         start = balance.bearing_loads(q)(np.zeros(len(balance.modes.rows)))
-        found = settled(balance.constraints.compiled, balance.modes, partial(_with_smallest, balance, q), start)
-        return _bounded(balance, q, found)
+        found = consistent_bearing_loads(
+            balance.constraints.compiled, balance.modes, partial(_loads_with_smallest_forces, balance, q), start
+        )
+        return _bounded_forces(balance, q, found)
     at, N = balance.rows(q), balance.constraints.motions(q)
     rubbing = at.chosen(at.rubs)
     rubbing = rubbing if loads is None else loaded(rubbing, loads)
     least, most = rubbing.static_bounds
     pushes = balance.limits.rows(q)
     side = np.array([limit.side for limit in balance.limits.active], dtype=float)
-    return _Bounded(
+    return _BoundedForces(
         rubbing,
         (np.concatenate([rubbing.W, pushes]) @ N).T,
         N.T @ balance.load(q),
@@ -130,37 +133,41 @@ def _bounded(balance: Balance, q: Array, loads: Array | None = None) -> _Bounded
     )
 
 
-def _with_smallest(balance: Balance, q: Array, before: Array) -> Array:
-    """Loads of bearings with the smallest forces that hold, friction being that of other loads."""
-    problem = _bounded(balance, q, before)
-    return _loads_with(balance, q, problem, smallest_forces(*problem[1:5], _units(balance, problem), problem.shares))
+def _loads_with_smallest_forces(balance: Balance, q: Array, before: Array) -> Array:
+    """Bearing loads with the smallest holding forces, for friction at given loads."""
+    problem = _bounded_forces(balance, q, before)
+    return _loads_with(
+        balance, q, problem, smallest_forces(*problem[1:5], _force_scales(balance, problem), problem.shares)
+    )
 
 
-def _loads_with(balance: Balance, q: Array, problem: _Bounded, forces: Array) -> Array:
-    """(bearings,) of a loop with forces of friction and limits."""
+def _loads_with(balance: Balance, q: Array, problem: _BoundedForces, forces: Array) -> Array:
+    """(bearings,) loads of a loop with given forces of friction and limits."""
     friction = np.zeros(len(balance.modes.rows))
     friction[balance.rows(q).rubs] = forces[: len(problem.rubbing.rows)]
     return balance.bearing_loads(q)(friction)
 
 
-def _units(balance: Balance, problem: _Bounded) -> Array:
-    """(n,) in which sizes of forces are compared."""
+def _force_scales(balance: Balance, problem: _BoundedForces) -> Array:
+    """(n,) scales of the forces."""
     size = balance.constraints.size
     own = [size if row.dimension == "angle" else 1.0 for row in problem.rubbing.rows]
     return np.array(own + [1.0] * len(balance.limits.active))
 
 
-def _ranges(balance: Balance, q: Array, problem: _Bounded, held: Array) -> Array:
-    """(rubbing rows, 2) least and largest forces of friction that hold, as those `held` do."""
+def _friction_ranges(balance: Balance, q: Array, problem: _BoundedForces, held: Array) -> Array:
+    """(rubbing rows, 2) smallest and largest friction forces that hold the pose, starting from the forces `held`."""
     count = len(problem.rubbing.rows)
     if not balance.loaded_by_itself:
         return ranges(*problem[1:])[:count]
-    return np.array([[_extreme(balance, q, problem, held, i, sign) for sign in (1.0, -1.0)] for i in range(count)])
+    return np.array(
+        [[_extreme_force(balance, q, problem, held, i, sign) for sign in (1.0, -1.0)] for i in range(count)]
+    )
 
 
-def _extreme(balance: Balance, q: Array, problem: _Bounded, held: Array, i: int, sign: float) -> float:
-    """Force i where it is least (sign 1) or largest (−1), with bounds by the reactions of all forces (sequential
-    quadratic programming; Nocedal and Wright, Numerical Optimization, 18); NaN where it does not come to an end."""
+def _extreme_force(balance: Balance, q: Array, problem: _BoundedForces, held: Array, i: int, sign: float) -> float:
+    """Smallest (sign 1) or largest (−1) value of force i with bounds that depend on the reactions of all forces
+    (sequential quadratic programming; Nocedal and Wright, Numerical Optimization, 18); NaN if it does not converge."""
     from scipy.optimize import minimize
 
     units = np.maximum(np.maximum(np.abs(held), np.where(np.isfinite(problem.high), problem.high, 0.0)), LEAST_FORCE)
@@ -175,7 +182,9 @@ def _extreme(balance: Balance, q: Array, problem: _Bounded, held: Array, i: int,
         friction[rubs] = (x * units)[:count]
         low, high = problem.low.copy(), problem.high.copy()
         low[:count], high[:count] = loaded(bare, loads(friction)).static_bounds
-        inside = [(high[k] / units[k]) ** 2 - _square(x * units / units[k], k, int(problem.shares[k])) for k in balls]
+        inside = [
+            (high[k] / units[k]) ** 2 - _squared_norm(x * units / units[k], k, int(problem.shares[k])) for k in balls
+        ]
         return np.concatenate([(high / units - x)[upper], (x - low / units)[lower], inside])
 
     balanced = {"type": "eq", "fun": lambda x: (C @ x - problem.g) / size, "jac": lambda _: C / size}
@@ -190,19 +199,21 @@ def _extreme(balance: Balance, q: Array, problem: _Bounded, held: Array, i: int,
     return float(found.x[i] * units[i]) if away <= HOLDS_FRACTION else math.nan
 
 
-def _square(x: Array, first: int, count: int) -> float:
+def _squared_norm(x: Array, first: int, count: int) -> float:
     return float(x[first : first + count] @ x[first : first + count])
 
 
-def _holds(problem: _Bounded, scale: float) -> bool:
-    """Whether some forces balance."""
+def _can_hold(problem: _BoundedForces, scale: float) -> bool:
+    """Return True if some admissible forces balance the load."""
     if np.max(np.abs(problem.g), initial=0.0) <= HOLDS_FRACTION * scale:
         return True
     return safety(*problem[1:]) >= 1.0 - HOLDS_FRACTION
 
 
-def _nearer(balance: Balance, start: Array, q: Array, problem: _Bounded, friction: Array) -> tuple[Array, float, Array]:
-    """The next pose on the way to the nearest that friction holds, the length of the step, and friction there."""
+def _next_pose(
+    balance: Balance, start: Array, q: Array, problem: _BoundedForces, friction: Array
+) -> tuple[Array, float, Array]:
+    """Next pose towards the nearest one that friction holds, the length of the step, and the friction there."""
     from scipy.optimize import lsq_linear
 
     constraints, limits = balance.constraints, balance.limits
@@ -241,17 +252,19 @@ def _nearer(balance: Balance, start: Array, q: Array, problem: _Bounded, frictio
     return (trial if reached is None else reached), length, x[k:] * units
 
 
-def _released(balance: Balance, q: Array) -> bool:
-    """Let go of the limit that would have to pull most."""
+def _release_limit(balance: Balance, q: Array) -> bool:
+    """Release the limit that would need the largest tensile force; return True if there is one."""
     return balance.limits.release(balance.balancing(q, balance.load(q))[1], 0.0)
 
 
-def _held(mech: Mechanism, balance: Balance, pose: Array, problem: _Bounded, steps: int) -> Equilibrium:
+def _held_equilibrium(
+    mech: Mechanism, balance: Balance, pose: Array, problem: _BoundedForces, steps: int
+) -> Equilibrium:
     at_rest = rest_at(mech, balance, pose, steps)
     rubbing = problem.rubbing
     rubs = len(rubbing.rows)
-    forces = smallest_forces(*problem[1:5], _units(balance, problem), problem.shares)
-    bounds = _ranges(balance, pose, problem, forces)
+    forces = smallest_forces(*problem[1:5], _force_scales(balance, problem), problem.shares)
+    bounds = _friction_ranges(balance, pose, problem, forces)
     names = [row.name for row in rubbing.rows]
     left = problem.g - problem.C @ forces
     pushes = {limit.name: float(f) for limit, f in zip(balance.limits.active, forces[rubs:], strict=True)}

@@ -1,5 +1,4 @@
-"""A state of a machine and what holds it there: constraints, joints that friction holds, and motors that keep their
-limits of speed.
+"""A state of a machine with everything that holds it: constraints, sticking joints, and motors at their speed limit.
 
 Its motions in independent coordinates: v = B u, B the motions that are left, each 1 in one of the chosen speeds.
 """
@@ -29,7 +28,7 @@ Array = NDArray[np.float64]
 
 
 def well_chosen(constraints: PositionConstraints, N: Array) -> list[int]:
-    """Speeds on which the others depend well, early joints preferred."""
+    """Indices of speeds that determine the others well, earlier joints preferred."""
     import scipy.linalg
 
     preference = (1.0 + 1.0 / (1.0 + np.arange(len(N)))) / constraints.units
@@ -38,7 +37,7 @@ def well_chosen(constraints: PositionConstraints, N: Array) -> list[int]:
 
 
 def as_named(mech: Mechanism, names: Sequence[str], N: Array) -> list[int]:
-    """The speeds of these names. Raises ModelError where they do not determine the others."""
+    """Indices of the named speeds. Raises ModelError if they do not determine the others."""
     for name in names:
         if name not in mech.v_names:
             raise unknown_name(mech.compiled, "v", name)
@@ -46,13 +45,13 @@ def as_named(mech: Mechanism, names: Sequence[str], N: Array) -> list[int]:
     if len(chosen) != N.shape[1] or np.linalg.matrix_rank(N[chosen], tol=1e-7) < len(chosen):
         raise ModelError(
             f"{', '.join(names)} do not determine the motion: {N.shape[1]} independent ones are needed.",
-            remedy="Name other coordinates, or none to let them be chosen.",
+            remedy="Name other coordinates, or none to have them chosen automatically.",
         )
     return chosen
 
 
 class HeldState:
-    """A state of a machine, what holds it, and the rows of joints that are held there.
+    """A state of a machine with its constraints and the joint rows that are held there.
 
     tau : (nv,) joint forces, with `motors` what these give of what they are asked for; silent : (nv,) which of them do
     not change with what is asked: motors at their limit of effort, or overrun at that of speed
@@ -78,17 +77,17 @@ class HeldState:
         self.load = self.tau - compiled.call("bias", q, v, p=p, t=t, x=x)
         asked = self.tau if motors else None
         self.modes = modes_at(constraints, (q, v, x), self.load, solver(self.G)(-bias), friction, asked)
-        self.silent[[row.at_v for row in self._rows(self.modes.idle) if has_motor(row)]] = True
+        self.silent[[row.at_v for row in self._joint_rows(self.modes.idle) if has_motor(row)]] = True
         self.rows = stacked(self.G, self.modes.W) if self.modes.kept else self.G
         self.bias = np.concatenate([bias, biases_at(compiled, self.modes.at, q, v, p)[self.modes.kept]])
         self.load = self.load + self.modes.at.W.T @ self.modes.given
 
-    def _rows(self, which: list[int]) -> list[JointRow]:
+    def _joint_rows(self, which: list[int]) -> list[JointRow]:
         return [self.modes.at.rows[i] for i in which]
 
     @property
     def saturated(self) -> tuple[str, ...]:
-        """Speeds whose motors give all that they can."""
+        """Speeds whose motors are at their effort limit."""
         names = self.constraints.compiled.v_names
         return tuple(name for name, full in zip(names, self._saturated, strict=True) if full)
 
@@ -99,17 +98,17 @@ class HeldState:
 
     @property
     def limited(self) -> tuple[str, ...]:
-        """Coordinates whose motors keep them at their limit of speed."""
+        """Coordinates whose motors hold them at their speed limit."""
         return self.modes.names(self.modes.limited)
 
     @property
     def overrun(self) -> tuple[str, ...]:
-        """Coordinates that loads move at their motors' limit of speed or faster, so that these give nothing."""
+        """Coordinates that loads drive at or above their motor's speed limit, so that the motor gives nothing."""
         return self.modes.names(self.modes.idle)
 
     @property
     def motions(self) -> Array:
-        """(nv, k) speeds that are left."""
+        """(nv, k) speeds that remain free."""
         import scipy.linalg
 
         N = self.constraints.motions(self.q)
@@ -118,7 +117,8 @@ class HeldState:
         return np.asarray(N @ scipy.linalg.null_space(self.modes.W @ N, rcond=RANK_TOLERANCE))
 
     def particular(self, B: Array, chosen: list[int]) -> Callable[[Array], Array]:
-        """target → x with what is held moving by the target, and x = 0 in the independent coordinates."""
+        """Function target → x (nv,) that moves the held rows by the target, with x = 0 in the independent
+        coordinates."""
         solve = solver(self.rows)
 
         def solved(target: Array) -> Array:
@@ -128,8 +128,8 @@ class HeldState:
         return solved
 
     def motion(self, B: Array, chosen: list[int]) -> tuple[Array, Array, Array]:
-        """Accelerations a = B ü + c, multipliers, and (rows,) forces along the rows of joints; bodies of the tree may
-        lack masses as long as Bᵀ M B does not."""
+        """Accelerations a = B ü + c, multipliers, and (rows,) forces along the joint rows; tree bodies may lack mass as
+        long as Bᵀ M B is nonsingular."""
         compiled, p = self.constraints.compiled, self.constraints.p
         mass = compiled.mass_matrix(self.q, p)
         c = self.particular(B, chosen)(-self.bias)
@@ -143,7 +143,7 @@ class HeldState:
         return a, found[: self.constraints.rows], carried
 
     def slopes(self, slopes: Equations, a: Array, carried: Array) -> Equations:
-        """Derivatives with those of the rows of joints: they carry these forces (rows,)."""
+        """Derivatives extended by those of the joint rows, which carry these forces (rows,)."""
         stops, turning = self.modes.stops, row_slopes(self.constraints, self.modes, self.q, self.v, a, carried)
         still = np.zeros((len(self.modes.kept), slopes.f_p.shape[1]))
         springs, dampers = (stops.rows.T @ (each[:, None] * stops.rows) for each in (stops.stiffness, stops.damping))

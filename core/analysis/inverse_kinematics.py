@@ -31,24 +31,25 @@ TOLERANCE = 1e-9
 """Residual (m, and rad times the length scale) at which a target counts as reached."""
 FIRST_DAMPING, SMALLEST_DAMPING, LARGEST_DAMPING = 1e-3, 1e-12, 1e6
 LARGEST_STEP = 0.5
-"""Bound on the norm of one step (rad, m), so that a far target does not throw the arm about."""
+"""Largest norm of one step (rad, m), to keep the arm from jumping towards a distant target."""
 SHORTER = 0.25
-"""Part of a step that brought the frame no nearer, beyond which the next is not to go."""
+"""Factor by which the next step is shortened after one that brought the frame no nearer."""
 SAME_POSE = 1e-4
-"""Poses closer than this (rad, m) are one branch; whole turns do not count."""
+"""Distance (rad, m) within which two poses count as one branch, up to whole turns."""
 STILL_TOLERANCE = 1e-6
-"""Speed (rad/s, or machine sizes per second) of a frame along a motion of unit speed below which it stands still."""
+"""Speed (rad/s, or machine sizes per second) of a frame, per unit joint speed, below which it counts as at rest."""
 POSES_TRIED = 3
-"""Random poses at which it is looked at which joints move a frame."""
+"""Number of random poses at which the joints that move a frame are determined."""
 SELF_MOTION = 0.02
-"""Way (rad, or machine sizes) that a motion which keeps the target must go to count as one."""
+"""Distance (rad, or machine sizes) that a motion at fixed target must cover to count as a self-motion."""
 NEAR_LIMIT = 1e-6
-"""Way (rad, m) to a limit of a joint that closes a loop at which the joint counts as standing there: it is measured."""
+"""Distance (rad, m) to the limit of a loop-closing joint within which it counts as at the limit, since its coordinate
+is measured."""
 
 
 @dataclass(frozen=True)
 class Reach:
-    """A pose that brings a frame as near to its target as the machine allows.
+    """A pose that brings a frame as close to its target as possible.
 
     q : (nq,); residual : weighted norm of the error; position_error : m; orientation_error : rad (0 if no orientation
     was asked for); at_limits : names of coordinates that stand at a limit; iterations.
@@ -80,7 +81,7 @@ def reach(
     settle: float = 1e-12,
     t: float = 0.0,
 ) -> Reach:
-    """The pose near q in which `frame` meets the target.
+    """Pose near q in which `frame` meets the target.
 
     target : (3,) position (m, world), or (4, 4) pose (world ← frame).
     point : (3,) the point of the frame, in its axes (m), that is to be at the target's position.
@@ -89,7 +90,7 @@ def reach(
     settle : relative gain of a step (of the squared error) that is no progress any more. A target out of reach is given
         up when the error stands across all the frame can do, to an angle of √settle; a drag does with 1e-5.
     """
-    problem = _Problem(mech, frame, np.asarray(target, dtype=float), p, orientation_weight, t)
+    problem = _FrameProblem(mech, frame, np.asarray(target, dtype=float), p, orientation_weight, t)
     problem.point = np.asarray(point, dtype=float)
     problem.settle = settle
     return problem.solve(np.array(q, dtype=float), iterations)
@@ -106,8 +107,8 @@ def solve(
     step: Any = None,
     t: float = 0.0,
 ) -> tuple[Reach, ...]:
-    """Branches that meet the target, nearest to q first; if none does, the one best attempt. Angles are as near to
-    those of q as whole turns within limits come.
+    """Distinct poses that meet the target, nearest to q first; the single best attempt if none does. Angles are within
+    limits and as near to those of q as whole turns allow.
 
     `step(done, total)` is called before each restart (progress, cancel). t : time, s, at which drivers hold.
     Raises AssemblyError where q does not close, and no pose near it does.
@@ -116,10 +117,10 @@ def solve(
 
     rng = np.random.default_rng(2)
     target = np.asarray(target, dtype=float)
-    problem = _Problem(mech, frame, target, p, None, t)
+    problem = _FrameProblem(mech, frame, target, p, None, t)
     closed = closed_near(mech.compiled, mech.clamp(q), problem.p, t, start=np.array(q, dtype=float))
     first = np.asarray(mech.assemble(q, p=problem.p, t=t)) if closed is None else closed
-    still = _coordinates_of(mech, idle_speeds(mech, frame, p, translation=target.shape == (3,), t=t))
+    still = _coordinates_moved_only_by(mech, idle_speeds(mech, frame, p, translation=target.shape == (3,), t=t))
     found: list[Reach] = []
     best: Reach | None = None
     for k in range(restarts + 1):
@@ -134,11 +135,13 @@ def solve(
     if not found:
         return (best,) if best is not None else ()
     found.sort(key=lambda attempt: float(np.linalg.norm(mech.difference(np.asarray(q), attempt.q))))
-    return _each_once(mech, found, p, t)
+    return _without_duplicates(mech, found, p, t)
 
 
-def _each_once(mech: Mechanism, found: Sequence[Reach], p: Mapping[str, float] | None, t: float) -> tuple[Reach, ...]:
-    """The poses that differ in what matters, the first of those that are alike."""
+def _without_duplicates(
+    mech: Mechanism, found: Sequence[Reach], p: Mapping[str, float] | None, t: float
+) -> tuple[Reach, ...]:
+    """The poses without duplicates; the first of each group of equivalent ones is kept."""
     from core.mobility.constraint_rank import PositionConstraints
 
     in_loops = {joint for loop in mech.loops for joint in loop.joints}
@@ -147,14 +150,16 @@ def _each_once(mech: Mechanism, found: Sequence[Reach], p: Mapping[str, float] |
     kept: list[tuple[Reach, Array]] = []
     for each in found:
         mark = np.zeros(0) if mark_of is None else mark_of(each.q)
-        if not any(_alike(mech, (each.q, mark), (other.q, seen), looped) for other, seen in kept):
+        if not any(_is_same_pose(mech, (each.q, mark), (other.q, seen), looped) for other, seen in kept):
             kept.append((each, mark))
     return tuple(each for each, _ in kept)
 
 
-def _alike(mech: Mechanism, one: tuple[Array, Array], other: tuple[Array, Array], looped: NDArray[np.bool_]) -> bool:
-    """True of the same pose, but for what does not matter of the coordinates that are flagged. one, other : pose and
-    its marks"""
+def _is_same_pose(
+    mech: Mechanism, one: tuple[Array, Array], other: tuple[Array, Array], looped: NDArray[np.bool_]
+) -> bool:
+    """True if two poses are equal up to irrelevant differences in the flagged coordinates. one, other : pose and its
+    identifying numbers"""
     if distance(mech, one[0], np.where(looped, one[0], other[0])) > SAME_POSE:
         return False
     if distance(mech, one[0], other[0]) <= SAME_POSE:
@@ -165,7 +170,7 @@ def _alike(mech: Mechanism, one: tuple[Array, Array], other: tuple[Array, Array]
 def idle_speeds(
     mech: Mechanism, frame: str, p: Mapping[str, float] | None = None, *, translation: bool = False, t: float = 0.0
 ) -> NDArray[np.bool_]:
-    """(nv,) True of the speeds that move the frame at no pose, not through loops and other constraints either.
+    """(nv,) True for speeds that move the frame at no pose, neither directly nor through loops and constraints.
 
     translation : only the place of the frame's origin counts, not how it is turned
     """
@@ -186,15 +191,15 @@ def idle_speeds(
 def idle_coordinates(
     mech: Mechanism, frame: str, p: Mapping[str, float] | None = None, *, translation: bool = False, t: float = 0.0
 ) -> tuple[str, ...]:
-    """Names of the coordinates that move the frame at no pose, of a ball that of the joint."""
-    flags = _coordinates_of(mech, idle_speeds(mech, frame, p, translation=translation, t=t))
+    """Names of coordinates that move the frame at no pose; for a ball joint its name."""
+    flags = _coordinates_moved_only_by(mech, idle_speeds(mech, frame, p, translation=translation, t=t))
     plain = set(plain_coordinates(mech).values())
     names = [c.name if c.name in plain else c.joint for c, idle in zip(mech.coordinates, flags, strict=True) if idle]
     return tuple(dict.fromkeys(names))
 
 
-def _coordinates_of(mech: Mechanism, speeds: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """(nq,) True of the coordinates that only these speeds (nv,) move."""
+def _coordinates_moved_only_by(mech: Mechanism, speeds: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(nq,) True for coordinates that only these speeds (nv,) move."""
     flags = np.zeros(mech.nq, dtype=bool)
     plain = {name: k for k, name in plain_coordinates(mech).items()}
     for at, coordinate in enumerate(mech.coordinates):
@@ -206,7 +211,7 @@ def _coordinates_of(mech: Mechanism, speeds: NDArray[np.bool_]) -> NDArray[np.bo
 def self_motions(
     mech: Mechanism, q: Array, frame: str, target: Any, p: Mapping[str, float] | None = None, *, t: float = 0.0
 ) -> int:
-    """How many freedoms are left at a pose that meets a target while it goes on being met.
+    """Number of degrees of freedom that remain while the target stays met.
 
     They are the motions that constraints leave and that do not move the frame, as far as they go on: at a singular pose
     some end at once, and a way along them the target is met only back at the pose. Joints that never move the frame (of
@@ -222,10 +227,10 @@ def self_motions(
     asked = np.vstack([asked, N[idle_speeds(mech, frame, p, t=t)]])
     _, sigma, right = np.linalg.svd(asked)
     left = N @ right[int(np.count_nonzero(sigma > STILL_TOLERANCE)) :].T
-    return sum(any(_goes_on(mech, q, sign * v, frame, target, p, t) for sign in (1.0, -1.0)) for v in left.T)
+    return sum(any(_is_self_motion(mech, q, sign * v, frame, target, p, t) for sign in (1.0, -1.0)) for v in left.T)
 
 
-def _goes_on(
+def _is_self_motion(
     mech: Mechanism, q: Array, v: Array, frame: str, target: Any, p: Mapping[str, float] | None, t: float
 ) -> bool:
     step = v * (SELF_MOTION / float(np.max(np.abs(v))))
@@ -236,8 +241,8 @@ def _goes_on(
     return found.reached and distance(mech, q, found.q) > 0.5 * SELF_MOTION
 
 
-class _Problem:
-    """One frame and its target on one mechanism; holds what does not change between steps."""
+class _FrameProblem:
+    """Inverse kinematics of one frame and target, with all data that is constant between steps."""
 
     def __init__(
         self,
@@ -258,7 +263,7 @@ class _Problem:
         self.bounds = speed_bounds(mech)
 
     def solve(self, q: Array, iterations: int) -> Reach:
-        """Levenberg–Marquardt from q."""
+        """Pose found by Levenberg–Marquardt iteration from q."""
         mech = self.mech
         damping, longest, done = FIRST_DAMPING, math.inf, 0
         q = self.mech.clamp(q)
@@ -268,16 +273,16 @@ class _Problem:
             if norm < TOLERANCE**2:
                 break
             descent = jacobian.T @ error
-            free = self._free(q, descent)
+            free = self._free_speeds(q, descent)
             if float(descent[free] @ descent[free]) <= self.settle * norm * float(np.sum(jacobian[:, free] ** 2)):
                 break
-            step = _step(jacobian, error, damping, free)
+            step = _damped_step(jacobian, error, damping, free)
             while math.sqrt(float(step @ step)) > longest and damping < LARGEST_DAMPING:
                 damping *= 10.0
-                step = _step(jacobian, error, damping, free)
+                step = _damped_step(jacobian, error, damping, free)
             if longest < math.inf and 2.0 * float(error @ jacobian @ step) < self.settle * norm:
                 break
-            trial = self._advance(q, step)
+            trial = self._moved_by_step(q, step)
             trial_error = self._error(trial)
             if float(trial_error @ trial_error) < norm:
                 gain = norm - float(trial_error @ trial_error)
@@ -292,25 +297,25 @@ class _Problem:
         position, orientation = self._errors(q)
         return Reach(q, math.sqrt(float(error @ error)), position, orientation, at_limits(mech, q), done)
 
-    def _advance(self, q: Array, step: Array) -> Array:
+    def _moved_by_step(self, q: Array, step: Array) -> Array:
         moved = self.mech.clamp(self.mech.integrate(q, step, 1.0))
         if not self.mech.constrained:
             return moved
         closed = closed_near(self.mech.compiled, moved, self.p, self.t, start=q)
         return q if closed is None else closed
 
-    def _pose(self, q: Array) -> Array:
-        """(4, 4) the frame's axes placed at the point that is to meet the target."""
+    def _target_point_pose(self, q: Array) -> Array:
+        """(4, 4) axes of the frame at the point that is to meet the target."""
         X_WF = np.array(self.mech.frame(q, self.frame, p=self.p))
         X_WF[:3, 3] += X_WF[:3, :3] @ self.point
         return X_WF
 
     def _error(self, q: Array) -> Array:
-        X_WF = self._pose(q)
+        X_WF = self._target_point_pose(q)
         error = self.position - X_WF[:3, 3]
         if self.rotation is None:
             return error
-        return np.concatenate([self._length(q) * rotation_vector(self.rotation @ X_WF[:3, :3].T), error])
+        return np.concatenate([self._length_scale(q) * rotation_vector(self.rotation @ X_WF[:3, :3].T), error])
 
     def _jacobian(self, q: Array) -> Array:
         jacobian = np.array(self.mech.jacobian(q, self.frame, p=self.p))
@@ -321,15 +326,15 @@ class _Problem:
             jacobian = jacobian @ self._projection(q)
         if self.rotation is None:
             return jacobian[3:]
-        return np.concatenate([self._length(q) * jacobian[:3], jacobian[3:]])
+        return np.concatenate([self._length_scale(q) * jacobian[:3], jacobian[3:]])
 
     def _projection(self, q: Array) -> Array:
-        """(nv, nv) 1 − G⁺G: the part of joint speeds that joints, constraints and drivers allow."""
+        """(nv, nv) projection 1 − G⁺G onto the joint speeds that all constraints admit."""
         G = np.asarray(self.mech.constraint_jacobian(q, p=self.p))
         return np.eye(self.mech.nv) - np.linalg.pinv(G, rcond=1e-7) @ G
 
-    def _length(self, q: Array) -> float:
-        """Metres that count like one radian: the ratio of the machine's linear to its angular mobility."""
+    def _length_scale(self, q: Array) -> float:
+        """Length in m weighted like one radian: the ratio of the frame's linear to its angular mobility."""
         if self.weight is None:
             jacobian = np.asarray(self.mech.jacobian(q, self.frame, p=self.p))
             angular, linear = np.linalg.norm(jacobian[:3]), np.linalg.norm(jacobian[3:])
@@ -337,14 +342,14 @@ class _Problem:
         return self.weight
 
     def _errors(self, q: Array) -> tuple[float, float]:
-        X_WF = self._pose(q)
+        X_WF = self._target_point_pose(q)
         position = float(np.linalg.norm(self.position - X_WF[:3, 3]))
         if self.rotation is None:
             return position, 0.0
         return position, float(np.linalg.norm(rotation_vector(self.rotation @ X_WF[:3, :3].T)))
 
-    def _free(self, q: Array, descent: Array) -> NDArray[np.bool_]:
-        """Speeds that may take part in a step: not those pushed through a limit."""
+    def _free_speeds(self, q: Array, descent: Array) -> NDArray[np.bool_]:
+        """Mask of the speeds that take part in a step: not those blocked by a limit."""
         index, speed, lower, upper = self.bounds
         free = np.ones(self.mech.nv, dtype=bool)
         at_lower, at_upper = q[index] <= lower + 1e-12, q[index] >= upper - 1e-12
@@ -353,7 +358,7 @@ class _Problem:
         return free
 
 
-def _step(jacobian: Array, error: Array, damping: float, free: NDArray[np.bool_]) -> Array:
+def _damped_step(jacobian: Array, error: Array, damping: float, free: NDArray[np.bool_]) -> Array:
     """Δ = Jᵀ (J Jᵀ + λ² I)⁻¹ e over the free columns, at most LARGEST_STEP long."""
     step = np.zeros(jacobian.shape[1])
     columns = jacobian[:, free]
@@ -367,8 +372,8 @@ def _step(jacobian: Array, error: Array, damping: float, free: NDArray[np.bool_]
 
 
 def speed_bounds(mech: Mechanism) -> tuple[NDArray[np.intp], NDArray[np.intp], Array, Array]:
-    """Coordinates with limits whose speed is their rate: indices in q, indices in v, lower and upper bounds. Raises
-    ModelError where nothing lies between limits."""
+    """Limited coordinates whose speed is their rate: indices in q, indices in v, lower and upper bounds. Raises
+    ModelError if lower exceeds upper."""
     mech.compiled.coordinates.refuse_crossed()
     where: dict[str, tuple[int, int]] = {}
     for joint in dict.fromkeys(coordinate.joint for coordinate in mech.coordinates):
@@ -391,7 +396,7 @@ def speed_bounds(mech: Mechanism) -> tuple[NDArray[np.intp], NDArray[np.intp], A
 
 
 def at_limits(mech: Mechanism, q: Sequence[float] | Array, tolerance: float = 1e-9) -> tuple[str, ...]:
-    """Names of the coordinates that stand at (or beyond) a limit; those of cut joints last."""
+    """Names of the coordinates at (or beyond) a limit; those of cut joints last."""
     own = [
         c.name
         for c, x in zip(mech.coordinates, q, strict=True)

@@ -1,4 +1,4 @@
-"""Limits of joints against which a machine rests: which hold, and with which force.
+"""Active joint limits of a machine at rest, and their forces.
 
 Limits of tree joints hold an entry of q still; those of joints that close loops hold what is measured between frames.
 """
@@ -19,52 +19,53 @@ from core.numerics.tolerances import ACCEPTED_GAP, RANK_TOLERANCE
 Array = NDArray[np.float64]
 
 WITHIN = 1e-12
-"""Way (rad or m) beyond a limit that counts as none."""
+"""Distance (rad or m) beyond a limit that still counts as inside."""
 WITHIN_CUT = 1e-9
-"""The same of a joint that closes a loop, which is measured."""
+"""Distance (rad or m) beyond a limit of a loop-closing joint, whose coordinate is measured, that still counts as
+inside."""
 STEP = 1e-5
-"""Displacement (rad or machine sizes) from whose differences the curvature of a measured coordinate is told."""
+"""Displacement (rad or machine sizes) of finite differences for the curvature of a measured coordinate."""
 
 
 class ActiveLimit(NamedTuple):
-    """One side of a coordinate's limits."""
+    """Upper or lower limit of one coordinate."""
 
     name: str
     q: int
-    """Its place in q; −1 for a joint that closes a loop."""
+    """Index in q; −1 for a loop-closing joint."""
     v: int
     value: float
     side: float
-    """1: upper, −1: lower."""
+    """1 for an upper limit, −1 for a lower one."""
     cut: CutLimit | None = None
     slides: bool = False
-    """Whether it bounds a length."""
+    """True if it limits a length."""
 
 
 class ActiveLimits:
-    """All limits of a machine's coordinates, and those that hold now."""
+    """All limits of a machine's coordinates, and the active set."""
 
     def __init__(self, constraints: PositionConstraints) -> None:
         self.constraints = constraints
-        self.all = tuple(_limits(constraints))
+        self.all = tuple(_all_limits(constraints))
         self.active: list[ActiveLimit] = []
         self._near: dict[str, float] = {}
 
     def passed(self, q: Array) -> None:
-        """The way goes on from this pose: angles of joints that close loops are counted from here."""
-        self._near = {limit.name: self._value(limit, q) for limit in self.all if limit.cut is not None}
+        """Use this pose as the reference from which angles of loop-closing joints are counted."""
+        self._near = {limit.name: self._coordinate_value(limit, q) for limit in self.all if limit.cut is not None}
 
-    def _value(self, limit: ActiveLimit, q: Array) -> float:
+    def _coordinate_value(self, limit: ActiveLimit, q: Array) -> float:
         if limit.cut is None:
             return float(q[limit.q])
         return limit.cut.value(self.constraints.compiled, q, self.constraints.p, self._near.get(limit.name))
 
     def beyond(self, limit: ActiveLimit, q: Array) -> float:
-        """How far a position is beyond a limit."""
-        return limit.side * (self._value(limit, q) - limit.value)
+        """Signed distance of a pose beyond a limit."""
+        return limit.side * (self._coordinate_value(limit, q) - limit.value)
 
     def motions(self, q: Array) -> Array:
-        """(nv, k) free motions that leave no limit that holds."""
+        """(nv, k) free motions along the active limits."""
         import scipy.linalg
 
         N = self.constraints.motions(q)
@@ -73,13 +74,13 @@ class ActiveLimits:
         return np.asarray(N @ scipy.linalg.null_space(self.rows(q) @ N, rcond=RANK_TOLERANCE))
 
     def rows(self, q: Array) -> Array:
-        """(held, nv) directions in which they push."""
+        """(active, nv) directions in which the active limits push."""
         constraints, unit = self.constraints, np.eye(self.constraints.compiled.nv)
         rows = [unit[s.v] if s.cut is None else s.cut.row(constraints.compiled, q, constraints.p) for s in self.active]
         return np.array(rows).reshape(-1, constraints.compiled.nv)
 
     def bending(self, q: Array, N: Array, forces: Array) -> Array:
-        """(k, k) of the forces of limits that hold, along N: how what they push against turns."""
+        """(k, k) geometric stiffness along N of active-limit forces, due to their changing directions."""
         constraints = self.constraints
         result = np.zeros((N.shape[1], N.shape[1]))
         if any(limit.cut is not None for limit in self.active):
@@ -92,7 +93,7 @@ class ActiveLimits:
         return result
 
     def closed(self, q: Array, *more: ActiveLimit) -> tuple[Array, float]:
-        """The closed pose nearest to q against the limits that hold (and more), and the gap left."""
+        """Closed pose nearest to q on the active limits (and more), and the remaining gap."""
         constraints, held = self.constraints, (*self.active, *more)
         still = np.zeros(constraints.compiled.nv, dtype=bool)
         still[[limit.v for limit in held if limit.cut is None]] = True
@@ -101,7 +102,7 @@ class ActiveLimits:
             return constraints.closed(q, still)
 
         def residual(q: Array) -> Array:
-            gaps = [self._value(limit, q) - limit.value for limit, _ in cuts]
+            gaps = [self._coordinate_value(limit, q) - limit.value for limit, _ in cuts]
             return np.concatenate([constraints.problem.residual(q), gaps])
 
         def jacobian(q: Array) -> Matrix:
@@ -112,9 +113,9 @@ class ActiveLimits:
         return position_solver.close(problem, q, 1.0 / constraints.units, still)
 
     def reached(self, q: Array, trial: Array) -> Array | None:
-        """The pose where a step from q to the trial comes to its first limit, which holds from there; the trial if it
-        comes to none; None if the loops do not let it touch the limit (a shorter step then comes nearer)."""
-        crossed = [limit for limit in self.all if limit not in self.active and self._outside(limit, trial)]
+        """Pose at which a step from q towards the trial pose meets its first limit, which becomes active; the trial
+        pose if no limit is met; None if the loops do not close exactly on the limit (then try a shorter step)."""
+        crossed = [limit for limit in self.all if limit not in self.active and self._is_outside(limit, trial)]
         if not crossed:
             return trial
         shares = []
@@ -126,16 +127,16 @@ class ActiveLimits:
         if first.cut is None:
             near[first.q] = first.value
         closed, gap = self.closed(near, first)
-        if gap >= ACCEPTED_GAP or any(self._outside(s, closed) for s in self.all if s not in (*self.active, first)):
+        if gap >= ACCEPTED_GAP or any(self._is_outside(s, closed) for s in self.all if s not in (*self.active, first)):
             return None
         self.active.append(first)
         return closed
 
-    def _outside(self, limit: ActiveLimit, q: Array) -> bool:
+    def _is_outside(self, limit: ActiveLimit, q: Array) -> bool:
         return self.beyond(limit, q) > (WITHIN if limit.cut is None else WITHIN_CUT)
 
     def release(self, forces: Array, tolerance: float) -> bool:
-        """Let go of the limit that would have to pull most; False if all push."""
+        """Remove the limit that would need the largest tensile force from the active set; False if all push."""
         pull = [limit.side * force for limit, force in zip(self.active, forces, strict=True)]
         worst = int(np.argmax(pull)) if pull else -1
         if worst < 0 or pull[worst] <= tolerance:
@@ -144,19 +145,18 @@ class ActiveLimits:
         return True
 
     def leave(self, limit: ActiveLimit) -> None:
-        """Let a limit go, for good."""
+        """Remove a limit for good."""
         self.active.remove(limit)
         self.all = tuple(each for each in self.all if each is not limit)
 
     def drop(self, forces: Array, tolerance: float) -> None:
-        """Let go of the limits that only touch: they push with no more than a tolerance (N·m, or N times the machine's
-        size)."""
+        """Remove active limits that carry no more than a tolerance (N·m, or N times the machine's size)."""
         size = self.constraints.size
         pairs = zip(self.active, forces, strict=True)
         self.active = [limit for limit, force in pairs if abs(force) * (size if limit.slides else 1.0) > tolerance]
 
 
-def _limits(constraints: PositionConstraints) -> list[ActiveLimit]:
+def _all_limits(constraints: PositionConstraints) -> list[ActiveLimit]:
     compiled, result = constraints.compiled, []
     for coordinate in compiled.coordinates.table:
         own = [c for c in compiled.coordinates.table if c.joint == coordinate.joint]

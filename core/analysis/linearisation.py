@@ -1,4 +1,4 @@
-"""Linearisation of the motion on the constraint manifold.
+"""Linearised motion on the constraint manifold about a state.
 
 At a closed state (q, v) with accelerations a and multipliers λ, displacements ξ and changes of speed δv obey
 
@@ -34,14 +34,15 @@ Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
 STILL = 1e-7
-"""Part of the largest eigenvalue (and 1e-9 1/s) below which one counts as zero."""
+"""Magnitude of an eigenvalue, relative to the largest (and 1e-9 1/s), below which it counts as zero."""
 UNMOVED = 1e-7
-"""Part of the largest state of a force element up to which a mode moves no joint, but by rounding."""
+"""Joint displacement, relative to the largest force-element state, below which a mode moves no joint, but for rounding
+error."""
 
 
 @dataclass(frozen=True)
 class Mode:
-    """An eigenvalue λ (1/s), a pair of conjugate ones counted once, and its shape.
+    """A vibration mode: eigenvalue λ (1/s), one for each conjugate pair, and mode shape.
 
     shape : (nv,) complex displacement of the joints, largest entry 1 in units of the machine; largest_in : the name of
     that speed. If it moves no joint, zeros, and the state of a force element that is largest
@@ -53,19 +54,19 @@ class Mode:
 
     @property
     def frequency(self) -> float:
-        """Of the oscillation, Hz (0 if it does not oscillate)."""
+        """Frequency of the oscillation, Hz; 0 if it does not oscillate."""
         return abs(self.eigenvalue.imag) / (2.0 * math.pi)
 
     @property
     def damping(self) -> float:
-        """Damping ratio −Re λ / |λ|; 1 for what dies away without oscillation, −1 for what grows so."""
+        """Damping ratio −Re λ / |λ|; 1 for decay and −1 for growth without oscillation."""
         size = abs(self.eigenvalue)
         return -self.eigenvalue.real / size if size > 0.0 else 0.0
 
 
 @dataclass(frozen=True)
 class Linearisation:
-    """ẏ = A y with y = (independent coordinates, their speeds, states of force elements), about a state.
+    """Linear model ẏ = A y about a state, with y = (independent coordinates, their speeds, states of force elements).
 
     coordinates : names of the independent speeds; A : (2k + nx, 2k + nx); eigenvalues : sorted by size
     basis : (nv, k) displacements of all joints per independent one; mass : (k, k) reduced mass matrix
@@ -94,7 +95,7 @@ class Linearisation:
 
     @property
     def stability(self) -> str:
-        """ "stable", "asymptotically stable", "indifferent" or "unstable"."""
+        """Stability: "stable", "asymptotically stable", "indifferent" or "unstable"."""
         largest = float(np.max(np.abs(self.eigenvalues), initial=0.0))
         tolerance = max(STILL * largest, 1e-9)
         real = self.eigenvalues.real
@@ -117,7 +118,7 @@ def linearise(
     friction: bool = True,
     motors: bool = True,
 ) -> Linearisation:
-    """The linearised motion about a state.
+    """Linearised motion about a state.
 
     q : (nq,), closed first; v : (nv,) or by name, default rest, made consistent as by `Mechanism.assemble`
     tau : (nv,) joint forces, constant, default none
@@ -154,7 +155,7 @@ def linearise(
 
 
 def balanced(slopes: Equations) -> Equations:
-    """Junctions without the states they have: they follow the bodies in balance."""
+    """Derivatives with massless junctions eliminated: they stay in static balance and follow the bodies."""
     count = len(slopes.follow)
     if not count:
         return slopes
@@ -168,8 +169,8 @@ def balanced(slopes: Equations) -> Equations:
 
 
 def states_at_rest(constraints: PositionConstraints, q: Array, near: Array | None = None) -> Array:
-    """(nx,) states of force elements when all stands still: junctions in balance; springs in series with dampers have
-    crept to their rest lengths; angles that count turns next to those of `near`."""
+    """(nx,) force-element states at rest: junctions in balance, series dampers relaxed so that springs are at rest
+    length, and turn counters nearest to `near`."""
     compiled = constraints.compiled
     if not compiled.nx:
         return np.zeros(0)
@@ -181,7 +182,8 @@ def states_at_rest(constraints: PositionConstraints, q: Array, near: Array | Non
 def modes_of(
     eigenvalues: Complex, shapes: Complex, constraints: PositionConstraints, inner: Complex, states: Sequence[str]
 ) -> tuple[Mode, ...]:
-    """Each pair of conjugate eigenvalues once; of double zeros one. inner : the parts of states of force elements."""
+    """Vibration modes, one for each conjugate pair, and one for a double zero. inner : components of force-element
+    states"""
     result = []
     largest = float(np.max(np.abs(eigenvalues), initial=0.0))
     for value, shape, own in zip(eigenvalues, shapes.T, inner.T, strict=True):

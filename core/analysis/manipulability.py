@@ -1,4 +1,4 @@
-"""Manipulability ellipsoids and their measures.
+"""Manipulability ellipsoids and scalar manipulability measures.
 
 T. Yoshikawa, "Manipulability of robotic mechanisms", Int. J. Robotics Research 4(2), 1985. Actuator speeds of unit
 norm, |u| = 1, move the frame with velocities on the ellipsoid vᵀ (J Jᵀ)⁻¹ v = 1: with J = U Σ Vᵀ its axes are the
@@ -34,14 +34,14 @@ Part = Literal["translation", "rotation"]
 Space = Literal["translation", "rotation", "both"]
 
 SAMPLES = 4
-"""Random poses at which the dimension of the reachable velocities is taken."""
+"""Number of random poses for finding the dimension of reachable velocities."""
 IMMOBILE = 1e-12
-"""Largest singular value (m or 1) below which a frame does not move at all."""
+"""Singular value (m or 1) below which a frame counts as immobile."""
 
 
 @dataclass(frozen=True)
 class Measures:
-    """Scalar measures of an ellipsoid of dimension m (its m largest singular values σ).
+    """Scalar measures of an ellipsoid of dimension m (from its m largest singular values σ).
 
     volume : c_m ∏r with c_m = π^(m/2)/Γ(m/2 + 1) (an area for m = 2, a length for m = 1)
     eccentricity : smallest radius / largest radius, 1 for a sphere
@@ -73,15 +73,15 @@ class Manipulability:
 
 
 class ActuatedJacobian(NamedTuple):
-    """How actuators move a frame: matrix (6, k), rows [ω; v], world axes; loose (nv, r), see `Transmission`, and
-    uncontrolled (6, r), the frame's velocities along them."""
+    """Jacobian of a frame by actuator speeds: matrix (6, k), rows [ω; v], world axes; loose (nv, r), see
+    `Transmission`, and uncontrolled (6, r), the frame's velocities along them."""
 
     matrix: Array
     loose: Array
     uncontrolled: Array
 
     def part(self, space: Space, length: float = 1.0) -> tuple[Array, Array]:
-        """The rows of matrix and uncontrolled of one part, or of both: [ω; v / length]."""
+        """Rows of `matrix` and `uncontrolled` for translation, rotation, or both as [ω; v / length]."""
         if space == "both":
             scale = np.repeat([1.0, 1.0 / length], 3)[:, None]
             return scale * self.matrix, scale * self.uncontrolled
@@ -89,13 +89,13 @@ class ActuatedJacobian(NamedTuple):
 
 
 def part_of(jacobian: Array, part: Part) -> Array:
-    """(3, nv) the rows of a 6×nv Jacobian [ω; v] of translation or rotation."""
+    """(3, nv) translational or rotational rows of a 6×nv Jacobian [ω; v]."""
     return jacobian[3:] if part == "translation" else jacobian[:3]
 
 
 def dimension(mech: Mechanism, frame: str, part: Space = "translation", p: Mapping[str, float] | None = None) -> int:
-    """Dimension of what velocities a frame has at general poses: of translation 3, 2 for planar arms, 1, or 0 if the
-    frame cannot move; of both up to 6.
+    """Dimension of the space of frame velocities at generic poses: for translation 3, 2 for planar arms, 1, or 0 if the
+    frame cannot move; up to 6 for both parts together.
 
     The largest numerical rank at a few random poses (always the same ones).
     """
@@ -103,7 +103,7 @@ def dimension(mech: Mechanism, frame: str, part: Space = "translation", p: Mappi
 
 
 def dimensions(mech: Mechanism, frame: str, p: Mapping[str, float] | None = None) -> dict[Space, int]:
-    """See `dimension`, of all."""
+    """Dimension of the frame's velocities for translation, rotation and both; see `dimension`."""
     known = _known_dimensions(mech.compiled)
     key = (frame, tuple(mech.parameter_values(p)))
     if key not in known:
@@ -113,7 +113,7 @@ def dimensions(mech: Mechanism, frame: str, p: Mapping[str, float] | None = None
 
 @once
 def _known_dimensions(compiled: Compiled) -> dict[tuple[object, ...], dict[Space, int]]:
-    """What `dimensions` has found."""
+    """Cache of `dimensions`."""
     return {}
 
 
@@ -132,7 +132,7 @@ def _dimensions(mech: Mechanism, frame: str, p: Mapping[str, float] | None) -> d
 
 
 def characteristic_length(mech: Mechanism, p: Mapping[str, float] | None = None) -> float:
-    """m: the machine's own size, by which lengths and angles compare where nobody says another."""
+    """Characteristic length of the machine, m, that relates lengths and angles by default."""
     return PositionConstraints(mech.compiled, p).size
 
 
@@ -143,8 +143,7 @@ def rank(matrix: Array) -> int:
 
 
 def free_jacobian(mech: Mechanism, q: Array, frame: str, p: Mapping[str, float] | None = None) -> Array:
-    """(6, k) rows [ω; v] of a frame along all motions that joints and constraints leave, orthonormal in units of the
-    machine."""
+    """(6, k) Jacobian of a frame, rows [ω; v], by the free motions, which are orthonormal in units of the machine."""
     motions = PositionConstraints(mech.compiled, p, drivers=False).motions(q)
     return np.asarray(mech.jacobian(q, frame, p=p)) @ motions
 
@@ -156,7 +155,7 @@ def actuated_jacobian(
     chosen: Actuators | None = None,
     p: Mapping[str, float] | None = None,
 ) -> ActuatedJacobian:
-    """How a frame moves per unit speed of actuators, default those of `default_actuators`; all else follows."""
+    """Jacobian of a frame by actuator speeds, default those of `default_actuators`."""
     speeds, loose = transmission(mech, q, chosen or default_actuators(mech.compiled), p)
     J = np.asarray(mech.jacobian(q, frame, p=p))
     return ActuatedJacobian(J @ speeds, loose, J @ loose)
@@ -174,7 +173,7 @@ def manipulability(
     actuators: Actuators | None = None,
     length: float = 1.0,
 ) -> Manipulability:
-    """The ellipsoid of a frame at a pose.
+    """Manipulability ellipsoid of a frame at a pose.
 
     q : (nq,) rad, m. m : its dimension where known (see `dimension`); None: the rank at this pose.
     actuators : whose speeds and forces are of unit norm, default `core.analysis.actuators.default_actuators`.
@@ -192,9 +191,9 @@ def manipulability(
 
 
 def singular_values(matrix: Array, uncontrolled: Array, m: int) -> tuple[Array, Array]:
-    """σ (m,), largest first, of a Jacobian (r, k) in the dimensions in which the frame moves at general poses, and
-    their directions (r, r) as columns. They are infinite along what is uncontrolled (r, l); what rounding leaves of a
-    zero is zero."""
+    """(m,) singular values, largest first, of a Jacobian (r, k) in the dimensions in which the frame moves at generic
+    poses, and their directions (r, r) as columns. They are infinite along uncontrolled directions (r, l); rounding
+    error is replaced by zero."""
     directions, sizes, _ = np.linalg.svd(uncontrolled)
     count = int(np.sum(sizes > HELD_TOLERANCE)) if uncontrolled.size else 0
     endless, across = directions[:, :count], directions[:, count:]
@@ -233,7 +232,7 @@ def of_jacobian(
 
 
 def measures(radii: Array, singular: Array) -> Measures:
-    """Measures of an ellipsoid of these radii (m,), and of the singular values (m,) behind them."""
+    """Scalar measures of an ellipsoid from its radii (m,) and singular values (m,)."""
     m = len(radii)
     if m == 0:
         return Measures(0.0, 0.0, 0.0, 0.0, 0.0, math.inf)
@@ -251,6 +250,6 @@ def measures(radii: Array, singular: Array) -> Measures:
 
 
 def _product(values: Sequence[float] | Array) -> float:
-    """Of radii; undefined where one is zero and another infinite."""
+    """Product of radii; undefined if one is zero and another infinite."""
     with np.errstate(invalid="ignore"):
         return float(np.prod(values))

@@ -1,4 +1,4 @@
-"""What mobility says of a machine at a pose, on the components concerned: where, along which direction, in words.
+"""Results of the mobility analysis attached to components of a pose: place, direction and text.
 
 Redundant constraints and contradictions stand at their joints, constraints and drivers; a freedom at the joint that a
 person would move, or at the body that moves alone; every moving body has the screw of its motion besides. What is lost
@@ -30,14 +30,14 @@ Form = Literal["rotation", "translation", "screw", ""]
 Ref = tuple[str, str]
 
 STILL_FRACTION = 1e-6
-"""Part of the fastest body's speed below which a body counts as still."""
+"""Speed, relative to the fastest body, below which a body counts as at rest."""
 SHORTEST_PITCH = 1e-6
 """Pitch (machine sizes per rad) below which a screw counts as a rotation."""
 
 
 @dataclass(frozen=True)
 class Mark:
-    """One thing to be seen at a component.
+    """A mobility result at one component.
 
     ref : (collection, name) of the component; place, direction : (3,) world, m; form : what is marked about the
     direction (rotation, screw) or along it (translation), "" where there is none; pitch : of a screw, m/rad
@@ -62,13 +62,14 @@ class Mark:
 
     @property
     def refs(self) -> tuple[Ref, ...]:
-        """All components concerned, its own first."""
+        """All components concerned, the marked one first."""
         return (self.ref, *(ref for ref in self.others if ref != self.ref))
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The marks of a pose; mobility : from which they come, None where the machine does not close; problem : why."""
+    """Marks of a pose; mobility : the analysis they come from, None if the machine does not close; problem : the
+    reason"""
 
     marks: tuple[Mark, ...]
     mobility: Mobility | None
@@ -76,7 +77,8 @@ class Diagnosis:
 
 
 class MobilityMarks:
-    """Makes the marks of any poses of a machine, for parameter values and a frame whose lost directions count."""
+    """Maker of mobility marks for any pose of a machine, for parameter values and a frame whose lost directions are
+    marked."""
 
     def __init__(self, mech: Mechanism, frame: str = "", p: Mapping[str, float] | None = None) -> None:
         self.mech, self.p = mech, p
@@ -85,25 +87,29 @@ class MobilityMarks:
         self._implicit: dict[str, Joint] = {joint.name: joint for joint in mech.implicit_joints}
 
     def at(self, q: Array) -> Diagnosis:
-        """The marks at a pose (nq,): it is closed first, as mobility does, so that they are those of `mobility(q)`."""
+        """Marks at a pose (nq,), which is closed first, so that they agree with `mobility(q)`."""
         try:
             found = self.mech.mobility(q, self.p)
         except AssemblyError as error:
             refs = tuple(ref for ref in concerned(error) if ref[0])
-            places = _Places(self.mech, q, self.p)
-            text = "cannot hold as things are"
+            places = _ElementPositions(self.mech, q, self.p)
+            text = "cannot be satisfied"
             marks = tuple(Mark("conflict", ref, f"{ref[1]} {text}", places.of(ref), others=refs) for ref in refs)
             return Diagnosis(marks, None, error.what)
         except KinetostatError as error:
             return Diagnosis((), None, error.what)
-        places = _Places(self.mech, found.q, self.p)
-        marks = (*self._held(found, places), *self._free(found, places), *self._lost(found, places))
+        places = _ElementPositions(self.mech, found.q, self.p)
+        marks = (
+            *self._constraint_marks(found, places),
+            *self._free_motion_marks(found, places),
+            *self._lost_direction_marks(found, places),
+        )
         return Diagnosis(marks, found)
 
     # ----------------------------------------------------------------------------- too much
 
-    def _held(self, found: Mobility, places: _Places) -> Iterator[Mark]:
-        """Redundant constraints, and drivers that contradict others or repeat them."""
+    def _constraint_marks(self, found: Mobility, places: _ElementPositions) -> Iterator[Mark]:
+        """Marks of redundant constraints and of drivers that contradict or repeat others."""
         for item in found.redundant:
             ref = item.collection, item.joint
             form: Form = "rotation" if item.motion == "rotation" else "translation" if item.motion else ""
@@ -116,7 +122,7 @@ class MobilityMarks:
 
     # ----------------------------------------------------------------------------- freedoms
 
-    def _free(self, found: Mobility, places: _Places) -> Iterator[Mark]:
+    def _free_motion_marks(self, found: Mobility, places: _ElementPositions) -> Iterator[Mark]:
         if not found.motions:
             return
         speeds = np.column_stack([motion.speeds for motion in found.motions])
@@ -129,23 +135,23 @@ class MobilityMarks:
             if not motion.idle:
                 joint = next((name for name, _ in motion.joints if name in rows), "")
                 if joint:
-                    chief = self._turning(found, joints[rows[joint], :, k], places.of(("joints", joint)))
+                    chief = self._screw_parts(found, joints[rows[joint], :, k], places.of(("joints", joint)))
                     does = "slides" if chief[0] == "translation" else "turns"
-                    yield self._mark(found, k, ("joints", joint), f"{head}: {joint} {does}", *chief)
-            for body, mark in self._of_bodies(found, k, twists, places):
-                alone = chief is None and body == self._alone(motion, found)
-                does = "turns about its own line" if motion.idle else _does(mark[0])
+                    yield self._free_motion_mark(found, k, ("joints", joint), f"{head}: {joint} {does}", *chief)
+            for body, mark in self._body_screws(found, k, twists, places):
+                alone = chief is None and body == self._representative_body(motion, found)
+                does = "spins about its own axis" if motion.idle else _motion_verb(mark[0])
                 text = f"{'idle' if motion.idle else head}: {body} {does}"
-                yield self._mark(found, k, ("bodies", body), text, *mark, alone)
+                yield self._free_motion_mark(found, k, ("bodies", body), text, *mark, alone)
 
-    def _mark(
+    def _free_motion_mark(
         self, found: Mobility, k: int, ref: Ref, text: str, form: Form, place: Array, direction: Array, pitch: float,
         chief: bool = True,
     ) -> Mark:  # fmt: skip
         motion = found.motions[k]
         kind: Kind = "idle" if motion.idle else "singular" if found.singular else "free"
         if kind == "singular" and chief:
-            text += f" ({found.at_pose} freedoms of velocity here, {found.dof} nearby)"
+            text += f" ({found.at_pose} degrees of freedom here, {found.dof} nearby)"
         others = tuple(
             ("joints", name) if name in self._joints else ("bodies", self._implicit[name].child)
             for name, _ in motion.joints
@@ -154,33 +160,35 @@ class MobilityMarks:
         brief = "" if len(found.motions) == 1 or motion.idle else f"motion {k + 1}"
         if brief and kind == "singular":
             brief += f" of {len(found.motions)} here"
-        return Mark(kind, ref, text, _triple(place), _triple(direction), form, pitch, 0.0, k + 1, others, chief, brief)
+        return Mark(
+            kind, ref, text, _as_triple(place), _as_triple(direction), form, pitch, 0.0, k + 1, others, chief, brief
+        )
 
-    def _of_bodies(
-        self, found: Mobility, k: int, twists: Mapping[str, Array], places: _Places
+    def _body_screws(
+        self, found: Mobility, k: int, twists: Mapping[str, Array], places: _ElementPositions
     ) -> Iterator[tuple[str, tuple[Form, Array, Array, float]]]:
-        """The screw of every body that moves."""
+        """Instantaneous screw of every body that moves."""
         bodies = [body.name for body in self.mech.model.expanded.bodies if body.name in twists]
         size = self._singular.constraints.size
-        fastest = max((_speed(twists[name][:, k], size) for name in bodies), default=0.0)
+        fastest = max((_twist_norm(twists[name][:, k], size) for name in bodies), default=0.0)
         for name in bodies:
             V = twists[name][:, k]
-            if _speed(V, size) > STILL_FRACTION * fastest:
-                yield name, self._turning(found, V, places.of(("bodies", name)))
+            if _twist_norm(V, size) > STILL_FRACTION * fastest:
+                yield name, self._screw_parts(found, V, places.of(("bodies", name)))
 
-    def _turning(self, found: Mobility, V: Array, point: Sequence[float]) -> tuple[Form, Array, Array, float]:
-        """(form, place, direction, pitch) of a twist [ω; v] with v at a point; a translation stands at the point."""
+    def _screw_parts(self, found: Mobility, V: Array, point: Sequence[float]) -> tuple[Form, Array, Array, float]:
+        """(form, place, direction, pitch) of a twist [ω; v] with v at a point; a translation is placed at the point."""
         size = self._singular.constraints.size
-        V = np.where(np.abs(V) > STILL_FRACTION * _speed(V, size) * np.array([1.0] * 3 + [size] * 3), V, 0.0)
+        V = np.where(np.abs(V) > STILL_FRACTION * _twist_norm(V, size) * np.array([1.0] * 3 + [size] * 3), V, 0.0)
         screw = of_twist(V, np.array(point))
         if screw.kind in ("translation", "rest"):
             return "translation", np.array(point), screw.direction, 0.0
         slides = abs(screw.pitch) > SHORTEST_PITCH * size
         return "screw" if slides else "rotation", screw.point, screw.direction, screw.pitch if slides else 0.0
 
-    def _alone(self, motion: FreeMotion, found: Mobility) -> str:
-        """The body at which a motion stands that no joint of one freedom shows: the idle one, the free one, or the
-        child of the first joint."""
+    def _representative_body(self, motion: FreeMotion, found: Mobility) -> str:
+        """Body that shows a motion which no one-coordinate joint shows: the idle body, the free one, or the child of
+        the first joint."""
         if motion.idle:
             return motion.idle.split(", ")[0]
         name = motion.joints[0][0] if motion.joints else ""
@@ -189,62 +197,69 @@ class MobilityMarks:
 
     # ----------------------------------------------------------------------------- what is lost
 
-    def _lost(self, found: Mobility, places: _Places) -> Iterator[Mark]:
+    def _lost_direction_marks(self, found: Mobility, places: _ElementPositions) -> Iterator[Mark]:
         for lost in self._singular.of_frame(found.q):
             ref = _frame_ref(self.mech, lost.frame)
             form: Form = "translation" if lost.part == "translation" else "rotation"
-            text = f"{lost.frame} {_cannot(lost)}"
-            yield Mark("singular", ref, text, places.of(ref), _triple(lost.direction), form, share=lost.share)
+            text = f"{lost.frame} {_lost_direction_text(lost)}"
+            yield Mark("singular", ref, text, places.of(ref), _as_triple(lost.direction), form, share=lost.share)
         joints = self._singular.of_joints(found.q)
-        axes = self._axes(found)
+        axes = self._joint_axes(found)
         for name, share in joints.items():
             slides = self._joints[name].info.is_slider()
-            text = f"{name} {'hardly moves' if share else 'stands still'} here"
+            text = f"{name} {'can hardly move' if share else 'cannot move'} here"
             form = "translation" if slides else "rotation"
             ref = "joints", name
-            yield Mark("singular", ref, text, places.of(ref), _triple(axes[name]), form, share=share)
+            yield Mark("singular", ref, text, places.of(ref), _as_triple(axes[name]), form, share=share)
         soft = self._singular.of_constraints(found.q)
         if soft is not None:
-            yield from self._loose(found, soft, "near a singular pose: * is hardly held", places)
+            yield from self._loose_motion_mark(found, soft, "near a singular pose: * is barely constrained", places)
         loose = self._singular.of_actuators(found.q)
         if loose is not None:
             names = self._singular.actuators.names
             actuators = names[0] if len(names) == 1 else "all actuators"
             are = "is" if len(names) == 1 else "are"
-            held = f"* is hardly held by {actuators}" if loose.share else f"* moves though {actuators} {are} held"
-            yield from self._loose(found, loose, held, places)
+            held = (
+                f"* is barely controlled by {actuators}"
+                if loose.share
+                else f"* can move although {actuators} {are} locked"
+            )
+            yield from self._loose_motion_mark(found, loose, held, places)
 
-    def _loose(self, found: Mobility, soft: Stiffness, text: str, places: _Places) -> Iterator[Mark]:
-        """The joint that moves most in a motion that is only just held; text : with a * for its name."""
+    def _loose_motion_mark(
+        self, found: Mobility, soft: Stiffness, text: str, places: _ElementPositions
+    ) -> Iterator[Mark]:
+        """Mark of the joint that moves most in a barely constrained motion; text : with a * in place of the joint's
+        name"""
         twists = self._singular.twists(found.q, soft.speeds[:, None])
         joints = self._singular.relative(found.q, twists)[:, :, 0]
         if not len(joints):
             return
         size = self._singular.constraints.size
-        k = max(range(len(joints)), key=lambda k: _speed(joints[k], size))
+        k = max(range(len(joints)), key=lambda k: _twist_norm(joints[k], size))
         name = self._singular.joints[k].name
-        form, place, direction, pitch = self._turning(found, joints[k], places.of(("joints", name)))
+        form, place, direction, pitch = self._screw_parts(found, joints[k], places.of(("joints", name)))
         ref, words = ("joints", name), text.replace("*", name, 1)
-        yield Mark("singular", ref, words, _triple(place), _triple(direction), form, pitch, soft.share)
+        yield Mark("singular", ref, words, _as_triple(place), _as_triple(direction), form, pitch, soft.share)
 
-    def _axes(self, found: Mobility) -> dict[str, Array]:
-        """(3,) world, the axes of the joints of one freedom."""
+    def _joint_axes(self, found: Mobility) -> dict[str, Array]:
+        """(3,) axes, world, of joints with one degree of freedom."""
         frames = self.mech.joint_poses(found.q, self.p)
         values = self.mech.compiled.coordinates.numbers
         return {
             joint.name: frames[joint.name][0][:3, :3]
-            @ _unit(np.array(values.vector(joint.axis, f"joint '{joint.name}', axis"), dtype=float))
+            @ _unit_vector(np.array(values.vector(joint.axis, f"joint '{joint.name}', axis"), dtype=float))
             for joint in self._singular.joints
         }
 
 
 def arm_tool(mech: Mechanism) -> str:
-    """The frame whose lost directions a person looks for where none is named: the tool of an arm; "" for others."""
+    """Frame whose lost directions are shown by default: the tool of an arm; "" for other machines."""
     return "" if mech.constrained or not mech.nv else tool_frame(mech.model) or ""
 
 
-class _Places:
-    """Where elements are at a pose (3,) m, world."""
+class _ElementPositions:
+    """Positions (3,) m, world, of elements at a pose."""
 
     def __init__(self, mech: Mechanism, q: Array, p: Mapping[str, float] | None) -> None:
         self._model = mech.model.expanded
@@ -253,17 +268,18 @@ class _Places:
         self._frames = dict(zip(mech.frame_names, poses[:, :3, 3], strict=True))
 
     def of(self, ref: Ref) -> tuple[float, float, float]:
-        """A joint's frame b, a body's or frame's origin, the middle of what an element names, else the origin."""
+        """Position of a joint's frame b, of a body's or frame's origin, of the centre of an element's frames, or else
+        the world origin."""
         collection, name = ref
         if collection == "joints" and name in self._joints:
-            return _triple(self._joints[name][1][:3, 3])
+            return _as_triple(self._joints[name][1][:3, 3])
         if collection in ("bodies", "frames"):
-            return _triple(self._frames.get(name, np.zeros(3)))
+            return _as_triple(self._frames.get(name, np.zeros(3)))
         found = next((each for each in getattr(self._model, collection, ()) if each.name == name), None)
-        return _triple(np.mean(list(self._of_element(found)) or [np.zeros(3)], axis=0))
+        return _as_triple(np.mean(list(self._element_positions(found)) or [np.zeros(3)], axis=0))
 
-    def _of_element(self, element: object) -> Iterator[Array]:
-        """Places of the joint, the frames or the sensor that a constraint or driver names."""
+    def _element_positions(self, element: object) -> Iterator[Array]:
+        """Positions of the joint, frames or sensor that a constraint or driver refers to."""
         joint = getattr(element, "joint", "")
         if joint in self._joints:
             yield self._joints[joint][1][:3, 3]
@@ -273,7 +289,9 @@ class _Places:
                 yield self._frames.get(name, np.zeros(3))
         sensor = getattr(element, "sensor", "")
         if sensor:
-            yield from self._of_element(next((each for each in self._model.sensors if each.name == sensor), None))
+            yield from self._element_positions(
+                next((each for each in self._model.sensors if each.name == sensor), None)
+            )
 
 
 def _frame_ref(mech: Mechanism, name: str) -> Ref:
@@ -281,25 +299,25 @@ def _frame_ref(mech: Mechanism, name: str) -> Ref:
     return ("bodies" if name in bodies else "frames"), name
 
 
-def _cannot(lost: LostDirection) -> str:
+def _lost_direction_text(lost: LostDirection) -> str:
     can = "can hardly" if lost.share else "cannot"
     if lost.part == "translation":
         return f"{can} move along this line"
     return f"{can} turn about this line" + (" in place" if lost.part == "rotation in place" else "")
 
 
-def _does(form: Form) -> str:
-    return {"translation": "shifts", "screw": "screws", "rotation": "turns", "": "moves"}[form]
+def _motion_verb(form: Form) -> str:
+    return {"translation": "translates", "screw": "screws", "rotation": "turns", "": "moves"}[form]
 
 
-def _speed(V: Array, size: float) -> float:
+def _twist_norm(V: Array, size: float) -> float:
     return float(np.linalg.norm([*V[:3], *(V[3:] / size)]))
 
 
-def _unit(vector: Array) -> Array:
+def _unit_vector(vector: Array) -> Array:
     return vector / max(float(np.linalg.norm(vector)), 1e-300)
 
 
-def _triple(vector: Sequence[float] | Array) -> tuple[float, float, float]:
+def _as_triple(vector: Sequence[float] | Array) -> tuple[float, float, float]:
     x, y, z = map(float, vector)
     return x, y, z

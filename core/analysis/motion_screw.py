@@ -1,4 +1,4 @@
-"""The instantaneous screw of a motion: every motion of a body turns about a line and slides along it (Mozzi, Chasles).
+"""Instantaneous screw axis: the motion of a body as rotation about a line and translation along it (Mozzi, Chasles).
 
 With ω and the velocity v_P of a point P: direction ω/|ω|, pitch h = ω·v_P/ω², the axis passes P + ω × v_P/ω²
 (Ball, A Treatise on the Theory of Screws, 1900, §§ 2–6).
@@ -18,14 +18,14 @@ from core.multibody.parameter_values import Values
 Array = NDArray[np.float64]
 
 REST = 1e-12
-"""Speed (rad/s, m/s) below which nothing moves."""
+"""Speed (rad/s, m/s) below which a body is at rest."""
 TRANSLATION = 1e-9
-"""Angular velocity, per velocity of the point in m/s, below which a motion is a translation (axis 10⁹ m away)."""
+"""Angular velocity, per m/s of the point's velocity, below which a motion is a translation (axis 10⁹ m away)."""
 
 
 @dataclass(frozen=True)
 class Screw:
-    """Motion of one frame against another, in world axes.
+    """Instantaneous screw of one frame relative to another, in world axes.
 
     kind : "rest", "translation", "rotation" (pitch zero) or "screw"
     direction : (3,) of the axis, or of the translation; point : (3,) m, the axis's point nearest to the moving frame
@@ -42,14 +42,14 @@ class Screw:
 
     @property
     def lead(self) -> float:
-        """Advance in one turn, m."""
+        """Advance per turn, m."""
         return 2.0 * np.pi * self.pitch
 
 
 def relative_velocity(
     mech: Mechanism, q: Any, v: Any, frame: str, reference: str = "world", p: Values = None, t: float = 0.0
 ) -> Array:
-    """(6,) [ω; v] of a frame's origin as seen from a reference frame that is held still; world axes."""
+    """(6,) twist [ω; v] of a frame's origin relative to a reference frame; world axes."""
     V = np.asarray(mech.frame_velocity(q, v, frame, p=p, t=t))
     if reference == "world":
         return V
@@ -61,13 +61,13 @@ def relative_velocity(
 def screw(
     mech: Mechanism, q: Any, v: Any, frame: str, reference: str = "world", p: Values = None, t: float = 0.0
 ) -> Screw:
-    """The instantaneous screw of a frame against a reference for speeds v (nv,) at q (nq,)."""
+    """Instantaneous screw of a frame relative to a reference for speeds v (nv,) at q (nq,)."""
     V = relative_velocity(mech, q, v, frame, reference, p, t)
     return of_twist(V, np.asarray(mech.frame(q, frame, p=p, t=t))[:3, 3])
 
 
 def of_twist(V: Array, point: Array) -> Screw:
-    """The screw of a twist [ω; v] (6,) with v at a point (3,)."""
+    """Screw of a twist [ω; v] (6,) with v at a point (3,)."""
     w, v = V[:3], V[3:]
     turn, speed = float(np.linalg.norm(w)), float(np.linalg.norm(v))
     if turn < REST and speed < REST:

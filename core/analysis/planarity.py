@@ -1,4 +1,4 @@
-"""The space in which a frame can move: Robotica's `Planar` (R10).
+"""Directions in which a frame can translate: Robotica's `Planar` (R10).
 
 The code is the sum of 1 (x), 2 (y) and 4 (z) for each axis along which some joint moves the frame at some pose:
 row k of the translational Jacobian is not identically zero.
@@ -18,11 +18,11 @@ WORDS = ("none", "x", "y", "xy", "z", "xz", "yz", "xyz")
 """Code → the axes along which the frame can move."""
 SAMPLES = 8
 TOLERANCE = 1e-9
-"""Share of the largest entry of the Jacobian below which an entry counts as zero."""
+"""Entry of the Jacobian, relative to the largest, below which it counts as zero."""
 
 
 def planarity(mech: Mechanism, frame: str, reference: str = "world", p: Mapping[str, float] | None = None) -> int:
-    """The code 0 … 7 of a frame's motion, along the axes of the reference frame as it stands in the rest pose."""
+    """Code 0 … 7 of a frame's translations, along the axes of the reference frame in the reference configuration."""
     if not mech.nv:
         return 0
     rng = np.random.default_rng(1)

@@ -1,4 +1,4 @@
-"""Poses told apart by what of them matters: where joints are, and how bodies are turned."""
+"""Comparison of poses by joint positions and body orientations, ignoring irrelevant differences."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from core.model import Body
 Array = NDArray[np.float64]
 
 APART = 1e-4
-"""Distance (machine sizes, or difference of a direction) at which poses count as different."""
+"""Distance (machine sizes, or difference of a direction vector) above which poses count as different."""
 SLIDING = ("prismatic", "cylindrical")
 """Kinds of joints that slide along their axis."""
 
 
 class PoseMarks:
-    """Numbers that tell poses apart: places of the joints, and how bodies are turned; of bodies whose joints lie on a
-    line, along which others may slide, only the line matters (a leg may stand turned about it), and crosses of joints
-    that meet in one point, which weigh nothing, do not matter (two turns of three hinges give the same)."""
+    """Numbers that identify a pose: positions of the joints and orientations of the bodies. A body whose joints lie on
+    a line counts by that line only, since its spin about the line is irrelevant; massless crosses of intersecting
+    joints are ignored, since two settings of three hinges give the same rotation."""
 
     def __init__(self, constraints: PositionConstraints) -> None:
         self.constraints = constraints
         compiled = constraints.compiled
         at_rest = rest(compiled)
-        points, poses = _points(constraints, at_rest), compiled.call("poses", at_rest, p=constraints.p)
+        points, poses = _joint_points(constraints, at_rest), compiled.call("poses", at_rest, p=constraints.p)
         turned, lines = [], []
         for i, body in enumerate(compiled.model.expanded.bodies):
             own = np.array(points.get(body.name, [])).reshape(-1, 3)
-            line = _line(own, constraints.size)
+            line = _common_line(own, constraints.size)
             if line is not None:
                 lines.append((i, poses[i, :3, :3].T @ line))
-            elif not (_weighs_nothing(body) and _in_one_point(own, constraints.size)):
+            elif not (_is_massless(body) and _points_coincide(own, constraints.size)):
                 turned.append(i)
         self.turned = turned
         self.lines = [i for i, _ in lines]
         self.along = np.array([line for _, line in lines]).reshape(-1, 3)
 
     def __call__(self, q: Array) -> Array:
-        """The numbers of a pose."""
+        """Identifying numbers of a pose."""
         compiled, p = self.constraints.compiled, self.constraints.p
         places = [side[:3, 3] for sides in compiled.joint_poses(q, p).values() for side in sides]
         poses = compiled.call("poses", q, p=p)
@@ -49,8 +49,8 @@ class PoseMarks:
         return np.concatenate([np.ravel(places) / self.constraints.size, lines.ravel(), turns.ravel()])
 
 
-def _points(constraints: PositionConstraints, q: Array) -> dict[str, list[Array]]:
-    """Of each body the places of its joints (m, world), and others on the lines along which they slide."""
+def _joint_points(constraints: PositionConstraints, q: Array) -> dict[str, list[Array]]:
+    """Positions of each body's joints (m, world), and further points on the lines along which joints slide."""
     compiled, found = constraints.compiled, dict[str, list[Array]]()
     carriers, numbers = compiled.topology.carriers, compiled.coordinates.numbers
     pairs = compiled.joint_poses(q, constraints.p)
@@ -65,8 +65,9 @@ def _points(constraints: PositionConstraints, q: Array) -> dict[str, list[Array]
     return found
 
 
-def _line(points: Array, size: float) -> Array | None:
-    """(3,) the direction of the line on which points (n, 3) lie, at least two of them apart; None if on none."""
+def _common_line(points: Array, size: float) -> Array | None:
+    """(3,) direction of the line through points (n, 3), at least two of them distinct; None if they are not
+    collinear."""
     if len(points) < 2:
         return None
     _, spread, directions = np.linalg.svd(points - np.mean(points, axis=0))
@@ -74,10 +75,10 @@ def _line(points: Array, size: float) -> Array | None:
     return np.asarray(directions[0]) if on_a_line else None
 
 
-def _weighs_nothing(body: Body) -> bool:
+def _is_massless(body: Body) -> bool:
     return body.mass == 0.0 and body.density is None
 
 
-def _in_one_point(points: Array, size: float) -> bool:
+def _points_coincide(points: Array, size: float) -> bool:
     """True if points, at least two, coincide."""
     return len(points) > 1 and bool(np.max(np.ptp(points, axis=0)) < APART * size)

@@ -1,5 +1,5 @@
-"""Which joints of a machine stick, slide, press against stops and are held at their motor's limit of speed at one
-state, and what that adds to its equations.
+"""Contact states of a machine's joints at one state (sticking, sliding, pressed against a stop, at the motor's speed
+limit), and the rows they add to its equations.
 
 Forces of joints at rest are those of Gauss's principle: the least acceleration, in the metric of M, that friction
 within its bounds allows. Joints that begin to move all the same are given the friction of sliding, all together, until
@@ -17,20 +17,20 @@ from core.constraints.bearing_friction import refuse
 from core.constraints.elastic_stops import Pressed, pressed, pushed_in
 from core.constraints.joint_modes import NOWHERE, JointModes, joint_modes
 from core.constraints.joint_rows import AT_REST_SPEED, JointRows, biases_at, rows_at
-from core.constraints.motor_limits import withheld
+from core.constraints.motor_limits import withheld_force
 from core.mobility.constraint_rank import PositionConstraints
 from core.numerics.bounded_forces import resolved
 
 Array = NDArray[np.float64]
 
 JUST_MORE = 1e-10
-"""Part of a bound by which friction holds more: poses that were found where it just holds are held."""
+"""Relative increase of friction bounds, so that poses found at the limit of friction count as held."""
 STEP = 1e-6
-"""Displacement (rad or machine sizes) from whose differences the turning of rows is told."""
+"""Displacement (rad or machine sizes) of finite differences for the rotation of rows."""
 
 
 class PoseModes(NamedTuple):
-    """Modes of all rows at a state.
+    """Contact states of all joint rows at a state.
 
     at : the rows; stuck : indices of those that stick; limited : of those whose motors keep their limit of speed;
     sliding : row → sign of the speed that it has or gets; stops : those that press; given : (rows,) forces that follow
@@ -49,16 +49,16 @@ class PoseModes(NamedTuple):
 
     @property
     def kept(self) -> list[int]:
-        """Rows whose accelerations are held."""
+        """Rows whose accelerations are constrained to zero."""
         return [*self.stuck, *self.limited]
 
     @property
     def W(self) -> Array:
-        """(held, nv) speeds of rows that are held."""
+        """(held, nv) directions of the held rows."""
         return self.at.W[self.kept]
 
     def names(self, which: list[int]) -> tuple[str, ...]:
-        """Coordinates of rows."""
+        """Coordinate names of rows."""
         return tuple(self.at.rows[i].name for i in which)
 
 
@@ -70,9 +70,9 @@ def modes_at(
     friction: bool,
     asked: Array | None = None,
 ) -> PoseModes:
-    """Modes at a closed state q, v, x. load : (nv,) τ − h; drift : (nv,) accelerations that what holds asks for;
-    friction : False: none sticks, as if there were none at rest; asked : (nv,) τ that motors give, within their limits
-    of speed; None: joints get it."""
+    """Contact states at a closed state q, v, x. load : (nv,) τ − h; drift : (nv,) accelerations that the constraints
+    require; friction : False if no joint may stick; asked : (nv,) motor commands, subject to speed limits; None if τ
+    acts on the joints directly"""
     compiled, p, (q, v, x) = constraints.compiled, constraints.p, state
     modes = joint_modes(compiled, p)
     refuse(modes, "Linearisation")
@@ -92,8 +92,8 @@ def modes_at(
     M = N.T @ compiled.mass_matrix(q, p) @ N
     carried = compiled.mass_matrix(q, p) @ drift
     own = biases_at(compiled, at, q, v, p)[held] + at.W[held] @ drift
-    bounds = _bounds(at.chosen(held), [limits.get(i) for i in held])
-    broken = _broken(at.chosen(held), M, N, N.T @ (load + at.W.T @ given - carried), own, bounds)
+    bounds = _held_force_bounds(at.chosen(held), [limits.get(i) for i in held])
+    broken = _broken_loose_rows(at.chosen(held), M, N, N.T @ (load + at.W.T @ given - carried), own, bounds)
     for k, (sign, force) in broken.items():
         given[held[k]] += force
         if held[k] not in limits:
@@ -108,13 +108,13 @@ def modes_at(
 def _at_speed_limits(
     at: JointRows, rates: Array, asked: Array | None, given: Array
 ) -> tuple[dict[int, tuple[float, float]], list[int]]:
-    """Rows whose motors may keep their limit of speed → between which bounds what they withhold then is; rows whose
-    motors give nothing, which is added to `given`."""
+    """Bounds of the withheld force for each row whose motor may hold its speed limit, and rows whose motors give
+    nothing; for these, `given` is updated."""
     limits, idle = dict[int, tuple[float, float]](), list[int]()
     if asked is None:
         return limits, idle
     for i, row in enumerate(at.rows):
-        keeps, low, high = withheld(row, float(rates[i]), float(asked[row.at_v]) if row.at_v != NOWHERE else 0.0)
+        keeps, low, high = withheld_force(row, float(rates[i]), float(asked[row.at_v]) if row.at_v != NOWHERE else 0.0)
         if keeps:
             limits[i] = low, high
         elif low != 0.0:
@@ -123,15 +123,16 @@ def _at_speed_limits(
     return limits, idle
 
 
-class _Bounds(NamedTuple):
-    """(n, 2) least and largest forces of rows that may be held, at rest and while they slide."""
+class _HeldForceBounds(NamedTuple):
+    """(n, 2) smallest and largest forces of rows that may be held, at rest and while they slide."""
 
     rest: tuple[Array, Array]
     sliding: tuple[Array, Array]
 
 
-def _bounds(held: JointRows, limits: list[tuple[float, float] | None]) -> _Bounds:
-    """limits : of rows at a limit of speed what their motors may withhold; None: friction holds."""
+def _held_force_bounds(held: JointRows, limits: list[tuple[float, float] | None]) -> _HeldForceBounds:
+    """Force bounds of held rows. limits : for a row at a speed limit, the bounds of the force its motor may withhold;
+    None if friction holds the row"""
     rest, sliding = ([each.copy() for each in both] for both in (held.static_bounds, held.sliding_bounds))
     for k, own in enumerate(limits):
         if own is None:
@@ -140,14 +141,13 @@ def _bounds(held: JointRows, limits: list[tuple[float, float] | None]) -> _Bound
         else:
             for low, high in (rest, sliding):
                 low[k], high[k] = own
-    return _Bounds((rest[0], rest[1]), (sliding[0], sliding[1]))
+    return _HeldForceBounds((rest[0], rest[1]), (sliding[0], sliding[1]))
 
 
-def _broken(
-    held: JointRows, M: Array, N: Array, load: Array, biases: Array, bounds: _Bounds
+def _broken_loose_rows(
+    held: JointRows, M: Array, N: Array, load: Array, biases: Array, bounds: _HeldForceBounds
 ) -> dict[int, tuple[int, float]]:
-    """Rows (places in `held`) that are not held → the sign of the speed that they get, and the force along them
-    then."""
+    """Rows (indices in `held`) that break loose → sign of the resulting speed, and the force along the row."""
     if not len(M):
         return {}
     sizes, axes = np.linalg.eigh(M)
@@ -161,8 +161,8 @@ def _broken(
 
 
 class RowSlopes(NamedTuple):
-    """Derivatives along displacements of rows that carry forces, (nv, nv), and of those that are held, (held, nv):
-    force : of Wᵀ λ; speed : of W v; acceleration, by_speed : of W a + Ẇ v, and of that by speeds."""
+    """Derivatives, along displacements, of rows that carry forces, (nv, nv), and of held rows, (held, nv): force : of
+    Wᵀ λ; speed : of W v; acceleration, by_speed : of W a + Ẇ v, and of that by speeds"""
 
     force: Array
     speed: Array
@@ -173,7 +173,8 @@ class RowSlopes(NamedTuple):
 def row_slopes(
     constraints: PositionConstraints, found: PoseModes, q: Array, v: Array, a: Array, forces: Array
 ) -> RowSlopes:
-    """How rows turn with the pose, by differences; those of the tree do not. forces : (rows,) along them."""
+    """Derivatives of the row directions with respect to the pose, by finite differences; zero for tree joints. forces :
+    (rows,) along the rows"""
     compiled, nv, held = constraints.compiled, constraints.compiled.nv, found.kept
     result = RowSlopes(np.zeros((nv, nv)), *(np.zeros((len(held), nv)) for _ in range(3)))
     if found.modes.own == len(found.modes.rows):

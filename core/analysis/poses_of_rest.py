@@ -1,4 +1,4 @@
-"""Poses of rest: what acts there, in units of the machine, and what there is to say of one."""
+"""Equilibrium poses: loads in units of the machine, and the properties of an equilibrium."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from core.analysis.friction_balance import FrictionBalance
 from core.analysis.joint_limits import STEP, ActiveLimits
 from core.analysis.linearisation import Linearisation, balanced, linearise, states_at_rest
-from core.constraints.bearing_friction import at_rest, loads_at, require_unique
+from core.constraints.bearing_friction import loads_at, require_unique, rows_at_rest
 from core.constraints.elastic_stops import Pressed, is_elastic, pressed, pushed_in
 from core.constraints.joint_modes import NOWHERE, joint_modes
 from core.constraints.joint_rows import TOUCH_TOLERANCE, JointRows, cut_number, rows_at
@@ -29,12 +29,12 @@ LONGEST = 0.4
 """Longest step, rad or machine sizes."""
 MAX_STEPS = 200
 SOFT = 1e-9
-"""Part of the largest stiffness below which a direction has none."""
+"""Stiffness, relative to the largest, below which a direction counts as having none."""
 
 
 @dataclass(frozen=True)
 class Equilibrium:
-    """A pose of rest.
+    """A static equilibrium.
 
     q : (nq,); residual : largest generalised force left, as a part of the largest one at work; forces : (nv,) those
     that act in the joints of the tree, held by the constraints; stiffness : (k,) eigenvalues of the stiffness in units
@@ -72,44 +72,44 @@ class Balance:
         self._loaded: tuple[Any, Callable[[Array], Array]] | None = None
 
     def states(self, q: Array) -> Array:
-        """(nx,) states of force elements; angles count turns from where they were at the pose of before."""
+        """(nx,) states of force elements at rest; turn counters continue from the last pose."""
         if self._states[0] != q.tobytes():
             self._states = q.tobytes(), states_at_rest(self.constraints, q, self.near)
         return self._states[1]
 
     def passed(self, q: Array) -> None:
-        """The way goes on from this pose."""
+        """Use this pose as the reference from which turns are counted."""
         self.near = self.states(q)
         self.limits.passed(q)
 
     def load(self, q: Array) -> Array:
-        """(nv,) h(q, 0) − τ, elastic stops counted."""
+        """(nv,) h(q, 0) − τ, elastic stops included."""
         if self._load[0] != q.tobytes():
             stops = self.stops(q)
             self._load = q.tobytes(), self.free_load(q) - stops.rows.T @ stops.forces
         return self._load[1]
 
     def free_load(self, q: Array) -> Array:
-        """(nv,) h(q, 0) − τ without stops."""
+        """(nv,) h(q, 0) − τ without elastic stops."""
         constraints = self.constraints
         still = np.zeros(constraints.compiled.nv)
         h = constraints.compiled.call("bias", q, still, p=constraints.p, t=constraints.t, x=self.states(q))
         return np.asarray(h - self.tau)
 
     def rows(self, q: Array) -> JointRows:
-        """Of joints with friction and stops."""
+        """Rows of joints with friction and stops."""
         constraints, x = self.constraints, self.states(q) if self.modes.controlled else None
         at = rows_at(constraints.compiled, self.modes, q, constraints.p, constraints.t, x=x)
-        return at_rest(constraints.compiled, self.modes, at, q, constraints.p, constraints.t, x)
+        return rows_at_rest(constraints.compiled, self.modes, at, q, constraints.p, constraints.t, x)
 
     @property
     def loaded_by_itself(self) -> bool:
-        """Whether friction grows with reactions that depend on it: those of loops."""
+        """True if friction grows with reactions that depend on that friction, as in loops."""
         return bool(self.modes.bearings) and self.constraints.compiled.constrained
 
     def bearing_loads(self, q: Array) -> Callable[[Array], Array]:
-        """Friction along rows (rows,) → (bearings,) loads, of a loop at a pose. Raises SimulationError where they are
-        not unique."""
+        """Function from friction along rows (rows,) to bearing loads (bearings,) of a loop at a pose. Raises
+        SimulationError if the loads are not unique."""
         key = q.tobytes(), tuple(self.limits.active)
         if self._loaded is not None and self._loaded[0] == key:
             return self._loaded[1]
@@ -131,13 +131,13 @@ class Balance:
         return loads
 
     def stops(self, q: Array) -> Pressed:
-        """Stops that act as springs."""
+        """Stops that act as springs at a pose."""
         constraints, at = self.constraints, self.rows(q)
         met = pushed_in(at) if self.springs is None else self.springs
         return pressed(constraints.compiled, self.modes, at, met, constraints.motions(q), q, constraints.p)
 
     def give_way(self, q: Array) -> bool:
-        """Let elastic stops be springs where limits hold, which no longer do; whether there are any."""
+        """Replace active limits by their elastic stops; return True if there are any."""
         at, self.springs = self.rows(q), []
         for limit in list(self.limits.active):
             near = np.abs(at.beyond(int(limit.side))) < TOUCH_TOLERANCE
@@ -151,13 +151,12 @@ class Balance:
         return bool(self.springs)
 
     def gradient(self, q: Array) -> tuple[Array, Array]:
-        """(N (nv, k), g (k,))."""
+        """(N (nv, k), g (k,)): free motions, and the load along them."""
         N = self.limits.motions(q)
         return N, N.T @ self.load(q)
 
     def balancing(self, q: Array, h: Array) -> tuple[Array, Array, Array]:
-        """(multipliers of the constraints, forces of the limits that hold, what neither takes) of loads h (nv,) or
-        (nv, k)."""
+        """(constraint multipliers, forces of active limits, unbalanced rest) of loads h (nv,) or (nv, k)."""
         constraints = self.constraints
         G = dense(constraints.jacobian(q)) if constraints.rows else np.zeros((0, constraints.compiled.nv))
         rows = np.concatenate([G, self.limits.rows(q)])
@@ -165,8 +164,8 @@ class Balance:
         return found[: len(G)], found[len(G) :], np.asarray(h - rows.T @ found)
 
     def stiffness(self, q: Array, N: Array, friction: Array | None = None) -> Array:
-        """(k, k) of the loads along N, symmetric part and all. friction : (rows,) forces in joints that stay as they
-        are"""
+        """(k, k) stiffness of the loads along N: its symmetric part, and the whole. friction : (rows,) constant forces
+        in joints"""
         constraints, compiled = self.constraints, self.constraints.compiled
         stops = self.stops(q)
         held = np.zeros(len(self.modes.rows)) if friction is None else friction.copy()
@@ -178,11 +177,12 @@ class Balance:
         state = {"q": q, "v": still, "u": still, "x": self.states(q), "t": time}
         slopes = derivatives(compiled.program)(state, multipliers, constraints.p)
         springs = (stops.rows @ N).T @ (stops.stiffness[:, None] * (stops.rows @ N))
-        bending = self.limits.bending(q, N, pushes) + self._bending(q, N, held)
+        bending = self.limits.bending(q, N, pushes) + self._geometric_stiffness(q, N, held)
         return np.asarray(N.T @ balanced(slopes).f_q @ N) + springs - bending
 
-    def _bending(self, q: Array, N: Array, forces: Array) -> Array:
-        """(k, k) of forces along rows, along N: how the rows turn; those of the tree do not."""
+    def _geometric_stiffness(self, q: Array, N: Array, forces: Array) -> Array:
+        """(k, k) geometric stiffness along N of forces along rows, due to their changing directions; zero for tree
+        joints."""
         result = np.zeros((N.shape[1], N.shape[1]))
         if self.modes.own < len(self.modes.rows) and forces[self.modes.own :].any():
             moved, units = self.constraints.moved, self.constraints.units
@@ -194,7 +194,7 @@ class Balance:
 
 
 def force_scale(balance: Balance, q: Array) -> float:
-    """A force to compare with: the largest load, or the weight times the size if the joints carry nothing here."""
+    """Reference force: the largest load, or the weight times the machine's size if the joints carry no load here."""
     constraints = balance.constraints
     rng = np.random.default_rng(5)
     units = constraints.units
@@ -206,29 +206,29 @@ def force_scale(balance: Balance, q: Array) -> float:
 
 
 def rest_at(mech: Mechanism, balance: Balance, pose: Array, steps: int) -> Equilibrium:
-    """What there is to say of a pose at which the forces balance."""
+    """Equilibrium data of a balanced pose."""
     load, scale = balance.load(pose), force_scale(balance, pose)
     N = balance.limits.motions(pose)
     _, pushes, left = balance.balancing(pose, load)
     K = balance.stiffness(pose, N)
     eigenvalues = np.asarray(np.linalg.eigvalsh(0.5 * (K + K.T)), dtype=float)
     held, stops = balance.limits.active, balance.stops(pose)
-    linear = None if held else _linear(mech, pose, balance)
+    linear = None if held else _linearisation_or_none(mech, pose, balance)
     forces = {stop.name: float(push) for stop, push in zip(held, pushes, strict=True)}
     return Equilibrium(
         pose,
         float(np.max(np.abs(left * balance.constraints.units), initial=0.0)) / scale,
         load - left,
         eigenvalues,
-        _verdict(eigenvalues, linear),
+        _stability_verdict(eigenvalues, linear),
         steps,
         linear,
         forces | dict(zip(stops.names, map(float, stops.forces), strict=True)),
     )
 
 
-def _linear(mech: Mechanism, q: Array, balance: Balance) -> Linearisation | None:
-    """None where masses are missing."""
+def _linearisation_or_none(mech: Mechanism, q: Array, balance: Balance) -> Linearisation | None:
+    """Linearised motion about the pose; None if masses are missing."""
     constraints = balance.constraints
     try:
         p, t, near = constraints.p, constraints.t, balance.states(q)
@@ -237,7 +237,7 @@ def _linear(mech: Mechanism, q: Array, balance: Balance) -> Linearisation | None
         return None
 
 
-def _verdict(stiffness: Array, linear: Linearisation | None) -> str:
+def _stability_verdict(stiffness: Array, linear: Linearisation | None) -> str:
     scale = max(float(np.max(np.abs(stiffness), initial=0.0)), 1e-300)
     if linear is not None and linear.stability == "unstable":
         return "unstable"

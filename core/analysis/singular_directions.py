@@ -1,4 +1,4 @@
-"""Directions that are lost at a pose: what a frame, or a joint, cannot do here though it can elsewhere.
+"""Directions lost at a pose: motions of a frame or joint that are impossible here but possible at other poses.
 
 No measure mixes rad and m. A frame's motions are judged in three parts: its translations, its rotations, and its
 rotations in place, those of joint motions that let its origin stand. Each part is a matrix of velocities per unit of
@@ -29,20 +29,22 @@ Array = NDArray[np.float64]
 Part = Literal["translation", "rotation", "rotation in place"]
 
 NEAR_SINGULAR_FRACTION = 0.1
-"""Share below which a pose counts as near to a singular one."""
+"""Remaining share of mobility below which a pose counts as near-singular."""
 STANDSTILL_FRACTION = 1e-7
-"""Share below which a direction counts as lost, a joint as standing still."""
+"""Remaining share below which a direction counts as lost, and a joint as immobile."""
 SAMPLES = 6
-"""Random poses of a tree with which a pose is compared."""
+"""Number of random poses of an open chain with which a pose is compared."""
 STEP = 1e-3
-"""Way (rad, or machine sizes) to the poses that tell which direction is lost where several were never there."""
+"""Displacement (rad, or machine sizes) to the neighbouring poses that show which of several unreachable directions is
+lost."""
 SAME_DIRECTION = 0.99
-"""Cosine of two directions that count as one."""
+"""Cosine of the angle above which two directions count as the same."""
 
 
 @dataclass(frozen=True)
 class LostDirection:
-    """A direction (3,), world axes, in which a frame cannot move here, and what is left of it: a share of 0 … 1."""
+    """A direction (3,), world axes, in which a frame cannot move at this pose, and the remaining share of its mobility,
+    0 … 1."""
 
     frame: str
     part: Part
@@ -51,15 +53,16 @@ class LostDirection:
 
 
 class Stiffness(NamedTuple):
-    """The motion (nv,) that constraints, or held actuators, hold least, and the share of that which is left."""
+    """The motion (nv,) that constraints, or locked actuators, resist least, and the remaining share of that
+    resistance."""
 
     speeds: Array
     share: float
 
 
-class _Parts(NamedTuple):
-    """Matrices of a pose, lengths in sizes of the machine: translation and rotation of the frame (3, k), relative
-    motions of joints (n, 6, k), singular values of the constraints that do not vanish, speeds of actuators (m, k)."""
+class _PoseMatrices(NamedTuple):
+    """Matrices of a pose, lengths in machine sizes: translation and rotation of the frame (3, k), relative motions of
+    joints (n, 6, k), nonzero singular values of the constraints, actuator speeds (m, k)."""
 
     translation: Array
     rotation: Array
@@ -69,7 +72,7 @@ class _Parts(NamedTuple):
 
 
 class SingularDirections:
-    """What is lost at the poses of a machine, for a frame ("" for none) and parameter values."""
+    """Singularities at the poses of a machine, for a frame ("" for none) and parameter values."""
 
     def __init__(self, mech: Mechanism, frame: str = "", p: Mapping[str, float] | None = None) -> None:
         self.mech, self.frame, self.p = mech, frame if frame in mech.frame_names else "", p
@@ -81,39 +84,42 @@ class SingularDirections:
 
     @cached_property
     def actuators(self) -> Actuators:
-        """Those that are held where one asks what goes on though they are."""
+        """Default actuators, locked to find motions that they do not control."""
         return default_actuators(self.mech.compiled)
 
     # ----------------------------------------------------------------------------- asking
 
     def of_frame(self, q: Array) -> tuple[LostDirection, ...]:
-        """The directions that the frame has lost at a closed pose, or nearly."""
+        """Directions that the frame has lost, or nearly lost, at a closed pose."""
         if not self.frame:
             return ()
-        parts = self._parts(q)
-        known = self._reference
-        found = self._lost(q, "translation", parts.translation, known.translation)
-        turns = self._lost(q, "rotation", parts.rotation, known.rotation)
-        in_place = self._lost(q, "rotation in place", self._in_place(parts, len(known.translation)), known.in_place)
+        parts = self._pose_matrices(q)
+        known = self._reference_values
+        found = self._lost_directions(q, "translation", parts.translation, known.translation)
+        turns = self._lost_directions(q, "rotation", parts.rotation, known.rotation)
+        in_place = self._lost_directions(
+            q, "rotation in place", self._rotations_in_place(parts, len(known.translation)), known.in_place
+        )
         new = (each for each in in_place if not any(abs(each.direction @ o.direction) > SAME_DIRECTION for o in turns))
         return (*found, *turns, *new)
 
     def of_joints(self, q: Array) -> dict[str, float]:
-        """Joints of one freedom that stand still here, or nearly, though they move elsewhere: the share left."""
+        """One-coordinate joints that are immobile here, or nearly, but move elsewhere: name → remaining share of the
+        speed."""
         if not self.constraints.rows:
             return {}
-        now, best = _speeds(self._parts(q).joints), self._reference.joints
+        now, best = _largest_joint_speeds(self._pose_matrices(q).joints), self._reference_values.joints
         shares = {
             joint.name: float(speed / most)
             for joint, speed, most in zip(self.joints, now, best, strict=True)
             if most > STANDSTILL_FRACTION
         }
-        return {name: _rounded(share) for name, share in shares.items() if share < NEAR_SINGULAR_FRACTION}
+        return {name: _rounded_share(share) for name, share in shares.items() if share < NEAR_SINGULAR_FRACTION}
 
     def of_constraints(self, q: Array) -> Stiffness | None:
-        """The motion that the constraints only just hold here, though elsewhere they do firmly; None: there is none,
-        or they do not hold it at all."""
-        best = self._reference.constraints
+        """The motion that the constraints barely resist here but resist firmly elsewhere; None if there is none, or if
+        the motion is entirely free."""
+        best = self._reference_values.constraints
         rank = len(best)
         if not rank or not self.constraints.rows:
             return None
@@ -124,20 +130,20 @@ class SingularDirections:
         return Stiffness(self.constraints.units * vt[rank - 1], share)
 
     def of_actuators(self, q: Array) -> Stiffness | None:
-        """The motion that goes on though all actuators are held, or nearly: a singularity of the second type (see
-        `core.analysis.actuators`). None: there is none, or more motions meet here than elsewhere."""
-        best = self._reference.actuators
+        """The motion that remains, or nearly remains, with all actuators locked: a singularity of the second type (see
+        `core.analysis.actuators`). None if there is none, or if more motions meet here than elsewhere."""
+        best = self._reference_values.actuators
         N = self.constraints.motions(q)
         if not self.constraints.rows or not len(best) or N.shape[1] != len(best):
             return None
-        _, sigma, right = np.linalg.svd(self._actuated(N))
+        _, sigma, right = np.linalg.svd(self._actuator_speeds(N))
         share = float(sigma[-1] / best[-1])
-        return Stiffness(N @ right[-1], _rounded(share)) if share < NEAR_SINGULAR_FRACTION else None
+        return Stiffness(N @ right[-1], _rounded_share(share)) if share < NEAR_SINGULAR_FRACTION else None
 
     # ----------------------------------------------------------------------------- measuring
 
-    def _actuated(self, N: Array) -> Array:
-        """(m, k) speeds of the actuators in motions (nv, k), in units of the machine."""
+    def _actuator_speeds(self, N: Array) -> Array:
+        """(m, k) actuator speeds in motions (nv, k), in units of the machine."""
         return (N / self.constraints.units[:, None])[list(self.actuators.indices)]
 
     def twists(self, q: Array, N: Array) -> dict[str, Array]:
@@ -146,7 +152,7 @@ class SingularDirections:
         return dict(zip(mech.frame_names, np.asarray(mech.frames_jacobian(q, p=self.p)) @ N, strict=True))
 
     def relative(self, q: Array, twists: Mapping[str, Array]) -> Array:
-        """(joints, 6, k) how the child of each joint of one freedom moves against its parent, at the joint."""
+        """(joints, 6, k) twist of each one-coordinate joint's child relative to its parent, at the joint."""
         mech = self.mech
         places = dict(zip(mech.frame_names, np.asarray(mech.poses(q, self.p))[:, :3, 3], strict=True))
         frames = mech.joint_poses(q, self.p)
@@ -161,7 +167,7 @@ class SingularDirections:
                     found[row, 3:] += sign * (V[3:] + np.cross(V[:3], (point - places[side])[:, None], axis=0))
         return found
 
-    def _parts(self, q: Array) -> _Parts:
+    def _pose_matrices(self, q: Array) -> _PoseMatrices:
         constraints, size = self.constraints, self.constraints.size
         N = constraints.motions(q)
         twists = self.twists(q, N)
@@ -170,29 +176,33 @@ class SingularDirections:
         frame = twists.get(self.frame, np.zeros((6, N.shape[1])))
         sigma = np.linalg.svd(dense(constraints.scaled(q)), compute_uv=False) if constraints.rows else np.zeros(0)
         held = np.asarray(sigma[: rank_of(sigma)], dtype=np.float64)
-        return _Parts(frame[3:] / size, frame[:3], relative, held, self._actuated(N))
+        return _PoseMatrices(frame[3:] / size, frame[:3], relative, held, self._actuator_speeds(N))
 
     @staticmethod
-    def _in_place(parts: _Parts, rank: int) -> Array:
-        """(3, k) rotations of joint motions that let the frame's origin stand; rank: of its translations elsewhere."""
+    def _rotations_in_place(parts: _PoseMatrices, rank: int) -> Array:
+        """(3, k) rotations by motions that leave the frame's origin fixed; rank : of its translations elsewhere"""
         return parts.rotation @ np.linalg.svd(parts.translation)[2][rank:].T
 
     @cached_property
-    def _reference(self) -> _Reference:
-        """The best singular values at other poses."""
-        every = [self._parts(q) for q in self._elsewhere()]
-        translation = _best(_sizes(each.translation) for each in every)
-        return _Reference(
+    def _reference_values(self) -> _ReferenceValues:
+        """Largest singular values at other poses."""
+        every = [self._pose_matrices(q) for q in self._comparison_poses()]
+        translation = _elementwise_largest(_nonzero_singular_values(each.translation) for each in every)
+        return _ReferenceValues(
             translation,
-            _best(_sizes(each.rotation) for each in every),
-            _best(_sizes(self._in_place(each, len(translation))) for each in every),
-            np.max([_speeds(each.joints) for each in every], axis=0) if every else np.zeros(len(self.joints)),
-            _best(each.constraints for each in every),
-            _best(_sizes(each.actuators) for each in every),
+            _elementwise_largest(_nonzero_singular_values(each.rotation) for each in every),
+            _elementwise_largest(
+                _nonzero_singular_values(self._rotations_in_place(each, len(translation))) for each in every
+            ),
+            np.max([_largest_joint_speeds(each.joints) for each in every], axis=0)
+            if every
+            else np.zeros(len(self.joints)),
+            _elementwise_largest(each.constraints for each in every),
+            _elementwise_largest(_nonzero_singular_values(each.actuators) for each in every),
         )
 
-    def _elsewhere(self) -> Iterable[Array]:
-        """Poses with which others are compared: always the same ones; none where the machine does not close at rest."""
+    def _comparison_poses(self) -> Iterable[Array]:
+        """Fixed set of poses for comparison; empty if the machine does not close at rest."""
         if not self.mech.nv:
             return
         constraints, compiled = self.constraints, self.mech.compiled
@@ -208,7 +218,7 @@ class SingularDirections:
             yield q
             yield from constraints.poses_near(q)
 
-    def _lost(self, q: Array, part: Part, matrix: Array, best: Array) -> list[LostDirection]:
+    def _lost_directions(self, q: Array, part: Part, matrix: Array, best: Array) -> list[LostDirection]:
         rank = len(best)
         if not rank or not matrix.shape[1]:
             return []
@@ -220,27 +230,27 @@ class SingularDirections:
         if gone.any():
             across = u[:, rank - int(gone.sum()) :]
             if rank < 3:  # not all of them were ever there
-                across = self._reachable(q, part, across, int(gone.sum()))
+                across = self._reachable_nearby(q, part, across, int(gone.sum()))
             directions += [(each, 0.0) for each in across.T]
         return [LostDirection(self.frame, part, each, float(share)) for each, share in directions]
 
-    def _reachable(self, q: Array, part: Part, across: Array, count: int) -> Array:
-        """(3, count) of directions (3, k) those in which the frame moves at poses beside this one."""
+    def _reachable_nearby(self, q: Array, part: Part, across: Array, count: int) -> Array:
+        """(3, count) those of the directions (3, k) in which the frame moves at neighbouring poses."""
         constraints, found = self.constraints, []
         for direction in constraints.motions(q).T:
             for sign in (STEP, -STEP):
                 there, gap = constraints.closed(constraints.moved(q, sign * direction))
                 if gap < ACCEPTED_GAP:
-                    parts = self._parts(there)
+                    parts = self._pose_matrices(there)
                     in_place = part == "rotation in place"
-                    rank = len(self._reference.translation)
-                    found.append(self._in_place(parts, rank) if in_place else getattr(parts, part))
+                    rank = len(self._reference_values.translation)
+                    found.append(self._rotations_in_place(parts, rank) if in_place else getattr(parts, part))
         u, _, _ = np.linalg.svd(across.T @ np.concatenate([np.zeros((3, 1)), *found], axis=1))
         return np.asarray(across @ u[:, :count])
 
 
-class _Reference(NamedTuple):
-    """The best singular values at other poses, as many as do not vanish; of each joint the largest speed."""
+class _ReferenceValues(NamedTuple):
+    """Largest singular values at other poses, as many as are nonzero, and the largest speed of each joint."""
 
     translation: Array
     rotation: Array
@@ -250,24 +260,24 @@ class _Reference(NamedTuple):
     actuators: Array
 
 
-def _sizes(matrix: Array) -> Array:
-    """Singular values that do not vanish."""
+def _nonzero_singular_values(matrix: Array) -> Array:
+    """Nonzero singular values."""
     sigma = np.linalg.svd(matrix, compute_uv=False) if matrix.size else np.zeros(0)
     return np.asarray(sigma[: rank_of(sigma)])
 
 
-def _best(every: Iterable[Array]) -> Array:
-    """Of several rows the largest number at each place, of the longest rows."""
+def _elementwise_largest(every: Iterable[Array]) -> Array:
+    """Largest number at each index over several rows, of the longest rows only."""
     rows = list(every)
     rank = max((len(row) for row in rows), default=0)
     longest = [row for row in rows if len(row) == rank]
     return np.max(longest, axis=0) if rank else np.zeros(0)
 
 
-def _speeds(joints: Array) -> Array:
-    """(n,) the largest relative speed of each joint per unit of all speeds."""
+def _largest_joint_speeds(joints: Array) -> Array:
+    """(n,) largest relative speed of each joint per unit norm of all speeds."""
     return np.linalg.norm(joints, ord=2, axis=(1, 2)) if joints.size else np.zeros(len(joints))
 
 
-def _rounded(share: float) -> float:
+def _rounded_share(share: float) -> float:
     return 0.0 if share < STANDSTILL_FRACTION else share

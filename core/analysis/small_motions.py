@@ -1,5 +1,5 @@
-"""Small motions about a state as linear functions of independent displacements s, speeds u, states y of force elements
-and inputs w.
+"""Small motions about a state as linear functions of independent displacements s, speeds u, force-element states y and
+inputs w.
 
     ξ = B s + P w,   δv = B u + D (s, w),   M δa − Gᵀ δλ = −δf,   G δa = −δg
 
@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 
 class SmallMotions(NamedTuple):
-    """By the columns z = (s, u, y, w); k independent coordinates, ny states, m inputs.
+    """Coefficients of small motions by the columns z = (s, u, y, w); k independent coordinates, ny states, m inputs.
 
     displacement, speed, acceleration : (nv, n) ξ, δv, δa; states : (nx, n) δx; rates : (2k + ny, n) of (s, u, y)
     load : (nv, n) what δλ must carry, Gᵀ δλ; mass : (k, k) reduced mass matrix
@@ -39,18 +39,18 @@ class SmallMotions(NamedTuple):
 
     @property
     def A(self) -> Array:
-        """(n, n) of the states."""
+        """(n, n) state matrix."""
         return self.rates[:, : len(self.rates)]
 
     @property
     def B(self) -> Array:
-        """(n, m) of the inputs."""
+        """(n, m) input matrix."""
         return self.rates[:, len(self.rates) :]
 
 
 def small_motions(held: HeldState, slopes: Equations, found: Reduction, B: Array, chosen: list[int]) -> SmallMotions:
-    """About a held state. slopes : with the rows of joints (`HeldState.slopes`), by all states; B : (nv, k) motions of
-    the chosen speeds."""
+    """Small motions about a held state. slopes : including the joint rows (`HeldState.slopes`), by all states; B : (nv,
+    k) motions of the independent speeds"""
     e = found.of(slopes)
     k, ny, m = len(chosen), len(found.kept), slopes.f_p.shape[1]
     of_s, of_u, of_y, of_w = np.split(np.eye(2 * k + ny + m), [k, 2 * k, 2 * k + ny])

@@ -1,4 +1,4 @@
-"""States of force elements in small motions: those that follow from the pose are expressed by the others.
+"""Elimination of force-element states that follow from the pose in small motions.
 
 Where springs alone act on a junction it follows in balance, W · f = 0 along the directions W without damping; ẇ of the
 others is theirs. With the linear form L_q ξ + L_x x + L_p w = 0 of that balance x = T ξ + Y y + T_p w, y some of the
@@ -21,8 +21,8 @@ Array = NDArray[np.float64]
 
 
 class Reduction(NamedTuple):
-    """x = T ξ + Y y + T_p w: of displacements (nx, nv), of the states that are kept (nx, ny), of inputs (nx, m); kept :
-    which states these are."""
+    """Eliminated states x = T ξ + Y y + T_p w as functions of displacements (nx, nv), kept states (nx, ny) and inputs
+    (nx, m); kept : indices of the kept states"""
 
     T: Array
     Y: Array
@@ -30,7 +30,7 @@ class Reduction(NamedTuple):
     kept: list[int]
 
     def of(self, slopes: Equations) -> Equations:
-        """The derivatives by displacements, kept states and inputs."""
+        """Derivatives by displacements, kept states and inputs."""
         kept = self.kept
         return slopes._replace(
             f_q=slopes.f_q + slopes.f_x @ self.T,
@@ -44,24 +44,24 @@ class Reduction(NamedTuple):
 
 
 def reduction(mech: Mechanism, slopes: Equations) -> Reduction:
-    """Which states a machine keeps in small motions."""
-    followed = _held_by_dampers(slopes) if len(slopes.sum_w) else _all_kept(slopes)
+    """Kept states of a machine in small motions, and how the others follow."""
+    followed = _without_damper_states(slopes) if len(slopes.sum_w) else _all_states_kept(slopes)
     counters = {state for state, _ in mech.compiled.elements.turn_counters.values()}
     lasting = [k for k, state in enumerate(followed.kept) if state not in counters]
     return followed._replace(Y=followed.Y[:, lasting], kept=[followed.kept[k] for k in lasting])
 
 
 def names_of(mech: Mechanism, found: Reduction) -> tuple[str, ...]:
-    """Names of the states that are kept."""
+    """Names of the kept states."""
     return tuple(mech.x_names[k] for k in found.kept)
 
 
-def _all_kept(slopes: Equations) -> Reduction:
+def _all_states_kept(slopes: Equations) -> Reduction:
     nx, nv = slopes.x_q.shape
     return Reduction(np.zeros((nx, nv)), np.eye(nx), np.zeros((nx, slopes.f_p.shape[1])), list(range(nx)))
 
 
-def _held_by_dampers(slopes: Equations) -> Reduction:
+def _without_damper_states(slopes: Equations) -> Reduction:
     import scipy.linalg
 
     C = -0.5 * (slopes.sum_w + slopes.sum_w.T)
@@ -70,14 +70,14 @@ def _held_by_dampers(slopes: Equations) -> Reduction:
     L_q, L_x, L_p = (W.T @ each for each in (slopes.sum_q, slopes.sum_x, slopes.sum_p))
     inverse = -np.linalg.pinv(L_x, rcond=RANK_TOLERANCE)
     free = scipy.linalg.null_space(L_x, rcond=RANK_TOLERANCE)
-    kept = _pivots(free)
+    kept = _pivot_states(free)
     Y = free @ np.linalg.inv(free[kept])
     T, T_p = (particular - Y @ particular[kept] for particular in (inverse @ L_q, inverse @ L_p))
     return Reduction(T, Y, T_p, kept)
 
 
-def _pivots(free: Array) -> list[int]:
-    """States by which the columns of free (nx, ny) are told apart best."""
+def _pivot_states(free: Array) -> list[int]:
+    """Indices of the states that best determine the columns of free (nx, ny)."""
     import scipy.linalg
 
     if not free.size:

@@ -1,4 +1,4 @@
-"""A machine over ranges of its coordinates, parameters and Denavit–Hartenberg entries.
+"""Sweeps of a machine over ranges of coordinates, parameters and Denavit–Hartenberg entries.
 
 Several ranges run together (Robotica's ShowRobot, RElp), or one after another (SeqShowRobot). A DH entry is made a
 parameter for the purpose, so that any of them can run: `a2`, `alpha2`, `d2`, `theta2`. The entry that the joint itself
@@ -30,8 +30,8 @@ LIMIT_TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class Sweep:
-    """Poses along ranges. model : the machine with DH entries made parameters (else the given one);
-    q : (n, nq); p : parameter values per pose."""
+    """Poses along ranges. model : the machine with DH entries made parameters (else the given one); q : (n, nq); p :
+    parameter values per pose"""
 
     model: Model
     mech: Mechanism
@@ -45,38 +45,38 @@ class Sweep:
 
 
 def variables(model: Model, mech: Mechanism) -> dict[str, str]:
-    """What may run: name → "coordinate", "parameter" or "entry", in this order of precedence."""
+    """Variables that can be swept: name → "coordinate", "parameter" or "entry", in this order of precedence."""
     found = {c.name: "coordinate" for c in mech.coordinates if c.dimension != "none"}
-    for alias in (*coordinate_aliases(model), *_own_entries(model)):
+    for alias in (*coordinate_aliases(model), *_moving_entries(model)):
         found.setdefault(alias, "coordinate")
     for name in mech.p_names:
         found.setdefault(name, "parameter")
-    for entry in _entries(model):
+    for entry in _constant_entries(model):
         found.setdefault(entry, "entry")
     return found
 
 
 def dimension_of(model: Model, mech: Mechanism, name: str) -> str:
-    """Dimension of a variable that may run."""
-    name = _coordinate(model, mech, name)
+    """Dimension of a variable that can be swept."""
+    name = _coordinate_named(model, mech, name)
     for coordinate in mech.coordinates:
         if coordinate.name == name:
             return coordinate.dimension
     for parameter in model.parameters:
         if parameter.name == name:
             return parameter.dimension
-    if name in (entries := _entries(model)):
+    if name in (entries := _constant_entries(model)):
         return "angle" if entries[name][1].endswith(("alpha", "theta")) else "length"
     return "none"
 
 
 def value_of(model: Model, mech: Mechanism, q: Array, p: Mapping[str, float], name: str) -> float:
-    """Present value of a variable that may run (SI)."""
-    coordinate = _coordinate(model, mech, name)
+    """Present value of a variable that can be swept (SI)."""
+    coordinate = _coordinate_named(model, mech, name)
     if coordinate in mech.q_names:
-        return float(q[list(mech.q_names).index(coordinate)]) + _offset(model, mech, p, name)
-    if name in (entries := _entries(model)):
-        return _number(model, p, *entries[name])
+        return float(q[list(mech.q_names).index(coordinate)]) + _table_offset(model, mech, p, name)
+    if name in (entries := _constant_entries(model)):
+        return _entry_number(model, p, *entries[name])
     return float(model.values(dict(p))[name])
 
 
@@ -90,7 +90,7 @@ def sweep(
     sequential: bool = False,
     t: float = 0.0,
 ) -> Sweep:
-    """The poses along the ranges, n divisions giving n + 1 poses; without ranges the given pose alone.
+    """Poses along the ranges, n divisions giving n + 1 poses; without ranges the given pose alone.
 
     Raises ModelError if ranges that run together have unequal divisions, or a value is outside a joint's limits.
     """
@@ -98,35 +98,35 @@ def sweep(
     promoted = model
     for name in dict.fromkeys(r[0] for r in ranges):
         if names[name] == "entry":
-            chain, path = _entries(model)[name]
-            number = _number(promoted, p, chain, path)
+            chain, path = _constant_entries(model)[name]
+            number = _entry_number(promoted, p, chain, path)
             promoted = edits.promote(promoted, "chains", chain, path, name)
             promoted = edits.change(promoted, "parameters", name, value=number)
     moved = mech.updated(promoted) if promoted is not model else mech
-    steps = _sequential(ranges) if sequential else _together(ranges)
+    steps = _sequential_values(ranges) if sequential else _simultaneous_values(ranges)
     poses, values = [], []
     current = np.array(q, dtype=float)
     for step in steps:
         parameters = {**p, **{n: x for n, x in step.items() if names[n] != "coordinate"}}
         coordinates = {
-            _coordinate(model, mech, n): x - _offset(promoted, moved, parameters, n)
+            _coordinate_named(model, mech, n): x - _table_offset(promoted, moved, parameters, n)
             for n, x in step.items()
             if names[n] == "coordinate"
         }
-        current = _moved(moved, current, coordinates, parameters, t)
+        current = _moved_pose(moved, current, coordinates, parameters, t)
         poses.append(current)
         values.append(parameters)
     return Sweep(promoted, moved, np.array(poses), tuple(values))
 
 
-def _together(ranges: Sequence[RangeLike]) -> list[dict[str, float]]:
+def _simultaneous_values(ranges: Sequence[RangeLike]) -> list[dict[str, float]]:
     counts = sorted({divisions for *_, divisions in ranges})
     if len(counts) > 1:
         divided = ", ".join(f"{name}: {divisions}" for name, *_, divisions in ranges)
         raise ModelError(
             f"Variables that move together need equal divisions ({divided}).",
             where="option 'ranges'",
-            remedy="Give all the same number, or show them one after another.",
+            remedy="Give all the same number, or sweep them one after another.",
         )
     n = counts[0] if counts else 0
     return [
@@ -134,7 +134,7 @@ def _together(ranges: Sequence[RangeLike]) -> list[dict[str, float]]:
     ]
 
 
-def _sequential(ranges: Sequence[RangeLike]) -> list[dict[str, float]]:
+def _sequential_values(ranges: Sequence[RangeLike]) -> list[dict[str, float]]:
     current: dict[str, float] = {}
     for name, start, _, _ in ranges:
         current.setdefault(name, start)
@@ -147,7 +147,7 @@ def _sequential(ranges: Sequence[RangeLike]) -> list[dict[str, float]]:
     return steps or [{}]
 
 
-def _moved(mech: Mechanism, q: Array, coordinates: Mapping[str, float], p: Mapping[str, float], t: float) -> Array:
+def _moved_pose(mech: Mechanism, q: Array, coordinates: Mapping[str, float], p: Mapping[str, float], t: float) -> Array:
     if not coordinates and not mech.constrained:
         return q
     result = np.array(mech.move(q, coordinates, p=p, t=t))
@@ -155,11 +155,11 @@ def _moved(mech: Mechanism, q: Array, coordinates: Mapping[str, float], p: Mappi
     for coordinate in mech.coordinates:
         wanted = coordinates.get(coordinate.name)
         if wanted is not None and abs(result[index[coordinate.name]] - wanted) > LIMIT_TOLERANCE * (1.0 + abs(wanted)):
-            _refuse(coordinate.name, coordinate.dimension, wanted, coordinate.lower, coordinate.upper)
+            _refuse_value(coordinate.name, coordinate.dimension, wanted, coordinate.lower, coordinate.upper)
     return result
 
 
-def _refuse(name: str, dimension: str, wanted: float, lower: float | None, upper: float | None) -> None:
+def _refuse_value(name: str, dimension: str, wanted: float, lower: float | None, upper: float | None) -> None:
     unit, factor = display(dimension)
 
     def shown(value: float | None) -> str:
@@ -173,7 +173,7 @@ def _refuse(name: str, dimension: str, wanted: float, lower: float | None, upper
 
 
 def coordinate_aliases(model: Model) -> dict[str, str]:
-    """The symbols of DH joint variables → coordinate names."""
+    """Symbols of DH joint variables → coordinate names."""
     found: dict[str, str] = {}
     for chain in model.chains:
         for i, variable in enumerate(chain.variables(), 1):
@@ -181,33 +181,33 @@ def coordinate_aliases(model: Model) -> dict[str, str]:
     return found
 
 
-def _coordinate(model: Model, mech: Mechanism, name: str) -> str:
-    """The coordinate that a name stands for; the name itself if for none."""
+def _coordinate_named(model: Model, mech: Mechanism, name: str) -> str:
+    """Coordinate that a name or symbol stands for; the name itself if there is none."""
     if name in mech.q_names:
         return name
     aliases = coordinate_aliases(model)
-    if name in aliases or name in mech.p_names or name not in (own := _own_entries(model)):
+    if name in aliases or name in mech.p_names or name not in (own := _moving_entries(model)):
         return aliases.get(name, name)
     return own[name][0]
 
 
-def _offset(model: Model, mech: Mechanism, p: Mapping[str, float], name: str) -> float:
-    """What the table adds to the coordinate where the name is that of a DH entry; else 0."""
+def _table_offset(model: Model, mech: Mechanism, p: Mapping[str, float], name: str) -> float:
+    """Offset that the DH table adds to the coordinate if the name is that of a DH entry; else 0."""
     if name in mech.q_names or name in mech.p_names or name in coordinate_aliases(model):
         return 0.0
-    own = _own_entries(model).get(name)
-    return _number(model, p, *own[1:]) if own else 0.0
+    own = _moving_entries(model).get(name)
+    return _entry_number(model, p, *own[1:]) if own else 0.0
 
 
-def _number(model: Model, p: Mapping[str, float], chain: str, path: str) -> float:
-    """The number in an entry of a chain."""
+def _entry_number(model: Model, p: Mapping[str, float], chain: str, path: str) -> float:
+    """Number in a DH entry of a chain."""
     _, row, field = path.split(".")
     known = {name: x for name, x in p.items() if any(parameter.name == name for parameter in model.parameters)}
     return float(parameter_value(getattr(model.chain(chain).rows[int(row)], field), model.values(known)))
 
 
-def _own_entries(model: Model) -> dict[str, tuple[str, str, str]]:
-    """DH entries that joints move: name → (coordinate, chain, path of the field with the offset)."""
+def _moving_entries(model: Model) -> dict[str, tuple[str, str, str]]:
+    """DH entries moved by joints: name → (coordinate, chain, path of the field with the offset)."""
     found: dict[str, tuple[str, str, str]] = {}
     for chain in model.chains:
         for i, row in enumerate(chain.rows):
@@ -218,8 +218,8 @@ def _own_entries(model: Model) -> dict[str, tuple[str, str, str]]:
     return found
 
 
-def _entries(model: Model) -> dict[str, tuple[str, str]]:
-    """DH entries that are no parameters and not the joint's own variable: name → (chain, path of the field)."""
+def _constant_entries(model: Model) -> dict[str, tuple[str, str]]:
+    """Constant DH entries that are neither parameters nor joint variables: name → (chain, path of the field)."""
     taken = {parameter.name for parameter in model.parameters}
     found: dict[str, tuple[str, str]] = {}
     for chain in model.chains:

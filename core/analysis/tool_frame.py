@@ -1,4 +1,4 @@
-"""Which frame a person means when none is named: the tool."""
+"""Default frame of analyses: the tool."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ _TOOL_WORDS = ("tool", "tcp", "tool0", "ee", "end_effector", "hand", "gripper", 
 
 
 def tool_frame(model: Model) -> str:
-    """The tool of the first DH chain; else a frame or body called like one; else a frame fixed to the body at the end
-    of the longest chain of moving joints; else that body, or the last one fixed to it. "world" without bodies."""
+    """Name of the default tool frame: the tool of the first DH chain; else a frame or body with such a name; else a
+    frame fixed to the body at the end of the longest chain of moving joints; else that body, or the last one fixed to
+    it; "world" without bodies."""
     if model.chains:
         return f"{model.chains[0].prefix}tool"
     plain = model.expanded
     names = [frame.name for frame in plain.frames] + [body.name for body in plain.bodies]
-    depths = _depths(plain)
+    depths = _joint_depths(plain)
     for word in _TOOL_WORDS:
         called = [n for n in names if n.lower() == word or n.lower().endswith((f"_{word}", f"-{word}"))]
         if called:
@@ -26,8 +27,8 @@ def tool_frame(model: Model) -> str:
     return frames[0] if frames else max((body.name for body in plain.bodies), key=lambda name: depths[name])
 
 
-def _depths(model: Model) -> dict[str, tuple[int, int]]:
-    """Moving joints, and joints, between the ground and each body or frame, along the first way found."""
+def _joint_depths(model: Model) -> dict[str, tuple[int, int]]:
+    """Number of moving joints, and of joints, between the ground and each body or frame, along the first path found."""
     children: dict[str, list[tuple[str, int]]] = {}
     for joint in model.joints:
         moves = int(joint.info.nv > 0)

@@ -1,4 +1,4 @@
-"""Angles that mean the same pose: a whole turn further, as far as limits admit."""
+"""Angles that differ by whole turns within the limits and describe the same pose."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Array = NDArray[np.float64]
 
 TURN = 2.0 * math.pi
 BEYOND = 1e-9
-"""Way (rad) beyond a limit that counts as none."""
+"""Distance (rad) beyond a limit that still counts as inside."""
 
 
 class Angle(NamedTuple):
-    """A coordinate that is an angle known up to whole turns: its name, its places in q and v, its limits (rad)."""
+    """An angular coordinate for which a whole turn gives the same pose: its name, indices in q and v, limits (rad)."""
 
     name: str
     q: int
@@ -28,7 +28,7 @@ class Angle(NamedTuple):
 
 
 def plain_coordinates(mech: Mechanism) -> dict[int, str]:
-    """Index of a speed → the coordinate whose rate it is, where there is one."""
+    """Index of a speed → name of the coordinate whose rate it is, if there is one."""
     result = {}
     for coordinate in mech.coordinates:
         at, q_at = mech.joint_v(coordinate.joint), mech.joint_q(coordinate.joint)
@@ -38,7 +38,7 @@ def plain_coordinates(mech: Mechanism) -> dict[int, str]:
 
 
 def angles(mech: Mechanism) -> tuple[Angle, ...]:
-    """The coordinates for which whole turns change no pose."""
+    """Coordinates for which whole turns leave the pose unchanged."""
     found = []
     for v, name in plain_coordinates(mech).items():
         at = mech.q_names.index(name)
@@ -52,35 +52,35 @@ def angles(mech: Mechanism) -> tuple[Angle, ...]:
 
 
 def nearest_turns(mech: Mechanism, q: Array, guess: Array) -> Array:
-    """(nq,) the same pose with angles as near to the guess as whole turns within their limits come."""
+    """(nq,) the same pose with angles shifted by whole turns, within limits, to be as near as possible to the guess."""
     result = np.array(q, dtype=float)
     for angle in angles(mech):
-        least, most = _turns(angle, q[angle.q])
+        least, most = _allowed_turns(angle, q[angle.q])
         turns = round((guess[angle.q] - q[angle.q]) / TURN)
         result[angle.q] += TURN * min(max(turns, least), most)
     return result
 
 
 def other_turns(mech: Mechanism, q: Array) -> dict[str, int]:
-    """coordinate → how many further values within limits on both sides, whole turns away, mean the same pose."""
+    """Coordinate → number of further values, whole turns away, within two-sided limits."""
     found = {}
     for angle in angles(mech):
         if math.isfinite(angle.upper - angle.lower):
-            least, most = _turns(angle, q[angle.q])
+            least, most = _allowed_turns(angle, q[angle.q])
             if most > least:
                 found[angle.name] = int(most - least)
     return found
 
 
-def _turns(angle: Angle, value: float) -> tuple[float, float]:
-    """Fewest and most whole turns that may be added; none where the value is outside of its limits."""
+def _allowed_turns(angle: Angle, value: float) -> tuple[float, float]:
+    """Smallest and largest number of whole turns that may be added; none if the value is outside its limits."""
     least = math.ceil((angle.lower - BEYOND - value) / TURN) if math.isfinite(angle.lower) else -math.inf
     most = math.floor((angle.upper + BEYOND - value) / TURN) if math.isfinite(angle.upper) else math.inf
     return (least, most) if least <= 0.0 <= most else (0.0, 0.0)
 
 
 def distance(mech: Mechanism, q0: Array, q1: Array) -> float:
-    """Norm of the motion (rad, m) from one pose to the other; whole turns do not count."""
+    """Norm of the displacement (rad, m) from one pose to another, ignoring whole turns."""
     difference = np.array(mech.difference(q0, q1))
     for angle in angles(mech):
         difference[angle.v] = math.remainder(difference[angle.v], TURN)

@@ -1,1 +1,1 @@
-"""Work in processes of ours beside the program: it may crash, hang or hold its interpreter, and the program goes on."""
+"""Worker processes: subprocesses that may crash, hang or block their interpreter without stopping the program."""

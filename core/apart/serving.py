@@ -1,4 +1,4 @@
-"""The process that works beside the program, so that a library that crashes or hangs takes no window with it."""
+"""Main program of a worker process, which keeps crashes and hangs of libraries away from the window."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ from core.apart.piped_process import BROKEN, receive, send, serve
 from core.apart.talk import Say, Task
 
 LIVES_EVERY = 0.2
-"""Seconds between two signs of life while values are computed."""
+"""Seconds between two heartbeats while values are computed."""
 STUCK = 2.0
-"""Of the longest silence of a task: after so long a process ends by itself, where nobody is there any more to end
-it."""
+"""Multiple of a task's longest silence after which a worker ends itself, should the main program be gone."""
 IDLE = 600.0
-"""Seconds after which a process that nobody asks anything ends."""
+"""Seconds without a task after which a worker ends."""
 
 
 class Line(talk.Line):
-    """The line to whoever began the process; it ends with that."""
+    """Connection from a worker to the process that started it; the worker ends when it closes."""
 
     def __init__(self, questions: IO[bytes], answers: IO[bytes]) -> None:
         self._questions, self._answers = questions, answers
@@ -37,18 +36,18 @@ class Line(talk.Line):
         self._go_on = threading.Event()
         self._told = 0.0
         self._nowhere = open(os.devnull, "w")  # noqa: SIM115 - as long as the process
-        threading.Thread(target=self._listen, daemon=True).start()
+        threading.Thread(target=self._receive_messages, daemon=True).start()
 
-    def _listen(self) -> None:
+    def _receive_messages(self) -> None:
         try:
             while True:
-                self._heard(*receive(self._questions))
+                self._handle_message(*receive(self._questions))
         except BROKEN:
             pass
         finally:
             os._exit(0)  # whatever is done just now
 
-    def _heard(self, say: Say, number: int, what: Any = None) -> None:
+    def _handle_message(self, say: Say, number: int, what: Any = None) -> None:
         if say is Say.TASK:
             self.tasks.put((number, what))
         elif say is Say.STOP:
@@ -59,7 +58,7 @@ class Line(talk.Line):
             self._go_on.set()
 
     def take(self, number: int, task: Task) -> None:
-        """Do a task, and say what comes of it."""
+        """Run a task and send its result or error."""
         self._number, self._silence = number, task.silence
         try:
             self.say(Say.FOUND, task.done(self))
@@ -68,7 +67,7 @@ class Line(talk.Line):
         faulthandler.cancel_dump_traceback_later()
 
     def say(self, say: Say, what: Any = None) -> None:
-        """Say something."""
+        """Send a message."""
         try:
             send(self._answers, (say, self._number, what))
         except OSError:
@@ -94,7 +93,7 @@ class Line(talk.Line):
 
 
 def main() -> None:
-    """Until the other side ends, or asks nothing for long."""
+    """Serve tasks until the other side ends or sends none for a long time."""
     line = Line(*serve())
     line.say(Say.READY)
     while True:

@@ -1,4 +1,4 @@
-"""What is said between the program and a process that works for it."""
+"""Messages between the program and its worker processes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any, ClassVar, NamedTuple
 
 
 class Say(Enum):
-    """To the process: a task, stop it, wait, go on. From it: it is ready; it lives; the task is prepared; something
-    meanwhile; what came of it; an error, which ends the task."""
+    """Kinds of messages. To the worker: task, stop, pause, continue. From it: ready, heartbeat, task prepared,
+    intermediate report, result, error."""
 
     TASK = auto()
     STOP = auto()
@@ -26,30 +26,31 @@ class Say(Enum):
 
 
 class Progress(NamedTuple):
-    """How far a task is: fraction 0 … 1."""
+    """Progress of a task: fraction 0 … 1 and text."""
 
     fraction: float
     text: str = ""
 
 
 class Line(ABC):
-    """What a task knows of whoever asked."""
+    """Connection of a running task to its caller."""
 
     @abstractmethod
     def asked(self) -> bool:
-        """Whether to stop; waits while paused, and gives a sign of life."""
+        """Return True if the task should stop; waits while paused, and sends a heartbeat."""
 
     @abstractmethod
     def begun(self, what: Any) -> None:
-        """Say that all is prepared, and how."""
+        """Report that preparation is complete, with details."""
 
     @abstractmethod
     def tell(self, what: Any) -> None:
-        """Say something meanwhile."""
+        """Send an intermediate report."""
 
 
 class Here(Line):
-    """No line: what is asked is done here. hear : hears what it tells; cancelled : whether to stop"""
+    """Connection of a task that runs in the caller's own process. hear : receives reports; cancelled : returns True to
+    stop"""
 
     def __init__(self, hear: Callable[[Any], object], cancelled: Callable[[], bool]) -> None:
         self._hear, self._cancelled = hear, cancelled
@@ -65,7 +66,7 @@ class Here(Line):
 
 
 class Task(ABC):
-    """What a process is asked: plain data, pickled.
+    """Work for a worker process: plain, picklable data.
 
     silence, preparing : s without a sign of life, once all is prepared and before, after which the process is ended
     patience : s after Stop, after which it is
@@ -77,4 +78,4 @@ class Task(ABC):
 
     @abstractmethod
     def done(self, line: Line) -> Any:
-        """What comes of it. Raises what the work raises."""
+        """Result of the work. Raises its exceptions."""

@@ -1,1 +1,1 @@
-"""Loops that close explicitly: dependent coordinates as functions of the independent ones."""
+"""Analytic (closed-form) loop closure: dependent coordinates as explicit functions of the independent ones."""

@@ -1,4 +1,4 @@
-"""Closed chains of unknown joints through different clusters, found where they come to be.
+"""Enumeration of closed chains of joints with unknown values that connect different clusters of bodies.
 
 Clusters and the joints between them are a graph that shrinks while the machine becomes known. All closed chains of it
 are sought once, each at that of its clusters with most joints, so that the world is passed by no search but its own
@@ -14,16 +14,16 @@ from collections.abc import Callable, Iterator
 from core.closed_forms.graph import Chain, Edge
 
 Promising = Callable[[Chain], bool]
-"""Whether a chain that goes on like this may be wanted."""
+"""Predicate that is true if a partial chain may lead to a useful closed chain."""
 
 
 def always(_: Chain) -> bool:
-    """Every chain may be wanted."""
+    """Return True: every chain is accepted."""
     return True
 
 
 class ChainGraph:
-    """Clusters, by the names of their first nodes, and the unknown edges between different ones."""
+    """Graph of clusters of bodies (named by their first nodes), connected by edges: joints with unknown values."""
 
     def __init__(self, edges: list[Edge], links: dict[int, tuple[str, str]]) -> None:
         self.edges = edges
@@ -39,7 +39,7 @@ class ChainGraph:
             self._order[cluster] = sorted(own)
 
     def copy(self) -> ChainGraph:
-        """Another that may go on differently."""
+        """An independent copy."""
         other = object.__new__(ChainGraph)
         other.edges, other.links = self.edges, dict(self.links)
         other.around = {cluster: dict(own) for cluster, own in self.around.items()}
@@ -47,12 +47,12 @@ class ChainGraph:
         return other
 
     def remove(self, i: int) -> None:
-        """The edge is known, or lies inside a cluster."""
+        """Remove an edge whose value is known or that lies inside one cluster."""
         for cluster in self.links.pop(i, ()):
             del self.around[cluster][i]
 
     def merge(self, first: str, second: str) -> None:
-        """The second cluster becomes part of the first."""
+        """Merge the second cluster into the first."""
         own, into = self.around.pop(second, {}), self.around.setdefault(first, {})
         order = self._order.setdefault(first, [])
         self._order.pop(second, None)
@@ -66,20 +66,20 @@ class ChainGraph:
                 heapq.heappush(order, i)
 
     def valid(self, chain: Chain) -> bool:
-        """True if all edges are unknown and lead from one cluster to another, none twice."""
+        """True if all edges of the chain are unknown and no cluster is visited twice."""
         if any(i not in self.links for i, _ in chain):
             return False
         return len({self.links[i][not forward] for i, forward in chain}) == len(chain)
 
     def other(self, i: int, cluster: str) -> str:
-        """Where an edge of a cluster leads."""
+        """The cluster at the other end of an edge."""
         a, b = self.links[i]
         return b if a == cluster else a
 
     # ------------------------------------------------------------------------------------------- finding
 
     def of_length(self, length: int, promising: Promising = always) -> Iterator[Chain]:
-        """All closed chains of a length, each once."""
+        """All closed chains with a given number of edges, each once."""
         ranked = sorted(self.around, key=lambda cluster: -len(self.around[cluster]))
         done: set[str] = set()
         for start in ranked:
@@ -90,7 +90,7 @@ class ChainGraph:
             done.add(start)
 
     def across(self, first: str, second: str, longest: int, promising: Promising = always) -> Iterator[Chain]:
-        """The chains that are closed when two clusters become one: paths from one to the other."""
+        """Chains that close when two clusters merge: the paths between them."""
         if len(self.around.get(first, ())) > len(self.around.get(second, ())):
             first, second = second, first
         for length in range(2, longest + 1):
@@ -99,8 +99,7 @@ class ChainGraph:
     def _paths(
         self, start: str, goal: str, length: int, barred: set[str], near: dict[str, int] | None, promising: Promising
     ) -> Iterator[Chain]:
-        """Paths through different clusters; near : distances of clusters from the goal, none farther than half the
-        length."""
+        """Paths through distinct clusters; near : distances of clusters from the goal, up to half the length"""
         stack: list[tuple[str, Chain, frozenset[str]]] = [(start, (), frozenset((start,)))]
         while stack:
             at, chain, passed = stack.pop()
@@ -122,7 +121,7 @@ class ChainGraph:
                     stack.append((other, longer, passed | {other}))
 
     def _distances(self, start: str, farthest: int, barred: set[str]) -> dict[str, int]:
-        """Clusters up to a distance."""
+        """Distances of clusters from a start, up to the farthest one asked for."""
         found, reached = {start: 0}, [start]
         for distance in range(1, farthest + 1):
             around = {self.other(i, at) for at in reached for i in self.around[at]}
@@ -133,19 +132,19 @@ class ChainGraph:
     # ------------------------------------------------------------------------------------------- order
 
     def begun(self, chain: Chain) -> tuple[tuple[int, ...], Chain]:
-        """(key, the same chain begun at its earliest cluster): keys order chains by length, then by the first edges
-        of the clusters where they begin, then edge by edge."""
-        firsts = [self._first(self.links[i][not forward]) for i, forward in chain]
+        """(key, the chain rotated to start at its earliest cluster): keys sort chains by length, then by the first
+        edges of the clusters where they start, then edge by edge."""
+        firsts = [self._first_edge(self.links[i][not forward]) for i, forward in chain]
         k = firsts.index(min(firsts))
         one = chain[k:] + chain[:k]
         other = tuple((i, not forward) for i, forward in reversed(one))
-        return min((self._key(firsts[k], each), each) for each in (one, other))
+        return min((self._chain_key(firsts[k], each), each) for each in (one, other))
 
-    def _key(self, first: tuple[int, bool], chain: Chain) -> tuple[int, ...]:
+    def _chain_key(self, first: tuple[int, bool], chain: Chain) -> tuple[int, ...]:
         return (len(chain), *first, *(i for i, _ in chain[:-1]), -chain[-1][0])
 
-    def _first(self, cluster: str) -> tuple[int, bool]:
-        """The first edge of a cluster, and whether it ends there."""
+    def _first_edge(self, cluster: str) -> tuple[int, bool]:
+        """Number of the first edge of a cluster, and True if the edge ends there."""
         order, own = self._order[cluster], self.around[cluster]
         while order[0] not in own:
             heapq.heappop(order)

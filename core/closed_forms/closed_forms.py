@@ -1,4 +1,4 @@
-"""Closed forms of a machine's loops, as machine code.
+"""Analytic loop closure of a machine, compiled to machine code.
 
 1. The order in which loops close, and what is independent, is sought on the graph of elementary joints
    (`core.closed_forms.order`), once for each program, when first asked for.
@@ -52,27 +52,28 @@ from core.traces.tracer import Tracer
 
 Array = NDArray[np.float64]
 LONG = 120
-"""Joints above which the steps are recorded as a table of blocks instead of being traced in one piece."""
+"""Number of joints above which steps are recorded as a table of blocks instead of one symbolic function."""
 MOST_PRODUCTS = 36
-"""Of motions for each link, on the average, above which loops of a long machine are left to iteration: as many as if
-eight independent speeds moved every link."""
+"""Average number of products of motions per link above which loops of a long machine are closed by iteration: as many
+as if eight independent speeds moved every link."""
 MOST_BESIDE = 8
-"""Independent speeds of a long machine above which rows that have no closed form leave all of it to iteration."""
+"""Number of independent speeds of a long machine above which it is closed by iteration entirely if some constraint rows
+have no analytic solution."""
 PATIENCE = 1.5
-"""Seconds of processor time that a run waits for its code; what takes longer is made beside it."""
+"""Processor time, s, that a run waits for its code; code that takes longer is compiled in the background."""
 OF_FORM, OF_INSTRUCTION = 2.5e-3, 1.3e-4
-"""Seconds that it takes, about, to record a form as rows, and to compile an instruction of one piece."""
+"""Estimated seconds for recording one chain solution as rows, and for compiling one instruction."""
 CLOSING_SINE = 0.05
-"""Sine of a form above which it closes positions."""
+"""Conditioning (sine) of a chain solution above which it is used to close positions."""
 
 FIT_TOLERANCE = 1e-6
-"""Largest difference (rad, m) from a closed position that closed forms may make."""
+"""Largest deviation (rad, m) of an analytic solution from a closed position."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the numbers of the reduced equations lie: q, v, b, entries of Φ column by column and of the lower triangle
-    of Φᵀ M Φ row by row (those that `structure` names), Φᵀ (M b + h), reach, sine, gain."""
+    """Layout of the reduced equations' output: q, v, b, entries of Φ column by column, the lower triangle of Φᵀ M Φ row
+    by row (the entries in `structure`), Φᵀ (M b + h), reach, sine, gain."""
 
     nq: int
     nv: int
@@ -80,13 +81,13 @@ class Layout:
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """Total number of output values."""
         columns = self.structure.columns
         return self.nq + 2 * self.nv + sum(map(len, columns)) + len(self.structure.pairs) + len(columns) + 3
 
 
-class _Piece(NamedTuple):
-    """A function traced in one piece."""
+class _SymbolicFunction(NamedTuple):
+    """A symbolic function that is compiled in one piece."""
 
     instructions: list[Instruction]
     sizes: list[int]
@@ -94,11 +95,11 @@ class _Piece(NamedTuple):
 
     @property
     def text(self) -> str:
-        """In LLVM's language."""
+        """LLVM text of the function."""
         return llvm_ir.module(self.instructions, self.sizes, self.size, checked=False)
 
 
-def _code(traced: _Piece | Table) -> MachineCode | BlockCode:
+def _compiled_code(traced: _SymbolicFunction | Table) -> MachineCode | BlockCode:
     background.go_on()
     if isinstance(traced, Table):
         return BlockCode(traced, checked=False)
@@ -106,7 +107,7 @@ def _code(traced: _Piece | Table) -> MachineCode | BlockCode:
 
 
 def _stopping(run: Runner) -> Runner:
-    """A runner that is left when the program ends."""
+    """A runner that raises when the program ends."""
 
     def carried(step: Callable[..., Any], *arguments: Any) -> Any:
         background.go_on()
@@ -116,7 +117,7 @@ def _stopping(run: Runner) -> Runner:
 
 
 class ClosedForms:
-    """Of one program."""
+    """Analytic loop closure of one program, with its machine code."""
 
     def __init__(self, tracer: Tracer) -> None:
         self.tracer = tracer
@@ -132,48 +133,48 @@ class ClosedForms:
         """True if the steps become a table of blocks."""
         if topology.cuts or rods_of(topology) or gears_of(topology):
             self.search = solved(topology)
-            if self.long and self._too_full():
+            if self.long and self._is_too_dense():
                 self.search = None
 
-    def _too_full(self) -> bool:
-        """Whether so much hangs together that iteration is quicker."""
+    def _is_too_dense(self) -> bool:
+        """Return True if the equations are so dense that iteration is faster."""
         beside = len(self.independent) > MOST_BESIDE and bool(self.kept_rows)
         return beside or self.structure.products > MOST_PRODUCTS * len(self.tracer.tree.links)
 
     @property
     def forms(self) -> list[Form]:
-        """In the order in which they are carried out."""
+        """Chain solutions in the order of evaluation."""
         return [] if self.search is None else [step for step in self.search.steps if isinstance(step, Form)]
 
     @property
     def found(self) -> bool:
-        """True if some loop has a closed form."""
+        """True if any loop has an analytic solution."""
         return bool(self.forms)
 
     @property
     def usable(self) -> bool:
-        """True if they can serve a run: a rigid frame has nothing to integrate."""
+        """True if the solutions can be used in a run; false for a rigid frame, which has no independent speed."""
         return self.found and bool(self.independent)
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
-        """What is known in which order, for people."""
+        """Order of solution in words."""
         return steps_of(self.tracer.topology, self.search)
 
     @cached_property
     def edges(self) -> list[Edge]:
-        """Over the tracer's symbols."""
+        """Elementary joints with the symbols of the program."""
         return edges_of(self.tracer.topology, self.tracer.numbers)
 
     @cached_property
     def independent(self) -> list[Speed]:
-        """Independent speeds."""
+        """Independent speeds, in the order in which they become known."""
         assert self.search is not None
         return independent_speeds(self.edges, self.search.steps)
 
     @cached_property
     def dependent_v(self) -> NDArray[np.bool_]:
-        """(nv,) True for speeds that follow from others."""
+        """(nv,) True for dependent speeds."""
         flags = np.zeros(self.tracer.tree.nv, dtype=bool)
         for form in self.forms:
             for i, _ in form.chain:
@@ -183,7 +184,7 @@ class ClosedForms:
 
     @cached_property
     def closed_joints(self) -> frozenset[str]:
-        """Cut joints whose constraints vanish."""
+        """Cut joints whose constraints are satisfied analytically."""
         assert self.search is not None
         if self.search.left_open:
             return frozenset()
@@ -192,13 +193,13 @@ class ClosedForms:
 
     @cached_property
     def closed_constraints(self) -> frozenset[str]:
-        """Massless rods and gears whose constraints vanish."""
+        """Massless rods and gears whose constraints are satisfied analytically."""
         closed = [self.edges[i] for form in self.forms for i, _ in form.chain]
         return frozenset(edge.joint for edge in closed if edge.kind in BESIDE)
 
     @property
     def kept_rows(self) -> list[int]:
-        """Rows of the constraint equations that are left to iteration."""
+        """Indices of constraint rows left to iteration."""
         closed = {"joints": self.closed_joints, "constraints": self.closed_constraints}
         return [
             k for k, row in enumerate(self.tracer.constraints.rows) if row.element not in closed.get(row.collection, ())
@@ -206,12 +207,12 @@ class ClosedForms:
 
     @property
     def layout(self) -> Layout:
-        """Of the reduced equations."""
+        """Layout of the reduced equations' output."""
         return Layout(self.tracer.tree.nq, self.tracer.tree.nv, self.structure)
 
     @cached_property
     def structure(self) -> Structure:
-        """What of the reduced equations may differ from zero."""
+        """Sparsity of the reduced equations."""
         tracer = self.tracer
         kinematics = KinematicState(tracer.tree, symbols("q", tracer.tree.nq))
         masses = [
@@ -224,30 +225,30 @@ class ClosedForms:
 
     @property
     def reduction(self) -> MachineCode | BlockCode:
-        """(q, v[, x][, t], p) → `layout`, in machine code; x and t as the bias takes them.
+        """Machine code (q, v[, x][, t], p) → `layout`; x and t as in the bias function.
 
         Raises SimulationError where none can be made.
         """
         with self._lock:
             if self._made is None:
                 try:
-                    self._made = _code(self._traced)
-                    del self._traced
+                    self._made = _compiled_code(self._reduction_function)
+                    del self._reduction_function
                 except (OSError, RuntimeError, NotImplementedError) as error:
                     self.failure = str(error)
                     raise SimulationError(
-                        f"The closed forms of the loops have no machine code: {error}.",
+                        f"The analytic loop closure could not be compiled: {error}.",
                         remedy="Close the loops by iteration (closed_forms=False), and report this with the model.",
                     ) from None
             return self._made
 
     @cached_property
-    def _traced(self) -> _Piece | Table:
-        return self._trace(self.tracer.signature("bias_smooth").arguments, self._reduced)
+    def _reduction_function(self) -> _SymbolicFunction | Table:
+        return self._symbolic_function(self.tracer.signature("bias_smooth").arguments, self._reduced_outputs)
 
     def awaited(self) -> float:
-        """Seconds of processor time, about, that a run would wait for `reduction`; 0 where it is there or soon made.
-        What would be awaited is made in the background from now on."""
+        """Estimated processor time, s, that a run would wait for `reduction`; 0 if it exists or compiles quickly. Slow
+        code starts compiling in the background."""
         if self._made is None and not self._asked:
             self._seconds = self._estimate()
             if self._seconds > PATIENCE:
@@ -259,8 +260,8 @@ class ClosedForms:
         if self.long:
             return OF_FORM * len(self.forms)
         with self._lock:
-            piece = self._traced
-            assert isinstance(piece, _Piece)
+            piece = self._reduction_function
+            assert isinstance(piece, _SymbolicFunction)
             seconds = OF_INSTRUCTION * len(piece.instructions)
             return 0.0 if seconds > PATIENCE and kept(piece.text) else seconds
 
@@ -269,10 +270,10 @@ class ClosedForms:
             _ = self.reduction
 
     def reduced_equations(self, inputs: dict[str, list[Any]]) -> list[Any]:
-        """The numbers of `layout` over symbols q, v (x and t where there are any), written out."""
-        return self._reduced(inputs, inline)
+        """Values of `layout` as expressions in the symbols q, v (and x, t if present)."""
+        return self._reduced_outputs(inputs, inline)
 
-    def _reduced(self, inputs: dict[str, list[Any]], run: Runner) -> list[Any]:
+    def _reduced_outputs(self, inputs: dict[str, list[Any]], run: Runner) -> list[Any]:
         tracer, closed = self.tracer, self.positions_of(inputs["q"], run)
         found = motions(self.edges, self._steps, self.independent, closed, inputs["v"], tracer.tree.nv, run)
 
@@ -288,16 +289,16 @@ class ClosedForms:
 
     @cached_property
     def closing(self) -> MachineCode | BlockCode:
-        """(q, p) → closed q, reach, sine: machine code."""
+        """Machine code (q, p) → closed q, reach, sine."""
         with self._lock:
-            return _code(self._trace(("q",), self._closed))
+            return _compiled_code(self._symbolic_function(("q",), self._closing_outputs))
 
     def of_guess(self, traced: Callable[[dict[str, list[Any]], Runner], list[Any]]) -> MachineCode | BlockCode:
-        """A function of (q, p) in machine code, from its trace."""
+        """Machine code of a function of (q, p), from its symbolic definition."""
         with self._lock:
-            return _code(self._trace(("q",), traced))
+            return _compiled_code(self._symbolic_function(("q",), traced))
 
-    def _closed(self, inputs: dict[str, list[Any]], run: Runner) -> list[Any]:
+    def _closing_outputs(self, inputs: dict[str, list[Any]], run: Runner) -> list[Any]:
         closed, nv = self.positions_of(inputs["q"], run), self.tracer.tree.nv
         still = motions(self.edges, self._steps, self.independent, closed, [0.0] * nv, nv, run)
         return [*closed.q, least(closed.reaches, run), still.quality[0]]
@@ -308,13 +309,13 @@ class ClosedForms:
         return self.search.steps
 
     def positions_of(self, q: Sequence[Any], run: Runner) -> Positions:
-        """The closed position over symbols; q : (nq,) guess, in which independent coordinates are given."""
+        """Closed position as symbolic expressions; q : (nq,) guess that contains the independent coordinates"""
         return positions(self.edges, self._steps, q, run)
 
-    def _trace(
+    def _symbolic_function(
         self, words: Sequence[str], traced: Callable[[dict[str, list[Any]], Runner], list[Any]]
-    ) -> _Piece | Table:
-        """The graph of a function of these arguments and p."""
+    ) -> _SymbolicFunction | Table:
+        """Expression graph of a function of the named arguments and p."""
         sizes = [*(self.tracer.sizes[word] for word in words), len(self.tracer.p)]
         if self.long:
             recorder = Recorder(sizes, self.tracer.p)
@@ -323,11 +324,11 @@ class ClosedForms:
         inputs = {word: symbols(word, self.tracer.sizes[word]) for word in words}
         result, sources = traced(inputs, _stopping(inline)), [*inputs.values(), self.tracer.p]
         function = ca.Function("f", [column(list(x)) for x in sources], [ca.densify(column(result))], {"cse": True})
-        return _Piece(instructions_of(function), sizes, len(result))
+        return _SymbolicFunction(instructions_of(function), sizes, len(result))
 
     def fit(self, q: Array, p: Array) -> bool:
-        """True if they close the machine where it is closed already: geometry that holds at the model's own parameters
-        need not do so at others."""
+        """True if the analytic solution reproduces a closed position: geometry that holds at the model's own parameters
+        may fail at others."""
         given = [np.zeros((1, size)) for size in self.reduction.sizes[:-1]]
         given[0][0] = q
         out = np.empty((1, self.reduction.size))
@@ -338,13 +339,12 @@ class ClosedForms:
         return bool(np.max(np.abs(out[0, : len(q)] - q)) < FIT_TOLERANCE)
 
     def make_ready(self) -> None:
-        """Make now what closes loops by formulas: asked for first during a drag it would make the hand wait."""
+        """Compile `closing` now, so that a later drag does not have to wait for it."""
         if self.found and not self.kept_rows:
             _ = self.closing
 
     def closed(self, q: Array, p: Array) -> tuple[Array, bool]:
-        """The position that closed forms give for a guess, and whether they can: loops with a solution that is not
-        (nearly) double."""
+        """Closed position for a guess, and True if it is valid: solutions exist and are not (nearly) double roots."""
         out = np.empty((1, self.closing.size))
         self.closing.batch([np.ascontiguousarray(q, dtype=float)[None]], np.ascontiguousarray(p), out)
         reach, sine = out[0, -2:]
@@ -352,8 +352,8 @@ class ClosedForms:
 
 
 def explicitly_closed(compiled: Compiled, q: Array, held: NDArray[np.bool_], p: Values) -> Array | None:
-    """The closed position (nq,) next to q by closed forms alone; None if something is left to iteration, a coordinate
-    that is held (nv,) depends on others, or a limit would be broken."""
+    """Closed position (nq,) near q by analytic solutions only; None if part of the loops needs iteration, a held
+    coordinate (mask nv,) is dependent, or a limit is exceeded."""
     forms = closed_forms_of(compiled.program)
     if not forms.found or forms.kept_rows or (held & forms.dependent_v).any():
         return None
@@ -362,22 +362,22 @@ def explicitly_closed(compiled: Compiled, q: Array, held: NDArray[np.bool_], p: 
     return closed if well and beyond < SOLVED_GAP else None
 
 
-class _Place:
-    """Where the closed forms of a program are kept; one thread seeks them, others wait for it."""
+class _CacheEntry:
+    """Cache entry for the analytic closure of a program; one thread computes, others wait."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.found: ClosedForms | None = None
 
 
-_known: weakref.WeakKeyDictionary[Program, _Place] = weakref.WeakKeyDictionary()
+_known: weakref.WeakKeyDictionary[Program, _CacheEntry] = weakref.WeakKeyDictionary()
 _lock = threading.Lock()
 
 
 def closed_forms_of(program: Program) -> ClosedForms:
-    """The closed forms of a program, sought when first asked for."""
+    """Analytic loop closure of a program, computed on first use."""
     with _lock:
-        place = _known.setdefault(program, _Place())
+        place = _known.setdefault(program, _CacheEntry())
     with place.lock:
         if place.found is None:
             place.found = ClosedForms(program.tracer)

@@ -1,4 +1,4 @@
-"""Dyad chains: closed chains of few unknown joints, solved for E_1 K_1 E_2 K_2 … E_n K_n = 1.
+"""Solutions of dyad chains: closed chains of few unknown joints, E_1 K_1 E_2 K_2 … E_n K_n = 1.
 
 E_i are the unknown motions, about or along the z axes of the joints' frames; K_i the known poses behind the joints.
 Every family takes the K_i and guesses, and gives the motions in the order of the chain: a `Turn`, a displacement (m) or
@@ -25,12 +25,12 @@ from core.spatial.scalar import Scalar, apply, over, times
 from core.spatial.vector import ZERO, Vector3, Z
 
 Guess = Callable[[int], Any]
-"""Guess of the k-th motion of the chain: rad, m, or a rotation."""
+"""Function that returns the guess of the k-th motion of the chain: rad, m, or a rotation."""
 Solution = tuple[list[Any], Scalar]
 
 
 def pose_of(value: Any) -> Pose:
-    """The motion a value stands for."""
+    """Pose that a joint value stands for."""
     if isinstance(value, Turn):
         return Pose(value.rotation(), ZERO)
     if isinstance(value, Rotation):
@@ -38,20 +38,20 @@ def pose_of(value: Any) -> Pose:
     return Pose(NO_ROTATION, Vector3(0.0, 0.0, value))
 
 
-def _flat(v: Vector3) -> Vector3:
+def _without_z(v: Vector3) -> Vector3:
     return Vector3(v.x, v.y, 0.0)
 
 
-def _square(v: Vector3) -> Scalar:
+def _squared_norm(v: Vector3) -> Scalar:
     return v.dot(v)
 
 
 def on_z(height: Scalar) -> Vector3:
-    """The point at a height on the z axis."""
+    """Point at a given height on the z axis."""
     return Vector3(0.0, 0.0, height)
 
 
-def _least(*reaches: Scalar) -> Scalar:
+def _smallest_reach(*reaches: Scalar) -> Scalar:
     result = reaches[0]
     for reach in reaches[1:]:
         result = apply("fmin", result, reach)
@@ -59,13 +59,13 @@ def _least(*reaches: Scalar) -> Scalar:
 
 
 def planar(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
-    """RRR, PRR and RPP in a plane (RRP, RPR, PRR are one chain begun at different joints)."""
+    """Solve RRR, PRR or RPP in a plane (RRP, RPR and PRR are one chain started at different joints)."""
     if kinds == "RPP":
         return _turn_and_slides(K)
     # the middle link's length, seen along the normal, is the distance of its ends: the first joint from that
-    a, c, square = K[0].position, K[2].inverse().position, _square(_flat(K[1].position))
+    a, c, square = K[0].position, K[2].inverse().position, _squared_norm(_without_z(K[1].position))
     if kinds == "RRR":
-        first, reach = dyads.turn_to_distance(_flat(a), _flat(c), square, guess(0))
+        first, reach = dyads.turn_to_distance(_without_z(a), _without_z(c), square, guess(0))
     else:
         n = K[0].rotation.act(Z)
         a, flat_c = a - n.scaled(n.dot(a)), c - n.scaled(n.dot(c))
@@ -89,17 +89,17 @@ def _turn_and_slides(K: Sequence[Pose]) -> Solution:
 
 
 def spherical(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
-    """Three revolutes whose axes meet."""
+    """Solve three revolutes with intersecting axes."""
     *turns, reach = dyads.three_turns(K[0].rotation, K[1].rotation, K[2].rotation.transposed(), guess(1))
     return turns, reach
 
 
 def rod(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
-    """A revolute or prismatic joint, and two balls whose distance is known: the rod's spin stays as guessed."""
+    """Solve a revolute or prismatic joint with a rod between two ball joints; the rod's spin stays at its guess."""
     reachable = dyads.turn_to_distance if kinds[0] == "R" else dyads.slide_to_distance
     c = K[2].inverse().position
     # the joint from the rod's length, the first ball from the rod's direction, the second from what is left
-    first, reach = reachable(K[0].position, c, _square(K[1].position), guess(0))
+    first, reach = reachable(K[0].position, c, _squared_norm(K[1].position), guess(0))
     before = pose_of(first) @ K[0]
     swing = dyads.swung(guess(1), K[1].position, before.inverse().point(c))
     there = before.rotation @ swing @ K[1].rotation
@@ -107,7 +107,7 @@ def rod(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
 
 
 def massless(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
-    """A revolute or prismatic joint, and a massless rod between two points, whose length is `guess(1)`."""
+    """Solve a revolute or prismatic joint with a massless rod between two points, of length `guess(1)`."""
     reachable = dyads.turn_to_distance if kinds[0] == "R" else dyads.slide_to_distance
     length = guess(1)
     first, reach = reachable(K[0].position, K[1].inverse().position, times(length, length), guess(0))
@@ -115,29 +115,31 @@ def massless(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
 
 
 def wrist(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
-    """Two revolutes that meet, a joint, and a ball: the joint from a distance, the two from a direction, the ball from
-    what is left."""
+    """Solve two intersecting revolutes, a joint, and a ball joint: the joint from a distance, the revolutes from a
+    direction, the ball from the remaining rotation."""
     height, behind = dyads.meeting(K[0].rotation, K[0].position)
     p, c = _ball_centre(kinds, K)
     hub, w = on_z(behind), c - on_z(height)
     reachable = dyads.turn_to_distance if kinds[2] == "R" else dyads.slide_to_distance
     # the first two joints keep the distance of the ball from where their axes meet (the hub): the third from that
-    third, reach = reachable(p, K[1].inverse().point(hub), _square(w), guess(2))
+    third, reach = reachable(p, K[1].inverse().point(hub), _squared_norm(w), guess(2))
     d = K[1].point(pose_of(third).point(p)) - hub
     first, second, pointing = dyads.pointed(K[0].rotation, d, w, guess(1))
-    return _with_ball(kinds, K, [first, second, third], guess, _least(reach, pointing))
+    return _with_ball(kinds, K, [first, second, third], guess, _smallest_reach(reach, pointing))
 
 
 def parallel(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
-    """Two revolutes and a prismatic joint, all parallel, and a ball."""
+    """Solve two parallel revolutes, a prismatic joint parallel to them, and a ball joint."""
     p, c = _ball_centre(kinds, K)
     slide = kinds[:3].index("P")
     one, two = (k for k in range(3) if k != slide)
     # seen along the axes the slide does nothing: `two` turns by a distance, then `one` by a direction
     K_a = (K[1], K[0] @ K[1], K[0])[slide]
     p_b = K[1].point(p) if slide == 2 else p
-    target = _flat(K[0].inverse().point(c) if slide == 0 else c)
-    second, reach = dyads.turn_to_distance(_flat(p_b), _flat(K_a.inverse().position), _square(target), guess(two))
+    target = _without_z(K[0].inverse().point(c) if slide == 0 else c)
+    second, reach = dyads.turn_to_distance(
+        _without_z(p_b), _without_z(K_a.inverse().position), _squared_norm(target), guess(two)
+    )
     first = dyads.turn_between(K_a.point(second.rotation().act(p_b)), target)
     values: list[Any] = [0.0, 0.0, 0.0]
     values[one], values[two] = first, second
@@ -150,7 +152,7 @@ def parallel(kinds: str, K: Sequence[Pose], guess: Guess) -> Solution:
 
 
 def _ball_centre(kinds: str, K: Sequence[Pose]) -> tuple[Vector3, Vector3]:
-    """The ball's centre behind the third joint, and before the first."""
+    """Centre of the ball after the third joint, and before the first."""
     if kinds[3:] == "S":
         return K[2].position, K[3].inverse().position
     enter, _ = dyads.meeting(K[3].rotation, K[3].position)
@@ -159,7 +161,7 @@ def _ball_centre(kinds: str, K: Sequence[Pose]) -> tuple[Vector3, Vector3]:
 
 
 def _with_ball(kinds: str, K: Sequence[Pose], values: list[Any], guess: Guess, reach: Scalar) -> Solution:
-    """The rotation of the ball, or of the three revolutes that make it."""
+    """Values with the rotation of the ball joint added, or of the three revolutes equivalent to it."""
     R = NO_ROTATION
     for value, X in zip(values, K, strict=False):
         R = R @ pose_of(value).rotation @ X.rotation
@@ -167,7 +169,7 @@ def _with_ball(kinds: str, K: Sequence[Pose], values: list[Any], guess: Guess, r
     if kinds[3:] == "S":
         return [*values, T], reach
     *turns, middle = dyads.three_turns(K[3].rotation, K[4].rotation, T, guess(4))
-    return [*values, *turns], _least(reach, middle)
+    return [*values, *turns], _smallest_reach(reach, middle)
 
 
 SOLVERS: dict[str, Callable[[str, Sequence[Pose], Guess], Solution]] = {
@@ -178,11 +180,11 @@ SOLVERS: dict[str, Callable[[str, Sequence[Pose], Guess], Solution]] = {
     "parallel": parallel,
     "massless": massless,
 }
-"""By family (`core.closed_forms.families`)."""
+"""Solver of each family (`core.closed_forms.families`)."""
 
 
 def guesses_of(family: str, kinds: str) -> frozenset[int]:
-    """The motions of a chain for which a guess is asked."""
+    """Indices of the motions of a chain whose guesses are needed."""
     ball = {4} if kinds[3:] == "RRR" else set()
     if family == "planar":
         return frozenset(() if kinds == "RPP" else (0,))

@@ -1,4 +1,4 @@
-"""The subproblems of which dyad chains are made: angles and slides that bring points to distances and directions.
+"""Subproblems of dyad chains: rotations and translations that bring points to given distances or directions.
 
 Each subproblem has one unknown joint, or two or three whose axes meet, about or along z of their own frames
 (Paden and Kahan's subproblems, in Murray, Li, Sastry 1994, 3.2; Kecskeméthy's characteristic measurements). A root
@@ -18,7 +18,7 @@ from core.spatial.scalar import Scalar, apply, cos, minus, negated, over, plus, 
 from core.spatial.vector import Vector3, Z
 
 LEAST_DIVISOR = 1e-200
-"""Added to divisors, which are squares: quotients are finite also where they mean nothing, and are not used there."""
+"""Small number added to divisors (squares), so that quotients stay finite where they are meaningless and unused."""
 
 
 class Turn(NamedTuple):
@@ -32,12 +32,12 @@ class Turn(NamedTuple):
         return Turn(self.cosine, negated(self.sine))
 
     def rotation(self) -> Rotation:
-        """About z."""
+        """Rotation about z."""
         c, s = self
         return Rotation(Vector3(c, negated(s), 0.0), Vector3(s, c, 0.0), Z)
 
     def angle(self, guess: Scalar) -> Scalar:
-        """The angle (rad) within half a turn of the guess, so that turns are counted."""
+        """The angle (rad) within half a turn of the guess, so that whole turns are kept."""
         c, s = cos(guess), sin(guess)
         ahead = minus(times(self.sine, c), times(self.cosine, s))
         along = plus(times(self.cosine, c), times(self.sine, s))
@@ -45,7 +45,7 @@ class Turn(NamedTuple):
 
 
 class Root(NamedTuple):
-    """A chosen root, and how far the pose is from having none: `reach` ≤ 1, 0 where both roots are one."""
+    """A selected root and its margin `reach` ≤ 1, which is 0 at a double root and negative if there is no root."""
 
     value: Scalar
     """A `Turn`, or a displacement, m."""
@@ -53,7 +53,7 @@ class Root(NamedTuple):
 
 
 class Answers(Protocol):
-    """How a kind of scalars answers the subproblems itself: symbols give roots and directions names."""
+    """Solver of the subproblems for a special kind of scalars, such as symbols, which name roots and directions."""
 
     def turn(self, A: Scalar, B: Scalar, C: Scalar, guess: Scalar) -> Root:
         """The angle with A cos q + B sin q = C."""
@@ -62,19 +62,19 @@ class Answers(Protocol):
         """The displacement s with |w + s z|² = square."""
 
     def direction(self, ahead: Scalar, along: Scalar) -> Turn:
-        """The angle whose sine and cosine are as `ahead` to `along`."""
+        """The angle whose sine and cosine are in the ratio of `ahead` to `along`."""
 
 
 _answers: dict[type, Callable[[Any], Answers]] = {}
 
 
 def register_answers(kind: type, of: Callable[[Any], Answers]) -> None:
-    """Let `of(scalar)` answer the subproblems with scalars of a kind."""
+    """Register a solver of the subproblems for a kind of scalars."""
     _answers[kind] = of
 
 
-def _own(*scalars: Scalar) -> Answers | None:
-    """Who answers a subproblem of these scalars; None: the formulas here."""
+def _registered_solver(*scalars: Scalar) -> Answers | None:
+    """Registered solver for these scalars; None if the formulas of this module apply."""
     for x in scalars:
         of = _answers.get(type(x))
         if of is not None:
@@ -87,7 +87,7 @@ def turn(A: Scalar, B: Scalar, C: Scalar, guess: Scalar) -> Root:
 
     guess : rad; its side is the sign of sin(guess − α)
     """
-    if (own := _own(A, B, C, guess)) is not None:
+    if (own := _registered_solver(A, B, C, guess)) is not None:
         return own.turn(A, B, C, guess)
     r2 = plus(plus(times(A, A), times(B, B)), LEAST_DIVISOR)
     w2 = minus(r2, times(C, C))
@@ -99,7 +99,7 @@ def turn(A: Scalar, B: Scalar, C: Scalar, guess: Scalar) -> Root:
 
 
 def turn_to_distance(a: Vector3, c: Vector3, square: Scalar, guess: Scalar) -> Root:
-    """The rotation about z that brings point a to a distance from point c; `square`: of the distance, m²."""
+    """Rotation about z that brings point a to a given distance from point c; square : of the distance, m²"""
     # |R a − c|² = a² + c² − 2 c · R a
     A = plus(times(c.x, a.x), times(c.y, a.y))
     B = minus(times(c.y, a.x), times(c.x, a.y))
@@ -108,10 +108,10 @@ def turn_to_distance(a: Vector3, c: Vector3, square: Scalar, guess: Scalar) -> R
 
 
 def slide_to_distance(a: Vector3, c: Vector3, square: Scalar, guess: Scalar) -> Root:
-    """The displacement along z that brings point a to a distance from point c."""
+    """Displacement along z that brings point a to a given distance from point c."""
     # s² + 2 s w_z + w² − L² = 0 with w = a − c
     w = a - c
-    if (own := _own(*w, square, guess)) is not None:
+    if (own := _registered_solver(*w, square, guess)) is not None:
         return own.slide(w, square, guess)
     across = plus(times(w.x, w.x), times(w.y, w.y))
     root2 = minus(square, across)
@@ -120,24 +120,24 @@ def slide_to_distance(a: Vector3, c: Vector3, square: Scalar, guess: Scalar) -> 
 
 
 def turn_between(a: Vector3, c: Vector3) -> Turn:
-    """The rotation about z that takes the direction of a to that of c (their z components do not count)."""
+    """Rotation about z that aligns a with c; z components are ignored."""
     along = plus(times(a.x, c.x), times(a.y, c.y))
     ahead = minus(times(a.x, c.y), times(a.y, c.x))
-    if (own := _own(ahead, along)) is not None:
+    if (own := _registered_solver(ahead, along)) is not None:
         return own.direction(ahead, along)
     length = sqrt(plus(plus(times(along, along), times(ahead, ahead)), LEAST_DIVISOR))
     return Turn(over(along, length), over(ahead, length))
 
 
 def turn_of(R: Rotation) -> Turn:
-    """The angle of a rotation about z."""
-    if (own := _own(R.y.x, R.x.x)) is not None:
+    """Angle of a rotation about z."""
+    if (own := _registered_solver(R.y.x, R.x.x)) is not None:
         return own.direction(R.y.x, R.x.x)
     return Turn(R.x.x, R.y.x)
 
 
 def pointed(K: Rotation, d: Vector3, w: Vector3, guess: Scalar) -> tuple[Turn, Turn, Scalar]:
-    """Angles of two axes that meet, so that Rz(θ₁) K Rz(θ₂) d = w (|d| = |w|), and the reach; guess: of θ₂."""
+    """Angles of two intersecting axes with Rz(θ₁) K Rz(θ₂) d = w (|d| = |w|), and the reach; guess : of θ₂"""
     k = K.z  # the first axis seen from behind K
     A = plus(times(k.x, d.x), times(k.y, d.y))
     B = minus(times(k.y, d.x), times(k.x, d.y))
@@ -146,22 +146,22 @@ def pointed(K: Rotation, d: Vector3, w: Vector3, guess: Scalar) -> tuple[Turn, T
 
 
 def three_turns(K: Rotation, M: Rotation, T: Rotation, guess: Scalar) -> tuple[Turn, Turn, Turn, Scalar]:
-    """Angles with Rz(θ₁) K Rz(θ₂) M Rz(θ₃) = T, and the reach; guess: of θ₂."""
+    """Angles with Rz(θ₁) K Rz(θ₂) M Rz(θ₃) = T, and the reach; guess : of θ₂"""
     first, second, reach = pointed(K, M.act(Z), T.act(Z), guess)
     before = first.rotation() @ K @ second.rotation() @ M
     return first, second, turn_of(before.transposed() @ T), reach
 
 
 def swung(R: Rotation, d: Vector3, w: Vector3) -> Rotation:
-    """The rotation nearest to R that takes the direction of d to that of w."""
+    """Rotation nearest to R that maps the direction of d to that of w."""
     u, target = _unit(R.act(d)), _unit(w)
     k = u.cross(target)
     below = plus(1.0, u.dot(target))
-    return _turned(k, below) @ R
+    return _shortest_rotation(k, below) @ R
 
 
 def quaternion_near(R: Rotation, guess: Sequence[Scalar]) -> tuple[Scalar, ...]:
-    """The unit quaternion x, y, z, w of R next to a guess (which is less than half a turn away)."""
+    """Unit quaternion x, y, z, w of R with the sign nearest to a guess (less than half a turn away)."""
     length = sqrt(total(times(e, e) for e in guess))
     start = tuple(over(e, length) for e in guess)
     D = from_quaternion(start).transposed() @ R
@@ -175,8 +175,8 @@ def _unit(v: Vector3) -> Vector3:
     return v.scaled(over(1.0, sqrt(plus(v.dot(v), LEAST_DIVISOR))))
 
 
-def _turned(k: Vector3, below: Scalar) -> Rotation:
-    """1 + [k]× + [k]×²/below: the shortest rotation from u to w with k = u × w and below = 1 + u · w."""
+def _shortest_rotation(k: Vector3, below: Scalar) -> Rotation:
+    """Shortest rotation from u to w, 1 + [k]× + [k]×²/below with k = u × w and below = 1 + u · w."""
     below = apply("fmax", below, 1e-12)
     x, y, z = k
     xx, yy, zz = (over(times(e, e), below) for e in k)
@@ -189,7 +189,7 @@ def _turned(k: Vector3, below: Scalar) -> Rotation:
 
 
 def meeting(K: Rotation, p: Vector3) -> tuple[Scalar, Scalar]:
-    """Where two axes that meet do so: heights on z, and on the z of a frame at p turned by K."""
+    """Intersection of two axes: its height on z, and on the z of a frame at p rotated by K."""
     u = K.act(Z)
     height = negated(over(plus(times(p.x, u.x), times(p.y, u.y)), plus(times(u.x, u.x), times(u.y, u.y))))
     return plus(p.z, times(height, u.z)), height

@@ -1,4 +1,4 @@
-"""The machine as a graph of elementary joints: what recognition and the explicit code walk on.
+"""Graph of a machine's elementary joints, on which analytic solutions are searched and evaluated.
 
 Joints with several freedoms are taken apart as their kinds say (cylindrical: a revolute and a prismatic on one axis …)
 with massless nodes between, tree joints and cut joints alike. Clusters
@@ -26,10 +26,11 @@ from core.spatial.vector import ZERO, Vector3
 
 LINK, GEAR = "L", "G"
 FREEDOMS = {"R": 1, "P": 1, "H": 1, "S": 3, "F": 6, "W": 0, LINK: 5, GEAR: 5}
-"""Revolute, prismatic, helical, spherical, free, welded; and constraints: a massless rod between two points, a gear
-between two joints of the tree (its nodes a and b stand for the two, beside the bodies)."""
+"""Degrees of freedom by kind: R revolute, P prismatic, H helical, S spherical, F free, W welded; and constraints: a
+massless rod between two points, a gear between two tree joints (its nodes a and b represent the joints, not bodies)."""
 OWN = "O"
-"""A joint that is not made of elementary ones: it moves as its own law says, and no closed form contains it."""
+"""Kind of a joint that is not composed of elementary ones: it moves by its own law and is part of no analytic solution.
+"""
 BESIDE = (LINK, GEAR)
 """Kinds that are constraints."""
 
@@ -44,33 +45,33 @@ class Edge(NamedTuple):
     A: Pose
     B: Pose
     q: int
-    """First coordinate; −1 for a cut joint."""
+    """Index of the first coordinate; −1 for a cut joint."""
     v: int
-    """First speed; −1 for a cut joint."""
+    """Index of the first speed; −1 for a cut joint."""
     place: int
-    """Its number among the elementary joints of its joint."""
+    """Index among the elementary joints of its joint."""
     ratio: Scalar
     offset: Scalar
-    """Of a joint that follows another, and of a gear: q = ratio · q_leader + offset."""
+    """Ratio and offset of a mimic joint or gear: q = ratio · q_leader + offset."""
     advance: Scalar
-    """Of a screw, m/rad; of a rod its length, m."""
+    """Advance of a screw, m/rad; length of a rod, m."""
     law: Any = None
-    """Of the joint; None of a constraint."""
+    """Motion law of the joint; None for a constraint."""
 
     @property
     def cut(self) -> bool:
-        """True if it has no coordinate."""
+        """True if it has no coordinate in q."""
         return self.q < 0
 
     @property
     def nv(self) -> int:
-        """Number of its freedoms."""
+        """Number of its degrees of freedom."""
         return int(self.law.nv) if self.kind == OWN else FREEDOMS[self.kind]
 
 
 def edges_of(topology: Topology, numbers: Numbers) -> list[Edge]:
     """All elementary joints, in the order of the document (implicit free joints first), then rods and gears; free
-    joints that close a loop are left out, since they forbid nothing."""
+    joints that close a loop are omitted, since they constrain nothing."""
     own = offsets(topology)
     cut = {joint.name for joint in topology.cuts}
     table = {joint.name: joint for joint in topology.model.joints}
@@ -79,18 +80,18 @@ def edges_of(topology: Topology, numbers: Numbers) -> list[Edge]:
     for name, (law, a, b) in sides_of(topology, numbers).items():
         joint = table[name]
         if name in cut:
-            result += _parts(topology, joint, law, a, b, -1, -1, 1.0, 0.0)
+            result += _elementary_joints(topology, joint, law, a, b, -1, -1, 1.0, 0.0)
             continue
-        leader, ratio, offset = _leader(joint, table, numbers)
-        result += _parts(topology, joint, law, a, b, own.q[leader], own.v[leader], ratio, offset)
+        leader, ratio, offset = _leader_coupling(joint, table, numbers)
+        result += _elementary_joints(topology, joint, law, a, b, own.q[leader], own.v[leader], ratio, offset)
     return [edge for edge in result if not (edge.cut and edge.kind == "F")] + [
-        *_rods(topology, numbers),
-        *_gears(topology, numbers),
+        *_rod_edges(topology, numbers),
+        *_gear_edges(topology, numbers),
     ]
 
 
-def _rods(topology: Topology, numbers: Numbers) -> list[Edge]:
-    """Massless rods: they have no coordinates, and their ends keep their distance."""
+def _rod_edges(topology: Topology, numbers: Numbers) -> list[Edge]:
+    """Massless rods, which have no coordinates and keep the distance of their ends."""
     rods = rods_of(topology)
     own = in_bodies(topology, numbers, {name or WORLD for rod in rods for name in (rod.a, rod.b)})
     result = []
@@ -104,19 +105,19 @@ def _rods(topology: Topology, numbers: Numbers) -> list[Edge]:
     return result
 
 
-def _elementary(topology: Topology) -> Iterator[Distance | Ratio | None]:
-    """What closed forms see in each constraint."""
+def _elementary_constraints(topology: Topology) -> Iterator[Distance | Ratio | None]:
+    """Rod or gear that each constraint is equivalent to; None if it is neither."""
     model = topology.model
     return (CONSTRAINTS[each.kind].elementary(each, model) for each in model.constraints)
 
 
 def rods_of(topology: Topology) -> list[Distance]:
-    """Constraints that are massless rods, however they are said."""
-    return [each for each in _elementary(topology) if isinstance(each, Distance)]
+    """Constraints equivalent to massless rods."""
+    return [each for each in _elementary_constraints(topology) if isinstance(each, Distance)]
 
 
-def _gears(topology: Topology, numbers: Numbers) -> list[Edge]:
-    """Gears between joints of the tree."""
+def _gear_edges(topology: Topology, numbers: Numbers) -> list[Edge]:
+    """Gears between tree joints."""
     result = []
     for gear in gears_of(topology):
         where = f"constraint '{gear.name}'"
@@ -127,22 +128,22 @@ def _gears(topology: Topology, numbers: Numbers) -> list[Edge]:
 
 
 def gears_of(topology: Topology) -> list[Ratio]:
-    """Gears between two joints that both have a coordinate, none of which follows another."""
+    """Gears between two joints that both have a coordinate of their own."""
     tree = {branch.joint.name for branch in topology.branches if branch.joint.info.nq == 1}
     return [
         each
-        for each in _elementary(topology)
+        for each in _elementary_constraints(topology)
         if isinstance(each, Ratio) and {each.joint, each.leader} <= tree and each.joint != each.leader
     ]
 
 
 def geared_pairs(edges: list[Edge]) -> dict[int, tuple[int, int]]:
-    """Of every gear the edges that it couples: the joint's and its leader's."""
+    """Gear → the two edges it couples: the driven joint's and its leader's."""
     of = {f"\0{edge.joint}": i for i, edge in enumerate(edges) if not edge.cut}
     return {i: (of[edge.a], of[edge.b]) for i, edge in enumerate(edges) if edge.kind == GEAR}
 
 
-def _leader(joint: Joint, table: dict[str, Joint], numbers: Numbers) -> tuple[str, Scalar, Scalar]:
+def _leader_coupling(joint: Joint, table: dict[str, Joint], numbers: Numbers) -> tuple[str, Scalar, Scalar]:
     ratio: Scalar = 1.0
     offset: Scalar = 0.0
     while joint.mimic is not None:
@@ -153,10 +154,10 @@ def _leader(joint: Joint, table: dict[str, Joint], numbers: Numbers) -> tuple[st
     return joint.name, ratio, offset
 
 
-def _parts(
+def _elementary_joints(
     topology: Topology, joint: Joint, law: Any, a: Pose, b: Pose, q: int, v: int, ratio: Scalar, offset: Scalar
 ) -> list[Edge]:
-    """The elementary joints of a joint; one of its own kind for a joint that is made of none."""
+    """Elementary joints of a joint; a single edge of kind OWN if it has none."""
     nodes = [topology.carriers[joint.parent], topology.carriers[joint.child]]
     stages = law.elementary() or (Elementary(OWN),)
     count = len(stages)
@@ -172,7 +173,7 @@ def _parts(
 
 
 def motion(edge: Edge, value: Any) -> Pose:
-    """The motion between the edge's frames; value: a number, a `Turn`, a rotation, or coordinates of S, F and OWN."""
+    """Motion between the edge's frames; value : a number, a `Turn`, a rotation, or coordinates of S, F and OWN"""
     if edge.kind in ("W", *BESIDE):
         return IDENTITY
     if edge.kind == OWN:
@@ -189,7 +190,7 @@ def motion(edge: Edge, value: Any) -> Pose:
 
 
 def known(edge: Edge, q: Any) -> Any:
-    """The value of a tree joint's edge at q, that of a follower computed from its leader's."""
+    """Value of a tree joint's edge at q; a mimic joint's follows from its leader's."""
     if edge.kind == "S":
         return tuple(q[edge.q + k] for k in range(4))
     if edge.kind == "F":
@@ -204,22 +205,23 @@ def across(A: Pose, E: Pose, B: Pose) -> Pose:
     return A @ E @ B.inverse()
 
 
-def _relocating(X_Ra: Pose, X_ab: Pose, X_Sb: Pose) -> Pose:
+def _cluster_pose(X_Ra: Pose, X_ab: Pose, X_Sb: Pose) -> Pose:
     """X_RS of the first nodes R and S of two clusters."""
     return X_Ra @ X_ab @ X_Sb.inverse()
 
 
-def _relocated(X_Ra: Pose, X_ab: Pose, X_Sb: Pose, X_Sc: Pose) -> Pose:
-    """X_Rc"""
+def _relocated_pose(X_Ra: Pose, X_ab: Pose, X_Sb: Pose, X_Sc: Pose) -> Pose:
+    """X_Rc from X_Ra, X_ab, X_Sb and X_Sc."""
     return X_Ra @ X_ab @ X_Sb.inverse() @ X_Sc
 
 
-def _relative(X_Ra: Pose, X_Rb: Pose) -> Pose:
+def _relative_pose(X_Ra: Pose, X_Rb: Pose) -> Pose:
     return X_Ra.inverse() @ X_Rb
 
 
 class Clusters:
-    """Nodes by cluster: each node's pose in the first node of its cluster (the world, wherever it belongs)."""
+    """Clusters of nodes whose relative poses are known: each node's pose in the first node of its cluster (in the world
+    for the world's cluster)."""
 
     def __init__(self, edges: Iterable[Edge], run: Runner = inline, same: Any = IDENTITY) -> None:
         nodes = [WORLD, *(node for edge in edges for node in (edge.a, edge.b))]
@@ -229,7 +231,7 @@ class Clusters:
         self.members: dict[str, list[str]] = {node: [node] for node in nodes}
 
     def copy(self) -> Clusters:
-        """Another that may go on differently."""
+        """An independent copy."""
         other = object.__new__(Clusters)
         other.run, other.same = self.run, self.same
         other.root, other.pose = dict(self.root), dict(self.pose)
@@ -237,7 +239,7 @@ class Clusters:
         return other
 
     def part(self, nodes: Iterable[str]) -> Clusters:
-        """The same of some nodes alone, and of the first nodes of their clusters."""
+        """A copy restricted to some nodes and the first nodes of their clusters."""
         part = object.__new__(Clusters)
         part.run, part.same = self.run, self.same
         kept = dict.fromkeys(each for node in nodes for each in (self.root[node], node))
@@ -248,24 +250,24 @@ class Clusters:
         return part
 
     def together(self, a: str, b: str) -> bool:
-        """True if the pose of one in the other is known."""
+        """True if the relative pose of the two nodes is known."""
         return self.root[a] == self.root[b]
 
     def relative(self, a: str, b: str) -> Any:
         """X_ab of two nodes of one cluster."""
-        return self.same if a == b else self.run(_relative, self.pose[a], self.pose[b])
+        return self.same if a == b else self.run(_relative_pose, self.pose[a], self.pose[b])
 
     def join(self, edge: Edge, X_ab: Any) -> None:
-        """Make two clusters one by the pose of an edge's nodes against each other."""
+        """Merge two clusters, given the relative pose of an edge's nodes."""
         a, b, X = edge.a, edge.b, X_ab
         first, second = self.root[a], self.root[b]
         if second == WORLD or (first != WORLD and len(self.members[second]) > len(self.members[first])):
             a, b, X, first, second = b, a, self.run(type(X_ab).inverse, X_ab), second, first
         own, moved = self.members.pop(second), (self.pose[a], X, self.pose[b])
         if len(own) == 1:
-            self.pose[own[0]] = self.run(_relocated, *moved, self.pose[own[0]])
+            self.pose[own[0]] = self.run(_relocated_pose, *moved, self.pose[own[0]])
         else:
-            step = self.run(_relocating, *moved)
+            step = self.run(_cluster_pose, *moved)
             for node in own:
                 self.pose[node] = self.run(type(step).__matmul__, step, self.pose[node])
         for node in own:
@@ -274,16 +276,16 @@ class Clusters:
 
 
 Chain = tuple[tuple[int, bool], ...]
-"""Unknown edges in the order in which a closed chain meets them, each with True if it is walked from a to b."""
+"""Edges of a closed chain with unknown values, in order; each with True if it is traversed from a to b."""
 
 
 def ends(edge: Edge, forward: bool) -> tuple[str, Pose, str, Pose]:
-    """(node, frame) where a chain enters an edge, and where it leaves it."""
+    """(node, frame) at which a chain enters an edge, and at which it leaves the edge."""
     return (edge.a, edge.A, edge.b, edge.B) if forward else (edge.b, edge.B, edge.a, edge.A)
 
 
 def between(chain: Chain, edges: list[Edge], clusters: Clusters) -> list[Pose]:
-    """The known poses K_i behind each edge: the product of all (motion_i K_i) around the chain is the identity."""
+    """Known poses K_i after each edge: the product of all (motion_i K_i) around the chain is the identity."""
     result = []
     for (i, forward), (k, onward) in zip(chain, chain[1:] + chain[:1], strict=True):
         _, _, leave, far = ends(edges[i], forward)

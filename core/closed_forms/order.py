@@ -1,4 +1,4 @@
-"""In which order the loops of a machine are closed, and which joints stay independent.
+"""Order in which the loops of a machine are solved, and choice of independent joints.
 
 Each group of joints that can help each other (`separate_groups`) is sought through by itself. The search is greedy,
 over clusters of bodies whose poses among each other are known (`core.closed_forms.graph`):
@@ -29,16 +29,17 @@ from core.closed_forms.separate_groups import separate_groups
 from core.multibody.topology import Topology
 
 LONGEST_CHAIN = 6
-"""Elementary joints of the longest closed form."""
+"""Largest number of elementary joints in an analytic solution."""
 LONGEST_LOOP = 12
-"""Elementary joints of the longest loop in which independent joints are sought."""
+"""Largest number of elementary joints in a loop searched for independent joints."""
 MOST_LOOPS = 160
 FOLLOWED = 4
-"""First choices that are followed to the end."""
+"""Number of first choices that are followed to the end."""
 PER_LOOP = 6
-"""Choices kept of each loop."""
+"""Number of choices kept for each loop."""
 FREE_OF = {3: ("RRR", "PRR", "PPR"), 4: ("PRRS", "RRRS"), 6: ("PRRRRR", "RRRRRR"), 2: ("LR", "LP")}
-"""Kinds (sorted) of chains that can have a closed form, by length; with two balls: RSS and PSS; L: a massless rod."""
+"""Kinds (sorted) of chains that may have an analytic solution, by length; also RSS and PSS, with two balls; L : a
+massless rod"""
 _POSSIBLE = {*FREE_OF[2], *FREE_OF[3], *FREE_OF[4], *FREE_OF[6], "RSS", "PSS"}
 _PROMISING = {
     "".join(part)
@@ -46,13 +47,13 @@ _PROMISING = {
     for count in range(len(kinds))
     for part in itertools.combinations(sorted(kinds), count)
 }
-"""Kinds (sorted) that some closed form has beside others."""
+"""Kinds (sorted) of partial chains that some solvable chain contains."""
 Split = tuple[tuple[float, ...], tuple[int, ...], Chain]
-"""Cost, edges to make independent, the others of a closed chain."""
+"""Cost, edges to make independent, and the remaining edges of a closed chain."""
 
 
 class Facts:
-    """Of the edges, whatever is known: gears, couplings, recommendations; and what was found out about chains."""
+    """Fixed data of the edges (gears, couplings, preferences), and cached results for chains."""
 
     def __init__(self, topology: Topology, edges: list[Edge]) -> None:
         self.topology, self.edges = topology, edges
@@ -77,12 +78,12 @@ class Facts:
 
     @cached_property
     def rank(self) -> dict[int, tuple[float, ...]]:
-        """How little an edge recommends itself to be independent."""
-        return _ranks(self.topology, self.edges)
+        """Preference of each edge as an independent one; smaller is better."""
+        return _preference_ranks(self.topology, self.edges)
 
 
 class Search:
-    """How far the machine is known."""
+    """State of the search for an order of solution: known clusters, remaining edges, steps so far."""
 
     def __init__(self, topology: Topology, *, apart: bool = False) -> None:
         self.topology = topology
@@ -110,7 +111,7 @@ class Search:
         return self.samples[0].edges
 
     def copy(self) -> Search:
-        """Another that may go on differently."""
+        """An independent copy."""
         other = object.__new__(Search)
         other.topology, other.facts, other.apart = self.topology, self.facts, self.apart
         other.samples, other.graph = [sample.copy() for sample in self.samples], self.graph.copy()
@@ -119,7 +120,7 @@ class Search:
         return other
 
     def parts(self) -> Iterator[Search]:
-        """The searches of groups that have nothing to do with each other, none begun."""
+        """Searches of independent groups of joints, none started."""
         tied = [[gear, *pair] for gear, pair in self.facts.pairs.items()]
         tied += [sharing for sharing in self.facts.sharing.values() if len(sharing) > 1]
         for group in separate_groups(self.graph.links, tied):
@@ -134,12 +135,12 @@ class Search:
             yield part
 
     def together(self, i: int) -> bool:
-        """True if an edge lies inside a cluster."""
+        """True if both ends of an edge are in one cluster."""
         edge = self.edges[i]
         return self.samples[0].clusters.together(edge.a, edge.b)
 
     def join(self, i: int) -> None:
-        """The edge's motion is known: its clusters are one."""
+        """Mark an edge as known and merge its clusters."""
         self.leave(i)
         edge, root = self.edges[i], self.samples[0].clusters.root
         a, b = root[edge.a], root[edge.b]
@@ -147,35 +148,36 @@ class Search:
             return
         if self.chains is not None:
             for chain in self.graph.across(a, b, LONGEST_CHAIN, self.promising):
-                self._propose(chain)
+                self._queue_chain(chain)
         for sample in self.samples:
             sample.join(i)
         first = root[edge.a]
         self.graph.merge(first, b if first == a else a)
 
     def leave(self, i: int) -> None:
-        """The edge's motion is known."""
+        """Mark an edge as known."""
         del self.free[i]
         self.graph.remove(i)
         for gear in self.facts.gears.get(i, ()):
             heapq.heappush(self.ready, gear)
 
     def promising(self, chain: Chain) -> bool:
-        """True if some closed form has these kinds and perhaps others."""
+        """True if the kinds of a partial chain occur in a solvable chain."""
         return kinds_of(self.edges, chain) in _PROMISING
 
-    def _propose(self, chain: Chain) -> None:
+    def _queue_chain(self, chain: Chain) -> None:
         if kinds_of(self.edges, chain) in _POSSIBLE and not any(self.facts.coupled[i] for i, _ in chain):
             assert self.chains is not None
             heapq.heappush(self.chains, self.graph.begun(chain))
 
     def next_chain(self) -> Chain | None:
-        """A closed chain that may have a closed form, short ones first; none twice as long as nothing changes."""
+        """Next closed chain that may have an analytic solution, short ones first; a chain is repeated only after the
+        clusters change."""
         if self.chains is None:
             self.chains = []
             for length in range(2, LONGEST_CHAIN + 1):
                 for chain in self.graph.of_length(length, self.promising):
-                    self._propose(chain)
+                    self._queue_chain(chain)
         while self.chains:
             key, chain = heapq.heappop(self.chains)
             if not self.graph.valid(chain):
@@ -188,13 +190,13 @@ class Search:
         return None
 
     def choose(self, i: int) -> None:
-        """Make a tree edge independent; all edges that follow it, or that it follows, become known with it."""
+        """Make a tree edge independent; coupled edges become known with it."""
         for k in sorted({i, *self.facts.sharing.get(self.edges[i].q, ())}):
             if k in self.free:
                 self.take(k)
 
     def take(self, step: Form | int) -> None:
-        """Take a closed form, or make one edge independent."""
+        """Append a step: a chain solution, or an edge that becomes independent."""
         if isinstance(step, Form):
             self.close(step)
             return
@@ -202,7 +204,7 @@ class Search:
         self.join(step)
 
     def close(self, form: Form) -> None:
-        """Take a closed form."""
+        """Append a chain solution."""
         self.steps.append(form)
         members = [i for i, _ in form.chain]
         skipped = next((i for i in reversed(members) if self.edges[i].cut), members[-1])
@@ -213,19 +215,19 @@ class Search:
 
     @property
     def left(self) -> int:
-        """Freedoms' worth of constraints that are left to iteration."""
+        """Number of constraint equations left to iteration."""
         return sum(6 - self.edges[i].nv for i in self.free if self.edges[i].cut)
 
     @property
     def chosen(self) -> int:
-        """Independent freedoms."""
+        """Number of independent degrees of freedom."""
         return sum(self.edges[step].nv for step in self.steps if isinstance(step, int)) + sum(
             step.family == ROD for step in self.steps if isinstance(step, Form)
         )
 
 
 def begin(topology: Topology, *, apart: bool = False) -> Search:
-    """With welded bodies joined."""
+    """A new search, with welded bodies joined."""
     search = Search(topology, apart=apart)
     for i in list(search.free):
         if search.edges[i].kind == "W" and not search.edges[i].cut:
@@ -234,15 +236,15 @@ def begin(topology: Topology, *, apart: bool = False) -> Search:
 
 
 def solved(topology: Topology) -> Search:
-    """The machine as far as closed forms lead; what is left of the tree is independent, what is left of the cut joints
-    is left to iteration."""
-    search = _finished(begin(topology))
+    """Result of the search: what remains of the tree becomes independent, what remains of the cut joints is left to
+    iteration."""
+    search = _completed_parts(begin(topology))
     if search.left_open and any(_determines_cut(search, step.chain) for step in search.steps if isinstance(step, Form)):
-        search = _finished(begin(topology, apart=True))
+        search = _completed_parts(begin(topology, apart=True))
     return search
 
 
-def _finished(search: Search) -> Search:
+def _completed_parts(search: Search) -> Search:
     for part in list(search.parts()):
         for step in complete(part).steps:
             search.take(step)
@@ -256,28 +258,28 @@ def _finished(search: Search) -> Search:
 
 
 def _determines_cut(search: Search, chain: Sequence[tuple[int, bool]]) -> bool:
-    """Whether a closed form would give a rod's constraint to a joint that was cut."""
+    """Return True if a solution would let a rod's constraint determine a cut joint."""
     edges = [search.edges[i] for i, _ in chain]
     return any(edge.kind in BESIDE for edge in edges) and any(edge.cut and edge.kind not in BESIDE for edge in edges)
 
 
 def complete(search: Search) -> Search:
-    """Close what can be closed, choosing independent joints as they are needed."""
+    """Close all solvable chains, choosing independent joints as needed."""
     close_all(search)
     results: list[Search] = []
     for independent, form in itertools.islice(choices(search), FOLLOWED):
         trial = _with_independent(search, independent)
         assert trial is not None, "as when the form was found"
         trial.close(form)
-        followed = _followed(trial, results)
+        followed = _completed_greedily(trial, results)
         if followed is not None:
             results.append(followed)
     return min(results, key=lambda each: (each.left, each.chosen)) if results else search
 
 
-def _followed(search: Search, others: Sequence[Search]) -> Search | None:
-    """The best choice taken whenever nothing closes; None as soon as one that leaves nothing has no more independent
-    freedoms."""
+def _completed_greedily(search: Search, others: Sequence[Search]) -> Search | None:
+    """The search completed by always taking the best choice; None once it cannot have more independent degrees of
+    freedom than a complete alternative."""
     enough = min((other.chosen for other in others if not other.left), default=math.inf)
     while search.chosen < enough:
         close_all(search)
@@ -292,7 +294,7 @@ def _followed(search: Search, others: Sequence[Search]) -> Search | None:
 
 
 def close_all(search: Search) -> None:
-    """Take every closed form there is, and what it makes possible."""
+    """Apply every chain solution, and those that become possible thereby."""
     close_gears(search)
     while (form := _next_form(search)) is not None:
         search.close(form)
@@ -300,7 +302,7 @@ def close_all(search: Search) -> None:
 
 
 def close_gears(search: Search) -> None:
-    """Joints that gears couple to known ones."""
+    """Solve joints that gears couple to known ones."""
     while (form := _next_gear(search)) is not None:
         search.close(form)
 
@@ -330,32 +332,32 @@ def _next_form(search: Search) -> Form | None:
 
 
 def kinds_of(edges: list[Edge], chain: Sequence[tuple[int, bool]]) -> str:
-    """Kinds of its edges, sorted."""
+    """Kinds of the chain's edges, sorted."""
     return "".join(sorted(edges[i].kind for i, _ in chain))
 
 
 def choices(search: Search) -> Iterator[tuple[tuple[int, ...], Form]]:
-    """(edges to make independent, the form that then closes a loop), the best first."""
+    """(edges to make independent, solution that then closes a loop), the best first."""
     found: list[Split] = []
-    for chain in itertools.islice(_loops(search), MOST_LOOPS):
+    for chain in itertools.islice(_closed_chains(search), MOST_LOOPS):
         if chain not in search.facts.splits:
-            search.facts.splits[chain] = sorted(_splits(search, chain))[: PER_LOOP * 4]
+            search.facts.splits[chain] = sorted(_chain_splits(search, chain))[: PER_LOOP * 4]
         found += search.facts.splits[chain]
     for _, independent, rest in sorted(found):
-        form = _form_with(search, independent, rest)
+        form = _form_with_known_joints(search, independent, rest)
         if form is not None:
             yield independent, form
 
 
-def _loops(search: Search) -> Iterator[Chain]:
+def _closed_chains(search: Search) -> Iterator[Chain]:
     """Closed chains, short ones first."""
     for length in range(2, LONGEST_LOOP + 1):
         for _, chain in sorted(map(search.graph.begun, search.graph.of_length(length))):
             yield chain
 
 
-def _splits(search: Search, chain: Chain) -> Iterator[Split]:
-    """Parts of a closed chain that may have a closed form once its other edges, of the tree, are independent."""
+def _chain_splits(search: Search, chain: Chain) -> Iterator[Split]:
+    """Splits of a closed chain into tree edges to make independent and a rest that may have an analytic solution."""
     edges, coupled = search.edges, search.facts.coupled
     for count in (2, 3, 4, 6):
         for kept in itertools.combinations(range(len(chain)), count):
@@ -366,20 +368,21 @@ def _splits(search: Search, chain: Chain) -> Iterator[Split]:
                 continue
             independent = tuple(chain[k][0] for k in range(len(chain)) if k not in kept)
             if not any(edges[i].cut for i in independent):
-                yield _cost(search, independent, rest), independent, rest
+                yield _split_cost(search, independent, rest), independent, rest
 
 
-def _cost(search: Search, independent: tuple[int, ...], rest: Chain) -> tuple[float, ...]:
-    """Freedoms that become independent (a rod between two balls keeps its spin), then how little they recommend
-    themselves."""
+def _split_cost(search: Search, independent: tuple[int, ...], rest: Chain) -> tuple[float, ...]:
+    """Number of degrees of freedom that become independent (a rod between two balls keeps its spin), then the
+    preference of their edges."""
     edges, rank = search.edges, search.facts.rank
     each = sorted(rank[i] for i in independent)
     count = sum(edges[i].nv for i in independent) + (kinds_of(edges, rest) in ("RSS", "PSS"))
     return (float(count), *itertools.chain.from_iterable(each))
 
 
-def _ranks(topology: Topology, edges: list[Edge]) -> dict[int, tuple[float, ...]]:
-    """How little a tree edge recommends itself: not driven, a slide, in few loops, far from the ground, late."""
+def _preference_ranks(topology: Topology, edges: list[Edge]) -> dict[int, tuple[float, ...]]:
+    """Preference of each tree edge as independent, smaller is better: driven, revolute, in many loops, near the ground,
+    early."""
     driven = {driver.joint for driver in topology.model.drivers}
     loops = Counter(joint for loop in topology.loops for joint in set(loop.joints))
     depth = {branch.joint.name: len(topology.path(branch.outer)) for branch in topology.branches}
@@ -395,8 +398,8 @@ def _ranks(topology: Topology, edges: list[Edge]) -> dict[int, tuple[float, ...]
     }
 
 
-def _form_with(search: Search, independent: tuple[int, ...], rest: Chain) -> Form | None:
-    """The closed form of the rest of a loop when other joints of it are known."""
+def _form_with_known_joints(search: Search, independent: tuple[int, ...], rest: Chain) -> Form | None:
+    """Analytic solution of the rest of a loop once its other joints are known."""
     facts = search.facts
     lasting = not (facts.pairs or any(facts.coupled[i] for i in independent))
     if lasting and (independent, rest) in facts.rests:
@@ -405,7 +408,7 @@ def _form_with(search: Search, independent: tuple[int, ...], rest: Chain) -> For
     if (
         trial is not None
         and not any(i not in trial.free or trial.together(i) for i, _ in rest)
-        and _closes(trial, rest)
+        and _is_closed_chain(trial, rest)
     ):
         form = form_of(rest, trial.samples, lambda i: not search.edges[i].cut)
     if lasting:
@@ -414,8 +417,8 @@ def _form_with(search: Search, independent: tuple[int, ...], rest: Chain) -> For
 
 
 def _with_independent(search: Search, independent: tuple[int, ...]) -> Search | None:
-    """The search with other joints known, and what gears make known with them; None where one of them lies between
-    bodies whose places are known by then: nothing would close that loop."""
+    """A copy of the search with further joints known, and those that gears couple to them; None if one of them connects
+    bodies whose relative pose is then known already, so that its loop would stay open."""
     trial = search.copy()
     for i in independent:
         if i in trial.free:
@@ -426,8 +429,8 @@ def _with_independent(search: Search, independent: tuple[int, ...]) -> Search | 
     return trial
 
 
-def _closes(search: Search, rest: Chain) -> bool:
-    """True if edges are unknown between different clusters, and each ends in the cluster where the next begins."""
+def _is_closed_chain(search: Search, rest: Chain) -> bool:
+    """True if the edges are unknown, connect different clusters, and follow each other end to end."""
     clusters = search.samples[0].clusters
     if any(i not in search.free or search.together(i) for i, _ in rest):
         return False

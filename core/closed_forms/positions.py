@@ -1,4 +1,4 @@
-"""Explicit positions: all coordinates from the independent ones, the branch nearest to a guess.
+"""Explicit positions: all coordinates as functions of the independent ones, on the branch nearest to a guess.
 
 The steps of `core.closed_forms.order` are carried out over abstract scalars: an independent joint takes its value from
 the guess and joins two clusters; a form is solved by its family (`core.closed_forms.dyad_chains`) between the clusters
@@ -27,17 +27,17 @@ Scalars = Sequence[Scalar]
 
 
 class Positions(NamedTuple):
-    """A closed position."""
+    """A closed position in explicit form."""
 
     q: list[Scalar]
     clusters: Clusters
     reaches: list[Scalar]
-    """Of each form: negative where it cannot be closed."""
+    """Margin of each chain solution; negative if the chain cannot be closed."""
 
 
 def positions(edges: list[Edge], steps: Sequence[Form | int], guess: Scalars, run: Runner = inline) -> Positions:
-    """Carry out the steps. guess : (nq,) independent coordinates, and guesses of the others."""
-    closing = _Closing(edges, guess, run)
+    """Evaluate the steps of the solution. guess : (nq,) independent coordinates, and guesses of the others"""
+    closing = _PositionBuilder(edges, guess, run)
     for edge in edges:
         if edge.kind == "W" and not edge.cut:
             closing.take(closing.clusters, edge)
@@ -52,7 +52,7 @@ def positions(edges: list[Edge], steps: Sequence[Form | int], guess: Scalars, ru
 
 
 class EdgeNumbers(NamedTuple):
-    """What an edge brings along."""
+    """Numerical data of an edge."""
 
     A: Pose
     B: Pose
@@ -62,12 +62,12 @@ class EdgeNumbers(NamedTuple):
     law: Any
 
     def edge(self, kind: str) -> Edge:
-        """An edge of its own, whose coordinates are the first."""
+        """An edge with these numbers, whose coordinates start at index 0."""
         return Edge("", kind, "", "", self.A, self.B, 0, 0, 0, self.ratio, self.offset, self.advance, self.law)
 
 
 def numbers_of(edge: Edge) -> EdgeNumbers:
-    """Without its names."""
+    """Numerical data of an edge, without its names."""
     return EdgeNumbers(edge.A, edge.B, edge.ratio, edge.offset, edge.advance, edge.law)
 
 
@@ -75,14 +75,14 @@ COORDINATES = {"S": 4, "F": 7, "W": 0, LINK: 0}
 
 
 def coordinates_of(edge: Edge, q: Scalars) -> tuple[Scalar, ...]:
-    """Its entries in q, (…): those of the joint it follows."""
+    """Entries of the edge in q, (…); a mimic joint's are those of its leader."""
     count = edge.law.nq if edge.kind == "O" else COORDINATES.get(edge.kind, 1)
     return tuple(q[edge.q : edge.q + count])
 
 
 @cache
-def _placing(kind: str) -> Callable[[EdgeNumbers, Scalars], Pose]:
-    """EdgeNumbers and coordinates of a tree edge → X_ab."""
+def _placing_function(kind: str) -> Callable[[EdgeNumbers, Scalars], Pose]:
+    """Function (edge numbers, coordinates of a tree edge) → X_ab."""
 
     def placing(numbers: EdgeNumbers, q: Scalars) -> Pose:
         edge = numbers.edge(kind)
@@ -91,8 +91,8 @@ def _placing(kind: str) -> Callable[[EdgeNumbers, Scalars], Pose]:
     return placing
 
 
-class _Closing:
-    """How far the position is known."""
+class _PositionBuilder:
+    """Position under construction: known clusters, coordinates and margins."""
 
     def __init__(self, edges: list[Edge], guess: Scalars, run: Runner) -> None:
         self.edges, self.guess, self.run = edges, guess, run
@@ -106,26 +106,28 @@ class _Closing:
                 self.parts.setdefault(edge.joint, []).append(edge)
 
     def take(self, clusters: Clusters, edge: Edge) -> None:
-        """A tree edge at its guess."""
+        """Place a tree edge at its guess."""
         if not clusters.together(edge.a, edge.b):
-            clusters.join(edge, self.run(_placing(edge.kind), numbers_of(edge), coordinates_of(edge, self.guess)))
+            clusters.join(
+                edge, self.run(_placing_function(edge.kind), numbers_of(edge), coordinates_of(edge, self.guess))
+            )
 
     def follow(self, form: Form) -> None:
-        """A joint behind a gear."""
+        """Place a joint driven by a gear."""
         (i, _), (k, forward) = form.chain
         edge, gear, source = self.edges[i], self.edges[k], self.edges[self.pairs[k][1 if forward else 0]]
         given = numbers_of(source), coordinates_of(source, self.q), gear.ratio, gear.offset
-        self.q[edge.q] = self.run(_led if forward else _leading, *given)
-        self.clusters.join(edge, self.run(_placing(edge.kind), numbers_of(edge), (self.q[edge.q],)))
+        self.q[edge.q] = self.run(_driven_coordinate if forward else _driving_coordinate, *given)
+        self.clusters.join(edge, self.run(_placing_function(edge.kind), numbers_of(edge), (self.q[edge.q],)))
 
     def close(self, form: Form) -> None:
-        """One form: its coordinates into q, its nodes into the clusters."""
+        """Solve one chain and enter its coordinates into q and its nodes into the clusters."""
         chain = form.chain
         kinds = "".join(self.edges[i].kind for i, _ in chain)
         asked = guesses_of(form.family, kinds)
-        joints = tuple(self._joint(chain, k, k in asked) for k in range(len(chain)))
+        joints = tuple(self._chain_joint_data(chain, k, k in asked) for k in range(len(chain)))
         flags = tuple((forward, self.edges[i].cut) for i, forward in chain)
-        poses, coordinates, reach = self.run(_solving(form.family, kinds, flags), joints)
+        poses, coordinates, reach = self.run(_chain_solver(form.family, kinds, flags), joints)
         self.reaches.append(reach)
         for (i, _), X_ab, own in zip(chain, poses, coordinates, strict=True):
             edge = self.edges[i]
@@ -134,8 +136,8 @@ class _Closing:
             if X_ab is not None and not self.clusters.together(edge.a, edge.b):
                 self.clusters.join(edge, X_ab)
 
-    def _joint(self, chain: Sequence[tuple[int, bool]], k: int, asked: bool) -> tuple[Any, ...]:
-        """(numbers, guess, pose behind it of the known part, pose where the known part ends)."""
+    def _chain_joint_data(self, chain: Sequence[tuple[int, bool]], k: int, asked: bool) -> tuple[Any, ...]:
+        """(numbers, guess, poses of the start and end of the known part after the joint) of the k-th joint."""
         i, forward = chain[k]
         edge = self.edges[i]
         n, onward = chain[(k + 1) % len(chain)]
@@ -145,11 +147,11 @@ class _Closing:
         if not edge.cut:
             guess = coordinates_of(edge, self.guess)
         elif asked and edge.kind != LINK:
-            guess = self._measured(edge)
+            guess = self._measured_value(edge)
         return numbers_of(edge), guess, between
 
-    def _measured(self, edge: Edge) -> Any:
-        """The value of an elementary joint of a cut joint at the guess."""
+    def _measured_value(self, edge: Edge) -> Any:
+        """Value of an elementary joint of a cut joint, measured at the guess."""
         if self.tree is None:
             self.tree = Clusters(self.edges, self.run)
             for other in self.edges:
@@ -159,20 +161,21 @@ class _Closing:
         first, last = parts[0], parts[-1]
         ball = len(parts) == 1 and first.kind == "S"
         ends_ = first.A, self.tree.pose[first.a], self.tree.pose[last.b], last.B
-        return self.run(_measuring(ball, edge.place), edge.law, *ends_)
+        return self.run(_measuring_function(ball, edge.place), edge.law, *ends_)
 
 
-def _led(source: EdgeNumbers, q: Scalars, ratio: Scalar, offset: Scalar) -> Scalar:
+def _driven_coordinate(source: EdgeNumbers, q: Scalars, ratio: Scalar, offset: Scalar) -> Scalar:
     return plus(times(ratio, known(source.edge("R"), q)), offset)
 
 
-def _leading(source: EdgeNumbers, q: Scalars, ratio: Scalar, offset: Scalar) -> Scalar:
+def _driving_coordinate(source: EdgeNumbers, q: Scalars, ratio: Scalar, offset: Scalar) -> Scalar:
     return over(minus(known(source.edge("R"), q), offset), ratio)
 
 
 @cache
-def _solving(family: str, kinds: str, flags: tuple[tuple[bool, bool], ...]) -> Callable[..., Any]:
-    """Joints of a chain → (X_ab of each, its coordinates, the least reach); None where there is nothing to know."""
+def _chain_solver(family: str, kinds: str, flags: tuple[tuple[bool, bool], ...]) -> Callable[..., Any]:
+    """Function joints of a chain → (X_ab of each, its coordinates, the smallest margin); None for values that need not
+    be known."""
     count = len(kinds)
     skipped = None if LINK in kinds else count - 1
 
@@ -180,7 +183,7 @@ def _solving(family: str, kinds: str, flags: tuple[tuple[bool, bool], ...]) -> C
         edges = [numbers.edge(kind) for (numbers, _, _), kind in zip(joints, kinds, strict=True)]
 
         def value(k: int) -> Any:
-            """The guess in the joint's own direction."""
+            """Guess of a joint in its own direction."""
             if kinds[k] == LINK:
                 return edges[k].advance
             if flags[k][1]:
@@ -189,18 +192,18 @@ def _solving(family: str, kinds: str, flags: tuple[tuple[bool, bool], ...]) -> C
             return from_quaternion(own) if kinds[k] == "S" else own
 
         def guess(k: int) -> Any:
-            return value(k) if flags[k][0] else _back(value(k))
+            return value(k) if flags[k][0] else _inverse_motion(value(k))
 
-        K = [_behind(edges, flags, k, joints[k][2]) for k in range(count)]
+        K = [_pose_after_edge(edges, flags, k, joints[k][2]) for k in range(count)]
         values, reach = SOLVERS[family](kinds, K, guess)
         poses: list[Any] = [None] * count
         coordinates: list[Any] = [None] * count
         for k, found in enumerate(values):
             if kinds[k] == LINK:
                 continue
-            own = found if flags[k][0] else _back(found)
+            own = found if flags[k][0] else _inverse_motion(found)
             if not flags[k][1]:
-                coordinates[k] = _entered(kinds[k], own, value(k), joints[k][1])
+                coordinates[k] = _joint_coordinates(kinds[k], own, value(k), joints[k][1])
             if k != skipped:
                 poses[k] = across(edges[k].A, motion(edges[k], own), edges[k].B)
         return tuple(poses), tuple(coordinates), reach
@@ -208,8 +211,8 @@ def _solving(family: str, kinds: str, flags: tuple[tuple[bool, bool], ...]) -> C
     return solving
 
 
-def _behind(edges: Sequence[Edge], flags: Sequence[tuple[bool, bool]], k: int, between: Any) -> Pose:
-    """The known pose from an edge to the next one."""
+def _pose_after_edge(edges: Sequence[Edge], flags: Sequence[tuple[bool, bool]], k: int, between: Any) -> Pose:
+    """Known pose between an edge and the next one."""
     n = (k + 1) % len(edges)
     far, near = ends(edges[k], flags[k][0])[3], ends(edges[n], flags[n][0])[1]
     if between is None:
@@ -217,24 +220,23 @@ def _behind(edges: Sequence[Edge], flags: Sequence[tuple[bool, bool]], k: int, b
     return far.inverse() @ (between[0].inverse() @ between[1]) @ near
 
 
-def _back(value: Any) -> Any:
-    """The motion met from its other side."""
+def _inverse_motion(value: Any) -> Any:
+    """The inverse motion."""
     if isinstance(value, Turn):
         return value.back()
     return value.transposed() if isinstance(value, Rotation) else negated(value)
 
 
-def _entered(kind: str, value: Any, guess: Any, q: Scalars) -> tuple[Scalar, ...]:
-    """The coordinates of a tree joint."""
+def _joint_coordinates(kind: str, value: Any, guess: Any, q: Scalars) -> tuple[Scalar, ...]:
+    """Coordinates of a tree joint from its value."""
     if kind == "S":
         return tuple(quaternion_near(value, q))
     return (value.angle(guess) if isinstance(value, Turn) else value,)
 
 
 @cache
-def _measuring(ball: bool, place: int) -> Callable[..., Any]:
-    """Law of a joint, and the poses of its sides → the value of one of its elementary joints as its kind measures it;
-    of a ball the rotation."""
+def _measuring_function(ball: bool, place: int) -> Callable[..., Any]:
+    """Function (law of a joint, poses of its sides) → value of one of its elementary joints; of a ball the rotation."""
 
     def measuring(law: Any, A: Pose, X_Ra: Pose, X_Rb: Pose, B: Pose) -> Any:
         X = A.inverse() @ (X_Ra.inverse() @ X_Rb) @ B

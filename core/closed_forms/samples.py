@@ -1,5 +1,5 @@
-"""Random samples of a machine, at which geometry is asked what holds: joint values at random, parameters a little off
-theirs."""
+"""Random samples of a machine for testing geometric properties: random joint values, and parameters perturbed
+slightly."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from core.spatial.vector import Vector3
 
 SAMPLES = 3
 PERTURBATION = 0.02
-"""Part by which parameters are moved."""
+"""Relative perturbation of parameters."""
 
 
 class PoseMatrix:
-    """A pose of plain numbers, quick to multiply."""
+    """A pose as plain numbers, fast to multiply."""
 
     __slots__ = ("matrix",)
 
@@ -32,39 +32,39 @@ class PoseMatrix:
         self.matrix = matrix
 
     def __matmul__(self, other: PoseMatrix) -> PoseMatrix:
-        """As that of poses."""
+        """Composition of two poses."""
         return PoseMatrix(self.matrix @ other.matrix)
 
     def inverse(self) -> PoseMatrix:
-        """As that of poses."""
+        """Inverse pose."""
         result, turned = np.eye(4), self.matrix[:3, :3].T
         result[:3, :3], result[:3, 3] = turned, -turned @ self.matrix[:3, 3]
         return PoseMatrix(result)
 
     @property
     def rotation(self) -> Rotation:
-        """As that of poses."""
+        """Rotation part."""
         x, y, z = (row[:3] for row in self.matrix[:3].tolist())
         return Rotation(Vector3(*x), Vector3(*y), Vector3(*z))
 
     @property
     def position(self) -> Vector3:
-        """As that of poses."""
+        """Position part, m."""
         return Vector3(*self.matrix[:3, 3].tolist())
 
     def point(self, p: Vector3) -> Vector3:
-        """As that of poses."""
+        """The point p transformed by the pose."""
         return Vector3(*(self.matrix[:3, :3] @ p + self.matrix[:3, 3]).tolist())
 
 
-def _matrix(X: Pose) -> PoseMatrix:
+def _pose_matrix(X: Pose) -> PoseMatrix:
     matrix = np.eye(4)
     matrix[:3, :3], matrix[:3, 3] = X.rotation, X.position
     return PoseMatrix(matrix)
 
 
 class Sample:
-    """The machine at random joint values and parameters near their own."""
+    """A machine at random joint values and slightly perturbed parameters."""
 
     def __init__(self, topology: Topology, edges: list[Edge], rng: np.random.Generator) -> None:
         count = 7 + sum(joint.info.nq for joint in topology.model.joints) + 7 * len(topology.branches)
@@ -73,46 +73,46 @@ class Sample:
         cuts = {i: list(map(float, rng.uniform(0.4, 1.6, most))) for i, edge in enumerate(edges) if edge.cut}
         own = {i: edge._replace(q=0) if edge.cut else edge for i, edge in enumerate(edges)}
         self.values = [known(own[i], cuts.get(i, q)) for i in range(len(edges))]
-        own_poses: list[dict[str, Any]] = [{"A": _matrix(edge.A), "B": _matrix(edge.B)} for edge in edges]
+        own_poses: list[dict[str, Any]] = [{"A": _pose_matrix(edge.A), "B": _pose_matrix(edge.B)} for edge in edges]
         self.edges = [edge._replace(**poses) for edge, poses in zip(edges, own_poses, strict=True)]
         self.clusters = Clusters(edges, same=PoseMatrix(np.eye(4)))
         self._motions: dict[int, tuple[PoseMatrix, PoseMatrix]] = {}
 
     def copy(self) -> Sample:
-        """Another that may go on differently."""
-        return self._with(self.clusters.copy())
+        """An independent copy."""
+        return self._with_clusters(self.clusters.copy())
 
     def part(self, nodes: Iterable[str]) -> Sample:
-        """Another that knows clusters of some nodes alone."""
-        return self._with(self.clusters.part(nodes))
+        """A copy restricted to the clusters of some nodes."""
+        return self._with_clusters(self.clusters.part(nodes))
 
-    def _with(self, clusters: Clusters) -> Sample:
+    def _with_clusters(self, clusters: Clusters) -> Sample:
         other = object.__new__(Sample)
         other.edges, other.values, other.clusters, other._motions = self.edges, self.values, clusters, self._motions
         return other
 
-    def _motion(self, i: int) -> tuple[PoseMatrix, PoseMatrix]:
-        """The motion of an edge, and its inverse."""
+    def _random_motion(self, i: int) -> tuple[PoseMatrix, PoseMatrix]:
+        """Random motion of an edge, and its inverse."""
         if i not in self._motions:
-            E = _matrix(motion(self.edges[i], self.values[i]))
+            E = _pose_matrix(motion(self.edges[i], self.values[i]))
             self._motions[i] = E, E.inverse()
         return self._motions[i]
 
     def join(self, i: int) -> None:
-        """Make two clusters one by the value of an edge between them."""
+        """Merge two clusters by the random value of an edge between them."""
         edge: Any = self.edges[i]
-        E: Any = self._motion(i)[0]
+        E: Any = self._random_motion(i)[0]
         if not self.clusters.together(edge.a, edge.b):
             self.clusters.join(edge, across(edge.A, E, edge.B))
 
     def around(self, chain: Chain) -> tuple[list[PoseMatrix], list[PoseMatrix]]:
-        """Poses between the unknown joints, and random motions of these."""
+        """Known poses between the unknown joints of a chain, and random motions of these joints."""
         poses: list[Any] = list(between(chain, self.edges, self.clusters))
-        return poses, [self._motion(i)[0 if forward else 1] for i, forward in chain]
+        return poses, [self._random_motion(i)[0 if forward else 1] for i, forward in chain]
 
 
 def samples_of(topology: Topology) -> list[Sample]:
-    """Random samples; parameters stay as they are where others make no sense."""
+    """Random samples; parameters are not perturbed if perturbed ones make no sense."""
     rng = np.random.default_rng(7)
     values = topology.model.values()
     plain = {p.name: float(values[p.name]) for p in topology.model.parameters if p.independent}
@@ -124,12 +124,12 @@ def samples_of(topology: Topology) -> list[Sample]:
         }
         if edges is None or plain:
             try:
-                edges = _edges(topology, moved)
+                edges = _edges_at(topology, moved)
             except (KinetostatError, ArithmeticError):
-                edges = _edges(topology, plain)
+                edges = _edges_at(topology, plain)
         result.append(Sample(topology, edges, rng))
     return result
 
 
-def _edges(topology: Topology, values: dict[str, float]) -> list[Edge]:
+def _edges_at(topology: Topology, values: dict[str, float]) -> list[Edge]:
     return edges_of(topology, Numbers(environment(topology.model.parameters, values), topology.model.origin))

@@ -1,4 +1,4 @@
-"""Joints that can help each other to close: all closed chains of a joint run within its group.
+"""Groups of joints that share loops: all closed chains through a joint stay within its group.
 
 Clusters and the unknown joints between them are a graph. A closed chain through different clusters stays inside one
 block of it, and that also when joints of the block become known, so what closes there depends on nothing beyond it.
@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 Links = dict[int, tuple[str, str]]
-"""Edge → the clusters between which it leads."""
+"""Edge → the clusters it connects."""
 
 
 def separate_groups(links: Links, tied: Iterable[Sequence[int]]) -> list[list[int]]:
-    """Edges by group, in order; tied: edges of which one makes others known. One alone closes nothing and is left
-    out."""
+    """Edges by group, in order; tied : sets of edges of which one determines the others. A single edge is omitted, as
+    it closes nothing."""
     parents: dict[int, int] = {}
 
     def leader(i: int) -> int:
@@ -25,7 +25,7 @@ def separate_groups(links: Links, tied: Iterable[Sequence[int]]) -> list[list[in
             i = above
         return i
 
-    for together in (*_blocks(links), *tied):
+    for together in (*_biconnected_components(links), *tied):
         for i in together:
             parents[leader(i)] = leader(together[0])
     groups: dict[int, list[int]] = {}
@@ -34,8 +34,8 @@ def separate_groups(links: Links, tied: Iterable[Sequence[int]]) -> list[list[in
     return [group for group in groups.values() if len(group) > 1]
 
 
-def _blocks(links: Links) -> Iterator[list[int]]:
-    """The biconnected components, as edges."""
+def _biconnected_components(links: Links) -> Iterator[list[int]]:
+    """Biconnected components, as edges."""
     around: dict[str, list[int]] = {}
     for i, link in links.items():
         for cluster in link:

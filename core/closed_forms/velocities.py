@@ -30,11 +30,12 @@ from core.spatial.vector import ZERO as ZERO3
 from core.spatial.vector import Vector3, X, Y, Z
 
 SHORT_ARM_FRACTION = 1e-2
-"""Part of a loop's size below which arms count no less in its measure."""
+"""Lever arm, relative to the loop's size, below which shorter arms no longer reduce the conditioning measure."""
 
 
 class Speed(NamedTuple):
-    """An independent speed: an entry of v, or the spin of a rod between two balls (the edge of the one in the tree)."""
+    """An independent speed: an entry of v, or the spin of a rod between two ball joints (edge : the ball in the
+    tree)"""
 
     v: int
     edge: int
@@ -43,19 +44,19 @@ class Speed(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """An elementary joint in the world: where it is, and its columns."""
+    """Pose and motion columns of an elementary joint in the world."""
 
     pose: Pose
     columns: tuple[Motion, ...]
 
     @property
     def z(self) -> Vector3:
-        """Direction of its axis."""
+        """Direction of the joint's axis."""
         return self.columns[0].linear if vanish(self.columns[0].angular) else self.columns[0].angular
 
     @property
     def p(self) -> Vector3:
-        """A point of its axis."""
+        """A point of the joint's axis, m."""
         return self.pose.position
 
 
@@ -70,8 +71,8 @@ _COLUMNS: dict[str, tuple[Motion, ...]] = {
 
 
 @cache
-def _axis(kind: str, cut: bool) -> Callable[..., Axis]:
-    """(numbers of an edge, its coordinates, poses of its nodes) → its axis in the world."""
+def _axis_function(kind: str, cut: bool) -> Callable[..., Axis]:
+    """Function (numbers of an edge, its coordinates, poses of its nodes) → its axis in the world."""
 
     def axis(numbers: EdgeNumbers, q: Sequence[Scalar], X_Wa: Pose, X_Wb: Pose) -> Axis:
         X_WB = X_Wb @ numbers.B
@@ -90,19 +91,19 @@ def _axis(kind: str, cut: bool) -> Callable[..., Axis]:
 
 
 def axis_of(edge: Edge, clusters: Clusters, q: Sequence[Scalar], run: Runner = inline) -> Axis:
-    """At a position q, in a machine whose nodes are all in the world's cluster."""
+    """Axis of an edge at a position q, for a machine whose nodes are all in the world's cluster."""
     own = () if edge.cut else coordinates_of(edge, q)
     poses = clusters.pose[edge.a], clusters.pose[edge.b]
-    return run(_axis(edge.kind, edge.cut), numbers_of(edge), own, *poses)
+    return run(_axis_function(edge.kind, edge.cut), numbers_of(edge), own, *poses)
 
 
 def at(motion: Motion, p: Vector3) -> Vector3:
-    """Velocity of the point p of a body with this motion (given at the world's origin)."""
+    """Velocity of point p of a body with this motion (referred to the world's origin)."""
     return motion.linear + motion.angular.cross(p)
 
 
 class Solver:
-    """One form at one position: solves for any motion of what is known, and says how well it can be solved."""
+    """Velocity solver of one closed chain at one position, with its conditioning."""
 
     def __init__(self, form: Form, kinds: str, axes: list[Axis]) -> None:
         self.form, self.kinds, self.axes = form, kinds, axes
@@ -115,32 +116,32 @@ class Solver:
 
     @property
     def divisor(self) -> Scalar:
-        """What quotients are over."""
-        return _divisor(self.det)
+        """Common divisor of the solution."""
+        return _safe_divisor(self.det)
 
     def _prepare(self) -> None:
         family = self.form.family
         if family == PLANAR:
             self._prepare_planar()
         elif family == SPHERICAL:
-            self.turns = _Three(self.z)
+            self.turns = _LinearSystem3(self.z)
             self.grade = self.turns.grade
         elif family == ROD:
             self._prepare_rod(self.p[2] - self.p[1], self.p[2])
         elif family == MASSLESS:
             self._prepare_rod(self.z[1], self.p[1])
         else:
-            centre = self.p[3] if self.kinds[3] == "S" else _crossing(self.axes[3], self.axes[4])
+            centre = self.p[3] if self.kinds[3] == "S" else _axis_intersection(self.axes[3], self.axes[4])
             self.centre = centre
-            self.arms = [self._arm(k, centre) for k in range(3)]
-            self.points = _Three(self.arms)
+            self.arms = [self._point_velocity(k, centre) for k in range(3)]
+            self.points = _LinearSystem3(self.arms)
             self.grade = self.points.grade
             if self.kinds[3] != "S":
-                self.turns = _Three(self.z[3:])
+                self.turns = _LinearSystem3(self.z[3:])
                 self.grade = times(self.grade, self.turns.grade)
 
-    def _arm(self, k: int, p: Vector3) -> Vector3:
-        """Velocity of p at unit speed of a joint."""
+    def _point_velocity(self, k: int, p: Vector3) -> Vector3:
+        """Velocity of p per unit speed of a joint."""
         return self.z[k] if self.kinds[k] == "P" else self.z[k].cross(p - self.p[k])
 
     def _prepare_planar(self) -> None:
@@ -150,23 +151,24 @@ class Solver:
             self.det = self.n.dot(z[1].cross(z[2]))
             self.grade = times(self.det, self.det)
         elif self.kinds == "PRR":
-            self.n, self.r = z[1], _across(p[1] - p[2], z[1])
+            self.n, self.r = z[1], _component_normal_to(p[1] - p[2], z[1])
             self.det = z[0].dot(self.r)
             self.grade = over(times(self.det, self.det), plus(self.r.dot(self.r), LEAST_DIVISOR))
         else:
             self.n = z[0]
-            self.r, self.s = _across(p[0] - p[1], self.n), _across(p[0] - p[2], self.n)
+            self.r, self.s = _component_normal_to(p[0] - p[1], self.n), _component_normal_to(p[0] - p[2], self.n)
             self.det = self.n.dot(self.r.cross(self.s))
-            self.grade = _grade(times(self.det, self.det), (self.r.dot(self.r), self.s.dot(self.s)))
+            self.grade = _conditioning(times(self.det, self.det), (self.r.dot(self.r), self.s.dot(self.s)))
 
     def _prepare_rod(self, d: Vector3, end: Vector3) -> None:
-        self.d, self.arm = d, self._arm(0, end)
+        self.d, self.arm = d, self._point_velocity(0, end)
         self.det = self.arm.dot(self.d)
         squares = times(self.d.dot(self.d), self.arm.dot(self.arm))
         self.grade = over(times(self.det, self.det), plus(squares, LEAST_DIVISOR))
 
     def solve(self, known: Motion) -> tuple[list[Any], Scalar, Scalar]:
-        """Walking speeds that make up for a known motion, and (what moves)² and (what moves it)² in m/s or rad/s."""
+        """Joint speeds, in the chain's direction, that compensate a known motion, and the squares of the moving and the
+        moved speeds in m/s or rad/s."""
         if self.form.family == PLANAR:
             return self._solve_planar(known)
         if self.form.family == SPHERICAL:
@@ -221,55 +223,55 @@ class Solver:
         return [*x, *rest], moved, u.dot(u)
 
 
-class _Three:
-    """x with Σ c_k x_k = b, by Cramer's rule."""
+class _LinearSystem3:
+    """Linear system Σ c_k x_k = b of three unknowns, solved by Cramer's rule."""
 
     def __init__(self, c: Sequence[Vector3]) -> None:
         self.rows = (c[1].cross(c[2]), c[2].cross(c[0]), c[0].cross(c[1]))
         self.det = c[0].dot(self.rows[0])
-        self.grade = _grade(times(self.det, self.det), [e.dot(e) for e in c])
+        self.grade = _conditioning(times(self.det, self.det), [e.dot(e) for e in c])
 
     def solve(self, b: Vector3) -> tuple[Scalar, ...]:
-        """One right-hand side."""
-        divisor = _divisor(self.det)
+        """Solution for one right-hand side."""
+        divisor = _safe_divisor(self.det)
         return tuple(over(b.dot(row), divisor) for row in self.rows)
 
 
-def _divisor(det: Scalar) -> Scalar:
-    """What is divided by in the place of a determinant. That of a singular loop of fixed numbers is a literal zero: 1
-    keeps quotients finite, which are not used there."""
+def _safe_divisor(det: Scalar) -> Scalar:
+    """The determinant, or 1 if it is a literal zero as in singular loops of fixed numbers, to keep (unused) quotients
+    finite."""
     return 1.0 if is_zero(det) else det
 
 
-def _grade(square: Scalar, squares: Sequence[Scalar]) -> Scalar:
-    """det² over the squares of the columns; short ones count as a part of the sum."""
+def _conditioning(square: Scalar, squares: Sequence[Scalar]) -> Scalar:
+    """det² relative to the squared columns; short columns count as a fraction of the sum."""
     floor = times(SHORT_ARM_FRACTION, total(squares))
     for each in squares:
         square = over(square, plus(plus(each, floor), LEAST_DIVISOR))
     return square
 
 
-def _across(v: Vector3, n: Vector3) -> Vector3:
+def _component_normal_to(v: Vector3, n: Vector3) -> Vector3:
     return v - n.scaled(n.dot(v))
 
 
-def _crossing(a: Axis, b: Axis) -> Vector3:
-    """Where two axes that meet do so."""
+def _axis_intersection(a: Axis, b: Axis) -> Vector3:
+    """Intersection of two axes."""
     # a.p + s a.z nearest to b: s = ((b.p − a.p) × b.z) · (a.z × b.z) / |a.z × b.z|²
     n = a.z.cross(b.z)
     s = over((b.p - a.p).cross(b.z).dot(n), n.dot(n))
     return a.p + a.z.scaled(s)
 
 
-def _stepping(a: Motion, across: Motion, b: Motion) -> Motion:
+def _step_across(a: Motion, across: Motion, b: Motion) -> Motion:
     return a + across - b
 
 
-def _stepping_back(a: Motion, across: Motion, b: Motion) -> Motion:
+def _step_back_across(a: Motion, across: Motion, b: Motion) -> Motion:
     return -(a + across - b)
 
 
-def _summed(*pairs: tuple[Motion, Motion]) -> Motion:
+def _motion_sum(*pairs: tuple[Motion, Motion]) -> Motion:
     result = ZERO
     for into, out in pairs:
         result = result + into - out
@@ -277,11 +279,11 @@ def _summed(*pairs: tuple[Motion, Motion]) -> Motion:
 
 
 Columns = dict[int, Motion]
-"""Number of an independent speed → the motion that it gives; what it does not move is left out."""
+"""Index of an independent speed → resulting motion; zero motions are omitted."""
 
 
 class Flow:
-    """Motions of the nodes against the first node of their cluster while clusters grow.
+    """Motions of the nodes relative to the first node of their cluster, while clusters merge.
 
     What is carried along by another node has that node's own motion, the same object: around a chain that moves as a
     whole nothing is left.
@@ -294,14 +296,14 @@ class Flow:
         self.motion: dict[str, Columns] = {node: {} for node in nodes}
 
     def join(self, edge: Edge, across: Columns) -> None:
-        """Make two clusters one; across: motions of b against a."""
+        """Merge two clusters; across : motions of b relative to a"""
         first, second = self.root[edge.a], self.root[edge.b]
         if first == second:
             return
         turned = second == WORLD
         if turned:
             first, second = second, first
-        moved = self._moved(self.motion[edge.a], across, self.motion[edge.b], turned)
+        moved = self._relative_cluster_motions(self.motion[edge.a], across, self.motion[edge.b], turned)
         for node in self.members.pop(second):
             before = self.motion[node]
             self.motion[node] = {**before, **moved}
@@ -310,9 +312,9 @@ class Flow:
             self.root[node] = first
             self.members[first].append(node)
 
-    def _moved(self, a: Columns, across: Columns, b: Columns, turned: bool) -> Columns:
-        """How the cluster that comes in moves against the other one."""
-        carrying, step = (b, _stepping_back) if turned else (a, _stepping)
+    def _relative_cluster_motions(self, a: Columns, across: Columns, b: Columns, turned: bool) -> Columns:
+        """Motions of the merged cluster relative to the other one."""
+        carrying, step = (b, _step_back_across) if turned else (a, _step_across)
         alone = carrying.keys() - across.keys() - (a if turned else b).keys()
         result = {}
         for k in sorted(a.keys() | across.keys() | b.keys()):
@@ -321,7 +323,7 @@ class Flow:
         return result
 
     def around(self, form: Form, edges: list[Edge]) -> Columns:
-        """Sum of the known motions around the chain."""
+        """Sum of the known motions around a chain."""
         met = []
         chain = form.chain
         for (i, forward), (k, onward) in zip(chain, chain[1:] + chain[:1], strict=True):
@@ -332,12 +334,12 @@ class Flow:
         for k in sorted(set().union(*(each for pair in met for each in pair))):
             pairs = [(into.get(k, ZERO), out.get(k, ZERO)) for into, out in met if into.get(k) is not out.get(k)]
             if pairs:
-                result[k] = self.run(_summed, *pairs)
+                result[k] = self.run(_motion_sum, *pairs)
         return result
 
 
 def span(columns: Sequence[Motion], values: Sequence[Scalar]) -> Motion:
-    """Σ S_k v_k."""
+    """Linear combination Σ S_k v_k."""
     result = ZERO
     for column, value in zip(columns, values, strict=True):
         result = result + column.scaled(value)
@@ -345,28 +347,28 @@ def span(columns: Sequence[Motion], values: Sequence[Scalar]) -> Motion:
 
 
 def quality(grades: Sequence[Scalar], gains: Sequence[Scalar], run: Runner) -> list[Scalar]:
-    """(least sine, largest gain of speeds) of all forms."""
+    """(smallest sine, largest gain of speeds) of all chain solutions."""
     most: Scalar = 0.0
     for gain in gains:
-        most = run(_greater, most, gain)
-    return [run(_sine, least(grades, run)), run(sqrt, most)]
+        most = run(_larger, most, gain)
+    return [run(_sine_from_square, least(grades, run)), run(sqrt, most)]
 
 
 def least(values: Sequence[Scalar], run: Runner) -> Scalar:
-    """The smallest; 1 of none."""
+    """The smallest value; 1 for an empty sequence."""
     result: Scalar = 1.0
     for value in values:
-        result = run(_lesser, result, value)
+        result = run(_smaller, result, value)
     return result
 
 
-def _lesser(a: Scalar, b: Scalar) -> Scalar:
+def _smaller(a: Scalar, b: Scalar) -> Scalar:
     return apply("fmin", a, b)
 
 
-def _greater(a: Scalar, b: Scalar) -> Scalar:
+def _larger(a: Scalar, b: Scalar) -> Scalar:
     return apply("fmax", a, b)
 
 
-def _sine(square: Scalar) -> Scalar:
+def _sine_from_square(square: Scalar) -> Scalar:
     return sqrt(apply("fmax", square, 0.0))

@@ -1,1 +1,1 @@
-"""A graph of expressions becomes machine code: instructions, LLVM text, object cache, call."""
+"""Compilation of expression graphs to machine code: instructions, LLVM IR, object cache, calls."""

@@ -1,4 +1,4 @@
-"""One thread that compiles what is asked for, in the background."""
+"""Background thread that compiles functions."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 Job = Callable[[], None]
 PAUSE = 0.03
-"""Seconds before the first job: short scripts end without having compiled anything."""
+"""Delay (s) before the first job, so that short scripts end without compiling anything."""
 FOR_EVER = threading.TIMEOUT_MAX
 IDLE = 0.2
-"""Seconds without work after which the thread ends."""
+"""Time (s) without work after which the thread ends."""
 
 _jobs: queue.Queue[Job] = queue.Queue()
 _allowed = threading.Event()
@@ -23,44 +23,43 @@ _worker: threading.Thread | None = None
 
 
 class Stopped(Exception):
-    """The program ends: what was asked for is dropped."""
+    """Raised in a compile job when the program ends."""
 
 
 def go_on() -> None:
-    """Called by long jobs again and again. Raises Stopped when the program ends."""
+    """Raise Stopped if the program is ending; long jobs call this regularly."""
     if _stopping.is_set():
         raise Stopped
 
 
 def submit(job: Job) -> None:
-    """Run the job in the background, after those before it."""
+    """Queue a job for the background thread."""
     global _worker
     with _start:
         _jobs.put(job)
         if _worker is None:
-            _worker = threading.Thread(target=_work, name="kinetostat-compiler", daemon=True)
+            _worker = threading.Thread(target=_run_jobs, name="kinetostat-compiler", daemon=True)
             _worker.start()
 
 
 def busy() -> bool:
-    """Whether something waits to be compiled, or is being compiled."""
+    """Return True while jobs are waiting or running."""
     return _worker is not None
 
 
 def hold(seconds: float = FOR_EVER) -> None:
-    """Begin to compile so long after something was first asked for, or when told to `resume`: something else is awaited
-    before, or nothing is evaluated often, and the interpreter serves."""
+    """Set the delay before the next compilation, until then the interpreter evaluates; `resume` ends it early."""
     global _patience
     _patience = seconds
 
 
 def resume() -> None:
-    """Compile what was asked for, and from now on at once."""
+    """Start waiting compilations now, and later ones without delay."""
     hold(PAUSE)
     _allowed.set()
 
 
-def _work() -> None:
+def _run_jobs() -> None:
     global _worker
     _allowed.wait(_patience)
     _allowed.clear()
@@ -78,8 +77,8 @@ def _work() -> None:
 
 
 @atexit.register
-def _stop() -> None:
-    """Let the job in hand end (LLVM must not be left in mid-work), drop the others."""
+def _stop_at_exit() -> None:
+    """Wait for the running job (LLVM must not be interrupted) and drop the others."""
     _stopping.set()
     _allowed.set()
     with _start:

@@ -1,4 +1,4 @@
-"""Evaluating tables of blocks: by the interpreter at once, by machine code when it is compiled."""
+"""Evaluation of block tables by the interpreter or, once compiled, by machine code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.codegen.pieces import in_pieces
 
 
 class BlockInterpreter:
-    """Runs the rows one by one through CasADi's interpreter; see `evaluator.Code`."""
+    """Evaluates a block table row by row with CasADi's interpreter; see `evaluator.Code`."""
 
     interpreted: ClassVar[bool] = True
 
@@ -25,12 +25,12 @@ class BlockInterpreter:
         self.table, self.checked = table, checked
 
     def bind(self, p: Array) -> tuple[list[Array], Array, Callable[[], Any]]:
-        """See `single_state`."""
+        """Return input buffers, output buffer and evaluating function for parameters p; see `single_state`."""
         table, memory = self.table, self.table.workspace()
-        views = _views(memory, table.inputs)
+        views = _argument_views(memory, table.inputs)
         views[-1][:] = p
         out = np.zeros(len(table.outputs))
-        blocks = [_bound(block.function) for block in table.blocks]
+        blocks = [_bound_function(block.function) for block in table.blocks]
 
         def call() -> bool:
             for number, *starts, first in table.rows:
@@ -47,11 +47,11 @@ class BlockInterpreter:
         return views[:-1], out, call
 
     def path(self, p: Array, shape: Sequence[int], general: Path, guard: Guard = FREE) -> Path:
-        """See `Code.path`."""
+        """Return a function for single states; see `Code.path`."""
         return single_state.path(*self.bind(p), shape, general, guard)
 
     def batch(self, inputs: Sequence[Array], p: Array, out: Array) -> int:
-        """See `Code.batch`."""
+        """Evaluate an array of states; see `Code.batch`."""
         failures = 0
         states, result, call = self.bind(p if p.ndim == 1 else p[0])
         for k in range(len(out)):
@@ -64,7 +64,7 @@ class BlockInterpreter:
         return failures
 
 
-def _bound(function: Any) -> tuple[Array, Array, Callable[[], None]]:
+def _bound_function(function: Any) -> tuple[Array, Array, Callable[[], None]]:
     buffer, trigger = function.buffer()
     operands: Any = np.zeros(function.numel_in(0))
     results: Any = np.zeros(function.numel_out(0))
@@ -79,7 +79,7 @@ def _bound(function: Any) -> tuple[Array, Array, Callable[[], None]]:
     return operands, results, call
 
 
-def _views(memory: Array, lengths: Sequence[int]) -> list[Array]:
+def _argument_views(memory: Array, lengths: Sequence[int]) -> list[Array]:
     views, offset = [], 0
     for length in lengths:
         views.append(memory[offset : offset + length])
@@ -88,7 +88,7 @@ def _views(memory: Array, lengths: Sequence[int]) -> list[Array]:
 
 
 class BlockCode:
-    """Runs a table in machine code; see `evaluator.Code`."""
+    """Evaluates a block table in machine code; see `evaluator.Code`."""
 
     interpreted: ClassVar[bool] = False
 
@@ -107,18 +107,19 @@ class BlockCode:
         )
 
     def table_arguments(self) -> tuple[int, int, int, int]:
-        """(address of the words, how many rows, address of the places, how many) as `run` takes them."""
+        """Return the table as the compiled function `run` takes it: address of the rows, number of rows, address of the
+        result slots, number of results."""
         return self.words.ctypes.data, len(self.table.rows), self.places.ctypes.data, len(self.places)
 
     def path(self, p: Array, shape: Sequence[int], general: Path, guard: Guard = FREE) -> Path:
-        """See `Code.path`."""
+        """Return a function for single states; see `Code.path`."""
         memory = self.table.workspace()
         further = (memory.ctypes.data, *self.table_arguments())
         sizes, keep = self.table.inputs[:-1], (self, memory)
         return direct_call.path(self.batch_address, further, sizes, p, shape, general, keep, guard)
 
     def batch(self, inputs: Sequence[Array], p: Array, out: Array) -> int:
-        """See `Code.batch`."""
+        """Evaluate an array of states; see `Code.batch`."""
         stride = p.shape[-1] if p.ndim > 1 else 0
         arrays, strides = (*inputs, p, out), (*self.table.inputs[:-1], stride, len(self.places))
 

@@ -1,4 +1,4 @@
-"""LLVM IR text of a table of blocks: the blocks, and the loop that follows the table.
+"""LLVM IR of a block table: the blocks, and the loop over its rows.
 
 i64 run(ws, table, rows, places, count, y) executes the rows on the workspace and collects the result;
 i64 block_batch(n, pstride, ws, table, rows, places, count, inputs…, y) does so for n states.
@@ -80,7 +80,7 @@ done:
 """
 
 
-def _block(number: int, block: Block) -> str:
+def _block_ir(number: int, block: Block) -> str:
     instructions = instructions_of(block.function)
     inputs = [i for i in instructions if i.operation == ca.OP_INPUT]
     outputs = [i for i in instructions if i.operation == ca.OP_OUTPUT]
@@ -107,7 +107,7 @@ def _block(number: int, block: Block) -> str:
     return "\n".join([*lines, *straight([*inputs, *between, *outputs], load, store), "  ret void", "}"])
 
 
-def _run(blocks: Sequence[Block], *, checked: bool) -> str:
+def _run_ir(blocks: Sequence[Block], *, checked: bool) -> str:
     cases = " ".join(f"i32 {k}, label %case{k}" for k in range(len(blocks)))
     lines = [
         "define i64 @run(ptr %ws, ptr %table, i64 %rows, ptr %places, i64 %count, ptr %y) nounwind {",
@@ -150,7 +150,7 @@ def _run(blocks: Sequence[Block], *, checked: bool) -> str:
     return "\n".join(lines)
 
 
-def _batch(lengths: Sequence[int]) -> str:
+def _batch_ir(lengths: Sequence[int]) -> str:
     count = len(lengths)
     pointers = ", ".join(f"ptr %b{i}" for i in range(count))
     lines = [
@@ -190,8 +190,9 @@ def _batch(lengths: Sequence[int]) -> str:
 
 
 def module(blocks: Sequence[Block], lengths: Sequence[int], *, checked: bool) -> str:
-    """IR of a table's blocks and of the loops that run them; `checked` as in `core.codegen.llvm_ir.module`."""
-    bodies = [_block(number, block) for number, block in enumerate(blocks)]
+    """Return the IR of a table's blocks and of the loops that run them; `checked` as in
+    `core.codegen.llvm_ir.module`."""
+    bodies = [_block_ir(number, block) for number, block in enumerate(blocks)]
     return "\n".join(
         [
             DECLARATIONS,
@@ -199,7 +200,7 @@ def module(blocks: Sequence[Block], lengths: Sequence[int], *, checked: bool) ->
             _COPY,
             _COLLECT if checked else _GATHER,
             *bodies,
-            _run(blocks, checked=checked),
-            _batch(lengths),
+            _run_ir(blocks, checked=checked),
+            _batch_ir(lengths),
         ]
     )

@@ -1,4 +1,4 @@
-"""Long recursions as tables of block calls.
+"""Tables of block calls, which represent long recursions.
 
 `Recorder` is a runner (core.mechanics.runner) that does not execute a step but notes it: scalars become slots of a
 workspace, and each distinct step — the same function on the same structure, with the same literal zeros and ones — is
@@ -24,11 +24,11 @@ from core.spatial.vector import Vector3
 
 Array = NDArray[np.float64]
 MOST_VARIANTS = 24
-"""Specialised blocks of one step; further ones are served by a general block."""
+"""Maximum number of specialised blocks per step; a general block serves further operand patterns."""
 
 
 class Slot:
-    """A scalar in the workspace."""
+    """Scalar in the workspace of a table, by its index."""
 
     __slots__ = ("index",)
 
@@ -37,22 +37,23 @@ class Slot:
 
 
 class Block(NamedTuple):
-    """A step traced for one pattern of operands."""
+    """Step of a recursion traced for one pattern of operands."""
 
     function: ca.Function
-    """(operands) → (results), both flat."""
+    """CasADi function (operands) → (results), both flat."""
     runs: tuple[int, ...]
-    """Lengths of the contiguous pieces in which the operands lie in the workspace."""
+    """Lengths of the contiguous pieces of the workspace that hold the operands."""
     step: int
-    """Number of the code that was traced; all variants have the same."""
+    """Number of the traced step; all variants of a step share it."""
 
 
 @dataclass
 class Table:
-    """A recursion: blocks, and the rows (block, starts of operand runs, start of results) that string them together."""
+    """Recorded recursion: blocks, and rows (block, starts of operand pieces, start of results) that call them in
+    order."""
 
     inputs: tuple[int, ...]
-    """Lengths of the arguments, the parameters last; they lie at the beginning of the workspace."""
+    """Lengths of the arguments, parameters last, which are at the beginning of the workspace."""
     blocks: list[Block] = field(default_factory=list)
     rows: list[tuple[int, ...]] = field(default_factory=list)
     constants: dict[int, float] = field(default_factory=dict)
@@ -61,7 +62,7 @@ class Table:
     """Slot of every entry of the result."""
 
     def workspace(self) -> Array:
-        """A workspace with its constants in place."""
+        """Return a new workspace with the constants filled in."""
         return self._template.copy()
 
     @cached_property
@@ -71,16 +72,16 @@ class Table:
         return memory
 
     def words(self) -> NDArray[np.int32]:
-        """The rows, one behind the other."""
+        """Return all rows as one flat integer array, as the compiled loop reads them."""
         return np.array([word for row in self.rows for word in row], dtype=np.int32)
 
     def operations(self) -> int:
-        """How many all rows take together."""
+        """Return the total number of operations of all rows."""
         each = [block.function.n_instructions() for block in self.blocks]
         return sum(each[number] for number, *_ in self.rows)
 
     def allocate(self, count: int) -> range:
-        """Fresh slots."""
+        """Allocate new slots."""
         first, self.size = self.size, self.size + count
         return range(first, self.size)
 
@@ -89,7 +90,7 @@ _LEAF = object()
 
 
 def flatten(x: Any, leaves: list[Scalar]) -> Any:
-    """Append the scalars inside nested tuples and dataclasses; returns the structure without them."""
+    """Append the scalars inside nested tuples and dataclasses to `leaves`; returns the structure without them."""
     kind = type(x)
     if kind is Slot or kind is float:
         leaves.append(x)
@@ -100,7 +101,7 @@ def flatten(x: Any, leaves: list[Scalar]) -> Any:
     if isinstance(x, tuple):
         return (kind, *[flatten(item, leaves) for item in x])
     if hasattr(kind, "__dataclass_fields__"):
-        return (kind, *[flatten(getattr(x, name), leaves) for name in _names(kind)])  # type: ignore[arg-type]
+        return (kind, *[flatten(getattr(x, name), leaves) for name in _field_names(kind)])  # type: ignore[arg-type]
     if x is None:
         return None
     leaves.append(x)
@@ -108,13 +109,13 @@ def flatten(x: Any, leaves: list[Scalar]) -> Any:
 
 
 @cache
-def _names(kind: type[Any]) -> tuple[str, ...]:
-    """Of the fields of a dataclass."""
+def _field_names(kind: type[Any]) -> tuple[str, ...]:
+    """Return the field names of a dataclass."""
     return tuple(each.name for each in fields(kind))
 
 
 def unflatten(structure: Any, leaves: Iterator[Scalar]) -> Any:
-    """The nested tuples with their scalars put back."""
+    """Rebuild nested tuples and dataclasses from their structure and scalars."""
     if structure is _LEAF:
         return next(leaves)
     if structure is Vector3:
@@ -127,7 +128,7 @@ def unflatten(structure: Any, leaves: Iterator[Scalar]) -> Any:
 
 
 class _Variant(NamedTuple):
-    """A block, and what its results look like: structure, and literals (None where a slot goes)."""
+    """Block, and the form of its results: structure and literals (None where a slot goes)."""
 
     number: int
     structure: Any
@@ -135,12 +136,12 @@ class _Variant(NamedTuple):
 
 
 class Recorder:
-    """Notes the steps of a recursion in a table."""
+    """Runner that records the steps of a recursion in a table."""
 
     def __init__(self, lengths: Sequence[int], p: Sequence[ca.SX]) -> None:
         self.table = Table(tuple(lengths))
         self.inputs = [[Slot(k) for k in self.table.allocate(length)] for length in lengths]
-        """Arguments of the function as slots, the parameters last."""
+        """Slots of the function's arguments, parameters last."""
         self.p = list(p)
         self._derived: list[tuple[ca.SX, int]] = []
         self._own = {x.element_hash(): slot.index for x, slot in zip(self.p, self.inputs[-1], strict=True)}
@@ -155,7 +156,7 @@ class Recorder:
         family = (step, structure)
         pattern = tuple(x if type(x) is float and x in (0.0, 1.0) else None for x in leaves)
         operands = self._operands(leaves, pattern)
-        runs, starts = _runs(operands)
+        runs, starts = _contiguous_runs(operands)
         variant = self._variants.get((family, pattern, runs))
         if variant is None:
             if self._counts.get(family, 0) >= MOST_VARIANTS:
@@ -164,19 +165,20 @@ class Recorder:
                 runs = (1,) * len(leaves)
                 variant = self._variants.get((family, pattern, runs))
             if variant is None:
-                variant = self._variants[family, pattern, runs] = self._trace(step, structure, pattern, runs)
+                variant = self._variants[family, pattern, runs] = self._trace_step(step, structure, pattern, runs)
                 self._counts[family] = self._counts.get(family, 0) + 1
-        return self._call(variant, starts)
+        return self._call_variant(variant, starts)
 
     def _operands(self, leaves: list[Scalar], pattern: Sequence[float | None]) -> list[int]:
-        """Slot of every operand that is not a literal of the pattern; constants and expressions get fresh ones."""
+        """Return the slot of every operand that is not a literal of the pattern; constants and expressions get new
+        slots."""
         result = []
         for leaf, literal in zip(leaves, pattern, strict=True):
             if literal is None:
-                result.append(leaf.index if isinstance(leaf, Slot) else self._fresh(leaf))
+                result.append(leaf.index if isinstance(leaf, Slot) else self._new_slot(leaf))
         return result
 
-    def _fresh(self, leaf: Scalar) -> int:
+    def _new_slot(self, leaf: Scalar) -> int:
         if isinstance(leaf, ca.SX) and (own := self._own.get(leaf.element_hash())) is not None:
             return own
         slot = self.table.allocate(1)[0]
@@ -186,7 +188,9 @@ class Recorder:
             self._derived.append((leaf, slot))
         return slot
 
-    def _trace(self, step: Any, structure: Any, pattern: Sequence[float | None], runs: tuple[int, ...]) -> _Variant:
+    def _trace_step(
+        self, step: Any, structure: Any, pattern: Sequence[float | None], runs: tuple[int, ...]
+    ) -> _Variant:
         operands = symbols("x", sum(runs))
         given = iter(operands)
         arguments = unflatten(structure, iter([next(given) if x is None else x for x in pattern]))
@@ -194,15 +198,15 @@ class Recorder:
         shape = flatten(step(*arguments), leaves)
         literals = tuple(x if type(x) is float else None for x in leaves)
         results = [x for x in leaves if type(x) is not float]
-        self._add([column(operands)], results, runs, step)
+        self._add_block([column(operands)], results, runs, step)
         return _Variant(len(self.table.blocks) - 1, shape, literals)
 
-    def _add(self, operands: list[ca.SX], results: list[Any], runs: tuple[int, ...], step: Any) -> None:
+    def _add_block(self, operands: list[ca.SX], results: list[Any], runs: tuple[int, ...], step: Any) -> None:
         function = ca.Function("b", operands, [column(results)], {"cse": True})
         code = self._steps.setdefault(getattr(step, "__code__", step), len(self._steps))
         self.table.blocks.append(Block(function, runs, code))
 
-    def _call(self, variant: _Variant, starts: tuple[int, ...]) -> Any:
+    def _call_variant(self, variant: _Variant, starts: tuple[int, ...]) -> Any:
         count = sum(literal is None for literal in variant.literals)
         slots = iter(self.table.allocate(count))
         first = self.table.size - count
@@ -212,7 +216,7 @@ class Recorder:
         return unflatten(variant.structure, iter(leaves))
 
     def finish(self, result: Sequence[Scalar]) -> Table:
-        """The table, its result given; expressions in parameters are computed first."""
+        """Return the table for a given result; expressions in parameters are computed first."""
         table = self.table
         constants: dict[float, int] = {}
         for entry in result:
@@ -220,23 +224,23 @@ class Recorder:
                 table.outputs.append(entry.index)
             elif isinstance(entry, float):
                 if entry not in constants:
-                    constants[entry] = self._fresh(entry)
+                    constants[entry] = self._new_slot(entry)
                 table.outputs.append(constants[entry])
             else:
-                table.outputs.append(self._fresh(entry))
+                table.outputs.append(self._new_slot(entry))
         if self._derived:
             # one block computes all expressions, gathered behind one another, and then each goes to its slot
             values = [value for value, _ in self._derived]
-            self._add([column(self.p)], values, (len(self.p),), "expressions")
-            self._add([column(x := symbols("x", 1))], list(x), (1,), "copy")
+            self._add_block([column(self.p)], values, (len(self.p),), "expressions")
+            self._add_block([column(x := symbols("x", 1))], list(x), (1,), "copy")
             place = table.allocate(len(values))
             copies = [(len(table.blocks) - 1, place[k], slot) for k, (_, slot) in enumerate(self._derived)]
             table.rows[:0] = [(len(table.blocks) - 2, self.inputs[-1][0].index, place[0]), *copies]
         return table
 
 
-def _runs(slots: list[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Lengths and starts of the pieces of consecutive slots."""
+def _contiguous_runs(slots: list[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return lengths and starts of the pieces of consecutive slots."""
     lengths: list[int] = []
     starts: list[int] = []
     for slot in slots:

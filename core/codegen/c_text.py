@@ -1,4 +1,4 @@
-"""C99 text of a trace: straight-line code in which each value is assigned once.
+"""C99 code of a traced function: straight-line code in which each variable is assigned once.
 
 Functions of many instructions are cut into pieces, since compilers need more than linear time for long ones; what one
 piece leaves for a later one lies in an array `w`, whose places are used again once nobody reads them any more.
@@ -16,9 +16,9 @@ from core.codegen.instructions import Instruction, instructions_of
 from core.codegen.llvm_ir import LIBRARY
 
 LONGEST = 4000
-"""Instructions up to which a function stays in one piece."""
+"""Maximum number of instructions of a function that is not split."""
 PIECE = 1000
-"""Instructions of a piece of a longer one."""
+"""Number of instructions per part of a split function."""
 
 _PLAIN = {
     ca.OP_ASSIGN: "{0}",
@@ -68,13 +68,13 @@ COUNTED = ("additions", "multiplications", "divisions", "square roots", "transce
 
 
 class Precision(NamedTuple):
-    """How numbers are written: the type, what is put behind names of functions and behind constants."""
+    """Floating-point format of the C code: type, suffix of function names, suffix of constants."""
 
     type: str
     suffix: str
 
     def number(self, value: float) -> str:
-        """A constant, exactly: short ones in decimals, others in hexadecimal with the decimal value beside it."""
+        """Write a constant exactly: short ones in decimal, others in hexadecimal with the decimal value as comment."""
         if math.isnan(value):
             return "NAN"
         if math.isinf(value):
@@ -88,7 +88,7 @@ PRECISIONS = {"double": Precision("double", ""), "float": Precision("float", "f"
 
 
 class CFunction(NamedTuple):
-    """A static function `void name(const T a0[], …, T y[])` in C.
+    """Static C function `void name(const T a0[], …, T y[])`.
 
     text : of the function, those of its pieces before it
     used : which arguments it takes; the others do not stand in its head
@@ -103,12 +103,12 @@ class CFunction(NamedTuple):
     operations: dict[str, int]
 
     def call(self, arguments: Sequence[str], result: str) -> str:
-        """The statement that calls it; arguments : of all, used or not."""
+        """Return the C statement that calls the function; arguments : all arguments, used or not."""
         return f"{self.name}({', '.join([*(arguments[i] for i in self.used), result])});"
 
 
 def c_function(name: str, function: ca.Function, precision: Precision, letters: Sequence[str]) -> CFunction:
-    """The C text of a traced function with one result; letters : names of its arguments.
+    """Return the C code of a traced function with one result; letters : names of its arguments.
 
     Raises NotImplementedError for an operation that C has none for.
     """
@@ -124,7 +124,7 @@ def c_function(name: str, function: ca.Function, precision: Precision, letters: 
 
 
 class _Writer:
-    """Writes one function, whole or in pieces."""
+    """Writer of one C function, in one piece or split."""
 
     def __init__(
         self,
@@ -138,31 +138,33 @@ class _Writer:
         self.instructions = instructions
         self.one, self.zero = precision.number(1.0), precision.number(0.0)
         self.names: dict[int, str] = {}
-        """Of values, where they are read."""
+        """C expression of each value where it is read."""
 
     @property
     def head(self) -> list[str]:
-        """Parameters of the function."""
+        """Return the parameters of the function."""
         real = self.precision.type
         return [*(f"const {real} {self.letters[i]}[]" for i in self.used)]
 
     def text(self) -> str:
-        """All of it."""
+        """Return the complete text of the function."""
         pieces = [self.instructions]
         if len(self.instructions) > LONGEST:
             pieces = [self.instructions[at : at + PIECE] for at in range(0, len(self.instructions), PIECE)]
         if len(pieces) == 1:
-            return self._function(self.name, [*self.head, f"{self.precision.type} y[]"], self._lines(pieces[0], {}))
+            return self._function_text(
+                self.name, [*self.head, f"{self.precision.type} y[]"], self._statements(pieces[0], {})
+            )
         return self._in_pieces(pieces)
 
-    def _function(self, name: str, head: Sequence[str], lines: Sequence[str]) -> str:
+    def _function_text(self, name: str, head: Sequence[str], lines: Sequence[str]) -> str:
         return "\n".join([f"static void {name}({', '.join(head)})", "{", *(f"    {line}" for line in lines), "}", ""])
 
     def _in_pieces(self, pieces: Sequence[Sequence[Instruction]]) -> str:
-        places, size = self._places(pieces)
+        places, size = self._places_of_shared_values(pieces)
         real, texts, calls = self.precision.type, list[str](), list[str]()
         for k, piece in enumerate(pieces):
-            name, lines = f"{self.name}_{k}", self._lines(piece, places)
+            name, lines = f"{self.name}_{k}", self._statements(piece, places)
             body = "\n".join(lines)
             taken = [self.letters[i] for i in self.used if f"{self.letters[i]}[" in body]
             heads = [f"const {real} {letter}[]" for letter in taken]
@@ -171,13 +173,13 @@ class _Writer:
                 if f"{letter}[" in body:
                     heads.append(f"{real} {letter}[]" if f"\n{letter}[" in f"\n{body}" else f"const {real} {letter}[]")
                     passed.append(letter)
-            texts.append(self._function(name, heads, lines))
+            texts.append(self._function_text(name, heads, lines))
             calls.append(f"{name}({', '.join(passed)});")
-        outer = self._function(self.name, [*self.head, f"{real} y[]"], [f"{real} w[{max(size, 1)}];", "", *calls])
+        outer = self._function_text(self.name, [*self.head, f"{real} y[]"], [f"{real} w[{max(size, 1)}];", "", *calls])
         return "\n".join([*texts, outer])
 
-    def _places(self, pieces: Sequence[Sequence[Instruction]]) -> tuple[dict[int, int], int]:
-        """Where in `w` values lie that a later piece reads: {value: place}, and how many there are."""
+    def _places_of_shared_values(self, pieces: Sequence[Sequence[Instruction]]) -> tuple[dict[int, int], int]:
+        """Return the index in `w` of each value that a later part reads, {value: index}, and the length of `w`."""
         made, last = dict[int, int](), dict[int, int]()
         for k, piece in enumerate(pieces):
             for ins in piece:
@@ -195,7 +197,7 @@ class _Writer:
                 places[value] = free.pop()
         return places, size
 
-    def _lines(self, piece: Sequence[Instruction], places: dict[int, int]) -> list[str]:
+    def _statements(self, piece: Sequence[Instruction], places: dict[int, int]) -> list[str]:
         lines, kept = list[str](), list[str]()
         for value, place in places.items():
             if self.names.get(value, "").startswith("t"):  # made by an earlier piece
@@ -221,6 +223,6 @@ class _Writer:
             called, count = _CALLS[ins.operation]
             return f"{called}{self.precision.suffix}({', '.join(arguments[:count])})"
         if ins.operation not in _PLAIN:
-            raise NotImplementedError(f"operation {ins.operation} has no C")
+            raise NotImplementedError(f"operation {ins.operation} has no C equivalent")
         safe = [f"({x})" if x.startswith("-") else x for x in arguments]
         return _PLAIN[ins.operation].format(*safe, one=self.one, zero=self.zero)

@@ -1,4 +1,4 @@
-"""Calls from Python straight into machine code: functions of Python's own kind, written as LLVM text.
+"""Direct calls from Python to machine code through C-API functions written in LLVM IR.
 
 Such a function reads its arrays where they lie (buffer protocol), has an empty array copied for the result and hands
 both to the machine code: nothing is converted, nothing is copied, and every thread may call. Arguments that are not
@@ -26,14 +26,14 @@ from core.codegen.object_code import Library
 Array = NDArray[np.float64]
 Path = Callable[..., Any]
 MOST = 6
-"""Arguments a function has at most (`core.codegen.signature`)."""
+"""Maximum number of arguments of a function (`core.codegen.signature`)."""
 _FIRST = MOST + 5
-"""Numbers of a record before further ones: how many arguments, bytes of each, function, parameters, where the guard's
-checks begin and end."""
+"""Fixed length of a call record: number of arguments, bytes of each, function, parameters, begin and end of the guard's
+checks."""
 _TABLE = 5
-"""Numbers that `block_batch` takes before the arguments: workspace, words, rows, places, how many."""
+"""Number of values that `block_batch` takes before the arguments: workspace, words, rows, places, number of places."""
 _FLOATS = int.from_bytes(b"d\0", sys.byteorder)
-"""The buffer protocol's word for doubles, read as one number."""
+"""Format string of doubles in the buffer protocol, read as one integer."""
 _FASTCALL = 0x80
 _INTERFACE = {
     "PyTuple_GetItem": "ptr @{}(ptr, i64)",
@@ -46,9 +46,9 @@ _INTERFACE = {
     "PyObject_Vectorcall": "ptr @{}(ptr, ptr, i64, ptr)",
     "Py_DecRef": "void @{}(ptr)",
 }
-"""What is called of Python's interface (its stable part)."""
+"""Functions of Python's stable C API that the code calls."""
 _once = threading.Lock()
-"""What paths share is made by one thread: of two that make it at once, one would keep what the other has lost."""
+"""Lock for the creation of objects shared by all paths."""
 
 _TEXT = """
 define ptr @{name}(ptr %self, ptr %arrays, i64 %count) nounwind {{
@@ -211,7 +211,7 @@ end:
 
 
 class _Definition(ctypes.Structure):
-    """Python's PyMethodDef."""
+    """Mirror of Python's C structure PyMethodDef."""
 
     _fields_ = (
         ("name", ctypes.c_char_p),
@@ -231,32 +231,32 @@ def path(
     keep: Any,
     guard: Guard = FREE,
 ) -> Path:
-    """A function of one state each of arrays with these sizes.
+    """Return a Python function that calls machine code for single states, given as arrays of these sizes.
 
     batch : address of a function of (1, 0, further…, arguments…, p, result), which gives the number of failures;
     further : none, or what `block_batch` takes before the arguments; shape : of the result; general : the path for
     everything else; keep : what must live as long as the addresses are used; guard : which numbers the function takes
     """
     if len(sizes) > MOST:
-        raise ValueError(f"{len(sizes)} arguments are too many")
+        raise ValueError(f"{len(sizes)} arguments exceed the maximum of {MOST}")
     wanted = [8 * size for size in sizes] + [0] * (MOST - len(sizes))
     checks = np.frombuffer(guard.packed(), dtype=np.uint8)
     bounds = checks.ctypes.data, checks.ctypes.data + checks.size
     record = struct.pack(f"{_FIRST + len(further)}q", len(sizes), *wanted, batch, p.ctypes.data, *bounds, *further)
     own = (record, np.empty(shape).copy, general, p, keep, checks)
     with _once:
-        new, definition = _new(), _definition(bool(further))
+        new, definition = _new_function_type(), _definition(bool(further))
     return new(ctypes.addressof(definition), own, None)
 
 
 @cache
 def _definition(table: bool) -> _Definition:
-    """The function for straight code or for tables, as Python describes its own."""
+    """Return the PyMethodDef of the function for straight-line code or for tables."""
     return _Definition(b"evaluate", _library().address("call_table" if table else "call_straight"), _FASTCALL, None)
 
 
 @cache
-def _new() -> Callable[..., Any]:
+def _new_function_type() -> Callable[..., Any]:
     address = ctypes.cast(ctypes.pythonapi.PyCFunction_NewEx, ctypes.c_void_p).value
     return ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(address or 0)
 
@@ -266,11 +266,13 @@ def _library() -> Library:
     for name in _INTERFACE:
         llvm.add_symbol(name, ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value)
     declarations = [f"declare {text.format(name)}" for name, text in _INTERFACE.items()]
-    return Library("\n".join([*declarations, _RELEASE, _text("call_straight", 0), _text("call_table", _TABLE)]))
+    return Library(
+        "\n".join([*declarations, _RELEASE, _function_ir("call_straight", 0), _function_ir("call_table", _TABLE)])
+    )
 
 
-def _text(name: str, further: int) -> str:
-    """The function for machine code that takes so many further numbers before its arguments."""
+def _function_ir(name: str, further: int) -> str:
+    """Return the IR of the function for machine code with a given number of further arguments."""
     loads = [
         f"  %further{k}_at = getelementptr i64, ptr %record, i64 {_FIRST + k}\n"
         f"  %further{k} = load i64, ptr %further{k}_at"
@@ -286,13 +288,13 @@ def _text(name: str, further: int) -> str:
         end=MOST + 4,
         further="\n".join(loads),
         cases=" ".join(f"i64 {n}, label %call{n}" for n in range(MOST + 1)),
-        calls="\n".join(_call(n, further) for n in range(MOST + 1)),
+        calls="\n".join(_call_ir(n, further) for n in range(MOST + 1)),
         evaluated=", ".join(f"[%failures{n}, %call{n}]" for n in range(MOST + 1)),
     )
 
 
-def _call(count: int, further: int) -> str:
-    """Evaluate one state of so many arguments."""
+def _call_ir(count: int, further: int) -> str:
+    """Return the IR that evaluates one state with a given number of arguments."""
     lines = [f"call{count}:"]
     for k in range(count):
         lines += [

@@ -1,4 +1,4 @@
-"""Evaluating one traced function: the interpreter at once, machine code as soon as it is there."""
+"""Evaluators of traced functions: interpreted at first, in machine code once it is compiled."""
 
 from __future__ import annotations
 
@@ -21,31 +21,32 @@ Array = NDArray[np.float64]
 
 
 class Code(Protocol):
-    """Something that evaluates a function on flat states."""
+    """Interface of code that evaluates a function on flat states."""
 
     interpreted: ClassVar[bool]
-    """True if machine code may yet take its place."""
+    """True if machine code may still replace this code."""
 
     def path(self, p: Array, shape: Sequence[int], general: Path, guard: Guard = FREE) -> Path:
-        """The quick way for single states: a function of arrays that gives a result of this shape with parameters p.
-        What it does not take or the guard does not let pass, or whose result must be finite and is not, goes to
-        `general`."""
+        """Return a fast function for single states: takes arrays, returns a result of this shape with parameters p.
+        Calls `general` for arguments of other types or sizes, those that the guard rejects, and results that must be
+        finite and are not."""
         ...
 
     def batch(self, inputs: Sequence[Array], p: Array, out: Array) -> int:
-        """inputs: (n, size) each, contiguous; p: (n_p,) or (n, n_p); out: (n, size), filled.
+        """Evaluate arrays of states and return the number of failures. inputs: (n, size) each, contiguous; p: (n_p,) or
+        (n, n_p); out: (n, size), overwritten.
 
         Returns the number of states whose result must be finite and is not.
         """
         ...
 
 
-def _view(array: Any) -> memoryview:
+def _memory_view(array: Any) -> memoryview:
     return memoryview(array)
 
 
 class Interpreter:
-    """CasADi's own interpreter: ready at once, some ten times slower than machine code."""
+    """Evaluation by CasADi's interpreter: available at once, about ten times slower than machine code."""
 
     interpreted: ClassVar[bool] = True
 
@@ -53,7 +54,7 @@ class Interpreter:
         self.function, self.checked = function, checked
 
     def bind(self, p: Array) -> tuple[list[Array], Array, Callable[[], Any]]:
-        """See `single_state`."""
+        """Return input buffers, output buffer and evaluating function for parameters p; see `single_state`."""
         both: Any = self.function.buffer()
         buffer, trigger = both
         *inputs, values = (np.zeros(self.function.numel_in(i)) for i in range(self.function.n_in()))
@@ -61,9 +62,9 @@ class Interpreter:
         out = np.zeros(self.function.numel_out(0))
         for i, array in enumerate((*inputs, values)):
             if array.size:
-                buffer.set_arg(i, _view(array))
+                buffer.set_arg(i, _memory_view(array))
         if out.size:
-            buffer.set_res(0, _view(out))
+            buffer.set_res(0, _memory_view(out))
         checked = self.checked
 
         def call(_: Any = (buffer, values)) -> bool:
@@ -73,11 +74,11 @@ class Interpreter:
         return inputs, out, call
 
     def path(self, p: Array, shape: Sequence[int], general: Path, guard: Guard = FREE) -> Path:
-        """See `Code.path`."""
+        """Return a function for single states; see `Code.path`."""
         return single_state.path(*self.bind(p), shape, general, guard)
 
     def batch(self, inputs: Sequence[Array], p: Array, out: Array) -> int:
-        """See `Code.batch`."""
+        """Evaluate an array of states; see `Code.batch`."""
         failures = 0
         for k in range(len(out)):
             if k == 0 or p.ndim > 1:
@@ -89,12 +90,12 @@ class Interpreter:
         return failures
 
 
-def _ignore(states: Sequence[Array], p: Array, out: Array) -> None:
-    """Results that are not finite are given back as they are."""
+def _ignore_failures(states: Sequence[Array], p: Array, out: Array) -> None:
+    """Accept results that are not finite."""
 
 
-def _flat(array: Array, leading: tuple[int, ...], count: int) -> Array:
-    """(count, size) one row per state."""
+def _flattened(array: Array, leading: tuple[int, ...], count: int) -> Array:
+    """Broadcast an array to one row per state, (count, size)."""
     size = array.shape[-1]
     if array.shape[:-1] != leading:
         array = np.broadcast_to(array, (*leading, size))
@@ -102,19 +103,19 @@ def _flat(array: Array, leading: tuple[int, ...], count: int) -> Array:
 
 
 class Guarded:
-    """See `Evaluator.guarded`."""
+    """Fast function for the states that pass a guard; all other states go to a second function."""
 
     def __init__(self, evaluator: Evaluator, guard: Guard, otherwise: Path) -> None:
         self._p, self._shape, self._guard, self._otherwise = evaluator.p, evaluator.signature.shape, guard, otherwise
         self.use(evaluator.code)
 
     def use(self, code: Code) -> None:
-        """Evaluate by this code from now on."""
+        """Switch to other code."""
         self.call = code.path(self._p, self._shape, self._otherwise, self._guard)
 
 
 class Evaluator:
-    """One function of one mechanism, with the mechanism's own parameter values as default.
+    """Function of one mechanism, with the mechanism's own parameter values as default.
 
     Single states take the quick path of the code; arrays of states and given parameter values the general one.
     """
@@ -126,43 +127,47 @@ class Evaluator:
         self.code = code
         self.p = p
         self.size = math.prod(signature.shape)
-        self.failed = _ignore
-        self.call = self._path(code)
+        self.failed = _ignore_failures
+        self.call = self._fast_path(code)
         self._guarded = weakref.WeakSet[Guarded]()
 
     def use(self, code: Code) -> None:
-        """Evaluate by this code from now on."""
+        """Switch to other code."""
         self.code = code
-        self.call = self._path(code)
+        self.call = self._fast_path(code)
         for each in list(self._guarded):
             each.use(code)
 
     def guarded(self, guard: Guard, otherwise: Path) -> Guarded:
-        """Quick calls of single states that the guard lets pass; otherwise : the path for everything else."""
+        """Return a fast function of single states that pass the guard; otherwise : the function for all other
+        states."""
         found = Guarded(self, guard, otherwise)
         self._guarded.add(found)
         return found
 
     def __call__(self, *states: Any, p: Array | None = None) -> Array:
-        """The value at a state, or at every state of arrays of states (leading axes)."""
+        """Evaluate at a state, or at arrays of states (leading axes)."""
         return self.call(*states) if p is None else self.general(states, p)
 
     def general(self, states: Sequence[Any], p: Array | None = None) -> Array:
-        """Any arrays, any parameter values, any thread."""
-        arrays = [self._checked(s, n, word) for s, n, word in zip(states, self.sizes, self._words(), strict=True)]
+        """Evaluate any arrays with any parameter values; safe in any thread."""
+        arrays = [
+            self._checked_array(s, n, word)
+            for s, n, word in zip(states, self.sizes, self._argument_names(), strict=True)
+        ]
         values = self.p if p is None else p
-        leading = self._leading([*arrays, values])
+        leading = self._leading_axes([*arrays, values])
         count = math.prod(leading)
-        flat = [_flat(array, leading, count) for array in arrays]
+        flat = [_flattened(array, leading, count) for array in arrays]
         if values.ndim > 1:
-            values = _flat(values, leading, count)
+            values = _flattened(values, leading, count)
         out = np.empty((count, self.size))
         if self.code.batch(flat, values, out):
             self.failed(flat, values, out)
         return out.reshape(*leading, *self.signature.shape)
 
-    def _leading(self, arrays: Sequence[Array]) -> tuple[int, ...]:
-        """The leading axes that fit all, or a ModelError."""
+    def _leading_axes(self, arrays: Sequence[Array]) -> tuple[int, ...]:
+        """Return the common leading axes of all arrays. Raises ModelError if they do not match."""
         shapes = {a.shape[:-1] for a in arrays} - {()}
         if len(shapes) < 2:
             return shapes.pop() if shapes else ()
@@ -171,16 +176,16 @@ class Evaluator:
         except ValueError:
             leading = ", ".join(str(a.shape[:-1]) for a in arrays)
             raise ModelError(
-                f"The leading axes {leading} of states and parameters do not fit together.",
+                f"The leading axes {leading} of states and parameters do not match.",
                 where=self.name,
-                remedy="Give as many of each, or one.",
+                remedy="Give the same number of each, or a single one.",
             ) from None
 
-    def _words(self) -> list[str]:
+    def _argument_names(self) -> list[str]:
         torque = "a" if "inverse" in self.name else "tau"
         return [{"u": torque}.get(argument, argument) for argument in self.signature.arguments]
 
-    def _checked(self, state: Any, size: int, word: str) -> Array:
+    def _checked_array(self, state: Any, size: int, word: str) -> Array:
         try:
             array = np.asarray(state, dtype=float)
         except (TypeError, ValueError):
@@ -190,9 +195,9 @@ class Evaluator:
             raise ModelError(
                 f"{word} has {got}; {size} numbers are needed (one state, or an array of states with {size} columns).",
                 where=self.name,
-                remedy="mech.q_names and mech.v_names list them in order.",
+                remedy="mech.q_names and mech.v_names list the entries in order.",
             )
         return array
 
-    def _path(self, code: Code) -> Path:
+    def _fast_path(self, code: Code) -> Path:
         return code.path(self.p, self.signature.shape, lambda *states: self.general(states))

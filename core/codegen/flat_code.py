@@ -1,4 +1,4 @@
-"""Matrices over symbols as machine code, evaluated at many states; large ones by CasADi's interpreter."""
+"""Matrices of symbolic expressions evaluated at many states: compiled, or interpreted by CasADi where large."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from core.codegen.machine_code import MachineCode
 Array = NDArray[np.float64]
 
 MOST_INSTRUCTIONS = 16_000
-"""Of a graph that is compiled; LLVM takes more than linear time, two seconds for so many."""
+"""Maximum number of instructions of a graph that is compiled (about two seconds; LLVM's time grows faster than
+linearly)."""
 MOST_UNSHARED = 40_000
-"""Instructions of a graph whose common parts are looked for at once. Of larger ones, which are interpreted, that takes
-0.4 s and more in which no other thread runs (CasADi keeps Python's interpreter), and makes them a third shorter."""
+"""Maximum number of instructions of a graph whose common subexpressions are eliminated at once. For larger, interpreted
+graphs this takes 0.4 s and more under Python's global lock, and shortens them by a third."""
 FEW_STATES = 60
-"""Up to which it is not worth while."""
+"""Number of states up to which compilation does not pay off."""
 
 
 class FlatCode:
-    """Matrices (r, c) of arguments (size,) each, the parameters last; arguments of size 0 are left out.
+    """Compiled function of matrices (r, c) of arguments (size,) each, parameters last; arguments of size 0 are omitted.
 
     later : the machine code is made in the background, and takes several states at a time; the interpreter gives the
     same numbers until it is there
@@ -37,7 +38,7 @@ class FlatCode:
         self.shapes = [each.shape for each in matrices]
         flat = ca.vertcat(*(ca.vec(ca.densify(each).T) for each in matrices))
         self._shared: Callable[[], Interpreter] | None = None
-        """Makes what the interpreter takes for many states."""
+        """Creates the interpreter with common subexpressions eliminated, for many states."""
         self._states = 0
         function = ca.Function("f", inputs, [flat])
         if function.n_instructions() <= MOST_UNSHARED:
@@ -55,7 +56,7 @@ class FlatCode:
 
     @property
     def compiled(self) -> bool:
-        """Whether it is machine code by now."""
+        """Return True once the function is machine code."""
         return not self._code.interpreted
 
     def _compile(self, function: ca.Function) -> None:
@@ -76,7 +77,7 @@ class FlatCode:
             return
 
     def __call__(self, states: Sequence[Array], p: Array) -> list[Array]:
-        """(n, r, c) each, at states (n, size) of the arguments."""
+        """Evaluate at states (n, size) of each argument; returns (n, r, c) for each matrix."""
         self._states += len(states[0])
         if self._shared is not None and self._states > FEW_STATES:
             shared, self._shared = self._shared, None

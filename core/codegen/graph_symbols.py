@@ -1,4 +1,4 @@
-"""CasADi's SX as a scalar of mechanics."""
+"""CasADi's SX as a scalar type of the mechanics."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _constants: dict[float, ca.SX] = {}
 
 
 def as_symbol(x: Scalar) -> ca.SX:
-    """The scalar as SX (literals become constants of the graph)."""
+    """Convert a scalar to SX (literals become constants of the graph)."""
     if isinstance(x, float | int):
         found = _constants.get(x)
         if found is None:
@@ -24,7 +24,7 @@ def as_symbol(x: Scalar) -> ca.SX:
     return x
 
 
-def _binary(operation: int, reflected: str) -> Any:
+def _binary_operator(operation: int, reflected: str) -> Any:
     make, symbol = ca.SX.binary, ca.SX  # the operators of SX resolve overloads first, at ten times the cost
 
     def apply(a: Scalar, b: Scalar) -> Scalar:
@@ -43,26 +43,26 @@ def _negated(a: ca.SX) -> ca.SX:
 scalar.register(
     ca.SX,
     scalar.Arithmetic(
-        _binary(ca.OP_ADD, "__radd__"),
-        _binary(ca.OP_SUB, "__rsub__"),
-        _binary(ca.OP_MUL, "__rmul__"),
-        _binary(ca.OP_DIV, "__rtruediv__"),
+        _binary_operator(ca.OP_ADD, "__radd__"),
+        _binary_operator(ca.OP_SUB, "__rsub__"),
+        _binary_operator(ca.OP_MUL, "__rmul__"),
+        _binary_operator(ca.OP_DIV, "__rtruediv__"),
         _negated,
     ),
 )
 
 
 def symbols(name: str, size: int) -> list[ca.SX]:
-    """`size` scalar symbols."""
+    """Return `size` scalar symbols."""
     return [ca.SX.sym(f"{name}{i}") for i in range(size)]
 
 
 def column(entries: list[Scalar]) -> ca.SX:
-    """A column of scalars."""
+    """Return a column of scalars."""
     return ca.vertcat(*map(as_symbol, entries)) if entries else ca.SX(0, 1)
 
 
 def along(f: ca.SX, x: ca.SX, direction: ca.SX) -> ca.SX:
-    """The derivative of a column f by x along a direction; zero where x is empty (CasADi gives a matrix without
+    """Return the directional derivative of a column f by x; zero where x is empty (CasADi returns a matrix without
     columns)."""
     return ca.jtimes(f, x, direction) if x.numel() else ca.SX.zeros(f.shape)

@@ -1,4 +1,4 @@
-"""Bounds on the arguments of a quick call: what is beyond them takes another path.
+"""Bounds on the arguments of a fast call; states outside them are evaluated by another function.
 
 A function may hold for some states only, e.g. equations of motion without stops between the limits of the joints. To
 look at the states in Python takes longer than evaluating; machine code looks at them in passing.
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 
 class Check(NamedTuple):
-    """A number of an argument must lie between bounds, or (`outside`) not between them."""
+    """Condition that one entry of an argument is between bounds or, with `outside`, not between them."""
 
     argument: int
     entry: int
@@ -21,21 +21,21 @@ class Check(NamedTuple):
     outside: bool = False
 
     def passes(self, arrays: Sequence[Any]) -> bool:
-        """Whether it does; a NaN is between no bounds."""
+        """Return True if arrays of one state meet the condition; a NaN is outside all bounds."""
         return bool(self.low <= arrays[self.argument][self.entry] <= self.high) != self.outside
 
 
 class Guard(NamedTuple):
-    """Checks that all must pass."""
+    """Set of checks that a state must all pass."""
 
     checks: tuple[Check, ...] = ()
 
     def passes(self, arrays: Sequence[Any]) -> bool:
-        """Whether arrays of one state pass."""
+        """Return True if arrays of one state pass all checks."""
         return all(check.passes(arrays) for check in self.checks)
 
     def packed(self) -> bytes:
-        """As `core.codegen.direct_call` reads them: argument, entry, low, high, outside, 8 bytes each."""
+        """Pack the checks for `core.codegen.direct_call`: argument, entry, low, high, outside, 8 bytes each."""
         return b"".join(struct.pack("qqddq", *check) for check in self.checks)
 
 

@@ -1,4 +1,4 @@
-"""Rows of a table that follow one another again and again become one block.
+"""Compression of block tables: recurring sequences of rows become one block.
 
 What a long machine consists of, it repeats: a table (`core.codegen.blocks`) calls the same few steps for each of its
 loops or links. Rows are put in an order in which each comes soon after what it takes (`_Graph.near`); sequences that
@@ -23,36 +23,36 @@ from core.codegen.recurring_sequences import Grammar, Piece
 
 Integers = NDArray[np.int64]
 LEAST = 4
-"""Times that a sequence must recur to become a block."""
+"""Minimum number of repetitions for a sequence to become a block."""
 LARGEST = 1200
-"""Instructions of a block: larger ones take longer to compile and gain nothing."""
+"""Maximum number of instructions of a block; larger ones compile longer and gain nothing."""
 
 
 def joined(table: Table) -> Table:
-    """A table that gives the same with fewer rows."""
+    """Return an equivalent table with fewer rows."""
     graph = _Graph(table)
     rows = [graph.rows[k] for k in graph.near()]
     weights = [block.function.n_instructions() for block in table.blocks]
-    grammar = Grammar([row.block for row in rows], weights, _passing(rows), LEAST, LARGEST)
-    return _Joined(graph, _groups(rows, grammar)).table()
+    grammar = Grammar([row.block for row in rows], weights, _values_passed(rows), LEAST, LARGEST)
+    return _JoinedTable(graph, _grouped_segments(rows, grammar)).table()
 
 
 class _Row(NamedTuple):
     block: int
     taken: tuple[int, ...]
-    """Slots."""
+    """Slots of the operands."""
     given: range
 
 
 class _Graph:
-    """The rows of a table that do something: copies and repetitions are left out."""
+    """Dependency graph of a table's rows, without copies and duplicates."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
         self.rows: list[_Row] = []
         self.same: dict[int, int] = {}
-        """Slot → the one that has its value."""
-        copies = [_copies(block) for block in table.blocks]
+        """Slot → slot that holds the same value."""
+        copies = [_copied_results(block) for block in table.blocks]
         known: dict[tuple[int, tuple[int, ...]], range] = {}
         for number, *starts, first in table.rows:
             block = table.blocks[number]
@@ -69,13 +69,13 @@ class _Graph:
         self.outputs = list(map(self.of, table.outputs))
 
     def of(self, slot: int) -> int:
-        """The slot in which its value stands."""
+        """Return the slot that holds the value of a slot."""
         return self.same.get(slot, slot)
 
     def near(self) -> list[int]:
-        """Numbers of the rows in another order: of those that are ready one whose step is taken latest at first, so
-        that each row is followed as far as it can be; rows that take nothing but arguments and constants come when
-        they are needed."""
+        """Return the row numbers in an order that keeps dependent rows close: of the rows that are ready, one of the
+        step that first occurs latest comes next, so that each chain of rows is followed as far as possible; rows with
+        only arguments and constants as operands come just before they are needed."""
         maker = {slot: k for k, row in enumerate(self.rows) for slot in row.given}
         needs = [{maker[slot] for slot in row.taken if slot in maker} for row in self.rows]
         users: list[list[int]] = [[] for _ in needs]
@@ -101,8 +101,8 @@ class _Graph:
         return list(order)
 
 
-def _copies(block: Block) -> dict[int, int]:
-    """Result → operand of which it is a copy."""
+def _copied_results(block: Block) -> dict[int, int]:
+    """Return {result: operand} for results that are copies of operands."""
     operands = symbols("x", block.function.numel_in(0))
     places = {x.element_hash(): k for k, x in enumerate(operands)}
     results = ca.vertsplit(block.function(column(operands))) if block.function.numel_out(0) else []
@@ -110,8 +110,9 @@ def _copies(block: Block) -> dict[int, int]:
     return {k: place for k, place in found.items() if place is not None}
 
 
-def _passing(rows: Sequence[_Row]) -> Integers:
-    """(rows − 1,) between neighbours: how many numbers are given before and taken behind."""
+def _values_passed(rows: Sequence[_Row]) -> Integers:
+    """Return the number of values that pass between each pair of neighbouring rows, (rows − 1,): results of earlier
+    rows used by later ones."""
     made = {slot: k for k, row in enumerate(rows) for slot in row.given}
     last = {slot: k for k, row in enumerate(rows) for slot in row.taken if slot in made}
     change = np.zeros(len(rows) + 1, dtype=np.int64)
@@ -121,20 +122,21 @@ def _passing(rows: Sequence[_Row]) -> Integers:
 
 
 class _Group(NamedTuple):
-    """Segments that do the same."""
+    """Segments of rows that do the same computation."""
 
     steps: tuple[tuple[int, tuple[int, ...]], ...]
-    """(block, operands): numbers of what is taken from elsewhere from 0 on; ~k for the k-th number given within."""
+    """Steps (block, operands): operand numbers from 0 for values from outside the segment, ~k for the k-th value
+    computed within."""
     firsts: list[int]
-    """Where in the order of rows they begin."""
+    """Index of each segment's first row."""
     taken: list[tuple[int, ...]]
-    """Of each segment the slots of what it takes from elsewhere."""
+    """Input slots of each segment."""
     given: list[tuple[int, ...]]
-    """Of each segment the slots of what its rows give."""
+    """Output slots of each segment."""
 
 
-def _groups(rows: list[_Row], grammar: Grammar) -> list[_Group]:
-    """All rows in groups; what recurs too seldom is taken apart."""
+def _grouped_segments(rows: list[_Row], grammar: Grammar) -> list[_Group]:
+    """Group all rows into segments; sequences that recur too rarely are split again."""
     done: list[_Group] = []
     pieces: list[Piece] = grammar.pieces()
     while pieces:
@@ -142,7 +144,7 @@ def _groups(rows: list[_Row], grammar: Grammar) -> list[_Group]:
         letters: dict[Any, int] = {}
         for piece in pieces:
             segment = rows[piece.first : piece.first + grammar.lengths[piece.letter]]
-            steps, taken, given = _segment(segment)
+            steps, taken, given = _segment_steps(segment)
             group = found.setdefault(steps, _Group(steps, [], [], []))
             letters[steps] = piece.letter
             group.firsts.append(piece.first)
@@ -158,8 +160,8 @@ def _groups(rows: list[_Row], grammar: Grammar) -> list[_Group]:
     return done
 
 
-def _segment(rows: Sequence[_Row]) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
-    """(steps, taken, given) as in `_Group`."""
+def _segment_steps(rows: Sequence[_Row]) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
+    """Return (steps, taken, given) of a segment as in `_Group`."""
     numbers: dict[int, int] = {}
     within: dict[int, int] = {}
     steps = []
@@ -174,8 +176,8 @@ def _segment(rows: Sequence[_Row]) -> tuple[Any, tuple[int, ...], tuple[int, ...
     return tuple(steps), tuple(numbers), tuple(within)
 
 
-class _Code:
-    """What the segments of a group compute."""
+class _GroupCode:
+    """Expressions that the segments of a group compute."""
 
     def __init__(self, graph: _Graph, group: _Group) -> None:
         self.group = group
@@ -183,13 +185,13 @@ class _Code:
             np.array(each, dtype=np.int64).reshape(len(group.firsts), -1) for each in (group.taken, group.given)
         )
         self.operands = symbols("x", self.taken.shape[1])
-        self.results = self._evaluated(graph)
+        self.results = self._group_results(graph)
         depends = ca.jacobian_sparsity(column(self.results), column(self.operands))
         rows, columns = depends.get_triplet()
         self.depends = np.zeros((len(self.results), len(self.operands)), dtype=bool)
         self.depends[rows, columns] = True
 
-    def _evaluated(self, graph: _Graph) -> list[ca.SX]:
+    def _group_results(self, graph: _Graph) -> list[ca.SX]:
         constants = graph.table.constants
         operands: list[Any] = list(self.operands)
         for k, slots in enumerate(self.taken.T.tolist()):
@@ -203,23 +205,23 @@ class _Code:
         return results
 
 
-class _Joined:
-    """The table of groups."""
+class _JoinedTable:
+    """Builder of the compressed table."""
 
     def __init__(self, graph: _Graph, groups: Sequence[_Group]) -> None:
         self.old = graph.table
-        self.codes = [_Code(graph, group) for group in groups]
+        self.codes = [_GroupCode(graph, group) for group in groups]
         self.outputs = graph.outputs
-        self.needed = self._needed()
+        self.needed = self._needed_slots()
         self.new = Table(self.old.inputs)
         count = sum(self.old.inputs)
         self.new.allocate(count)
         self.places = np.full(self.old.size, -1, dtype=np.int64)
-        """Slot → the new one."""
+        """Old slot → new slot."""
         self.places[:count] = range(count)
 
-    def _needed(self) -> NDArray[np.bool_]:
-        """Slots that are taken by what leads to an output."""
+    def _needed_slots(self) -> NDArray[np.bool_]:
+        """Return a mask of the slots that contribute to an output."""
         needed = np.zeros(self.old.size, dtype=bool)
         needed[self.outputs] = True
         before = -1
@@ -230,14 +232,16 @@ class _Joined:
         return needed
 
     def table(self) -> Table:
-        """With its blocks and rows."""
+        """Return the table with its blocks and rows."""
         chosen = []
         for code in self.codes:
             results = np.flatnonzero(self.needed[code.given].any(axis=0))
             operands = np.flatnonzero(code.depends[results].any(axis=0))
             if len(results):
                 chosen.append((code, operands, results))
-        self._place(chain.from_iterable(code.taken[:, operands].ravel().tolist() for code, operands, _ in chosen))
+        self._place_constants(
+            chain.from_iterable(code.taken[:, operands].ravel().tolist() for code, operands, _ in chosen)
+        )
         calls = sorted(
             (first, n, i) for n, (code, *_) in enumerate(chosen) for i, first in enumerate(code.group.firsts)
         )
@@ -247,21 +251,21 @@ class _Joined:
             slots = self.new.allocate(len(results))
             self.places[code.given[i, results]] = slots
             firsts[n, i] = slots[0]
-        starts = [self._block(code, operands, results) for code, operands, results in chosen]
+        starts = [self._add_block(code, operands, results) for code, operands, results in chosen]
         self.new.rows = [(n, *starts[n][i], firsts[n, i]) for _, n, i in calls]
-        self._place(self.outputs)
+        self._place_constants(self.outputs)
         self.new.outputs = self.places[self.outputs].tolist()
         return self.new
 
-    def _place(self, slots: Iterable[int]) -> None:
-        """Constants among these go to slots of their own."""
+    def _place_constants(self, slots: Iterable[int]) -> None:
+        """Assign slots of their own to constants among the given slots."""
         for slot in slots:
             if slot in self.old.constants and self.places[slot] < 0:
                 self.places[slot] = self.new.allocate(1)[0]
                 self.new.constants[int(self.places[slot])] = self.old.constants[slot]
 
-    def _block(self, code: _Code, operands: Integers, results: Integers) -> list[list[int]]:
-        """Add the block of a group; where the operands of each of its segments begin."""
+    def _add_block(self, code: _GroupCode, operands: Integers, results: Integers) -> list[list[int]]:
+        """Add the block of a group; returns the operand starts of each of its segments."""
         slots = self.places[code.taken[:, operands]]
         order = np.argsort(slots[0], kind="stable") if len(slots) else slots
         slots, operands = slots[:, order], operands[order]

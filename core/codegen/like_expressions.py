@@ -1,4 +1,4 @@
-"""Expressions that differ only in their numbers: found by what they do, so that they are translated once.
+"""Expressions that differ only in their constants, recognised by their form, so that each form is translated once.
 
 An expression is listed as instructions; numbers in sums and products count as further operands. Two expressions with
 the same list are one *form* with different operands.
@@ -15,23 +15,23 @@ from core.codegen.graph_symbols import symbols
 from core.codegen.instructions import Instruction, instructions_of
 
 STRUCTURAL = (0.0, 1.0, -1.0, 2.0, 0.5)
-"""Numbers that stay in a form: derivatives become simpler by them."""
+"""Constants that are kept in the form because they simplify derivatives."""
 _LINEAR = (ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_DIV)
 
 
 class Form(NamedTuple):
-    """What an expression does."""
+    """Form of an expression: its operations without the values of constants."""
 
     instructions: tuple[Instruction, ...]
-    """Those of `core.codegen.instructions`; a constant that is an operand is an input behind the last argument."""
+    """Instructions as in `core.codegen.instructions`; a constant operand is an input after the last argument."""
     sizes: tuple[int, ...]
-    """Lengths of the arguments, the constants last."""
+    """Lengths of the arguments, constants last."""
     results: tuple[int, ...]
     """Lengths of the results."""
 
 
 def form_of(arguments: Sequence[ca.SX], results: Sequence[ca.SX]) -> tuple[Form, list[float]]:
-    """The form of dense columns over symbols, and the constants that are operands."""
+    """Return the form of symbolic column vectors, and the values of their constants."""
     listed = instructions_of(ca.Function("f", list(arguments), list(results), {"cse": True}))
     fixed = {
         source
@@ -49,7 +49,7 @@ def form_of(arguments: Sequence[ca.SX], results: Sequence[ca.SX]) -> tuple[Form,
 
 
 def written_out(form: Form) -> tuple[list[ca.SX], list[ca.SX]]:
-    """A form over fresh symbols: its arguments, the constants last, and its results, as columns."""
+    """Rebuild a form over new symbols: its arguments, constants last, and its results, as columns."""
     arguments = [symbols(f"x{k}_", size) for k, size in enumerate(form.sizes)]
     results: list[list[Any]] = [[ca.SX(0)] * size for size in form.results]
     values: dict[int, ca.SX] = {}

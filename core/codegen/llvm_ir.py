@@ -1,4 +1,4 @@
-"""LLVM IR text of a trace.
+"""LLVM IR of a traced function.
 
 Of each function three entries are made: `eval` (one state), `single` (all buffers in one block of memory, so that a
 call from Python passes one pointer) and `batch` (a loop over states inside the machine code). Where it is asked for
@@ -20,11 +20,11 @@ from core.codegen.sincos import SINCOS, number
 
 FAST = "contract nsz arcp"
 VERSION = 2
-"""Part of the key of cached code: to be raised when the text below changes its meaning."""
+"""Version in the key of cached code; raise it when the generated code changes its meaning."""
 
 
 class Lanes(NamedTuple):
-    """How many states one operation takes at a time: types of numbers and truths, and the end of intrinsics' names."""
+    """Vector width of operations: types of numbers and truth values, and the suffix of intrinsics."""
 
     states: int
     type: str
@@ -32,48 +32,48 @@ class Lanes(NamedTuple):
     suffix: str
 
     def number(self, x: float) -> str:
-        """A constant."""
+        """Return the text of a constant."""
         one = number(x)
         return one if self.states == 1 else f"<{', '.join([f'double {one}'] * self.states)}>"
 
 
 WIDTH = 4
-"""States that a wide function takes at a time: as many doubles as AVX2 has in a register; others split them."""
+"""Number of states per vector operation: the doubles in an AVX2 register; other processors split them."""
 ONE, WIDE = Lanes(1, "double", "i1", "f64"), Lanes(WIDTH, f"<{WIDTH} x double>", f"<{WIDTH} x i1>", f"v{WIDTH}f64")
 
 
-def _binary(name: str) -> Callable[..., str]:
+def _binary_operation(name: str) -> Callable[..., str]:
     return lambda t, a, b: f"f{name} {FAST} {t.type} {a}, {b}"
 
 
-def _compare(predicate: str) -> Callable[..., str]:
+def _comparison(predicate: str) -> Callable[..., str]:
     return lambda t, a, b: f"fcmp {predicate} {t.type} {a}, {b}"
 
 
-def _intrinsic(name: str) -> Callable[..., str]:
+def _intrinsic_call(name: str) -> Callable[..., str]:
     return lambda t, *a: f"call {FAST} {t.type} @llvm.{name}.{t.suffix}({', '.join(f'{t.type} {x}' for x in a)})"
 
 
-def _library(name: str) -> Callable[..., str]:
+def _library_call(name: str) -> Callable[..., str]:
     return lambda t, *a: f"call double @{name}({', '.join('double ' + x for x in a)})"
 
 
 _SIMPLE: dict[int, Callable[..., str]] = {
-    ca.OP_ADD: _binary("add"),
-    ca.OP_SUB: _binary("sub"),
-    ca.OP_MUL: _binary("mul"),
-    ca.OP_DIV: _binary("div"),
+    ca.OP_ADD: _binary_operation("add"),
+    ca.OP_SUB: _binary_operation("sub"),
+    ca.OP_MUL: _binary_operation("mul"),
+    ca.OP_DIV: _binary_operation("div"),
     ca.OP_NEG: lambda t, a: f"fneg {FAST} {t.type} {a}",
     ca.OP_SQ: lambda t, a: f"fmul {FAST} {t.type} {a}, {a}",
     ca.OP_TWICE: lambda t, a: f"fadd {FAST} {t.type} {a}, {a}",
     ca.OP_INV: lambda t, a: f"fdiv {FAST} {t.type} {t.number(1.0)}, {a}",
-    ca.OP_SQRT: _intrinsic("sqrt"),
-    ca.OP_FABS: _intrinsic("fabs"),
-    ca.OP_FLOOR: _intrinsic("floor"),
-    ca.OP_CEIL: _intrinsic("ceil"),
-    ca.OP_FMIN: _intrinsic("minnum"),
-    ca.OP_FMAX: _intrinsic("maxnum"),
-    ca.OP_COPYSIGN: _intrinsic("copysign"),
+    ca.OP_SQRT: _intrinsic_call("sqrt"),
+    ca.OP_FABS: _intrinsic_call("fabs"),
+    ca.OP_FLOOR: _intrinsic_call("floor"),
+    ca.OP_CEIL: _intrinsic_call("ceil"),
+    ca.OP_FMIN: _intrinsic_call("minnum"),
+    ca.OP_FMAX: _intrinsic_call("maxnum"),
+    ca.OP_COPYSIGN: _intrinsic_call("copysign"),
 }
 LIBRARY = {
     ca.OP_EXP: ("exp", 1),
@@ -99,12 +99,12 @@ LIBRARY = {
     ca.OP_HYPOT: ("hypot", 2),
 }
 """Operations that are functions of the C library: name and number of arguments."""
-_SIMPLE.update({operation: _library(name) for operation, (name, _) in LIBRARY.items()})
+_SIMPLE.update({operation: _library_call(name) for operation, (name, _) in LIBRARY.items()})
 _CONDITIONS = {
-    ca.OP_LT: _compare("olt"),
-    ca.OP_LE: _compare("ole"),
-    ca.OP_EQ: _compare("oeq"),
-    ca.OP_NE: _compare("une"),
+    ca.OP_LT: _comparison("olt"),
+    ca.OP_LE: _comparison("ole"),
+    ca.OP_EQ: _comparison("oeq"),
+    ca.OP_NE: _comparison("une"),
 }
 
 DECLARATIONS = (
@@ -130,7 +130,7 @@ declare double @llvm.fma.f64(double, double, double)
 
 
 class _Writer:
-    """Writes the straight line of one trace."""
+    """Writer of the straight-line code of one trace."""
 
     def __init__(
         self,
@@ -182,32 +182,32 @@ class _Writer:
         return self.logical(operation, arguments)
 
     def lane_by_lane(self, call: Callable[..., str], arguments: list[str]) -> str:
-        """What is known for one state only."""
+        """Apply a scalar function to each state separately."""
         if self.lanes.states == 1:
             return call(*arguments)
         own = [[self.lane(each, k) for each in arguments] for k in range(self.lanes.states)]
         return self.joined([call(*each) for each in own])
 
     def lane(self, value: str, k: int) -> str:
-        """The number of one state."""
+        """Extract the number of one state."""
         return self.emit(f"extractelement {self.lanes.type} {value}, i32 {k}")
 
     def joined(self, numbers: Sequence[str]) -> str:
-        """Those of all states."""
+        """Combine the numbers of all states into a vector."""
         whole = "undef"
         for k, each in enumerate(numbers):
             whole = self.emit(f"insertelement {self.lanes.type} {whole}, double {each}, i32 {k}")
         return whole
 
     def sine_and_cosine(self, x: str) -> tuple[str, str]:
-        """Both of an angle."""
+        """Emit the sine and cosine of an angle."""
         lanes = [x] if self.lanes.states == 1 else [self.lane(x, k) for k in range(self.lanes.states)]
         pairs = [self.emit(f"call {{double, double}} @sincos(double {each})") for each in lanes]
         sine, cosine = ([self.emit(f"extractvalue {{double, double}} {pair}, {k}") for pair in pairs] for k in (0, 1))
         return (sine[0], cosine[0]) if self.lanes.states == 1 else (self.joined(sine), self.joined(cosine))
 
     def logical(self, operation: int, arguments: list[str]) -> str:
-        """Truth values are 0.0 and 1.0."""
+        """Emit a comparison or logical operation; truth values are 0.0 and 1.0."""
         type_, truths, number_ = self.lanes.type, self.lanes.truths, self.lanes.number
         zero = number_(0.0)
         if operation in _CONDITIONS:
@@ -226,7 +226,7 @@ class _Writer:
             inner = self.emit(f"select {truths} {down}, {type_} {number_(-1.0)}, {type_} {arguments[0]}")
             return self.emit(f"select {truths} {up}, {type_} {number_(1.0)}, {type_} {inner}")
         else:
-            raise NotImplementedError(f"operation {operation} has no machine code")
+            raise NotImplementedError(f"operation {operation} cannot be compiled to machine code")
         return self.emit(f"uitofp {truths} {truth} to {type_}")
 
 
@@ -236,7 +236,8 @@ def straight(
     store: Callable[[int, str, str], list[str]],
     lanes: Lanes = ONE,
 ) -> list[str]:
-    """Lines for the instructions; `load(argument, entry, name)` and `store(entry, value, fresh)` give memory access."""
+    """Return the lines of the instructions; `load(argument, entry, name)` and `store(entry, value, fresh)` give memory
+    access."""
     writer = _Writer(load, store, lanes)
     for instruction in instructions:
         writer.write(instruction)
@@ -246,7 +247,7 @@ def straight(
 def module(
     instructions: Sequence[Instruction], sizes: Sequence[int], size: int, *, checked: bool, wide: bool = False
 ) -> str:
-    """IR of a traced function.
+    """Return the IR of a traced function.
 
     sizes : lengths of the arguments, the parameters last; size : length of the result
     checked : `single` returns 1, and `batch` the number of states, for which a result is not finite
@@ -271,7 +272,7 @@ def module(
         "}",
     ]
     if wide and not checked:
-        more = [_WIDE_DECLARATIONS, *_wide(instructions, sizes, size), wide_batch_entry(sizes, size)]
+        more = [_WIDE_DECLARATIONS, *_wide_function(instructions, sizes, size), wide_batch_entry(sizes, size)]
         return "\n".join([DECLARATIONS, SINCOS, *lines, single_entry(sizes), batch_entry(sizes, size, "narrow"), *more])
     return "\n".join([DECLARATIONS, SINCOS, *lines, single_entry(sizes), batch_entry(sizes, size)])
 
@@ -282,8 +283,8 @@ _WIDE_DECLARATIONS = "\n".join(
 )
 
 
-def _wide(instructions: Sequence[Instruction], sizes: Sequence[int], size: int) -> list[str]:
-    """`eval_wide`: WIDTH states, one behind the other in every argument but the parameters, which they share."""
+def _wide_function(instructions: Sequence[Instruction], sizes: Sequence[int], size: int) -> list[str]:
+    """Return `eval_wide`, which evaluates WIDTH consecutive states; they share the parameters."""
     last, type_ = len(sizes) - 1, WIDE.type
 
     def load(argument: int, entry: int, name: str) -> list[str]:
@@ -319,7 +320,7 @@ def _wide(instructions: Sequence[Instruction], sizes: Sequence[int], size: int) 
 
 
 def finite_check(size: int) -> list[str]:
-    """Return 1 if an entry of y is not finite: then y·0 is not 0."""
+    """Return lines that return 1 if an entry of y is not finite (y·0 is then not 0)."""
     if not size:
         return ["  ret i64 0"]
     lines = []
@@ -336,7 +337,7 @@ def finite_check(size: int) -> list[str]:
 
 
 def single_entry(sizes: Sequence[int]) -> str:
-    """i64 single(base): arguments and result one behind the other."""
+    """Return the function i64 single(base), whose arguments and result are consecutive in memory."""
     lines = ["define i64 @single(ptr %base) nounwind {"]
     offset = 0
     for i, size in enumerate(sizes):
@@ -353,9 +354,9 @@ def single_entry(sizes: Sequence[int]) -> str:
 
 
 def wide_batch_entry(sizes: Sequence[int], size: int) -> str:
-    """i64 batch(n, stride of p, arguments…, p, y): WIDTH states at a time; the last ones, which may be fewer, with some
-    before them once more, so that a state's numbers do not depend on its place. Few states, and those with parameters
-    of their own, one at a time."""
+    """Return the function i64 batch(n, stride of p, arguments…, p, y), which takes WIDTH states at a time; the last
+    group overlaps the one before, so that a state's numbers do not depend on its place. Few states, and states with
+    their own parameters, are evaluated one at a time."""
     count = len(sizes)
     pointers = ", ".join(f"ptr %b{i}" for i in range(count))
     lines = [
@@ -391,7 +392,7 @@ def wide_batch_entry(sizes: Sequence[int], size: int) -> str:
 
 
 def batch_entry(sizes: Sequence[int], size: int, name: str = "batch") -> str:
-    """i64 batch(n, stride of p, arguments…, p, y): the loop over n states."""
+    """Return the function i64 batch(n, stride of p, arguments…, p, y), a loop over n states."""
     count = len(sizes)
     pointers = ", ".join(f"ptr %b{i}" for i in range(count))
     lines = [

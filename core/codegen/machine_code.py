@@ -1,4 +1,4 @@
-"""A traced function in machine code, called with one state or with arrays of states."""
+"""Traced function in machine code, called with one state or with arrays of states."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 
 class MachineCode:
-    """See `evaluator.Code`.
+    """Evaluates a function in machine code; see `evaluator.Code`.
 
     sizes : lengths of the arguments, the parameters last; size : length of the result
     operations : how many one evaluation takes, roughly
@@ -37,11 +37,11 @@ class MachineCode:
         self._batch = ctypes.CFUNCTYPE(ctypes.c_int64, *kinds)(self.batch_address)
 
     def path(self, p: Array, shape: Sequence[int], general: Path, guard: Guard = FREE) -> Path:
-        """See `Code.path`."""
+        """Return a function for single states; see `Code.path`."""
         return direct_call.path(self.batch_address, (), self.sizes[:-1], p, shape, general, self, guard)
 
     def batch(self, inputs: Sequence[Array], p: Array, out: Array) -> int:
-        """Evaluate all states; the number of those whose result is not finite (if the function is checked)."""
+        """Evaluate all states; returns the number of results that are not finite (if the function is checked)."""
         stride = p.shape[-1] if p.ndim > 1 else 0
         arrays, strides = (*inputs, p, out), (*self.sizes[:-1], stride, self.size)
 

@@ -1,4 +1,4 @@
-"""Object code on disk, so that a machine opened before runs at full speed at once.
+"""Disk cache of object code, so that a machine opened before runs at full speed at once.
 
 Files are named by the hash of everything the code depends on, begin with the hash of that name and their content, and
 are written whole or not at all. Anything unreadable is ignored. What lies here is run: only a folder is used in which
@@ -26,28 +26,28 @@ from core.files.regular_file import Kind, content_of
 OBJECT = Kind("code", 200_000_000)
 _HASH = 32
 _LARGEST = 300_000_000
-"""Bytes the folder may hold before the oldest files go."""
+"""Maximum size of the cache folder, bytes, before the oldest files are deleted."""
 _TOO_LARGE = _LARGEST // 20
-"""Bytes by which each process may go beyond that."""
+"""Bytes by which each process may exceed that size."""
 _unseen: dict[Path, int] = {}
-"""Bytes written into a folder since this process looked through it."""
+"""Bytes written to each folder since this process last checked its size."""
 
 
 def folder() -> Path | None:
-    """Where code is kept; None if nowhere."""
+    """Return the cache folder; None if code is not cached."""
     given = os.environ.get("KINETOSTAT_CACHE")
     if given == "":
         return None
-    return next((real for place in _places(given) if (real := _own(place)) is not None), None)
+    return next((real for place in _candidate_folders(given) if (real := _private_folder(place)) is not None), None)
 
 
-def _places(given: str | None) -> Iterator[Path]:
+def _candidate_folders(given: str | None) -> Iterator[Path]:
     yield Path(given) if given else Path(user_cache_dir("kinetostat", appauthor=False)) / "code"
     yield Path(tempfile.gettempdir()) / f"kinetostat-{_user() if os.name == 'posix' else 'code'}"
 
 
-def _own(place: Path) -> Path | None:
-    """The folder, made if need be, with its links followed; None if others can write in it or replace it."""
+def _private_folder(place: Path) -> Path | None:
+    """Return the folder, created if needed, with links resolved; None if other users can write to it or replace it."""
     try:
         real = Path(os.path.realpath(place))
         for each in (*reversed(real.parents), real):
@@ -60,7 +60,7 @@ def _own(place: Path) -> Path | None:
 
 
 def _is_private(real: Path) -> bool:
-    """Whether a folder is this user's alone, and nobody else can rename it or one that it is in."""
+    """Return True if only this user can write to a folder, and nobody else can rename it or one of its parents."""
     status = os.lstat(real)
     if status.st_uid != _user() or _open_to_others(status):
         return False
@@ -76,24 +76,25 @@ def _user() -> int:
 
 
 def _open_to_others(status: os.stat_result) -> bool:
-    """Whether others may write. A group with the number of its user has no other members, by custom."""
+    """Return True if other users may write. A group with the same number as its user has, by convention, no other
+    members."""
     alone = status.st_gid == status.st_uid
     return bool(status.st_mode & (stat.S_IWOTH if alone else stat.S_IWGRP | stat.S_IWOTH))
 
 
 def key(processor: str, ir: str | bytes) -> str:
-    """Name of the code of IR, text or bitcode, on a processor."""
+    """Return the cache key of IR, text or bitcode, for a processor."""
     content = ir.encode() if isinstance(ir, str) else ir
     return hashlib.sha256(f"{VERSION}\n{processor}\n".encode() + content).hexdigest()
 
 
 def load(name: str) -> bytes | None:
-    """The code, if it is there and whole."""
+    """Return the cached code; None if it is missing or damaged."""
     place = folder()
     if place is None:
         return None
     file = place / f"{name}.o"
-    data = _content(file)
+    data = _bytes_of(file)
     head, body = data[:_HASH], data[_HASH:]
     if not body or _digest(name, body) != head:
         return None
@@ -103,12 +104,12 @@ def load(name: str) -> bytes | None:
 
 
 def _digest(name: str, body: bytes) -> bytes:
-    """Of a content under its name: code that was made for something else is not taken under another."""
+    """Return the digest of a content and its name, so that code cached under another name is rejected."""
     return hashlib.sha256(name.encode() + body).digest()
 
 
-def _content(file: Path) -> bytes:
-    """The bytes of a regular file; none where it cannot be read."""
+def _bytes_of(file: Path) -> bytes:
+    """Return the bytes of a regular file; empty if it cannot be read."""
     try:
         return content_of(file, OBJECT)
     except FileError:
@@ -116,7 +117,7 @@ def _content(file: Path) -> bytes:
 
 
 def store(name: str, body: bytes) -> None:
-    """Keep the code; a folder that cannot be written is no failure."""
+    """Write code to the cache; a folder that cannot be written to is ignored."""
     place = folder()
     if place is None:
         return
@@ -129,12 +130,12 @@ def store(name: str, body: bytes) -> None:
         except OSError:
             os.unlink(temporary)
             raise
-        _tidy(place, len(body))
+        _check_size(place, len(body))
 
 
-def _tidy(place: Path, written: int) -> None:
-    """Look through the folder, in which thousands of files may lie, after the first file of this process and whenever
-    as much has been written as it may be too large."""
+def _check_size(place: Path, written: int) -> None:
+    """Check the folder's size after the first file of this process, and whenever as much has been written as it may
+    exceed its limit."""
     _unseen[place] = _unseen.get(place, _TOO_LARGE) + written
     if _unseen[place] >= _TOO_LARGE:
         _unseen[place] = 0
@@ -142,7 +143,7 @@ def _tidy(place: Path, written: int) -> None:
 
 
 def _prune(place: Path) -> None:
-    """Delete the files not used for longest while the folder is too large, and those of earlier versions."""
+    """Delete the least recently used files while the folder is too large, and the files of earlier versions."""
     for old in place.glob("loops-*"):
         shutil.rmtree(old, ignore_errors=True)
     files = sorted(((f.stat().st_mtime, f.stat().st_size, f) for f in place.glob("*.o")), reverse=True)

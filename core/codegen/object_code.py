@@ -1,4 +1,4 @@
-"""Object code: IR text → object code (cached on disk) → addresses."""
+"""Compilation of LLVM IR to object code (cached on disk) and loading of the functions."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from core.codegen import object_cache
 from core.codegen.llvm_ir import LIBRARY
 
 PLAIN = "KINETOSTAT_PLAIN_CODE"
-"""In the environment: texts become object code as they are, in a sixth of the time; it runs slower, and gives the same
-to rounding. For those who make much and run little of it, as the tests do."""
+"""Environment variable that skips optimisation: compiles in a sixth of the time, runs slower, same results up to
+rounding. For programs that compile much and run it little, such as tests."""
 QUICK, FULL = 0, 2
-"""Levels of LLVM's code generation. From the same optimised bitcode the first is made in an eighth of the time, takes
-twice as long to run, and gives the same bits."""
+"""LLVM's code generation levels. From the same optimised bitcode QUICK compiles in an eighth of the time, takes twice
+as long to run, and gives identical results."""
 
 _lock = threading.Lock()
-"""LLVM is entered by one thread at a time."""
+"""Lock that admits one thread at a time to LLVM."""
 
 
 @cache
@@ -32,7 +32,7 @@ def _initialise() -> None:
 
 
 def _target(level: int = FULL) -> llvm.TargetMachine:
-    """A description of this processor; an execution engine takes one for its own and disposes of it."""
+    """Return the target machine of this processor; an execution engine takes ownership of it."""
     _initialise()
     target = llvm.Target.from_default_triple()
     return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=_features(), opt=level, jit=True)
@@ -44,13 +44,13 @@ def _features() -> str:
 
 
 def processor() -> str:
-    """What object code is valid for: LLVM version, processor, its features."""
+    """Return the identification of the target that object code is valid for: LLVM version, processor, features."""
     version = ".".join(map(str, llvm.llvm_version_info))
     return f"{version} {llvm.get_process_triple()} {llvm.get_host_cpu_name()} {_features()}"
 
 
 def plain() -> bool:
-    """Whether code is made in the shortest time here, as tests ask for."""
+    """Return True if optimisation is skipped, see `PLAIN`."""
     return bool(os.environ.get(PLAIN))
 
 
@@ -60,13 +60,13 @@ def _key(ir: str | bytes, level: int = FULL) -> str:
 
 
 def kept(ir: str | bytes) -> bool:
-    """True if object code of IR was made before."""
+    """Return True if the object code of IR is in the cache."""
     return object_cache.load(_key(ir)) is not None
 
 
 def object_code(ir: str | bytes, making: Callable[[], object] = int, level: int = FULL) -> bytes:
-    """Object code of IR, from the cache if it was made before; of a text, which is optimised first, or of bitcode,
-    which has been.
+    """Return the object code of IR, from the cache if possible; IR text is optimised first, bitcode is taken as
+    optimised.
 
     making : called before it is made; level : of bitcode, how it is made
     """
@@ -89,7 +89,8 @@ def object_code(ir: str | bytes, making: Callable[[], object] = int, level: int 
 
 
 def _optimise(module: llvm.ModuleRef, target: llvm.TargetMachine) -> None:
-    """Level 1 without vectorisation: on thousands of straight lines more takes ten times as long, for nothing."""
+    """Optimise at level 1 without vectorisation; on thousands of straight lines more takes ten times as long without
+    gain."""
     options = llvm.create_pipeline_tuning_options(speed_level=1)
     options.loop_vectorization = False
     options.slp_vectorization = False
@@ -97,14 +98,14 @@ def _optimise(module: llvm.ModuleRef, target: llvm.TargetMachine) -> None:
     builder.getModulePassManager().run(module, builder)
 
 
-def _called(ir: str) -> list[str]:
-    """The functions of the C library that a text calls."""
+def _called_library_functions(ir: str) -> list[str]:
+    """Return the C library functions that IR calls."""
     names = {"sin", "cos", *(name for name, _ in LIBRARY.values())}
     return [name for name in names if f"call double @{name}(" in ir]
 
 
-def _provide(names: Iterable[str]) -> None:
-    """Make sure that these functions of the C library are found: LLVM would end the process.
+def _check_library_functions(names: Iterable[str]) -> None:
+    """Check that C library functions exist; a missing one would make LLVM abort the process.
 
     Raises OSError naming one that is nowhere.
     """
@@ -118,11 +119,11 @@ def _provide(names: Iterable[str]) -> None:
                 llvm.add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)
                 break
         else:
-            raise OSError(f"the C library has no function {name}")
+            raise OSError(f"the C library does not provide the function {name}")
 
 
 class Library:
-    """Loaded object code.
+    """Object code loaded into memory, whose functions can be called.
 
     ir : text, or bitcode that has been optimised and calls the functions `needed` of the C library; making : called
     before object code is made that was not kept; level : see `object_code`
@@ -132,13 +133,13 @@ class Library:
         self, ir: str | bytes, needed: Iterable[str] = (), making: Callable[[], object] = int, level: int = FULL
     ) -> None:
         data = object_code(ir, making, level)
-        _provide(_called(ir) if isinstance(ir, str) else needed)
+        _check_library_functions(_called_library_functions(ir) if isinstance(ir, str) else needed)
         with _lock:
             self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target())
             self.engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(data))
             self.engine.finalize_object()
 
     def address(self, name: str) -> int:
-        """Address of a function."""
+        """Return the address of a function."""
         with _lock:
             return int(self.engine.get_function_address(name))

@@ -1,4 +1,4 @@
-"""Arrays of states, cut into pieces that all cores take part in.
+"""Parallel evaluation of arrays of states, split into chunks for all cores.
 
 Every state is evaluated by the same code as by itself, so the numbers do not depend on the pieces.
 `KINETOSTAT_THREADS` says how many threads take part ("1": none but the calling one).
@@ -18,15 +18,16 @@ if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
 PIECE = 1_000_000
-"""Operations a piece has at least: several times what it takes to wake a thread."""
+"""Minimum number of operations per chunk: several times the cost of waking a thread."""
 PIECES_A_THREAD = 4
-"""Pieces that an array is cut into for each thread: who is held up takes fewer."""
+"""Number of chunks per thread, so that slower threads can take fewer."""
 _pool: ThreadPoolExecutor | None = None
 _lock = threading.Lock()
 
 
 def threads() -> int:
-    """Threads that evaluate an array together: as many as said, else as there are cores that this process may use."""
+    """Return the number of threads that evaluate an array: KINETOSTAT_THREADS if set, otherwise the cores available to
+    this process."""
     given = os.environ.get("KINETOSTAT_THREADS", "")
     if given.isdecimal() and int(given):
         return int(given)
@@ -35,7 +36,8 @@ def threads() -> int:
 
 
 def in_pieces(count: int, operations: int, evaluate: Callable[[int, int], int]) -> int:
-    """The sum of `evaluate(first, number)` over pieces of `count` states of so many operations each.
+    """Return the sum of `evaluate(first, number)` over chunks of `count` states, each state taking this number of
+    operations.
 
     The calling thread does all that no other one comes to: it never waits for threads that others keep busy.
     """
@@ -58,13 +60,13 @@ def in_pieces(count: int, operations: int, evaluate: Callable[[int, int], int]) 
     helpers: list[Future[int]] = []
     with contextlib.suppress(RuntimeError):  # when the program ends there are no new threads
         for _ in range(min(together, number) - 1):
-            helpers.append(_helpers(together - 1).submit(share))
+            helpers.append(_thread_pool(together - 1).submit(share))
     found = share()
     return found + sum(helper.result() for helper in helpers if not helper.cancel())
 
 
-def _helpers(count: int) -> ThreadPoolExecutor:
-    """The threads that all arrays share."""
+def _thread_pool(count: int) -> ThreadPoolExecutor:
+    """Return the shared thread pool."""
     from concurrent.futures import ThreadPoolExecutor  # arrays of this size are rare: it is not loaded at the start
 
     global _pool
@@ -74,11 +76,11 @@ def _helpers(count: int) -> ThreadPoolExecutor:
         return _pool
 
 
-def _forget() -> None:
-    """In a process forked from this one there are no threads."""
+def _drop_pool() -> None:
+    """Drop the thread pool in a forked process, which has no such threads."""
     global _pool, _lock
     _pool, _lock = None, threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+    os.register_at_fork(after_in_child=_drop_pool)

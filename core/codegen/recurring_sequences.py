@@ -1,4 +1,4 @@
-"""Sequences of letters that recur in a word.
+"""Grammar compression: recurring sequences of symbols in a sequence.
 
 A pair of letters that stand beside each other often is replaced by a new letter, again and again (Larsson and Moffat,
 Off-line dictionary-based compression, Proc. IEEE 88, 2000): of all pairs that between which most passes.
@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 
 class Piece(NamedTuple):
-    """A part of the word."""
+    """Symbol of the compressed sequence, and the position of its first element in the original one."""
 
     letter: int
     first: int
 
 
 class Grammar:
-    """Letters, each of which stands for one that was given or for two others.
+    """Grammar of symbols, each of which is an original one or stands for a pair.
 
     weights : of the letters that are given; passing : what passes between neighbours in the word, one fewer
     least : times that a pair must recur; largest : of the sum of the weights of what a letter stands for
@@ -33,13 +33,13 @@ class Grammar:
         self.least, self.largest = least, largest
         self.weights, self.lengths = list(weights), [1] * len(weights)
         self.parts: dict[int, tuple[int, int]] = {}
-        """Letter → the two for which it stands."""
+        """Symbol → pair that it stands for."""
         self._word, self._passing = np.array(word, dtype=np.int64), passing
-        while self._replaced():
+        while self._replace_best_pair():
             pass
 
-    def _replaced(self) -> bool:
-        """Whether there was a pair to replace."""
+    def _replace_best_pair(self) -> bool:
+        """Replace the best recurring pair by a new symbol; returns False if there is none."""
         word, new = self._word, len(self.weights)
         weights = np.array(self.weights)
         fit = weights[word[:-1]] + weights[word[1:]] <= self.largest
@@ -60,12 +60,12 @@ class Grammar:
         return True
 
     def pieces(self) -> list[Piece]:
-        """The word."""
+        """Return the compressed sequence."""
         letters = self._word.tolist()
         firsts = np.cumsum([0, *(self.lengths[letter] for letter in letters)]).tolist()
         return [Piece(*each) for each in zip(letters, firsts, strict=False)]
 
     def halves(self, piece: Piece) -> tuple[Piece, Piece]:
-        """The two parts of a piece that is longer than a letter."""
+        """Split a piece into the pair that its symbol stands for."""
         one, other = self.parts[piece.letter]
         return Piece(one, piece.first), Piece(other, piece.first + self.lengths[one])

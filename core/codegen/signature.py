@@ -1,4 +1,4 @@
-"""What a compiled function takes and gives."""
+"""Signature of a compiled function: arguments and result."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 
 class Signature(NamedTuple):
-    """What a function takes of q, v, u (joint forces or accelerations), l (multipliers of what holds), c (forces
+    """Lengths of a function's arguments q, v, u (joint forces or accelerations), l (constraint multipliers), c (forces
     along coordinates of joints that close loops), x (states of force elements, then their rates) and t
     (`core.elements.time_argument`), and the shape of its result."""
 
     arguments: tuple[str, ...]
     shape: tuple[int, ...]
     checked: bool = False
-    """True if a result that is not finite is a failure."""
+    """True if a result that is not finite is an error."""
     wide: bool = False
-    """True if its machine code takes several states of an array at a time (`core.codegen.llvm_ir`)."""
+    """True if the machine code evaluates several states of an array at a time (`core.codegen.llvm_ir`)."""

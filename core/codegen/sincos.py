@@ -1,4 +1,4 @@
-"""Sine and cosine in LLVM IR: both of one angle in a few nanoseconds, at the accuracy of the C library.
+"""Sine and cosine in LLVM IR: both of one angle in a few nanoseconds, as accurate as the C library.
 
 Reduction to |r| ≤ π/4 by multiples of π/2 in three parts (Cody and Waite 1980), then Taylor polynomials.
 """
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 
 def number(x: float) -> str:
-    """A double in IR text, exactly."""
+    """Return the exact IR text of a double."""
     return "0x" + struct.pack(">d", x).hex().upper()
 
 
@@ -20,9 +20,9 @@ _SIN = (-1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800, 1.0 / 6
         1.0 / 355687428096000)  # fmt: skip
 _COS = (-0.5, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600, -1.0 / 87178291200,
         1.0 / 20922789888000)  # fmt: skip
-"""Taylor coefficients of (sin r − r)/r³ and (cos r − 1)/r²: the first omitted terms are below 1e-17."""
+"""Taylor coefficients of (sin r − r)/r³ and (cos r − 1)/r²; the first omitted terms are below 1e-17."""
 _FAR = 2.0**20
-"""Arguments beyond this (rad) go to the C library, which reduces them exactly."""
+"""Argument (rad) above which the C library is called, which reduces it exactly."""
 
 _TEXT = """
 define internal {double, double} @sincos(double %x) noinline nounwind {
@@ -70,8 +70,8 @@ done:
 """
 
 
-def _horner(name: str, coefficients: Sequence[float]) -> str:
-    """Lines that make %name the polynomial in %rr."""
+def _horner_lines(name: str, coefficients: Sequence[float]) -> str:
+    """Return lines that evaluate a polynomial in %rr as %name."""
     lines, value, last = [], number(coefficients[-1]), len(coefficients) - 2
     for k, coefficient in enumerate(reversed(coefficients[:-1])):
         target = f"%{name}" if k == last else f"%{name}{k}"
@@ -82,13 +82,13 @@ def _horner(name: str, coefficients: Sequence[float]) -> str:
     return "\n".join(lines)
 
 
-def _filled() -> str:
-    text = _TEXT.replace("@SINE", _horner("s", _SIN)).replace("@COSINE", _horner("c", _COS))
+def _sincos_ir() -> str:
+    text = _TEXT.replace("@SINE", _horner_lines("s", _SIN)).replace("@COSINE", _horner_lines("c", _COS))
     text = text.replace("@FAR", number(_FAR)).replace("@TWO_OVER_PI", number(0.6366197723675814))
     for k, part in enumerate(_HALF_PI):
         text = text.replace(f"@PART{k}", number(part))
     return text
 
 
-SINCOS = _filled()
-"""define {sin x, cos x} @sincos(double)."""
+SINCOS = _sincos_ir()
+"""LLVM IR of {sin x, cos x} @sincos(double)."""

@@ -1,4 +1,4 @@
-"""One state through buffers: copy in, evaluate, copy out; for what is interpreted.
+"""Evaluation of one state through buffers (copy in, evaluate, copy out) by interpreted code.
 
 Assignment to a memoryview refuses anything but floats of the right number, so it is the check too; what it refuses
 takes the general path, which converts or says what is wrong. The buffers belong to the first thread that calls.
@@ -28,7 +28,7 @@ def path(
     general: Path,
     guard: Guard = FREE,
 ) -> Path:
-    """A function of arrays with the lengths of the buffers.
+    """Return a function that evaluates one state, given as arrays with the lengths of the input buffers.
 
     run : evaluates the buffers `inputs` into `out`, true on failure; general : the path for everything else; guard :
     which numbers the function takes

@@ -1,1 +1,2 @@
-"""What holds, numerically: assembly, multipliers, reactions, minimum norm, joint limits; what cannot hold, and why."""
+"""Numerical constraint handling: assembly, multipliers, reactions, minimum-norm forces, joint limits, and diagnosis of
+conflicting constraints."""

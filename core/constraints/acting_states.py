@@ -1,4 +1,5 @@
-"""At which states of a machine rows of joints may exert something: friction of joints at rest, stops that are met.
+"""Quick test for the states at which joint friction or stops may act: joints at rest with friction, and stops in
+contact.
 
 Of all others equations of motion know all, and go through arrays of states at the speed of machine code.
 """
@@ -22,8 +23,8 @@ Array = NDArray[np.float64]
 
 
 class Resting:
-    """What a look at a state of a machine with its own parameter values needs, so that states in which no row rests and
-    none is at a stop cost little.
+    """Quick test of states, for one set of parameter values, that rules out friction at rest and stops in contact
+    without evaluating any joint row.
 
     nv : number of speeds; speeds : those of them in joints that rub; lower, upper : between which each entry of q is
     away from stops; always : whether there are rows of joints that close loops, which no look at q and v tells,
@@ -34,15 +35,17 @@ class Resting:
         self.nv, self.speeds, self.lower, self.upper, self.always = nv, speeds, lower, upper, always
 
     def may_act(self, q: Any, v: Any) -> bool:
-        """Whether at some of the states (…, nq), (…, nv; None: speeds do not count) a row may exert something."""
+        """Return True if friction at rest or a stop may act at any of the states q (…, nq), v (…, nv); v = None ignores
+        speeds."""
         if self.always:
             return True
         q = states_of(q, len(self.lower), "q")
         v = None if v is None or not self.speeds else states_of(v, self.nv, "v")
-        return bool(self._where(q, v).any())
+        return bool(self._acting_mask(q, v).any())
 
     def guard(self) -> Guard | None:
-        """What lets states pass, as arguments q and v, in which no row exerts anything. None: no look tells."""
+        """Guard on the arguments q and v that passes only states at which no friction at rest and no stop acts; None if
+        q and v alone cannot decide."""
         if self.always:
             return None
         bounds = enumerate(zip(self.lower.tolist(), self.upper.tolist(), strict=True))
@@ -51,20 +54,21 @@ class Resting:
         return Guard((*stops, *(Check(1, k, -slow, slow, outside=True) for k in self.speeds)))
 
     def where(self, q: Any, v: Any) -> NDArray[np.bool_]:
-        """(…) at which of the states (…, nq), (…, nv; None: speeds do not count) a row may exert something."""
+        """(…) mask of the states q (…, nq), v (…, nv) at which friction at rest or a stop may act; v = None ignores
+        speeds."""
         q = states_of(q, len(self.lower), "q")
         v = None if v is None else states_of(v, self.nv, "v")
         if self.always:
             return np.ones(np.broadcast_shapes(q.shape[:-1], () if v is None else v.shape[:-1]), dtype=bool)
-        return self._where(q, v if self.speeds else None)
+        return self._acting_mask(q, v if self.speeds else None)
 
-    def _where(self, q: Array, v: Array | None) -> NDArray[np.bool_]:
-        found = _some((self.lower <= q) & (q <= self.upper), False)
-        return found if v is None else found | _some(np.abs(v[..., self.speeds]) < AT_REST_SPEED, True)
+    def _acting_mask(self, q: Array, v: Array | None) -> NDArray[np.bool_]:
+        found = _any_equal((self.lower <= q) & (q <= self.upper), False)
+        return found if v is None else found | _any_equal(np.abs(v[..., self.speeds]) < AT_REST_SPEED, True)
 
 
-def _some(marks: NDArray[np.bool_], value: bool) -> NDArray[np.bool_]:
-    """(…) in which rows (…, n) a mark has a value; quick where none has."""
+def _any_equal(marks: NDArray[np.bool_], value: bool) -> NDArray[np.bool_]:
+    """(…) True where any entry of marks (…, n) has the given value; quick if none has."""
     if not (marks.any() if value else not marks.all()):
         return np.zeros(marks.shape[:-1], dtype=bool)
     return np.asarray(np.any(marks == value, axis=-1))
@@ -72,11 +76,11 @@ def _some(marks: NDArray[np.bool_], value: bool) -> NDArray[np.bool_]:
 
 @once
 def resting(compiled: Compiled) -> Resting | None:
-    """With the model's own parameter values. None: no row has friction or stops."""
-    return _resting(compiled, own_modes(compiled))
+    """Quick test of states for the model's own parameter values; None if no joint has friction or stops."""
+    return _resting_test(compiled, own_modes(compiled))
 
 
-def _resting(compiled: Compiled, modes: JointModes) -> Resting | None:
+def _resting_test(compiled: Compiled, modes: JointModes) -> Resting | None:
     rows, bearing = modes.rows, bool(modes.bearings)
     rubbing = [row for row in rows if row.rubs]
     stopped = [row for row in rows if np.isfinite([row.lower, row.upper]).any()]
@@ -85,7 +89,7 @@ def _resting(compiled: Compiled, modes: JointModes) -> Resting | None:
     lower, upper = np.full(compiled.nq, -np.inf), np.full(compiled.nq, np.inf)
     for row in stopped:
         if row.at_q != NOWHERE:
-            low, high = _of_leader(row)
+            low, high = _clear_interval_of_leader(row)
             lower[row.at_q], upper[row.at_q] = max(lower[row.at_q], low), min(upper[row.at_q], high)
     return Resting(
         compiled.nv,
@@ -96,8 +100,8 @@ def _resting(compiled: Compiled, modes: JointModes) -> Resting | None:
     )
 
 
-def _of_leader(row: JointRow) -> tuple[float, float]:
-    """Between which values of the coordinate that it follows a row is away from its stops."""
+def _clear_interval_of_leader(row: JointRow) -> tuple[float, float]:
+    """Interval of the leader's coordinate within which a mimic joint is clear of its stops."""
     if row.ratio == 0.0:
         return -np.inf, np.inf
     ends = sorted(((row.lower - row.offset) / row.ratio, (row.upper - row.offset) / row.ratio))
@@ -107,7 +111,7 @@ def _of_leader(row: JointRow) -> tuple[float, float]:
 
 @once
 def has_rows(compiled: Compiled) -> bool:
-    """Whether a joint or a clutch has friction or stops, perhaps with other parameter values only."""
+    """Return True if a joint or clutch has friction or stops, even if only for some parameter values."""
     model = compiled.model.expanded
     rubbing: tuple[Joint | Force, ...] = (*model.joints, *model.forces)
     levels = [level for element in rubbing for level in element.friction_levels]
@@ -118,17 +122,17 @@ def has_rows(compiled: Compiled) -> bool:
 
 @once
 def own_modes(compiled: Compiled) -> JointModes:
-    """With the model's own parameter values."""
+    """Friction and stop rows of all joints at the model's own parameter values."""
     return joint_modes(compiled, compiled.parameter_values(None))
 
 
 def may_act(compiled: Compiled, q: Any, v: Any, p: Values) -> bool:
-    look = _look(compiled, p)
+    look = _test_for(compiled, p)
     return look is not None and look.may_act(q, v)
 
 
-def _look(compiled: Compiled, p: Values) -> Resting | None:
-    """For parameter values p; where they differ from state to state it tells nothing."""
+def _test_for(compiled: Compiled, p: Values) -> Resting | None:
+    """Quick test of states for parameter values p; it passes no state if p varies from state to state."""
     if p is None:
         return resting(compiled)
     if not has_rows(compiled):
@@ -136,13 +140,13 @@ def _look(compiled: Compiled, p: Values) -> Resting | None:
     values, nowhere = compiled.parameter_values(p), np.full(compiled.nq, np.inf)
     if values.ndim > 1:
         return Resting(compiled.nv, (), -nowhere, nowhere, always=True)
-    return _resting(compiled, joint_modes(compiled, values))
+    return _resting_test(compiled, joint_modes(compiled, values))
 
 
 def states_that_act(compiled: Compiled, q: Any, v: Any, p: Values) -> NDArray[np.bool_] | None:
-    """(…) at which of many states (v None: at rest) a row may exert something beside what traces know; None: nowhere,
-    or there is one state, which is not looked at."""
+    """(…) mask of those states at which friction at rest or a stop may act (v None: at rest); None if there is nothing
+    to act, or for a single state, which is not tested here."""
     if max(np.ndim(q), 1 if v is None else np.ndim(v)) < 2:
         return None
-    look = _look(compiled, p)
+    look = _test_for(compiled, p)
     return None if look is None else look.where(q, v)

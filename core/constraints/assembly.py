@@ -1,4 +1,4 @@
-"""Positions and speeds that loops, constraints and drivers allow: the nearest to those given.
+"""Assembly: the positions and speeds nearest to given ones that satisfy loops, constraints and drivers.
 
 A position is sought by `core.numerics.position_solver` on the residuals of what holds. Speeds given by name are kept
 (`core.constraints.consistent_motion`); of a whole array those that are not zero, if they agree with each other, else
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from core.constraints import failures
 from core.constraints.closed_positions import closed_position
 from core.constraints.consistent_motion import filled_speeds, named_speeds, nearest_speeds
-from core.constraints.cut_limits import cut_limits, outside
+from core.constraints.cut_limits import cut_limits, exceeded_limit
 from core.constraints.redundant_drivers import contradiction, contradiction_error
 from core.constraints.states import per_state, states_of
 from core.errors import ModelError
@@ -28,7 +28,7 @@ from core.traces.compiled import Compiled
 Array = NDArray[np.float64]
 
 
-def assembled(
+def assembled_state(
     compiled: Compiled,
     q: Any,
     v: Any,
@@ -38,7 +38,7 @@ def assembled(
     t: float = 0.0,
     limits: bool = True,
 ) -> Any:
-    """See `Mechanism.assemble`."""
+    """Position, or position and speeds, consistent with all constraints; see `Mechanism.assemble`."""
     held, cost = np.zeros(compiled.nv, dtype=bool), np.ones(compiled.nv)
     for name in (fixed,) if isinstance(fixed, str) else fixed:
         held[compiled.joint_v(name)] = True
@@ -47,13 +47,13 @@ def assembled(
             raise ModelError(
                 f"{weight} is not a positive number.",
                 where=f"weight of joint '{name}'",
-                remedy="Give 1 for the usual unwillingness to move, more for more.",
+                remedy="Give 1 by default, and more for joints that should move less.",
             )
         cost[compiled.joint_v(name)] = weight
     q = states_of(q, compiled.nq, "q")
     q = compiled.coordinates.clamp(q) if limits else compiled.coordinates.integrate(q, np.zeros(compiled.nv))
     if not np.isfinite(q).all():
-        raise ModelError("q holds something that is not a finite number.", where="q", remedy="Begin from numbers.")
+        raise ModelError("q contains a value that is not a finite number.", where="q", remedy="Give finite numbers.")
     named = v if isinstance(v, Mapping) else None
     speeds = None if v is None else np.zeros(compiled.nv) if named is not None else states_of(v, compiled.nv, "v")
     values = compiled.parameter_values(p)
@@ -66,7 +66,7 @@ def assembled(
         return q
     moving = zip(closed, per_state(speeds, leading), rows, strict=True)
     consistent = [
-        _moving_state(compiled, state, speed, held, cost, row, t)
+        _consistent_speeds(compiled, state, speed, held, cost, row, t)
         if named is None
         else named_speeds(compiled, state, named, row, t)
         for state, speed, row in moving
@@ -80,15 +80,16 @@ def _assembled_state(
     closed, gap = closed_position(compiled, q, cost, held, p, anywhere=True, t=t, bounded=limits)
     if not gap < ACCEPTED_GAP:
         raise failures.assembly_error(compiled, closed, p, t)
-    if limits and (found := outside(compiled, cut_limits(compiled), closed, p)) is not None:
+    if limits and (found := exceeded_limit(compiled, cut_limits(compiled), closed, p)) is not None:
         raise failures.beyond_limit(closed, *found)
     return closed
 
 
-def _moving_state(
+def _consistent_speeds(
     compiled: Compiled, q: Array, v: Array, fixed: NDArray[np.bool_], cost: Array, p: Array, t: float
 ) -> Array:
-    """Consistent speeds, the fixed ones as given; AssemblyError where these, or drivers, contradict each other."""
+    """Consistent speeds (nv,) with the fixed ones as given. Raises AssemblyError if the fixed speeds or drivers
+    contradict each other."""
     if fixed.any():
         named_speeds(compiled, q, {compiled.v_names[k]: v[k] for k in np.flatnonzero(fixed)}, p, t)
     speeds = filled_speeds(compiled, q, v, fixed, p, t)

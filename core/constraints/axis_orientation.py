@@ -1,4 +1,5 @@
-"""Joints that close loops, the right way round: residuals of directions vanish for opposite ones, too.
+"""Orientation of loop-closing joints: rules out assemblies with a joint axis reversed, for which the residuals vanish,
+too.
 
 A residual s of directions (sine of the angle φ) is replaced, where φ is more than a right angle, by (2 − |s|) s/|s|,
 which goes on growing up to half a turn; its derivative along s is that of s with the other sign.
@@ -24,19 +25,19 @@ from core.traces.compiled import Compiled, once
 Array = NDArray[np.float64]
 
 
-class _Closing(NamedTuple):
-    """A cut joint that has a wrong way round."""
+class _ReversibleJoint(NamedTuple):
+    """A cut joint that can be assembled with its axis reversed."""
 
     name: str
     law: JointKind
     canonical: Array
-    """(4, 4) its canonical frame in frames a and b."""
+    """(4, 4) the joint's canonical frame in frames a and b."""
     rows: slice
-    """Those of its directions in the constraint equations."""
+    """Rows of its direction residuals in the constraint equations."""
 
 
 @once
-def _closing(compiled: Compiled) -> list[_Closing]:
+def _reversible_joints(compiled: Compiled) -> list[_ReversibleJoint]:
     result = []
     first = {row.element: k for k, row in reversed([*enumerate(compiled.rows)]) if row.collection == "joints"}
     for joint in compiled.cuts:
@@ -45,13 +46,13 @@ def _closing(compiled: Compiled) -> list[_Closing]:
             canonical = np.eye(4)
             canonical[:3, :3] = np.array(R_ac, dtype=float)
             start = first[joint.name]
-            result.append(_Closing(joint.name, law, canonical, slice(start + rows.start, start + rows.stop)))
+            result.append(_ReversibleJoint(joint.name, law, canonical, slice(start + rows.start, start + rows.stop)))
     return result
 
 
 def turned_round(compiled: Compiled, q: Array, p: Values) -> Iterator[tuple[str, slice]]:
-    """(cut joint, its rows of directions) where the sides are turned by more than a right angle against each other."""
-    closing = _closing(compiled)
+    """Yield (cut joint, rows of its direction residuals) of joints whose sides are more than a right angle apart."""
+    closing = _reversible_joints(compiled)
     if not closing:
         return
     poses = compiled.joint_poses(q, p)
@@ -65,7 +66,7 @@ def turned_round(compiled: Compiled, q: Array, p: Values) -> Iterator[tuple[str,
 
 
 def wrong_orientation(compiled: Compiled, q: Array, p: Values, chosen: Flags | None = None) -> str:
-    """The cut joint whose sides are turned by half a turn against what it allows at a closed position; '' if none.
+    """Name of the cut joint that is assembled half a turn off at a closed position; '' if there is none.
 
     chosen : (rows,) those of the constraint equations that count, default all
     """
@@ -73,7 +74,7 @@ def wrong_orientation(compiled: Compiled, q: Array, p: Values, chosen: Flags | N
 
 
 def oriented(compiled: Compiled, problem: Problem, p: Values, chosen: Flags | None = None) -> Problem:
-    """The problem with residuals that have no roots the wrong way round.
+    """The position problem with residuals that do not vanish for reversed joint axes.
 
     chosen : (rows,) the problem's among those of the constraint equations, default: it begins with those of cut joints
     """
@@ -81,7 +82,7 @@ def oriented(compiled: Compiled, problem: Problem, p: Values, chosen: Flags | No
     last: tuple[bytes, list[slice]] = (b"", [])
 
     def turned(q: Array) -> list[slice]:
-        """Asked at one q by the residual, then by its jacobian."""
+        """Rows of reversed joints at q, cached because residual and Jacobian are evaluated at the same q."""
         nonlocal last
         asked = q.tobytes()
         if last[0] != asked:

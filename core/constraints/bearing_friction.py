@@ -1,5 +1,5 @@
-"""Friction that grows with a joint's own reaction, F = F₀ + μ (r |f⊥| + …): what bearings bear at a state, the friction
-with which that is so, and what to say where there is none, or more than one.
+"""Bearing friction that grows with a joint's own reaction, F = F₀ + μ (r |f⊥| + …): bearing loads at a state, the
+friction consistent with them, and messages if there is no solution or more than one.
 
 Accelerations and multipliers follow from friction, the loads of bearings from them, friction from the loads: a fixed
 point. Where loads grow slower than friction does (self-locking factor κ < 1) it is the only one; beyond, a machine
@@ -26,9 +26,9 @@ from core.traces.compiled import Compiled
 Array = NDArray[np.float64]
 
 STEP_FRACTION = 1e-3
-"""Part of all forces that hold, by which those that are not unique are changed to see what that does."""
+"""Size of the test change of non-unique constraint forces, as a fraction of all constraint forces."""
 NOT_UNIQUE_FRACTION = 1e-7
-"""Part of that change by which loads may change and count as unique."""
+"""Change of a bearing load, as a fraction of the test change, up to which the load counts as unique."""
 
 
 def loads_at(
@@ -42,7 +42,8 @@ def loads_at(
     t: Any = 0.0,
     x: Any = None,
 ) -> Array:
-    """(…, bearings) friction for a coefficient of one. closing : (…, n) along coordinates of joints that close loops"""
+    """(…, bearings) friction force of each bearing per unit friction coefficient. closing : (…, n) forces along
+    coordinates of loop-closing joints"""
     given = [q, v, a]
     if compiled.rows:
         given.append(multipliers)
@@ -52,16 +53,16 @@ def loads_at(
 
 
 def loaded(at: JointRows, loads: Array) -> JointRows:
-    """Rows with the friction that their bearings have."""
+    """Joint rows with their friction set from the bearing loads."""
     rows = tuple(row if row.bearing == NOWHERE else row.loaded(float(loads[row.bearing])) for row in at.rows)
     return at._replace(rows=rows)
 
 
-def settled(
+def consistent_bearing_loads(
     compiled: Compiled, modes: JointModes, loads: Callable[[Array], Array], start: Array | None = None
 ) -> Array:
-    """(bearings,) loads that the friction by them leaves, of a function that gives those that friction by other loads
-    leaves. start : (bearings,) where to look first. Raises SimulationError where there are none."""
+    """(bearings,) loads that are consistent with the friction they cause, the fixed point of `loads`. start :
+    (bearings,) first guess. Raises SimulationError if there is none."""
     found = fixed_point(loads, np.zeros(len(compiled.program.tracer.bearings)) if start is None else start)
     if not found.found:
         raise no_answer(modes)
@@ -69,30 +70,32 @@ def settled(
 
 
 def no_answer(modes: JointModes) -> SimulationError:
-    """The message where friction by reactions has no answer."""
-    names, most = named(modes), max(row.coefficient for row in modes.bearings)
+    """Error for reaction-dependent friction that has no consistent solution."""
+    names, most = joints_with_bearing_friction(modes), max(row.coefficient for row in modes.bearings)
     return SimulationError(
-        f"Friction of {most:g} by the joint's own reaction locks: no friction is in balance with the reaction that it "
-        "makes (Painlevé).",
+        f"Reaction-dependent friction with coefficient {most:g} locks the joint: no friction force is consistent with "
+        "the reaction it causes (Painlevé paradox).",
         where=names,
-        remedy="A compliant contact or stop decides; less friction, or bearings farther apart, have one answer.",
+        remedy="Reduce friction, move the bearings farther apart, or model a compliant contact or stop.",
     )
 
 
-LOCKING = "locks or has several answers"
+LOCKING = "locks or has several solutions"
 
 
 def locking_note(modes: JointModes, t: float, factor: float) -> str:
-    """What a run tells where its friction has more than one answer."""
+    """Note of a run for reaction-dependent friction with more than one solution."""
     most = max(row.coefficient for row in modes.bearings)
     return (
-        f"{named(modes)}: friction of {most:g} by its own reaction {LOCKING} at t = {t:.6g} s (self-locking factor "
-        f"{factor:.3g}, Painlevé): the answer that was found is used; a compliant contact or stop decides."
+        f"{joints_with_bearing_friction(modes)}: reaction-dependent friction with coefficient {most:g} {LOCKING} at "
+        f"t = {t:.6g} s "
+        f"(self-locking factor {factor:.3g}, Painlevé paradox): the run continues with the solution that was found; "
+        "only a compliant contact or stop makes it unique."
     )
 
 
-def named(modes: JointModes) -> str:
-    """The joints whose friction grows with their reaction."""
+def joints_with_bearing_friction(modes: JointModes) -> str:
+    """List, as text, of the joints whose friction grows with their reaction."""
     owners = dict.fromkeys(row.owner for row in modes.bearings)
     return ", ".join(f"joint '{name}'" for name in owners)
 
@@ -100,9 +103,9 @@ def named(modes: JointModes) -> str:
 def require_unique(
     compiled: Compiled, modes: JointModes, q: Array, v: Array, p: Values, t: float = 0.0, x: Any = None
 ) -> None:
-    """A SimulationError where constraints share forces in more than one way, and what bearings bear at a state without
-    joint forces changes by that. In a plane loop only forces out of the plane are shared: where none act, loads are the
-    least there are, and do not change at once."""
+    """Raise SimulationError if redundant constraints leave the bearing loads undetermined at a state without joint
+    forces. In a planar loop only out-of-plane forces are undetermined: where there are none, the loads are the smallest
+    possible ones and pass."""
     if not (compiled.constrained and modes.bearings):
         return
     free = null_space(np.asarray(compiled.call("constraint_jacobian", q, p=p)).T)
@@ -116,28 +119,28 @@ def require_unique(
     for row in modes.bearings:
         if abs(ahead[row.bearing] - behind[row.bearing]) > NOT_UNIQUE_FRACTION * size:
             raise SimulationError(
-                "Its friction grows with its reaction, which is not unique: other joints hold the same.",
+                "Its friction depends on its reaction, which is not unique because constraints are redundant.",
                 where=f"joint '{row.owner}', friction_coefficient",
-                remedy="Free what is held twice (isostatic_model proposes how), or give its friction as a number.",
+                remedy="Release the redundant constraints (isostatic_model does), or give its friction as a number.",
             )
 
 
 def refuse(modes: JointModes, what: str, remedy: str = "Give its friction as a number, or leave it out.") -> None:
-    """A SimulationError where friction grows with reactions, and that is not counted: it has no meaning there, or only
-    with more than is known. what : what does not count it, as the subject of the sentence"""
+    """Raise SimulationError if any friction grows with reactions, for computations that do not support it. what : the
+    computation, as the subject of the sentence"""
     if modes.bearings:
         raise SimulationError(
-            f"{what} does not count friction that grows with a joint's own reaction.",
-            where=named(modes),
+            f"{what} does not support friction that depends on a joint's own reaction.",
+            where=joints_with_bearing_friction(modes),
             remedy=remedy,
         )
 
 
-def at_rest(
+def rows_at_rest(
     compiled: Compiled, modes: JointModes, at: JointRows, q: Array, p: Values, t: float = 0.0, x: Any = None
 ) -> JointRows:
-    """Rows of a tree with the friction that their bearings have while all stands still: loads tell it. Those of loops,
-    where it depends on friction itself, as they are."""
+    """Joint rows of an open chain with the bearing friction of its static loads; rows of a machine with loops are
+    returned unchanged, since their loads depend on friction."""
     if not modes.bearings or compiled.constrained:
         return at
     still = np.zeros(compiled.nv)

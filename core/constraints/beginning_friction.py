@@ -1,4 +1,4 @@
-"""Inverse dynamics of open chains at rest: friction of the joints that begin to slide, all joints at once.
+"""Breakaway friction in the inverse dynamics of open chains at rest, for all joints at once.
 
 The same as `core.constraints.row_forces` gives one row after the other, for what needs no look at single rows: levels
 of friction that are numbers, each joint with its own, away from stops.
@@ -21,8 +21,8 @@ Array = NDArray[np.float64]
 
 
 class BeginningFriction:
-    """Of a plain machine with its own parameter values. Machines have few joints: numbers of Python are quicker than
-    arrays."""
+    """Breakaway friction of an open chain at the model's own parameter values, in plain Python numbers, which are
+    quicker than arrays for few joints."""
 
     def __init__(self, compiled: Compiled) -> None:
         look = resting(compiled)
@@ -35,7 +35,7 @@ class BeginningFriction:
         self._rows = [(row.at_v, float(row.ratio), row.sliding_bounds) for row in rows]
 
     def forces(self, q: Any, v: Any, a: Any) -> Array | None:
-        """(nv,) joint forces of one state; None: a look at single rows is needed."""
+        """(nv,) joint forces of inverse dynamics at one state; None if joint rows must be examined one by one."""
         q, v, a = (np.asarray(each, dtype=float) for each in (q, v, a))
         if q.shape != (self._nq,) or v.shape != (self._nv,) or a.shape != (self._nv,):
             return None
@@ -61,7 +61,7 @@ class BeginningFriction:
 
 @once
 def beginning_friction(compiled: Compiled) -> BeginningFriction | None:
-    """None: rows must be looked at one by one."""
+    """Quick inverse dynamics with breakaway friction; None if joint rows must be examined one by one."""
     if not compiled.plain or resting(compiled) is None:
         return None
     modes = own_modes(compiled)

@@ -1,4 +1,4 @@
-"""Branches of loops, told apart at two positions by the sides on which their parts stand.
+"""Assembly branches of loops, compared at two positions by the orientation of their parts.
 
 With U Σ Vᵀ the constraint matrix of what follows at one position, Uᵀ G V there is Σ, and stays regular as long as no
 part of a loop passes a position where it is stretched or folded. So Σ⁻¹ Uᵀ G V of another position has only eigenvalues
@@ -22,13 +22,13 @@ Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 FOLLOWS_TOLERANCE = 1e-6
-"""Part of the largest singular value below which directions do not follow to first order."""
+"""Singular value, relative to the largest one, below which a direction is not determined to first order."""
 LARGEST_BLOCK = 300
-"""Rows or columns of a connected part of a large machine above which its sides are not looked at."""
+"""Rows or columns of a connected part of a large machine above which its branch is not checked."""
 
 
-class _Block(NamedTuple):
-    """Rows and columns of G that hang together, and the singular vectors of what follows among them."""
+class _DependentBlock(NamedTuple):
+    """A connected block of rows and columns of G with the singular vectors of its dependent columns."""
 
     rows: NDArray[np.intp]
     columns: NDArray[np.intp]
@@ -37,7 +37,7 @@ class _Block(NamedTuple):
     right: Array
 
     def least_side(self, G: Matrix) -> float:
-        """The least real part of an eigenvalue of Σ⁻¹ Uᵀ G V."""
+        """Smallest real part of an eigenvalue of Σ⁻¹ Uᵀ G V."""
         if not len(self.sizes):
             return 1.0
         part = dense(G[self.rows][:, self.columns])
@@ -48,49 +48,51 @@ class _Block(NamedTuple):
 
 
 class Followers:
-    """The coordinates that follow those that are held, at one closed position."""
+    """First-order response of the dependent coordinates to the driven ones, at one closed position."""
 
     def __init__(self, compiled: Compiled, q: Array, held: Flags, p: Values) -> None:
         self.compiled, self.q, self.kept, self.p = compiled, q, held, p
         self.G = self.matrix(q)
-        self._blocks: tuple[_Block, ...] | None = None
+        self._blocks: tuple[_DependentBlock, ...] | None = None
 
     def matrix(self, q: Array) -> Matrix:
         """The constraint matrix of positions, at any position."""
         return self.compiled.constraint_matrix(q, self.p)[self.compiled.levels == 0]
 
     def follow(self, step: Array) -> Array:
-        """(nv,) the step with what follows it to first order."""
+        """(nv,) the step completed by the first-order response of the dependent coordinates."""
         others = ~self.kept
         target = self.G[:, self.kept] @ step[self.kept]
         follow = np.zeros(self.compiled.nv)
         if is_sparse(self.G):
             follow[others] = -solver(self.G[:, others], FOLLOWS_TOLERANCE)(target)
         else:
-            for block in self._parts():
+            for block in self._dependent_blocks():
                 follow[block.columns] = -block.right @ ((block.left.T @ target[block.rows]) / block.sizes)
         return step + follow
 
     def same_branch(self, q: Array) -> bool:
-        """Whether at another closed position nearby all parts of the loops stand on the sides on which they are
-        here."""
+        """Return True if all loops are on the same assembly branch at another closed position nearby."""
         G = self.matrix(q)
-        return all(block.least_side(G) > 0.0 for block in self._parts())
+        return all(block.least_side(G) > 0.0 for block in self._dependent_blocks())
 
-    def _parts(self) -> tuple[_Block, ...]:
+    def _dependent_blocks(self) -> tuple[_DependentBlock, ...]:
         if self._blocks is None:
-            self._blocks = tuple(_block(self.G, *part) for part in _connected(self.G, np.flatnonzero(~self.kept)))
+            self._blocks = tuple(
+                _dependent_block(self.G, *part) for part in _connected_blocks(self.G, np.flatnonzero(~self.kept))
+            )
         return self._blocks
 
 
-def _block(G: Matrix, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> _Block:
+def _dependent_block(G: Matrix, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> _DependentBlock:
     left, sizes, right = np.linalg.svd(dense(G[rows][:, columns]), full_matrices=False)
     kept = sizes > FOLLOWS_TOLERANCE * np.max(sizes, initial=0.0)
-    return _Block(rows, columns, left[:, kept], sizes[kept], right[kept].T)
+    return _DependentBlock(rows, columns, left[:, kept], sizes[kept], right[kept].T)
 
 
-def _connected(G: Matrix, columns: NDArray[np.intp]) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """(rows, columns) of G that hang together; of a small matrix all, of a large one parts that are not too large."""
+def _connected_blocks(G: Matrix, columns: NDArray[np.intp]) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """(rows, columns) of the connected blocks of G: a single block if G is small, else the blocks that are not too
+    large."""
     if not len(columns):
         return []
     if not is_sparse(G):

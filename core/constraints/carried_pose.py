@@ -1,4 +1,4 @@
-"""The pose of a machine after an edit: its bodies stand where they stood, whichever joints now carry coordinates.
+"""Pose of a machine after an edit: bodies stay in place although the coordinates may belong to other joints.
 
 An edit may change the spanning tree: a new joint closes a loop and takes the place of another in the tree, a body loses
 its joint and becomes free. Coordinates that are still there keep their values; those of joints that had none are
@@ -26,12 +26,13 @@ Array = NDArray[np.float64]
 
 
 def same_tree(old: Compiled, new: Compiled) -> bool:
-    """Whether two machines have the same coordinates and cut the same joints."""
+    """Return True if two machines have the same coordinates and cut the same joints."""
     return old.q_names == new.q_names and [x.cut for x in old.loops] == [x.cut for x in new.loops]
 
 
 def carried_pose(old: Compiled, q: Array, new: Compiled, renamed: Mapping[str, str]) -> Array:
-    """(nq,) of the new machine standing as the old one stands at q, loops closed if they can be.
+    """(nq,) coordinates of the new machine with its bodies where they are in the old one at q, loops closed if
+    possible.
 
     renamed : old name → new name of joints that only changed their names
     """
@@ -44,15 +45,15 @@ def carried_pose(old: Compiled, q: Array, new: Compiled, renamed: Mapping[str, s
         if then in old.coordinates.joints and kinds[then] == joint.kind:
             result[at] = cut_coordinates.coordinate(old, q, then)
             continue
-        measured = _measured(old, q, new, joint)
+        measured = _measured_coordinates(old, q, new, joint)
         if measured is not None and np.isfinite(measured).all():
-            result[at] = _inside(new, joint, measured, result[at])
+            result[at] = _turned_inside_limits(new, joint, measured, result[at])
     return moved(new, new.coordinates.clamp(result), {}, None)
 
 
-def _measured(old: Compiled, q: Array, new: Compiled, joint: Joint) -> Array | None:
-    """Coordinates between the bodies as they stand in the old machine; None if it lacks one of them, or if they stand
-    upside down to one another, where an angle about the axis has no value."""
+def _measured_coordinates(old: Compiled, q: Array, new: Compiled, joint: Joint) -> Array | None:
+    """Coordinates of a joint measured between its bodies in the old machine; None if a body is missing there or the
+    bodies are half a turn apart, where an angle about the axis is undefined."""
     topology = new.topology
     poses = dict(zip(old.frame_names, np.asarray(old.call("poses", q)), strict=True))
     bodies = [topology.carriers[name] for name in (joint.parent, joint.child)]
@@ -69,8 +70,9 @@ def _measured(old: Compiled, q: Array, new: Compiled, joint: Joint) -> Array | N
         return None
 
 
-def _inside(compiled: Compiled, joint: Joint, values: Array, rest: Array) -> Array:
-    """Angles known up to whole turns, turned into the limits nearest to the rest position."""
+def _turned_inside_limits(compiled: Compiled, joint: Joint, values: Array, rest: Array) -> Array:
+    """Joint values with angles shifted by whole turns to lie inside the limits, as near to the reference position as
+    possible."""
     result = values.copy()
     for k, coordinate in enumerate(compiled.coordinates.table[compiled.joint_q(joint.name)]):
         if not joint.info.is_wound(k):

@@ -1,4 +1,4 @@
-"""The closed position nearest to a given one: what holds is held, limits are kept."""
+"""Closed position nearest to a given one, inside joint limits, with chosen coordinates fixed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.axis_orientation import oriented, wrong_orientation
-from core.constraints.cut_limits import CutLimit, cut_limits, limited, outside, widened
+from core.constraints.cut_limits import CutLimit, cut_limits, exceeded_limit, widened, with_limit_rows
 from core.multibody.parameter_values import Values
 from core.numerics import position_solver
 from core.numerics.position_solver import Flags
@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 
 def closed_near(compiled: Compiled, q: Array, p: Values, t: float = 0.0, *, start: Array) -> Array | None:
-    """(nq,) the position nearest to q that closes all loops; None if that is not found at once (`assembled` searches
+    """(nq,) the position nearest to q that closes all loops; None if a local search finds none (`assembled` searches
     farther).
 
     start : (nq,) where the way began: limits of joints that close loops are kept, or passed no farther than there
@@ -27,7 +27,7 @@ def closed_near(compiled: Compiled, q: Array, p: Values, t: float = 0.0, *, star
     weights, free = np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool)
     closed, gap = closed_position(compiled, q, weights, free, p, t=t)
     limits = widened(compiled, start, p) if gap < ACCEPTED_GAP else ()
-    if outside(compiled, limits, closed, p):
+    if exceeded_limit(compiled, limits, closed, p):
         closed, gap = closed_position(compiled, q, weights, free, p, t=t, limits=limits)
     return closed if gap < ACCEPTED_GAP and not wrong_orientation(compiled, closed, p) else None
 
@@ -45,7 +45,7 @@ def closed_position(
     limits: Sequence[CutLimit] | None = None,
     bounded: bool = True,
 ) -> tuple[Array, float]:
-    """(q, largest gap left) of the closed position nearest to q.
+    """(q, largest remaining gap) of the closed position nearest to q.
 
     anywhere : search farther where it is not found at once, and keep the limits of joints that close loops if that
     can be; limits : those to keep instead; bounded : whether those of the tree's joints hold
@@ -68,15 +68,15 @@ def closed_position(
         lambda q: not wrong_orientation(compiled, q, values, positions),
     )
     if limits is not None:
-        return position_solver.close(limited(compiled, limits, problem, values), q, weights, fixed)
+        return position_solver.close(with_limit_rows(compiled, limits, problem, values), q, weights, fixed)
     found = position_solver.close(problem, q, weights, fixed)
     if not anywhere:
         return found
     if not (found[1] < ACCEPTED_GAP and problem.fits(found[0])):
         found = position_solver.close_from(oriented(compiled, problem, values, positions), q, weights, fixed)
     own = cut_limits(compiled) if rows is None and bounded else ()
-    if found[1] < ACCEPTED_GAP and outside(compiled, own, found[0], values):
-        inside = limited(compiled, own, oriented(compiled, problem, values, positions), values)
+    if found[1] < ACCEPTED_GAP and exceeded_limit(compiled, own, found[0], values):
+        inside = with_limit_rows(compiled, own, oriented(compiled, problem, values, positions), values)
         closed = position_solver.close_from(inside, q, weights, fixed)
         return closed if closed[1] < ACCEPTED_GAP else found
     return found

@@ -1,4 +1,4 @@
-"""Elements that cannot hold together: the smallest set of loops, constraints and drivers that stays open by itself.
+"""Conflicting elements: smallest sets of loops, constraints and drivers that cannot be satisfied together.
 
 At the position that comes nearest, elements without a gap may still be part of the contradiction, and elements with one
 need not. So elements are left out one after the other: whatever the rest stays open without does not belong to it
@@ -24,27 +24,28 @@ Array = NDArray[np.float64]
 
 MOST_SETS = 4
 THOROUGH = 20
-"""So often, over all sets, an element is only left out when closing the others was tried from far away, too."""
+"""Number of elements, over all sets, that are left out only after a search for closure from distant positions, too."""
 
 Key = tuple[str, str]
 """Collection and name of an element."""
 
 
 class Conflict(NamedTuple):
-    """Elements that cannot hold together, in the order of their equations: joints, then constraints, then drivers."""
+    """Elements that cannot be satisfied together, in the order of their equations: joints, then constraints, then
+    drivers."""
 
     elements: tuple[Key, ...]
     q: Array
-    """(nq,) the position that comes nearest to them."""
+    """(nq,) the position with the smallest residuals."""
     row: int
-    """Index of theirs with the largest gap there."""
+    """Index of the row with the largest residual there."""
     gap: float
-    """That gap, with its sign."""
+    """The residual of that row, with its sign."""
 
 
 def conflicting(compiled: Compiled, q: Array, p: Values, t: float, drivers: bool = True) -> tuple[Conflict, ...]:
-    """Sets of elements that cannot hold together near a position that stays open, none with an element of another;
-    empty if none is found.
+    """Disjoint sets of elements that cannot be satisfied together near a position that does not close; empty if none is
+    found.
 
     drivers : whether they count
     """
@@ -57,10 +58,10 @@ def conflicting(compiled: Compiled, q: Array, p: Values, t: float, drivers: bool
     found: list[Conflict] = []
     thorough = iter(range(THOROUGH))
     while left and len(found) < MOST_SETS:
-        nearest, gap = _closed(compiled, q, p, t, left, anywhere=bool(found))
+        nearest, gap = _closed_for_elements(compiled, q, p, t, left, anywhere=bool(found))
         if gap < ACCEPTED_GAP:
             break
-        one = _smallest(compiled, nearest, p, t, left, thorough)
+        one = _minimal_conflict(compiled, nearest, p, t, left, thorough)
         if one is None:
             break
         found.append(one)
@@ -68,31 +69,31 @@ def conflicting(compiled: Compiled, q: Array, p: Values, t: float, drivers: bool
     return tuple(found)
 
 
-def _smallest(
+def _minimal_conflict(
     compiled: Compiled, q: Array, p: Values, t: float, among: Sequence[Key], thorough: Iterator[int]
 ) -> Conflict | None:
-    """One set of elements that stays open, none of which can be spared; None if elements were judged wrongly.
+    """One minimal set of conflicting elements; None if an element was misjudged.
 
     thorough : has an item for each thorough try that is left
     """
-    gaps = _gaps(compiled, q, p, t, among)
+    gaps = _largest_gaps(compiled, q, p, t, among)
     order = sorted(among, key=lambda key: (round(gaps[key] / max(gaps.values()), 6), -among.index(key)))
     kept = list(among)
     open_ones = [key for key in among if gaps[key] >= ACCEPTED_GAP]
     if len(open_ones) < len(among):  # often those without a gap are innocent, all at once
-        trial, gap = _closed(compiled, q, p, t, open_ones, anywhere=True)
+        trial, gap = _closed_for_elements(compiled, q, p, t, open_ones, anywhere=True)
         if not gap < ACCEPTED_GAP:
             kept, q = open_ones, trial
     for key in order:
         without = [other for other in kept if other != key]
         if len(without) == len(kept) or not without:
             continue
-        trial, gap = _closed(compiled, q, p, t, without)
+        trial, gap = _closed_for_elements(compiled, q, p, t, without)
         if not gap < ACCEPTED_GAP and next(thorough, None) is not None:
-            trial, gap = _closed(compiled, trial, p, t, without, anywhere=True)
+            trial, gap = _closed_for_elements(compiled, trial, p, t, without, anywhere=True)
         if not gap < ACCEPTED_GAP:
             kept, q = without, trial
-    q, gap = _closed(compiled, q, p, t, kept, anywhere=True)
+    q, gap = _closed_for_elements(compiled, q, p, t, kept, anywhere=True)
     if gap < ACCEPTED_GAP:
         return None
     signed = compiled.call("constraint_residual", q, p=p, t=t)
@@ -100,22 +101,22 @@ def _smallest(
     return Conflict(tuple(kept), q, row, float(signed[row]))
 
 
-def _gaps(compiled: Compiled, q: Array, p: Values, t: float, keys: Sequence[Key]) -> dict[Key, float]:
-    """The largest gap of each element."""
+def _largest_gaps(compiled: Compiled, q: Array, p: Values, t: float, keys: Sequence[Key]) -> dict[Key, float]:
+    """Largest residual of each element."""
     gaps = np.abs(compiled.call("constraint_residual", q, p=p, t=t))
     return {key: float(max(gaps[k] for k in _rows_of(compiled, [key]))) for key in keys}
 
 
 def _rows_of(compiled: Compiled, keys: Collection[Key]) -> list[int]:
-    """Indices of their rows on the level of positions."""
+    """Indices of the elements' position-level rows."""
     rows: Sequence[Row] = compiled.rows
     return [k for k, row in enumerate(rows) if row.level == 0 and (row.collection, row.element) in keys]
 
 
-def _closed(
+def _closed_for_elements(
     compiled: Compiled, q: Array, p: Values, t: float, keys: Collection[Key], anywhere: bool = False
 ) -> tuple[Array, float]:
-    """The position nearest to q in which these elements fit, and the gap they leave."""
+    """Position nearest to q that satisfies the given elements, and the remaining gap."""
     held = np.zeros(len(compiled.rows), dtype=bool)
     held[_rows_of(compiled, keys)] = True
     free = np.zeros(compiled.nv, dtype=bool)

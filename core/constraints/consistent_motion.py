@@ -1,9 +1,10 @@
-"""Speeds and accelerations of which some are given by name: these are kept, all others follow from what holds.
+"""Speeds and accelerations with some given by name; all others follow from the constraints.
 
     G v = ḟ,   G a = f̈ − Ġ v
 
 Where joints, constraints and drivers leave freedom beside what is given, independent ones of the others are zero: of
-joints with one coordinate first, of early joints first. What contradicts is an error that says what would fit.
+joints with one coordinate first, of early joints first. Contradicting values raise an error that says which would be
+consistent.
 """
 
 from __future__ import annotations
@@ -26,22 +27,25 @@ from core.traces.compiled import Compiled, once
 Array = NDArray[np.float64]
 
 VANISHES_TOLERANCE = 1e-7
-"""Part of the largest singular value of G below which others count as zero: positions are closed to a tolerance."""
+"""Singular value of G, relative to the largest one, below which it counts as zero: positions are closed only to a
+tolerance."""
 AGREES_TOLERANCE = 1e-6
-"""By how much (rad or m, per s or s²; of large ones that part) given values may miss each other: digits of a printed
-number."""
+"""Largest mismatch of given values (rad or m, per s or s²; relative for large values) that counts as rounding of
+printed numbers."""
 SURELY, BARELY = 0.2, 1e-6
-"""Part of the largest motion that must be left in a speed for it to be independent of others: sought first, then."""
+"""Share of the largest motion that a speed must retain to count as independent: the threshold tried first, then the
+lower one."""
 ORDERS = {1: ("speed", "/s"), 2: ("acceleration", "/s²")}
 
 
 def named_speeds(compiled: Compiled, q: Array, given: Mapping[str, Any], p: Values = None, t: float = 0.0) -> Array:
-    """(nv,) speeds of which those given by name are kept; see above. Raises AssemblyError where they contradict."""
+    """(nv,) consistent speeds that keep those given by name. Raises AssemblyError if the given ones contradict each
+    other."""
     values = motion_by_name(compiled, "v", given, p)
-    demanded = _speeds_demanded(compiled, p, t)
+    demanded = _demanded_speeds(compiled, p, t)
     v = np.zeros(compiled.nv)
     if demanded.any() or any(values.values()):
-        v = _completed(compiled, q, values, (), demanded, compiled.levels <= 1, p, 1)
+        v = _completed_motion(compiled, q, values, (), demanded, compiled.levels <= 1, p, 1)
     if (found := contradiction(compiled, q, v, p, t)) is not None:
         raise contradiction_error(compiled, found)
     return v
@@ -57,41 +61,42 @@ def named_accelerations(
     *,
     steady: Sequence[str] = (),
 ) -> Array:
-    """(nv,) the same of accelerations at speeds v; steady : names of speeds that stay as they are, if they can."""
+    """(nv,) consistent accelerations, at speeds v, that keep those given by name; steady : names of speeds that stay
+    constant if possible."""
     values = motion_by_name(compiled, "a", given, p)
     first = [k for k in motion_by_name(compiled, "v", dict.fromkeys(steady, 0.0), p) if k not in values]
     demanded = -compiled.call("constraint_bias", q, v, p=p, t=t) if compiled.constrained else np.zeros(0)
     every = np.ones(len(compiled.rows), dtype=bool)
-    return _completed(compiled, q, values, first, demanded, every, p, 2)
+    return _completed_motion(compiled, q, values, first, demanded, every, p, 2)
 
 
 def filled_speeds(
     compiled: Compiled, q: Array, v: Array, fixed: NDArray[np.bool_], p: Values = None, t: float = 0.0
 ) -> Array | None:
-    """(nv,) speeds that keep all entries of v that are fixed or not zero; None if these contradict each other, or leave
-    no zero to follow."""
+    """(nv,) consistent speeds that keep all entries of v that are fixed or nonzero; None if these contradict each other
+    or no zero entry is left to adjust."""
     kept = {int(k): float(v[k]) for k in np.flatnonzero(fixed | (v != 0.0))}
     if len(kept) == len(v):
         return None
     try:
-        return _completed(compiled, q, kept, (), _speeds_demanded(compiled, p, t), compiled.levels <= 1, p, 1)
+        return _completed_motion(compiled, q, kept, (), _demanded_speeds(compiled, p, t), compiled.levels <= 1, p, 1)
     except AssemblyError:
         return None
 
 
 def nearest_speeds(compiled: Compiled, q: Array, v: Array, weights: Array, p: Values = None, t: float = 0.0) -> Array:
-    """(nv,) the speeds nearest to v that keep loops closed and follow drivers: G v = ḟ. Those of infinite weight
-    stay."""
+    """(nv,) the speeds nearest to v that keep loops closed and follow drivers: G v = ḟ. Speeds of infinite weight are
+    kept."""
     rows = compiled.levels <= 1
     if not rows.any():
         return v
     G = compiled.constraint_matrix(q, p)[rows]
-    missing = _speeds_demanded(compiled, p, t)[rows] - G @ v
+    missing = _demanded_speeds(compiled, p, t)[rows] - G @ v
     return np.asarray(v + least(scaled(G, columns=1.0 / weights), missing) / weights)
 
 
 def nearest_accelerations(compiled: Compiled, q: Array, v: Array, a: Array, p: Values = None, t: float = 0.0) -> Array:
-    """(nv,) the accelerations nearest to a that do so at consistent speeds v."""
+    """(nv,) the accelerations nearest to a that keep loops closed and follow drivers, at consistent speeds v."""
     if not compiled.constrained:
         return a
     G, bias = compiled.constraint_matrix(q, p), compiled.call("constraint_bias", q, v, p=p, t=t)
@@ -99,8 +104,8 @@ def nearest_accelerations(compiled: Compiled, q: Array, v: Array, a: Array, p: V
 
 
 def reduction(compiled: Compiled, q: Array, p: Values = None) -> tuple[tuple[int, ...], Array]:
-    """(indices of independent speeds, (nv, k) B with v = B v[indices]) as joints and constraints leave them. Drivers
-    hold nothing here: they are what actuators do."""
+    """(indices of independent speeds, (nv, k) B with v = B v[indices]) under joints and constraints. Drivers are
+    ignored: they do what actuators do."""
     if not compiled.lasting.any():
         return tuple(range(compiled.nv)), np.eye(compiled.nv)
     N = _null_space(compiled.constraint_matrix(q, p)[compiled.lasting])
@@ -116,7 +121,7 @@ def independent_speeds(
 
     shares : parts of the largest motion that must be left in a speed beside those chosen before, tried in this order
     """
-    order, rows = _usual_order(compiled), motions.copy()
+    order, rows = _preferred_order(compiled), motions.copy()
     chosen: list[int] = []
     largest = float(np.max(np.linalg.norm(rows, axis=1), initial=0.0))
     for share, among in ((BARELY, first), *((share, order) for share in shares)):
@@ -131,16 +136,16 @@ def independent_speeds(
 
 
 @once
-def _usual_order(compiled: Compiled) -> list[int]:
-    """Speeds of joints with one coordinate, then the others."""
+def _preferred_order(compiled: Compiled) -> list[int]:
+    """Indices of speeds, those of joints with one coordinate first."""
     joints = [range(compiled.nv)[compiled.joint_v(name)] for name in compiled.coordinates.joints]
     alone = [joint[0] for joint in joints if len(joint) == 1]
     single = set(alone)
     return [*alone, *(k for k in range(compiled.nv) if k not in single)]
 
 
-def _speeds_demanded(compiled: Compiled, p: Values, t: float) -> Array:
-    """(rows,) ḟ."""
+def _demanded_speeds(compiled: Compiled, p: Values, t: float) -> Array:
+    """(rows,) right-hand side ḟ of the speed-level constraints."""
     if not compiled.program.timed_constraints:
         return np.zeros(len(compiled.rows))
     return -np.asarray(compiled.call("constraint_time", p=p, t=t))
@@ -156,7 +161,7 @@ def _null_space(G: Matrix) -> Array:
     return np.asarray(right[int(np.count_nonzero(sigma > vanishing)) :].T)
 
 
-def _completed(
+def _completed_motion(
     compiled: Compiled,
     q: Array,
     kept: Mapping[int, float],
@@ -166,7 +171,8 @@ def _completed(
     p: Values,
     order: int,
 ) -> Array:
-    """(nv,) x with G x = what is demanded: entries of `kept` as given, then zeros, those of `first` before others."""
+    """(nv,) solution x of G x = demanded values that keeps the entries in `kept`, then zeros, those of `first` before
+    others."""
     x = np.zeros(compiled.nv)
     if not rows.any():
         x[list(kept)] = list(kept.values())
@@ -178,16 +184,16 @@ def _completed(
     N = _null_space(G)
     allowed = AGREES_TOLERANCE * max([1.0, *map(abs, kept.values())])
     for k, value in kept.items():
-        x, N, missed = _taken(x, N, k, value / units[k])
+        x, N, missed = _with_entry_set(x, N, k, value / units[k])
         if missed * units[k] > allowed:
-            raise _contradiction(compiled, k, value, float(x[k] * units[k]), [i for i in kept if i != k], order)
+            raise _contradiction_error(compiled, k, value, float(x[k] * units[k]), [i for i in kept if i != k], order)
     for k in independent_speeds(compiled, N, first):
-        x, N, _ = _taken(x, N, k, 0.0)
+        x, N, _ = _with_entry_set(x, N, k, 0.0)
     return np.asarray(x * units)
 
 
-def _taken(x: Array, N: Array, k: int, value: float) -> tuple[Array, Array, float]:
-    """x + N c with the value in entry k, the motions N that are left then, and by how much the entry misses it."""
+def _with_entry_set(x: Array, N: Array, k: int, value: float) -> tuple[Array, Array, float]:
+    """x + N c with the value in entry k, the remaining motions N, and the mismatch of that entry."""
     row = N[k]
     size = float(np.linalg.norm(row))
     missing = value - float(x[k])
@@ -202,18 +208,18 @@ def _taken(x: Array, N: Array, k: int, value: float) -> tuple[Array, Array, floa
     return x, N[:, 1:], 0.0
 
 
-def _contradiction(
+def _contradiction_error(
     compiled: Compiled, k: int, value: float, fitting: float, others: Sequence[int], order: int
 ) -> AssemblyError:
-    """The message about a given value that does not fit what holds, and those given before it."""
+    """Error for a given value that contradicts the constraints or the values given before it."""
     word, per = ORDERS[order]
     unit = "rad" if compiled.coordinates.speed_dimensions[k] == "angular_velocity" else "m"
     fitting = fitting if abs(fitting) > AGREES_TOLERANCE else 0.0
     beside = " and ".join(compiled.v_names[i] for i in others)
-    cause = f"With {beside} as given, what holds the machine" if others else "What holds the machine"
+    cause = f"With {beside} as given, the constraints" if others else "The constraints"
     return AssemblyError(
-        f"{cause} leaves no such {word}: {amount_text(value, unit, per)} is given, "
-        f"{amount_text(fitting, unit, per)} would fit.",
+        f"{cause} do not allow this {word}: {amount_text(value, unit, per)} is given, "
+        f"{amount_text(fitting, unit, per)} would be consistent.",
         where=f"{word} of '{compiled.v_names[k]}'",
-        remedy="Leave it out: it follows." if others else "Leave it out.",
+        remedy="Leave it out: it follows from the others." if others else "Leave it out.",
     )

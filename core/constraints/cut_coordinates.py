@@ -1,4 +1,4 @@
-"""Coordinates of joints that close a loop: they have no entries in q, and are measured between their frames."""
+"""Coordinates of loop-closing joints, which have no entries in q and are measured between their frames."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 
 
 class CutMotion(NamedTuple):
-    """(…, nq) coordinates, (…, nv) speeds and accelerations; angles within half a turn."""
+    """(…, nq) coordinates, (…, nv) speeds and accelerations of a cut joint; angles within half a turn."""
 
     q: Array
     v: Array
@@ -22,19 +22,20 @@ class CutMotion(NamedTuple):
 
 
 def closes_loop(compiled: Compiled, joint: str) -> bool:
-    """Whether the joint was cut and has freedoms."""
+    """Return True if the joint is cut and is not fixed."""
     return any(cut.name == joint and cut.info.nv > 0 for cut in compiled.cuts)
 
 
 def motion(compiled: Compiled, joint: str, q: Any, v: Any, a: Any, p: Values = None) -> CutMotion:
-    """How a cut joint stands and moves, at states of the tree (closed, for a meaning); a screw's turns are known."""
+    """Coordinates, speeds and accelerations of a cut joint at (closed) states of the tree; whole turns are known only
+    for a screw."""
     info = next(cut.info for cut in compiled.cuts if cut.name == joint)
     row = compiled.call(f"joint_measure:{joint}", q, v, a, p=p)
     return CutMotion(*np.split(row, [info.nq, info.nq + info.nv], axis=-1))
 
 
 def coordinate(compiled: Compiled, q: Any, joint: str, p: Values = None) -> Array:
-    """(…, n) the n coordinates of a joint: of a following one computed from its leader's, of a cut one measured."""
+    """(…, n) the n coordinates of a joint: computed from the leader's for a mimic joint, measured for a cut one."""
     if closes_loop(compiled, joint):
         at = next(k for k, cut in enumerate(compiled.cuts) if cut.name == joint)
         first = sum(cut.info.nq for cut in compiled.cuts[:at])
@@ -44,8 +45,8 @@ def coordinate(compiled: Compiled, q: Any, joint: str, p: Values = None) -> Arra
 
 
 def steady(compiled: Compiled, joint: str, time: Array, moving: CutMotion) -> Array:
-    """(n, nq) coordinates of samples without jumps: angles counted over whole turns from the one nearest to the rest
-    position, quaternions without jumps of sign. Speeds tell where the next angle is to be expected."""
+    """(n, nq) coordinates of samples without jumps: angles unwrapped from the value nearest to the reference position,
+    quaternions without sign changes. Speeds predict the next angle."""
     cut = compiled.model.expanded.find("joints", joint)
     q = moving.q.copy()
     if cut.info.nq > cut.info.nv:
@@ -62,8 +63,8 @@ def steady(compiled: Compiled, joint: str, time: Array, moving: CutMotion) -> Ar
 
 
 def unwound(time: Array, angle: Array, rate: Array) -> Array:
-    """(n,) angles known up to whole turns, counted on from the first; the rates tell where the next is to be expected,
-    so that samples may be several turns apart."""
+    """(n,) angles unwrapped from the first sample on; the rates predict the next angle, so samples may be several turns
+    apart."""
     expected = np.diff(time) * 0.5 * (rate[1:] + rate[:-1])
     turns = np.round((expected - np.diff(angle)) / (2.0 * np.pi))
     return np.asarray(angle + 2.0 * np.pi * np.concatenate([[0.0], np.cumsum(turns)])[: len(angle)])

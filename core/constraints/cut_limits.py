@@ -1,4 +1,4 @@
-"""Limits of joints that close loops: their coordinates are measured, not kept in q."""
+"""Limits of loop-closing joints, whose coordinates are measured and not stored in q."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ from core.traces.compiled import Compiled, once
 Array = NDArray[np.float64]
 
 BEYOND = 1e-9
-"""Way (rad or m) beyond a limit that counts as none."""
+"""Distance (rad or m) beyond a limit that still counts as inside."""
 
 NEXT = 1e-5
-"""Way (rad or m) to a limit of what, pressed against it, is to stand there exactly."""
+"""Distance (rad or m) to a limit within which a coordinate that is pressed against the limit is moved exactly onto it.
+"""
 
 
 class CutLimit(NamedTuple):
@@ -35,9 +36,9 @@ class CutLimit(NamedTuple):
     lower: float
     upper: float
     base: float
-    """Next to which an angle is taken where nothing else is known, rad."""
+    """Reference angle, rad, next to which whole turns are resolved if no other is known."""
     turns: bool = False
-    """Whether it is an angle known up to whole turns (that of a screw is known)."""
+    """True for an angle known only up to whole turns (a screw's is known completely)."""
 
     def value(self, compiled: Compiled, q: Array, p: Values = None, near: float | None = None) -> float:
         """The coordinate at a pose of the tree; an angle within half a turn of `near`."""
@@ -49,25 +50,25 @@ class CutLimit(NamedTuple):
         return measured + 2.0 * math.pi * round((near - measured) / (2.0 * math.pi))
 
     def row(self, compiled: Compiled, q: Array, p: Values = None) -> Array:
-        """(nv,) its derivative along the speeds of the tree."""
+        """(nv,) derivative of the coordinate by the speeds of the tree."""
         speeds = np.eye(compiled.nv)
         poses = np.tile(q, (compiled.nv, 1))
         return np.asarray(motion(compiled, self.joint, poses, speeds, 0.0 * speeds, p).v[:, self.k])
 
     def beyond(self, value: float) -> float:
-        """How far a value lies outside of the limits; 0 inside."""
+        """Distance of a value outside the limits; 0 inside."""
         return max(self.lower - value, value - self.upper, 0.0)
 
 
 @once
 def cut_limits(compiled: Compiled) -> tuple[CutLimit, ...]:
-    """All limits of joints that close loops."""
+    """All limits of loop-closing joints."""
     plain = [joint for joint in compiled.cuts if joint.info.nq == joint.info.nv]
-    found = (_limit(compiled, joint.name, k) for joint in plain for k in range(joint.info.nq))
+    found = (_cut_limit(compiled, joint.name, k) for joint in plain for k in range(joint.info.nq))
     return tuple(limit for limit in found if limit is not None)
 
 
-def _limit(compiled: Compiled, name: str, k: int) -> CutLimit | None:
+def _cut_limit(compiled: Compiled, name: str, k: int) -> CutLimit | None:
     joint = compiled.model.expanded.find("joints", name)  # the model's own limits, not the program's
     lower, upper = compiled.coordinates.own_bounds(joint, k)
     if lower is None and upper is None:
@@ -81,7 +82,8 @@ def _limit(compiled: Compiled, name: str, k: int) -> CutLimit | None:
 
 
 def widened(compiled: Compiled, start: Array, p: Values = None) -> tuple[CutLimit, ...]:
-    """Limits for a way from a pose: what stands beyond a limit there goes no farther; angles are counted from there."""
+    """Limits for a motion that starts at a pose: a coordinate already beyond a limit may go no farther, and angles are
+    counted from the start."""
     found = ((limit, limit.value(compiled, start, p)) for limit in cut_limits(compiled))
     return tuple(
         limit._replace(lower=min(limit.lower, value), upper=max(limit.upper, value), base=value)
@@ -89,17 +91,17 @@ def widened(compiled: Compiled, start: Array, p: Values = None) -> tuple[CutLimi
     )
 
 
-def outside(
+def exceeded_limit(
     compiled: Compiled, limits: Sequence[CutLimit], q: Array, p: Values = None
 ) -> tuple[CutLimit, float] | None:
-    """The limit beyond which a pose lies farthest, and how far (rad or m); None if it keeps all."""
+    """The limit that a pose exceeds most, and by how much (rad or m); None if no limit is exceeded."""
     found = [(limit, limit.beyond(limit.value(compiled, q, p))) for limit in limits]
     worst = max(found, key=lambda each: each[1], default=None)
     return worst if worst is not None and worst[1] > BEYOND else None
 
 
-def met(compiled: Compiled, limits: Sequence[CutLimit], q: Array, p: Values = None) -> tuple[CutLimit, ...]:
-    """Limits next to which a pose stands, as rows that hold their joints there."""
+def reached_limits(compiled: Compiled, limits: Sequence[CutLimit], q: Array, p: Values = None) -> tuple[CutLimit, ...]:
+    """Limits that a pose has reached, as rows that keep their joints there."""
     found = []
     for limit in limits:
         value = limit.value(compiled, q, p)
@@ -109,8 +111,8 @@ def met(compiled: Compiled, limits: Sequence[CutLimit], q: Array, p: Values = No
     return tuple(found)
 
 
-def limited(compiled: Compiled, limits: Sequence[CutLimit], problem: Problem, p: Values = None) -> Problem:
-    """The problem with a row for each limit: how far beyond it the joint stands, zero inside."""
+def with_limit_rows(compiled: Compiled, limits: Sequence[CutLimit], problem: Problem, p: Values = None) -> Problem:
+    """The position problem with an added row for each limit: the distance beyond it, zero inside."""
 
     def residual(q: Array) -> Array:
         values = [(limit, limit.value(compiled, q, p)) for limit in limits]

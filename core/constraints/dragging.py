@@ -1,4 +1,4 @@
-"""Coordinates moved as by hand: loops follow in stages, as far as they and the limits of all joints allow."""
+"""Interactive dragging of coordinates: loops follow in stages as far as they and all joint limits allow."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.constraints.axis_orientation import wrong_orientation
 from core.constraints.branch_sides import FOLLOWS_TOLERANCE, Followers
 from core.constraints.change_points import loosened, meet_exactly, undecided
 from core.constraints.closed_positions import closed_position
-from core.constraints.cut_limits import NEXT, cut_limits, met, outside, widened
+from core.constraints.cut_limits import NEXT, cut_limits, exceeded_limit, reached_limits, widened
 from core.multibody.parameter_values import Values
 from core.numerics.tolerances import ACCEPTED_GAP, SOLVED_GAP
 from core.traces.compiled import Compiled
@@ -21,42 +21,42 @@ Array = NDArray[np.float64]
 
 
 STAGE = 0.3
-"""Longest displacement (rad or m) of a dragged coordinate between two closings."""
+"""Largest displacement (rad or m) of a dragged coordinate between two closures of the loops."""
 SHORTEST = 1e-7
-"""Way (rad or m) that is no longer shortened when the loops cannot follow it."""
+"""Step (rad or m) below which a stage that the loops cannot follow is not shortened further."""
 MOST_STAGES = 1000
 FARTHEST = 100 * STAGE
-"""Way (rad or m) beyond which whole turns are not gone, but counted."""
+"""Distance (rad or m) beyond which whole turns are skipped instead of being stepped through."""
 UNWILLING = 1e3
-"""Weight of what is dragged where it gives way, so that it does as little as can be."""
+"""Weight of a dragged coordinate that has to give way, so that it changes as little as possible."""
 NEAR_END = 0.05
-"""Longest displacement (rad or m) of any joint in the last step to a limit."""
+"""Largest displacement (rad or m) of any joint in the last step to a limit."""
 LAST_STEP = 1e-3
-"""Displacement (rad or m) of what is dragged at which that step aims."""
+"""Displacement (rad or m) of the dragged coordinate that the last step aims for."""
 JUMP = 1.5
-"""Way of a follower in one stage (rad or m) that means another branch, not a motion."""
+"""Displacement (rad or m) of a dependent coordinate in one stage that indicates a jump to another branch."""
 CROSSING = 2e-5
-"""Stage (rad or m) at which branches that still cannot be told apart count as crossing each other: lengths as they are
-rounded part them by no more."""
+"""Stage (rad or m) at which branches that are still indistinguishable count as crossing: rounding of lengths separates
+them by no more."""
 LEAPS = (0.05, 0.01, 1e-3)
 """Stages (rad or m) that lead over such a place, straight on; the last one's curve shows what gap it has."""
 UNDECIDED_SHARE = 1e-9
 """Part of the largest singular value that a direction has where a way begins and nothing holds it."""
 BENT_FRACTION = 0.3
-"""Part of a leap by which rates may have changed behind it."""
+"""Largest relative change of rates across such a step."""
 
 
-class _Tried(NamedTuple):
-    """A stage that was tried: the closed position, None if the loops cannot follow; the gap that is left, or whether
-    they closed on another branch."""
+class _StageResult(NamedTuple):
+    """Result of a trial stage: the closed position, or None if the loops cannot follow; the remaining gap; and True if
+    the loops closed on another branch."""
 
     q: Array | None
     gap: float
     turned: bool = False
 
 
-class _Way(NamedTuple):
-    """Towards the target of what is held."""
+class _DragPath(NamedTuple):
+    """Straight path from a position to the target of the dragged coordinates."""
 
     compiled: Compiled
     target: Array
@@ -69,15 +69,15 @@ class _Way(NamedTuple):
     """Whether branches that nothing decides between are refused; else either will do."""
 
     def left(self, q: Array) -> Array:
-        """(nv,) the displacement that is left."""
+        """(nv,) remaining displacement to the target."""
         return np.asarray(self.compiled.coordinates.difference(q, self.target) * self.kept)
 
     def followers(self, q: Array) -> Followers:
-        """What follows, at a position."""
+        """First-order response of the dependent coordinates at a position."""
         return Followers(self.compiled, q, self.kept, self.p)
 
 
-def dragged(
+def dragged_position(
     compiled: Compiled,
     q: Array,
     target: Array,
@@ -87,9 +87,9 @@ def dragged(
     yields: bool = True,
     decided: bool = True,
 ) -> Array | None:
-    """From q (nq,) towards the target of what is held (nv,) in stages, each closed, as far as the loops allow, on the
-    branch on which the machine is; stages shrink where they cannot follow or would end on another branch. None if loops
-    do not close next to q.
+    """Position reached from q (nq,) towards the target of the dragged coordinates (mask nv,), in closed stages on the
+    machine's present branch; stages shrink where loops cannot follow or would change branch. None if the loops do not
+    close near q.
 
     yields : whether all that is held gives way a little at the end of the path, so that it ends exactly there
     decided : whether branches that nothing decides between are refused (UndecidedBranch); else either will do
@@ -97,7 +97,7 @@ def dragged(
     q_closed, gap = closed_position(compiled, q, np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool), p, t=t)
     if not gap < ACCEPTED_GAP:
         return None
-    path = _Way(compiled, target, held, p, t, min(max(10.0 * SOLVED_GAP, 2.0 * gap), ACCEPTED_GAP), decided)
+    path = _DragPath(compiled, target, held, p, t, min(max(10.0 * SOLVED_GAP, 2.0 * gap), ACCEPTED_GAP), decided)
     longest = STAGE
     refused: list[tuple[float, float]] = []
     stopped = False
@@ -108,13 +108,13 @@ def dragged(
         if distance < 1e-12 or longest < SHORTEST:
             break
         stage = min(longest, distance)
-        tried = _followed(path, followers, displacement * (stage / distance), stage == distance)
+        tried = _stage(path, followers, displacement * (stage / distance), stage == distance)
         if tried.turned and stage <= CROSSING:
-            tried = _across(path, followers, displacement, distance)
+            tried = _across_branch_crossing(path, followers, displacement, distance)
         if tried.q is None:
             stopped = True
             refused = [] if tried.turned else [*refused, (stage, tried.gap)]
-            longest = 0.5 * stage if tried.turned else _shorter(refused)
+            longest = 0.5 * stage if tried.turned else _shortened_stage(refused)
             if tried.turned and longest < SHORTEST:
                 _refuse_undecided(path, followers, displacement * (min(LEAPS[-1], distance) / distance))
         else:
@@ -126,31 +126,33 @@ def dragged(
     return _last_step(path, q_closed) if stopped and yields else q_closed
 
 
-def _last_step(path: _Way, q: Array) -> Array:
-    """From next to the end of a way to where a joint meets its limit: the held coordinates give way for that."""
+def _last_step(path: _DragPath, q: Array) -> Array:
+    """Final step from near the end of travel to the joint limit; the dragged coordinates give way."""
     compiled, held, p, t = path.compiled, path.kept, path.p, path.t
     displacement = path.left(q)
     distance = float(np.max(np.abs(displacement), initial=0.0))
     if distance < 1e-12:
         return q
     little = displacement * min(1.0, LAST_STEP / distance)
-    trial = compiled.coordinates.clamp(_predicted(path.followers(q), little))
+    trial = compiled.coordinates.clamp(_predicted_position(path.followers(q), little))
     limits = widened(compiled, q, p)
     weights, free = np.where(held, UNWILLING, 1.0), np.zeros(compiled.nv, dtype=bool)
     closed, gap = closed_position(compiled, trial, weights, free, p, t=t, limits=limits)
-    closed, gap = _at_edges(compiled, closed, weights, p, t) if gap < path.accepted else (closed, gap)
+    closed, gap = _moved_onto_limits(compiled, closed, weights, p, t) if gap < path.accepted else (closed, gap)
     gone = compiled.coordinates.difference(q, closed)
     nearer = np.linalg.norm(path.left(closed)) < np.linalg.norm(displacement)
     near = bool(np.max(np.abs(gone), initial=0.0) < NEAR_END)
     meets = (
-        gap < path.accepted and not wrong_orientation(compiled, closed, p) and not outside(compiled, limits, closed, p)
+        gap < path.accepted
+        and not wrong_orientation(compiled, closed, p)
+        and not exceeded_limit(compiled, limits, closed, p)
     )
     return closed if meets and nearer and near else q
 
 
-def _shorter(refused: Sequence[tuple[float, float]]) -> float:
-    """The stage to try after those that were refused, (stage, gap left): the gap grows in proportion to the
-    displacement beyond the end of travel, so two of them tell where that is."""
+def _shortened_stage(refused: Sequence[tuple[float, float]]) -> float:
+    """Length of the next trial stage from those refused, (stage, gap left): past the end of travel the gap grows
+    linearly, so two refusals locate the end."""
     stage, gap = refused[-1]
     if len(refused) == 1:
         return 0.5 * stage
@@ -159,54 +161,55 @@ def _shorter(refused: Sequence[tuple[float, float]]) -> float:
     return float(np.clip(0.95 * end, stage / 16.0, 0.5 * stage))
 
 
-def _at_edges(compiled: Compiled, q: Array, weights: Array, p: Values, t: float) -> tuple[Array, float]:
-    """(q, gap) with joints that stand next to a limit exactly there, if they all can."""
+def _moved_onto_limits(compiled: Compiled, q: Array, weights: Array, p: Values, t: float) -> tuple[Array, float]:
+    """(q, gap) with all joints that are close to a limit moved exactly onto it, if possible."""
     coordinates = compiled.coordinates
     low, high = coordinates.room(q)
     still = (low > -NEXT) | (high < NEXT)
     edges = np.where(still, np.where(low > -high, low, high), 0.0)
-    limits = met(compiled, cut_limits(compiled), q, p)
+    limits = reached_limits(compiled, cut_limits(compiled), q, p)
     if not (still.any() or limits):
         return q, 0.0
     closed, gap = closed_position(compiled, coordinates.integrate_step(q, edges), weights, still, p, t=t, limits=limits)
     return (closed, gap) if gap < ACCEPTED_GAP else (q, 0.0)
 
 
-def _followed(path: _Way, followers: Followers, step: Array, last: bool) -> _Tried:
-    """After a step of the held coordinates; only the last one may end where branches meet, since from there on nothing
-    says which is which."""
-    tried = _closed_after(path, followers, step)
+def _stage(path: _DragPath, followers: Followers, step: Array, last: bool) -> _StageResult:
+    """Result of a step of the dragged coordinates, with a crossing of branches stepped over."""
+    tried = _closed_after_step(path, followers, step)
     if tried.q is None:
         return tried
     meets = not last and loosened(path.followers(tried.q), followers.q)[0] < FOLLOWS_TOLERANCE
-    return _Tried(None, tried.gap, turned=True) if meets or not followers.same_branch(tried.q) else tried
+    return _StageResult(None, tried.gap, turned=True) if meets or not followers.same_branch(tried.q) else tried
 
 
-def _closed_after(path: _Way, followers: Followers, step: Array) -> _Tried:
-    """After a step of the held coordinates, next to where it leads to first order."""
+def _closed_after_step(path: _DragPath, followers: Followers, step: Array) -> _StageResult:
+    """Result of a step of the dragged coordinates: the closed position nearest to the first-order prediction."""
     from core.closed_forms.closed_forms import explicitly_closed
 
     compiled, held, p, t = path.compiled, path.kept, path.p, path.t
     q, ones = followers.q, np.ones(compiled.nv)
-    predicted = _predicted(followers, step)
+    predicted = _predicted_position(followers, step)
     trial = compiled.coordinates.clamp(predicted)
     closed, gap = explicitly_closed(compiled, trial, held, p), 0.0
     if closed is None or np.max(np.abs(compiled.coordinates.difference(q, closed))) > JUMP:
         closed, gap = closed_position(compiled, trial, ones, held, p, t=t)
     limits = widened(compiled, q, p) if gap < ACCEPTED_GAP else ()
-    if outside(compiled, limits, closed, p):
+    if exceeded_limit(compiled, limits, closed, p):
         closed, gap = closed_position(compiled, trial, ones, held, p, t=t, limits=limits)
     if not gap < path.accepted or np.max(np.abs(compiled.coordinates.difference(q, closed))) > JUMP:
-        return _Tried(None, gap)
-    return _Tried(closed, gap)
+        return _StageResult(None, gap)
+    return _StageResult(closed, gap)
 
 
-def _across(path: _Way, followers: Followers, displacement: Array, distance: float) -> _Tried:
-    """Straight on over a place where branches cross: both sides of it follow alike to first order."""
+def _across_branch_crossing(
+    path: _DragPath, followers: Followers, displacement: Array, distance: float
+) -> _StageResult:
+    """Result of a straight step across a crossing of branches, accepted if both sides respond alike to first order."""
     difference = path.compiled.coordinates.difference
     for leap in LEAPS:
         step = displacement * (min(leap, distance) / distance)
-        tried = _closed_after(path, followers, step)
+        tried = _closed_after_step(path, followers, step)
         if tried.q is None:
             continue
         along, gone = followers.follow(step), difference(followers.q, tried.q)
@@ -217,29 +220,29 @@ def _across(path: _Way, followers: Followers, displacement: Array, distance: flo
         if not (strayed or bent):
             _refuse_undecided(path, followers, displacement * (min(LEAPS[-1], distance) / distance))
             return tried
-    return _Tried(None, 0.0, turned=True)
+    return _StageResult(None, 0.0, turned=True)
 
 
-def _refuse_beginning(path: _Way, first: Followers, behind: Array, step: Array) -> None:
+def _refuse_beginning(path: _DragPath, first: Followers, behind: Array, step: Array) -> None:
     """Raise UndecidedBranch if a way begins where branches meet: there it can go on in either direction, unlike at the
     end of what the loops allow, from which moves lead back."""
-    if loosened(first, behind)[0] < UNDECIDED_SHARE and _closed_after(path, first, -step).q is not None:
+    if loosened(first, behind)[0] < UNDECIDED_SHARE and _closed_after_step(path, first, -step).q is not None:
         raise undecided(first, behind)
 
 
-def _refuse_undecided(path: _Way, followers: Followers, step: Array) -> None:
+def _refuse_undecided(path: _DragPath, followers: Followers, step: Array) -> None:
     """Raise UndecidedBranch if branches do not meet at a place exactly, and nothing says which is meant."""
-    ahead = _closed_after(path, followers, step).q if path.decided else None
+    ahead = _closed_after_step(path, followers, step).q if path.decided else None
     if ahead is None:
         return
     behind = path.followers(ahead)
-    back = _closed_after(path, behind, -2.0 * step).q
+    back = _closed_after_step(path, behind, -2.0 * step).q
     if back is None or not meet_exactly(path.followers(back), behind, 2.0 * step):
         raise undecided(followers, ahead)
 
 
-def _predicted(followers: Followers, step: Array) -> Array:
-    """q after the step of the held coordinates, the others following to first order."""
+def _predicted_position(followers: Followers, step: Array) -> Array:
+    """First-order prediction of q after a step of the dragged coordinates."""
     follow = followers.follow(step) - step
     size = float(np.max(np.abs(follow), initial=0.0))
     if size > 1.0:

@@ -1,4 +1,4 @@
-"""Elastic stops of a machine at rest: springs beyond the limits of its joints, as they act in runs."""
+"""Elastic joint stops at rest: springs beyond the joint limits, with the stiffness they have in runs."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from core.traces.compiled import Compiled
 Array = NDArray[np.float64]
 
 MOST_DISSIPATION = 1e3
-"""Of a Hunt–Crossley stop, as a multiple of 1/closing speed."""
+"""Largest dissipation of a Hunt–Crossley stop, as a multiple of 1/closing speed."""
 
 
 class Pressed(NamedTuple):
-    """Stops that are pushed in, or would be.
+    """Elastic stops that are compressed at a pose.
 
     names : of their coordinates; rows : (n, nv) directions; side : (n,) 1 at upper limits, −1 at lower ones; depth,
     stiffness, damping : (n,) m or rad, N/m or N·m/rad, N·s/m or N·m·s/rad
@@ -33,42 +33,42 @@ class Pressed(NamedTuple):
 
     @property
     def forces(self) -> Array:
-        """(n,) along the growth of their coordinates, N or N·m."""
+        """(n,) static forces along increasing coordinates, N or N·m."""
         return np.asarray(-self.side * self.stiffness * self.depth)
 
     def pushes(self, v: Array) -> Array:
-        """(n,) the same at speeds v (nv,): a stop never pulls."""
+        """(n,) forces at speeds v (nv,), damping included; a stop never pulls."""
         rates = self.side * (self.rows @ v)
         return np.asarray(-self.side * np.maximum(self.stiffness * self.depth + self.damping * rates, 0.0))
 
     @property
     def energy(self) -> float:
-        """J stored in them."""
+        """Elastic energy of the stops, J."""
         return float(0.5 * np.sum(self.stiffness * self.depth**2))
 
 
 def is_elastic(row: JointRow) -> bool:
-    """Whether its limits are stops that give way."""
+    """Return True if the limits of a row are elastic stops."""
     return not row.rigid and bool(np.isfinite([row.lower, row.upper]).any())
 
 
 def dissipation(row: JointRow, size: float) -> float:
-    """What damps a stop: N·m·s/rad or N·s/m of a linear one, as far as a person gave it, else s/rad or s/m of the law
-    k p (1 + c ṗ)."""
+    """Damping of a stop: N·m·s/rad or N·s/m if linear and given by the user, else the c of k p (1 + c ṗ) in s/rad or
+    s/m."""
     if not row.hunt_crossley:
         return row.damping
     return min(dissipation_of(row.restitution), MOST_DISSIPATION) / closing_speed(row, size)
 
 
 def pushed_in(at: JointRows) -> list[tuple[int, int]]:
-    """(row, side) of elastic stops beyond which a pose stands."""
+    """(row, side) of the elastic stops that a pose compresses."""
     return [(int(i), side) for side in (1, -1) for i in np.flatnonzero(at.beyond(side) > 0.0) if is_elastic(at.rows[i])]
 
 
 def pressed(
     compiled: Compiled, modes: JointModes, at: JointRows, met: list[tuple[int, int]], N: Array, q: Array, p: Array
 ) -> Pressed:
-    """Stops (row, side) at a pose q with motions N (nv, k), as springs."""
+    """Spring data of stops (row, side) at a pose q with admissible motions N (nv, k)."""
     chosen = at.chosen([i for i, _ in met])
     depth = np.array([at.beyond(side)[i] for i, side in met], dtype=float)
     stiffness, damping = np.zeros(len(met)), np.zeros(len(met))
@@ -85,5 +85,5 @@ def pressed(
 
 
 def compliances(W: Array, M: Array) -> Array:
-    """(n,) 1/inertia along rows W (n, k) of a reduced mass matrix."""
+    """(n,) inverse inertia along rows W (n, k) of a reduced mass matrix."""
     return np.asarray(np.einsum("ij,jk,ik->i", W, np.linalg.pinv(M, hermitian=True), W))

@@ -1,4 +1,4 @@
-"""What cannot be assembled, in words: which loop, constraint or driver stays open, and by how much."""
+"""Messages about failed assembly: the loop, constraint or driver that does not close, and the remaining gap."""
 
 from __future__ import annotations
 
@@ -22,27 +22,29 @@ from core.traces.not_finite import REMEDY
 Array = NDArray[np.float64]
 
 FAR = 1e-7
-"""Gap (m) from which a message speaks of distances rather than of directions."""
+"""Gap (m) above which a message states distances instead of directions."""
 LONGEST, SHORTEST = 0.2, 1e-6
-"""Longest step (rad or m) towards what drivers prescribe, and the share of a step that is no longer shortened."""
+"""Longest step (rad or m) towards the values prescribed by drivers, and the smallest fraction of a step that is tried.
+"""
 PRESSES = 1e-9
-"""Slope of the squared gap with which a coordinate presses against its limit, and room that is none."""
+"""Slope of the squared gap at which a coordinate counts as pressed against its limit, and the clearance that counts as
+none."""
 
 
 def assembly_error(compiled: Compiled, q: Array, p: Values, t: float = 0.0, *, drivers: bool = True) -> AssemblyError:
-    """What stays open, and by how much, with the position q that came nearest; everything that cannot hold together is
-    named (`AssemblyError.together`).
+    """Error that names the open elements, their gaps, all conflicting elements (`AssemblyError.together`) and the
+    position q with the smallest gap.
 
     drivers : whether they count
     """
-    error = _open(compiled, q, p, t, drivers)
-    error.what += _without_limits(compiled, q, p, t)
+    error = _open_error(compiled, q, p, t, drivers)
+    error.what += _limits_in_the_way(compiled, q, p, t)
     error.q = q
     return error
 
 
-def _without_limits(compiled: Compiled, q: Array, p: Values, t: float) -> str:
-    """The joints beyond their limits where it would close from here, as a sentence; '' if that does not help."""
+def _limits_in_the_way(compiled: Compiled, q: Array, p: Values, t: float) -> str:
+    """Sentence naming the joint limits that prevent closure; '' if lifting limits does not help."""
     free, gap = closed_position(
         compiled, q, np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool), p, t=t, bounded=False
     )
@@ -52,7 +54,7 @@ def _without_limits(compiled: Compiled, q: Array, p: Values, t: float) -> str:
 
 
 def beyond_limits(compiled: Compiled, free: Array) -> str:
-    """The joints that stand beyond their limits at a closed position, as a sentence; '' if none does."""
+    """Sentence naming the joints that are beyond their limits at a closed position; '' if there are none."""
     lower, upper = compiled.coordinates.lower, compiled.coordinates.upper
     beyond = [
         f"'{each.name}' at {value_text(x, each.dimension)}"
@@ -64,13 +66,13 @@ def beyond_limits(compiled: Compiled, free: Array) -> str:
 
 
 def value_text(x: float, dimension: str) -> str:
-    """A coordinate, or a difference of two, as messages say it."""
+    """A coordinate, or a difference of two, as text in degrees or millimetres."""
     if dimension == "none":
         return f"{x:.4g}"
     return f"{np.degrees(x):.4g}°" if dimension == "angle" else f"{1000.0 * x:.4g} mm"
 
 
-def _open(compiled: Compiled, q: Array, p: Values, t: float, drivers: bool) -> AssemblyError:
+def _open_error(compiled: Compiled, q: Array, p: Values, t: float, drivers: bool) -> AssemblyError:
     rows = compiled.rows
     counts = [drivers or row.collection != "drivers" for row in rows]
     gaps = np.where(counts, np.abs(compiled.call("constraint_residual", q, p=p, t=t)), 0.0)
@@ -78,9 +80,9 @@ def _open(compiled: Compiled, q: Array, p: Values, t: float, drivers: bool) -> A
     row, worst = rows[at], float(gaps[at])
     if worst < ACCEPTED_GAP and (joint := wrong_orientation(compiled, q, p)):
         return AssemblyError(
-            "The loop closes only with the joint's sides the wrong way round.",
+            "The loop closes only with the joint's axis reversed.",
             where=f"joint '{joint}'",
-            remedy="Turn its frame a or b round, or begin from another position.",
+            remedy="Reverse the axis in its frame a or b, or start from another position.",
         )
     if row.collection != "joints" and not np.isfinite(worst):
         return AssemblyError(
@@ -90,53 +92,53 @@ def _open(compiled: Compiled, q: Array, p: Values, t: float, drivers: bool) -> A
         )
     found = conflicting(compiled, q, p, t, drivers) if np.isfinite(worst) else ()
     if not found:
-        return _single(compiled, q, row, worst, p)
-    errors = [_told(compiled, each, p, t) for each in found]
+        return _single_element_error(compiled, q, row, worst, p)
+    errors = [_conflict_error(compiled, each, p, t) for each in found]
     error = errors[0]
-    error.together = tuple(_place(key) for each in found for key in each.elements)
+    error.together = tuple(_element_text(key) for each in found for key in each.elements)
     for other, each in zip(errors[1:], found[1:], strict=True):
-        names = listed([_name(compiled, key) for key in each.elements])
-        error.what += f" Besides, {names} cannot hold{' together' if len(each.elements) > 1 else ''}."
+        names = listed([_element_name(compiled, key) for key in each.elements])
+        error.what += f" In addition, {names} cannot be satisfied{' together' if len(each.elements) > 1 else ''}."
         error.remedy = error.remedy or other.remedy
     return error
 
 
 def beyond_limit(q: Array, limit: CutLimit, step: float) -> AssemblyError:
-    """What is said where loops close only with a joint beyond its limit."""
+    """Error for loops that close only with a joint beyond its limit."""
     amount = amount_text(step, "rad") if limit.dimension == "angle" else f"{1000.0 * step:.4g} mm"
     error = AssemblyError(
         f"The loop closes only with '{limit.name}' {amount} beyond its limit.",
         where=f"joint '{limit.joint}'",
-        remedy="Change the limit or lengths in its loop, or begin elsewhere.",
+        remedy="Change the limit or lengths in its loop, or start from another position.",
     )
     error.q = q
     return error
 
 
-def _told(compiled: Compiled, found: Conflict, p: Values, t: float) -> AssemblyError:
-    """The message about one set of elements."""
+def _conflict_error(compiled: Compiled, found: Conflict, p: Values, t: float) -> AssemblyError:
+    """Error message for one set of conflicting elements."""
     kinds = {collection for collection, _ in found.elements}
-    if "drivers" in kinds and (error := _driven_apart(compiled, found, p, t)) is not None:
+    if "drivers" in kinds and (error := _driver_conflict_error(compiled, found, p, t)) is not None:
         return error
     row = compiled.rows[found.row]
     if len(found.elements) == 1:
-        error = _single(compiled, found.q, row, found.gap, p)
-        error.what += _at_limits(compiled, found, p, t)
+        error = _single_element_error(compiled, found.q, row, found.gap, p)
+        error.what += _joints_at_limits(compiled, found, p, t)
         return error
     main = next(key for kind in ("drivers", "constraints", "joints") for key in found.elements if key[0] == kind)
-    others = listed([_name(compiled, key) for key in found.elements if key != main])
-    missing = _missing(compiled, found.q, row, found.gap, p)
-    what = "The loop cannot be closed" if main[0] == "joints" else "It cannot hold"
-    stopped = _at_limits(compiled, found, p, t)
+    others = listed([_element_name(compiled, key) for key in found.elements if key != main])
+    missing = _gap_text(compiled, found.q, row, found.gap, p)
+    what = "The loop cannot be closed" if main[0] == "joints" else "It cannot be satisfied"
+    stopped = _joints_at_limits(compiled, found, p, t)
     return AssemblyError(
         f"{what} together with {others}: {missing}.{stopped}",
-        where=_place(main),
-        remedy="Change lengths or values so that they fit, or remove one of them.",
+        where=_element_text(main),
+        remedy="Change lengths or values so that they are compatible, or remove one of them.",
     )
 
 
-def _driven_apart(compiled: Compiled, found: Conflict, p: Values, t: float) -> AssemblyError | None:
-    """The message where drivers demand what they or the loops do not allow; None where constraints take part."""
+def _driver_conflict_error(compiled: Compiled, found: Conflict, p: Values, t: float) -> AssemblyError | None:
+    """Error for drivers that contradict each other or the loops; None if constraints take part in the conflict."""
     rows = compiled.rows
     free = _closed_without_drivers(compiled, found.q, p, t)
     q = found.q if free is None else _nearest_to_drivers(compiled, free, found, p, t)
@@ -152,45 +154,45 @@ def _driven_apart(compiled: Compiled, found: Conflict, p: Values, t: float) -> A
         (k for k, row in enumerate(rows) if ("drivers", row.element) in found.elements and row.level == 0),
         key=lambda k: float(gaps[k]),
     )
-    return _single(compiled, q, rows[at], float(gaps[at]), p)
+    return _single_element_error(compiled, q, rows[at], float(gaps[at]), p)
 
 
-def _single(compiled: Compiled, q: Array, row: Row, gap: float, p: Values) -> AssemblyError:
-    """The message about one element that stays open by itself."""
-    where = _place((row.collection, row.element))
+def _single_element_error(compiled: Compiled, q: Array, row: Row, gap: float, p: Values) -> AssemblyError:
+    """Error for one element that cannot be satisfied by itself."""
+    where = _element_text((row.collection, row.element))
     if row.collection != "joints":
         what = f"{row.component} is" if row.component else "it is"
         return AssemblyError(
-            f"What is prescribed cannot be fulfilled: {what} {_amount(compiled, q, row, gap, p)} away.",
+            f"The prescribed value cannot be reached: {what} {_residual_text(compiled, q, row, gap, p)} away.",
             where=where,
-            remedy="Change what it prescribes, lengths or limits, or begin nearer to it.",
+            remedy="Change the prescribed value, lengths or limits, or start nearer to it.",
         )
     return AssemblyError(
-        f"The loop cannot be closed: {_missing(compiled, q, row, gap, p)}.",
+        f"The loop cannot be closed: {_gap_text(compiled, q, row, gap, p)}.",
         where=where,
-        remedy="Change lengths or limits in its loop, or begin nearer to closing.",
+        remedy="Change lengths or limits in its loop, or start nearer to a closed position.",
     )
 
 
-def _missing(compiled: Compiled, q: Array, row: Row, gap: float, p: Values) -> str:
-    """What is missing at the row that stays open farthest."""
+def _gap_text(compiled: Compiled, q: Array, row: Row, gap: float, p: Values) -> str:
+    """Description of the residual in the row with the largest gap."""
     if row.collection != "joints":
-        return f"{_amount(compiled, q, row, gap, p)} are missing"
-    distance = _apart(*compiled.joint_poses(q, p)[row.element])
+        return f"the gap is {_residual_text(compiled, q, row, gap, p)}"
+    distance = _origin_distance(*compiled.joint_poses(q, p)[row.element])
     if distance > FAR:
-        return f"{1000.0 * distance:.4g} mm are missing"
+        return f"the gap is {1000.0 * distance:.4g} mm"
     return f"its directions differ by {np.degrees(abs(gap)):.4g}°"
 
 
-def _amount(compiled: Compiled, q: Array, row: Row, gap: float, p: Values) -> str:
-    """A gap in words: distances in millimetres, as of joints."""
+def _residual_text(compiled: Compiled, q: Array, row: Row, gap: float, p: Values) -> str:
+    """A gap as text: distances in millimetres, angles in degrees."""
     measure = unit(compiled, row)
-    gap = abs(_of_length(compiled, q, row, gap, p))
+    gap = abs(_residual_as_length(compiled, q, row, gap, p))
     return f"{1000.0 * gap:.4g} mm" if measure == "m" else amount_text(gap, measure)
 
 
-def _of_length(compiled: Compiled, q: Array, row: Row, gap: float, p: Values) -> float:
-    """The gap of a rod (its residual is one of squares) in m, any other as it is."""
+def _residual_as_length(compiled: Compiled, q: Array, row: Row, gap: float, p: Values) -> float:
+    """Gap of a rod converted from its squared residual to m; any other gap unchanged."""
     element = compiled.model.expanded.find(row.collection, row.element)
     if row.collection != "constraints" or "length" not in element.info.uses:
         return gap
@@ -198,16 +200,16 @@ def _of_length(compiled: Compiled, q: Array, row: Row, gap: float, p: Values) ->
     signed = next(
         float(compiled.call("constraint_residual", q, p=p)[k]) for k, each in enumerate(compiled.rows) if each == row
     )
-    distance = _apart(poses[element.a or "world"], poses[element.b])
+    distance = _origin_distance(poses[element.a or "world"], poses[element.b])
     return distance - (float(np.hypot(signed, distance)) - signed)
 
 
-def _apart(X_a: Array, X_b: Array) -> float:
+def _origin_distance(X_a: Array, X_b: Array) -> float:
     return float(np.linalg.norm(X_a[:3, 3] - X_b[:3, 3]))
 
 
-def _at_limits(compiled: Compiled, found: Conflict, p: Values, t: float) -> str:
-    """Which joints would go on but for their limits, as a sentence; '' if none."""
+def _joints_at_limits(compiled: Compiled, found: Conflict, p: Values, t: float) -> str:
+    """Sentence naming the joints that are pressed against their limits; '' if there are none."""
     held = [
         k for k, row in enumerate(compiled.rows) if row.level == 0 and (row.collection, row.element) in found.elements
     ]
@@ -217,23 +219,23 @@ def _at_limits(compiled: Compiled, found: Conflict, p: Values, t: float) -> str:
     pressed = ((downhill < -PRESSES) & (low > -PRESSES)) | ((downhill > PRESSES) & (high < PRESSES))
     joints = dict.fromkeys(coordinate.joint for coordinate in compiled.coordinates.table)
     names = [name for name in joints if pressed[compiled.joint_v(name)].any()]
-    stand = "stand at their limits" if len(names) > 1 else "stands at its limit"
+    stand = "are at their limits" if len(names) > 1 else "is at its limit"
     quoted = listed([f"'{name}'" for name in names])
     return f" {quoted} {stand}." if names else ""
 
 
-def _place(key: Key) -> str:
+def _element_text(key: Key) -> str:
     return f"{WORDS[key[0]]} '{key[1]}'"
 
 
-def _name(compiled: Compiled, key: Key) -> str:
-    """An element among others: a loop by its joints."""
+def _element_name(compiled: Compiled, key: Key) -> str:
+    """Name of an element in a list; a loop is given by its joints."""
     loop = next((loop for loop in compiled.loops if key == ("joints", loop.cut)), None)
     return f"'{key[1]}'" if loop is None else f"loop {loop.number} ({', '.join(loop.joints)})"
 
 
 def _nearest_to_drivers(compiled: Compiled, q: Array, found: Conflict, p: Values, t: float) -> Array:
-    """From a closed position along the loops to where what the drivers prescribe is missed least."""
+    """Position that comes closest to the drivers' values when moving along the loops from a closed position."""
     rows = compiled.rows
     position = np.array([row.level == 0 for row in rows])
     theirs = position & [("drivers", row.element) in found.elements for row in rows]
@@ -257,7 +259,7 @@ def _nearest_to_drivers(compiled: Compiled, q: Array, found: Conflict, p: Values
 
 
 def _closed_without_drivers(compiled: Compiled, q: Array, p: Values, t: float) -> Array | None:
-    """The position near q that fits where drivers need not be followed; None if there is none, or no driver."""
+    """Closed position near q that ignores drivers; None if there is none, or no driver."""
     rows = compiled.rows
     if not any(row.collection == "drivers" and row.level == 0 for row in rows):
         return None

@@ -1,4 +1,5 @@
-"""Joint forces of a motion in which joints stand still that friction may hold: anything between two bounds.
+"""Ranges of the joint forces in a motion during which joints with dry friction are at rest: any force between two
+bounds is possible.
 
 At rest friction is what balances, up to its static levels: M a + h = τ + Wᵀ λ, −F₊ ≤ λ ≤ F₋ against motion onward and
 backward. So the forces that keep a machine at rest are τ₀ − D λ, with τ₀ those without friction and a column of D for
@@ -21,11 +22,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.constraints.bearing_friction import loaded, loads_at, require_unique, settled
+from core.constraints.bearing_friction import consistent_bearing_loads, loaded, loads_at, require_unique
 from core.constraints.joint_modes import JointModes, joint_modes
 from core.constraints.joint_rows import AT_REST_SPEED, JointRows, rows_at
 from core.constraints.multipliers import at_actuators
-from core.constraints.row_forces import resisting, resisting_with, touched_sides
+from core.constraints.row_forces import resisting_forces, resisting_with, touched_sides
 from core.constraints.states import per_state
 from core.multibody.parameter_values import Values
 from core.numerics.rank import least
@@ -34,13 +35,13 @@ from core.traces.compiled import Compiled
 Array = NDArray[np.float64]
 
 NO_EFFECT_FRACTION = 1e-12
-"""Part of the most that friction changes a force, up to which it changes another by rounding alone."""
+"""Effect of friction on a force, relative to its largest effect on any, up to which it counts as rounding error."""
 TURNED_FRACTION = 1e-10
-"""Part of a force by which friction turned round must make it larger."""
+"""Relative increase of a force required to accept a reversed friction direction."""
 
 
 class ForceRanges(NamedTuple):
-    """(…, nv) joint forces, N·m or N.
+    """Joint forces (…, nv) with their lower and upper bounds, N·m or N.
 
     tau : without friction of joints that stay at rest, and without rigid stops; tau_min, tau_max : least and largest
     ones with which the motion is the same, ∓∞ where a rigid stop takes the rest. All three agree where nothing rubs at
@@ -62,7 +63,7 @@ def force_ranges(
     t: Any = 0.0,
     x: Any = None,
 ) -> ForceRanges:
-    """See `Mechanism.inverse_dynamics_ranges`."""
+    """Joint forces of a motion with their bounds; see `Mechanism.inverse_dynamics_ranges`."""
     tau = joint_forces(compiled, q, v, a, actuators, p, True, t, x)
     q, v, a = (np.asarray(each, dtype=float) for each in (q, v, a))
     values, leading, times = compiled.parameter_values(p), tau.shape[:-1], np.asarray(t, dtype=float)[..., None]
@@ -82,27 +83,28 @@ def force_ranges(
         D, outward = W[rests], -sides[:, None] * W
         motion = state, speed, acceleration, row, float(time[0]), states
         if modes.bearings and compiled.constrained:
-            found = _bounds_in_loops(_Balance(compiled, modes, at, motion, actuators), D, rests)
+            found = _bounds_in_loops(_ForceBalance(compiled, modes, at, motion, actuators), D, rests)
             low[k], high[k] = (np.where(np.isnan(each), low[k], each) for each in found)
         else:
-            least, most = _reach(_under_load(compiled, modes, at, motion).chosen(rests), D)
+            least, most = _friction_reach(_rows_under_load(compiled, modes, at, motion).chosen(rests), D)
             low[k] -= least
             high[k] += most
-        less, more = _unbounded(outward)
+        less, more = _unbounded_forces(outward)
         low[k][less], high[k][more] = -np.inf, np.inf
     return ForceRanges(tau, low.reshape(tau.shape), high.reshape(tau.shape))
 
 
-def _unbounded(outward: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """(nv,) whether a force has no lower bound, and no upper one. outward : (rows, nv) forces that balance a unit that
-    leads away from a rigid stop; 0 where none is touched"""
+def _unbounded_forces(outward: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """(nv,) masks of forces without a lower bound and without an upper bound. outward : (rows, nv) forces that balance
+    a unit force away from a rigid stop; 0 where no stop is touched"""
     sizes = np.abs(outward)
     counts = sizes > NO_EFFECT_FRACTION * sizes.max(axis=1, initial=0.0, keepdims=True)
     return np.any(counts & (outward > 0.0), axis=0), np.any(counts & (outward < 0.0), axis=0)
 
 
-def _reach(resting: JointRows, D: Array) -> tuple[Array, Array]:
-    """(nv,) by how much friction within bounds lets forces be less, and more. D : (rows, nv) what they change by"""
+def _friction_reach(resting: JointRows, D: Array) -> tuple[Array, Array]:
+    """(nv,) largest decrease and increase of the forces by friction at rest. D : (rows, nv) effect of unit friction in
+    each row"""
     ends = [-D.T * bound for bound in resting.static_bounds]
     first = resting.shares > 0  # the support function of a ball is the length
     least, most = np.minimum(*ends), np.maximum(*ends)
@@ -110,8 +112,9 @@ def _reach(resting: JointRows, D: Array) -> tuple[Array, Array]:
     return less, more
 
 
-def _bounds_in_loops(balance: _Balance, D: Array, rests: NDArray[np.bool_]) -> tuple[Array, Array]:
-    """(nv,) least and largest forces with friction by the reactions that they make; NaN where friction does nothing."""
+def _bounds_in_loops(balance: _ForceBalance, D: Array, rests: NDArray[np.bool_]) -> tuple[Array, Array]:
+    """(nv,) smallest and largest forces of a machine with loops whose friction depends on the resulting reactions; NaN
+    where friction has no effect."""
     found = np.full((2, D.shape[1]), np.nan)
     at = balance.at.chosen(rests)
     blocks = [np.arange(i, i + count) for i, count in enumerate(at.shares) if count > 0]
@@ -122,12 +125,15 @@ def _bounds_in_loops(balance: _Balance, D: Array, rests: NDArray[np.bool_]) -> t
             for block in blocks:
                 length = float(np.linalg.norm(D[block, k]))
                 share[places[block]] = -sense * D[block, k] / length if length > 0.0 else 0.0
-            found[side, k] = _largest(balance, share, [places[block] for block in blocks], int(k), sense)
+            found[side, k] = _extreme_force(balance, share, [places[block] for block in blocks], int(k), sense)
     return found[0], found[1]
 
 
-def _largest(balance: _Balance, share: Array, blocks: list[NDArray[np.int64]], k: int, sense: float) -> float:
-    """The force k where it is largest (sense 1) or least: friction that acts through reactions only may turn round."""
+def _extreme_force(
+    balance: _ForceBalance, share: Array, blocks: list[NDArray[np.int64]], k: int, sense: float
+) -> float:
+    """Largest (sense 1) or smallest (sense −1) value of force k; friction that acts only through reactions may be
+    reversed to reach it."""
     best, turned = sense * balance.forces(share)[k], True
     while turned:
         turned = False
@@ -151,39 +157,39 @@ def joint_forces(
     t: Any = 0.0,
     x: Any = None,
 ) -> Array:
-    """See `Mechanism.inverse_dynamics`."""
+    """Joint forces of inverse dynamics; see `Mechanism.inverse_dynamics`."""
     tau = compiled.call("inverse_dynamics" if passive else "inverse_dynamics_ideal", q, v, a, p=p, t=t, x=x)
     if passive and compiled.constrained and compiled.program.tracer.bearings:
-        return _with_bearings(compiled, tau, (q, v, a), actuators, p, t, x)
-    if passive and (resists := resisting(compiled, q, v, a, p, t, x)) is not None:
+        return _forces_with_bearing_friction(compiled, tau, (q, v, a), actuators, p, t, x)
+    if passive and (resists := resisting_forces(compiled, q, v, a, p, t, x)) is not None:
         tau = tau - resists
     if actuators is None and not compiled.constrained:
         return tau
     return at_actuators(compiled, q, tau, actuators, p)
 
 
-def _under_load(compiled: Compiled, modes: JointModes, at: JointRows, state: tuple[Any, ...]) -> JointRows:
-    """Rows of a tree with the friction that a motion gives them."""
+def _rows_under_load(compiled: Compiled, modes: JointModes, at: JointRows, state: tuple[Any, ...]) -> JointRows:
+    """Joint rows of an open chain with the bearing friction caused by a motion."""
     if not modes.bearings:
         return at
     q, v, a, p, t, x = state
     return loaded(at, loads_at(compiled, q, v, a, np.zeros(0), None, p, t, x))
 
 
-def _with_bearings(
+def _forces_with_bearing_friction(
     compiled: Compiled, tau: Array, motion: tuple[Any, ...], actuators: Sequence[str] | None, p: Values, t: Any, x: Any
 ) -> Array:
-    """Joint forces of a machine with loops in which friction grows with reactions, one state after the other."""
+    """Joint forces, state by state, of a machine with loops and reaction-dependent friction."""
     times, values = np.asarray(t, dtype=float)[..., None], compiled.parameter_values(p)
     given = [*(np.asarray(each, dtype=float) for each in motion), tau, values, times]
     given += [] if x is None else [np.asarray(x, dtype=float)]
     leading = np.broadcast_shapes(*(each.shape[:-1] for each in given))
     flat = [per_state(each, leading) for each in given]
-    result = np.array([_balanced(compiled, actuators, *each) for each in zip(*flat, strict=True)])
+    result = np.array([_forces_at_actuators(compiled, actuators, *each) for each in zip(*flat, strict=True)])
     return result.reshape(*leading, compiled.nv)
 
 
-def _balanced(
+def _forces_at_actuators(
     compiled: Compiled,
     actuators: Sequence[str] | None,
     q: Array,
@@ -194,14 +200,14 @@ def _balanced(
     time: Array,
     x: Array | None = None,
 ) -> Array:
-    """Joint forces at one state: Gᵀ λ is what of the forces of the tree they do not give."""
+    """Joint forces at the actuators at one state; constraint forces Gᵀ λ supply the rest of the tree's forces."""
     modes, t = joint_modes(compiled, p), float(time[0])
     at = rows_at(compiled, modes, q, p, t, v, x)
-    return _Balance(compiled, modes, at, (q, v, a, p, t, x), actuators, tau).forces()
+    return _ForceBalance(compiled, modes, at, (q, v, a, p, t, x), actuators, tau).forces()
 
 
-class _Balance:
-    """Joint forces of a motion q, v, a, p, t, x of a machine with loops, with friction by the reactions that they make.
+class _ForceBalance:
+    """Joint forces of a machine with loops in a motion q, v, a, p, t, x, with friction from the resulting reactions.
 
     tau : (nv,) what the joints of the tree would need without it. Raises SimulationError naming joints whose reactions
     are not unique
@@ -224,21 +230,22 @@ class _Balance:
         self._start: Array | None = None
 
     def forces(self, share: Array | None = None) -> Array:
-        """(nv,) at the actuators. share : (rows,) of what friction at rest can, along growth"""
-        found = settled(self._compiled, self._modes, partial(self._loads, share), self._start)
+        """(nv,) forces at the actuators. share : (rows,) friction at rest as a share of its limit, positive along
+        increasing coordinates"""
+        found = consistent_bearing_loads(self._compiled, self._modes, partial(self._bearing_loads, share), self._start)
         self._start = found
-        return self._shared(share, found)[1]
+        return self._shared_forces(share, found)[1]
 
-    def _shared(self, share: Array | None, loads: Array) -> tuple[Array, Array, Array]:
-        """Forces that the tree needs, those that actuators give for it, those in joints that close loops."""
+    def _shared_forces(self, share: Array | None, loads: Array) -> tuple[Array, Array, Array]:
+        """Forces that the tree needs, the actuator forces that supply them, and forces in loop-closing joints."""
         resists, closing = resisting_with(self._compiled, self._modes, self.at, self._motion, loads, share)
         needed, (q, _, _, p, _, _) = self._tau - resists, self._motion
         return needed, at_actuators(self._compiled, q, needed, self._actuators, p), closing
 
-    def _loads(self, share: Array | None, before: Array) -> Array:
-        """What bearings bear if friction is that of some loads: Gᵀ λ is what actuators do not give."""
+    def _bearing_loads(self, share: Array | None, before: Array) -> Array:
+        """Bearing loads that result from the friction at assumed loads."""
         q, v, a, p, t, x = self._motion
-        needed, given, closing = self._shared(share, before)
+        needed, given, closing = self._shared_forces(share, before)
         every = np.zeros(len(self._compiled.rows))
         every[self._compiled.lasting] = least(self._G.T, needed - given)
         return loads_at(self._compiled, q, v, a, every, closing, p, t, x)

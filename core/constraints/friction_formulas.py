@@ -1,5 +1,5 @@
-"""Friction that is a formula, of brakes and clutches, at a state; what to say where it has no meaning: less than
-nothing, or less at rest than while it slides."""
+"""Friction levels given by formulas (brakes, clutches), evaluated at a state, with errors for negative or inconsistent
+values."""
 
 from __future__ import annotations
 
@@ -21,20 +21,23 @@ Array = NDArray[np.float64]
 def with_levels(
     compiled: Compiled, rows: Sequence[JointRow], q: Array, v: Array | None, p: Values, t: float, x: Any
 ) -> tuple[JointRow, ...]:
-    """Rows with the friction that their formulas give at a state. Raises SimulationError where they have no meaning."""
+    """Joint rows with the friction levels that their formulas give at a state. Raises SimulationError if a level is
+    invalid."""
     if all(row.controlled == NOWHERE for row in rows):
         return tuple(rows)
     speeds = np.zeros(compiled.nv) if v is None else v
     levels = compiled.call("friction_levels", q, speeds, p=p, t=t, x=x)
-    return tuple(row if row.controlled == NOWHERE else _with(row, levels[row.controlled], t) for row in rows)
+    return tuple(
+        row if row.controlled == NOWHERE else _with_friction_levels(row, levels[row.controlled], t) for row in rows
+    )
 
 
-def _with(row: JointRow, levels: Array, t: float) -> JointRow:
+def _with_friction_levels(row: JointRow, levels: Array, t: float) -> JointRow:
     if not np.isfinite(levels).all():
         raise SimulationError(
-            "The formula of friction gives no finite number here.",
+            "The friction formula has no finite value here.",
             where=row.where,
-            remedy="Give a formula that has a value at every state.",
+            remedy="Give a formula that is finite at every state.",
         )
     if (error := without_meaning(row, t, levels)) is not None:
         raise error
@@ -45,15 +48,15 @@ def _with(row: JointRow, levels: Array, t: float) -> JointRow:
 
 
 def without_meaning(row: JointRow, t: float, levels: Array) -> SimulationError | None:
-    """The message for levels (4,) below nothing, or less at rest than while sliding; None for all others."""
+    """Error for friction levels (4,) that are negative, or lower at rest than while sliding; None if they are valid."""
     kinetic, static = next(((k, s) for k, s in np.reshape(levels, (2, 2)) if k < 0.0 or s < k), (0.0, 0.0))
     if kinetic == static == 0.0:
         return None
     if kinetic < 0.0:
-        what, remedy = f"friction is negative ({kinetic:.6g}).", "Let its formula end at 0: max(…, 0)."
+        what, remedy = f"friction is negative ({kinetic:.6g}).", "Limit its formula to values from 0: max(…, 0)."
     else:
-        what = f"friction at rest ({static:.6g}) is less than while it slides ({kinetic:.6g})."
-        remedy = "Give at least as much at rest as while it slides."
+        what = f"static friction ({static:.6g}) is less than kinetic friction ({kinetic:.6g})."
+        remedy = "Make static friction at least as large as kinetic friction."
     error = SimulationError(f"At t = {t:.6g} s {what}", where=row.where, remedy=remedy)
     error.time = t
     return error
@@ -62,7 +65,7 @@ def without_meaning(row: JointRow, t: float, levels: Array) -> SimulationError |
 def meaningless(
     compiled: Compiled, rows: tuple[JointRow, ...], t: Array, q: Array, v: Array, x: Array, p: Array
 ) -> SimulationError | None:
-    """The message for the first of the states (n, …) at which a formula has none; None if all have."""
+    """Error for the first of the states (n, …) with invalid friction levels; None if all are valid."""
     controlled = [row for row in rows if row.controlled != NOWHERE]
     if not controlled:
         return None
@@ -75,7 +78,7 @@ def meaningless(
 
 
 def undefined(compiled: Compiled, rows: tuple[JointRow, ...], t: float, y: Array, p: Array) -> str:
-    """Whose formula gives no finite number at a state or just after it; empty if all do."""
+    """Names of the elements whose formula is not finite at a state or just after it; empty if there are none."""
     q, v, x = np.split(y, [compiled.nq, compiled.nq + compiled.nv])
     for row in rows:
         if row.controlled != NOWHERE:

@@ -1,10 +1,11 @@
-"""Which joints of a machine have rows with modes, and the numbers of them."""
+"""Friction and stop rows of a machine's joints, and their parameters."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
+from functools import lru_cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -26,46 +27,48 @@ Array = NDArray[np.float64]
 
 NOWHERE = -1
 YIELDING = 1e-3
-"""How far an elastic stop gives way, as a part of the way between limits, else of 1 rad or the size of the machine."""
+"""Deflection of an elastic stop, as a fraction of the joint range, or else of 1 rad or the size of the machine."""
 LEVEL_NAMES = ("kinetic", "static", "backward_kinetic", "backward_static")
 NO_FRICTION: dict[str, Any] = {**dict.fromkeys(LEVEL_NAMES, 0.0), "controlled": NOWHERE, "bearing": NOWHERE}
 NO_LIMITS: dict[str, Any] = {"lower": -math.inf, "rigid": False}
 NO_LIMITS |= dict.fromkeys(("upper", "fastest", "effort"), math.inf)
 STEPS_IN_STOP = 0.1
-"""h √(k/m) at most of stops whose stiffness follows from the inertia m that they meet, where steps are fixed."""
+"""Largest h √(k/m), with fixed steps h, of stops whose stiffness is derived from the effective inertia m."""
 RESTITUTION = 0.3
-"""Of stops, unless a person gives it."""
+"""Default coefficient of restitution of stops."""
 MOST_RATIO = 10.0
-"""Of the damping of a stop and the critical one: it gives back 0.25 %."""
+"""Largest damping ratio of a stop; its coefficient of restitution is 0.0025."""
 
 
 @dataclass(frozen=True)
 class JointRow:
-    """Coordinate k of a joint, or the slip of a clutch, with what may act along it: as the fields of `ModeRows` say."""
+    """Coordinate k of a joint, or the slip of a clutch, with its friction, stops and limits; fields as in
+    `ModeRows`."""
 
     owner: str
     k: int
-    """The joint, and which coordinate of it; of a clutch its own name and `OF_CLUTCH`."""
+    """Index of the coordinate of the joint `owner`; of a clutch `OF_CLUTCH`."""
     name: str
     dimension: str
     at_q: int = NOWHERE
     at_v: int = NOWHERE
-    """Where its coordinate and its speed stand in q and v; nowhere: it closes a loop."""
+    """Indices of the coordinate in q and of its speed in v; NOWHERE for a loop-closing joint."""
     ratio: float = 1.0
     offset: float = 0.0
     kinetic: float = 0.0
     static: float = 0.0
     backward_kinetic: float = 0.0
     backward_static: float = 0.0
-    """Friction while it slides and at rest, against motion onward and backward."""
+    """Friction levels, kinetic and static, in the positive and the negative direction of motion."""
     stribeck: float = 0.0
     controlled: int = NOWHERE
-    """Which of `Elements.controlled` gives the four levels at each instant; nowhere: they are numbers."""
+    """Index in `Elements.controlled` of the formulas for the four friction levels; NOWHERE if the levels are numbers.
+    """
     coefficient: float = 0.0
     static_coefficient: float = 0.0
-    """Of friction by the joint's own reaction while it slides and at rest, in addition to the levels."""
+    """Kinetic and static coefficients of friction by the joint's own reaction, added to the levels."""
     bearing: int = NOWHERE
-    """Which of "bearing_loads" these multiply; nowhere: it has none."""
+    """Index in "bearing_loads" of the load that these coefficients multiply; NOWHERE if there is none."""
     lower: float = -math.inf
     upper: float = math.inf
     fastest: float = math.inf
@@ -74,53 +77,53 @@ class JointRow:
     hunt_crossley: bool = False
     stiffness: float = 0.0
     damping: float = 0.0
-    """Of a linear stop, if a person gave it."""
+    """Damping of a linear stop, if given by the user."""
     damping_ratio: float = 0.0
-    """Of one from whose restitution it follows, for the inertia that it meets."""
+    """Damping ratio of a linear stop whose damping follows from its restitution and the effective inertia."""
     restitution: float = RESTITUTION
     turns: bool = False
     measured: bool = True
-    """Whether its speed is the rate of a coordinate."""
+    """True if its speed is the rate of a coordinate."""
     shares: int = 1
-    """How many rows from it on have one friction, a vector against the vector of their speeds; 0: it belongs to one
-    before."""
+    """Number of consecutive rows, from this one on, that share one vector friction law; 0 for a row that belongs to an
+    earlier one."""
     together: str = ""
-    """What such rows are called together."""
+    """Name of the rows that share one vector friction law."""
 
     @property
     def where(self) -> str:
-        """Where its friction stands in the document."""
+        """Place of its friction in the document, for messages."""
         return f"{'force' if self.k == OF_CLUTCH else 'joint'} '{self.owner}', friction"
 
     @property
     def rubs(self) -> bool:
-        """Whether it has dry friction, perhaps at times only."""
+        """True if the row has dry friction, possibly only at some instants."""
         return self.rubs_now or self.controlled != NOWHERE
 
     @property
     def rubs_now(self) -> bool:
-        """Whether it has dry friction in one of the directions, perhaps under load only."""
+        """True if the row has dry friction in some direction, possibly only under load."""
         return max(self.static, self.backward_static, self.static_coefficient) > 0.0
 
     @property
     def levels(self) -> tuple[float, float, float, float]:
-        """Friction while it slides and at rest, onward, then backward."""
+        """Friction levels: kinetic and static in the positive direction, then in the negative one."""
         return self.kinetic, self.static, self.backward_kinetic, self.backward_static
 
     @property
     def static_bounds(self) -> tuple[float, float]:
-        """Least and largest force of friction at rest, along growth."""
+        """Smallest and largest force of static friction, positive along increasing coordinates."""
         return -self.static, self.backward_static
 
     @property
     def sliding_bounds(self) -> tuple[float, float]:
-        """Force of friction that begins to slide onward, and backward."""
+        """Friction force at the onset of sliding in the positive and in the negative direction."""
         if self.stribeck:
             return self.static_bounds
         return -self.kinetic, self.backward_kinetic
 
     def sliding(self, speed: float) -> float:
-        """Force of friction along growth at a speed; 0 at rest."""
+        """Friction force at a speed, positive along increasing coordinates; 0 at rest."""
         if speed == 0.0:
             return 0.0
         kinetic, static = self.levels[:2] if speed > 0.0 else self.levels[2:]
@@ -128,7 +131,7 @@ class JointRow:
         return -math.copysign(kinetic + (static - kinetic) * fall, speed)
 
     def loaded(self, load: float) -> JointRow:
-        """With the friction that its bearing has under a load, N·m or N for a coefficient of one."""
+        """The row with the friction of its bearing under a load, N·m or N per unit friction coefficient."""
         if self.bearing == NOWHERE:
             return self
         sliding, resting = self.coefficient * load, self.static_coefficient * load
@@ -138,31 +141,31 @@ class JointRow:
 
     @property
     def acts(self) -> bool:
-        """Whether anything may act along it."""
+        """True if the row has friction, a limit of position, of speed or of effort."""
         bounds = (self.lower, self.upper, self.fastest, self.effort)
         return self.rubs or any(map(math.isfinite, bounds))
 
 
 @dataclass(frozen=True)
 class JointModes:
-    """The rows of a machine, those of the tree first."""
+    """Friction and stop rows of a machine, those of tree joints first."""
 
     rows: tuple[JointRow, ...] = ()
     size: float = field(default=1.0)
 
     @property
     def own(self) -> int:
-        """Number of rows of the tree."""
+        """Number of rows of tree joints."""
         return sum(row.at_v != NOWHERE for row in self.rows)
 
     @property
     def controlled(self) -> bool:
-        """Whether friction of some is a formula."""
+        """True if any friction level is a formula."""
         return any(row.controlled != NOWHERE for row in self.rows)
 
     @property
     def bearings(self) -> tuple[JointRow, ...]:
-        """Those whose friction grows with the reaction of their joint."""
+        """Rows whose friction grows with the reaction of their joint."""
         return tuple(row for row in self.rows if row.bearing != NOWHERE)
 
 
@@ -170,14 +173,14 @@ _latest: WeakKeyDictionary[Compiled, tuple[bytes, JointModes]] = WeakKeyDictiona
 
 
 def joint_modes(compiled: Compiled, p: Array) -> JointModes:
-    """The rows of a machine with parameter values p; those of the values asked for last are known."""
+    """Friction and stop rows of a machine at parameter values p; the latest result is cached."""
     known = _latest.get(compiled)
     if known is None or known[0] != p.tobytes():
-        known = _latest[compiled] = p.tobytes(), _joint_modes(compiled, p)
+        known = _latest[compiled] = p.tobytes(), _new_joint_modes(compiled, p)
     return known[1]
 
 
-def _joint_modes(compiled: Compiled, p: Array) -> JointModes:
+def _new_joint_modes(compiled: Compiled, p: Array) -> JointModes:
     values = environment(compiled.model.expanded.parameters, dict(zip(compiled.p_names, map(float, p), strict=True)))
     coordinates = Coordinates(compiled.topology, dict(values))
     limits = compiled.model.world.limits == "act"
@@ -185,7 +188,7 @@ def _joint_modes(compiled: Compiled, p: Array) -> JointModes:
     if not found:
         return JointModes()
     found.sort(key=lambda row: row.at_v == NOWHERE)
-    return JointModes(tuple(found), size=_size(compiled, coordinates))
+    return JointModes(tuple(found), size=_machine_size(compiled, coordinates))
 
 
 def _rows(compiled: Compiled, coordinates: Coordinates, limits: bool) -> Iterator[JointRow]:
@@ -193,7 +196,7 @@ def _rows(compiled: Compiled, coordinates: Coordinates, limits: bool) -> Iterato
     yield from _rows_of_joints(compiled, coordinates, limits, controlled)
     for force in compiled.model.expanded.forces:
         if force.is_clutch:
-            levels = _friction(force, coordinates, owner(force))
+            levels = _friction_fields(force, coordinates, owner(force))
             at = controlled.get(owner(force), NOWHERE)
             yield JointRow(
                 force.name, OF_CLUTCH, force.name, force.along(compiled.model.expanded, None), controlled=at, **levels
@@ -206,7 +209,7 @@ def _rows_of_joints(
     machine = compiled.program.tracer.machine
     bearings = {(joint.name, k): i for i, (joint, k) in enumerate(compiled.program.tracer.bearings)}
     for joint in machine.members:
-        own = compiled.model.expanded.find("joints", joint.name) if _declared(compiled, joint.name) else joint
+        own = compiled.model.expanded.find("joints", joint.name) if _is_declared(compiled, joint.name) else joint
         closing = joint.name in machine.laws
         if not joint.info.nv:
             continue
@@ -215,9 +218,11 @@ def _rows_of_joints(
             continue
         found = list[JointRow]()
         for k in range(joint.info.nv):
-            row = replace(_numbers(own, k, coordinates, limits), controlled=controlled.get(owner(joint), NOWHERE))
+            row = replace(
+                _row_of_coordinate(own, k, coordinates, limits), controlled=controlled.get(owner(joint), NOWHERE)
+            )
             if (joint.name, k) in bearings:
-                row = replace(row, bearing=bearings[joint.name, k], **_coefficients(own, coordinates))
+                row = replace(row, bearing=bearings[joint.name, k], **_friction_coefficients(own, coordinates))
             straight = joint.info.nq == joint.info.nv
             if closing:
                 found.append(replace(row, turns=straight and joint.info.is_wound(k), measured=straight))
@@ -229,12 +234,11 @@ def _rows_of_joints(
             else:
                 _, ratio, offset = coordinates.coupling(joint.name)
                 found.append(replace(row, at_q=body.first_q, at_v=body.first_v, ratio=ratio, offset=offset))
-        yield from _with_balls(joint, found)
+        yield from _with_vector_friction(joint, found)
 
 
-def _with_balls(joint: Joint, rows: list[JointRow]) -> Iterator[JointRow]:
-    """Rows of a joint; friction of those that are components of one vector apart from what else acts along them, and
-    one behind the other."""
+def _with_vector_friction(joint: Joint, rows: list[JointRow]) -> Iterator[JointRow]:
+    """Rows of a joint, with components of vector friction in separate consecutive rows, apart from stops and limits."""
     inside = {k for ball in joint.info.balls for k in ball}
     for row in rows:
         yield replace(row, **NO_FRICTION) if row.k in inside else row
@@ -246,8 +250,8 @@ def _with_balls(joint: Joint, rows: list[JointRow]) -> Iterator[JointRow]:
             yield replace(rows[k], **NO_LIMITS, **own)
 
 
-def _size(compiled: Compiled, coordinates: Coordinates) -> float:
-    """m: the longest way from a body's frame to one of its joints; 1 if there is none."""
+def _machine_size(compiled: Compiled, coordinates: Coordinates) -> float:
+    """Longest distance (m) from a body's frame to one of its joints; 1 if there is none."""
     read = coordinates.numbers.vector
     distances = [
         math.hypot(*map(float, read(side.position, f"joint '{joint.name}'")))
@@ -258,17 +262,19 @@ def _size(compiled: Compiled, coordinates: Coordinates) -> float:
     return longest if longest > 1e-9 else 1.0
 
 
-def _declared(compiled: Compiled, name: str) -> bool:
+def _is_declared(compiled: Compiled, name: str) -> bool:
     return any(joint.name == name for joint in compiled.model.expanded.joints)
 
 
-def _numbers(joint: Joint, k: int, coordinates: Coordinates, limits: bool) -> JointRow:
-    """What a joint says of coordinate k."""
+def _row_of_coordinate(joint: Joint, k: int, coordinates: Coordinates, limits: bool) -> JointRow:
+    """Row of coordinate k of a joint, from the joint's own fields."""
     read, where = coordinates.numbers.scalar, f"joint '{joint.name}'"
     straight = joint.info.nq == joint.info.nv
     words = joint.info.coordinates if straight else joint.info.speeds
     dimension = joint.info.coordinate_dimensions[k] if straight else "angle"
-    row = JointRow(joint.name, k, component(joint.name, words[k]), dimension, **_friction(joint, coordinates, where))
+    row = JointRow(
+        joint.name, k, component(joint.name, words[k]), dimension, **_friction_fields(joint, coordinates, where)
+    )
     if not limits or not straight or k >= len(joint.limits):
         return row
     limit = joint.limits[k]
@@ -285,12 +291,13 @@ def _numbers(joint: Joint, k: int, coordinates: Coordinates, limits: bool) -> Jo
         upper=math.inf if bounds[1] is None else float(bounds[1]),
         fastest=rated(number("velocity", math.inf)),
         effort=rated(number("effort", math.inf)),
-        **_stop(limit, number),
+        **_stop_fields(limit, number),
     )
 
 
-def _friction(element: Joint | Force, coordinates: Coordinates, where: str) -> dict[str, Any]:
-    """Its levels and what lies between them. Raises ModelError where sliding rubs more than resting."""
+def _friction_fields(element: Joint | Force, coordinates: Coordinates, where: str) -> dict[str, Any]:
+    """Friction levels of an element and its Stribeck speed. Raises ModelError if kinetic friction exceeds static
+    friction."""
     read = coordinates.numbers.scalar
     if is_controlled(element, coordinates.numbers.values):
         return {"stribeck": abs(float(read(element.stribeck_speed, f"{where}, stribeck_speed")))}
@@ -298,21 +305,21 @@ def _friction(element: Joint | Force, coordinates: Coordinates, where: str) -> d
     for prefix, (kinetic, static) in zip(("", "backward_"), (levels[:2], levels[2:4]), strict=True):
         if static < kinetic or kinetic < 0.0:
             raise ModelError(
-                f"Friction at rest ({static:g}) is less than while it slides ({kinetic:g})."
+                f"Static friction ({static:g}) is less than kinetic friction ({kinetic:g})."
                 if kinetic >= 0.0
                 else f"Friction is negative ({kinetic:g}).",
                 where=f"{where}, {prefix}{'static_friction' if kinetic >= 0.0 else 'friction'}",
-                remedy="Give at least as much at rest as while it slides, and nothing below 0.",
+                remedy="Make static friction at least as large as kinetic friction, and neither negative.",
             )
     return {**dict(zip(LEVEL_NAMES, levels[:4], strict=True)), "stribeck": abs(levels[4])}
 
 
-def _coefficients(joint: Joint, coordinates: Coordinates) -> dict[str, Any]:
-    """Of friction by the joint's own reaction. Raises ModelError where that has no meaning."""
+def _friction_coefficients(joint: Joint, coordinates: Coordinates) -> dict[str, Any]:
+    """Coefficients of friction by the joint's own reaction. Raises ModelError if they are invalid."""
     where, read = f"joint '{joint.name}'", coordinates.numbers.scalar
     if joint.info.bearing == "none":
         raise ModelError(
-            f"A {joint.kind} joint has no friction by its own reaction: how its bearings share that is not known.",
+            f"A {joint.kind} joint has no reaction-dependent friction: its bearings' load sharing is not known.",
             where=f"{where}, friction_coefficient",
             remedy="Give its friction as a number or a formula, or build it of revolute and prismatic joints.",
         )
@@ -323,21 +330,21 @@ def _coefficients(joint: Joint, coordinates: Coordinates) -> dict[str, Any]:
         raise ModelError(
             f"The coefficient of friction is negative ({sliding:g})."
             if sliding < 0.0
-            else f"The coefficient of friction at rest ({resting:g}) is less than while it slides ({sliding:g}).",
+            else f"The static coefficient of friction ({resting:g}) is less than the kinetic one ({sliding:g}).",
             where=f"{where}, {'static_' * (sliding >= 0.0)}friction_coefficient",
-            remedy="Give at least as much at rest as while it slides, and nothing below 0.",
+            remedy="Make static friction at least as large as kinetic friction, and neither negative.",
         )
     if joint.bearing_distance is not None and not float(read(joint.bearing_distance, where)) > 0.0:
         raise ModelError(
-            "Bearings at one place bear no moment.",
+            "Bearings at zero distance cannot carry a moment.",
             where=f"{where}, bearing_distance",
-            remedy="Give a distance above 0, or leave it empty where there is one bearing.",
+            remedy="Give a distance above 0, or leave it empty for a single bearing.",
         )
     return {"coefficient": sliding, "static_coefficient": resting}
 
 
-def _stop(limit: Limit, number: Any) -> dict[str, Any]:
-    """How the stops of a limit are."""
+def _stop_fields(limit: Limit, number: Any) -> dict[str, Any]:
+    """Stop parameters of a limit."""
     stiffness, restitution = number("stiffness", 0.0), number("restitution", RESTITUTION)
     if limit.stop == "rigid":
         return {"rigid": True, "restitution": restitution}
@@ -349,7 +356,7 @@ def _stop(limit: Limit, number: Any) -> dict[str, Any]:
 
 
 def closing_speed(row: JointRow, size: float) -> float:
-    """The speed (rad/s or m/s) that default stops are made for."""
+    """Impact speed (rad/s or m/s) for which default stops are designed."""
     if math.isfinite(row.fastest):
         return row.fastest
     span = row.upper - row.lower
@@ -359,20 +366,21 @@ def closing_speed(row: JointRow, size: float) -> float:
 
 
 def stiffness_per_inertia(row: JointRow, size: float) -> float:
-    """1/s²: k = m (v/p)² of a stop that gives way by p where an inertia m meets it with the speed v."""
+    """k/m = (v/p)², 1/s², of a stop that deflects by p when an inertia m hits it with speed v."""
     return (closing_speed(row, size) / yielding(row, size)) ** 2
 
 
 def resolved_by(step: float) -> float:
-    """1/s²: the largest k/m that fixed steps (s) resolve and bear, also with the damping of a stop that gives nothing
-    back."""
+    """Largest k/m, 1/s², for which fixed steps (s) are accurate and stable, even with the damping of a stop of zero
+    restitution."""
     return (STEPS_IN_STOP / step) ** 2
 
 
+@lru_cache(maxsize=1024)
 def damping_ratio_of(restitution: float) -> float:
-    """ζ = cos α of a spring and a damper that never pull and give back this part of a speed: e = exp(−2 α cot α), where
-    contact ends with the force (Schwager and Pöschel, Granular Matter 9, 2007; α is imaginary above critical damping);
-    at most `MOST_RATIO`."""
+    """ζ = cos α of a linear spring-damper stop with coefficient of restitution e = exp(−2 α cot α), where contact ends
+    when the force vanishes (Schwager and Pöschel, Granular Matter 9, 2007; α is imaginary above critical damping); at
+    most `MOST_RATIO`."""
     if restitution >= 1.0:
         return 0.0
 
@@ -381,12 +389,13 @@ def damping_ratio_of(restitution: float) -> float:
             return 2.0 * math.acos(ratio) * ratio / math.sqrt(1.0 - ratio * ratio)
         return 2.0 * math.acosh(ratio) * ratio / math.sqrt(ratio * ratio - 1.0) if ratio > 1.0 else 2.0
 
-    return _bisected(lambda ratio: math.exp(-logarithm(ratio)) < restitution, 0.0, MOST_RATIO)
+    return _threshold(lambda ratio: math.exp(-logarithm(ratio)) < restitution, 0.0, MOST_RATIO)
 
 
+@lru_cache(maxsize=1024)
 def dissipation_of(restitution: float) -> float:
-    """δ = c v₀ of a Hunt–Crossley stop that gives back this part of a speed v₀: (1 + e) δ = ln((1 + δ)/(1 − e δ)),
-    whatever its stiffness and its power are."""
+    """δ = c v₀ of a Hunt–Crossley stop with coefficient of restitution e at impact speed v₀: (1 + e) δ = ln((1 + δ)/(1
+    − e δ)), for any stiffness and exponent."""
     if restitution >= 1.0:
         return 0.0
     if restitution <= 0.0:
@@ -395,23 +404,22 @@ def dissipation_of(restitution: float) -> float:
     def much(delta: float) -> bool:
         return (1.0 + restitution) * delta < math.log((1.0 + delta) / (1.0 - restitution * delta))
 
-    return _bisected(much, 1e-12, (1.0 - 1e-15) / restitution)
+    return _threshold(much, 1e-12, (1.0 - 1e-15) / restitution)
 
 
-def _bisected(much: Callable[[float], bool], low: float, high: float) -> float:
-    """Where a number becomes too much."""
-    for _ in range(200):
-        between = 0.5 * (low + high)
+def _threshold(much: Callable[[float], bool], low: float, high: float) -> float:
+    """Threshold at which the predicate becomes true, by bisection down to neighbouring floats."""
+    while low < (between := 0.5 * (low + high)) < high:
         low, high = (low, between) if much(between) else (between, high)
     return 0.5 * (low + high)
 
 
 def yielding(row: JointRow, size: float) -> float:
-    """How far a stop gives way, rad or m."""
+    """Deflection of a stop at its design speed, rad or m."""
     span = row.upper - row.lower
     return YIELDING * (span if 0.0 < span < math.inf else 1.0 if row.dimension == "angle" else size)
 
 
 def middle(row: JointRow) -> float:
-    """Where angles of joints that close loops are counted from."""
+    """Reference angle from which turns of a loop-closing joint are counted."""
     return 0.5 * (row.lower + row.upper) if math.isfinite(row.upper - row.lower) else 0.0

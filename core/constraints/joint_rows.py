@@ -1,4 +1,4 @@
-"""Where the rows of joints (`core.constraints.joint_modes`) stand at a pose, and what friction may carry in them."""
+"""Friction and stop rows (`core.constraints.joint_modes`) evaluated at a pose, with the bounds of their friction."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from core.traces.compiled import Compiled
 Array = NDArray[np.float64]
 
 AT_REST_SPEED = 1e-9
-"""rad/s or m/s below which friction holds."""
+"""Speed, rad/s or m/s, below which a joint counts as at rest and static friction holds it."""
 DEAD_FRACTION = 1e-10
-"""Part of 1/inertia along a row in the tree that loops leave of it, below which they alone decide how it moves."""
+"""Inverse inertia along a row with loops closed, relative to that of the open tree, below which loops alone determine
+its motion."""
 TOUCH_TOLERANCE = 1e-9
-"""Way (rad or m) to a limit at which a coordinate stands there."""
+"""Distance (rad or m) to a limit within which a coordinate is at the limit."""
 
 
 class JointRows(NamedTuple):
-    """Rows at a pose.
+    """Friction and stop rows at a pose.
 
     rows : what acts along each; W : (n, nv) with their speeds W v; value : (n,) their coordinates, rad or m (0 where a
     joint has none)
@@ -35,21 +36,22 @@ class JointRows(NamedTuple):
     value: Array
 
     def chosen(self, which: NDArray[np.bool_] | list[int]) -> JointRows:
-        """Some of them."""
+        """The rows selected by a mask or by indices."""
         indices = np.arange(len(self.rows))[np.asarray(which, dtype=bool if np.asarray(which).dtype == bool else int)]
         return JointRows(tuple(self.rows[i] for i in indices), self.W[indices], self.value[indices])
 
     @property
     def shares(self) -> NDArray[np.int64]:
-        """(n,) how many rows from each on have one friction, 0 behind the first of them."""
+        """(n,) number of consecutive rows that share one vector friction law; 0 for all but the first of them."""
         return np.array([row.shares for row in self.rows], dtype=np.int64)
 
     def sizes(self, x: Array) -> Array:
-        """(n,) of numbers x (n,) along rows: how large, of those with one friction all as a vector."""
+        """(n,) magnitudes of numbers x (n,) along rows; rows that share vector friction all get the length of their
+        vector."""
         return sizes_of(x, self.shares)
 
     def sliding(self, rates: Array) -> Array:
-        """(n,) friction along rows with these speeds (n,); of those that rest 0."""
+        """(n,) sliding friction of rows with speeds (n,); 0 for rows at rest."""
         speeds = self.sizes(rates)
         alone = [
             row.sliding(float(rate)) if row.shares == 1 else row.sliding(float(speed))
@@ -59,7 +61,7 @@ class JointRows(NamedTuple):
         return np.asarray(np.array(alone, dtype=float) * direction)
 
     def beginning(self, rates: Array) -> Array:
-        """(n,) friction of rows that begin to slide with these accelerations (n,)."""
+        """(n,) friction of rows that begin to slide with accelerations (n,)."""
         onward, backward = self.sliding_bounds
         speeds = self.sizes(rates)
         direction = np.divide(rates, speeds, out=np.zeros(len(rates)), where=speeds > 0.0)
@@ -67,26 +69,26 @@ class JointRows(NamedTuple):
 
     @property
     def rubs(self) -> NDArray[np.bool_]:
-        """(n,) which have dry friction."""
+        """(n,) mask of rows with dry friction."""
         return np.array([row.rubs_now for row in self.rows], dtype=bool)
 
     @property
     def static_bounds(self) -> tuple[Array, Array]:
-        """(n,) least and largest force of friction at rest, N·m or N along growth."""
-        return _pairs([row.static_bounds for row in self.rows])
+        """(n,) smallest and largest static friction force, N·m or N, positive along increasing coordinates."""
+        return _as_two_arrays([row.static_bounds for row in self.rows])
 
     @property
     def sliding_bounds(self) -> tuple[Array, Array]:
-        """(n,) force of friction that begins to slide onward, and backward."""
-        return _pairs([row.sliding_bounds for row in self.rows])
+        """(n,) friction force at the onset of sliding in the positive and in the negative direction."""
+        return _as_two_arrays([row.sliding_bounds for row in self.rows])
 
     def beyond(self, side: int) -> Array:
-        """(n,) how far each stands beyond its upper (side 1) or lower (−1) limit; −∞: it has none."""
+        """(n,) distance of each row beyond its upper (side 1) or lower (−1) limit; −∞ if there is no limit."""
         bounds = np.array([row.upper if side > 0 else row.lower for row in self.rows], dtype=float)
         return np.asarray(side * (self.value - bounds))
 
 
-def _pairs(pairs: list[tuple[float, float]]) -> tuple[Array, Array]:
+def _as_two_arrays(pairs: list[tuple[float, float]]) -> tuple[Array, Array]:
     first, second = np.array(pairs, dtype=float).reshape(-1, 2).T
     return first, second
 
@@ -100,8 +102,8 @@ def rows_at(
     v: Array | None = None,
     x: Any = None,
 ) -> JointRows:
-    """The rows of a machine at a pose (nq,); friction that is a formula as it is at time t with speeds v (nv,), default
-    at rest, and states x (nx,) of force elements, default at rest. Raises SimulationError where one has no meaning."""
+    """Friction and stop rows at a pose (nq,), with friction formulas evaluated at time t, speeds v (nv,; default at
+    rest) and force-element states x (nx,; default at rest). Raises SimulationError if a friction level is invalid."""
     rows = with_levels(compiled, modes.rows, q, v, p, t, x)
     W, value = np.zeros((len(rows), compiled.nv)), np.zeros(len(rows))
     for i, row in enumerate(rows):
@@ -109,12 +111,14 @@ def rows_at(
             W[i, row.at_v] = row.ratio
             value[i] = row.ratio * q[row.at_q] + row.offset if row.at_q != NOWHERE else 0.0
     if modes.own < len(rows):
-        _measure(compiled, rows, q, p, W, value)
+        _measure_cut_rows(compiled, rows, q, p, W, value)
     return JointRows(rows, W, value)
 
 
-def _measure(compiled: Compiled, rows: tuple[JointRow, ...], q: Array, p: Values, W: Array, value: Array) -> None:
-    """Fill in rows of joints that close loops; angles known up to whole turns are those next to their limits."""
+def _measure_cut_rows(
+    compiled: Compiled, rows: tuple[JointRow, ...], q: Array, p: Values, W: Array, value: Array
+) -> None:
+    """Fill in W and value for rows of loop-closing joints; angles are resolved to the turn nearest to their limits."""
     tracer = compiled.program.tracer
     pattern = tracer.cut_expressions.pattern
     values, entries = compiled.call("cut_values", q, p=p), compiled.call("cut_entries", q, p=p)
@@ -128,7 +132,7 @@ def _measure(compiled: Compiled, rows: tuple[JointRow, ...], q: Array, p: Values
 
 
 def biases_at(compiled: Compiled, at: JointRows, q: Array, v: Array, p: Values = None) -> Array:
-    """(n,) Ẇ v; of joints of the tree none."""
+    """(n,) accelerations Ẇ v along the rows; zero for tree joints."""
     result = np.zeros(len(at.rows))
     if v.any() and any(row.at_v == NOWHERE for row in at.rows):
         drift = compiled.call("cut_drift", q, v, p=p)
@@ -139,8 +143,8 @@ def biases_at(compiled: Compiled, at: JointRows, q: Array, v: Array, p: Values =
 
 
 def compliances_of_tree(compiled: Compiled, W: Array, q: Array, p: Values = None) -> Array:
-    """(n,) 1/inertia along rows W (n, nv) if nothing but the joints of the tree held; 0 where masses are missing,
-    and of deep machines. Loops leave more of it than `DEAD_FRACTION`, or nothing."""
+    """(n,) inverse inertia along rows W (n, nv) of the open tree; 0 where masses are missing, and for deep trees. With
+    loops closed, either more than `DEAD_FRACTION` of it remains, or nothing."""
     import scipy.sparse
     from scipy.sparse.linalg import splu
 
@@ -156,12 +160,12 @@ def compliances_of_tree(compiled: Compiled, W: Array, q: Array, p: Values = None
 
 
 def cut_number(compiled: Compiled, row: JointRow) -> int:
-    """Which of the coordinates of joints that close loops, and of clutches, a row is."""
+    """Index of a row among the coordinates of loop-closing joints and clutches."""
     table = compiled.program.tracer.cut_coordinates
     return next(i for i, each in enumerate(table) if (each.owner, each.k) == (row.owner, row.k))
 
 
 def rubbing_rows(compiled: Compiled, q: Array, p: Values = None, t: float = 0.0) -> JointRows:
-    """Those of joints with dry friction."""
+    """Rows with dry friction."""
     rows = rows_at(compiled, joint_modes(compiled, compiled.parameter_values(p)), q, p, t)
     return rows.chosen(rows.rubs)

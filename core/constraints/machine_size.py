@@ -1,4 +1,4 @@
-"""A machine's own size, by which lengths and angles, forces and torques compare."""
+"""Characteristic length of a machine, used to compare lengths with angles and forces with torques."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from core.traces.compiled import Compiled
 
 
 def size_of(compiled: Compiled, p: Values) -> float:
-    """m: root mean square distance of the joints from their middle at rest; 1 if all coincide."""
+    """Characteristic length, m: root mean square distance of the joints from their centroid in the reference
+    configuration; 1 if all coincide."""
     pairs = compiled.joint_poses(rest(compiled), p)
     points = np.array([side[:3, 3] for sides in pairs.values() for side in sides]).reshape(-1, 3)
     if not len(points):
@@ -21,6 +22,6 @@ def size_of(compiled: Compiled, p: Values) -> float:
 
 
 def speed_units(compiled: Compiled, p: Values) -> NDArray[np.float64]:
-    """(nv,) that size for speeds of translation, 1 for those of rotation."""
+    """(nv,) characteristic length for translational speeds, 1 for rotational ones."""
     lengths = [dimension == "velocity" for dimension in compiled.coordinates.speed_dimensions]
     return np.where(lengths, size_of(compiled, p) if any(lengths) else 1.0, 1.0)

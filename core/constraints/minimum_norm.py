@@ -1,4 +1,4 @@
-"""Forces that are not unique: the smallest that do the same, wherever a loop is cut.
+"""Minimum-norm constraint forces of overconstrained machines, independent of where loops are cut.
 
 Where constraints are redundant, multipliers λ may be changed by self-stresses S, Gᵀ S = 0, without any effect on the
 motion. Those are taken of which all that is felt (wrenches in all joints, forces of all other constraints and drivers)
@@ -19,12 +19,12 @@ from core.numerics.tolerances import RANK_TOLERANCE
 Array = NDArray[np.float64]
 
 NOTHING = 1e-14
-"""Part of all forces that keeps equations of self-stresses that are not there solvable."""
+"""Relative regularisation that keeps the equations solvable for states with fewer self-stresses."""
 
 
 def self_stresses(G: Array) -> Array:
-    """(n, rows, k) orthonormal, of the most that any of n states has, G (n, rows, nv); zero where one has fewer. A row
-    without entries is one by itself."""
+    """(n, rows, k) orthonormal self-stresses of G (n, rows, nv), k the largest number at any of the n states,
+    zero-padded. A zero row of G is a self-stress by itself."""
     among = saying(G)
     u, sigma, _ = np.linalg.svd(G[:, among])
     rows = u.shape[-1]
@@ -39,7 +39,8 @@ def self_stresses(G: Array) -> Array:
 
 
 def minimum_norm(G: Array, multipliers: Array, given: Array, felt: Callable[[Array], Array]) -> Array:
-    """(n, rows) the multipliers with the least of what is felt, among those of the same motion.
+    """(n, rows) multipliers with the smallest norm of the joint wrenches and element forces they cause, among those
+    with the same motion.
 
     G : (n, rows, nv); multipliers : (n, rows), any of them; given : (n, m) what is felt with these; felt : multipliers
     (k, n, rows) → (k, n, m) what is felt of them alone, in comparable units
@@ -56,7 +57,7 @@ def minimum_norm(G: Array, multipliers: Array, given: Array, felt: Callable[[Arr
 
 
 def sparse_minimum_norm(stresses: Matrix, multipliers: Array, given: Array, felt: Matrix) -> Array:
-    """(rows,) the same of one state of a large machine.
+    """(rows,) minimum-norm multipliers of one state of a large machine.
 
     stresses : (rows, k) self-stresses, felt : (m, rows) what is felt of multipliers, both in compressed rows
     """

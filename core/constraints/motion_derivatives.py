@@ -1,4 +1,4 @@
-"""Exact derivatives of inverse and forward dynamics by state, forces and parameters, for scripts and analyses.
+"""Exact derivatives of inverse and forward dynamics with respect to state, forces and parameters.
 
 With f = M a + h − Gᵀ λ − τ = 0 and g = G a + Ġ v − f̈ = 0, a change of state or parameters changes the motion by
 
@@ -33,15 +33,15 @@ from core.traces.not_finite import singular
 Array = NDArray[np.float64]
 
 
-class _Change(NamedTuple):
-    """δa and δλ for several right-hand sides."""
+class _MotionChange(NamedTuple):
+    """Derivatives δa and δλ for several right-hand sides."""
 
     a: Array
     multipliers: Array
 
 
 class MotionDerivatives:
-    """Derivatives at one state or an array of states (leading axes …), each computed when it is asked for; exact.
+    """Exact derivatives at one state or an array of states (leading axes …), each computed on first use.
 
     by : names of the m parameters that `…_p` has columns for
 
@@ -80,26 +80,26 @@ class MotionDerivatives:
 
     @property
     def tau_q(self) -> Array:
-        """(…, nv, nv) ∂τ/∂ξ at the accelerations as they are; of machines with loops at these multipliers, too."""
-        return self._shaped(self._force_slopes[0])
+        """(…, nv, nv) ∂τ/∂ξ at fixed accelerations; for machines with loops also at fixed multipliers."""
+        return self._with_leading_axes(self._force_slopes[0])
 
     @property
     def tau_v(self) -> Array:
         """(…, nv, nv) ∂τ/∂v."""
-        return self._shaped(self._force_slopes[1])
+        return self._with_leading_axes(self._force_slopes[1])
 
     @property
     def tau_a(self) -> Array:
         """(…, nv, nv) ∂τ/∂a = M."""
-        return self._shaped(self._masses)
+        return self._with_leading_axes(self._mass_matrices)
 
     @property
     def tau_p(self) -> Array:
         """(…, nv, m) ∂τ/∂p."""
         if not self._direct:
-            return self._shaped(self._equations_by_parameters.f_p)
+            return self._with_leading_axes(self._equations_by_parameters.f_p)
         whole = self._call("force_slopes_by_parameters", self._a)
-        return self._shaped(whole[..., list(self._which)])
+        return self._with_leading_axes(whole[..., list(self._parameter_indices)])
 
     # ----------------------------------------------------------------------------------------- forward dynamics
 
@@ -111,88 +111,89 @@ class MotionDerivatives:
     @property
     def a_q(self) -> Array:
         """(…, nv, nv) ∂a/∂ξ."""
-        return self._shaped(self._motion_slopes[0])
+        return self._with_leading_axes(self._motion_slopes[0])
 
     @property
     def a_v(self) -> Array:
         """(…, nv, nv) ∂a/∂v."""
-        return self._shaped(self._motion_slopes[1])
+        return self._with_leading_axes(self._motion_slopes[1])
 
     @property
     def a_tau(self) -> Array:
         """(…, nv, nv) ∂a/∂τ; M⁻¹ of open chains."""
-        return self._shaped(self._motion_slopes[2])
+        return self._with_leading_axes(self._motion_slopes[2])
 
     @property
     def a_p(self) -> Array:
         """(…, nv, m) ∂a/∂p at the same independent positions and speeds."""
         if self._direct:
             whole = self._call("motion_slopes_by_parameters", self._tau)
-            return self._shaped(whole[..., list(self._which)])
-        return self._shaped(self._by_parameters.a)
+            return self._with_leading_axes(whole[..., list(self._parameter_indices)])
+        return self._with_leading_axes(self._change_by_parameters.a)
 
     @property
     def q_p(self) -> Array:
-        """(…, nv, m) displacements P with which positions follow the parameters, independent ones held."""
-        return self._shaped(self._follows[0])
+        """(…, nv, m) ∂ξ/∂p, the displacements by which positions follow the parameters with independent coordinates
+        held."""
+        return self._with_leading_axes(self._dependent_changes[0])
 
     @property
     def v_p(self) -> Array:
-        """(…, nv, m) how speeds follow."""
-        return self._shaped(self._follows[1])
+        """(…, nv, m) ∂v/∂p, the corresponding change of speeds."""
+        return self._with_leading_axes(self._dependent_changes[1])
 
     # ----------------------------------------------------------------------------------------- multipliers
 
     @property
     def unique(self) -> bool:
-        """Whether multipliers are unique: no row of what holds is redundant."""
+        """True if the multipliers are unique, that is, no constraint row is redundant."""
         G = self._G
         return not G.shape[-2] or bool((np.linalg.matrix_rank(G, tol=RANK_TOLERANCE) == G.shape[-2]).all())
 
     @property
     def lambda_q(self) -> Array:
-        """(…, rows, nv) ∂λ/∂ξ. Raises ModelError where multipliers are not unique, as all that follow."""
-        return self._shaped(self._multipliers(self._changes[0]))
+        """(…, rows, nv) ∂λ/∂ξ. Raises ModelError if the multipliers are not unique."""
+        return self._with_leading_axes(self._multipliers(self._changes_by_state[0]))
 
     @property
     def lambda_v(self) -> Array:
         """(…, rows, nv) ∂λ/∂v."""
-        return self._shaped(self._multipliers(self._changes[1]))
+        return self._with_leading_axes(self._multipliers(self._changes_by_state[1]))
 
     @property
     def lambda_tau(self) -> Array:
         """(…, rows, nv) ∂λ/∂τ."""
-        return self._shaped(self._multipliers(self._changes[2]))
+        return self._with_leading_axes(self._multipliers(self._changes_by_state[2]))
 
     @property
     def lambda_p(self) -> Array:
         """(…, rows, m) ∂λ/∂p."""
-        return self._shaped(self._multipliers(self._by_parameters))
+        return self._with_leading_axes(self._multipliers(self._change_by_parameters))
 
-    def _multipliers(self, change: _Change) -> Array:
+    def _multipliers(self, change: _MotionChange) -> Array:
         if not self.unique:
             raise ModelError(
-                "Multipliers are not unique here: some of what holds is redundant.",
+                "Multipliers are not unique here: some constraints are redundant.",
                 where="derivatives",
-                remedy="Derivatives of the accelerations are unique; `mech.mobility()` names what is redundant.",
+                remedy="Derivatives of accelerations are unique; `mech.mobility()` names the redundant constraints.",
             )
         return change.multipliers
 
     # ----------------------------------------------------------------------------------------- how
 
-    def _shaped(self, array: Array) -> Array:
+    def _with_leading_axes(self, array: Array) -> Array:
         return array.reshape(*self._leading, *array.shape[1:])
 
     def _call(self, function: str, u: Array) -> Array:
-        """A compiled function of machines that have no states of their own beside q and v (`_direct`)."""
+        """Value of a compiled function for machines whose only states are q and v (`_direct`)."""
         states = (self._q, self._v, u)
         if self._one:  # the quick path of single states
             return self._compiled.call(function, *(each[0] for each in states), p=self._given, t=self._t)[None]
         return np.asarray(self._compiled.call(function, *states, p=self._given, t=self._t))
 
     @cached_property
-    def _which(self) -> tuple[int, ...]:
-        """Places of the parameters."""
+    def _parameter_indices(self) -> tuple[int, ...]:
+        """Indices of the parameters."""
         return tuple(self._compiled.p_names.index(name) for name in self.by)
 
     @cached_property
@@ -205,7 +206,7 @@ class MotionDerivatives:
         return self._motion[0]
 
     @cached_property
-    def _masses(self) -> Array:
+    def _mass_matrices(self) -> Array:
         return np.atleast_3d(self._compiled.mass_matrix(self._q, self._given))
 
     @cached_property
@@ -220,7 +221,7 @@ class MotionDerivatives:
         if self._direct:
             found = self._call("motion_slopes", self._tau)
             return found[:, 0], found[:, 1], found[:, 2]
-        by_q, by_v, by_tau = self._changes
+        by_q, by_v, by_tau = self._changes_by_state
         return by_q.a, by_v.a, by_tau.a
 
     @cached_property
@@ -242,7 +243,7 @@ class MotionDerivatives:
 
     @cached_property
     def _equations_by_parameters(self) -> Equations:
-        return self._slopes(self._which)
+        return self._slopes(self._parameter_indices)
 
     @cached_property
     def _G(self) -> Array:
@@ -251,9 +252,9 @@ class MotionDerivatives:
             return np.zeros((len(self._q), 0, compiled.nv))
         return np.stack([dense(compiled.constraint_matrix(q, self._given)) for q in self._q])
 
-    def _changed(self, force: Array, constraint: Array) -> _Change:
+    def _solved_change(self, force: Array, constraint: Array) -> _MotionChange:
         """δa and δλ with M δa − Gᵀ δλ = force, G δa = constraint."""
-        M, G = self._masses, self._G
+        M, G = self._mass_matrices, self._G
         G_T = np.swapaxes(G, -1, -2)
         try:
             np.linalg.cholesky(M)
@@ -267,27 +268,27 @@ class MotionDerivatives:
             raise singular(self._compiled, self._q[0], self._given) from None
         free, M_GT = solved[..., : force.shape[-1]], solved[..., force.shape[-1] :]
         multipliers = np.linalg.pinv(G @ M_GT, rcond=RANK_TOLERANCE, hermitian=True) @ (constraint - G @ free)
-        return _Change(free + M_GT @ multipliers, multipliers)
+        return _MotionChange(free + M_GT @ multipliers, multipliers)
 
     @cached_property
-    def _changes(self) -> tuple[_Change, _Change, _Change]:
-        """By displacements, speeds and joint forces."""
+    def _changes_by_state(self) -> tuple[_MotionChange, _MotionChange, _MotionChange]:
+        """δa and δλ by displacements, by speeds and by joint forces."""
         s, nv = self._equations, self._compiled.nv
         count, rows = len(self._q), self._G.shape[-2]
         unit = np.broadcast_to(np.eye(nv), (count, nv, nv))
         return (
-            self._changed(-s.f_q, -s.g_q),
-            self._changed(-s.f_v, -s.g_v),
-            self._changed(unit, np.zeros((count, rows, nv))),
+            self._solved_change(-s.f_q, -s.g_q),
+            self._solved_change(-s.f_v, -s.g_v),
+            self._solved_change(unit, np.zeros((count, rows, nv))),
         )
 
     @cached_property
-    def _follows(self) -> tuple[Array, Array]:
-        """P and V: ξ and δv with which positions and speeds follow parameters."""
+    def _dependent_changes(self) -> tuple[Array, Array]:
+        """P and V: the displacements ξ and speed changes δv by which positions and speeds follow the parameters."""
         s, nv = self._equations_by_parameters, self._compiled.nv
-        P, V = np.zeros((2, len(self._q), nv, len(self._which)))
+        P, V = np.zeros((2, len(self._q), nv, len(self._parameter_indices)))
         for k, G in enumerate(self._G):
-            if not len(G) or not self._which:
+            if not len(G) or not self._parameter_indices:
                 continue
             independent = independent_speeds(self._compiled, null_space(G))
             free = np.setdiff1d(np.arange(nv), independent)
@@ -297,7 +298,7 @@ class MotionDerivatives:
         return P, V
 
     @cached_property
-    def _by_parameters(self) -> _Change:
+    def _change_by_parameters(self) -> _MotionChange:
         s = self._equations_by_parameters
-        P, V = self._follows
-        return self._changed(-(s.f_p + s.f_q @ P + s.f_v @ V), -(s.g_p + s.g_q @ P + s.g_v @ V))
+        P, V = self._dependent_changes
+        return self._solved_change(-(s.f_p + s.f_q @ P + s.f_v @ V), -(s.g_p + s.g_q @ P + s.g_v @ V))

@@ -1,4 +1,4 @@
-"""Accelerations under friction that holds or slides and stops that are met, at one state or many."""
+"""Forward dynamics with joint friction (sticking or sliding) and stops in contact, at one state or many."""
 
 from __future__ import annotations
 
@@ -21,27 +21,28 @@ from core.traces.compiled import Compiled
 
 Array = NDArray[np.float64]
 Motion = tuple[tuple[Array, Array], Array | None]
-"""Accelerations (…, nv) and multipliers of what holds (…, m); forces along coordinates of joints that close loops."""
+"""Accelerations (…, nv) and constraint multipliers (…, m), with forces along coordinates of loop-closing joints."""
 
 
 def motion_with_rows(
     compiled: Compiled, q: Any, v: Any, tau: Any, p: Values, passive: bool, t: Any, x: Any, motors: bool = False
 ) -> Motion:
-    """With what friction at rest and stops exert. Of many states those in which they may are looked at one by one."""
+    """Accelerations and multipliers with static friction and stops in contact; of many states only those at which
+    either may act are treated one by one."""
     free = constrained_motion(compiled, q, v, tau, p, passive, t, x)
     if not passive or not (motors or acting_states.has_rows(compiled)):
         return free, None
     which = None if motors else acting_states.states_that_act(compiled, q, v, p)
     if which is not None and not which.all():
-        return _where(compiled, which, free, q, v, tau, p, t, x)
-    rows = row_forces.acting(compiled, q, v, tau, p, t, x, motors)
+        return _motion_at_marked_states(compiled, which, free, q, v, tau, p, t, x)
+    rows = row_forces.acting_forces(compiled, q, v, tau, p, t, x, motors)
     if rows is None:
         return free, None
     given = np.asarray(tau) + rows.joint
     return constrained_motion(compiled, q, v, given, p, True, t, x, smooth=True), rows.closing
 
 
-def _where(
+def _motion_at_marked_states(
     compiled: Compiled,
     which: NDArray[np.bool_],
     free: tuple[Array, Array],
@@ -52,7 +53,7 @@ def _where(
     t: Any,
     x: Any,
 ) -> Motion:
-    """Rows act at some of the states; at the others the motion is the one without."""
+    """Motion at many states, with friction and stops at those marked, and the smooth motion at the others."""
     if not which.any():
         return free, None
     given = [np.asarray(each, dtype=float) for each in (q, v, tau)]
@@ -64,12 +65,14 @@ def _where(
     (a, multipliers), closing = motion_with_rows(
         compiled, states[0], states[1], states[2], p, True, states[3][:, 0], own
     )
-    found = _filled(free[0], acts, a, leading), _filled(free[1], acts, multipliers, leading)
-    return found, None if closing is None else _filled(np.zeros((*leading, closing.shape[-1])), acts, closing, leading)
+    found = _with_rows_replaced(free[0], acts, a, leading), _with_rows_replaced(free[1], acts, multipliers, leading)
+    return found, None if closing is None else _with_rows_replaced(
+        np.zeros((*leading, closing.shape[-1])), acts, closing, leading
+    )
 
 
-def _filled(numbers: Array, where: NDArray[np.int64], some: Array, leading: tuple[int, ...]) -> Array:
-    """(…, n) numbers, at some of the states others."""
+def _with_rows_replaced(numbers: Array, where: NDArray[np.int64], some: Array, leading: tuple[int, ...]) -> Array:
+    """(…, n) copy of `numbers` with the rows at some states replaced."""
     flat = np.array(per_state(numbers, leading))
     flat[where] = some
     return flat.reshape(*leading, -1)
@@ -79,15 +82,15 @@ def _filled(numbers: Array, where: NDArray[np.int64], some: Array, leading: tupl
 
 
 class Slow(NamedTuple):
-    """In the place of a quick call where there is none."""
+    """Stand-in for a quick evaluator, with a call of the general path only."""
 
     call: Path
 
 
 def quick_accelerations(compiled: Compiled) -> Evaluator | Guarded | Slow:
-    """(q, v, tau) → forward dynamics of a plain machine: single states in which no row acts go straight into machine
-    code, which looks at that, too."""
-    return _quick(
+    """(q, v, tau) → forward dynamics of a plain machine; single states at which no friction at rest or stop acts go
+    straight to machine code, which tests for that itself."""
+    return _quick_evaluator(
         compiled,
         "forward_dynamics",
         lambda q, v, tau: motion_with_rows(compiled, q, v, tau, None, True, 0.0, None)[0][0],
@@ -95,8 +98,11 @@ def quick_accelerations(compiled: Compiled) -> Evaluator | Guarded | Slow:
 
 
 def quick_forces(compiled: Compiled) -> Evaluator | Guarded | Slow:
-    """(q, v, a) → inverse dynamics of a plain machine, likewise."""
-    return _quick(compiled, "inverse_dynamics", partial(_forces_with_rows, compiled, beginning_friction(compiled)))
+    """(q, v, a) → inverse dynamics of a plain machine; single states at which no friction at rest or stop acts go
+    straight to machine code."""
+    return _quick_evaluator(
+        compiled, "inverse_dynamics", partial(_forces_with_rows, compiled, beginning_friction(compiled))
+    )
 
 
 def _forces_with_rows(compiled: Compiled, look: BeginningFriction | None, q: Any, v: Any, a: Any) -> Array:
@@ -116,14 +122,14 @@ def warned_forces(
     t: Any = 0.0,
     x: Any = None,
 ) -> Array:
-    """Joint forces of a motion, with a warning of joints that are beyond stops which push back."""
+    """Joint forces of a motion; warns of joints pushed far into elastic stops."""
     tau = force_ranges.joint_forces(compiled, q, v, a, actuators, p, passive, t, x)
     if passive:
         warn_beyond(compiled, np.asarray(q, dtype=float), p)
     return tau
 
 
-def _quick(compiled: Compiled, function: str, otherwise: Path) -> Evaluator | Guarded | Slow:
+def _quick_evaluator(compiled: Compiled, function: str, otherwise: Path) -> Evaluator | Guarded | Slow:
     look, evaluator = acting_states.resting(compiled), compiled.evaluator(function)
     if look is None:
         return evaluator

@@ -1,5 +1,5 @@
-"""What motors give of what they are asked for, as runs have it: no more than their limit of effort, and at a speed
-limit what of the command keeps the speed there; where loads are faster nothing that would drive."""
+"""Motor limits as in runs: commands are cut off at the effort limit and, at the speed limit, reduced so as not to
+exceed that speed; a motor overrun by its load does not drive."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from core.traces.compiled import Compiled
 Array = NDArray[np.float64]
 
 AT_LIMIT_FRACTION = 1e-9
-"""Part of a speed limit by which a speed may differ from it that is at it."""
+"""Relative difference from a speed limit within which a motor is at the limit."""
 
 
 def has_motor(row: JointRow) -> bool:
-    """Whether a joint force acts along a row by itself."""
+    """Return True if a joint force acts directly along a row (a tree joint that follows no other)."""
     return row.at_v != NOWHERE and row.ratio == 1.0
 
 
 def effort_limits(compiled: Compiled, p: Values = None) -> Array:
-    """(nv,) the largest joint forces, N·m or N; infinite where there is no limit."""
+    """(nv,) effort limits of joint motors, N·m or N; infinite if unlimited."""
     most = np.full(compiled.nv, np.inf)
     for row in joint_modes(compiled, compiled.parameter_values(p)).rows:
         if has_motor(row):
@@ -34,21 +34,21 @@ def effort_limits(compiled: Compiled, p: Values = None) -> Array:
 
 
 def given(compiled: Compiled, tau: Any, p: Values = None) -> Array:
-    """(…, nv) of joint forces asked for what motors can."""
+    """(…, nv) commanded joint forces cut off at the effort limits."""
     most = effort_limits(compiled, p)
     return np.clip(np.asarray(tau, dtype=float), -most, most)
 
 
 def saturated(compiled: Compiled, asked: Array, p: Values = None) -> NDArray[np.bool_]:
-    """(…, nv) which motors give all that they can, so that being asked for more, τ (…, nv), changes nothing."""
+    """(…, nv) mask of motors at their effort limit, for which a larger command τ (…, nv) has no effect."""
     return np.asarray(np.abs(asked) >= (1.0 - AT_LIMIT_FRACTION) * effort_limits(compiled, p))
 
 
 class Supplied(NamedTuple):
-    """What motors make of what they are asked for, at n states. given : (n, nv) joint forces, of which limits of effort
-    leave so much; lost : (n, nv) of these what motors that loads have overrun do not drive with; full, idle : (n, nv)
-    which motors are at their limit of effort, and overrun; keeps : (n, nv) which may keep their speed at the limit;
-    holds : (n,) where another row than that of a motor is at its limit of speed"""
+    """Forces that motors supply for given commands, at n states. given : (n, nv) commands cut off at the effort limits;
+    lost : (n, nv) the part not delivered by motors overrun by their loads; full, idle : (n, nv) masks of motors at the
+    effort limit, and overrun; keeps : (n, nv) mask of motors that may hold their speed at the limit; holds : (n,) True
+    if a row without a motor is at its speed limit"""
 
     given: Array
     lost: Array
@@ -59,17 +59,17 @@ class Supplied(NamedTuple):
 
     @property
     def silent(self) -> NDArray[np.bool_]:
-        """(n, nv) which forces do not change with what is asked."""
+        """(n, nv) mask of forces that do not depend on the command."""
         return self.full | self.idle
 
     @property
     def reached(self) -> NDArray[np.bool_]:
-        """(n,) at which states a motor gives less than it is asked for."""
+        """(n,) mask of states at which a motor supplies less than commanded."""
         return np.asarray(self.silent.any(axis=1) | self.keeps.any(axis=1) | self.holds)
 
 
 def supplied(compiled: Compiled, v: Array, asked: Array, p: Values = None) -> Supplied:
-    """At states with speeds v (n, nv) and forces asked for (n, nv). What brakes motors give at any speed."""
+    """Forces that motors supply at speeds v (n, nv) for commands (n, nv). Braking forces are available at any speed."""
     values = given(compiled, asked, p)
     lost, idle, keeps = np.zeros_like(values), *(np.zeros(values.shape, dtype=bool) for _ in range(2))
     holds = np.zeros(len(values), dtype=bool)
@@ -90,42 +90,43 @@ def supplied(compiled: Compiled, v: Array, asked: Array, p: Values = None) -> Su
 
 
 def beyond(compiled: Compiled, asked: Array, p: Values = None) -> dict[str, tuple[float, float]]:
-    """Speed → (what its motor is asked for, what it gives), N·m or N, of those that can less."""
+    """Speed name → (commanded force, supplied force), N·m or N, of motors beyond their effort limit."""
     most = effort_limits(compiled, p)
     names = zip(compiled.v_names, np.asarray(asked, dtype=float), most, strict=True)
     return {name: (float(x), math.copysign(high, x)) for name, x, high in names if abs(x) > high}
 
 
 def needed_words(compiled: Compiled, needed: Array, p: Values = None) -> str:
-    """A sentence for each motor that would have to give more than it can, τ (nv,) being needed; else ''."""
+    """A sentence for each motor whose required force τ (nv,) exceeds its effort limit; '' if none does."""
     dimensions = dict(zip(compiled.v_names, compiled.coordinates.speed_dimensions, strict=True))
     units = {name: "N" if dimensions[name] == "velocity" else "N·m" for name in compiled.v_names}
     return " ".join(
-        f"The motor of '{name}' would have to give {force:.4g} {units[name]}, and gives at most {abs(most):.4g} "
+        f"The motor of '{name}' would have to give {force:.4g} {units[name]}, but is limited to {abs(most):.4g} "
         f"{units[name]}."
         for name, (force, most) in beyond(compiled, needed, p).items()
     )
 
 
 def too_fast_words(compiled: Compiled, v: Array, needed: Array, p: Values = None) -> str:
-    """A sentence for each motor that would have to drive beyond its limit of speed, v and τ (nv,) being needed; else
-    ''."""
+    """A sentence for each motor that would have to drive above its speed limit, at speeds v and required forces τ
+    (nv,); '' if none does."""
     found = []
     for row in joint_modes(compiled, compiled.parameter_values(p)).rows:
         if has_motor(row):
-            keeps, low, _ = withheld(row, float(v[row.at_v]), float(needed[row.at_v]))
+            keeps, low, _ = withheld_force(row, float(v[row.at_v]), float(needed[row.at_v]))
             if low != 0.0 and not keeps:
                 unit = "m/s" if row.dimension == "length" else "rad/s"
                 found.append(
-                    f"The motor of '{row.name}' would have to drive at {abs(v[row.at_v]):.4g} {unit}, and drives up to "
-                    f"{row.fastest:.4g} {unit} only."
+                    f"The motor of '{row.name}' would have to drive at {abs(v[row.at_v]):.4g} {unit}, but is limited "
+                    f"to {row.fastest:.4g} {unit}."
                 )
     return " ".join(found)
 
 
-def withheld(row: JointRow, rate: float, asked: float) -> tuple[bool, float, float]:
-    """Of a motor that is asked for a force along a row: whether it holds the speed at its limit, and between which
-    bounds what it withholds then is, along growth; of one that loads have overrun both are all that would drive."""
+def withheld_force(row: JointRow, rate: float, asked: float) -> tuple[bool, float, float]:
+    """(holds, lower, upper): True if a motor with a commanded force along a row holds its speed at the limit, and the
+    bounds of the force it then withholds, positive along the coordinate; for a motor overrun by its load both are the
+    whole driving force."""
     if row.at_v == NOWHERE or not math.isfinite(row.fastest) or abs(rate) < (1.0 - AT_LIMIT_FRACTION) * row.fastest:
         return False, 0.0, 0.0
     sense = math.copysign(1.0, rate)

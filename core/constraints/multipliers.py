@@ -1,4 +1,4 @@
-"""Accelerations and multipliers where loops, constraints and drivers hold.
+"""Accelerations and constraint multipliers of machines with loops, constraints and drivers.
 
     M a + h = τ + Gᵀ λ,   G a = −(Ġ v − f̈)   (Featherstone, RBDA 8.4–8.5; Siciliano 7.4)
 
@@ -36,19 +36,21 @@ Array = NDArray[np.float64]
 
 
 def _multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tuple[Array, Array]:
-    """(a, λ) of M a − Gᵀ λ = rhs, G a = −G_bias, over leading axes; not finite where sizes are beyond all numbers."""
+    """(a, λ) of M a − Gᵀ λ = rhs, G a = −G_bias, over leading axes; not finite if values overflow."""
     with np.errstate(over="ignore", invalid="ignore"):
         try:
             L = np.linalg.cholesky(M)
         except np.linalg.LinAlgError:
-            return _supported_multipliers(M, rhs, G, G_bias)
-        return _definite_multipliers(L, rhs, G, G_bias)
+            return _multipliers_of_singular_mass(M, rhs, G, G_bias)
+        return _multipliers_of_definite_mass(L, rhs, G, G_bias)
 
 
-def _definite_multipliers(L: NDArray[np.floating[Any]], rhs: Array, G: Array, G_bias: Array) -> tuple[Array, Array]:
-    """The same of M = L Lᵀ. With the singular values L⁻¹ Gᵀ = U Σ Vᵀ, not with those of G M⁻¹ Gᵀ: their squares would
-    take half of the digits of λ where a machine can hardly move. How many directions are held is told by G alone: light
-    bodies beside heavy ones make no row redundant."""
+def _multipliers_of_definite_mass(
+    L: NDArray[np.floating[Any]], rhs: Array, G: Array, G_bias: Array
+) -> tuple[Array, Array]:
+    """(a, λ) for M = L Lᵀ, from the singular values L⁻¹ Gᵀ = U Σ Vᵀ. Those of G M⁻¹ Gᵀ would square the condition
+    number and cost half of the digits of λ near singular positions. The rank is that of G alone: a light body next to a
+    heavy one makes no row redundant."""
     rows = saying(G)
     G, bias = G[..., rows, :], G_bias[..., rows, None]
     L, G = (np.broadcast_to(each, (*G_bias.shape[:-1], *each.shape[-2:])) for each in (L, G))
@@ -70,7 +72,7 @@ def _definite_multipliers(L: NDArray[np.floating[Any]], rhs: Array, G: Array, G_
 
 
 def _singular_values(A: Array) -> tuple[Array, Array, Array]:
-    """Thin U, Σ, Vᵀ; not numbers where A is not finite."""
+    """Thin U, Σ, Vᵀ; NaN if A is not finite."""
     try:
         return np.linalg.svd(A, full_matrices=False)
     except np.linalg.LinAlgError:
@@ -79,8 +81,8 @@ def _singular_values(A: Array) -> tuple[Array, Array, Array]:
         return tuple(np.full((*A.shape[:-2], *shape), np.nan) for shape in ((m, small), (small,), (small, n)))  # type: ignore[return-value]
 
 
-def _supported_multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tuple[Array, Array]:
-    """The same by M + ρ Gᵀ G. Raises LinAlgError if that is singular, too."""
+def _multipliers_of_singular_mass(M: Array, rhs: Array, G: Array, G_bias: Array) -> tuple[Array, Array]:
+    """(a, λ) with M + ρ Gᵀ G in place of a singular M. Raises LinAlgError if that is singular, too."""
     GTG = np.swapaxes(G, -1, -2) @ G
     n = M.shape[-1]
     size = np.trace(M, axis1=-2, axis2=-1) / n
@@ -89,7 +91,7 @@ def _supported_multipliers(M: Array, rhs: Array, G: Array, G_bias: Array) -> tup
     values = np.linalg.eigvalsh(supported)
     if not (values[..., 0] > NEGLIGIBLE_PIVOT * values[..., -1]).all():
         raise np.linalg.LinAlgError
-    a, multipliers = _definite_multipliers(np.linalg.cholesky(supported), rhs, G, G_bias)
+    a, multipliers = _multipliers_of_definite_mass(np.linalg.cholesky(supported), rhs, G, G_bias)
     return a, multipliers + weight[..., None] * G_bias
 
 
@@ -104,7 +106,7 @@ def constrained_motion(
     x: Any = None,
     smooth: bool = False,
 ) -> tuple[Array, Array]:
-    """(…, nv) accelerations, and (…, rows) multipliers of what holds. smooth : without dry friction of joints"""
+    """(…, nv) accelerations and (…, rows) constraint multipliers. smooth : without dry friction of joints"""
     which = "_smooth" if smooth else "" if passive else "_ideal"
     if not compiled.by_mass_matrix:
         a = compiled.call(f"forward_dynamics{which}", q, v, tau, p=p, t=t, x=x)
@@ -129,8 +131,8 @@ def constrained_motion(
 def _sparse_motion(
     compiled: Compiled, q: Array, v: Array, tau: Array, p: Values, which: str, t: Any, x: Any
 ) -> tuple[Array, Array] | None:
-    """The same of a large machine with few entries; None where it is not clear which rows are independent, or bodies
-    without mass make M singular."""
+    """Accelerations and multipliers of a large machine with sparse matrices; None if the independent rows are not
+    clear, or massless bodies make M singular."""
     values = compiled.parameter_values(p)
     rhs = tau - compiled.call(f"bias{which}", q, v, p=p, t=t, x=x)
     bias = compiled.call("constraint_bias", q, v, p=p, t=t)
@@ -139,16 +141,16 @@ def _sparse_motion(
     accelerations, multipliers = np.empty((len(states), compiled.nv)), np.empty((len(states), len(compiled.rows)))
     for k, (state, row) in enumerate(zip(states, parameters, strict=True)):
         known = eliminated(compiled.constraint_matrix(state, row))
-        solved = known and _by_elimination(compiled.mass_entries(state, row), known, loads[k], biases[k])
+        solved = known and _sparse_multipliers(compiled.mass_entries(state, row), known, loads[k], biases[k])
         if not solved:
             return None
         accelerations[k], multipliers[k] = solved
     return accelerations.reshape(*leading, -1), multipliers.reshape(*leading, -1)
 
 
-def _by_elimination(M: Matrix, G: Fronts, rhs: Array, bias: Array) -> tuple[Array, Array] | None:
-    """(a, λ) of one state from the independent rows of G; those of λ that change nothing are taken off, so that it is
-    least. None if M is not positive definite."""
+def _sparse_multipliers(M: Matrix, G: Fronts, rhs: Array, bias: Array) -> tuple[Array, Array] | None:
+    """(a, λ) of one state from the independent rows of G, with self-stresses removed so that λ has minimum norm. None
+    if M is not positive definite."""
     import scipy.sparse
     from scipy.sparse.linalg import splu
 
@@ -168,13 +170,13 @@ def _by_elimination(M: Matrix, G: Fronts, rhs: Array, bias: Array) -> tuple[Arra
 
 
 def at_actuators(compiled: Compiled, q: Any, tau: Array, actuators: Sequence[str] | None, p: Values) -> Array:
-    """Tree forces τ replaced by the smallest ones f at the actuators that do the same, B f + Gᵀ λ = τ: Nᵀ B f = Nᵀ τ
-    with the motions N that joints and constraints leave (drivers give no force here: they are what actuators do)."""
+    """Smallest forces f at the actuators equivalent to the tree's joint forces τ: B f + Gᵀ λ = τ, so that Nᵀ B f = Nᵀ τ
+    for the motions N that joints and constraints admit (drivers exert no force here: they stand for actuators)."""
     return at_actuators_each(compiled, q, tau[..., None], actuators, p)[..., 0]
 
 
 def at_actuators_each(compiled: Compiled, q: Any, tau: Array, actuators: Sequence[str] | None, p: Values) -> Array:
-    """The same of several forces at each state, the columns of (…, nv, k)."""
+    """Equivalent actuator forces for several force vectors at each state, the columns of (…, nv, k)."""
     q, values = np.asarray(q, dtype=float), compiled.parameter_values(p)
     named = (actuators,) if isinstance(actuators, str) else actuators
     leading = np.broadcast_shapes(q.shape[:-1], tau.shape[:-2], values.shape[:-1])
@@ -187,7 +189,7 @@ def at_actuators_each(compiled: Compiled, q: Any, tau: Array, actuators: Sequenc
         chosen = (
             independent_speeds(compiled, motions.T, shares=(BARELY,))
             if named is None
-            else [_speed(compiled, name) for name in named]
+            else [_speed_index(compiled, name) for name in named]
         )
         wanted = motions @ force
         result[k, chosen] = inverse(motions[:, chosen]) @ wanted
@@ -202,7 +204,7 @@ def at_actuators_each(compiled: Compiled, q: Any, tau: Array, actuators: Sequenc
     return result.reshape(*leading, *tau.shape[-2:])
 
 
-def _speed(compiled: Compiled, name: str) -> int:
+def _speed_index(compiled: Compiled, name: str) -> int:
     if name not in compiled.v_names:
         raise unknown_name(compiled, "v", name)
     return compiled.v_names.index(name)

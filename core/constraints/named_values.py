@@ -1,5 +1,4 @@
-"""Values of coordinates, speeds and accelerations as people give them: by name or all in order, numbers or texts with
-a unit."""
+"""User-given values of coordinates, speeds and accelerations: by name or as a list, as numbers or texts with a unit."""
 
 from __future__ import annotations
 
@@ -22,21 +21,22 @@ from core.traces.compiled import Compiled, once
 
 Array = NDArray[np.float64]
 Which = Literal["q", "v", "a"]
-"""Coordinates, speeds, or accelerations; the last word of the channels that they are in a run."""
+"""Coordinates, speeds or accelerations, by the suffix of their channels in a run."""
 
 WORDS = {"q": "coordinate", "v": "speed", "a": "acceleration"}
 RATES = {"angular_velocity": "angular_acceleration", "velocity": "acceleration"}
 AGREED_TOLERANCE = 1e-9
-"""Difference (rad/s or m/s, per s; or that part of them) that speeds of joints that follow one another may have."""
+"""Largest difference (rad/s or m/s, per s; relative for large values) between values given for a joint and its mimic
+joint."""
 
 
 @once
-def _meanings(compiled: Compiled) -> dict[Which, dict[str, tuple[str, ...]]]:
-    return {which: _meant(compiled, which) for which in ("q", "v", "a")}
+def _names_of_all(compiled: Compiled) -> dict[Which, dict[str, tuple[str, ...]]]:
+    return {which: _name_table(compiled, which) for which in ("q", "v", "a")}
 
 
-def _meant(compiled: Compiled, which: Which) -> dict[str, tuple[str, ...]]:
-    """What can be named → the coordinates or speeds that it stands for, in order."""
+def _name_table(compiled: Compiled, which: Which) -> dict[str, tuple[str, ...]]:
+    """Name → the coordinates or speeds it stands for, in order."""
     own = compiled.coordinates
     found: dict[str, tuple[str, ...]] = {}
     names = compiled.q_names if which == "q" else compiled.v_names
@@ -47,19 +47,19 @@ def _meant(compiled: Compiled, which: Which) -> dict[str, tuple[str, ...]]:
 
 
 def meant_by(compiled: Compiled, which: Which, name: Any, where: str = "") -> tuple[str, ...]:
-    """The coordinates or speeds that a name stands for: one by its own name or that of a joint that follows another,
-    all of a joint by its name; also as a run's channels are called ("elbow.q").
+    """Coordinates or speeds that a name stands for: one by its own name or by that of a mimic joint, all of a joint by
+    the joint's name; channel names of a run ("elbow.q") work, too.
 
     Raises ModelError for a name that stands for none.
     """
-    known = _meanings(compiled)[which]
+    known = _names_of_all(compiled)[which]
     if name in known:
         return known[name]
     raise unknown_name(compiled, which, str(name), where)
 
 
 def unknown_name(compiled: Compiled, which: Which, name: str, where: str = "") -> ModelError:
-    """The refusal of a name that stands for no coordinate or speed: of a joint where a loop is cut it says so."""
+    """Error for a name of no coordinate or speed; for a cut joint it says that the joint closes a loop."""
     word = WORDS["q" if which == "q" else "v"]
     plain = name.removesuffix(f".{which}")
     for loop in compiled.loops:
@@ -68,14 +68,14 @@ def unknown_name(compiled: Compiled, which: Which, name: str, where: str = "") -
             return ModelError(
                 f"The joint '{loop.cut}' closes a loop and has no {word} of its own.",
                 where=where,
-                remedy=f"Name others of its loop ({others}); or set its field “cut” to no: then one of these is cut.",
+                remedy=f"Name others of its loop ({others}), or set its field “cut” to no: then one of those is cut.",
             )
     names = compiled.q_names if which == "q" else compiled.v_names
     return ModelError(f"There is no {word} '{name}'.", where=where, remedy=near_misses(name, names))
 
 
 def dimension(compiled: Compiled, which: Which, name: str) -> str:
-    """What a coordinate, speed or acceleration (one, by its own name) measures."""
+    """Dimension of one coordinate, speed or acceleration given by its own name."""
     if which == "a":
         speed = dimension(compiled, "v", name)
         return RATES.get(speed, speed)
@@ -88,7 +88,7 @@ def dimension(compiled: Compiled, which: Which, name: str) -> str:
 
 @once
 def _dimensions(compiled: Compiled) -> dict[str, dict[str, str]]:
-    """What each coordinate and speed measures."""
+    """Dimension of each coordinate and speed."""
     joints = compiled.coordinates.joints.values()
     positions = (each for joint in joints for each in joint.info.coordinate_dimensions)
     return {
@@ -100,18 +100,18 @@ def _dimensions(compiled: Compiled) -> dict[str, dict[str, str]]:
 def by_name(
     compiled: Compiled, which: Which, given: Mapping[str, Any], p: Values = None, label: str = ""
 ) -> dict[str, float]:
-    """Each coordinate or speed that is named → its value, rad, m, rad/s, m/s.
+    """Value of each named coordinate or speed, rad, m, rad/s, m/s.
 
     given : names (see `meant_by`) → a number, a text with a unit or a formula in parameters, or one for each of the
     joint's; label : what the caller calls it
     Raises ModelError for names that there are not, values that are no finite numbers, and two values for one.
     """
     found: dict[str, float] = {}
-    values = _parameters(compiled, p, given.values())
+    values = _parameter_values(compiled, p, given.values())
     for name, value in given.items():
         meant = meant_by(compiled, which, name, label)
         where = f"{label} of '{name}'" if label else f"{WORDS[which]} '{name}'"
-        several = [value] if len(meant) == 1 and _alone(value) else _items(value, where)
+        several = [value] if len(meant) == 1 and _is_single_value(value) else _items(value, where)
         if len(several) != len(meant):
             words = f"{len(meant)} numbers are" if len(meant) > 1 else "One number is"
             raise ModelError(f"{words} needed.", where=where, remedy=f"In order: {', '.join(meant)}.")
@@ -129,8 +129,7 @@ def by_name(
 def motion_by_name(
     compiled: Compiled, which: Literal["v", "a"], given: Mapping[str, Any], p: Values = None, label: str = ""
 ) -> dict[int, float]:
-    """Index of each speed or acceleration that is named → its value; that of a joint which follows another as of the
-    one that leads.
+    """Value of each named speed or acceleration by its index; a value of a mimic joint is converted to its leader's.
 
     Raises ModelError as `by_name`, and where a joint and its follower do not agree.
     """
@@ -143,7 +142,7 @@ def motion_by_name(
         wanted = value / ratio if ratio else 0.0
         if abs(ratio * found.get(at, wanted) - value) > AGREED_TOLERANCE * max(1.0, abs(value)):
             raise ModelError(
-                f"{value:.6g} contradicts '{compiled.v_names[at]}', which it follows {ratio:g} times as fast.",
+                f"{value:.6g} contradicts '{compiled.v_names[at]}', to which it is coupled with ratio {ratio:g}.",
                 where=f"{label} of '{name}'" if label else f"{WORDS[which]} '{name}'",
                 remedy="Give one of them; the other follows.",
             )
@@ -157,9 +156,9 @@ def in_order(compiled: Compiled, which: Which, given: Any, p: Values = None, lab
     Raises ModelError that tells how many are needed, and in which order.
     """
     names = compiled.q_names if which == "q" else compiled.v_names
-    items = [given] if len(names) == 1 and _alone(given) else _items(given, label)
+    items = [given] if len(names) == 1 and _is_single_value(given) else _items(given, label)
     if any(isinstance(each, str) for each in items) and len(items) == len(names):
-        values = _parameters(compiled, p, items)
+        values = _parameter_values(compiled, p, items)
         measured = zip(items, names, strict=True)
         return np.array(
             [quantity(x, dimension(compiled, which, name), values, f"{label} of '{name}'") for x, name in measured]
@@ -168,13 +167,13 @@ def in_order(compiled: Compiled, which: Which, given: Any, p: Values = None, lab
 
 
 def numbers(given: Any, names: Iterable[str], label: str) -> Array:
-    """(n,) as many numbers as there are names, or a ModelError."""
+    """(n,) one number for each name. Raises ModelError if the count differs."""
     known = tuple(names)
     try:
         array = np.array(given, dtype=float)
     except (TypeError, ValueError):
         raise ModelError(
-            "This is no list of numbers.", where=label, remedy="Give numbers in SI units, or values by name."
+            "This is not a list of numbers.", where=label, remedy="Give numbers in SI units, or values by name."
         ) from None
     if array.shape != (len(known),):
         listed = ", ".join(known[:12]) + (" …" if len(known) > 12 else "")
@@ -187,10 +186,10 @@ def numbers(given: Any, names: Iterable[str], label: str) -> Array:
 
 
 def quantity(value: Any, dimension: str, values: Mapping[str, float], where: str) -> float:
-    """A finite number, SI, from a number or from a text: with a unit behind ("30 deg", "10 rpm", "30°/s"), or a formula
-    in parameters (`values`). Raises ModelError."""
+    """A finite number, SI, from a number or a text: a value with a unit ("30 deg", "10 rpm", "30°/s") or a formula of
+    parameters (`values`). Raises ModelError."""
     if isinstance(value, str):
-        return _read(value, dimension, values, where)
+        return _quantity_from_text(value, dimension, values, where)
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
     if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
@@ -203,7 +202,7 @@ def quantity(value: Any, dimension: str, values: Mapping[str, float], where: str
     return float(value)
 
 
-def _read(text: str, dimension: str, values: Mapping[str, float], where: str) -> float:
+def _quantity_from_text(text: str, dimension: str, values: Mapping[str, float], where: str) -> float:
     try:
         formula = with_compound_unit(typed(text.strip()).replace("°", " deg"), dimension, values)
         if (said := misfit(formula, dimension)) is not None:
@@ -216,23 +215,23 @@ def _read(text: str, dimension: str, values: Mapping[str, float], where: str) ->
 
 def _items(given: Any, where: str) -> list[Any]:
     """The items of a list, array or other sequence."""
-    if _alone(given) or isinstance(given, str | bytes | Mapping):
+    if _is_single_value(given) or isinstance(given, str | bytes | Mapping):
         raise ModelError(
-            "This is no list of numbers.", where=where, remedy="Give numbers in SI units, or values by name."
+            "This is not a list of numbers.", where=where, remedy="Give numbers in SI units, or values by name."
         )
     return list(given)
 
 
-def _alone(given: Any) -> bool:
-    """Whether it is one value, no sequence."""
+def _is_single_value(given: Any) -> bool:
+    """Return True if the value is no sequence."""
     return (
         isinstance(given, str) or not isinstance(given, Iterable) or (isinstance(given, np.ndarray) and not given.ndim)
     )
 
 
-def _parameters(compiled: Compiled, p: Values, given: Iterable[Any]) -> dict[str, float]:
-    """What names in the texts among the values given mean."""
-    if not any(isinstance(item, str) for each in given for item in ([each] if _alone(each) else each)):
+def _parameter_values(compiled: Compiled, p: Values, given: Iterable[Any]) -> dict[str, float]:
+    """Values of the parameter names that occur in the given texts."""
+    if not any(isinstance(item, str) for each in given for item in ([each] if _is_single_value(each) else each)):
         return {}
     row = compiled.parameter_values(p)
     return compiled.model.values(dict(zip(compiled.p_names, map(float, row), strict=True)))

@@ -1,4 +1,4 @@
-"""Limits of joints that a pose is beyond, in words: by how much, and which stops push back there."""
+"""Poses beyond joint limits, in words: by how much, and whether stops push back there."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from core.traces.compiled import Compiled
 Array = NDArray[np.float64]
 
 SMALL_PASSING = 1e-3
-"""Way (rad or m) beyond a limit up to which it is what a stop gives way in a motion."""
+"""Distance (rad or m) beyond a limit that counts as the normal deflection of a stop."""
 
 
 class BeyondLimitWarning(UserWarning):
-    """Forces of a pose to which no motion leads: a joint is beyond a stop that gives way."""
+    """Warning that a pose is unreachable in a run because a joint is far beyond an elastic stop."""
 
 
 class Passed(NamedTuple):
-    """A coordinate beyond one of its limits: by how much, which limit, rad or m; whether a stop pushes back."""
+    """A coordinate beyond one of its limits: the excess and the limit, rad or m, and True if a stop pushes back."""
 
     name: str
     dimension: str
@@ -37,17 +37,17 @@ class Passed(NamedTuple):
 
     @property
     def words(self) -> str:
-        """As a clause."""
-        return f"{self.name} is {value_text(self.by, self.dimension)} beyond its limit {self._limit}"
+        """The excess as a clause."""
+        return f"{self.name} is {value_text(self.by, self.dimension)} beyond its limit {self._limit_text}"
 
     @property
-    def _limit(self) -> str:
+    def _limit_text(self) -> str:
         return value_text(self.limit, self.dimension)
 
 
 def passed_limits(compiled: Compiled, q: Array, p: Values = None, least: float = SMALL_PASSING) -> tuple[Passed, ...]:
-    """The coordinates that are farther beyond their limits than `least` at one of the poses (…, nq), each where it is
-    the farthest; those of joints that close loops of a single pose only."""
+    """Coordinates that are beyond their limits by more than `least` at any of the poses (…, nq), each at its largest
+    excess; loop-closing joints are included for a single pose only."""
     values = compiled.parameter_values(p)
     if values.ndim > 1:
         values = values.reshape(-1, values.shape[-1])[0]
@@ -56,13 +56,13 @@ def passed_limits(compiled: Compiled, q: Array, p: Values = None, least: float =
     for k, row in enumerate(modes.rows):
         if row.at_q == NOWHERE and q.ndim == 1 and np.isfinite([row.lower, row.upper]).any():
             measured = rows_at(compiled, modes, q, values).value if measured is None else measured
-            found += _of_row(row, np.asarray(measured[k]), least)
+            found += _limits_passed_by_row(row, np.asarray(measured[k]), least)
         elif row.at_q != NOWHERE:
-            found += _of_row(row, row.ratio * q[..., row.at_q] + row.offset, least)
+            found += _limits_passed_by_row(row, row.ratio * q[..., row.at_q] + row.offset, least)
     return tuple(found)
 
 
-def _of_row(row: JointRow, value: Array, least: float) -> list[Passed]:
+def _limits_passed_by_row(row: JointRow, value: Array, least: float) -> list[Passed]:
     over, under = float(np.max(value, initial=-np.inf)) - row.upper, row.lower - float(np.min(value, initial=np.inf))
     return [
         Passed(row.name, row.dimension, by, limit, is_elastic(row))
@@ -72,7 +72,7 @@ def _of_row(row: JointRow, value: Array, least: float) -> list[Passed]:
 
 
 def beyond_words(passed: tuple[Passed, ...]) -> str:
-    """A sentence on them; '' if there are none."""
+    """Sentence on the exceeded limits; '' if there are none."""
     if not passed:
         return ""
     pushing = [each.name for each in passed if each.elastic]
@@ -82,10 +82,10 @@ def beyond_words(passed: tuple[Passed, ...]) -> str:
     return f"{text}."
 
 
-_PUSH = ("pushes back, and its force is counted", "push back, and their forces are counted")
+_PUSH = ("pushes back, and its force is included", "push back, and their forces are included")
 
 
 def warn_beyond(compiled: Compiled, q: Array, p: Values) -> None:
-    """A warning of stops that are pushed in farther than a motion does."""
+    """Warn of joints that are pushed farther into elastic stops than in a motion."""
     if words := beyond_words(tuple(each for each in passed_limits(compiled, q, p) if each.elastic)):
         warnings.warn(f"{words} passive=False leaves stops out.", BeyondLimitWarning, stacklevel=4)

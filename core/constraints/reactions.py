@@ -1,5 +1,4 @@
-"""Wrenches in the joints: by the recursion in trees; with loops, constraints and drivers, the forces that hold them in
-addition.
+"""Joint reaction wrenches: by recursion in open chains, plus constraint forces with loops, constraints and drivers.
 
 The recursion gives f_i, all that acts on what lies behind tree joint i; what holds adds what it sends through the joint
 (`core.constraints.transmission`). Where constraints are redundant (a planar loop of revolute joints) the forces are not
@@ -27,7 +26,7 @@ Array = NDArray[np.float64]
 
 
 class Reactions(dict[str, Array]):
-    """joint → wrench; `note` says where they are not the only possible ones."""
+    """Joint → wrench; `note` says where the wrenches are not unique."""
 
     note: str = ""
 
@@ -36,8 +35,8 @@ class Reactions(dict[str, Array]):
 
 
 CHUNK = 1000
-"""States whose least forces are found together."""
-NOT_UNIQUE = "Constraints are redundant, so the forces are not unique: these are those of least norm."
+"""Number of states whose minimum-norm forces are computed together."""
+NOT_UNIQUE = "Constraints are redundant, so the forces are not unique: those of minimum norm are given."
 
 
 def reactions(
@@ -57,20 +56,20 @@ def reactions(
     a, multipliers : as the motion has them (`core.constraints.multipliers.constrained_motion`); closing : (…, n) what
     friction and stops exert in joints that close loops, of a smooth motion (`core.constraints.row_forces`)
     """
-    own = _through(compiled, q, v, a, p, t, x, passive, closing)
+    own = _wrenches_without_constraints(compiled, q, v, a, p, t, x, passive, closing)
     note = ""
     if compiled.constrained:
         sent = transmission(compiled, q, p)
-        if _redundant(compiled, q, p):
-            multipliers, note = _least(compiled, q, multipliers, own, sent, p), NOT_UNIQUE
+        if _is_redundant(compiled, q, p):
+            multipliers, note = _minimum_norm_multipliers(compiled, q, multipliers, own, sent, p), NOT_UNIQUE
         own = own + sent.through(multipliers)
     result = Reactions({name: own[..., i, :] for i, name in enumerate(compiled.joint_names)})
     result.note = note
     return result
 
 
-def _redundant(compiled: Compiled, q: Any, p: Values) -> bool:
-    """Whether at the first of the states some rows of G say what others say already."""
+def _is_redundant(compiled: Compiled, q: Any, p: Values) -> bool:
+    """Return True if rows of G are redundant at the first of the states."""
     state, values = np.asarray(q, dtype=float), compiled.parameter_values(p)
     if not math.prod(state.shape[:-1]) * math.prod(values.shape[:-1]):
         return False
@@ -78,9 +77,11 @@ def _redundant(compiled: Compiled, q: Any, p: Values) -> bool:
     return rank(compiled.constraint_matrix(state, values)) < len(compiled.rows)
 
 
-def _least(compiled: Compiled, q: Any, multipliers: Array, own: Array, sent: Transmission, p: Values) -> Array:
-    """(…, rows) the multipliers of which joints and other elements feel least, some states at a time; torques count
-    per size of the machine."""
+def _minimum_norm_multipliers(
+    compiled: Compiled, q: Any, multipliers: Array, own: Array, sent: Transmission, p: Values
+) -> Array:
+    """(…, rows) multipliers with the smallest norm of joint wrenches and element forces, in chunks of states; torques
+    are divided by the machine's size."""
     leading = multipliers.shape[:-1]
     states = np.broadcast_to(q, (*leading, compiled.nq)).reshape(-1, compiled.nq)
     values = np.broadcast_to(compiled.parameter_values(p), (*leading, len(compiled.p_names))).reshape(len(states), -1)
@@ -96,7 +97,7 @@ def _least(compiled: Compiled, q: Any, multipliers: Array, own: Array, sent: Tra
     for first in range(0, len(states), count):
         part = slice(first, first + count)
         row = values[0] if alone else values[part]
-        felt = _Felt(compiled, sent._replace(wrenches=wrenches[part]), size or size_of(compiled, row))
+        felt = _JointAndElementForces(compiled, sent._replace(wrenches=wrenches[part]), size or size_of(compiled, row))
         given = felt.of(flat[part], through[part])
         if compiled.sparse and (known := eliminated(compiled.constraint_matrix(states[first], values[first]))):
             result[first] = sparse_minimum_norm(known.stresses, flat[first], given[0], felt.matrix)
@@ -106,32 +107,32 @@ def _least(compiled: Compiled, q: Any, multipliers: Array, own: Array, sent: Tra
     return result.reshape(multipliers.shape)
 
 
-class _Felt:
-    """What is felt of multipliers at some states: wrenches in all joints, of cut ones and of trees, and forces of all
-    other elements. size : of the machine, m"""
+class _JointAndElementForces:
+    """Wrenches in all joints and forces of all other elements as functions of the multipliers. size : of the
+    machine, m"""
 
     def __init__(self, compiled: Compiled, sent: Transmission, size: float) -> None:
         self._sent, self._unit = sent, np.array([1.0 / size] * 3 + [1.0] * 3)
         self._others = [k for k, row in enumerate(compiled.rows) if row.collection != "joints"]
 
     def of(self, multipliers: Array, own: Array | float = 0.0) -> Array:
-        """(…, m) of multipliers (…, rows), beside own wrenches (…, joints, 6)."""
+        """(…, m) wrenches and forces of multipliers (…, rows), in addition to own wrenches (…, joints, 6)."""
         wrenches = (own + self._sent.through(multipliers)) * self._unit
         flat = wrenches.reshape(*wrenches.shape[:-2], -1)
         return np.concatenate([flat, multipliers[..., self._others]], axis=-1)
 
     @property
     def matrix(self) -> Matrix:
-        """(m, rows) the same of one state in compressed rows."""
+        """(m, rows) matrix of this map at one state, in compressed rows."""
         joints = self._sent.matrix
         every = np.eye(joints.shape[1])[self._others]
         return stacked(scaled(joints, rows=np.tile(self._unit, self._sent.shape[0])), every)
 
 
-def _through(
+def _wrenches_without_constraints(
     compiled: Compiled, q: Any, v: Any, a: Any, p: Values, t: Any, x: Any, passive: bool, closing: Array | None
 ) -> Array:
-    """(…, joints, 6) as if nothing else held; of cut joints what acts in them by itself (springs, rotors)."""
+    """(…, joints, 6) wrenches without constraint forces; in cut joints, those of their springs and rotors."""
     name = "wrenches_ideal" if not passive else "wrenches" if closing is None else "wrenches_smooth"
     own = compiled.call(name, q, v, a, p=p, t=t, x=x)
     if closing is None or not closing.any():
@@ -151,10 +152,10 @@ def constraint_forces(
     x: Any = None,
     closing: Array | None = None,
 ) -> dict[str, Array]:
-    """constraint or driver → (…, rows) multipliers, of least norm where they are not unique."""
-    if compiled.constrained and _redundant(compiled, q, p):
-        own = _through(compiled, q, v, a, p, t, x, passive, closing)
-        multipliers = _least(compiled, q, multipliers, own, transmission(compiled, q, p), p)
+    """Constraint or driver → (…, rows) multipliers, of minimum norm if they are not unique."""
+    if compiled.constrained and _is_redundant(compiled, q, p):
+        own = _wrenches_without_constraints(compiled, q, v, a, p, t, x, passive, closing)
+        multipliers = _minimum_norm_multipliers(compiled, q, multipliers, own, transmission(compiled, q, p), p)
     result: dict[str, Array] = {}
     for k, row in enumerate(compiled.rows):
         if row.collection != "joints":
@@ -165,10 +166,10 @@ def constraint_forces(
 
 
 def sensor(compiled: Compiled, q: Any, v: Any, name: str, a: Any, p: Values) -> tuple[Array, Array]:
-    """See `Mechanism.sensor`."""
+    """Value and rate of a sensor; see `Mechanism.sensor`."""
     known = compiled.elements.sensors
     if name not in known:
-        raise ModelError(f"There is no sensor of motion '{name}'.", remedy=near_misses(name, list(known)))
+        raise ModelError(f"There is no motion sensor '{name}'.", remedy=near_misses(name, list(known)))
     a_given = np.zeros(np.shape(v)) if a is None else a
     both = compiled.call(f"sensor:{name}", q, v, a_given, p=p)
     value, rate = both[..., 0, :], both[..., 1, :]

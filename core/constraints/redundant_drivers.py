@@ -1,4 +1,5 @@
-"""Drivers that prescribe what other drivers, or the joints, prescribe already: do they agree?
+"""Redundant drivers, which prescribe a motion that other drivers or the joints already determine, and their
+consistency.
 
 The row of such a driver is a combination of others, G_k = Σ w_i G_i. What it demands must be the same combination of
 what they demand: of positions to first order, of speeds (ḟ) and of accelerations (f̈ − Ġ v) exactly.
@@ -22,38 +23,39 @@ from core.traces.compiled import Compiled
 Array = NDArray[np.float64]
 
 TAKES = 1e-6
-"""Part of a driver's row that must be independent of the others for it to take a freedom."""
+"""Independent share of a driver's row that is required for it to take up a degree of freedom."""
 SHARES = 1e-6
-"""Weight from which on a row counts among those that say the same."""
+"""Weight above which a row counts among those that a driver repeats."""
 DIFFERS = 1e-8
-"""By how much (SI, or in the units of the rows given) two demands contradict each other; of large ones that part."""
+"""Difference (SI, or in units of the given rows; relative for large values) at which two demands contradict each other.
+"""
 LEVELS = ("position", "speed", "acceleration")
-"""What rows demand, in words."""
+"""Names of the demanded quantities: position, speed, acceleration."""
 
 
 class Repeated(NamedTuple):
-    """A driver's row that follows from others."""
+    """A driver's row that is a linear combination of other rows."""
 
     row: int
     weights: Array
-    """(rows,) of the others."""
+    """(rows,) coefficients of the other rows."""
     drivers: tuple[int, ...]
-    """Rows of drivers among them."""
+    """Driver rows among the others."""
 
 
 class Contradiction(NamedTuple):
-    """A driver that demands something else than others do."""
+    """A driver whose demand differs from that of other drivers or of the joints."""
 
     row: Row
     others: tuple[Row, ...]
-    """Drivers that move the same; empty: the joints alone."""
+    """Drivers that prescribe the same motion; empty if the joints alone do."""
     level: int
     by: float
     """Difference (rad or m, per s or s²)."""
 
 
 def repeated_drivers(G: Array, rows: Sequence[Row]) -> tuple[list[int], list[Repeated]]:
-    """Rows of drivers that take a freedom each, and those that only repeat others; G : (rows, nv)."""
+    """Driver rows that each take up a degree of freedom, and those that only repeat others; G : (rows, nv)."""
     before = [i for i, row in enumerate(rows) if row.collection != "drivers"]
     taken: list[int] = []
     found: list[Repeated] = []
@@ -70,7 +72,7 @@ def repeated_drivers(G: Array, rows: Sequence[Row]) -> tuple[list[int], list[Rep
 
 
 def disagreement(each: Repeated, rows: Sequence[Row], demands: Sequence[Array]) -> tuple[int, float] | None:
-    """(level, difference) of the lowest level on which a driver disagrees; None if it agrees.
+    """(level, difference) of the lowest level on which a redundant driver disagrees; None if it agrees.
 
     demands : (rows,) on the levels of position, speed and acceleration, as far as they are known
     """
@@ -86,7 +88,7 @@ def disagreement(each: Repeated, rows: Sequence[Row], demands: Sequence[Array]) 
 
 
 def demanded(compiled: Compiled, q: Array, v: Array | None, p: Values, t: float) -> list[Array]:
-    """(rows,) what every row demands of positions, speeds (ḟ) and accelerations (f̈ − Ġ v), the last if v is given."""
+    """(rows,) demand of every row on positions, on speeds (ḟ) and, if v is given, on accelerations (f̈ − Ġ v)."""
     result = [-compiled.call("constraint_residual", q, p=p, t=t), -compiled.call("constraint_time", p=p, t=t)]
     if v is not None:
         result.append(-compiled.call("constraint_bias", q, v, p=p, t=t))
@@ -108,7 +110,7 @@ def contradiction(compiled: Compiled, q: Array, v: Array | None, p: Values, t: f
 
 
 def drivers_repeat(compiled: Compiled, q: Array, p: Values) -> bool:
-    """True if some driver moves at q what other drivers move already."""
+    """Return True if a driver prescribes, at q, a motion that other drivers already prescribe."""
     rows = compiled.rows
     if sum(row.collection == "drivers" for row in rows) < 2:
         return False
@@ -116,25 +118,25 @@ def drivers_repeat(compiled: Compiled, q: Array, p: Values) -> bool:
 
 
 def contradiction_error(compiled: Compiled, found: Contradiction) -> AssemblyError:
-    """The message."""
+    """Error message for contradicting drivers."""
     word, where = LEVELS[found.level], f"driver '{found.row.element}'"
     by = f"by {amount_text(found.by, unit(compiled, found.row), ('', '/s', '/s²')[found.level])}"
     if not found.others:
         return AssemblyError(
-            f"The joints do not allow the {word} that it prescribes here, {by}.",
+            f"The joints do not allow the {word} that it prescribes here: it is off {by}.",
             where=where,
-            remedy="Begin at another position, change its function or remove it.",
+            remedy="Start from another position, change its function or remove it.",
         )
     names = " and ".join(f"'{row.element}'" for row in found.others)
     return AssemblyError(
-        f"It moves what {names} move{'s' if len(found.others) == 1 else ''} already, with another {word}, {by}.",
+        f"It drives the same motion as {names}, but its {word} differs {by}.",
         where=where,
-        remedy=f"Remove it or {names}, or give them functions of time that agree.",
+        remedy=f"Remove it or {names}, or give them consistent functions of time.",
     )
 
 
 def unit(compiled: Compiled, row: Row) -> str:
-    """Unit of what a driver moves or a constraint holds."""
+    """Unit of the quantity that a row drives or constrains."""
     model = compiled.model.expanded
     holder = model.find(row.collection, row.element)
     if holder.sensor:
@@ -151,6 +153,6 @@ def unit(compiled: Compiled, row: Row) -> str:
 
 
 def amount_text(x: float, unit: str, per: str = "") -> str:
-    """A number with its unit, angles in both units people use: "0.5 rad (28.65°)"."""
+    """A number with its unit, angles in radians and degrees: "0.5 rad (28.65°)"."""
     both = f" ({math.degrees(x):.4g}°{per})" if unit == "rad" else ""
     return f"{x:.4g} {unit}{per}{both}"

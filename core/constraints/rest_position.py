@@ -1,4 +1,4 @@
-"""The position of rest: what joints state of theirs is kept, joints that state none move first.
+"""Reference position: stated joint values are kept, and joints without a stated value move first to close loops.
 
 Where what is stated cannot be had, because loops do not close so or drivers hold something else, the nearest position
 is taken, and it is told how far each joint stands from what it states.
@@ -26,18 +26,19 @@ from core.traces.compiled import Compiled, once
 Array = NDArray[np.float64]
 
 KEPT_TOLERANCE = 1e-6
-"""How far (rad, m) a joint may stand from the rest position it states when that counts as kept."""
+"""Largest deviation (rad, m) from a stated reference value that counts as kept."""
 TOLD_TOLERANCE = 1e-3
-"""How far (rad, m) it must stand from it to be told: rest positions are written with some digits."""
+"""Smallest deviation (rad, m) from a stated reference value that is reported: the values are written with few digits.
+"""
 UNWILLING = 100.0
-"""Weight of coordinates with a stated rest position beside others, where not all can be kept."""
+"""Weight of coordinates with a stated reference value relative to others, if not all can be kept."""
 PASSES = 3
-"""Closings from what is stated, the others where the last one left them."""
+"""Number of closures from the stated values, each with the others where the last one left them."""
 
 
 class RestMove(NamedTuple):
-    """A coordinate of a joint that does not stand where the joint states, rad or m; None of attitudes and free bodies,
-    of which only is said how far they are apart."""
+    """A coordinate that differs from its joint's stated reference value, rad or m; values are None for orientations and
+    free bodies, of which only the distance is given."""
 
     joint: str
     stated: float | None
@@ -47,36 +48,36 @@ class RestMove(NamedTuple):
 
 
 def rest(compiled: Compiled, p: Values = None, t: float = 0.0) -> Array:
-    """(nq,) the rest position: as stated, else neutral, inside the limits, loops closed, or as nearly as they can be;
-    joints that state none move first."""
-    return _rest(compiled).copy() if p is None and t == 0.0 else _closed_rest(compiled, p, t)
+    """(nq,) reference position: as stated, else neutral, inside the limits, with loops closed as well as possible;
+    joints without a stated value move first."""
+    return _own_rest_position(compiled).copy() if p is None and t == 0.0 else _closed_rest_position(compiled, p, t)
 
 
 @once
-def _rest(compiled: Compiled) -> Array:
-    return _closed_rest(compiled, None, 0.0)
+def _own_rest_position(compiled: Compiled) -> Array:
+    return _closed_rest_position(compiled, None, 0.0)
 
 
-def _closed_rest(compiled: Compiled, p: Values, t: float) -> Array:
-    start, ones, nothing = _start(compiled), np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool)
+def _closed_rest_position(compiled: Compiled, p: Values, t: float) -> Array:
+    start, ones, nothing = _stated_position(compiled), np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool)
     closed, gap = closed_position(compiled, start, ones, nothing, p, anywhere=True, t=t)
-    stated = _stated(compiled)
+    stated = _joints_with_stated_rest(compiled)
     if not gap < ACCEPTED_GAP or len(stated) in (0, len(compiled.coordinates.joints)):  # nothing goes before others
         return closed
     apart = np.concatenate([(closed - start)[compiled.coordinates.slice_q(joint)] for joint in stated])
     if not any(joint.rest for joint in compiled.cuts) and np.max(np.abs(apart)) < KEPT_TOLERANCE:
         return closed
-    if _farthest(compiled, closed, p) < KEPT_TOLERANCE:
+    if _largest_deviation(compiled, closed, p) < KEPT_TOLERANCE:
         return closed
-    from core.constraints.named_positions import with_values
+    from core.constraints.named_positions import position_with_values
 
     values = {c.name: float(start[c.index]) for c in compiled.coordinates.table if c.joint in stated}
-    kept = with_values(compiled, closed, values, p, t)
-    return _nearest(compiled, start, closed, stated, p, t) if kept is None else kept
+    kept = position_with_values(compiled, closed, values, p, t)
+    return _nearest_to_stated(compiled, start, closed, stated, p, t) if kept is None else kept
 
 
-def _start(compiled: Compiled) -> Array:
-    """(nq,) as stated; joints that state nothing stand as they do between bodies that the others place."""
+def _stated_position(compiled: Compiled) -> Array:
+    """(nq,) stated values; joints without one are placed between bodies that the others position."""
     q, own = compiled.coordinates.rest(), compiled.coordinates
     unstated = [joint for joint in own.joints.values() if not joint.rest]
     if not (unstated and any(joint.rest for joint in compiled.cuts)):
@@ -102,16 +103,18 @@ def _start(compiled: Compiled) -> Array:
     return own.clamp(q)
 
 
-def _nearest(compiled: Compiled, start: Array, closed: Array, stated: list[str], p: Values, t: float) -> Array:
-    """Of the closed positions near to a start and to one that is closed, that in which joints stand nearest to what
-    they state."""
+def _nearest_to_stated(
+    compiled: Compiled, start: Array, closed: Array, stated: list[str], p: Values, t: float
+) -> Array:
+    """Closed position, among those near a start and a closed position, in which joints are nearest to their stated
+    values."""
     weights, nothing = np.ones(compiled.nv), np.zeros(compiled.nv, dtype=bool)
     for joint in stated:
         weights[compiled.joint_v(joint)] = UNWILLING
     best, q = closed, start
     for _ in range(PASSES):
         q, gap = closed_position(compiled, q, weights, nothing, p, anywhere=True, t=t)
-        if gap < ACCEPTED_GAP and _farthest(compiled, q, p) < _farthest(compiled, best, p):
+        if gap < ACCEPTED_GAP and _largest_deviation(compiled, q, p) < _largest_deviation(compiled, best, p):
             best = q
         q = best.copy()
         for joint in stated:
@@ -119,23 +122,23 @@ def _nearest(compiled: Compiled, start: Array, closed: Array, stated: list[str],
     return best
 
 
-def _stated(compiled: Compiled) -> list[str]:
-    """Joints of the tree that state a rest position and that no driver moves."""
+def _joints_with_stated_rest(compiled: Compiled) -> list[str]:
+    """Tree joints with a stated reference value that no driver moves."""
     driven = {driver.joint for driver in compiled.model.expanded.drivers}
     return [name for name, joint in compiled.coordinates.joints.items() if joint.rest and name not in driven]
 
 
-def _farthest(compiled: Compiled, q: Array, p: Values) -> float:
-    return max((move.apart for move in _moves(compiled, q, p)), default=0.0)
+def _largest_deviation(compiled: Compiled, q: Array, p: Values) -> float:
+    return max((move.apart for move in _rest_deviations(compiled, q, p)), default=0.0)
 
 
 def rest_moves(compiled: Compiled) -> tuple[RestMove, ...]:
-    """The joints that at rest do not stand where they state."""
-    return tuple(move for move in _moves(compiled, rest(compiled), None) if move.apart > TOLD_TOLERANCE)
+    """Coordinates that differ from their stated values in the reference position."""
+    return tuple(move for move in _rest_deviations(compiled, rest(compiled), None) if move.apart > TOLD_TOLERANCE)
 
 
-def _moves(compiled: Compiled, q: Array, p: Values) -> list[RestMove]:
-    """How far coordinates stand from what their joints state; angles of joints that close loops up to whole turns."""
+def _rest_deviations(compiled: Compiled, q: Array, p: Values) -> list[RestMove]:
+    """Deviation of coordinates from the stated values; angles of loop-closing joints up to whole turns."""
     own, found = compiled.coordinates, []
     driven = {driver.joint for driver in compiled.model.expanded.drivers}
     cut = {joint.name for joint in compiled.cuts}
@@ -161,18 +164,21 @@ def _moves(compiled: Compiled, q: Array, p: Values) -> list[RestMove]:
 
 
 def findings(compiled: Compiled) -> tuple[Finding, ...]:
-    """What is told of joints whose stated rest positions cannot be had."""
-    remedy = "State the rest positions of fewer joints, which the others follow, or those of a pose that closes."
+    """Findings about joints whose stated reference values cannot be kept."""
+    remedy = "State reference positions for fewer joints, so that the others follow, or those of a closed pose."
     return tuple(
-        Finding("warning", _words(each), remedy, "joints", each.joint, "rest") for each in rest_moves(compiled)
+        Finding("warning", _finding_text(each), remedy, "joints", each.joint, "rest") for each in rest_moves(compiled)
     )
 
 
-def _words(move: RestMove) -> str:
+def _finding_text(move: RestMove) -> str:
     from core.constraints.failures import value_text
 
     apart = value_text(move.apart, move.dimension)
     if move.stated is None or move.stands is None:
-        return f"The rest position that it states does not close with what others state: it stands {apart} away."
+        return f"Its reference position is incompatible with those of other joints: the loops close {apart} away."
     stated, stands = (value_text(x, move.dimension) for x in (move.stated, move.stands))
-    return f"The rest position {stated} does not close with what others state: it stands at {stands}, {apart} away."
+    return (
+        f"Its reference position {stated} is incompatible with those of other joints: the loops close at {stands}, "
+        f"{apart} away."
+    )

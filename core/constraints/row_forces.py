@@ -1,4 +1,4 @@
-"""What rows of joints exert at one state: friction that holds joints at rest, or slides, and stops that are met.
+"""Joint friction (static or sliding) and stop forces at one state.
 
 As in runs, forces of rows at rest are those of Gauss's principle (`core.numerics.bounded_forces`).
 Equations without rows are linear in joint forces, so that what a force along a row changes is a difference of two
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.constraints.acting_states import may_act, own_modes, states_that_act
-from core.constraints.bearing_friction import loaded, loads_at, require_unique, settled
+from core.constraints.bearing_friction import consistent_bearing_loads, loaded, loads_at, require_unique
 from core.constraints.elastic_stops import is_elastic, pressed, pushed_in
 from core.constraints.joint_modes import NOWHERE, JointModes, joint_modes
 from core.constraints.joint_rows import (
@@ -29,7 +29,7 @@ from core.constraints.joint_rows import (
     cut_number,
     rows_at,
 )
-from core.constraints.motor_limits import withheld
+from core.constraints.motor_limits import withheld_force
 from core.constraints.multipliers import constrained_motion
 from core.constraints.states import per_state
 from core.multibody.parameter_values import Values
@@ -42,7 +42,7 @@ Array = NDArray[np.float64]
 
 
 class RowForces(NamedTuple):
-    """Beside the smooth equations.
+    """Friction and stop forces in addition to the smooth equations of motion.
 
     joint : (…, nv) joint forces, N·m or N; closing : (…, n) those of them that joints which close loops exert, along
     the growth of each of their coordinates (in the order of "cut_values")
@@ -52,51 +52,55 @@ class RowForces(NamedTuple):
     closing: Array
 
 
-def acting(
+def acting_forces(
     compiled: Compiled, q: Any, v: Any, tau: Any, p: Values, t: Any = 0.0, x: Any = None, motors: bool = False
 ) -> RowForces | None:
-    """Of rows at states with joint forces τ (…, nv); None: nothing. motors : τ are what motors give within their limits
-    of effort; at limits of speed they withhold of it (`core.constraints.motor_limits`)"""
+    """Friction and stop forces at states with joint forces τ (…, nv); None if there are none. motors : τ are motor
+    commands, cut off at effort limits and withheld at speed limits (`core.constraints.motor_limits`)"""
     if not motors and not may_act(compiled, q, v, p):
         return None
-    return _each(compiled, partial(_forces_at, motors=motors), (q, v, tau), p, t, x)
+    return _at_each_state(compiled, partial(_forces_at, motors=motors), (q, v, tau), p, t, x)
 
 
-def resisting(
+def resisting_forces(
     compiled: Compiled, q: Any, v: Any, a: Any, p: Values, t: Any = 0.0, x: Any = None, bearings: bool = True
 ) -> Array | None:
-    """(…, nv) joint forces of stops that are pushed in, of friction of joints at rest that accelerates a (…, nv)
-    make slide, and of friction by reactions of trees (unless bearings is false); None: nothing."""
+    """(…, nv) joint forces of compressed stops, of friction of joints that accelerations a (…, nv) set in motion from
+    rest, and of reaction-dependent friction of open chains (unless bearings is false); None if there are none."""
     which = states_that_act(compiled, q, v, p)
     if not (may_act(compiled, q, v, p) if which is None else which.any()):
         return None
-    return _each(compiled, _resisting_at if bearings else _resisting_alone, (q, v, a), p, t, x, which).joint
+    return _at_each_state(compiled, _resisting_at if bearings else _resisting_alone, (q, v, a), p, t, x, which).joint
 
 
-def stored(compiled: Compiled, q: Any, p: Values) -> Array | float:
-    """(…) J in stops that are pushed in."""
+def stored_energy(compiled: Compiled, q: Any, p: Values) -> Array | float:
+    """(…) elastic energy, J, of compressed stops."""
     if not may_act(compiled, q, None, p):
         return 0.0
     q, values = np.asarray(q, dtype=float), compiled.parameter_values(p)
     leading = np.broadcast_shapes(q.shape[:-1], values.shape[:-1])
-    states = zip(per_state(q, leading), per_state(values, leading), _flags(compiled, q, None, p, leading), strict=True)
-    return np.reshape([_stored_at(compiled, state, row) if acts else 0.0 for state, row, acts in states], leading)
+    states = zip(
+        per_state(q, leading), per_state(values, leading), _acting_flags(compiled, q, None, p, leading), strict=True
+    )
+    return np.reshape(
+        [_stored_energy_at(compiled, state, row) if acts else 0.0 for state, row, acts in states], leading
+    )
 
 
-def _flags(compiled: Compiled, q: Any, v: Any, p: Values, leading: tuple[int, ...]) -> NDArray[np.bool_]:
-    """(n,) whether a row may exert something at each of the states."""
+def _acting_flags(compiled: Compiled, q: Any, v: Any, p: Values, leading: tuple[int, ...]) -> NDArray[np.bool_]:
+    """(n,) mask of the states at which friction at rest or a stop may act."""
     which = states_that_act(compiled, q, v, p)
     return np.broadcast_to(True if which is None else which, leading).ravel()
 
 
-def _stored_at(compiled: Compiled, q: Array, p: Array) -> float:
+def _stored_energy_at(compiled: Compiled, q: Array, p: Array) -> float:
     modes = joint_modes(compiled, p)
     at = rows_at(compiled, replace(modes, rows=tuple(filter(is_elastic, modes.rows))), q, p)
     met = pushed_in(at)
-    return pressed(compiled, modes, at, met, _motions(compiled, q, p), q, p).energy if met else 0.0
+    return pressed(compiled, modes, at, met, _admissible_motions(compiled, q, p), q, p).energy if met else 0.0
 
 
-def _each(
+def _at_each_state(
     compiled: Compiled,
     function: Any,
     states: tuple[Any, ...],
@@ -105,8 +109,8 @@ def _each(
     x: Any,
     which: NDArray[np.bool_] | None = None,
 ) -> RowForces:
-    """A function of (q, v, τ or a, p, t, x, modes) that gives forces along rows, at each of the states, of which
-    others than `which` have none."""
+    """Forces along rows at each of the states, from a function of (q, v, τ or a, p, t, x, modes); zero at states
+    outside `which`."""
     q, v, third = (np.asarray(each, dtype=float) for each in states)
     values, times = compiled.parameter_values(p), np.asarray(t, dtype=float)[..., None]
     arrays = [q, v, third, values, times] + ([] if x is None else [np.asarray(x, dtype=float)])
@@ -123,22 +127,22 @@ def _each(
             continue
         at = rows_at(compiled, known, state, row, float(time[0]), speed, own[0] if own else None)
         forces = function(compiled, known, at, (state, speed, other, row, float(time[0]), own[0] if own else None))
-        joint[k], closing[k] = at.W.T @ forces, _closing(compiled, at, forces)
+        joint[k], closing[k] = at.W.T @ forces, _closing_joint_forces(compiled, at, forces)
     return RowForces(joint.reshape(*leading, -1), closing.reshape(*leading, cuts))
 
 
-def _pushes(compiled: Compiled, modes: JointModes, at: JointRows, q: Array, v: Array, p: Array) -> Array:
+def _elastic_stop_forces(compiled: Compiled, modes: JointModes, at: JointRows, q: Array, v: Array, p: Array) -> Array:
     """(rows,) forces of elastic stops."""
     result, met = np.zeros(len(at.rows)), pushed_in(at)
     if met:
-        stops = pressed(compiled, modes, at, met, _motions(compiled, q, p), q, p)
+        stops = pressed(compiled, modes, at, met, _admissible_motions(compiled, q, p), q, p)
         for (i, _), push in zip(met, stops.pushes(v), strict=True):
             result[i] += push
     return result
 
 
-def _motions(compiled: Compiled, q: Array, p: Array) -> Array:
-    """(nv, k) speeds that all that holds leaves."""
+def _admissible_motions(compiled: Compiled, q: Array, p: Array) -> Array:
+    """(nv, k) speeds admitted by all constraints."""
     return null_space(compiled.constraint_matrix(q, p)) if compiled.constrained else np.eye(compiled.nv)
 
 
@@ -147,17 +151,20 @@ def _resisting_at(compiled: Compiled, modes: JointModes, at: JointRows, state: t
     own = at
     if modes.bearings and not compiled.constrained:  # in trees motions tell reactions
         own = loaded(at, loads_at(compiled, q, v, a, np.zeros(0), None, p, t, x))
-    return _resisted(compiled, modes, at, own, state)
+    return _resisting_row_forces(compiled, modes, at, own, state)
 
 
 def _resisting_alone(compiled: Compiled, modes: JointModes, at: JointRows, state: tuple[Any, ...]) -> Array:
-    return _resisted(compiled, modes, at, at, state)
+    return _resisting_row_forces(compiled, modes, at, at, state)
 
 
-def _resisted(compiled: Compiled, modes: JointModes, at: JointRows, own: JointRows, state: tuple[Any, ...]) -> Array:
-    """(rows,) forces beside those of traces, which know the friction `at` has; own : what there is."""
+def _resisting_row_forces(
+    compiled: Compiled, modes: JointModes, at: JointRows, own: JointRows, state: tuple[Any, ...]
+) -> Array:
+    """(rows,) forces in addition to those of the compiled equations, which include the friction of `at`; own : the
+    actual rows."""
     q, v, a, p, *_ = state
-    forces, begins, rates = _pushes(compiled, modes, at, q, v, p), at.W @ a, at.W @ v
+    forces, begins, rates = _elastic_stop_forces(compiled, modes, at, q, v, p), at.W @ a, at.W @ v
     rests = at.sizes(rates) < AT_REST_SPEED
     if own is at and not rests.any():  # traces know all of the friction
         return forces
@@ -174,57 +181,58 @@ def resisting_with(
     loads: Array,
     share: Array | None = None,
 ) -> tuple[Array, Array]:
-    """The same at one state (q, v, a, p, t, x) with loads of bearings: (nv,) joint forces, and (n,) along coordinates
-    of joints that close loops, all friction included. share : (rows,) of what friction at rest can, along growth."""
+    """Friction and stop forces at one state (q, v, a, p, t, x) for given bearing loads: (nv,) joint forces, and (n,)
+    along coordinates of loop-closing joints. share : (rows,) friction at rest as a share of its limit, positive along
+    increasing coordinates."""
     own = loaded(at, loads)
-    forces = _resisted(compiled, modes, at, own, state)
+    forces = _resisting_row_forces(compiled, modes, at, own, state)
     if share is not None:
         least, most = own.static_bounds
         forces = forces + np.abs(share) * np.where(share > 0.0, most, least)
-    return at.W.T @ forces, _closing(compiled, at, forces + at.sliding(at.W @ state[1]))
+    return at.W.T @ forces, _closing_joint_forces(compiled, at, forces + at.sliding(at.W @ state[1]))
 
 
 def _forces_at(
     compiled: Compiled, modes: JointModes, at: JointRows, state: tuple[Any, ...], motors: bool = False
 ) -> Array:
     if not modes.bearings:
-        return _held_at(compiled, modes, at, state, motors)
+        return _holding_forces_at(compiled, modes, at, state, motors)
     q, v, _, p, t, x = state
     require_unique(compiled, modes, q, v, p, t, x)
-    found = settled(compiled, modes, _loads(compiled, modes, at, state, motors))
-    return _held_at(compiled, modes, loaded(at, found), state, motors)
+    found = consistent_bearing_loads(compiled, modes, _bearing_loads(compiled, modes, at, state, motors))
+    return _holding_forces_at(compiled, modes, loaded(at, found), state, motors)
 
 
 def self_locking_factor(compiled: Compiled, q: Any, v: Any, tau: Any, p: Any, t: float = 0.0, x: Any = None) -> float:
-    """κ of friction by reactions at one state (`core.constraints.bearing_friction`); 0: there is none.
-    Raises SimulationError where no friction is in balance."""
+    """Self-locking factor κ of reaction-dependent friction at one state (`core.constraints.bearing_friction`); 0 if
+    there is none. Raises SimulationError if no consistent friction exists."""
     q, v, tau = (np.asarray(each, dtype=float) for each in (q, v, tau))
     values = compiled.parameter_values(p)
     modes = joint_modes(compiled, values)
     if not modes.bearings:
         return 0.0
     state = q, v, tau, values, t, x if x is None or len(x) else None
-    loads = _loads(compiled, modes, rows_at(compiled, modes, q, values, t, v, state[5]), state)
-    return steepest(loads, settled(compiled, modes, loads))
+    loads = _bearing_loads(compiled, modes, rows_at(compiled, modes, q, values, t, v, state[5]), state)
+    return steepest(loads, consistent_bearing_loads(compiled, modes, loads))
 
 
-def _loads(
+def _bearing_loads(
     compiled: Compiled, modes: JointModes, at: JointRows, state: tuple[Any, ...], motors: bool = False
 ) -> Callable[[Array], Array]:
-    """What bearings bear if friction is that of some loads."""
+    """Function that returns the bearing loads resulting from the friction at assumed loads."""
     q, v, tau, p, t, x = state
 
     def loads(before: Array) -> Array:
-        forces = _held_at(compiled, modes, loaded(at, before), state, motors)
+        forces = _holding_forces_at(compiled, modes, loaded(at, before), state, motors)
         given = tau + at.W.T @ forces
         a, multipliers = constrained_motion(compiled, q, v, given, p, True, t, x, smooth=True)
-        return loads_at(compiled, q, v, a, multipliers, _closing(compiled, at, forces), p, t, x)
+        return loads_at(compiled, q, v, a, multipliers, _closing_joint_forces(compiled, at, forces), p, t, x)
 
     return loads
 
 
-def _closing(compiled: Compiled, at: JointRows, forces: Array) -> Array:
-    """(n,) forces along coordinates of joints that close loops."""
+def _closing_joint_forces(compiled: Compiled, at: JointRows, forces: Array) -> Array:
+    """(n,) forces along coordinates of loop-closing joints."""
     closing = np.zeros(len(compiled.program.tracer.cut_coordinates))
     for force, each in zip(forces, at.rows, strict=True):
         if each.at_v == NOWHERE:
@@ -232,17 +240,17 @@ def _closing(compiled: Compiled, at: JointRows, forces: Array) -> Array:
     return closing
 
 
-def _held_at(
+def _holding_forces_at(
     compiled: Compiled, modes: JointModes, at: JointRows, state: tuple[Any, ...], motors: bool = False
 ) -> Array:
     q, v, tau, p, t, x = state
-    forces, rates = _pushes(compiled, modes, at, q, v, p), at.W @ v
+    forces, rates = _elastic_stop_forces(compiled, modes, at, q, v, p), at.W @ v
     touched, still = touched_sides(at), at.sizes(rates) < AT_REST_SPEED
     forces += np.where(~still & at.rubs, at.sliding(rates), 0.0)
     limited = np.zeros(len(at.rows), dtype=bool)
-    bounds = _bounds(at, touched)
+    bounds = _force_bounds(at, touched)
     for i, row in enumerate(at.rows) if motors else ():
-        limited[i], low, high = withheld(row, float(rates[i]), float(tau[row.at_v]))
+        limited[i], low, high = withheld_force(row, float(rates[i]), float(tau[row.at_v]))
         if limited[i]:
             for least, most in bounds:
                 least[i], most[i] = low, high
@@ -268,8 +276,8 @@ def _held_at(
 def grown(
     compiled: Compiled, q: Array, v: Array, more: Array, held: list[int], p: Array, t: float, x: Array | None
 ) -> Array:
-    """(rows,) what joint forces `more` (nv,) change of the forces along rows that are held, while all rows go on as
-    they do: those that slide keep their friction, so theirs are 0."""
+    """(rows,) change of the forces in sticking rows caused by additional joint forces `more` (nv,), with all contact
+    states unchanged; 0 for sliding rows, whose friction is constant."""
     at = rows_at(compiled, joint_modes(compiled, p), q, p, t, v, x)
     result, W = np.zeros(len(at.rows)), at.W[held]
     loads = np.concatenate([np.zeros((1, compiled.nv)), more[None], W])
@@ -280,14 +288,14 @@ def grown(
 
 
 def touched_sides(at: JointRows) -> NDArray[np.int64]:
-    """(n,) the side of a rigid stop that a row rests against; 0: none."""
+    """(n,) side of the rigid stop that a row is in contact with; 0 if none."""
     rigid = np.array([not is_elastic(row) for row in at.rows], dtype=bool)
     sides = [np.where(rigid & (at.beyond(side) >= -TOUCH_TOLERANCE), side, 0) for side in (1, -1)]
     return np.asarray(np.where(sides[0] != 0, sides[0], sides[1]))
 
 
-def _bounds(own: JointRows, touched: NDArray[np.int64]) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-    """Least and largest forces at rest, then while sliding; a rigid stop pushes back with whatever it takes."""
+def _force_bounds(own: JointRows, touched: NDArray[np.int64]) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    """Smallest and largest forces at rest, then while sliding; a rigid stop pushes with any force needed."""
     (least, most), (onward, backward) = own.static_bounds, own.sliding_bounds
     least, onward = (np.where(touched > 0, -np.inf, each) for each in (least, onward))
     most, backward = (np.where(touched < 0, np.inf, each) for each in (most, backward))

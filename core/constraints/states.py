@@ -1,4 +1,4 @@
-"""States as callers give them: one, or arrays of states."""
+"""Validation of states given by callers: one state, or arrays of states."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 
 
 def one_state(compiled: Compiled, q: Any) -> Array:
-    """q as one state (nq,), a copy, or a ModelError."""
+    """A copy of q as one state (nq,). Raises ModelError if it is not one state."""
     array = states_of(q, compiled.nq, "q")
     if array.ndim > 1:
         raise ModelError(f"q has shape {array.shape}; one state is needed.", remedy="Give the states one by one.")
@@ -23,7 +23,7 @@ def one_state(compiled: Compiled, q: Any) -> Array:
 
 
 def states_of(given: Any, size: int, word: str) -> Array:
-    """(…, size) one state or an array of states as floats, or a ModelError. word : "q" or "v"."""
+    """(…, size) one state or an array of states as floats. Raises ModelError if the size differs. word : "q" or "v"."""
     try:
         array = np.asarray(given, dtype=float)
     except (TypeError, ValueError):
@@ -37,6 +37,6 @@ def states_of(given: Any, size: int, word: str) -> Array:
 
 
 def per_state(array: Array, leading: tuple[int, ...]) -> Array:
-    """The array once for every state, (n, size)."""
+    """(n, size) the array broadcast to all states."""
     size = array.shape[-1]
     return np.broadcast_to(array, (*leading, size)).reshape(math.prod(leading), size)

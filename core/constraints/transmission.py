@@ -1,4 +1,4 @@
-"""How the forces of what holds go through the joints: wrenches that are linear in the multipliers.
+"""Transmission of constraint forces through the joints: reaction wrenches as linear functions of the multipliers.
 
 What holds exerts F = Rᵀ λ on the b of each of its sides; λ: multipliers of its rows, R = ∂(rows)/∂(motion of b against
 a). The cut joint of a side bears it all. What it contributes to the forces behind a tree joint does not pass through
@@ -26,32 +26,34 @@ Array = NDArray[np.float64]
 
 @once
 def bearing_pairs(compiled: Compiled) -> BearingPairs:
-    """Which joints of a machine bear the wrench of which row."""
+    """Pairs of joint and constraint row for which the joint carries the row's wrench."""
     sides = compiled.constraints.sides()
-    return _pairs(compiled, [(side, list(range(rows.start, rows.stop))) for _, side, rows in sides])
+    return _new_bearing_pairs(compiled, [(side, list(range(rows.start, rows.stop))) for _, side, rows in sides])
 
 
 @once
-def _closing_pairs_of(compiled: Compiled) -> BearingPairs:
+def _closing_bearing_pairs(compiled: Compiled) -> BearingPairs:
     coordinates = compiled.program.tracer.cut_coordinates
-    return _pairs(compiled, [(side, [i]) for i, coordinate in enumerate(coordinates) for side in coordinate.sides])
+    return _new_bearing_pairs(
+        compiled, [(side, [i]) for i, coordinate in enumerate(coordinates) for side in coordinate.sides]
+    )
 
 
-def _pairs(compiled: Compiled, sides: Sequence[tuple[Side, Sequence[int]]]) -> BearingPairs:
+def _new_bearing_pairs(compiled: Compiled, sides: Sequence[tuple[Side, Sequence[int]]]) -> BearingPairs:
     return pairs_of(compiled.topology, compiled.program.joint_index, sides)
 
 
 class Transmission(NamedTuple):
-    """Of states q all that is evaluated for these wrenches."""
+    """Linear map from multipliers to joint wrenches, evaluated at states q."""
 
     pairs: BearingPairs
     wrenches: Array
-    """(…, pairs, 6) what a multiplier of one sends through the joint, at b's origin in world axes."""
+    """(…, pairs, 6) joint wrench of a unit multiplier, at b's origin in world axes."""
     shape: tuple[int, int]
-    """Numbers of joints and of rows."""
+    """Number of joints and of rows."""
 
     def through(self, multipliers: Array) -> Array:
-        """(…, joints, 6) the wrenches of multipliers (…, rows), parent side on child side."""
+        """(…, joints, 6) wrenches of multipliers (…, rows), parent side on child side."""
         borne = multipliers[..., self.pairs.rows, None] * self.wrenches
         result = np.zeros((*borne.shape[:-2], self.shape[0], 6))
         if len(self.pairs.starts):
@@ -61,7 +63,7 @@ class Transmission(NamedTuple):
 
     @property
     def matrix(self) -> Matrix:
-        """(6 joints, rows) the same of one state as a matrix in compressed rows."""
+        """(6 joints, rows) the map at one state as a matrix in compressed rows."""
         import scipy.sparse
 
         rows = 6 * self.pairs.joints[:, None] + np.arange(6)
@@ -71,17 +73,17 @@ class Transmission(NamedTuple):
 
 
 def transmission(compiled: Compiled, q: Any, p: Values) -> Transmission:
-    """At states q (…, nq)."""
-    return _transmission(compiled, q, p, bearing_pairs(compiled), "constraint_sides", len(compiled.rows))
+    """Map from constraint multipliers to joint wrenches at states q (…, nq)."""
+    return _evaluated_transmission(compiled, q, p, bearing_pairs(compiled), "constraint_sides", len(compiled.rows))
 
 
 def closing_transmission(compiled: Compiled, q: Any, p: Values) -> Transmission:
-    """The same of forces along coordinates of joints that close loops, in the order of "cut_values"."""
+    """Map from forces along coordinates of loop-closing joints, in the order of "cut_values", to joint wrenches."""
     count = len(compiled.program.tracer.cut_coordinates)
-    return _transmission(compiled, q, p, _closing_pairs_of(compiled), "cut_sides", count)
+    return _evaluated_transmission(compiled, q, p, _closing_bearing_pairs(compiled), "cut_sides", count)
 
 
-def _transmission(
+def _evaluated_transmission(
     compiled: Compiled, q: Any, p: Values, borne: BearingPairs, function: str, count: int
 ) -> Transmission:
     names = compiled.joint_names

@@ -1,1 +1,1 @@
-"""Machines as control sees them: linear systems with inputs and outputs, feedback, operating points."""
+"""Control view of machines: linear systems with inputs and outputs, feedback, operating points."""

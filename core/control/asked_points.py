@@ -1,4 +1,4 @@
-"""Operating points that the document asks for, by name: what their rows say to a problem."""
+"""Operating points defined in the document, and their rows as requests to a trim problem."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from core.model.parameters import finite_value_of
 
 
 def asked_point(model: Model, name: str) -> Trim:
-    """The operating point of this name. Raises ModelError with near misses, or saying that there are none."""
+    """Return the document's operating point with this name. Raises ModelError with similar names, or saying that there
+    are none."""
     if not model.operating_points:
         raise ModelError(
-            f"There is no operating point '{name}': the document asks for none.",
+            f"There is no operating point '{name}': the document has none.",
             remedy="Save one in the panel Operating point, or add a ks.Trim.",
         )
     found: Trim = model.find("operating_points", name)
@@ -21,7 +22,8 @@ def asked_point(model: Model, name: str) -> Trim:
 
 
 def ask(row: Any, asked: TrimRow, values: Any, where: str) -> None:
-    """Say to a row of an `OperatingPoint` what the document asks of it. values : of all parameters, by name"""
+    """Apply a row of the document's operating point to a row of an `OperatingPoint`. values : of all parameters, by
+    name"""
 
     def number(field: str) -> float | None:
         value = getattr(asked, field)

@@ -1,4 +1,4 @@
-"""Linear systems in descriptor form: all coordinates, accelerations and multipliers as they stand in the equations.
+"""Linear systems in descriptor form, with all coordinates, accelerations and constraint multipliers as states.
 
     E ż = A z + B w,   y = C z + D w,   z = (ξ, v, a, λ, x)
 
@@ -26,8 +26,8 @@ Complex = NDArray[np.complex128]
 
 @dataclass(frozen=True, eq=False)
 class DescriptorSystem:
-    """E, A : (n, n), B : (n, m), C : (p, n), D : (p, m), SI, for deviations from the state q (nq,), v, a (nv,), y0
-    (p,).
+    """Descriptor system E ẋ = A x + B w, y = C x + D w. E, A : (n, n), B : (n, m), C : (p, n), D : (p, m), SI, for
+    deviations from the state q (nq,), v, a (nv,), y0 (p,).
 
     State names: of a speed "joint.q" the displacement along it, "joint.v", "joint.a"; "loop.row.force" the multipliers;
     states of force elements
@@ -48,7 +48,7 @@ class DescriptorSystem:
 
     @property
     def poles(self) -> Complex:
-        """Finite generalised eigenvalues of (A, E), 1/s, where constraints are not redundant."""
+        """Finite generalised eigenvalues of (A, E), 1/s; valid if no constraint is redundant."""
         import scipy.linalg
 
         alpha, beta = scipy.linalg.eigvals(self.A, self.E, homogeneous_eigvals=True)
@@ -57,7 +57,7 @@ class DescriptorSystem:
         return np.asarray(alpha[finite] / beta[finite], dtype=complex)
 
     def frequency_response(self, omega: ArrayLike) -> Complex:
-        """(k, p, m) C (iω E − A)⁻¹ B + D at ω, rad/s; of redundant multipliers the least."""
+        """Return (k, p, m) C (iω E − A)⁻¹ B + D at ω, rad/s; redundant multipliers are those of minimum norm."""
         rates = np.atleast_1d(np.asarray(omega, dtype=float))
         found = [
             self.C @ (np.linalg.pinv(1j * rate * self.E - self.A, rcond=1e-13) @ self.B) + self.D for rate in rates
@@ -68,8 +68,8 @@ class DescriptorSystem:
 def descriptor(
     held: HeldState, e: Equations, y: OutputSlopes, a: Array, seen: Array, names: tuple[tuple[str, ...], ...]
 ) -> DescriptorSystem:
-    """About a held state. e : derivatives by all states, columns of inputs; seen : (p, m) y by the inputs at once;
-    names : of speeds, states of force elements, inputs, outputs"""
+    """Build the descriptor system about a closed state. e : derivatives by all states, columns of inputs; seen : (p, m)
+    direct effect of the inputs on y; names : of speeds, states of force elements, inputs, outputs"""
     speeds, states, inputs, outputs = names
     G, mass = dense(held.rows), held.constraints.compiled.mass_matrix(held.q, held.constraints.p)
     nv, nx, m, rows = len(speeds), len(states), len(inputs), len(G)

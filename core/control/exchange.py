@@ -1,4 +1,4 @@
-"""Linear systems for other programs: python-control, NumPy's archives, MATLAB's files."""
+"""Exchange of linear systems with other programs: python-control, NumPy archives, MATLAB files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ NAMES = ("state_names", "input_names", "output_names")
 
 
 class Read(NamedTuple):
-    """What another program says of a system: matrices, names, units of states, inputs and outputs, the point."""
+    """Linear system read from another program: matrices, names, units of states, inputs and outputs, operating
+    point."""
 
     A: Array
     B: Array
@@ -27,17 +28,17 @@ class Read(NamedTuple):
     names: tuple[tuple[str, ...], ...]
     units: tuple[tuple[str, ...], ...]
     point: tuple[Array, ...]
-    """x0, u0, y0, residual."""
+    """Operating point: x0, u0, y0, residual."""
 
 
 def to_control(system: Any) -> Any:
-    """control.StateSpace with our names, whose dots python-control does not take in signals: they become '_'."""
+    """Convert to control.StateSpace with our signal names; dots, which python-control does not accept, become '_'."""
     try:
         import control
     except ImportError:
         raise ModelError(
             "python-control is not installed.",
-            remedy="Install it (pip install control, or kinetostat[control]), or take to_scipy().",
+            remedy="Install it (pip install control, or kinetostat[control]), or use to_scipy().",
         ) from None
     names = {
         word: [each.replace(".", "_") for each in getattr(system, f"{word[:-1]}_names")]
@@ -47,10 +48,12 @@ def to_control(system: Any) -> Any:
 
 
 def from_control(system: Any) -> Read:
-    """A continuous state space of python-control. Raises ModelError for one in discrete time."""
+    """Convert a continuous state space of python-control. Raises ModelError for one in discrete time."""
     if getattr(system, "dt", 0) not in (0, None):
         raise ModelError(
-            f"The system has steps of {system.dt} s.", where="system", remedy="Give one in continuous time."
+            f"The system is in discrete time, with steps of {system.dt} s.",
+            where="system",
+            remedy="Give a system in continuous time.",
         )
     A, B, C, D = (np.asarray(each, dtype=float) for each in (system.A, system.B, system.C, system.D))
     names = tuple(tuple(getattr(system, f"{word}_labels")) for word in ("state", "input", "output"))
@@ -60,14 +63,14 @@ def from_control(system: Any) -> Read:
 
 
 def to_npz(system: Any, path: str | os.PathLike[str]) -> None:
-    """Matrices, operating point, names and units."""
+    """Write matrices, operating point, names and units to a NumPy archive."""
     out = io.BytesIO()
     np.savez(out, **_arrays(system))
     _write(path, out.getvalue())
 
 
 def from_npz(path: str | os.PathLike[str]) -> Read:
-    """What `to_npz` wrote; nothing in the file is run. Raises FileError."""
+    """Read a file written by `to_npz` without executing anything in it. Raises FileError."""
     try:
         with np.load(path, allow_pickle=False) as found:
             data = {name: found[name] for name in found.files}
@@ -77,12 +80,14 @@ def from_npz(path: str | os.PathLike[str]) -> Read:
         return Read(A, B, C, D, names, units, tuple(point))
     except (OSError, KeyError, ValueError, TypeError) as error:
         raise FileError(
-            f"It holds no linear system: {error}.", file=str(path), remedy="Choose a file that `to_npz` wrote."
+            f"The file does not contain a linear system: {error}.",
+            file=str(path),
+            remedy="Choose a file written by `to_npz`.",
         ) from None
 
 
 def to_mat(system: Any, path: str | os.PathLike[str]) -> None:
-    """The same as MATLAB reads it: ss(A, B, C, D, 'StateName', cellstr(state_names), …)."""
+    """Write a MATLAB file with the same content, for ss(A, B, C, D, 'StateName', cellstr(state_names), …)."""
     from scipy.io import savemat
 
     arrays = _arrays(system)

@@ -1,4 +1,4 @@
-"""State feedback that is best for a quadratic cost (LQR): w = u0 − K (x − x0), ∫ xᵀ Q x + wᵀ R w dt least.
+"""State feedback that minimises a quadratic cost (LQR): w = u0 − K (x − x0) with least ∫ xᵀ Q x + wᵀ R w dt.
 
 The gain solves the algebraic Riccati equation (Kalman, 1960; Anderson and Moore, Optimal Control, 3). Applied, it is
 part of the document: a formula per actuator, and a parameter per gain, so that each is a slider.
@@ -24,13 +24,13 @@ Complex = NDArray[np.complex128]
 Weights = Mapping[str, float] | ArrayLike | None
 
 NO_GAIN = 1e-12
-"""Part of the largest gain up to which one is left out of the formulas."""
+"""Fraction of the largest gain below which a gain is left out of the formulas."""
 
 
 @dataclass(frozen=True, eq=False)
 class Feedback:
-    """K : (m, n) gains, SI; cost : (n, n) P, xᵀ P x is the cost from x; poles : (n,) of the closed loop, 1/s; system :
-    what was controlled; Q : (n, n) and R : (m, m) weights."""
+    """LQR feedback. K : (m, n) gains, SI; cost : (n, n) P, xᵀ P x is the cost from x; poles : (n,) of the closed loop,
+    1/s; system : controlled system; Q : (n, n) and R : (m, m) weights."""
 
     K: Array
     cost: Array
@@ -41,8 +41,8 @@ class Feedback:
 
     @property
     def weights(self) -> tuple[tuple[str, float, str], ...]:
-        """(state or input, weight of its square, unit) of what is weighed: units with which all terms of the sum are
-        pure numbers and can be added."""
+        """Weights as (state or input, weight of its square, unit), with units that make all terms of the cost
+        dimensionless."""
         s = self.system
         groups = (s.state_names, np.diag(self.Q), s.units.states), (s.input_names, np.diag(self.R), s.units.inputs)
         return tuple(
@@ -52,51 +52,51 @@ class Feedback:
         )
 
     def gain(self, input_name: str, state_name: str) -> float:
-        """One entry of K by names."""
+        """Return one entry of K by the names of input and state."""
         return float(self.K[self.system.input_names.index(input_name), self.system.state_names.index(state_name)])
 
     def closed_loop(self) -> LinearSystem:
-        """The system with the feedback: ẋ = (A − B K) x, inputs are added to it."""
+        """Return the closed-loop system ẋ = (A − B K) x, whose inputs are added to the feedback."""
         import dataclasses
 
         s = self.system
         return dataclasses.replace(s, A=s.A - s.B @ self.K, C=s.C - s.D @ self.K, modes=())
 
     def applied(self, model: Model) -> Model:
-        """The model with the feedback as formulas of its actuators: forces in joints, laws of force elements.
+        """Return the model with the feedback as formulas of its actuators: forces in joints, laws of force elements.
 
         Raises ModelError where an input or a state has no place in a formula.
         """
         s = self.system
         names = signal_names(model.expanded)
         for k, state in enumerate(s.state_names):
-            if state not in names and np.max(np.abs(self.K[:, k]), initial=0.0) > self._small:
+            if state not in names and np.max(np.abs(self.K[:, k]), initial=0.0) > self._small_gains:
                 raise ModelError(
-                    f"No formula can use the state '{state}'.",
+                    f"The state '{state}' cannot be used in a formula.",
                     where="feedback",
-                    remedy="Choose independent coordinates that joints have (`coordinates`).",
+                    remedy="Choose coordinates of joints as independent ones (`coordinates`).",
                 )
         for name in s.input_names:
             model = self._with_law(model, name)
         return model
 
     @property
-    def _small(self) -> float:
+    def _small_gains(self) -> float:
         return NO_GAIN * float(np.max(np.abs(self.K), initial=0.0))
 
     def _with_law(self, model: Model, name: str) -> Model:
-        """One input as a formula."""
+        """Return the model with the feedback law of one input as a formula."""
         s, m = self.system, self.system.input_names.index(name)
         owner, _, what = name.rpartition(".")
         if what not in ("tau", "input"):
             raise ModelError(
-                f"The input '{name}' has no place for a formula.",
+                f"The input '{name}' cannot be given by a formula.",
                 where="feedback",
-                remedy="Take joint.tau, or force.input of a force element.",
+                remedy="Use joint.tau, or force.input of a force element.",
             )
         terms = [repr(float(s.u0[m]))] if s.u0[m] else []
         for n, state in enumerate(s.state_names):
-            if abs(self.K[m, n]) <= self._small:
+            if abs(self.K[m, n]) <= self._small_gains:
                 continue
             parameter = edits.unused_name(model, "parameters", f"gain_{name}_{state}".replace(".", "_"))
             model = edits.add(
@@ -116,39 +116,45 @@ class Feedback:
 
 
 def _joint_of(model: Model, speed: str) -> tuple[str, str]:
-    """(joint, coordinate) of a speed's name."""
+    """Return (joint, coordinate) for the name of a speed."""
     joints = {joint.name for joint in model.expanded.joints}
     if speed in joints:
         return speed, ""
     joint, _, coordinate = speed.rpartition(".")
     if joint not in joints:
-        raise ModelError(f"'{speed}' is no joint of the document.", where="feedback", remedy="Give the body a joint.")
+        raise ModelError(
+            f"'{speed}' does not belong to a joint of the document.",
+            where="feedback",
+            remedy="Connect the body by a joint.",
+        )
     return joint, coordinate
 
 
 def lqr(system: LinearSystem, Q: Weights = None, R: Weights = None) -> Feedback:
-    """The gain by Q (n, n) or (n,) or by state name, default 1 of all; R (m, m), (m,) or by input name, default 1.
+    """Compute the LQR gain for Q (n, n), (n,) or by state name, and R (m, m), (m,) or by input name; weights default to
+    1.
 
     Raises ModelError where the inputs do not reach a mode that grows, or weights have the wrong shape or sign.
     """
     import scipy.linalg
 
-    weights = _matrix(Q, system.state_names, "state"), _matrix(R, system.input_names, "input")
+    weights = _weight_matrix(Q, system.state_names, "state"), _weight_matrix(R, system.input_names, "input")
     if not system.input_names:
-        raise ModelError("The system has no inputs.", where="inputs", remedy="Name some when you linearise.")
+        raise ModelError("The system has no inputs.", where="inputs", remedy="Name inputs when linearising.")
     spectrum = np.linalg.eigvalsh(weights[0]) if len(weights[0]) else np.zeros(1)
     if spectrum[0] < -NO_GAIN * max(1.0, spectrum[-1]):
-        raise ModelError("Q is negative somewhere.", where="Q", remedy="Give states weights of 0 or above.")
+        raise ModelError("Q is not positive semidefinite.", where="Q", remedy="Give states weights of at least 0.")
     if np.linalg.eigvalsh(weights[1])[0] <= 0.0:
-        raise ModelError("R is not positive.", where="R", remedy="Give each input a weight above 0.")
+        raise ModelError("R is not positive definite.", where="R", remedy="Give each input a weight above 0.")
     try:
         cost = scipy.linalg.solve_continuous_are(system.A, system.B, *weights)
     except (np.linalg.LinAlgError, ValueError):
         remarks = [text for text in system.remarks() if "not reached" in text]
         raise ModelError(
-            "No feedback is best: " + (" ".join(remarks) or "the Riccati equation has no stabilising solution."),
+            "There is no optimal feedback: "
+            + (" ".join(remarks) or "the Riccati equation has no stabilising solution."),
             where="feedback",
-            remedy="Take further inputs, or weights on the states that drift.",
+            remedy="Add inputs, or weights on the states that drift.",
         ) from None
     K = np.linalg.solve(weights[1], system.B.T @ cost)
     poles = np.linalg.eigvals(system.A - system.B @ K).astype(complex)
@@ -161,7 +167,7 @@ def _per_square(unit: str) -> str:
     return f"1/({unit})²" if set(unit) & set("/·") else f"1/{unit}²"
 
 
-def _matrix(given: Any, names: tuple[str, ...], word: str) -> Array:
+def _weight_matrix(given: Any, names: tuple[str, ...], word: str) -> Array:
     if given is None:
         return np.eye(len(names))
     if isinstance(given, Mapping):

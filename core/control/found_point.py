@@ -1,4 +1,4 @@
-"""What an operating point came to: the state, what is off, and what to begin from it."""
+"""Result of the search for an operating point: the state, its residuals, and a run that starts from it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 SOLVED = 1e-10
-"""Part of the sizes of what is compared up to which a row counts as fulfilled."""
+"""Relative residual up to which a row counts as fulfilled."""
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What an operating point came to. `solved` : whether all that must hold does; `message` : what does not, and why.
+    """Result of the search for an operating point. `solved` : True if all requirements are fulfilled; `message` : the
+    requirements that are not fulfilled, and why.
 
     q (nq,), v, a, tau (nv,), x (nx,), multipliers (rows,); inputs : values of those that were free; parameters : of
     all; values : by row; residuals : by row, value − what was asked; acting : bounds that act; iterations; system : the
@@ -48,25 +49,25 @@ class Found:
     values: Mapping[str, float]
     residuals: Mapping[str, float]
     missing: Mapping[str, float]
-    """Force, N or N·m, by which independent coordinates are out of balance."""
+    """Unbalanced force, N or N·m, at each independent coordinate."""
     acting: tuple[str, ...]
     iterations: int
     system: LinearSystem
     saturated: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     targets: tuple[str, ...] = ()
-    """Rows that are targets."""
+    """Names of the rows that are targets."""
 
     @property
     def stable(self) -> bool:
-        """Whether small motions there die away or stay small (no pole to the right, within rounding)."""
+        """True if small motions about the point decay or stay bounded (no pole in the right half-plane, within rounding
+        error)."""
         poles = self.system.poles
         size = float(np.max(np.abs(poles), initial=0.0))
         return bool(np.max(poles.real, initial=0.0) <= 1e-6 * max(size, 1e-3))
 
     @property
     def verdict(self) -> str:
-        """In how many steps it was found, whether it is stable, which bounds act, how targets were weighed; or what is
-        wrong."""
+        """Summary: number of steps, stability, active bounds and weighting of targets; or what is wrong."""
         if not self.solved:
             return self.message
         words = "stable" if self.stable else "unstable"
@@ -78,7 +79,7 @@ class Found:
 
     @property
     def remark(self) -> str:
-        """How targets were weighed that compete and do not measure the same; empty where none do."""
+        """Explanation of the weighting of competing targets of different dimensions; empty if there are none."""
         missed = [name for name in self.targets if abs(self.residuals[name]) > SOLVED]
         known = dict(zip(self.system.output_names, self.system.units.outputs, strict=True))
         units = dict.fromkeys(known.get(name, "") or "pure numbers" for name in missed)
@@ -90,20 +91,20 @@ class Found:
         )
 
     def met(self) -> Found:
-        """The point itself. Raises ModelError where it does not fulfil what was asked."""
+        """Return the point itself. Raises ModelError if it does not fulfil the requirements."""
         if not self.solved:
             remedy = "" if f". {FREE}" in self.message else "Change its rows, or begin elsewhere."
             raise ModelError(self.message, where="operating point", remedy=remedy)
         return self
 
     def run(self, duration: float, **options: Any) -> Run:
-        """A run that begins here, with the forces, inputs and parameters of the point. options : those of `simulate`"""
+        """Simulate from this point, with its forces, inputs and parameters. options : those of `simulate`"""
         from core.simulation import simulate
 
         return simulate(self.mech, duration, **(self.start | options))
 
     @property
     def start(self) -> dict[str, Any]:
-        """What `simulate(found.mech, …)` is given to begin here."""
+        """Keyword arguments with which `simulate(found.mech, …)` starts at this point."""
         begin: dict[str, Any] = {"q0": self.q, "v0": self.v, "torque": self.tau, "start": self.t}
         return begin | {"parameters": self.parameters} | ({"x0": self.x} if len(self.x) else {})

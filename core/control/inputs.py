@@ -25,13 +25,13 @@ from core.model.edits import edits
 
 XYZ = ("x", "y", "z")
 LAWS = ("line", "sensor", "joint", "tendon")
-"""Kinds of force elements with a law that an input can be added to."""
+"""Kinds of force elements with a law to which an input can be added."""
 ORDERS = ("", ".rate", ".second")
-"""Suffixes of a driver's value, rate and second rate."""
+"""Suffixes for a driver's value, rate and second rate."""
 
 
 class Input(NamedTuple):
-    """An input: its name, what it measures, and by what of the traces it enters.
+    """An input: its name, dimension, and the parameter, speed or driver row through which it acts.
 
     speed : index of the speed along which it acts; parameter : name of a parameter of the extended model; row : of a
     driver, with order 0 value, 1 rate, 2 second rate of what it moves
@@ -46,7 +46,7 @@ class Input(NamedTuple):
 
 
 def input_names(mech: Mechanism) -> tuple[str, ...]:
-    """All inputs that a machine has, vectors by their components."""
+    """Return all inputs of a machine, vectors by component."""
     model = mech.model.expanded
     of_frames = [f"{frame}.{what}.{axis}" for frame in mech.frame_names for what in ("force", "torque") for axis in XYZ]
     return (
@@ -61,21 +61,22 @@ def input_names(mech: Mechanism) -> tuple[str, ...]:
 
 
 class Inputs:
-    """The inputs of these names; `mech` is the mechanism of the model that has a parameter for each that needs one."""
+    """Inputs with the given names; `mech` is the mechanism of the model extended by a parameter for each input that
+    needs one."""
 
     def __init__(self, mech: Mechanism, names: Sequence[str]) -> None:
         self._given = mech
         self._model: Model = mech.model.expanded
         self.table: list[Input] = []
         for name in names:
-            self.table += self._read(name)
+            self.table += self._input_named(name)
         twice = [each.name for k, each in enumerate(self.table) if each.name in {e.name for e in self.table[:k]}]
         if twice:
-            raise ModelError(f"'{twice[0]}' is an input twice.", where="inputs", remedy="Name it once.")
+            raise ModelError(f"The input '{twice[0]}' is named twice.", where="inputs", remedy="Name it once.")
         changed = self._model is not mech.model.expanded
         self.mech = Mechanism(self._model) if changed else mech
 
-    def _read(self, name: str) -> Iterator[Input]:
+    def _input_named(self, name: str) -> Iterator[Input]:
         owner, _, what = name.rpartition(".")
         mech, model = self._given, self._given.model.expanded
         if what == "tau" and owner in mech.v_names:
@@ -83,45 +84,45 @@ class Inputs:
             turns = speed_dimension(mech, speed) == "angular_velocity"
             return iter([Input(name, "torque" if turns else "force", speed=speed)])
         if what == "tau" and any(cut.name == owner and cut.info.nv == 1 for cut in mech.compiled.cuts):
-            return iter([self._in_cut_joint(name, owner)])
+            return iter([self._cut_joint_input(name, owner)])
         if what == "input" and (force := next((f for f in model.forces if f.name == owner), None)) is not None:
-            return iter([self._in_law(name, force)])
+            return iter([self._law_input(name, force)])
         if what == "signal" and any(driver.name == owner for driver in model.drivers):
-            return self._of_driver(name, owner)
+            return self._driver_input(name, owner)
         if name in mech.p_names:
             return iter([Input(name, model.find("parameters", name).dimension, parameter=name)])
         if name == "gravity" or owner == "gravity":
-            return self._gravity(name, what)
-        return self._on_frame(name)
+            return self._gravity_input(name, what)
+        return self._frame_input(name)
 
-    def _added(self, dimension: str) -> str:
-        """A parameter of value 0, by its name."""
+    def _add_parameter(self, dimension: str) -> str:
+        """Add a parameter of value 0 and return its name."""
         name = edits.unused_name(self._model, "parameters", "added_input")
         known = dimension if dimension in ("acceleration", "force", "torque") else "none"
         self._model = edits.add(self._model, Parameter(name=name, value=0.0, dimension=known))
         return name
 
-    def _in_cut_joint(self, name: str, joint: str) -> Input:
+    def _cut_joint_input(self, name: str, joint: str) -> Input:
         dimension = dual(self._model.find("joints", joint).info.coordinate_dimensions[0])
-        added = self._added(dimension)
+        added = self._add_parameter(dimension)
         motor = edits.unused_name(self._model, "forces", f"{joint}_motor")
         self._model = edits.add(self._model, Force(name=motor, kind="joint", joint=joint, law=f"-({added})"))
         return Input(name, dimension, parameter=added)
 
-    def _in_law(self, name: str, force: Force) -> Input:
+    def _law_input(self, name: str, force: Force) -> Input:
         if force.kind not in LAWS:
             raise ModelError(
                 f"A force element of kind {force.kind} has no law to which an input could be added.",
                 where=f"input '{name}'",
-                remedy=f"Take '{force.b}.force'." if force.kind == "wrench" else "Take a line or joint force.",
+                remedy=f"Use '{force.b}.force'." if force.kind == "wrench" else "Use a line or joint force.",
             )
         dimension = dual(force.along(self._model, None))
-        added = self._added(dimension)
+        added = self._add_parameter(dimension)
         law = added if force.law is None else f"({force.law}) + {added}"
         self._model = edits.change(self._model, "forces", force.name, law=law)
         return Input(name, dimension, parameter=added)
 
-    def _of_driver(self, name: str, driver: str) -> Iterator[Input]:
+    def _driver_input(self, name: str, driver: str) -> Iterator[Input]:
         rows = self._given.compiled.rows
         row = next(k for k, each in enumerate(rows) if each.collection == "drivers" and each.element == driver)
         measured = self._given.model.expanded.find("drivers", driver).along(self._given.model.expanded, 0)
@@ -129,15 +130,15 @@ class Inputs:
         for order in range(3):
             yield Input(name + ORDERS[order], dimensions[order], row=row, order=order)
 
-    def _gravity(self, name: str, what: str) -> Iterator[Input]:
+    def _gravity_input(self, name: str, what: str) -> Iterator[Input]:
         gravity = self._given.model.expanded.world.gravity
         axes = XYZ if name == "gravity" else (what,)
         if gravity.kind != "uniform" or not set(axes) <= set(XYZ):
             uniform = "gravity.x, gravity.y and gravity.z are."
             remedy = f"Of uniform gravity {uniform}" if gravity.kind != "uniform" else f"But {uniform}"
-            raise ModelError(f"'{name}' is no input of this machine.", where="inputs", remedy=remedy)
+            raise ModelError(f"'{name}' is not an input of this machine.", where="inputs", remedy=remedy)
         for axis in axes:
-            added = self._added("acceleration")
+            added = self._add_parameter("acceleration")
             world = self._model.world
             x, y, z = (
                 f"({entry}) + {added}" if axis == own else entry
@@ -147,7 +148,7 @@ class Inputs:
             self._model = dataclasses.replace(self._model, world=dataclasses.replace(world, gravity=changed))
             yield Input(f"gravity.{axis}", "acceleration", parameter=added)
 
-    def _on_frame(self, name: str) -> Iterator[Input]:
+    def _frame_input(self, name: str) -> Iterator[Input]:
         frames = self._given.frame_names
         axes: tuple[str, ...] = XYZ
         head, _, tail = name.rpartition(".")
@@ -160,7 +161,7 @@ class Inputs:
                 f"There is no input '{asked}'.", where="inputs", remedy=near_misses(asked, input_names(self._given))
             )
         for kind in ("torque", "force") if what == "wrench" else (what,):
-            added = {axis: self._added(kind) for axis in axes}
+            added = {axis: self._add_parameter(kind) for axis in axes}
             x, y, z = (added.get(axis, 0.0) for axis in XYZ)
             on_frame = edits.unused_name(self._model, "forces", f"{frame}_input")
             new = Force(name=on_frame, kind="wrench", a=WORLD, b=frame)
@@ -175,5 +176,5 @@ class Inputs:
 
 
 def speed_dimension(mech: Mechanism, speed: int) -> str:
-    """What one of the speeds measures."""
+    """Return the dimension of a speed."""
     return mech.compiled.coordinates.speed_dimensions[speed]

@@ -23,13 +23,14 @@ Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
 NEGLIGIBLE = 1e-10
-"""Part of the largest entry below which a direction of the staircase counts as zero."""
+"""Fraction of the largest entry below which a direction of the staircase form counts as zero."""
 UNREACHED = 1e-9
-"""Part of the most that any mode has below which an input does not reach, or an output not see, a mode."""
+"""Fraction of the largest controllability or observability of any vibration mode below which a mode counts as
+uncontrollable or unobservable."""
 
 
 class Units(NamedTuple):
-    """SI units, as texts, of states, inputs and outputs."""
+    """SI units, as text, of states, inputs and outputs."""
 
     states: tuple[str, ...]
     inputs: tuple[str, ...]
@@ -37,7 +38,7 @@ class Units(NamedTuple):
 
 
 class ModeView(NamedTuple):
-    """A mode as control sees it.
+    """A mode of the system with its controllability and observability.
 
     number : from 1; pole : 1/s; controllability, observability : 0 … 1, what the inputs reach and the outputs see of
     it, relative to the best mode; by_input, by_output : (m,), (p,) the same by each
@@ -52,13 +53,13 @@ class ModeView(NamedTuple):
 
     @property
     def frequency(self) -> float:
-        """Hz; 0 if it does not oscillate."""
+        """Frequency in Hz; 0 if the mode does not oscillate."""
         return abs(self.pole.imag) / (2.0 * math.pi)
 
 
 @dataclass(frozen=True, eq=False)
 class LinearSystem:
-    """ẋ = A x + B w, y = C x + D w for deviations from x0, w0 = u0, y0.
+    """Linear system ẋ = A x + B w, y = C x + D w for deviations from x0, w0 = u0, y0.
 
     A : (n, n), B : (n, m), C : (p, n), D : (p, m), SI. State names are signals: "joint.q", "joint.v", states of force
     elements; of quaternion joints the displacement along a speed. residual : (n,) ẋ at the operating point itself: zero
@@ -102,30 +103,33 @@ class LinearSystem:
 
     @property
     def at_limits(self) -> bool:
-        """Whether some motors are at their limits."""
+        """True if some motors are at their limits."""
         return bool(self.saturated or self.limited or self.overrun)
 
     @property
     def at_rest(self) -> bool:
-        """Whether the operating point is one: else the motion is that about a trajectory."""
+        """True if the operating point is an equilibrium; otherwise the system describes motion about a trajectory."""
         scale = max(1.0, float(np.max(np.abs(self.A), initial=0.0)))
         return bool(np.max(np.abs(self.residual), initial=0.0) <= 1e-8 * scale)
 
     @property
     def poles(self) -> Complex:
-        """(n,) eigenvalues of A, 1/s, by size."""
+        """Eigenvalues (n,) of A, 1/s, by magnitude."""
         found = np.linalg.eigvals(self.A) if len(self.A) else np.zeros(0, dtype=complex)
         return np.asarray(found[np.lexsort((found.imag, np.round(np.abs(found), 9)))], dtype=complex)
 
     @property
     def zeros(self) -> Complex:
-        """Invariant zeros, 1/s: where inputs of this rate show at no output, with those that inputs do not reach or
-        outputs do not see."""
+        """Invariant zeros, 1/s: rates at which inputs do not appear at the outputs, including uncontrollable and
+        unobservable modes."""
         return transmission_zeros(self.A, self.B, self.C, self.D)
 
     def selected(self, inputs: Sequence[str] | str = (), outputs: Sequence[str] | str = ()) -> LinearSystem:
-        """The system with some inputs and outputs, default all. Raises ModelError naming what there is not."""
-        m, p = _places(inputs, self.input_names, "input"), _places(outputs, self.output_names, "output")
+        """Return the system with some inputs and outputs, default all. Raises ModelError naming unknown ones."""
+        m, p = (
+            _indices_of_names(inputs, self.input_names, "input"),
+            _indices_of_names(outputs, self.output_names, "output"),
+        )
         units = Units(
             self.units.states, tuple(self.units.inputs[k] for k in m), tuple(self.units.outputs[k] for k in p)
         )
@@ -142,7 +146,7 @@ class LinearSystem:
         )
 
     def frequency_response(self, omega: ArrayLike) -> Complex:
-        """(k, p, m) C (iω − A)⁻¹ B + D at ω, rad/s; infinite at a pole on the axis."""
+        """Return (k, p, m) C (iω − A)⁻¹ B + D at ω, rad/s; infinite at a pole on the imaginary axis."""
         rates = np.atleast_1d(np.asarray(omega, dtype=float))
         n = len(self.A)
         result = np.empty((len(rates), len(self.C), self.B.shape[1]), dtype=complex)
@@ -154,16 +158,16 @@ class LinearSystem:
         return result
 
     def singular_values(self, omega: ArrayLike) -> Array:
-        """(k, min(p, m)) gains of the frequency response over all directions, largest first."""
+        """Return (k, min(p, m)) singular values of the frequency response, largest first."""
         return np.asarray(np.linalg.svd(self.frequency_response(omega), compute_uv=False))
 
     def dc_gain(self) -> Array:
-        """(p, m) of constant inputs; infinite where a pole is at zero."""
+        """Steady-state gain (p, m) for constant inputs; infinite if a pole is at zero."""
         return np.asarray(self.frequency_response(0.0)[0].real)
 
     def step_response(self, time: ArrayLike) -> Array:
-        """(k, p, m) outputs over times (s, equal steps from 0) of a unit step of each input."""
-        t, n, m = _even(time), len(self.A), self.B.shape[1]
+        """Return (k, p, m) outputs over times (s, equal steps from 0) for a unit step of each input."""
+        t, n, m = _equal_step(time), len(self.A), self.B.shape[1]
         moved = _exponential(np.block([[self.A, self.B], [np.zeros((m, n + m))]]) * (t[1] - t[0] if len(t) > 1 else 0))
         x = np.concatenate([np.zeros((n, m)), np.eye(m)])
         out = np.empty((len(t), len(self.C), m))
@@ -173,12 +177,12 @@ class LinearSystem:
         return out
 
     def impulse_response(self, time: ArrayLike) -> Array:
-        """(k, p, m) of a unit impulse of each input, without what D lets through at once."""
+        """Return (k, p, m) outputs for a unit impulse of each input, without the direct term D."""
         return self.free_response(time, self.B)
 
     def free_response(self, time: ArrayLike, start: ArrayLike) -> Array:
-        """(k, p) or (k, p, r) from states (n,) or (n, r) without inputs."""
-        t, x = _even(time), np.asarray(start, dtype=float)
+        """Return (k, p) or (k, p, r) outputs from initial states (n,) or (n, r) without inputs."""
+        t, x = _equal_step(time), np.asarray(start, dtype=float)
         moved = _exponential(self.A * (t[1] - t[0] if len(t) > 1 else 0))
         out = np.empty((len(t), len(self.C), *x.shape[1:]))
         for k in range(len(t)):
@@ -189,13 +193,13 @@ class LinearSystem:
     # ----------------------------------------------------------------------------------- modes by their names
 
     def mode_views(self) -> tuple[ModeView, ...]:
-        """Each mode with how well inputs reach it and outputs see it, slowest first, conjugate ones once. Modes of a
-        multiple pole are taken together: what reaches one of them is told of all."""
+        """Modes with their controllability and observability, slowest first, conjugate pairs once. Modes of a multiple
+        pole share one value."""
         import scipy.linalg
 
         if not len(self.A):
             return ()
-        scaled, scale = _balanced(self.A)
+        scaled, scale = _balanced_matrix(self.A)
         values, left, right = scipy.linalg.eig(scaled, left=True, right=True)
         reach = np.abs(left.conj().T @ (self.B / scale[:, None]))
         seen = np.abs((self.C * scale) @ right).T
@@ -215,8 +219,8 @@ class LinearSystem:
         )
 
     def remarks(self) -> tuple[str, ...]:
-        """Which joints friction holds, which motors are at their limits, which modes inputs do not reach, and outputs
-        do not see, a sentence each."""
+        """Return sentences on joints stuck by friction, motors at their limits, and uncontrollable and unobservable
+        modes."""
         limits = (
             (self.saturated, "gives its limit of effort"),
             (self.limited, "holds its limit of speed"),
@@ -229,16 +233,17 @@ class LinearSystem:
             if names
         ]
         for mode in self.mode_views():
-            if self.input_names and not self._has_rank(mode.pole, inputs=True):
-                found.append(f"{_named(mode)} is not reached by {_listed(self.input_names)}.")
-            if self.output_names and not self._has_rank(mode.pole, inputs=False):
-                found.append(f"{_named(mode)} is not seen by {_listed(self.output_names)}.")
+            if self.input_names and not self._passes_hautus_test(mode.pole, inputs=True):
+                found.append(f"{_mode_name(mode)} is not reached by {_listed(self.input_names)}.")
+            if self.output_names and not self._passes_hautus_test(mode.pole, inputs=False):
+                found.append(f"{_mode_name(mode)} is not seen by {_listed(self.output_names)}.")
         return tuple(dict.fromkeys(found))
 
-    def _has_rank(self, pole: complex, inputs: bool) -> bool:
-        """Hautus: [λ − A, B] has full rank where the inputs reach all motions of this pole."""
+    def _passes_hautus_test(self, pole: complex, inputs: bool) -> bool:
+        """Return True if [λ − A, B] has full rank (Hautus test), so that the inputs control all motions of this
+        pole."""
         A, W = (self.A, self.B) if inputs else (self.A.T, self.C.T)
-        scaled, scale = _balanced(A)
+        scaled, scale = _balanced_matrix(A)
         moved = W / scale[:, None]
         size = np.linalg.norm(moved, axis=0)
         pencil = np.concatenate([pole * np.eye(len(A)) - scaled, moved / np.where(size > 0.0, size, 1.0)], axis=1)
@@ -247,51 +252,51 @@ class LinearSystem:
 
     @property
     def controllable(self) -> bool:
-        """Whether the inputs reach all modes."""
-        return all(self._has_rank(mode.pole, inputs=True) for mode in self.mode_views())
+        """True if all modes are controllable."""
+        return all(self._passes_hautus_test(mode.pole, inputs=True) for mode in self.mode_views())
 
     @property
     def observable(self) -> bool:
-        """Whether the outputs see all modes."""
-        return all(self._has_rank(mode.pole, inputs=False) for mode in self.mode_views())
+        """True if all modes are observable."""
+        return all(self._passes_hautus_test(mode.pole, inputs=False) for mode in self.mode_views())
 
     # ------------------------------------------------------------------------------------------------- ways out
 
     def to_scipy(self) -> Any:
-        """scipy.signal.StateSpace."""
+        """Convert to scipy.signal.StateSpace."""
         from scipy.signal import StateSpace
 
         return StateSpace(self.A, self.B, self.C, self.D)
 
     def to_control(self) -> Any:
-        """control.StateSpace with our names. Raises ModelError where python-control is not installed."""
+        """Convert to control.StateSpace with our names. Raises ModelError if python-control is not installed."""
         return to_control(self)
 
     @staticmethod
     def from_control(system: Any) -> LinearSystem:
-        """A continuous control.StateSpace as one of ours, about zero."""
-        return _of(from_control(system))
+        """Convert a continuous control.StateSpace; its operating point is zero."""
+        return _system_from(from_control(system))
 
     def to_npz(self, path: str | os.PathLike[str]) -> None:
-        """NumPy's archive: matrices, operating point, names, units. Raises FileError."""
+        """Write matrices, operating point, names and units to a NumPy archive. Raises FileError."""
         to_npz(self, path)
 
     @staticmethod
     def from_npz(path: str | os.PathLike[str]) -> LinearSystem:
-        """What `to_npz` wrote. Raises FileError."""
-        return _of(from_npz(path))
+        """Read a file written by `to_npz`. Raises FileError."""
+        return _system_from(from_npz(path))
 
     def to_mat(self, path: str | os.PathLike[str]) -> None:
-        """MATLAB's file of the same (version 5). Raises FileError."""
+        """Write a MATLAB file (version 5) with the content of `to_npz`. Raises FileError."""
         to_mat(self, path)
 
 
 STACKED = ("A", "B", "C", "D", "x0", "u0", "y0", "residual", "q", "v", "a", "tau", "basis")
-"""What of systems along a run is an array with the time first."""
+"""Fields of linear systems along a run that are stacked in arrays with time first."""
 
 
 class SystemsOfArrays(Sequence[LinearSystem]):
-    """Systems with like names, each made of arrays (n, …) when it is asked for."""
+    """Sequence of systems with equal names, each built from arrays (n, …) on access."""
 
     def __init__(self, like: LinearSystem, time: Array, arrays: Mapping[str, Array]) -> None:
         self._like, self._time, self.arrays = like, time, arrays
@@ -309,7 +314,7 @@ class SystemsOfArrays(Sequence[LinearSystem]):
 
 
 class SystemsInTurn(Sequence[LinearSystem]):
-    """Systems of several kinds, in the order of a run. place : (n, 2) in which of the parts each stands, and where."""
+    """Sequence of systems composed of several sequences. place : (n, 2) index of the sequence, and index in it"""
 
     def __init__(self, parts: Sequence[Sequence[LinearSystem]], place: NDArray[np.int64]) -> None:
         self._parts, self._place = parts, place
@@ -326,7 +331,7 @@ class SystemsInTurn(Sequence[LinearSystem]):
 
 @dataclass(frozen=True, eq=False)
 class LinearSystems:
-    """Linear systems at times of a run, all in the same coordinates, or in others from where `changes` says so.
+    """Linear systems at times of a run, in the same coordinates between the times in `changes`.
 
     A, B, C, D, x0, u0, y0, residual have the time first, where the states are the same all along.
     """
@@ -334,7 +339,7 @@ class LinearSystems:
     time: Array
     systems: Sequence[LinearSystem]
     changes: tuple[tuple[float, tuple[str, ...]], ...] = ()
-    """(time, independent coordinates from there on), of the start first."""
+    """(time, independent coordinates from then on), starting with the initial time."""
 
     def __len__(self) -> int:
         return len(self.systems)
@@ -353,12 +358,12 @@ class LinearSystems:
 
     @property
     def poles(self) -> Complex:
-        """(k, n) of each, followed from one to the next."""
-        return followed([system.poles for system in self.systems])
+        """Poles (k, n) at each time, followed from one to the next."""
+        return matched_rows([system.poles for system in self.systems])
 
 
-def followed(rows: Sequence[Complex]) -> Complex:
-    """(k, n) rows of as many numbers, each in the order in which all together are nearest to those before."""
+def matched_rows(rows: Sequence[Complex]) -> Complex:
+    """Reorder rows of equal length, (k, n), so that each is as near as possible to the one before."""
     import scipy.optimize
 
     ordered: list[Complex] = []
@@ -370,8 +375,8 @@ def followed(rows: Sequence[Complex]) -> Complex:
     return np.array(ordered)
 
 
-def _of(found: Read) -> LinearSystem:
-    """A system that another program gave."""
+def _system_from(found: Read) -> LinearSystem:
+    """Build a linear system from one read from another program."""
     states, inputs, outputs = found.names
     x, w, y, residual = found.point
     A, B, C, D = found[:4]
@@ -379,30 +384,31 @@ def _of(found: Read) -> LinearSystem:
 
 
 def transmission_zeros(A: Array, B: Array, C: Array, D: Array) -> Complex:
-    """Invariant zeros of any system, square or not: the system is reduced until D is square and invertible, where they
-    are the eigenvalues of A − B D⁻¹ C."""
-    scaled, scale = _balanced(A)
+    """Return the invariant zeros of any system, square or not, by reducing it until D is square and invertible; they
+    are then the eigenvalues of A − B D⁻¹ C."""
+    scaled, scale = _balanced_matrix(A)
     B, C = B / scale[:, None], C * scale
     rows, columns = (
         np.max(np.abs(each), axis=k, initial=0.0) for each, k in ((np.hstack([C, D]), 1), (np.vstack([B, D]), 0))
     )
     rows, columns = (np.where(each > 0.0, each, 1.0) for each in (rows, columns))
-    A, B, C, D = _reduced(scaled, B / columns, C / rows[:, None], D / rows[:, None] / columns)
-    A, C, B, D = (each.T for each in _reduced(A.T, C.T, B.T, D.T))
+    A, B, C, D = _reduced_system(scaled, B / columns, C / rows[:, None], D / rows[:, None] / columns)
+    A, C, B, D = (each.T for each in _reduced_system(A.T, C.T, B.T, D.T))
     if not len(A) or not D.size:
         return np.linalg.eigvals(A).astype(complex) if len(A) and not D.size else np.zeros(0, dtype=complex)
     found = np.linalg.eigvals(A - B @ np.linalg.solve(D, C))
     return np.asarray(found[np.lexsort((found.imag, np.round(np.abs(found), 9)))], dtype=complex)
 
 
-def _sizes(A: Array) -> Array:
-    """(r,) largest entries of the rows of a matrix (r, c), 1 of rows that have none."""
+def _row_sizes(A: Array) -> Array:
+    """Return the largest absolute entry of each row of a matrix (r, c) as (r,); 1 for zero rows."""
     found = np.max(np.abs(A), axis=1, initial=0.0)
     return np.where(found > 0.0, found, 1.0)
 
 
-def _reduced(A: Array, B: Array, C: Array, D: Array) -> tuple[Array, Array, Array, Array]:
-    """The same zeros with D of full row rank: outputs that D does not reach fix states, which are taken away."""
+def _reduced_system(A: Array, B: Array, C: Array, D: Array) -> tuple[Array, Array, Array, Array]:
+    """Reduce a system to one with the same zeros and D of full row rank: outputs without direct term fix states, which
+    are removed."""
     size = max(float(np.max(np.abs(each), initial=0.0)) for each in (A, B, C, D)) or 1.0
     while True:
         U, sigma, _ = np.linalg.svd(D) if D.size else (np.eye(len(D)), np.zeros(0), None)
@@ -420,8 +426,8 @@ def _reduced(A: Array, B: Array, C: Array, D: Array) -> tuple[Array, Array, Arra
         A, B = A[:stay, :stay], B[:stay]
 
 
-def _balanced(A: Array) -> tuple[Array, Array]:
-    """(S⁻¹ A S, diagonal of S) with rows and columns of like size."""
+def _balanced_matrix(A: Array) -> tuple[Array, Array]:
+    """Balance a matrix: return (S⁻¹ A S, diagonal of S) with rows and columns of similar size."""
     import scipy.linalg.lapack
 
     if not len(A):
@@ -436,17 +442,19 @@ def _exponential(A: Array) -> Array:
     return np.asarray(scipy.linalg.expm(A)) if len(A) else A
 
 
-def _even(time: ArrayLike) -> Array:
+def _equal_step(time: ArrayLike) -> Array:
     t = np.atleast_1d(np.asarray(time, dtype=float))
     steps = np.diff(t)
     if abs(t[0]) > 0.0 or (len(steps) and not (steps > 0.0).all()) or np.ptp(steps) > 1e-9 * max(t[-1], 1e-300):
         raise ModelError(
-            "The times are not equal steps from 0.", where="time", remedy="Take numpy.linspace(0, duration, count)."
+            "The times do not start at 0 with equal steps.",
+            where="time",
+            remedy="Use numpy.linspace(0, duration, count).",
         )
     return t
 
 
-def _places(asked: Sequence[str] | str, names: Sequence[str], word: str) -> list[int]:
+def _indices_of_names(asked: Sequence[str] | str, names: Sequence[str], word: str) -> list[int]:
     wanted = (asked,) if isinstance(asked, str) else tuple(asked)
     for name in wanted:
         if name not in names:
@@ -455,13 +463,13 @@ def _places(asked: Sequence[str] | str, names: Sequence[str], word: str) -> list
 
 
 def stuck_words(names: Sequence[str]) -> str:
-    """A sentence on coordinates that dry friction holds."""
+    """Return a sentence on coordinates that stick by dry friction."""
     one = len(names) == 1
     held = "is held by dry friction and is no state" if one else "are held by dry friction and are no states"
     return f"{listed(names)} {held}: ask without friction for {'its' if one else 'their'} motion."
 
 
-def _named(mode: ModeView) -> str:
+def _mode_name(mode: ModeView) -> str:
     kind = f"{mode.frequency:.3g} Hz" if mode.frequency else f"λ = {readable(f'{mode.pole.real:.3g}')} 1/s"
     return f"Mode {mode.number}, {kind},"
 

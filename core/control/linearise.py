@@ -1,4 +1,4 @@
-"""`linearise`: the linear system of a machine about a pose and speed, or along a run, with inputs and outputs."""
+"""Function `linearise`: the linear system of a machine about a state, or along a run, with inputs and outputs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from core.control.descriptor import DescriptorSystem
 from core.control.linear_system import LinearSystem, LinearSystems
 from core.control.lineariser import Lineariser, Point, input_points
-from core.control.open_chains import along, open_states
+from core.control.open_chains import open_states, systems_along
 from core.control.operating_point import OperatingPoint
 from core.errors import ModelError
 from core.mechanism import Mechanism
@@ -41,7 +41,7 @@ def linearise(
     friction: bool = True,
     motors: bool = True,
 ) -> LinearSystem | LinearSystems | DescriptorSystem:
-    """The linear system of a machine on the manifold of what holds, exact.
+    """Linearise a machine exactly on its constraint manifold.
 
     machine : a model, a mechanism, or a run
     at : (nq,) position, closed first (default: the rest pose), an `OperatingPoint`'s solution, or the name of one of
@@ -63,24 +63,26 @@ def linearise(
     """
     if driver_as not in ("signal", "acceleration"):
         raise ModelError(
-            f"'{driver_as}' is no way to take a driver.", where="driver_as", remedy="Take 'signal' or 'acceleration'."
+            f"driver_as cannot be '{driver_as}'.", where="driver_as", remedy="Use 'signal' or 'acceleration'."
         )
     if form not in ("minimal", "descriptor"):
-        raise ModelError(f"'{form}' is no form.", where="form", remedy="Take 'minimal' or 'descriptor'.")
+        raise ModelError(f"form cannot be '{form}'.", where="form", remedy="Use 'minimal' or 'descriptor'.")
     for word, names in (("inputs", inputs), ("outputs", outputs), ("coordinates", coordinates)):
         if isinstance(names, str) and (word, names) != ("coordinates", "auto"):
-            raise ModelError(f"{word} is one text.", where=word, remedy=f"Write a list: {word}=['{names}'].")
+            raise ModelError(f"{word} is a single text.", where=word, remedy=f"Write a list: {word}=['{names}'].")
         if wrong := [name for name in names if not isinstance(name, str)]:
-            raise ModelError(f"{wrong[0]!r} is no name.", where=word, remedy="Give names as texts.")
+            raise ModelError(f"{wrong[0]!r} is not a name.", where=word, remedy="Give names as texts.")
     named = () if isinstance(coordinates, str) else tuple(coordinates)
-    points, many = _points(machine, at, v, tau, p, t)
+    points, many = _points_of(machine, at, v, tau, p, t)
     if not points:
-        raise ModelError("There are no times.", where="at", remedy="Name one, or none for all samples of the run.")
+        raise ModelError(
+            "No times are given.", where="at", remedy="Give at least one, or omit `at` for all samples of the run."
+        )
     first = points[0]
     maker = Lineariser(first.mech, inputs, outputs, first.p, driver_as, friction, motors)
     if form == "descriptor":
-        return _one(points, many, maker)
-    if len(points) > 1 and not named and (all_at_once := _of_open_chain(maker, points)) is not None:
+        return _single_system(points, many, maker)
+    if len(points) > 1 and not named and (all_at_once := _open_chain_systems(maker, points)) is not None:
         return all_at_once
     systems: list[LinearSystem] = []
     changes: list[tuple[float, tuple[str, ...]]] = []
@@ -92,23 +94,23 @@ def linearise(
     return LinearSystems(np.array([each.t for each in points]), tuple(systems), tuple(changes)) if many else systems[0]
 
 
-def _one(points: Sequence[Point], many: bool, maker: Lineariser) -> DescriptorSystem:
+def _single_system(points: Sequence[Point], many: bool, maker: Lineariser) -> DescriptorSystem:
     if many:
-        raise ModelError("A descriptor system is of one state.", where="at", remedy="Name one time.")
+        raise ModelError("A descriptor system can be computed for one state only.", where="at", remedy="Give one time.")
     return maker.descriptor_at(points[0])
 
 
-def _of_open_chain(maker: Lineariser, points: Sequence[Point]) -> LinearSystems | None:
-    """All points at once, where nothing holds the machine."""
+def _open_chain_systems(maker: Lineariser, points: Sequence[Point]) -> LinearSystems | None:
+    """Linearise at all points at once, for machines without constraints; None if that is not possible."""
     q, v, tau = (np.array([getattr(point, name) for point in points]) for name in ("q", "v", "tau"))
     p = maker.values(points[0].p)
     states = open_states(maker.mech, p, q, v, tau, np.array([point.t for point in points]), maker.motors)
-    return along(maker, states, lambda k: maker.at(points[k])) if states.free.any() else None
+    return systems_along(maker, states, lambda k: maker.at(points[k])) if states.free.any() else None
 
 
-def _points(machine: Any, at: Any, v: Any, tau: Any, p: Values, t: float) -> tuple[list[Point], bool]:
+def _points_of(machine: Any, at: Any, v: Any, tau: Any, p: Values, t: float) -> tuple[list[Point], bool]:
     if hasattr(machine, "computed_channels"):
-        return _of_run(machine, at)
+        return _points_of_run(machine, at)
     mech = machine if isinstance(machine, Mechanism) else Mechanism(machine)
     if isinstance(at, str):
         at = OperatingPoint(mech, at, p=p).solve().met()
@@ -118,14 +120,14 @@ def _points(machine: Any, at: Any, v: Any, tau: Any, p: Values, t: float) -> tup
     return [input_points(mech, at, v, tau, p, t)], False
 
 
-def _of_run(run: Any, at: Any) -> tuple[list[Point], bool]:
+def _points_of_run(run: Any, at: Any) -> tuple[list[Point], bool]:
     times = np.atleast_1d(np.asarray(run.time if at is None else at, dtype=float))
     outside = times[(times < run.time[0]) | (times > run.time[-1]) | ~np.isfinite(times)]
     if len(outside):
         raise ModelError(
             f"The run has no time {outside[0]:g} s.",
             where="at",
-            remedy=f"Name times from {run.time[0]:g} to {run.time[-1]:g} s.",
+            remedy=f"Give times from {run.time[0]:g} to {run.time[-1]:g} s.",
         )
     mech = run.mech
     values = run.settings.values_of(mech.p_names)

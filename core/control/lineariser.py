@@ -1,4 +1,4 @@
-"""Linear systems of one machine at many states: what `linearise` and operating points evaluate."""
+"""Linearisation of one machine at many states, for `linearise` and operating points."""
 
 from __future__ import annotations
 
@@ -31,13 +31,15 @@ from core.traces.derivatives import Equations, derivatives
 Array = NDArray[np.float64]
 
 WORST_CONDITION = 1e6
-"""Condition of the motions in the independent coordinates of a run from which on others are chosen."""
+"""Condition number of the motions in the independent coordinates above which other coordinates are chosen along a run.
+"""
 NOT_UNIQUE = 1e-7
-"""Part of an output's slope by forces of what holds up to which redundancy does not show in it."""
+"""Fraction of an output's derivative by constraint forces below which it counts as independent of redundant
+constraints."""
 
 
 class Point(NamedTuple):
-    """A state: q (nq,), v, tau (nv,), x (nx,) or None at rest, p (n_p,), t s; a (nv,) where it is known."""
+    """A state: q (nq,), v, tau (nv,), x (nx,) or None for states of force elements at rest, p (n_p,), t s."""
 
     mech: Mechanism
     q: Array
@@ -49,7 +51,8 @@ class Point(NamedTuple):
 
 
 def input_points(mech: Mechanism, at: Any, v: Any, tau: Any, p: Values, t: float) -> Point:
-    """A state as scripts give it. at : (nq,), default the rest pose; v, tau : (nv,) or by name"""
+    """Convert a state from the forms that scripts give. at : (nq,), default the home configuration; v, tau : (nv,) or
+    by name"""
     values = mech.parameter_values(p)
     rest = mech.rest() if p is None else mech.rest(values)
     q = rest if at is None else one_state(mech.compiled, at)
@@ -57,7 +60,7 @@ def input_points(mech: Mechanism, at: Any, v: Any, tau: Any, p: Values, t: float
 
 
 def effort_values(mech: Mechanism, tau: Any) -> Array:
-    """(nv,) joint forces, given so or by name. Raises ModelError."""
+    """Return joint forces (nv,) given as an array or by name. Raises ModelError."""
     if not isinstance(tau, Mapping):
         return np.zeros(mech.nv) if tau is None else np.asarray(tau, dtype=float)
     unknown = next((name for name in tau if name not in mech.v_names), None)
@@ -67,7 +70,7 @@ def effort_values(mech: Mechanism, tau: Any) -> Array:
 
 
 class Lineariser:
-    """Linear systems of one machine, one choice of inputs and outputs: traced once, evaluated at many states."""
+    """Linearises one machine with fixed inputs and outputs: derivatives are built once and evaluated at many states."""
 
     def __init__(
         self,
@@ -87,59 +90,61 @@ class Lineariser:
         self.derivatives = derivatives(self.mech.compiled.program, self._parameters)
         self.outputs = Outputs(self.mech, outputs, self._parameters, self.values(p))
         self._holding: tuple[tuple[bytes, float], PositionConstraints] | None = None
-        self._driven = _Driven(self.mech, self.inputs.table, driver_as)
+        self._driven = _DriverStates(self.mech, self.inputs.table, driver_as)
 
     def values(self, p: Array) -> Array:
-        """(n_p,) parameters of the model with one for each input, from those of the model itself."""
+        """Extend the model's parameter values by those of the added inputs: (n_p,)."""
         if len(p) == len(self.mech.p_names):
             return np.asarray(p, dtype=float)
         return self.mech.parameter_values(dict(zip(self.given.p_names, p, strict=True)))
 
     @cached_property
     def size(self) -> float:
-        """The machine's own size, m."""
+        """Characteristic length of the machine, m."""
         return size_of(self.mech.compiled, None)
 
-    def bound(self, point: Point) -> Array:
-        """(m,) values of the inputs at a point of the given machine; 0 of those added to it."""
+    def input_values(self, point: Point) -> Array:
+        """Return the input values (m,) at a point of the given machine; added inputs are 0."""
         p = self.values(point.p)
         found = []
         for each in self.inputs.table:
             of_parameter = p[self.mech.p_names.index(each.parameter)] if each.parameter else 0.0
-            base = self._gravity(each, point) if each.name.startswith("gravity.") else 0.0
+            base = self._gravity_component(each, point) if each.name.startswith("gravity.") else 0.0
             found.append(point.tau[each.speed] if each.speed >= 0 else of_parameter + base)
         return np.array(found, dtype=float)
 
-    def pushed(self, point: Point, values: Array) -> Point:
-        """A point of the extended machine with these values (m,) of the inputs."""
+    def with_input_values(self, point: Point, values: Array) -> Point:
+        """Return the point of the extended machine with these input values (m,)."""
         tau, p = point.tau.copy(), np.array(point.p)
         for each, value in zip(self.inputs.table, values, strict=True):
             if each.speed >= 0:
                 tau[each.speed] = value
             elif each.parameter:
-                base = self._gravity(each, point) if each.name.startswith("gravity.") else 0.0
+                base = self._gravity_component(each, point) if each.name.startswith("gravity.") else 0.0
                 p[self.mech.p_names.index(each.parameter)] = value - base
         return point._replace(tau=tau, p=p)
 
     def at(
         self, point: Point, named: Sequence[str] = (), kept: Sequence[str] = (), motors: bool | None = None
     ) -> LinearSystem:
-        """The system at a state. named : independent speeds; kept : those to go on with as long as they do well; motors
-        : whether limits of motors act, default as said of all states."""
+        """Return the linear system at a state. named : independent speeds; kept : previous ones, to be kept while well
+        conditioned; motors : True if motor limits act, default as in the constructor"""
         mech, p = self.mech, self.values(point.p)
-        at = self._held_at(point, named, kept, self.motors if motors is None else motors)
+        at = self._constrained_state(point, named, kept, self.motors if motors is None else motors)
         held, slopes, a, x, chosen = at.state, at.slopes, at.a, at.x, at.chosen
         q, v = held.q, held.v
         found = reduction(mech, slopes)
         small = small_motions(held, slopes, found, at.B, chosen)
-        C, D, y0 = self._seen(at, small, p)
+        C, D, y0 = self._output_matrices(at, small, p)
         names = (*(mech.v_names[i] for i in chosen), *names_of(mech, found))
         x_rate = mech.x_rate(q, v, x, p=p, t=point.t)[found.kept] if mech.nx else np.zeros(0)
-        rest = _Rest(q, v, a, x, x_rate, point, chosen, found.kept, held, p)
-        return self._system(small, C, D, y0, rest, names)
+        rest = _EvaluatedState(q, v, a, x, x_rate, point, chosen, found.kept, held, p)
+        return self._assembled_system(small, C, D, y0, rest, names)
 
-    def _held_at(self, point: Point, named: Sequence[str], kept: Sequence[str], motors: bool) -> _Held:
-        """A point closed and moving as it must, with the derivatives there."""
+    def _constrained_state(
+        self, point: Point, named: Sequence[str], kept: Sequence[str], motors: bool
+    ) -> _ConstrainedState:
+        """Close the loops at a point, and return its state with the derivatives there."""
         mech, p = self.mech, self.values(point.p)
         constraints = self._constraints(p, point.t)
         speeds = {} if point.v is None else point.v
@@ -147,38 +152,38 @@ class Lineariser:
         x = states_at_rest(constraints, q) if point.x is None else np.asarray(point.x, dtype=float)
         held = HeldState(constraints, q, v, point.tau, x, self._friction, motors)
         N = held.motions
-        chosen = as_named(mech, named, N) if named else self._chosen(constraints, N, kept)
+        chosen = as_named(mech, named, N) if named else self._choose_speeds(constraints, N, kept)
         B = N @ np.linalg.inv(N[chosen]) if chosen else np.zeros((mech.nv, 0))
         a, multipliers, carried = held.motion(B, chosen)
         state = {"q": q, "v": v, "u": a, "x": x, "t": mech.clock(point.t, p)}
-        slopes = held.slopes(self._columns(self.derivatives(state, multipliers, p), held), a, carried)
-        return _Held(held, slopes, a, multipliers, x, chosen, B)
+        slopes = held.slopes(self._input_columns(self.derivatives(state, multipliers, p), held), a, carried)
+        return _ConstrainedState(held, slopes, a, multipliers, x, chosen, B)
 
     def descriptor_at(self, point: Point) -> DescriptorSystem:
-        """The system at a state in all coordinates and multipliers."""
-        at, p = self._held_at(point, (), (), self.motors), self.values(point.p)
+        """Return the system at a state in all coordinates and multipliers."""
+        at, p = self._constrained_state(point, (), (), self.motors), self.values(point.p)
         y = self.outputs(at.state.q, at.state.v, at.a, at.multipliers, at.x, at.state.tau, p, point.t)
         inputs = tuple(each.name for each in self.inputs.table)
-        seen = self._at_once(y, np.zeros((len(self.outputs.names), len(inputs))), at.state)
+        seen = self._with_direct_effect(y, np.zeros((len(self.outputs.names), len(inputs))), at.state)
         names = (self.mech.v_names, self.mech.x_names, inputs, tuple(self.outputs.names))
         return descriptor(at.state, at.slopes, y, at.a, seen, names)
 
     def _constraints(self, p: Array, t: float) -> PositionConstraints:
-        """What holds, with what is known of it already."""
+        """Return the position constraints for these parameters and time; the last ones are cached."""
         key = p.tobytes(), t
         if self._holding is None or self._holding[0] != key:
             self._holding = key, PositionConstraints(self.mech.compiled, p, t)
         return self._holding[1]
 
-    def _chosen(self, constraints: PositionConstraints, N: Array, kept: Sequence[str]) -> list[int]:
+    def _choose_speeds(self, constraints: PositionConstraints, N: Array, kept: Sequence[str]) -> list[int]:
         if len(kept) == N.shape[1] and kept:
             chosen = [self.mech.v_names.index(name) for name in kept]
             if np.linalg.cond(N[chosen] / constraints.units[chosen, None]) < WORST_CONDITION:
                 return chosen
         return well_chosen(constraints, N)
 
-    def _columns(self, slopes: Equations, held: HeldState) -> Equations:
-        """Derivatives by all inputs, from those by parameters."""
+    def _input_columns(self, slopes: Equations, held: HeldState) -> Equations:
+        """Return derivatives by all inputs, from those by parameters."""
         table, nv, rows = self.inputs.table, self.mech.nv, held.constraints.rows
         count = len(table)
         columns = {
@@ -199,19 +204,19 @@ class Lineariser:
                 columns[("s_p", "Gv_p", "g_p")[each.order]][each.row, k] = -1.0
         return slopes._replace(**columns)
 
-    def _seen(self, at: _Held, small: SmallMotions, p: Array) -> tuple[Array, Array, Array]:
-        """C, D and y0."""
+    def _output_matrices(self, at: _ConstrainedState, small: SmallMotions, p: Array) -> tuple[Array, Array, Array]:
+        """Return C, D and y0."""
         held = at.state
         y = self.outputs(held.q, held.v, at.a, at.multipliers, at.x, held.tau, p, held.constraints.t)
         forces = solver(held.rows.T)(small.load)[: held.constraints.rows]
-        self._unique(held, y.y_l)
+        self._check_unique(held, y.y_l)
         n = len(small.A)
         moved = y.y_q @ small.displacement + y.y_v @ small.speed + y.y_a @ small.acceleration + y.y_x @ small.states
         total = moved + y.y_l @ forces
-        return total[:, :n], self._at_once(y, total[:, n:], held), y.y[:, 0]
+        return total[:, :n], self._with_direct_effect(y, total[:, n:], held), y.y[:, 0]
 
-    def _at_once(self, y: OutputSlopes, D: Array, held: HeldState) -> Array:
-        """(p, m) with what outputs have of the inputs themselves, beside what motions bring."""
+    def _with_direct_effect(self, y: OutputSlopes, D: Array, held: HeldState) -> Array:
+        """Add to D (p, m) the direct effect of the inputs on the outputs."""
         of_parameters = iter(y.y_p.T)
         for k, each in enumerate(self.inputs.table):
             if each.parameter:
@@ -220,8 +225,8 @@ class Lineariser:
                 D[:, k] += y.y_tau[:, each.speed]
         return D
 
-    def _unique(self, held: HeldState, y_l: Array) -> None:
-        """Outputs do not depend on multipliers that redundant constraints leave open."""
+    def _check_unique(self, held: HeldState, y_l: Array) -> None:
+        """Check that no output depends on multipliers left undetermined by redundant constraints. Raises ModelError."""
         if not y_l.any() or not held.constraints.rows:
             return
         from core.numerics.matrix_forms import dense
@@ -233,22 +238,22 @@ class Lineariser:
         for name, slope in zip(self.outputs.names, y_l, strict=True):
             if np.max(np.abs(slope @ open_ones)) > NOT_UNIQUE * max(float(np.linalg.norm(slope)), 1e-300):
                 raise ModelError(
-                    f"'{name}' is not unique: constraints are redundant, and leave this force open.",
+                    f"'{name}' is not unique: redundant constraints leave this force undetermined.",
                     where="outputs",
-                    remedy="Name another force, or let a joint give way (Mobility proposes which).",
+                    remedy="Name another force, or release a joint (Mobility suggests which).",
                 )
 
-    def _system(
-        self, small: SmallMotions, C: Array, D: Array, y0: Array, rest: _Rest, names: tuple[str, ...]
+    def _assembled_system(
+        self, small: SmallMotions, C: Array, D: Array, y0: Array, rest: _EvaluatedState, names: tuple[str, ...]
     ) -> LinearSystem:
         k, inputs = len(rest.chosen), self.inputs.table
         A, B = small.A, small.B
-        u0 = np.array([self._value(each, rest) for each in inputs])
+        u0 = np.array([self._input_value(each, rest) for each in inputs])
         measured = [speed_dimension(self.mech, i) for i in rest.chosen]
         state_names = (*(f"{name}.q" for name in names[:k]), *(f"{name}.v" for name in names[:k]), *names[k:])
         units = [*("rad" if each == "angular_velocity" else "m" for each in measured), *(SI[each] for each in measured)]
         units += [""] * len(names[k:])
-        x0 = np.concatenate([self._positions(rest), rest.v[rest.chosen], rest.x[rest.kept]])
+        x0 = np.concatenate([self._chosen_positions(rest), rest.v[rest.chosen], rest.x[rest.kept]])
         residual = np.concatenate([rest.v[rest.chosen], rest.a[rest.chosen], rest.x_rate])
         system = LinearSystem(
             A,
@@ -272,7 +277,7 @@ class Lineariser:
             rest.a,
             rest.at.tau,
             small.displacement,
-            self._modes(small, rest, names[k:]),
+            self._vibration_modes(small, rest, names[k:]),
             rest.point.t,
             names[:k],
             rest.at.saturated,
@@ -282,7 +287,7 @@ class Lineariser:
         )
         return self._driven.integrated(system)
 
-    def _modes(self, small: SmallMotions, rest: _Rest, states: Sequence[str]) -> tuple[Any, ...]:
+    def _vibration_modes(self, small: SmallMotions, rest: _EvaluatedState, states: Sequence[str]) -> tuple[Any, ...]:
         k = len(rest.chosen)
         A = small.A
         if not len(A):
@@ -293,8 +298,8 @@ class Lineariser:
         B = small.displacement[:, :k]
         return modes_of(values, B @ vectors[:k], rest.at.constraints, vectors[2 * k :], states)
 
-    def _positions(self, rest: _Rest) -> Array:
-        """(k,) coordinates of the chosen speeds; 0 for displacements of quaternions."""
+    def _chosen_positions(self, rest: _EvaluatedState) -> Array:
+        """Return the coordinates (k,) of the chosen speeds; 0 for rotations by quaternions."""
         mech = self.mech
         return np.array(
             [
@@ -303,15 +308,16 @@ class Lineariser:
             ]
         )
 
-    def _value(self, each: Input, rest: _Rest) -> float:
-        """What an input is at the state: of drivers 0, the deviation from their function."""
+    def _input_value(self, each: Input, rest: _EvaluatedState) -> float:
+        """Return the value of an input at the state; 0 for drivers, whose input is the deviation from their
+        function."""
         if each.speed >= 0:
             return float(rest.point.tau[each.speed])
         own = float(rest.p[self.mech.p_names.index(each.parameter)]) if each.parameter else 0.0
-        return own + (self._gravity(each, rest.point) if each.name.startswith("gravity.") else 0.0)
+        return own + (self._gravity_component(each, rest.point) if each.name.startswith("gravity.") else 0.0)
 
-    def _gravity(self, each: Input, point: Point) -> float:
-        """A component of gravity in the document, perhaps an expression of parameters."""
+    def _gravity_component(self, each: Input, point: Point) -> float:
+        """Return a component of the document's gravity, which may be a formula of parameters."""
         from core.model.formula.expression import evaluate, parse
 
         value = self.given.model.expanded.world.gravity.acceleration["xyz".index(each.name[-1])]
@@ -322,8 +328,8 @@ class Lineariser:
         return float(evaluate(parse(value), self.given.model.values({name: p[name] for name in names})))
 
 
-class _Held(NamedTuple):
-    """A state with what holds it, the derivatives there, and the motions B of the chosen speeds."""
+class _ConstrainedState(NamedTuple):
+    """A state on the constraint manifold, with derivatives, and the motions B of the chosen speeds."""
 
     state: HeldState
     slopes: Equations
@@ -334,8 +340,8 @@ class _Held(NamedTuple):
     B: Array
 
 
-class _Rest(NamedTuple):
-    """The state itself."""
+class _EvaluatedState(NamedTuple):
+    """State about which the system is linearised."""
 
     q: Array
     v: Array
@@ -349,9 +355,9 @@ class _Rest(NamedTuple):
     p: Array
 
 
-class _Driven:
-    """Drivers as inputs: of value, rate and second rate of what is moved the first ones become states, each the
-    integral of the next; of a driver that gives speeds the value at least, of one that gives accelerations both."""
+class _DriverStates:
+    """Driver inputs: of value, rate and second rate the lower ones become states, each the integral of the next. A
+    driver of speeds always has the value as state, a driver of accelerations value and rate."""
 
     def __init__(self, mech: Mechanism, table: Sequence[Input], driver_as: str) -> None:
         self._chains: list[tuple[list[int], int]] = []
@@ -361,7 +367,7 @@ class _Driven:
                 self._chains.append(([k, k + 1, k + 2], 2 if driver_as == "acceleration" else level))
 
     def integrated(self, system: LinearSystem) -> LinearSystem:
-        """The system with these states."""
+        """Return the system extended by these states."""
         import dataclasses
 
         states = [column for columns, count in self._chains for column in columns[:count]]

@@ -1,4 +1,4 @@
-"""Linear systems of machines without constraints at many states at once: all is independent, so that B = 1, and A, B,
+"""Linearisation of machines without constraints at many states at once: all coordinates are independent, so that A, B,
 C, D follow from the derivatives by one solution with M for all states.
 
 Motors that keep their limit of speed take the freedoms of their joints: with P = 1 − M⁻¹Wᵀ(W M⁻¹ Wᵀ)⁻¹W, W their rows
@@ -26,9 +26,9 @@ Array = NDArray[np.float64]
 
 
 class OpenStates(NamedTuple):
-    """q, v (n, nq), (n, nv), tau (n, nv) as asked for, p, time (n,); motors : what these give, and in `keeps` which
-    keep their limit of speed; withheld : (n, nv) what these then give less; free : (n,) where nothing else holds the
-    machine"""
+    """States q (n, nq), v (n, nv), tau (n, nv) as commanded, p, time (n,). motors : forces that the motors supply, with
+    `keeps` marking those at their speed limit; withheld : (n, nv) reduction of these forces; free : (n,) True if no
+    other constraint acts"""
 
     q: Array
     v: Array
@@ -41,11 +41,11 @@ class OpenStates(NamedTuple):
 
     @property
     def acting(self) -> Array:
-        """(n, nv) joint forces."""
+        """Joint forces (n, nv) that act."""
         return self.motors.given - self.motors.lost + self.withheld
 
-    def some(self, which: NDArray[np.int64]) -> OpenStates:
-        """Some of them."""
+    def selected(self, which: NDArray[np.int64]) -> OpenStates:
+        """Return the selected states."""
         given, lost, full, idle, keeps, holds = self.motors
         motors = Supplied(given[which], lost[which], full[which], idle[which], keeps[which], holds[which])
         motion = self.q[which], self.v[which], self.tau[which], self.p, self.time[which]
@@ -53,8 +53,8 @@ class OpenStates(NamedTuple):
 
 
 def open_states(mech: Mechanism, p: Array, q: Array, v: Array, tau: Array, time: Array, limits: bool) -> OpenStates:
-    """States (n, …) of a machine with what its motors give there; limits : whether their limits act. Free are those
-    without constraint, joint that may stick, stop, or other row at a limit of speed."""
+    """Return states (n, …) of a machine with the forces that its motors supply; limits : True if motor limits act. A
+    state is free if no constraint, sticking joint, joint stop or other row at a speed limit acts."""
     none = np.zeros(tau.shape, dtype=bool)
     motors = Supplied(tau, np.zeros_like(tau), none, none, none, np.zeros(len(tau), dtype=bool))
     found = OpenStates(q, v, tau, p, time, motors, np.zeros_like(tau), np.zeros(len(q), dtype=bool))
@@ -68,18 +68,18 @@ def open_states(mech: Mechanism, p: Array, q: Array, v: Array, tau: Array, time:
     if not limits:
         return found._replace(free=free)
     motors = supplied(mech.compiled, v, tau, p)
-    return _kept(mech, found._replace(motors=motors, free=free & ~motors.holds))
+    return _with_speed_limits(mech, found._replace(motors=motors, free=free & ~motors.holds))
 
 
-def _kept(mech: Mechanism, states: OpenStates) -> OpenStates:
-    """With motors at their limits of speed as loads leave them: those that need not withhold anything are free, those
-    that withhold all are overrun."""
+def _with_speed_limits(mech: Mechanism, states: OpenStates) -> OpenStates:
+    """Solve for motors at their speed limit under load: those that need not withhold force become free, those that
+    withhold all are overrun."""
     motors = states.motors
     at = np.flatnonzero(states.free & motors.keeps.any(axis=1))
     if not len(at):
         return states
     lost, idle, keeps = motors.lost.copy(), motors.idle.copy(), motors.keeps.copy()
-    withheld, own = states.withheld.copy(), states.some(at)
+    withheld, own = states.withheld.copy(), states.selected(at)
     inverse = np.linalg.inv(np.asarray(mech.mass_matrix(own.q, p=own.p)))
     a = _accelerations(mech, own)
     for mask in np.unique(own.motors.keeps, axis=0):
@@ -99,14 +99,15 @@ def _kept(mech: Mechanism, states: OpenStates) -> OpenStates:
     return states._replace(motors=motors._replace(lost=lost, idle=idle, keeps=keeps), withheld=withheld)
 
 
-def along(lineariser: Any, states: OpenStates, single: Callable[[int], LinearSystem]) -> LinearSystems:
-    """At states, those that are not free and one of each kind by `single`, which says the names."""
+def systems_along(lineariser: Any, states: OpenStates, single: Callable[[int], LinearSystem]) -> LinearSystems:
+    """Return the linear systems at all states; states that are not free, and one of each kind, are computed by
+    `single`, which also gives the names."""
     place = np.zeros((len(states.time), 2), dtype=int)
     parts: list[Sequence[LinearSystem]] = []
     for mask in np.unique(states.motors.keeps[states.free], axis=0):
         which = np.flatnonzero(states.free & (states.motors.keeps == mask).all(axis=1))
-        first, own = single(int(which[0])), states.some(which)
-        arrays = _arrays(lineariser, first, own, np.flatnonzero(mask))
+        first, own = single(int(which[0])), states.selected(which)
+        arrays = _system_arrays(lineariser, first, own, np.flatnonzero(mask))
         for name, array in arrays.items():
             array[0] = getattr(first, name)
         place[which] = np.stack([np.full(len(which), len(parts)), np.arange(len(which))], axis=1)
@@ -122,15 +123,15 @@ def along(lineariser: Any, states: OpenStates, single: Callable[[int], LinearSys
 
 
 def _accelerations(mech: Mechanism, at: OpenStates) -> Array:
-    """(n, nv) of states in which friction slides, and no stop is met."""
+    """Return accelerations (n, nv) of states with sliding friction and without stop contact."""
     if any(row.rubs for row in joint_modes(mech.compiled, at.p).rows):
         return np.asarray(mech.forward_dynamics(at.q, at.v, at.acting, p=at.p, t=at.time))
     return mech.compiled.call("forward_dynamics", at.q, at.v, at.acting, p=at.p, t=at.time)
 
 
-def _slopes(lineariser: Any, at: OpenStates, a: Array) -> tuple[Array, Array, Array, Array]:
-    """(n, nv, nv) turn of displacements; (n, nv, 2 nv) ∂a by displacements and speeds; (n, nv, nv) ∂a/∂τ; (n, nv, m)
-    ∂f/∂p."""
+def _acceleration_derivatives(lineariser: Any, at: OpenStates, a: Array) -> tuple[Array, Array, Array, Array]:
+    """Return (n, nv, nv) rotation of displacements; (n, nv, 2 nv) ∂a by displacements and speeds; (n, nv, nv) ∂a/∂τ;
+    (n, nv, m) ∂f/∂p."""
     mech, nv, count = lineariser.mech, lineariser.mech.nv, len(at.q)
     none = np.zeros((count, 0))
     plain = mech.nq == nv and not mech.compiled.program.tracer.long
@@ -144,8 +145,9 @@ def _slopes(lineariser: Any, at: OpenStates, a: Array) -> tuple[Array, Array, Ar
     return e.turn, -inverse @ np.concatenate([e.f_q, e.f_v], axis=2), inverse, e.f_p
 
 
-def _arrays(lineariser: Any, first: LinearSystem, at: OpenStates, held: NDArray[np.int64]) -> dict[str, Any]:
-    """What of systems is an array, by name; held : speeds whose motors keep them, of all these states."""
+def _system_arrays(lineariser: Any, first: LinearSystem, at: OpenStates, held: NDArray[np.int64]) -> dict[str, Any]:
+    """Return the array fields of the systems by name; held : speeds kept by motors at their speed limit, equal in all
+    states"""
     mech, nv, count, motors = lineariser.mech, lineariser.mech.nv, len(at.q), at.motors
     free = np.setdiff1d(np.arange(nv), held)
     a = _accelerations(mech, at)
@@ -157,7 +159,7 @@ def _arrays(lineariser: Any, first: LinearSystem, at: OpenStates, held: NDArray[
     y_w = np.zeros((count, y.y.shape[1], len(table)))
     heard = ~motors.silent[:, None, by_tau]
     y_w[:, :, at_p], y_w[:, :, at_tau] = y.y_p, y.y_tau[:, :, by_tau] * heard
-    turn, by_state, by_forces, f_p = _slopes(lineariser, at, a)
+    turn, by_state, by_forces, f_p = _acceleration_derivatives(lineariser, at, a)
     by_inputs = np.zeros((count, nv, len(table)))
     by_inputs[:, :, at_tau] = by_forces[:, :, by_tau] * heard
     if at_p:
@@ -186,11 +188,11 @@ def _arrays(lineariser: Any, first: LinearSystem, at: OpenStates, held: NDArray[
     arrays |= {"q": at.q, "v": at.v, "a": a, "tau": motors.given}
     limits = {"saturated": motors.full, "overrun": motors.idle, "limited": motors.keeps}
     return {name: array.copy() for name, array in arrays.items()} | {
-        name: _named(mech, which) for name, which in limits.items()
+        name: _names_of_marked(mech, which) for name, which in limits.items()
     }
 
 
-def _named(mech: Mechanism, which: NDArray[np.bool_]) -> list[tuple[str, ...]]:
-    """Names of those speeds, for each state."""
+def _names_of_marked(mech: Mechanism, which: NDArray[np.bool_]) -> list[tuple[str, ...]]:
+    """Return the names of the marked speeds for each state."""
     known = {row.tobytes(): tuple(np.array(mech.v_names)[row].tolist()) for row in np.unique(which, axis=0)}
     return [known[row.tobytes()] for row in which]

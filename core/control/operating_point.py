@@ -1,4 +1,4 @@
-"""Operating points: states, inputs and parameters of a machine that fulfil what is asked of them (trim).
+"""Operating points (trim): states, inputs and parameters of a machine that fulfil given requirements.
 
 A row is a quantity by name: fixed, free or a target. Unknown are the independent displacements s and speeds u, states
 of force elements, free inputs and parameters; equations are
@@ -42,13 +42,13 @@ from core.model import Model, Trim
 from core.multibody.parameter_values import Values
 
 BESIDE = (0.03, 0.1, 0.3)
-"""Displacements (rad or m) of joints from a pose from which nothing was found: there the search begins again."""
+"""Joint displacements (rad or m) by which a failed search is restarted from other poses."""
 
 __all__ = ["Found", "OperatingPoint", "Row"]
 
 
 class OperatingPoint:
-    """A problem: rows by name, `op["crank.q"].fixed(0.5)`, and `solve()`.
+    """Trim problem: requirements by name, `op["crank.q"].fixed(0.5)`, and `solve()`.
 
     Names are signals: joint.q, joint.v, joint.a; inputs (joint.tau, force.input, parameters, gravity.x, frame.force.x
     …); any other channel, or a formula of channels. What is not named: positions are free, speeds and accelerations of
@@ -70,7 +70,8 @@ class OperatingPoint:
         t: float = 0.0,
         motors: bool = True,
     ) -> None:
-        """at : (nq,) where to begin, default the rest pose, or the name of an operating point of the document
+        """Start the problem. at : (nq,) initial pose, default the home configuration, or the name of an operating point
+        of the document
 
         name : the same; its rows are asked; v, tau : (nv,) or by name; p : parameters; t : s; motors : they give no
         more than their limits of effort, and do not drive beyond those of speed; False: joints get any force. Raises
@@ -86,7 +87,7 @@ class OperatingPoint:
             self.ask(asked_point(self.mech.model, name))
 
     def ask(self, point: Trim) -> None:
-        """Ask what an operating point of the document asks. Raises ModelError naming its row."""
+        """Apply the requirements of an operating point of the document. Raises ModelError naming its row."""
         where = f"operating point '{point.name}'"
         values = self.mech.model.values(dict(zip(self.mech.p_names, map(float, self._start.p), strict=True)))
         for row in point.rows:
@@ -98,27 +99,27 @@ class OperatingPoint:
                 raise error
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copies trace anew."""
+        """Drop the cached linearisers, which copies build again."""
         return {**self.__dict__, "_traced": {}}
 
     def lineariser(self, inputs: Sequence[str], outputs: Sequence[str]) -> Lineariser:
-        """Linear systems with these inputs and outputs, traced once."""
+        """Return the lineariser with these inputs and outputs; cached."""
         key = tuple(inputs), tuple(outputs)
         if key not in self._traced:
             self._traced[key] = Lineariser(self.mech, *key, self._start.p, friction=False, motors=False)
         return self._traced[key]
 
     def __getitem__(self, name: str) -> Row:
-        """The row of a quantity. Raises ModelError for one that there is not, with near misses."""
+        """Return the row of a quantity. Raises ModelError with similar names for an unknown one."""
         if name not in self.rows:
             inputs = input_names(self.mech)
             if name not in inputs:
-                self._known(name, inputs)
+                self._check_output(name, inputs)
             self.rows[name] = Row(name, name in inputs)
         return self.rows[name]
 
-    def _known(self, name: str, inputs: Sequence[str]) -> None:
-        """A row that is an output has one component."""
+    def _check_output(self, name: str, inputs: Sequence[str]) -> None:
+        """Check that an output exists and has one component. Raises ModelError."""
         try:
             lineariser = Lineariser(self.mech, (), (name,), self._start.p)
         except KinetostatError as error:
@@ -138,11 +139,11 @@ class OperatingPoint:
             )
 
     def names(self) -> tuple[str, ...]:
-        """All quantities that can be rows, formulas apart."""
+        """Return all quantities that can be rows, except formulas."""
         return (*input_names(self.mech), *all_outputs(self.mech, self._start.p))
 
     def solve(self, starts: Sequence[ArrayLike] = ()) -> Found:
-        """The point that fulfils the rows, from where it begins; the nearest one where there is none (`solved` False).
+        """Find the point that fulfils the rows, or the nearest one if there is none (`solved` False).
 
         starts : further positions (nq,) to begin from: of several solutions the one with the least inputs is given,
         `solutions` has all
@@ -150,18 +151,18 @@ class OperatingPoint:
         return self.solutions(starts)[0]
 
     def work(self) -> Callable[[Mechanism, Line], Found]:
-        """`solve()` as work that a process may do (`core.mechanism.work_apart`)."""
-        return partial(_solved, problem=self)
+        """Return `solve()` as a job for a worker process (`core.mechanism.work_apart`)."""
+        return partial(_solve_problem, problem=self)
 
     def solutions(self, starts: Sequence[ArrayLike] = ()) -> tuple[Found, ...]:
-        """Distinct points from all starts, solved ones first, those with the least inputs before others."""
+        """Find distinct points from all starts, solved ones first, then by least inputs."""
         points = [self._start, *(self._start._replace(q=np.asarray(q, dtype=float)) for q in starts)]
         found: list[Found] = []
         for point in points:
-            own = self._nearest(point)
-            own = own if own.solved else self._beside(own, point)
+            own = self._solve_or_nearest(point)
+            own = own if own.solved else self._from_nearby_poses(own, point)
             if not own.solved and self.motors:
-                own = self._told(own, point)
+                own = self._with_weak_motors(own, point)
             same = (np.max(np.abs(self.mech.difference(own.q, other.q)), initial=0.0) < 1e-6 for other in found)
             if not any(same):
                 found.append(own)
@@ -169,16 +170,15 @@ class OperatingPoint:
         order = sorted(range(len(found)), key=lambda k: (not found[k].solved, effort[k]))
         return tuple(found[k] for k in order)
 
-    def _solved(self, rows: Mapping[str, Row], point: Point) -> Found:
-        return TrimSolver(rows, self.mech, self.lineariser, point, self.motors).found()
+    def _solve_problem(self, rows: Mapping[str, Row], point: Point) -> Found:
+        return TrimSolver(rows, self.mech, self.lineariser, point, self.motors).solve()
 
-    def _nearest(self, point: Point, rows: Mapping[str, Row] | None = None) -> Found:
+    def _solve_or_nearest(self, point: Point, rows: Mapping[str, Row] | None = None) -> Found:
         rows = self.rows if rows is None else rows
-        return nearest_point(self._solved(rows, point), rows, point, self._solved)
+        return nearest_point(self._solve_problem(rows, point), rows, point, self._solve_problem)
 
-    def _kept_rows(self, point: Point) -> dict[str, Row] | None:
-        """The rows with what is to stay as it is where the search began as a number; None where that is not a
-        coordinate."""
+    def _rows_with_values(self, point: Point) -> dict[str, Row] | None:
+        """Return the rows with initial values filled in where none is given; None if one is not a coordinate."""
         rows = dict(self.rows)
         for name, row in self.rows.items():
             if row.of_input or row.value is not None or row.kind not in ("fixed", "target"):
@@ -188,21 +188,21 @@ class OperatingPoint:
             rows[name] = dataclasses.replace(row, value=float(point.q[self.mech.q_names.index(name[:-2])]))
         return rows
 
-    def _beside(self, found: Found, point: Point) -> Found:
-        """What is found from poses a little beside one from which nothing was. Where ranks are lost (a pendulum that is
-        level, an arm that is stretched) unknowns move nothing to first order that they do move beside it: what is said
-        to be missing there is missing at that pose only."""
-        rows = self._kept_rows(point)
-        for q in () if rows is None else self._poses_beside(point):
-            trial = self._nearest(point._replace(q=q), rows)
+    def _from_nearby_poses(self, found: Found, point: Point) -> Found:
+        """Repeat a failed search from slightly displaced poses. At a pose of lost rank (a level pendulum, a stretched
+        arm) unknowns have no effect to first order that they have next to it, so that what is reported missing may be
+        missing only there."""
+        rows = self._rows_with_values(point)
+        for q in () if rows is None else self._nearby_poses(point):
+            trial = self._solve_or_nearest(point._replace(q=q), rows)
             if trial.solved:
                 return trial
             if too_few(found.message) and not too_few(trial.message):
                 found = trial
         return found
 
-    def _poses_beside(self, point: Point) -> Iterator[np.ndarray]:
-        """A pose of rest downhill, and closed poses next to where the search began."""
+    def _nearby_poses(self, point: Point) -> Iterator[np.ndarray]:
+        """Yield an equilibrium found downhill, and closed poses near the initial one."""
         from core.analysis.equilibrium import equilibrium
 
         with suppress(KinetostatError):  # what falls freely has none
@@ -215,12 +215,12 @@ class OperatingPoint:
             if closed is not None:
                 yield closed
 
-    def _told(self, found: Found, point: Point) -> Found:
-        """What was not found, with the motors that are too weak for it, if strong ones would do."""
-        strong = TrimSolver(self.rows, self.mech, self.lineariser, point, motors=False).found()
+    def _with_weak_motors(self, found: Found, point: Point) -> Found:
+        """Add to the message of a failed search the motors that are too weak, if unlimited ones would solve it."""
+        strong = TrimSolver(self.rows, self.mech, self.lineariser, point, motors=False).solve()
         words = motor_limits.needed_words(strong.mech.compiled, strong.tau, strong.parameters) if strong.solved else ""
         return dataclasses.replace(found, message=f"{words} {found.message}") if words else found
 
 
-def _solved(mech: Mechanism, line: Line, problem: OperatingPoint) -> Found:
+def _solve_problem(mech: Mechanism, line: Line, problem: OperatingPoint) -> Found:
     return problem.solve()

@@ -34,11 +34,11 @@ from core.traces.trace_context import TraceContext
 Array = NDArray[np.float64]
 TIME = ("t", "time")
 FORMULA_SIGNS = frozenset("+*^()<>= ")
-"""What a formula has and the name of a channel has not."""
+"""Characters that occur in formulas but not in names of channels."""
 
 
 class State(NamedTuple):
-    """One state, as the samples of a run: time (1,), q (1, nq), v, a, tau (1, nv), x (1, nx)."""
+    """One state in the form of run samples: time (1,), q (1, nq), v, a, tau (1, nv), x (1, nx)."""
 
     time: Array
     q: Array
@@ -50,7 +50,8 @@ class State(NamedTuple):
 
 
 class OutputSlopes(NamedTuple):
-    """y and its derivatives along displacements (ny, nv), by v, a, λ, x, τ, and by the parameters asked for."""
+    """Outputs y and their derivatives along displacements (ny, nv), by v, a, λ, x, τ, and by the requested
+    parameters."""
 
     y: Array
     y_q: Array
@@ -62,9 +63,9 @@ class OutputSlopes(NamedTuple):
     y_p: Array
 
 
-class _Traced(NamedTuple):
-    """What is made once of the outputs of a machine: names and SI units; (q, v, a, λ, x, τ, t, p) → `OutputSlopes` in
-    CasADi's graph, and as code."""
+class _CompiledOutputs(NamedTuple):
+    """Compiled outputs of a machine: names and SI units; (q, v, a, λ, x, τ, t, p) → `OutputSlopes` as a CasADi graph
+    and as code."""
 
     names: tuple[str, ...]
     units: tuple[str, ...]
@@ -72,58 +73,63 @@ class _Traced(NamedTuple):
     code: FlatCode
 
 
-_known: WeakKeyDictionary[Compiled, dict[Any, _Traced]] = WeakKeyDictionary()
-"""Of machines, by names and parameters."""
+_known: WeakKeyDictionary[Compiled, dict[Any, _CompiledOutputs]] = WeakKeyDictionary()
+"""Cache by machine, names and parameters."""
 
 
 class Outputs:
-    """The outputs of these names on a machine; parameters : indices of those by which they are differentiated."""
+    """Outputs with these names on a machine; parameters : indices of those by which they are differentiated."""
 
     def __init__(self, mech: Mechanism, asked: Sequence[str], parameters: Sequence[int], p: Array) -> None:
         self.mech = mech
         known, key = _known.setdefault(mech.compiled, {}), (tuple(asked), tuple(parameters))
         if key not in known:
-            known[key] = self._traced(asked, parameters, p)
+            known[key] = self._compiled_outputs(asked, parameters, p)
         self.names, self.units, self.function, self._code = known[key]
 
-    def _traced(self, asked: Sequence[str], parameters: Sequence[int], p: Array) -> _Traced:
+    def _compiled_outputs(self, asked: Sequence[str], parameters: Sequence[int], p: Array) -> _CompiledOutputs:
         mech = self.mech
         q, v, none = np.zeros((1, mech.nq)), np.zeros((1, mech.nv)), np.zeros((0, 0))
         self._channels = Channels(mech, p, State(np.zeros(1), q, v, v, v, none))
-        self._symbols = _Symbols(mech)
-        read = [each for name in asked for each in self._read(name)]
+        self._symbols = _SymbolicChannels(mech)
+        read = [each for name in asked for each in self._components_of(name)]
         function, code = self._symbols.code(column([expression for _, expression, _ in read]), parameters)
-        return _Traced(tuple(name for name, *_ in read), tuple(measured for *_, measured in read), function, code)
+        return _CompiledOutputs(
+            tuple(name for name, *_ in read), tuple(measured for *_, measured in read), function, code
+        )
 
     def __call__(
         self, q: Array, v: Array, a: Array, multipliers: Array, x: Array, tau: Array, p: Array, t: float
     ) -> Any:
-        """(ny,) values and their derivatives at a state."""
+        """Evaluate the outputs (ny,) and their derivatives at a state."""
         clock = self.mech.compiled.time_argument(t, p)
         arguments = [np.reshape(each, (1, -1)) for each in (q, v, a, multipliers, x, tau, clock)]
         return OutputSlopes(*(each[0] for each in self._code(arguments, p)))
 
     def many(self, q: Array, v: Array, a: Array, tau: Array, p: Array, time: Array) -> OutputSlopes:
-        """The same at many states (n, …) of a machine without constraints and states, with the states first."""
+        """Evaluate outputs and derivatives at many states (n, …), for a machine without constraints and force-element
+        states; the first axis is the state."""
         clock, none = self.mech.compiled.time_argument(time, p), np.zeros((len(q), 0))
         return OutputSlopes(*self._code([q, v, a, none, none, tau, clock], p))
 
-    def _read(self, name: str) -> list[tuple[str, Any, str]]:
-        """(name, expression, SI unit) of each component."""
+    def _components_of(self, name: str) -> list[tuple[str, Any, str]]:
+        """Return (name, expression, SI unit) of each component."""
         channels = self._channels
-        found = self._column(name)
+        found = self._channel_components(name)
         if found is None:
-            return [(name, *self._formula(name))]
+            return [(name, *self._formula_expression(name))]
         if len(found) == 1:
             return [(name, found[0], of_name(channels.dimension(name)).unit)]
         ends = suffixes(channels, name)
         parts = [f"{name}.{end}" for end in ends]
         return [(part, each, of_name(channels.dimension(part)).unit) for part, each in zip(parts, found, strict=True)]
 
-    def _column(self, name: str) -> list[Any] | None:
-        """The components of a channel, or one component or magnitude of one; None if there is none of this name."""
+    def _channel_components(self, name: str) -> list[Any] | None:
+        """Return the components of a channel, or a single component or magnitude; None if no channel has this name."""
         if name in TIME:
-            raise ModelError("The time is no output.", where="outputs", remedy="Name a channel that moves.")
+            raise ModelError(
+                "The time cannot be an output.", where="outputs", remedy="Name a channel that depends on the motion."
+            )
         found = self._symbols.channel(name, self._channels)
         if found is not None:
             return found
@@ -138,25 +144,25 @@ class Outputs:
             return [ca.norm_2(column([whole[ends.index(each)] for each in MAGNITUDES[part]]))]
         return None
 
-    def _formula(self, text: str) -> tuple[Any, str]:
-        """A formula of channels and parameters, and the unit in which it is. Raises ExpressionError, among others where
-        it adds or compares what measures different things."""
+    def _formula_expression(self, text: str) -> tuple[Any, str]:
+        """Return the expression of a formula of channels and parameters, with its unit. Raises ExpressionError, for
+        instance if quantities of different dimensions are added or compared."""
         try:
             node = parse(text)
         except ExpressionError as error:
             if set(text) & FORMULA_SIGNS:
                 raise error.at(where="outputs") from None
-            raise self._unknown(text) from None
+            raise self._unknown_output_error(text) from None
         values: dict[str, Any] = dict(self._symbols.parameters)
         count = len(values)
         for name in sorted(names(node)):
             if name in values:
                 continue
-            found = self._column(name)
+            found = self._channel_components(name)
             if found is None:
-                found = self._column(f"{name}.q") if f"{name}.q" in self._channels.names else None
+                found = self._channel_components(f"{name}.q") if f"{name}.q" in self._channels.names else None
             if found is None:
-                raise self._unknown(name)
+                raise self._unknown_output_error(name)
             if len(found) > 1:
                 raise ExpressionError(
                     f"'{name}' has several components.",
@@ -178,27 +184,27 @@ class Outputs:
         return ca.densify(as_symbol(evaluate(node, values))), unit
 
     def _dimension(self, name: str) -> Dimension:
-        """What a name in a formula measures."""
+        """Return the dimension of a name in a formula."""
         if name in self._symbols.parameters:
             known = {each.name: each.dimension for each in self.mech.model.expanded.parameters}
             return of_name(known.get(name, "none"))
         channels = self._channels
         return of_name(channels.dimension(f"{name}.q" if f"{name}.q" in channels.names else name))
 
-    def _unknown(self, name: str) -> ModelError:
+    def _unknown_output_error(self, name: str) -> ModelError:
         close = near_misses(name, output_names(self._channels))
         return ModelError(f"There is no output '{name}'.", where="outputs", remedy=close)
 
 
 def output_names(channels: Channels) -> tuple[str, ...]:
-    """All channels that can be outputs."""
+    """Return all channels that can be outputs."""
     words = set(channels.modes.of_words) | set(channels.modes.table)
     left_out = {"time", "constraint.residual", *LEDGER, *words}
     return tuple(name for name in channels.names if name not in left_out)
 
 
-class _Symbols:
-    """Channels as expressions over the symbols of a machine's traces."""
+class _SymbolicChannels:
+    """Channels as expressions over the symbols of a machine's graphs."""
 
     def __init__(self, mech: Mechanism) -> None:
         self.mech = mech
@@ -209,69 +215,69 @@ class _Symbols:
         self.own = symbols("x", context.nx)
         self.inputs["x"] = [*self.own, *[0.0] * context.nx]
         if context.nx:
-            self.inputs["x"] = [*self.own, *self._trace("states")]
+            self.inputs["x"] = [*self.own, *self._symbolic_result("states")]
         self.tau = symbols("tau", mech.nv)
         self.parameters = self.context.numbers.values
         self._known: dict[str, list[Any]] = {}
         self._state = KinematicState(context.tree, self.inputs["q"], self.inputs["v"])
 
     def code(self, y: Any, parameters: Sequence[int]) -> tuple[Any, FlatCode]:
-        """(q, v, a, λ, x, τ, t, p) → `OutputSlopes`, in CasADi's graph and as code."""
+        """Build (q, v, a, λ, x, τ, t, p) → `OutputSlopes` as a CasADi graph and as code."""
         given = [column(self.inputs[word]) for word in "qvul"]
         q, v, a, multipliers = given
         x, tau, p = column(list(self.own)), column(self.tau), column(self.context.p)
         by = column([self.context.p[k] for k in parameters])
-        N = ca.jacobian(column(self._trace("rate")), v)
+        N = ca.jacobian(column(self._symbolic_result("rate")), v)
         slopes = [ca.jacobian(y, q) @ N, *(ca.jacobian(y, each) for each in (v, a, multipliers, x, tau, by))]
         arguments = [*given, x, tau, column(self.inputs["t"]), p]
         function = ca.Function("outputs", arguments, [y, *slopes], {"cse": True})
         return function, FlatCode(arguments, [y, *slopes], later=True)
 
-    def _trace(self, name: str) -> list[Any]:
-        """The flat result of a function of the registry."""
+    def _symbolic_result(self, name: str) -> list[Any]:
+        """Return the flat symbolic result of a registered function."""
         if name not in self._traces:
             kind, _, detail = name.partition(":")
             self._traces[name] = self.mech.compiled.program.tracer.body(kind, self.inputs, detail, inline)
         return self._traces[name]
 
     def channel(self, name: str, channels: Channels) -> list[Any] | None:
-        """The components of a channel."""
+        """Return the components of a channel as expressions."""
         if name not in self._known:
-            found = self._find(name, channels)
+            found = self._find_channel(name, channels)
             if found is None:
                 return None
             self._known[name] = found
         return self._known[name]
 
-    def _find(self, name: str, channels: Channels) -> list[Any] | None:
+    def _find_channel(self, name: str, channels: Channels) -> list[Any] | None:
         owner, _, what = name.rpartition(".")
         mech = self.mech
         if name.startswith(("energy.", "momentum.")) and name in channels.names:
-            return self._whole(name)
+            return self._whole_channel(name)
         if name == "constraint.residual" or name in channels.modes.table or name in channels.modes.of_words:
-            raise _no_output(name)
+            raise _not_an_output_error(name)
         if name in channels.elements.table:
-            return self._of_element(name, owner, what)
+            return self._element_channel(name, owner, what)
         if what == "reaction" and owner in mech.joint_names:
-            return self._reactions[owner]
+            return self._joint_reactions[owner]
         if what in ("q", "v", "a", "tau"):
-            return self._of_joint(owner, what)
+            return self._joint_channel(owner, what)
         if what in _FRAME and owner in mech.frame_names:
-            return self._of_frame(owner, what)
+            return self._frame_channel(owner, what)
         return None
 
-    def _whole(self, name: str) -> list[Any]:
+    def _whole_channel(self, name: str) -> list[Any]:
         kind, _, part = name.partition(".")
         if kind == "momentum":
-            both = self._trace("momentum")
+            both = self._symbolic_result("momentum")
             return both[3:] if part == "linear" else both[:3]
-        kinetic, potential = (as_symbol(each) for each in self._trace("energy"))
+        kinetic, potential = (as_symbol(each) for each in self._symbolic_result("energy"))
         found = {"kinetic": kinetic, "potential": potential, "total": kinetic + potential}
         if part not in found:
-            raise _no_output(name)
+            raise _not_an_output_error(name)
         return [found[part]]
 
-    def _of_joint(self, joint: str, what: str) -> list[Any] | None:
+    def _joint_channel(self, joint: str, what: str) -> list[Any] | None:
         mech, elements = self.mech, self.context.elements
         infos = {each.name: each.info for each in elements.machine.members}
         if joint in infos and (infos[joint].nv or what == "q"):
@@ -282,21 +288,21 @@ class _Symbols:
         else:
             return None
         if what == "tau":
-            return self._efforts(joint, parts)
+            return self._joint_efforts(joint, parts)
         end = "q" if what == "q" else "v"
         if not all(f"{part}.{end}" in elements.coordinates for part in parts):
             return None
         found = [elements.coordinates[f"{part}.{end}"](self._state) for part in parts]
-        return self._rates(found) if what == "a" else found
+        return self._time_derivatives(found) if what == "a" else found
 
-    def _rates(self, values: list[Any]) -> list[Any]:
-        """d/dt along q̇ and v̇ = a."""
+    def _time_derivatives(self, values: list[Any]) -> list[Any]:
+        """Differentiate expressions by time, along q̇ and v̇ = a."""
         f = column(values)
         q, v, a = (column(self.inputs[word]) for word in "qvu")
-        return ca.vertsplit(ca.densify(ca.jtimes(f, q, column(self._trace("rate"))) + ca.jtimes(f, v, a)))
+        return ca.vertsplit(ca.densify(ca.jtimes(f, q, column(self._symbolic_result("rate"))) + ca.jtimes(f, v, a)))
 
-    def _efforts(self, joint: str, parts: list[str]) -> list[Any] | None:
-        """Given joint forces, with those of drivers of the joint."""
+    def _joint_efforts(self, joint: str, parts: list[str]) -> list[Any] | None:
+        """Return the given joint forces of a joint, with those of its drivers."""
         mech = self.mech
         if closes_loop(mech.compiled, joint):
             found: list[Any] = [ca.SX(0.0)] * len(parts)
@@ -317,7 +323,7 @@ class _Symbols:
             found[at] = found[at] + ratio * self.inputs["l"][k]
         return found
 
-    def _of_frame(self, frame: str, what: str) -> list[Any]:
+    def _frame_channel(self, frame: str, what: str) -> list[Any]:
         place = self.context.machine.frames[frame]
         if what == "position":
             return list(self._state.frame(place).position)
@@ -326,23 +332,23 @@ class _Symbols:
         if what in ("velocity", "omega"):
             motion = self._state.motion(place)
             return list(motion.linear if what == "velocity" else motion.angular)
-        both = self._trace(f"frame_acceleration:{frame}")
+        both = self._symbolic_result(f"frame_acceleration:{frame}")
         return both[3:] if what == "acceleration" else both[:3]
 
     # ------------------------------------------------------------------------------------------- elements
 
-    def _of_element(self, name: str, owner: str, what: str) -> list[Any]:
+    def _element_channel(self, name: str, owner: str, what: str) -> list[Any]:
         model, elements = self.mech.model.expanded, self.context.elements
         whole = name.removesuffix(".rate")
         sensor = next((s for s in model.sensors if s.name == whole or whole.startswith(f"{s.name}.")), None)
         if sensor is not None:
-            return self._of_sensor(sensor, whole, name != whole)
+            return self._sensor_channel(sensor, whole, name != whole)
         at = 0
         for force, element in zip(model.forces, elements.named_forces, strict=True):
             for channel in element.channels(""):
                 count = len(channel.components)
                 if name == f"{force.name}.{channel.name}":
-                    return self._trace("forces")[at : at + count]
+                    return self._symbolic_result("forces")[at : at + count]
                 at += count
         if owner in elements.junctions:
             first = elements.junctions[owner] + (0 if what == "position" else self.context.nx)
@@ -350,36 +356,40 @@ class _Symbols:
         held = [k for k, row in enumerate(self.mech.compiled.rows) if row.element == owner]
         if what == "force" and held:
             return [self.inputs["l"][k] for k in held]
-        raise _no_output(name)
+        raise _not_an_output_error(name)
 
-    def _of_sensor(self, sensor: Any, name: str, of_rate: bool) -> list[Any]:
+    def _sensor_channel(self, sensor: Any, name: str, of_rate: bool) -> list[Any]:
         parts = [f"{sensor.name}.{end}" if end else sensor.name for end in sensor.info.components]
         if sensor.info.wrench is not None:
-            found = [self._reactions[sensor.joint][k] for k in sensor.info.wrench]
+            found = [self._joint_reactions[sensor.joint][k] for k in sensor.info.wrench]
             if sensor.resolve and sensor.resolve != "world":
                 turn = self._state.frame(self.context.machine.frames[sensor.resolve]).rotation
                 found = list(turn.act_back(type(turn[0])(*found)))
         elif sensor.info.power:
-            found = [self._power(sensor)]
+            found = [self._sensor_power(sensor)]
         else:
-            values, count = self._trace(f"sensor:{sensor.name}"), len(parts)
+            values, count = self._symbolic_result(f"sensor:{sensor.name}"), len(parts)
             found = values[count : 2 * count] if of_rate else values[:count]
         return found if name == sensor.name else [found[parts.index(name)]]
 
-    def _power(self, sensor: Any) -> Any:
+    def _sensor_power(self, sensor: Any) -> Any:
         if sensor.force:
-            return self._of_element(f"{sensor.force}.power", sensor.force, "power")[0]
+            return self._element_channel(f"{sensor.force}.power", sensor.force, "power")[0]
         place = self.mech.joint_v(sensor.joint)
         return sum((self.tau[k] * self.inputs["v"][k] for k in range(place.start, place.stop)), ca.SX(0.0))
 
     @cached_property
-    def _reactions(self) -> dict[str, list[Any]]:
-        """joint → its wrench: what the recursion gives, and what multipliers send through it."""
-        flat = [as_symbol(each) for each in self._trace("wrenches")]
+    def _joint_reactions(self) -> dict[str, list[Any]]:
+        """Return joint → reaction wrench, from the recursion plus the multipliers transmitted through the joint."""
+        flat = [as_symbol(each) for each in self._symbolic_result("wrenches")]
         names_ = self.mech.joint_names
         total = [column(flat[6 * k : 6 * k + 6]) for k in range(len(names_))]
         if self.mech.compiled.rows:
-            pairs, sides, poses = bearing_pairs(self.mech.compiled), self._trace("constraint_sides"), self._places
+            pairs, sides, poses = (
+                bearing_pairs(self.mech.compiled),
+                self._symbolic_result("constraint_sides"),
+                self._joint_positions,
+            )
             for joint, row, side, sign, moved in zip(*pairs[:5], strict=True):
                 moment, force, about = (column(sides[9 * side + k : 9 * side + k + 3]) for k in (0, 3, 6))
                 if moved:
@@ -388,23 +398,23 @@ class _Symbols:
         return {name: ca.vertsplit(ca.densify(each)) for name, each in zip(names_, total, strict=True)}
 
     @property
-    def _places(self) -> list[Any]:
-        """World positions of every joint's b."""
+    def _joint_positions(self) -> list[Any]:
+        """Return the world position of every joint's frame b."""
         return [column(list(self._state.frame(b).position)) for _, b in self.context.machine.joints.values()]
 
 
 _FRAME = ("position", "orientation", "velocity", "omega", "acceleration", "alpha")
 
 
-def _no_output(name: str) -> ModelError:
+def _not_an_output_error(name: str) -> ModelError:
     return ModelError(
-        f"'{name}' cannot be an output: it is a word, a sum over time or not smooth.",
+        f"'{name}' cannot be an output: it is text, an integral over time, or not smooth.",
         where="outputs",
         remedy="Name a position, speed, acceleration, force or energy.",
     )
 
 
 def all_outputs(mech: Mechanism, p: Array) -> tuple[str, ...]:
-    """Channels of a machine that can be outputs."""
+    """Return all channels of a machine that can be outputs."""
     q, v, none = np.zeros((1, mech.nq)), np.zeros((1, mech.nv)), np.zeros((0, 0))
     return output_names(Channels(mech, p, State(np.zeros(1), q, v, v, v, none)))

@@ -1,4 +1,4 @@
-"""How poles wander while a parameter, a coordinate or a feedback gain runs (Evans, Trans. AIEE 67, 1948).
+"""Root loci: poles while a parameter, a coordinate or a feedback gain varies (Evans, Trans. AIEE 67, 1948).
 
 Of a machine the whole system is linearised at every value, exactly, at the pose that follows: loops closed, or in
 static equilibrium. Of an output fed back to an input, w = −k y, the poles are those of
@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from core.control.linear_system import Complex, LinearSystem, followed
+from core.control.linear_system import Complex, LinearSystem, matched_rows
 from core.control.linearise import linearise
 from core.errors import ModelError, near_misses
 from core.later import dataclass
@@ -24,15 +24,15 @@ Array = NDArray[np.float64]
 
 DIVISIONS = 100
 MARGIN = 1e-9
-"""Part of the largest pole within which a real part counts as zero."""
+"""Fraction of the largest pole below which a real part counts as zero."""
 BISECTIONS = 34
 GAINS = (1e-3, 1e3)
-"""Of 1 / |G| where it is largest, at imaginary rates between the slowest and the fastest pole: the gains in between
-move the poles."""
+"""Range of the varied gains, as multiples of 1 / max |G| over frequencies between the slowest and the fastest pole."""
 
 
 class Crossing(NamedTuple):
-    """Where stability changes. value : of what runs, SI; rate : rad/s, 0 of a real pole; lost : whether it is lost"""
+    """Change of stability. value : of the varied quantity, SI; rate : rad/s, 0 for a real pole; lost : True if
+    stability is lost"""
 
     value: float
     rate: float
@@ -41,7 +41,7 @@ class Crossing(NamedTuple):
 
 @dataclass(frozen=True)
 class RootLocus:
-    """Poles over a value.
+    """Poles as functions of the varied value.
 
     name : what runs; values : (k,) SI; poles : (k, n) 1/s, each column one pole that is followed; q : (k, nq) poses,
     empty of a gain; crossings : where the number of unstable poles changes
@@ -68,8 +68,8 @@ def root_locus(
     coordinates: Sequence[str] | Literal["auto"] = "auto",
     friction: bool = True,
 ) -> RootLocus:
-    """Poles of a machine while a parameter or coordinate runs through values, or of a linear system while the gain of
-    one output fed back to one input does.
+    """Compute the poles of a machine for values of a parameter or coordinate, or of a linear system for gains of the
+    feedback from one output to one input.
 
     machine : a model or mechanism with `name`, a parameter, coordinate or DH entry, and its values (SI); or a
         `LinearSystem` with `input`, `output` and gains (default: those that move its poles)
@@ -81,11 +81,13 @@ def root_locus(
     where it cannot be closed, SimulationError where nothing holds the machine.
     """
     if isinstance(machine, LinearSystem):
-        return _over_gain(machine, input, output, values)
+        return _gain_locus(machine, input, output, values)
     if values is None:
-        raise ModelError("There are no values.", where="values", remedy="Give the values through which it runs.")
+        raise ModelError(
+            "No values are given.", where="values", remedy="Give the values of the parameter, coordinate or gain."
+        )
     if follow not in ("pose", "equilibrium"):
-        raise ModelError(f"'{follow}' is nothing to follow.", where="follow", remedy="Take 'pose' or 'equilibrium'.")
+        raise ModelError(f"follow cannot be '{follow}'.", where="follow", remedy="Use 'pose' or 'equilibrium'.")
     from core.analysis.equilibrium import equilibrium
     from core.analysis.sweep import variables
 
@@ -94,7 +96,7 @@ def root_locus(
         raise ModelError(
             f"There is no parameter or coordinate '{name}'.", where="name", remedy=near_misses(name, known)
         )
-    place = _Place(mech, mech.rest(p) if q is None else np.asarray(q, dtype=float), dict(p or {}), t, name)
+    place = _LocusPoint(mech, mech.rest(p) if q is None else np.asarray(q, dtype=float), dict(p or {}), t, name)
     states: list[int] = []
 
     def poles_at(value: float) -> Complex:
@@ -108,9 +110,9 @@ def root_locus(
         states.append(len(found.A))
         if states[-1] != states[0]:
             raise ModelError(
-                f"There are {states[0]} states at first, and {states[-1]} at {name} = {value:g}.",
+                f"The number of states changes from {states[0]} to {states[-1]} at {name} = {value:g}.",
                 where=name,
-                remedy="Let it run over values between which no joint sticks, lets go or locks.",
+                remedy="Choose a range in which no joint starts to stick, slides again or locks.",
             )
         return found.poles
 
@@ -124,12 +126,12 @@ def root_locus(
         place.q = poses[k]
         return poles_at(value)
 
-    return RootLocus(name, numbers, followed(rows), np.array(poses), _crossings(numbers, rows, between))
+    return RootLocus(name, numbers, matched_rows(rows), np.array(poses), _stability_changes(numbers, rows, between))
 
 
 @dataclass
-class _Place:
-    """A machine on its path: the pose follows from value to value."""
+class _LocusPoint:
+    """Linearises a machine along the locus; the pose is followed from value to value."""
 
     mech: Mechanism
     q: Array
@@ -144,10 +146,11 @@ class _Place:
         self.mech, self.q, self.p = found.mech, found.q[0], dict(found.p[0])
 
 
-def _crossings(
+def _stability_changes(
     values: Array, rows: Sequence[Complex], poles_at: Callable[[int, float], Complex]
 ) -> tuple[Crossing, ...]:
-    """By bisection between neighbours of which one has more unstable poles; `poles_at(k, value)` beyond the k-th."""
+    """Locate changes of stability by bisection between neighbouring values with different numbers of unstable poles;
+    `poles_at(k, value)` after the k-th value."""
     edge = MARGIN * max((float(np.max(np.abs(row), initial=0.0)) for row in rows), default=0.0)
 
     def unstable(row: Complex) -> int:
@@ -173,42 +176,46 @@ def _crossings(
     return tuple(found)
 
 
-def _over_gain(system: LinearSystem, input: str, output: str, gains: ArrayLike | None) -> RootLocus:
+def _gain_locus(system: LinearSystem, input: str, output: str, gains: ArrayLike | None) -> RootLocus:
     chosen = system.selected(
         inputs=[input] if input else system.input_names[:1], outputs=[output] if output else system.output_names[:1]
     )
     if not chosen.input_names or not chosen.output_names:
-        raise ModelError("A gain needs an input and an output.", where="input", remedy="Linearise with one of each.")
-    numbers = _gains(chosen) if gains is None else np.atleast_1d(np.asarray(gains, dtype=float))
+        raise ModelError(
+            "A feedback gain needs one input and one output.",
+            where="input",
+            remedy="Linearise with exactly one of each.",
+        )
+    numbers = _gain_values(chosen) if gains is None else np.atleast_1d(np.asarray(gains, dtype=float))
     A, B, C, D = chosen.A, chosen.B, chosen.C, chosen.D
 
     def poles_at(k: float) -> Complex:
         through = 1.0 + k * float(D[0, 0])
         if abs(through) < 1e-12:
             raise ModelError(
-                f"At the gain {k:g} the feedback is an algebraic loop: what the input does at once is fed back whole.",
+                f"At the gain {k:g} the feedback through D is a singular algebraic loop.",
                 where=f"{chosen.output_names[0]} → {chosen.input_names[0]}",
-                remedy="Take other gains, or an output without accelerations.",
+                remedy="Choose other gains, or an output without accelerations.",
             )
         poles = np.linalg.eigvals(A - (k / through) * B @ C)
         return np.asarray(poles[np.lexsort((poles.imag, np.round(np.abs(poles), 9)))], dtype=complex)
 
     rows = [poles_at(float(k)) for k in numbers]
     name = f"k ({chosen.output_names[0]} → {chosen.input_names[0]})"
-    crossings = _crossings(numbers, rows, lambda _k, value: poles_at(value))
-    return RootLocus(name, numbers, followed(rows), np.zeros((len(numbers), 0)), crossings)
+    crossings = _stability_changes(numbers, rows, lambda _k, value: poles_at(value))
+    return RootLocus(name, numbers, matched_rows(rows), np.zeros((len(numbers), 0)), crossings)
 
 
-def _gains(system: LinearSystem) -> Array:
-    """Zero, and gains in equal ratios around those at which the feedback weighs as much as the system itself."""
+def _gain_values(system: LinearSystem) -> Array:
+    """Return zero, and gains in equal ratios around those at which feedback and system have similar effect."""
     sizes = np.abs(system.poles)
     sizes = sizes[sizes > 1e-6 * max(float(np.max(sizes, initial=0.0)), 1e-300)]
     low, high = (float(np.min(sizes)), float(np.max(sizes))) if len(sizes) else (1.0, 1.0)
     peak = float(np.max(np.abs(system.frequency_response(np.geomspace(0.9 * low, 11.0 * high, 50)))))
     if peak == 0.0:
         raise ModelError(
-            f"{system.input_names[0]} does not move {system.output_names[0]}: no gain moves a pole.",
+            f"{system.input_names[0]} does not affect {system.output_names[0]}: no gain moves a pole.",
             where=system.input_names[0],
-            remedy="Take another input or output.",
+            remedy="Choose another input or output.",
         )
     return np.concatenate([[0.0], np.geomspace(GAINS[0] / peak, GAINS[1] / peak, DIVISIONS)])

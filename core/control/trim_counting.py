@@ -1,4 +1,4 @@
-"""Why an operating point is none: which rows nothing moves, which bounds act, and what to free."""
+"""Reasons why a trim problem has no solution: rows that no unknown affects, active bounds, and quantities to free."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 LEAST_OFF = 1e-10
-"""Of a row in comparable units that does not hold."""
+"""Relative residual above which a row counts as not fulfilled."""
 FREE = "Free "
-"""How the last sentence begins where there is something to free."""
+"""First word of the sentence that suggests quantities to free."""
 TOO_FEW = "too few: nothing balances"
-"""What is said where no input is left for rows."""
+"""Phrase for rows that no input is left to balance."""
 LEAST_PART = 1e-6
-"""Of the largest force that is missing, below which others are none: accelerations there come from others."""
+"""Fraction of the largest unbalanced force below which other unbalanced forces are ignored, as caused by it."""
 MOST_NAMED = 3
-"""Inputs, and fixed rows, that are proposed to be freed."""
+"""Largest number of inputs, and of fixed rows, suggested to be freed."""
 NOTHING = 1e-9
-"""Part of the largest entry below which an unknown does not move a row."""
+"""Fraction of the largest entry below which an unknown has no effect on a row."""
 
 
 def missing_rows(
@@ -38,17 +38,17 @@ def missing_rows(
     missing: Mapping[str, float],
     acting: set[str],
 ) -> str:
-    """A sentence or more on what does not hold.
+    """Describe in a sentence or more the rows that are not fulfilled.
 
     h, H : residuals and derivatives of the rows that must hold, in comparable units
     """
-    left = _unmatched(H, hold.names, h)
+    left = _unmatched_rows(H, hold.names, h)
     units = dict(zip(system.output_names, system.units.outputs, strict=True))
     words = []
     if left and not acting:
-        which = listed([_row(name, missing, system) for name in left])
-        words.append(f"{_count(len(left))} {TOO_FEW} {which}.")
-        words += _advice(_to_free(solver, system, left, max(MOST_NAMED, len(left))), len(left))
+        which = listed([_row_name(name, missing, system) for name in left])
+        words.append(f"{_inputs_text(len(left))} {TOO_FEW} {which}.")
+        words += _advice(_candidates_to_free(solver, system, left, max(MOST_NAMED, len(left))), len(left))
         return " ".join(words)
     off = sorted(
         ((abs(each), name, r) for each, name, r in zip(h, hold.names, hold.r, strict=True) if abs(each) >= LEAST_OFF),
@@ -56,38 +56,40 @@ def missing_rows(
     )
     least = LEAST_PART * max(map(abs, missing.values()), default=0.0)
     balanced = {f"{coordinate}.a" for coordinate, amount in missing.items() if abs(amount) <= least}
-    named = [_off(name, r, missing, system, units) for _, name, r in off if name not in balanced][:4]
+    named = [_error_text(name, r, missing, system, units) for _, name, r in off if name not in balanced][:4]
     words.append(f"No such point was found; at the nearest {listed(named)}.")
     if acting:
         words.append(f"Bounds act: {listed(sorted(acting))}; widen them.")
-    words += _advice(_to_free(solver, system, [name for _, name, _ in off], MOST_NAMED), 1)
+    words += _advice(_candidates_to_free(solver, system, [name for _, name, _ in off], MOST_NAMED), 1)
     return " ".join(words)
 
 
 def too_few(message: str) -> bool:
-    """True of what is said where no input is left for rows."""
+    """Return True if the message says that no input is left for some rows."""
     return TOO_FEW in message
 
 
 def _advice(freed: list[str], count: int) -> list[str]:
-    """The sentence on what to free: so many of these, or all where there are no more."""
+    """Return the sentence that suggests to free `count` of these quantities, or all if there are no more."""
     if not freed:
         return []
     some = "" if len(freed) <= count else "one of " if count == 1 else f"{count} of "
     return [f"{FREE}{some}{listed(freed)}."]
 
 
-def _count(number: int) -> str:
+def _inputs_text(number: int) -> str:
     return "One input" if number == 1 else f"{number} inputs"
 
 
-def _row(name: str, missing: Mapping[str, float], system: LinearSystem) -> str:
+def _row_name(name: str, missing: Mapping[str, float], system: LinearSystem) -> str:
     coordinate = name.removesuffix(".a")
     return f"{coordinate}.q" if name.endswith(".a") and coordinate in system.coordinates else name
 
 
-def _off(name: str, r: float, missing: Mapping[str, float], system: LinearSystem, units: Mapping[str, str]) -> str:
-    """A row that does not hold, with its amount."""
+def _error_text(
+    name: str, r: float, missing: Mapping[str, float], system: LinearSystem, units: Mapping[str, str]
+) -> str:
+    """Describe a row that is not fulfilled, with its error."""
     coordinate = name.removesuffix(".a")
     if coordinate in missing and name.endswith(".a"):
         k = system.coordinates.index(coordinate)
@@ -97,12 +99,12 @@ def _off(name: str, r: float, missing: Mapping[str, float], system: LinearSystem
 
 
 def structural_rank(H: Array) -> int:
-    """How many rows the unknowns can fulfil at most, by the pattern of the derivatives alone."""
-    return int(np.count_nonzero(_matched(H) >= 0))
+    """Return the largest number of rows the unknowns can fulfil, by the sparsity pattern of the derivatives alone."""
+    return int(np.count_nonzero(_matched_unknowns(H) >= 0))
 
 
-def _matched(H: Array) -> NDArray[np.int64]:
-    """(rows,) to each row an unknown that moves it, as many as there can be (maximum matching); −1: none is left."""
+def _matched_unknowns(H: Array) -> NDArray[np.int64]:
+    """Assign to each row (rows,) an unknown that affects it, by maximum matching; −1 if none is left."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_bipartite_matching
 
@@ -113,15 +115,15 @@ def _matched(H: Array) -> NDArray[np.int64]:
     return np.asarray(maximum_bipartite_matching(csr_array(pattern.astype(np.int8)), perm_type="column"), dtype=int)
 
 
-def _unmatched(H: Array, names: list[str], h: Array) -> list[str]:
-    """Rows for which no unknown is left: those that are not fulfilled, if there are such."""
-    rows = [(name, each) for name, to, each in zip(names, _matched(H), h, strict=True) if to < 0]
+def _unmatched_rows(H: Array, names: list[str], h: Array) -> list[str]:
+    """Return rows without assigned unknown, only the unfulfilled ones if there are any."""
+    rows = [(name, each) for name, to, each in zip(names, _matched_unknowns(H), h, strict=True) if to < 0]
     off = [name for name, each in rows if abs(each) >= LEAST_OFF]
     return (off or [name for name, _ in rows])[:4]
 
 
-def _to_free(solver: Any, system: LinearSystem, left: list[str], most: int) -> list[str]:
-    """Inputs and fixed rows whose freedom would move these rows, so many of each at most."""
+def _candidates_to_free(solver: Any, system: LinearSystem, left: list[str], most: int) -> list[str]:
+    """Return inputs and fixed rows that would affect these rows if freed, at most `most` of each."""
     fixed = [name for name, row in solver.rows.items() if row.kind == "fixed" and name not in left]
     free = {solver.table[k].name for k in solver.free}
     efforts = [f"{name}.tau" for name in system.coordinates if f"{name}.tau" not in free]

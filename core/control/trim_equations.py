@@ -1,5 +1,5 @@
-"""The equations of an operating point at an iterate: residuals of what is asked, and their derivatives by the unknowns,
-from the linear system there."""
+"""Equations of a trim problem at an iterate: residuals and their derivatives by the unknowns, from the linear system
+there."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from core.mechanism import Mechanism
 Array = NDArray[np.float64]
 
 DEPENDENT = 1e-10
-"""Part of the largest singular value of the rows below which one counts as zero."""
+"""Fraction of the largest singular value of the rows below which a singular value counts as zero."""
 
 
 @dataclass
 class Equations:
-    """Residuals r and their derivatives J by the unknowns: rows that hold, then targets (weighted); scale : (r,) sizes
-    of what is compared."""
+    """Residuals r and their derivatives J by the unknowns, for requirements or weighted targets; scale : (r,) sizes of
+    the compared quantities."""
 
     names: list[str] = field(default_factory=list)
     r: list[float] = field(default_factory=list)
@@ -32,21 +32,21 @@ class Equations:
     scale: list[float] = field(default_factory=list)
 
     def add(self, name: str, r: float, J: Array, scale: float) -> None:
-        """A row."""
+        """Add a row."""
         self.names.append(name)
         self.r.append(float(r))
         self.J.append(J)
         self.scale.append(max(scale, 1e-300))
 
     def arrays(self, unknowns: Array) -> tuple[Array, Array]:
-        """(r, J) in comparable units."""
+        """Return (r, J), scaled to comparable units."""
         r = np.array(self.r) / np.array(self.scale)
         J = np.array(self.J).reshape(len(r), len(unknowns)) * unknowns / np.array(self.scale)[:, None]
         return r, J
 
 
 class TrimEquations:
-    """One problem from one start: what it begins with, and its equations at any iterate."""
+    """Trim problem from one initial point, with its equations at any iterate."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class TrimEquations:
         point: Point,
         motors: bool,
     ) -> None:
-        """lineariser(inputs, outputs) : linear systems with these, known once"""
+        """Prepare unknowns and outputs. lineariser(inputs, outputs) : cached linear systems with these"""
         self.rows, self.given, self.motors = rows, mech, motors
         inputs = [name for name, row in self.rows.items() if row.of_input]
         outputs = [name for name, row in self.rows.items() if not row.of_input]
@@ -70,9 +70,9 @@ class TrimEquations:
         most = motor_limits.effort_limits(self.mech.compiled, self.point.p) if motors else np.full(self.mech.nv, np.inf)
         self.most = np.array([most[each.speed] if each.speed >= 0 else np.inf for each in self.table])
         """What inputs may be at most, as motors can no more."""
-        start = self.lineariser.bound(point)
-        self.values = np.array([self._begin(k, each.name, start) for k, each in enumerate(self.table)])
-        asked = self.lineariser.pushed(self.point, self.values).tau
+        start = self.lineariser.input_values(point)
+        self.values = np.array([self._initial_value(k, each.name, start) for k, each in enumerate(self.table)])
+        asked = self.lineariser.with_input_values(self.point, self.values).tau
         self.saturated = motor_limits.beyond(self.mech.compiled, asked, self.point.p) if motors else {}
         self.point = self.point._replace(tau=np.clip(self.point.tau, -most, most))
         self.values = np.clip(self.values, -self.most, self.most)
@@ -80,7 +80,7 @@ class TrimEquations:
         self.kept: tuple[str, ...] = ()
         self.wanted: dict[str, float] = {}
 
-    def _begin(self, k: int, name: str, start: Array) -> float:
+    def _initial_value(self, k: int, name: str, start: Array) -> float:
         row = self.rows[name]
         value = float(start[k]) if row.value is None else row.value
         return float(np.clip(value, row.low, row.high)) if row.kind == "free" else value
@@ -88,16 +88,16 @@ class TrimEquations:
     # ------------------------------------------------------------------------------------------ one iterate
 
     def linear(self, q: Array, u: Mapping[str, float], values: Array) -> LinearSystem:
-        """The linear system at a pose, with speeds by name and inputs."""
-        point = self.lineariser.pushed(self.point, values)._replace(q=q, v=dict(u), x=None)
+        """Return the linear system at a pose, with speeds by name and input values."""
+        point = self.lineariser.with_input_values(self.point, values)._replace(q=q, v=dict(u), x=None)
         return self.lineariser.at(point, kept=self.kept)
 
     def equations(self, s: LinearSystem) -> tuple[Equations, Equations]:
-        """(what holds, targets) at an iterate."""
+        """Return (requirements, targets) at an iterate."""
         k, n = len(s.coordinates), len(s.A)
         AB, CD = (np.concatenate(both, axis=1)[:, self.columns(s)] for both in ((s.A, s.B), (s.C, s.D)))
         hold, targets = Equations(), Equations()
-        quick = max(1.0, float(np.max(np.abs(s.a), initial=0.0)), self.fast(s))
+        quick = max(1.0, float(np.max(np.abs(s.a), initial=0.0)), self.acceleration_scale(s))
         places = {name: i for i, name in enumerate(s.output_names)}
         speeds: list[Array] = []
         accelerations: list[Array] = []
@@ -124,16 +124,16 @@ class TrimEquations:
                 if name[-2:] in (".v", ".a"):
                     place = places[f"{name[:-2]}.v"]
                     (speeds if name[-2:] == ".v" else accelerations).append(s.C[place, k : 2 * k])
-            beyond = self._beyond(row, float(s.y0[i]))
+            beyond = self._exceeded_bound(row, float(s.y0[i]))
             if beyond is not None:
                 hold.add(name, s.y0[i] - beyond, CD[i], max(1.0, abs(beyond)))
-        self._at_rest(s, hold, AB, (speeds, accelerations), (free_v, free_a), places, quick)
+        self._require_rest(s, hold, AB, (speeds, accelerations), (free_v, free_a), places, quick)
         for i in range(2 * k, n):
             if not s.state_names[i].endswith(tuple(each.name for each in self.table)):
                 hold.add(f"rate of {s.state_names[i]}", s.residual[i], AB[i], 1.0)
         return hold, targets
 
-    def _at_rest(
+    def _require_rest(
         self,
         s: LinearSystem,
         hold: Equations,
@@ -143,7 +143,7 @@ class TrimEquations:
         places: Mapping[str, int],
         quick: float,
     ) -> None:
-        """Speeds and accelerations of independent coordinates that no row says are zero."""
+        """Require zero speed and acceleration of the independent coordinates for which no row gives another value."""
         k = len(s.coordinates)
         unit = np.eye(AB.shape[1])
         for level, end in ((0, ".v"), (1, ".a")):
@@ -155,8 +155,8 @@ class TrimEquations:
                 else:
                     hold.add(name, s.residual[k + i], AB[k + i], quick)
 
-    def _beyond(self, row: Row, value: float) -> float | None:
-        """The bound of a row that is passed."""
+    def _exceeded_bound(self, row: Row, value: float) -> float | None:
+        """Return the bound that a row exceeds; None if it is within bounds."""
         if row.kind != "free":
             return None
         return row.low if value < row.low else row.high if value > row.high else None
@@ -164,16 +164,16 @@ class TrimEquations:
     def columns(self, s: LinearSystem) -> list[int]:
         return [*range(len(s.A)), *(len(s.A) + k for k in self.free)]
 
-    def fast(self, s: LinearSystem) -> float:
-        """Accelerations that gravity and the free inputs of size 1 make."""
+    def acceleration_scale(self, s: LinearSystem) -> float:
+        """Return the size of accelerations caused by gravity and by free inputs of size 1."""
         k = len(s.coordinates)
         return float(np.max(np.abs(s.A[k : 2 * k, :k]), initial=0.0))
 
     def units(self, s: LinearSystem) -> Array:
-        """(unknowns,) sizes of the unknowns."""
+        """Return the scales (unknowns,) of the unknowns."""
         size = self.lineariser.size
         states = np.array([size if unit in ("m", "m/s") else 1.0 for unit in s.units.states])
-        quick = max(1.0, self.fast(s))
+        quick = max(1.0, self.acceleration_scale(s))
         k = len(s.coordinates)
         efforts = []
         for each in self.free:
@@ -183,7 +183,8 @@ class TrimEquations:
 
 
 def complement(given: Sequence[Array], count: int) -> list[int]:
-    """Coordinates whose unit rows make the given rows (count,) a basis, as independent of them as possible."""
+    """Return the coordinates whose unit rows complete the given rows (count,) to a basis, as independent of them as
+    possible."""
     if not given:
         return list(range(count))
     span = np.array(given).reshape(len(given), count)

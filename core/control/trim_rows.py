@@ -1,4 +1,4 @@
-"""What is asked of the quantities of an operating point, a row each."""
+"""Requirements on the quantities of an operating point, one row each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.errors import ModelError
 
 @dataclass
 class Row:
-    """What is asked of a quantity. Its methods say it: `fixed`, `free`, `target`, `steady`; they give the row again.
+    """Requirement on a quantity, set by its methods `fixed`, `free`, `target`, `steady`, which return the row.
 
     kind : "fixed", "free", "target" or "" (nothing said)
     """
@@ -26,30 +26,36 @@ class Row:
     weight: float = 1.0
 
     def fixed(self, value: float | None = None) -> Row:
-        """It has this value (SI), default the one at the start."""
+        """Fix the quantity at this value (SI), default its initial value."""
         self.kind, self.value = "fixed", None if value is None else number(value, self.name)
         return self
 
     def free(self, min: float = -np.inf, max: float = np.inf) -> Row:
-        """It is found, within bounds. Raises ModelError for bounds that leave nothing."""
+        """Leave the quantity free, within bounds. Raises ModelError for empty bounds."""
         low, high = (number(each, self.name, endless=True) for each in (min, max))
         if not low <= high:
             raise ModelError(
-                f"Nothing lies between {low:g} and {high:g}.", where=f"'{self.name}'", remedy="Swap the bounds."
+                f"The lower bound {low:g} is above the upper bound {high:g}.",
+                where=f"'{self.name}'",
+                remedy="Swap the bounds.",
             )
         self.kind, self.low, self.high = "free", low, high
         return self
 
     def target(self, value: float, weight: float = 1.0) -> Row:
-        """It comes as near to this value (SI) as what holds lets it; targets share by their weights."""
+        """Bring the quantity as near to this value (SI) as the requirements allow; targets compete by their weights."""
         weight = number(weight, self.name)
         if not weight > 0.0:
-            raise ModelError("A weight is positive.", where=f"'{self.name}'", remedy="Give one, or leave the row out.")
+            raise ModelError(
+                "The weight is not positive.",
+                where=f"'{self.name}'",
+                remedy="Give a positive weight, or leave the row out.",
+            )
         self.kind, self.value, self.weight = "target", number(value, self.name), weight
         return self
 
     def steady(self) -> Row:
-        """Its rate is zero: of a speed, the acceleration."""
+        """Require a zero rate of the quantity; for a speed, zero acceleration."""
         self.kind = "steady"
         return self
 
@@ -60,5 +66,5 @@ def number(value: Any, name: str, endless: bool = False) -> float:
     except (TypeError, ValueError):
         number = np.nan
     if not (np.isfinite(number) or (endless and np.isinf(number))):
-        raise ModelError(f"{value!r} is no number.", where=f"'{name}'", remedy="Give one in SI units.")
+        raise ModelError(f"{value!r} is not a number.", where=f"'{name}'", remedy="Give a number in SI units.")
     return number

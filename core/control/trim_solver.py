@@ -1,4 +1,4 @@
-"""Newton's method for operating points: steps on the manifold of closed poses, bounds kept, and what comes out."""
+"""Newton's method for operating points: steps on the manifold of closed poses within bounds, and the result."""
 
 from __future__ import annotations
 
@@ -20,89 +20,89 @@ Array = NDArray[np.float64]
 
 MOST_STEPS = 60
 LAST_STEPS = 10
-"""Of them in which what must hold is brought to its end where targets have not settled."""
+"""Number of the last steps in which only requirements are solved if targets have not converged."""
 LONGEST = 0.5
-"""Longest step of a displacement, rad or sizes of the machine."""
+"""Longest displacement of a step, rad or fractions of the machine's size."""
 STANDING = 1e-14
-"""rad/s or m/s up to which a speed is none: rounding of a step, without which the speeds of all joints are known."""
+"""Speed in rad/s or m/s below which it is rounding error of a step and set to zero."""
 ENOUGH = 1e-4
-"""Part of the decrease that a linear motion would bring which a step must bring."""
+"""Fraction of the linearly predicted decrease that a step must achieve."""
 SHORTEST = 0.05
-"""Part of a step that led away which the next one has at least."""
+"""Smallest factor by which a rejected step is shortened."""
 SETTLED = 1e-9
-"""Part by which the merit must fall in a step that brings something."""
+"""Relative decrease of the merit function below which a step counts as idle."""
 MOST_IDLE = 2
-"""Steps, one after the other, that brought nothing, after which targets come no nearer."""
+"""Number of consecutive idle steps after which targets count as converged."""
 MOST_BACK = 4
-"""Steps back to what must hold after one towards targets, by which it is left in second order."""
+"""Largest number of corrections back to the requirements after a step towards targets."""
 HOLDS = 10.0
-"""Weight of what must hold, beside targets, where iterates are compared."""
+"""Weight of the requirements relative to targets in the merit function."""
 CLOSE = 0.1
-"""Part of the merit up to which what must hold leaves it a parabola along a step."""
+"""Fraction of the merit that requirements may have for a parabola along the step to be used."""
 LEFT = 0.1
-"""Part of the residual of rows for which unknowns are too few that is left by a step that is worth while."""
+"""Fraction of the residual of overdetermined rows that a worthwhile step may leave."""
 
 
 class TrimSolver(TrimEquations):
-    """One problem from one start."""
+    """Newton solver for a trim problem from one initial point."""
 
-    _aims = True
-    """Whether steps go after targets, beside what must hold."""
+    _seeks_targets = True
+    """True while steps also go towards targets, not only to the requirements."""
 
-    def found(self) -> Found:
-        """Newton's method, steps shortened while they lead away. Where targets come no nearer, what must hold is
-        brought to its end without them."""
+    def solve(self) -> Found:
+        """Solve by Newton's method with line search. Once targets no longer improve, the requirements are solved
+        without them."""
         q, u = self.point.q, self.point.v
-        s = self.linear(q, {} if u is None else self._speeds(u), self.values)
+        s = self.linear(q, {} if u is None else self._speeds_by_name(u), self.values)
         self.kept = s.coordinates
         acting: set[str] = set()
         hold, targets = self.equations(s)
         count = idle = 0
         while count < MOST_STEPS:
-            step, along, acting = self._step(s, hold, targets)
-            step = step if self._aims else step - along
-            if self._hopeless(s, hold):
+            step, along, acting = self._newton_step(s, hold, targets)
+            step = step if self._seeks_targets else step - along
+            if self._is_overdetermined(s, hold):
                 break
             count += 1
             before = self._merit(s, hold, targets)
             still = np.max(np.abs(step / self.units(s)), initial=0.0) < 1e-13
-            tried = self._tried(s, step, before, self._slope(s, hold, targets, step))
+            tried = self._line_search(s, step, before, self._merit_slope(s, hold, targets, step))
             ended = tried is None
             if tried is not None:
                 s, hold, targets = tried
-                ended = still or self._ended(s, hold, targets, before)
+                ended = still or self._has_converged(s, hold, targets, before)
                 idle = idle + 1 if self._merit(s, hold, targets) > before * (1.0 - SETTLED) else 0
-                ended = ended or (self._aims and idle >= MOST_IDLE)
-            if ended and not (self._aims and targets.r and self._off(s, hold)):
+                ended = ended or (self._seeks_targets and idle >= MOST_IDLE)
+            if ended and not (self._seeks_targets and targets.r and self._is_unfulfilled(s, hold)):
                 break
-            self._aims = self._aims and not ended and count < MOST_STEPS - LAST_STEPS
-        return self._as_found(s, hold, targets, acting, count)
+            self._seeks_targets = self._seeks_targets and not ended and count < MOST_STEPS - LAST_STEPS
+        return self._result_at(s, hold, targets, acting, count)
 
-    def _off(self, s: LinearSystem, hold: Equations) -> bool:
-        """Whether something does not hold."""
+    def _is_unfulfilled(self, s: LinearSystem, hold: Equations) -> bool:
+        """Return True if some requirement is not fulfilled."""
         return bool(np.max(np.abs(hold.arrays(self.units(s))[0]), initial=0.0) >= SOLVED)
 
-    def _speeds(self, v: Any) -> dict[str, float]:
+    def _speeds_by_name(self, v: Any) -> dict[str, float]:
         return dict(v) if isinstance(v, Mapping) else dict(zip(self.mech.v_names, map(float, v), strict=True))
 
-    def _slope(self, s: LinearSystem, hold: Equations, targets: Equations, step: Array) -> float:
-        """Rate of half the square of the merit along a step, by its length."""
+    def _merit_slope(self, s: LinearSystem, hold: Equations, targets: Equations, step: Array) -> float:
+        """Return the derivative of half the squared merit along a step."""
         units = self.units(s)
         (h, H), (t, T) = hold.arrays(units), targets.arrays(units)
-        parts = [(HOLDS, h, H), (1.0 if self._aims else 0.0, t, T)]
+        parts = [(HOLDS, h, H), (1.0 if self._seeks_targets else 0.0, t, T)]
         rates = (weight * (r @ (J @ (step / units))) / max(float(np.linalg.norm(r)), 1e-300) for weight, r, J in parts)
         return float(self._merit(s, hold, targets) * sum(rates))
 
-    def _tried(
+    def _line_search(
         self, s: LinearSystem, step: Array, before: float, slope: float
     ) -> tuple[LinearSystem, Equations, Equations] | None:
-        """The iterate after a step, or the nearest part of it that leads less away than what is left; None: no part
-        does. A shorter step is the least of a parabola through what is known (Nocedal and Wright, 3.5)."""
+        """Return the iterate after a step or after a shorter one that is good enough; None if no length is. Shorter
+        lengths minimise a parabola (Nocedal and Wright, 3.5)."""
         values, part = self.values, 1.0
         best: tuple[float, Any, Array] = (np.inf, None, values)
         for _ in range(12):
             self.values = values
-            found, merit = self._judged(s, part * step)
+            found, merit = self._iterate_and_merit(s, part * step)
             if merit < best[0]:
                 best = merit, found, self.values
             elif best[0] <= before:
@@ -110,7 +110,7 @@ class TrimSolver(TrimEquations):
             if merit < SOLVED or merit**2 <= before**2 + 2.0 * ENOUGH * part * min(slope, 0.0):
                 break
             least = 0.5 * part
-            if np.isfinite(merit) and self._held(*found[:2]) < CLOSE * merit:
+            if np.isfinite(merit) and self._requirements_merit(*found[:2]) < CLOSE * merit:
                 bend = 0.5 * (merit**2 - before**2) - slope * part
                 least = -0.5 * slope * part**2 / bend if bend > 0.0 > slope else least
             part = min(max(least, SHORTEST * part), 0.5 * part)
@@ -121,21 +121,21 @@ class TrimSolver(TrimEquations):
         self.values = values
         return None
 
-    def _judged(self, s: LinearSystem, step: Array) -> tuple[Any, float]:
-        """The iterate a step further, and its merit, infinite where there is none."""
+    def _iterate_and_merit(self, s: LinearSystem, step: Array) -> tuple[Any, float]:
+        """Return the iterate after a step and its merit, infinite if it cannot be reached."""
         try:
-            found = self._moved(s, step)
-            for _ in range(MOST_BACK if self._aims and found[2].r else 0):
-                if not self._off(*found[:2]):
+            found = self._iterate_after(s, step)
+            for _ in range(MOST_BACK if self._seeks_targets and found[2].r else 0):
+                if not self._is_unfulfilled(*found[:2]):
                     break
-                back, along, _ = self._step(*found)
-                found = self._moved(found[0], back - along)
+                back, along, _ = self._newton_step(*found)
+                found = self._iterate_after(found[0], back - along)
             return found, self._merit(*found)
         except KinetostatError:
             return None, np.inf
 
-    def _moved(self, s: LinearSystem, step: Array) -> tuple[LinearSystem, Equations, Equations]:
-        """The iterate a step further."""
+    def _iterate_after(self, s: LinearSystem, step: Array) -> tuple[LinearSystem, Equations, Equations]:
+        """Return the iterate after a step."""
         k, n = len(s.coordinates), len(s.A)
         q = self.mech.integrate(s.q, s.basis[:, :n] @ step[:n])
         u = {name: float(s.v[self.mech.v_names.index(name)] + step[k + i]) for i, name in enumerate(s.coordinates)}
@@ -145,8 +145,8 @@ class TrimSolver(TrimEquations):
         trial = self.linear(np.asarray(q), u, self.values)
         return trial, *self.equations(trial)
 
-    def _hopeless(self, s: LinearSystem, hold: Equations) -> bool:
-        """Whether more rows must hold than there are unknowns for them, and no step brings these nearer."""
+    def _is_overdetermined(self, s: LinearSystem, hold: Equations) -> bool:
+        """Return True if there are more requirements than unknowns for them, and no step reduces their residual."""
         h, H = hold.arrays(self.units(s))
         if structural_rank(H) == len(h):
             return False
@@ -155,23 +155,23 @@ class TrimSolver(TrimEquations):
 
     def _merit(self, s: LinearSystem, hold: Equations, targets: Equations) -> float:
         units = self.units(s)
-        t = targets.arrays(units)[0] if self._aims else np.zeros(0)
-        return self._held(s, hold) + float(np.linalg.norm(t))
+        t = targets.arrays(units)[0] if self._seeks_targets else np.zeros(0)
+        return self._requirements_merit(s, hold) + float(np.linalg.norm(t))
 
-    def _held(self, s: LinearSystem, hold: Equations) -> float:
-        """The share that what must hold has in the merit."""
+    def _requirements_merit(self, s: LinearSystem, hold: Equations) -> float:
+        """Return the share of the requirements in the merit."""
         return HOLDS * float(np.linalg.norm(hold.arrays(self.units(s))[0]))
 
-    def _ended(self, s: LinearSystem, hold: Equations, targets: Equations, before: float) -> bool:
+    def _has_converged(self, s: LinearSystem, hold: Equations, targets: Equations, before: float) -> bool:
         h = hold.arrays(self.units(s))[0]
         done = np.max(np.abs(h), initial=0.0) < 1e-2 * SOLVED
         after = self._merit(s, hold, targets)
         settled = after > before * (1.0 - SETTLED)
         return bool((done and (not targets.r or settled or after < 1e-2 * SOLVED)) or (settled and after < 1e-13))
 
-    def _step(self, s: LinearSystem, hold: Equations, targets: Equations) -> tuple[Array, Array, set[str]]:
-        """The step of the unknowns, bounds kept, and the part of it that targets ask for, each as long as linear
-        motions are true."""
+    def _newton_step(self, s: LinearSystem, hold: Equations, targets: Equations) -> tuple[Array, Array, set[str]]:
+        """Return the step of the unknowns within bounds, the part of it due to targets, each limited in length, and the
+        active bounds."""
         units = self.units(s)
         n = len(s.A)
         (h, H), (t, T) = hold.arrays(units), targets.arrays(units)
@@ -179,7 +179,7 @@ class TrimSolver(TrimEquations):
         acting: set[str] = set()
         for _ in range(len(self.free) + 1):
             step, along = _least_step(h, H, t, T, fixed)
-            over = self._passed(step * units, n, fixed)
+            over = self._worst_bound(step * units, n, fixed)
             if over is None:
                 break
             k, bound = over
@@ -192,8 +192,8 @@ class TrimSolver(TrimEquations):
         )
         return kept + along, along, acting
 
-    def _passed(self, step: Array, n: int, fixed: Mapping[int, float]) -> tuple[int, float] | None:
-        """(which free input passes a bound the furthest, the bound)."""
+    def _worst_bound(self, step: Array, n: int, fixed: Mapping[int, float]) -> tuple[int, float] | None:
+        """Return (free input that exceeds a bound most, the bound); None if none does."""
         worst: tuple[float, int, float] | None = None
         for k, place in enumerate(self.free):
             row, value = self.rows[self.table[place].name], self.values[place] + step[n + k]
@@ -206,13 +206,13 @@ class TrimSolver(TrimEquations):
 
     # ----------------------------------------------------------------------------------------- what came out
 
-    def _as_found(self, s: LinearSystem, hold: Equations, targets: Equations, acting: set[str], count: int) -> Found:
+    def _result_at(self, s: LinearSystem, hold: Equations, targets: Equations, acting: set[str], count: int) -> Found:
         from core.constraints.multipliers import constrained_motion
 
         units = self.units(s)
         h, H = hold.arrays(units)
         solved = bool(np.max(np.abs(h), initial=0.0) < SOLVED)
-        point = self.lineariser.pushed(self.point, self.values)
+        point = self.lineariser.with_input_values(self.point, self.values)
         compiled, p = self.mech.compiled, point.p
         x = np.asarray(self.mech.x_rest(s.q, p=p, t=point.t)) if self.mech.nx else np.zeros(0)
         a, multipliers = constrained_motion(compiled, s.q, s.v, point.tau, p, True, point.t, x if len(x) else None)
@@ -227,7 +227,7 @@ class TrimSolver(TrimEquations):
         inputs = {each.name: float(self.values[i]) for i, each in enumerate(self.table) if i in self.free}
         values |= {each.name: float(self.values[i]) for i, each in enumerate(self.table)}
         acting |= {name for name in hold.names if name in self.rows and self.rows[name].kind == "free"}
-        message = "" if solved else self._wrong(s, hold, h, H, missing, acting)
+        message = "" if solved else self._failure_text(s, hold, h, H, missing, acting)
         if self.motors and motor_limits.supplied(compiled, s.v[None], point.tau[None], p).reached.any():
             message = message or motor_limits.too_fast_words(compiled, s.v, point.tau, p)
             solved = not message
@@ -255,7 +255,7 @@ class TrimSolver(TrimEquations):
             tuple(targets.names),
         )
 
-    def _wrong(
+    def _failure_text(
         self,
         s: LinearSystem,
         hold: Equations,
@@ -264,13 +264,13 @@ class TrimSolver(TrimEquations):
         missing: Mapping[str, float],
         acting: set[str],
     ) -> str:
-        """What is not fulfilled, in words."""
+        """Describe the requirements that are not fulfilled."""
         return missing_rows(self, s, hold, h, H, missing, acting)
 
 
 def _least_step(h: Array, H: Array, t: Array, T: Array, fixed: Mapping[int, float]) -> tuple[Array, Array]:
-    """The least x with H x = −h, and then |T x + t| least; and the part of x that only this asks for; fixed : entries
-    that are given."""
+    """Return the least x with H x = −h that minimises |T x + t| as second priority, and the part of x due to the
+    latter; fixed : given entries"""
     count = H.shape[1] if H.size else T.shape[1]
     x, onward = np.zeros((2, count))
     for k, value in fixed.items():

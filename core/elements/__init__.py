@@ -1,1 +1,2 @@
-"""What acts between frames: forces, constraints, drivers, sensors; signals and mode variables of their formulas."""
+"""Elements between frames: forces, constraints, drivers and sensors, and the signals and mode variables of their
+formulas."""

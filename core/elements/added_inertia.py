@@ -1,4 +1,4 @@
-"""Inertia beside that of the links: masses on the lines of forces, rotors of joints that close a loop."""
+"""Inertia in addition to that of the links: masses on the lines of forces, rotors of cut joints, masses of tendons."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from core.spatial.scalar import Scalar, plus, times, total, vanish
 
 
 class AddedInertia(Protocol):
-    """A mass m with a velocity J v."""
+    """Interface of a mass m with a velocity J v."""
 
     @property
     def mass(self) -> Scalar:
-        """m."""
+        """Return m."""
         ...
 
     def inertia(self, kinematics: KinematicState, loads: Loads) -> None:
-        """Add what its inertia (and weight) exerts."""
+        """Add the inertia forces (and the weight) to the loads."""
         ...
 
     def columns(self, kinematics: KinematicState) -> Sequence[Scalars]:
-        """J, one column per speed; literal zeros where a speed does not move it."""
+        """Return J, one column per speed; literal zeros where a speed does not move the mass."""
         ...
 
     def energy(self, kinematics: KinematicState) -> tuple[Scalar, Scalar]:
-        """(kinetic, potential), J."""
+        """Return (kinetic, potential) energy, J."""
         ...
 
 
 def add_product(entry: Scalar, mass: Scalar, one: Scalars, other: Scalars) -> Scalar:
-    """M_ij + m J_i · J_j."""
+    """Return M_ij + m J_i · J_j."""
     return plus(entry, times(mass, total(times(x, y) for x, y in zip(one, other, strict=True))))
 
 
 def add_inertia(M: list[list[Scalar]], masses: Sequence[AddedInertia], kinematics: KinematicState) -> None:
-    """M += Σ m Jᵀ J."""
+    """Add the masses to the mass matrix: M += Σ m Jᵀ J."""
     for mass in masses:
         columns = [tuple(column) for column in mass.columns(kinematics)]
         for i, one in enumerate(columns):
@@ -54,7 +54,8 @@ def add_reduced(
     kinematics: KinematicState,
     spans: Sequence[Mapping[int, Scalar]],
 ) -> None:
-    """M += Σ m (J Φ)ᵀ (J Φ), M given by entries (row, column) of its lower triangle, Φ by entries of its columns."""
+    """Add the masses to a reduced mass matrix: M += Σ m (J Φ)ᵀ (J Φ), M given by entries (row, column) of its lower
+    triangle, Φ by entries of its columns."""
     for mass in masses:
         columns = [tuple(column) for column in mass.columns(kinematics)]
         moving = {k for k, column in enumerate(columns) if not vanish(column)}

@@ -1,4 +1,5 @@
-"""From the document's loops, constraints and drivers to what holds in a trace."""
+"""Reader of the document's loops, constraints and drivers, which become constraint equations of the symbolic
+functions."""
 
 from __future__ import annotations
 
@@ -13,23 +14,23 @@ from core.model import Driver
 
 
 class ConstraintReader:
-    """Everything that holds, on the machine of `elements`: cut joints first, then constraints and drivers."""
+    """All constraints on the machine of `elements`: cut joints first, then constraints and drivers."""
 
     def __init__(self, elements: Elements, clock: Clock) -> None:
         self.elements, self.clock = elements, clock
         self.table: tuple[KinematicConstraint, ...] = (
             *(CutJoint.read(name, elements) for name in elements.machine.laws),
             *(CONSTRAINTS[each.kind].read(each, elements) for each in elements.model.constraints),
-            *map(self._driver, elements.model.drivers),
+            *map(self._read_driver, elements.model.drivers),
         )
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """All rows."""
+        """Return all rows."""
         return tuple(row for constraint in self.table for row in constraint.rows)
 
     def sides(self) -> Iterator[tuple[KinematicConstraint, Side, slice]]:
-        """(constraint, side, its rows) of all sides that exert wrenches."""
+        """Iterate over (constraint, side, its rows) of all sides that exert wrenches."""
         start = 0
         for constraint in self.table:
             rows = slice(start, start + len(constraint.rows))
@@ -37,7 +38,7 @@ class ConstraintReader:
             for side in constraint.sides:
                 yield constraint, side, rows
 
-    def _driver(self, driver: Driver) -> KinematicConstraint:
+    def _read_driver(self, driver: Driver) -> KinematicConstraint:
         from core.elements.drivers import DRIVERS
         from core.elements.drivers.driver_functions import motion_of
 

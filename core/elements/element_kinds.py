@@ -1,4 +1,4 @@
-"""Families of elements whose kinds the document knows by rows of its own."""
+"""Registries of element kinds, which also store the description of each kind for documents and forms."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ K = TypeVar("K", bound=_Element)
 
 
 class ElementKinds(Kinds[K]):
-    """A kind enters with what the document says of it.
+    """Registry of element kinds that stores each kind with its description for documents.
 
     rows : where that stands, by the kind's name
     """
@@ -37,7 +37,7 @@ class ElementKinds(Kinds[K]):
         super().__init__(family, base, find=find, check=lambda kind: kind.check())
 
     def take(self, kind: type[K]) -> type[K]:
-        """See `Kinds`."""
+        """Register a kind and its description for documents."""
         super().take(kind)
         self.rows[kind.name] = kind.in_document()
         return kind

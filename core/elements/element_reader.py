@@ -1,4 +1,4 @@
-"""From the document's sensors and force elements to those of mechanics, over the scalars of a machine."""
+"""Reader of the document's sensors and force elements, over the scalars of a machine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Elements(Resolver):
-    """Sensors and forces of a model on one of its machines (links merged, or every body a link of its own)."""
+    """Sensors and forces of a model on a machine (links merged, or every body a separate link)."""
 
     def __init__(self, model: Model, machine: Machine, numbers: Numbers) -> None:
         own = [(force.name, FORCES[force.kind].state_names) for force in model.forces]
@@ -40,34 +40,35 @@ class Elements(Resolver):
 
     @cached_property
     def forces(self) -> tuple[ForceElement, ...]:
-        """All force elements of the document, then brakes and the passive forces of joints that close a loop."""
+        """Return all force elements of the document, then brakes and the passive forces of cut joints."""
         from core.elements.forces.in_joint import passive
 
         return (*(FORCES[force.kind].read(force, self) for force in self.model.forces), *passive(self))
 
     @cached_property
     def controlled(self) -> dict[str, DryFriction]:
-        """Friction whose levels are formulas of time or state, by what has it (`owner`): brakes and clutches."""
+        """Return the dry friction whose levels are formulas of time or state, by owner: brakes and clutches."""
         rubbing: tuple[Joint | Force, ...] = (*self.machine.members, *self.model.forces)
         return {owner(each): self.friction(each) for each in rubbing if self.is_controlled(each)}
 
     @property
     def named_forces(self) -> tuple[ForceElement, ...]:
-        """Those of the document."""
+        """Return the force elements of the document."""
         return self.forces[: len(self.model.forces)]
 
     def forces_in(self, joint: str) -> list[ForceElement]:
-        """Elements that act in a joint: those of the document along its coordinates, and its own passive forces."""
+        """Return the elements that act in a joint: those of the document along its coordinates, and its passive
+        forces."""
         return [element for element in self.forces if element.joint == joint]
 
     @cached_property
     def line_masses(self) -> tuple[LineMass, ...]:
-        """Point masses on the lines of forces."""
+        """Return the point masses on the lines of forces."""
         return tuple(mass for force in self.model.forces for mass in FORCES[force.kind].masses(force, self))
 
     @cached_property
     def rotors(self) -> tuple[Rotor, ...]:
-        """Rotor inertias of joints that close a loop."""
+        """Return the rotor inertias of cut joints."""
         from core.elements.rotors import Rotor
 
         found: list[Rotor] = []
@@ -79,10 +80,10 @@ class Elements(Resolver):
 
     @cached_property
     def tendon_inertias(self) -> tuple[AddedInertia, ...]:
-        """Masses that move with the lengths of tendons."""
+        """Return the masses that move with the lengths of tendons."""
         return tuple(mass for force in self.model.forces for mass in FORCES[force.kind].inertias(force, self))
 
     @property
     def added_inertia(self) -> tuple[AddedInertia, ...]:
-        """What has inertia beside the links."""
+        """Return everything that has inertia in addition to the links."""
         return (*self.line_masses, *self.rotors, *self.tendon_inertias)

@@ -1,4 +1,4 @@
-"""What force elements see of a machine, and where what they exert adds up."""
+"""State on which force elements depend, and the loads to which they add."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ Scalars = Sequence[Scalar]
 
 
 class Formula(Protocol):
-    """A formula of signals."""
+    """Formula of signals."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What it uses; `length` and `rate` are the element's own."""
+        """Return the names that the formula uses; `length` and `rate` are the element's own."""
         ...
 
     def __call__(self, values: tuple[Scalar, ...]) -> Scalar:
-        """Its value, from those of the names."""
+        """Evaluate the formula from the values of its names."""
         ...
 
 
 Term = Any
-"""A scalar, or a `Formula`."""
+"""Scalar, or a `Formula`."""
 
 
 class ForceState:
-    """An instant with everything formulas and states may ask for.
+    """Machine state with everything that formulas and force elements may use.
 
     signal : value of a name; x, x_rate : states of force elements and their rates; smooth : without friction that runs
     take by modes
@@ -53,7 +53,7 @@ class ForceState:
         self.run = kinematics.run
 
     def value(self, term: Term, own: dict[str, Scalar] | None = None) -> Scalar:
-        """A term's value; `own` are names that the element brings."""
+        """Evaluate a term; `own` are names that the element defines."""
         if not hasattr(term, "names"):
             return term
         given = own or {}
@@ -64,7 +64,7 @@ class ForceState:
         return self.run(term, values)
 
     def point(self, end: End) -> tuple[Vector3, Vector3]:
-        """Position and velocity of an end in the world."""
+        """Return position and velocity of an end in the world."""
         if isinstance(end, Place):
             return self.kinematics.frame(end).position, self.kinematics.motion(end).linear
         part = slice(end, end + 3)
@@ -73,11 +73,11 @@ class ForceState:
 
 
 End = Place | int
-"""A frame on a link, or where a junction's coordinates begin in x."""
+"""Frame on a link, or the index of a junction's first coordinate in x."""
 
 
 class Loads:
-    """Wrenches on links (own axes, at their origins) and forces on speeds, as they add up."""
+    """Accumulated wrenches on links (own axes, at their origins) and forces on speeds."""
 
     def __init__(self, kinematics: KinematicState) -> None:
         self.kinematics, self.run = kinematics, kinematics.run
@@ -86,7 +86,7 @@ class Loads:
         self.acts = False
 
     def push(self, end: End, p: Vector3, wrench: Force) -> None:
-        """A wrench about the world point p, in world axes, on the link of an end."""
+        """Add a wrench about the world point p, in world axes, to the link of an end."""
         if not isinstance(end, Place) or end.link < 0:
             return
         own = self.run(carried_to, self.kinematics.poses[end.link], p, wrench)
@@ -95,36 +95,36 @@ class Loads:
         self.acts = True
 
     def between(self, a: End, b: End, p: Vector3, wrench: Force) -> None:
-        """The wrench on b, and its reaction on a at the same point."""
+        """Add a wrench to b, and its reaction to a at the same point."""
         self.push(b, p, wrench)
         if isinstance(a, Place) and a.link >= 0:
             self.push(a, p, self.run(Force.__neg__, wrench))
 
     def drive(self, index: int, coupling: Coupling | None, force: Scalar) -> None:
-        """A force on a speed; on its leader if the joint follows."""
+        """Add a force to a speed; to its leader if the joint is coupled."""
         ratio = 1.0 if coupling is None else coupling.ratio
         self.speeds[index] = self.run(added, self.speeds[index], ratio, force)
         self.acts = True
 
 
 class Exchanged(Loads):
-    """The sum of what is exerted on b and opposed on a, all at one point."""
+    """Loads that sum the wrenches on b and their reactions on a, all about one point."""
 
     def __init__(self, kinematics: KinematicState) -> None:
         super().__init__(kinematics)
         self.on_b = NOTHING
 
     def between(self, a: End, b: End, p: Vector3, wrench: Force) -> None:
-        """See `Loads`; only summed."""
+        """Add a wrench on b to the sum."""
         self.on_b = self.run(Force.__add__, self.on_b, wrench)
 
 
 def added(sum_so_far: Scalar, ratio: Scalar, force: Scalar) -> Scalar:
-    """sum + ratio · force."""
+    """Return sum + ratio · force."""
     return plus(sum_so_far, times(ratio, force))
 
 
 def carried_to(X_WL: Pose, p: Vector3, wrench: Force) -> Force:
-    """A wrench about the world point p in world axes, at the link's origin in its axes."""
+    """Move a wrench about the world point p, world axes, to the link's origin and axes."""
     moment = wrench.moment + (p - X_WL.position).cross(wrench.force)
     return Force(X_WL.rotation.act_back(moment), X_WL.rotation.act_back(wrench.force))

@@ -1,4 +1,4 @@
-"""Formulas of time and state as steps of a trace: what they need by name, and their value from it."""
+"""Formulas of time and state as steps of symbolic functions: the names they use, and their value."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from core.spatial.scalar import Scalar
 
 
 class Formula(NamedTuple):
-    """A formula as a step: its value from those of its names."""
+    """Formula as a step, evaluated from the values of its names."""
 
     node: Node
     names: tuple[str, ...]
 
     def __call__(self, values: tuple[Scalar, ...]) -> Scalar:
-        """Its value."""
+        """Evaluate the formula."""
         result = evaluate(self.node, dict(zip(self.names, values, strict=True)))
         return float(result) if isinstance(result, int | float) else result
 
 
 def formula_of(node: Node) -> Formula:
-    """The step of a formula."""
+    """Return the step of a formula."""
     return Formula(node, tuple(sorted(names(node))))
 
 
 class LocatedFormula:
-    """A formula that says where it stands when it fails."""
+    """Formula whose errors name its place in the document."""
 
     def __init__(self, formula: Formula, where: str) -> None:
         self.formula, self.where, self.names = formula, where, formula.names

@@ -22,7 +22,7 @@ FRACTION, FROM_A, FROM_B = "fraction", "from_a", "from_b"
 
 
 class Shares(NamedTuple):
-    """How a displacement of the ends moves the mass: p' = (α + β e eᵀ) a' + (γ + δ e eᵀ) b'."""
+    """Coefficients of the mass's displacement by those of the ends: p' = (α + β e eᵀ) a' + (γ + δ e eᵀ) b'."""
 
     on_a: tuple[Scalar, Scalar]
     on_b: tuple[Scalar, Scalar]
@@ -31,7 +31,7 @@ class Shares(NamedTuple):
 
 @dataclass(frozen=True)
 class LineMass:
-    """A mass at a place of the line between two frames."""
+    """Point mass on the line between two frames."""
 
     name: str
     a: Place
@@ -41,7 +41,7 @@ class LineMass:
     place: Scalar
 
     def inertia(self, kinematics: KinematicState, loads: Loads) -> None:
-        """Add what its inertia and weight exert on the ends."""
+        """Add the forces of its inertia and weight on the ends to the loads."""
         run, (a, b) = kinematics.run, (kinematics.frame(self.a).position, kinematics.frame(self.b).position)
         p = run(_points[self.at], self.place, a, b)
         shares = run(_shares[self.at], self.place, a, b)
@@ -56,7 +56,7 @@ class LineMass:
             loads.push(end, point, Force(ZERO, force))
 
     def columns(self, kinematics: KinematicState) -> list[Vector3]:
-        """J_p, one column per speed."""
+        """Return J_p, one column per speed."""
         run, (a, b) = kinematics.run, (kinematics.frame(self.a).position, kinematics.frame(self.b).position)
         shares = run(_shares[self.at], self.place, a, b)
         result: list[Vector3] = [ZERO] * kinematics.tree.nv
@@ -71,15 +71,17 @@ class LineMass:
         return result
 
     def energy(self, kinematics: KinematicState) -> tuple[Scalar, Scalar]:
-        """(kinetic, potential), J."""
+        """Return (kinetic, potential) energy, J."""
         run, (a, b) = kinematics.run, (kinematics.frame(self.a).position, kinematics.frame(self.b).position)
         velocity = self.velocity(kinematics)
         field = kinematics.tree.gravity
         p = run(_points[self.at], self.place, a, b)
-        return run(kinetic_of, self.mass, velocity), run(_Potential(field.is_point), _flat(field), self.mass, p)
+        return run(kinetic_of, self.mass, velocity), run(
+            _Potential(field.is_point), _field_numbers(field), self.mass, p
+        )
 
     def velocity(self, kinematics: KinematicState) -> Vector3:
-        """ṗ, world axes."""
+        """Return ṗ, world axes."""
         run, (a, b) = kinematics.run, (kinematics.frame(self.a).position, kinematics.frame(self.b).position)
         shares, velocity = run(_shares[self.at], self.place, a, b), ZERO
         for end, share in ((self.a, shares.on_a), (self.b, shares.on_b)):
@@ -87,23 +89,23 @@ class LineMass:
         return velocity
 
     def position(self, kinematics: KinematicState) -> Vector3:
-        """p, world axes."""
+        """Return p, world axes."""
         a, b = kinematics.frame(self.a).position, kinematics.frame(self.b).position
         return kinematics.run(_points[self.at], self.place, a, b)
 
 
-def _flat(field: Gravity) -> tuple[Vector3, Scalar, Vector3]:
+def _field_numbers(field: Gravity) -> tuple[Vector3, Scalar, Vector3]:
     return field.acceleration, field.mu, field.center
 
 
 @dataclass(frozen=True)
 class _Potential:
-    """Gravitation's potential energy, of a uniform field or of a point."""
+    """Gravitational potential energy in a uniform field or a point field."""
 
     is_point: bool
 
     def __call__(self, field: tuple[Vector3, Scalar, Vector3], mass: Scalar, p: Vector3) -> Scalar:
-        """−m g · p, or −m μ / r."""
+        """Return −m g · p, or −m μ / r."""
         g, mu, center = field
         if not self.is_point:
             return negated(times(mass, g.dot(p)))
@@ -112,32 +114,32 @@ class _Potential:
 
 
 def kinetic_of(mass: Scalar, v: Vector3) -> Scalar:
-    """½ m v²."""
+    """Return ½ m v²."""
     return times(0.5, times(mass, v.dot(v)))
 
 
 def momentum_of(sum_so_far: tuple[Vector3, Vector3], mass: Scalar, p: Vector3, v: Vector3) -> tuple[Vector3, Vector3]:
-    """(angular about the world's origin, linear)."""
+    """Add a mass's momentum (angular about the world's origin, linear) to the sum."""
     linear = v.scaled(mass)
     return sum_so_far[0] + p.cross(linear), sum_so_far[1] + linear
 
 
-def _line(a: Vector3, b: Vector3) -> tuple[Scalar, Vector3]:
+def _length_and_direction(a: Vector3, b: Vector3) -> tuple[Scalar, Vector3]:
     u = b - a
     length = sqrt(plus(u.dot(u), TINY))
     return length, Vector3(*(over(x, length) for x in u))
 
 
-def _at_fraction(f: Scalar, a: Vector3, b: Vector3) -> Vector3:
+def _position_at_fraction(f: Scalar, a: Vector3, b: Vector3) -> Vector3:
     return a.scaled(minus(1.0, f)) + b.scaled(f)
 
 
-def _from_a(d: Scalar, a: Vector3, b: Vector3) -> Vector3:
-    return a + _line(a, b)[1].scaled(d)
+def _position_from_a(d: Scalar, a: Vector3, b: Vector3) -> Vector3:
+    return a + _length_and_direction(a, b)[1].scaled(d)
 
 
-def _from_b(d: Scalar, a: Vector3, b: Vector3) -> Vector3:
-    return _from_a(d, b, a)
+def _position_from_b(d: Scalar, a: Vector3, b: Vector3) -> Vector3:
+    return _position_from_a(d, b, a)
 
 
 def _share_fraction(f: Scalar, a: Vector3, b: Vector3) -> Shares:
@@ -145,7 +147,7 @@ def _share_fraction(f: Scalar, a: Vector3, b: Vector3) -> Shares:
 
 
 def _share_from_a(d: Scalar, a: Vector3, b: Vector3) -> Shares:
-    length, e = _line(a, b)
+    length, e = _length_and_direction(a, b)
     k = over(d, length)
     return Shares((minus(1.0, k), k), (k, negated(k)), e)
 
@@ -164,8 +166,8 @@ def _accelerate_fraction(
 def _accelerate_from_a(
     d: Scalar, a: Vector3, b: Vector3, v_a: Vector3, v_b: Vector3, a_a: Vector3, a_b: Vector3
 ) -> Vector3:
-    """ä + d ë, ë = (ü − e L̈ − 2 ė L̇)/L."""
-    length, e = _line(a, b)
+    """Return ä + d ë, ë = (ü − e L̈ − 2 ė L̇)/L."""
+    length, e = _length_and_direction(a, b)
     speed, change = v_b - v_a, a_b - a_a
     rate = e.dot(speed)
     turning = (speed - e.scaled(rate)).scaled(over(1.0, length))
@@ -180,13 +182,13 @@ def _accelerate_from_b(
     return _accelerate_from_a(d, b, a, v_b, v_a, a_b, a_a)
 
 
-_points = {FRACTION: _at_fraction, FROM_A: _from_a, FROM_B: _from_b}
+_points = {FRACTION: _position_at_fraction, FROM_A: _position_from_a, FROM_B: _position_from_b}
 _shares = {FRACTION: _share_fraction, FROM_A: _share_from_a, FROM_B: _share_from_b}
 _accelerations = {FRACTION: _accelerate_fraction, FROM_A: _accelerate_from_a, FROM_B: _accelerate_from_b}
 
 
 def less_attraction(gravity: tuple[Scalar, Vector3], p: Vector3, acceleration: Vector3) -> Vector3:
-    """a − μ (c − p)/r³."""
+    """Return a − μ (c − p)/r³: the acceleration minus that of the point field."""
     mu, center = gravity
     away = center - p
     r = sqrt(away.dot(away))
@@ -194,10 +196,10 @@ def less_attraction(gravity: tuple[Scalar, Vector3], p: Vector3, acceleration: V
 
 
 def moved(sum_so_far: Vector3, share: tuple[Scalar, Scalar], e: Vector3, v: Vector3) -> Vector3:
-    """Σ + (α + β e eᵀ) v."""
+    """Return Σ + (α + β e eᵀ) v."""
     return sum_so_far + v.scaled(share[0]) + e.scaled(times(share[1], e.dot(v)))
 
 
 def resisting(mass: Scalar, share: tuple[Scalar, Scalar], e: Vector3, acceleration: Vector3) -> Vector3:
-    """−m (α + β e eᵀ) a."""
+    """Return −m (α + β e eᵀ) a."""
     return -moved(ZERO, share, e, acceleration).scaled(mass)

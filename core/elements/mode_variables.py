@@ -1,4 +1,5 @@
-"""Mode variables: by them simulations hold the comparisons in formulas of forces and drivers as they step over them.
+"""Mode variables, which hold the outcome of comparisons in formulas of forces and drivers constant during an
+integration step.
 
 Comparisons a < b, sign(a), step(a), |a|, min(a, b) and max(a, b) make a force jump or bend where their event indicator
 g (a − b, a) changes its sign. A formula with modes has g + 1e300 m in place of g, with a mode variable m that comes
@@ -15,22 +16,23 @@ from core.model.formula.expression import names, substitute
 from core.model.formula.nodes import Binary, Call, Name, Negative, Node, Number
 
 MODE_NAME = "mode "
-"""What the names of mode variables begin with, followed by their number."""
+"""Prefix of the names of mode variables, followed by their number."""
 MODE_OFFSET = 1e300
-"""More than any event indicator."""
+"""Number larger than any event indicator."""
 ORDERED = {"<", "<=", ">", ">="}
 JUMPING = {"==", "!=", "floor", "ceil"}
-"""Operators and functions that jump at more than one place, or at a single one."""
+"""Operators and functions that are discontinuous without a single event indicator, so they get no mode variable."""
 OWN = frozenset({"length", "rate"})
-"""What a force's law calls its own, another in each force."""
+"""Names that a force's law defines itself, different in each force."""
 OF_FORCE = "own "
-"""What the name of such a quantity begins with outside of the law, followed by which it is and the force."""
+"""Prefix of such a name outside the law, followed by the quantity and the force."""
 MOST = 64
-"""Mode variables of a machine at most; further comparisons stay as they are."""
+"""Maximum number of mode variables; further comparisons stay in the formulas."""
 
 
 def unlocated(node: Node, constant: Collection[str]) -> bool:
-    """Whether a formula jumps where it has no mode variable: by `JUMPING` of what changes during a run.
+    """Return True if a formula has discontinuities without a mode variable: those of `JUMPING` with arguments that
+    change during a simulation.
 
     constant : names that do not change
     """
@@ -47,17 +49,18 @@ def unlocated(node: Node, constant: Collection[str]) -> bool:
 
 
 class ModeVariables:
-    """The event indicators of some formulas, and the formulas with mode variables in them."""
+    """Event indicators of formulas, and the formulas with mode variables in place of comparisons."""
 
     def __init__(
         self, nodes: Iterable[Node], constant: Collection[str], laws: Mapping[str, Node] | None = None
     ) -> None:
-        """constant : names that do not change during a run; laws : of forces, by their names."""
+        """Collect the event indicators of formulas. constant : names that do not change during a simulation; laws :
+        formulas of forces, by the forces' names."""
         self.constant = frozenset(constant)
         self.numbers: dict[Node, int] = {}
-        """Event indicator → its mode variable."""
+        """Event indicator → index of its mode variable."""
         self.beyond: set[Node] = set()
-        """Event indicators that have none, because there are more than `MOST`."""
+        """Event indicators without a mode variable, because there are more than `MOST`."""
         for node in nodes:
             self.with_modes(node)
         for force, law in (laws or {}).items():
@@ -65,40 +68,43 @@ class ModeVariables:
 
     @property
     def indicators(self) -> tuple[Node, ...]:
-        """In the order of the mode variables."""
+        """Return the event indicators in the order of the mode variables."""
         return tuple(self.numbers)
 
     def with_modes(self, node: Node, force: str = "") -> Node:
-        """The formula with mode variables; force : whose law it is."""
+        """Return the formula with mode variables; force : name of the force whose law it is."""
         match node:
             case Negative(operand):
                 return Negative(self.with_modes(operand, force))
             case Binary(operator, left, right):
                 left, right = self.with_modes(left, force), self.with_modes(right, force)
-                held = self._held(Binary("-", node.left, node.right), force) if operator in ORDERED else None
+                held = (
+                    self._shifted_indicator(Binary("-", node.left, node.right), force) if operator in ORDERED else None
+                )
                 return Binary(operator, left, right) if held is None else Binary(operator, held, Number(0.0))
             case Call(function, arguments):
                 inner = Call(function, tuple(self.with_modes(argument, force) for argument in arguments))
-                return self._called(node, inner, force)
+                return self._call_with_modes(node, inner, force)
         return node
 
-    def _called(self, node: Call, inner: Call, force: str) -> Node:
-        """A call with mode variables in its arguments, and in itself if it needs one."""
+    def _call_with_modes(self, node: Call, inner: Call, force: str) -> Node:
+        """Return a function call with mode variables in its arguments, and in the call itself if it needs one."""
         if node.function in ("sign", "step"):
-            held = self._held(node.arguments[0], force)
+            held = self._shifted_indicator(node.arguments[0], force)
             return inner if held is None else Call(node.function, (held,))
         if node.function == "abs":
-            held = self._held(node.arguments[0], force)
+            held = self._shifted_indicator(node.arguments[0], force)
             return inner if held is None else Binary("*", inner.arguments[0], Call("sign", (held,)))
         if node.function in ("min", "max"):
-            held = self._held(Binary("-", *node.arguments), force)
+            held = self._shifted_indicator(Binary("-", *node.arguments), force)
             if held is not None:
                 one, other = inner.arguments if node.function == "min" else inner.arguments[::-1]
                 return Call("if", (Binary("<", held, Number(0.0)), one, other))
         return inner
 
-    def _held(self, argument: Node, force: str) -> Node | None:
-        """g + 1e300 m of an indicator g; None if it has no mode variable. Comparisons inside g stay as they are."""
+    def _shifted_indicator(self, argument: Node, force: str) -> Node | None:
+        """Return g + 1e300 m for an indicator g with mode variable m; None if it has none. Comparisons inside g stay as
+        they are."""
         own, known = OWN if force else frozenset(), argument
         if names(argument) <= self.constant - own or not names(argument).isdisjoint(OWN - self.constant - own):
             return None

@@ -1,4 +1,4 @@
-"""The numbers that an element sets for its kind, as the functions of the kind see them."""
+"""User-defined numbers of an element, as passed to the functions of its kind."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from core.multibody.number_reader import Numbers
 
 @cache
 def named(*names: str) -> type[Any]:
-    """The named tuples of some names."""
+    """Return a named-tuple class with the given field names."""
     return namedtuple("Numbers", names)
 
 
 def numbers_of(element: Force | Constraint, where: str, numbers: Numbers) -> Any:
-    """What the kind of an element declares in `numbers`, a named tuple in SI. Raises ModelError."""
+    """Return an element's values of its kind's `numbers`, as a named tuple in SI. Raises ModelError."""
     declared = element.info.numbers
     values = (numbers.scalar(value_of(each, element.settings), f"{where}, settings {each.name}") for each in declared)
     return named(*(each.name for each in declared))(*values)

@@ -1,4 +1,4 @@
-"""Traces recorded elsewhere: columns of CSV and SIMNON files over time."""
+"""Recorded signals: columns of CSV and SIMNON files over time."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from core.model.units.compound_units import Compound, compound
 Array = NDArray[np.float64]
 NUMBERS = "Write one number per column, columns apart by semicolons, commas, tabs or blanks."
 LONGEST_LINE = 100_000
-"""Characters; beyond are no tables, but files of something else."""
+"""Maximum number of characters per line; a longer one means that the file is not a table."""
 _TIME = ("time", "t")
 _WITH_UNIT = re.compile(r"(.+?)\s*[\[(]([^\])]*)[\])]$")
 _TIME_WITH_UNIT = re.compile(r"(t|time)_(s|ms|us|min)$", re.I)
 _ENDED_BY_UNIT = re.compile(r".+_(rad|deg|m|cm|mm|rpm)$")
 TIMES, LENGTHS, ANGLES = ((0, 0, 1, 0),), ((0, 1, 0, 0),), ((0, 0, 0, 1),)
-"""What times and joint coordinates measure, as powers of (kg, m, s, rad)."""
+"""Dimensions of times and joint coordinates, as powers of (kg, m, s, rad)."""
 _NO_UNIT = ("", "-", "1")
 _UNITS = {
     **dict.fromkeys(("sec", "second", "seconds"), "s"),
@@ -40,20 +40,20 @@ _UNITS = {
     "µs": "ms·m/km",
     "revolutions": "rev",
 }
-"""Further spellings of units."""
+"""Alternative spellings of units."""
 
 
 def columns_of(driver: Driver, origin: str) -> tuple[Array, Array]:
-    """(times, values) of a driver's column. Raises FileError naming file, line and column."""
-    path, names, numbers = _read(driver, origin)
-    time, others = _time_of(names)
-    place = _place(driver, names, others)
+    """Return (times, values) of a driver's column. Raises FileError naming file, line and column."""
+    path, names, numbers = _read_file(driver, origin)
+    time, others = _time_and_signal_columns(names)
+    place = _column_of_driver(driver, names, others)
     if place is None:
         raise FileError(
-            f"There is no column '{_wanted(driver)}'.",
+            f"The file has no column '{_wanted_column(driver)}'.",
             file=path,
             where=f"driver '{driver.name}', column",
-            remedy=near_misses(_wanted(driver), [names[k] for k in others]),
+            remedy=near_misses(_wanted_column(driver), [names[k] for k in others]),
         )
     measured = (*LENGTHS, *ANGLES) if driver.joint else ()
     times = numbers[:, time] * scale_of(names[time], TIMES, path)
@@ -61,15 +61,15 @@ def columns_of(driver: Driver, origin: str) -> tuple[Array, Array]:
 
 
 def signals_of(driver: Driver, origin: str) -> tuple[tuple[str, ...], str | None]:
-    """(names of the signals in a driver's file, the one it follows if it is there). Raises FileError."""
-    _, names, _ = _read(driver, origin)
-    others = _time_of(names)[1]
-    place = _place(driver, names, others)
+    """Return (names of the signals in a driver's file, the one that the driver follows or None). Raises FileError."""
+    _, names, _ = _read_file(driver, origin)
+    others = _time_and_signal_columns(names)[1]
+    place = _column_of_driver(driver, names, others)
     return tuple(names[k] for k in others), None if place is None else names[place]
 
 
-def _read(driver: Driver, origin: str) -> tuple[str, tuple[str, ...], Array]:
-    """Path, names and numbers of a driver's file."""
+def _read_file(driver: Driver, origin: str) -> tuple[str, tuple[str, ...], Array]:
+    """Return path, column names and numbers of a driver's file."""
     path = beside(driver.file, origin)
     try:
         return path, *table_of(path)
@@ -77,40 +77,41 @@ def _read(driver: Driver, origin: str) -> tuple[str, tuple[str, ...], Array]:
         raise error.at(where=f"driver '{driver.name}', file") from None
 
 
-def _time_of(names: Sequence[str]) -> tuple[int, list[int]]:
-    """Where the time stands, and where the signals."""
+def _time_and_signal_columns(names: Sequence[str]) -> tuple[int, list[int]]:
+    """Return the index of the time column, and those of the signals."""
     time = next((k for k, name in enumerate(names) if _is_time(name)), 0)
     return time, [k for k in range(len(names)) if k != time]
 
 
-def _wanted(driver: Driver) -> str:
+def _wanted_column(driver: Driver) -> str:
     return driver.column or driver.joint or driver.sensor
 
 
-def _place(driver: Driver, names: Sequence[str], others: Sequence[int]) -> int | None:
-    """The column of a driver: the named one, the only one; None if it is not there."""
-    wanted = _wanted(driver)
+def _column_of_driver(driver: Driver, names: Sequence[str], others: Sequence[int]) -> int | None:
+    """Return the column of a driver: the named one, or the only one; None if it is missing."""
+    wanted = _wanted_column(driver)
     called = {k: (names[k], name_and_unit(names[k])[0]) for k in others}
     place = next((k for k in others if {wanted, f"{wanted}.q"} & set(called[k])), None)
     return others[0] if place is None and not driver.column and len(others) == 1 else place
 
 
 def table_of(path: str) -> tuple[tuple[str, ...], Array]:
-    """(column names, (n, columns)) of a CSV or SIMNON file. Raises FileError naming the line."""
+    """Return (column names, (n, columns)) of a CSV or SIMNON file. Raises FileError naming the line."""
     status_of(path, SIGNAL)  # raises the message about what is no file
-    return _table(path, fingerprint(path, SIGNAL))
+    return _parsed_table(path, fingerprint(path, SIGNAL))
 
 
 @lru_cache(maxsize=16)
-def _table(path: str, _content: str) -> tuple[tuple[str, ...], Array]:
-    """(column names, (n, columns)). Comments begin with %, # or, as in SIMNON, one quotation mark; one of them may name
-    the columns: " t q1 q2. Of several lines before the numbers the one that names the time counts, else the first."""
+def _parsed_table(path: str, _content: str) -> tuple[tuple[str, ...], Array]:
+    """Parse a file into (column names, (n, columns)). Comments begin with %, # or, as in SIMNON, one quotation mark;
+    one of them may name the columns: " t q1 q2. Of several lines before the numbers the one that names the time is
+    used, else the first."""
     heads: list[tuple[str, ...]] = []
     simnon = False
     rows: array[float] = array("d")
     width = 0
     problem: FileError | None = None
-    for number, line in enumerate(_text(path).splitlines(), 1):
+    for number, line in enumerate(_text_of_file(path).splitlines(), 1):
         if len(line) > LONGEST_LINE:
             raise FileError(
                 f"This line has more than {LONGEST_LINE} characters.", file=path, line=number, remedy=NUMBERS
@@ -119,11 +120,11 @@ def _table(path: str, _content: str) -> tuple[tuple[str, ...], Array]:
         cells = _cells(line.lstrip().lstrip('%#"').strip() if comment else line.strip())
         if not cells or (comment and rows):
             continue
-        row, wrong = _numbers(cells)
+        row, wrong = _numbers_of_row(cells)
         if comment or wrong:
             if not comment and row:  # a row that begins as one of numbers
                 problem = FileError(
-                    f"'{cells[wrong - 1][:40]}' is no number.",
+                    f"'{cells[wrong - 1][:40]}' is not a number.",
                     file=path,
                     line=number,
                     where=f"column {wrong}",
@@ -131,39 +132,46 @@ def _table(path: str, _content: str) -> tuple[tuple[str, ...], Array]:
                 )
             if (rows or simnon) and not comment:
                 raise problem or FileError(
-                    f"'{cells[0][:40]}' is no number.", file=path, line=number, where="column 1", remedy=NUMBERS
+                    f"'{cells[0][:40]}' is not a number.", file=path, line=number, where="column 1", remedy=NUMBERS
                 )
             if not rows and len(cells) > 1:
                 heads.append(tuple(cells))
                 simnon |= line.lstrip().startswith('"') and comment
             continue
         if rows and len(row) != width:
-            raise FileError(f"{len(row)} numbers stand here, {width} before.", file=path, line=number, remedy=NUMBERS)
+            raise FileError(
+                f"This line has {len(row)} numbers, the lines before have {width}.",
+                file=path,
+                line=number,
+                remedy=NUMBERS,
+            )
         width = len(row)
         rows.extend(row)
     if width < 2:
         raise problem or FileError(
-            "The file holds no columns of numbers over time.",
+            "The file has no columns of numbers over time.",
             file=path,
-            remedy="The first column is the time, the others are signals.",
+            remedy="Put the time in the first column and the signals in the others.",
         )
     _check_commas(heads, width, path)
-    return _names(heads, width), np.array(rows).reshape(-1, width)
+    return _column_names(heads, width), np.array(rows).reshape(-1, width)
 
 
 def _check_commas(heads: Sequence[tuple[str, ...]], width: int, path: str) -> None:
-    """Rows of twice as many numbers as there are names: their decimal commas separate, too. Raises FileError."""
+    """Refuse rows with twice as many numbers as names, in which decimal commas were read as separators. Raises
+    FileError."""
     counts = {len(head) for head in heads}
     if counts and width not in counts and any(width == 2 * count for count in counts):
         raise FileError(
-            f"Rows have {width} numbers between commas, but {width // 2} columns have names: are these decimal commas?",
+            f"Rows have {width} numbers separated by commas, but only {width // 2} columns are named; "
+            "the file probably uses decimal commas.",
             file=path,
-            remedy="Separate columns by semicolons, or write decimal points.",
+            remedy="Separate columns by semicolons, or use decimal points.",
         )
 
 
-def _names(heads: Sequence[tuple[str, ...]], count: int) -> tuple[str, ...]:
-    """The names of so many columns by the lines before the numbers."""
+def _column_names(heads: Sequence[tuple[str, ...]], count: int) -> tuple[str, ...]:
+    """Return the names of a number of columns from the lines before the numbers."""
     fitting = [head for head in heads if len(head) == count]
     timed = [head for head in fitting if any(map(_is_time, head))]
     if not fitting:
@@ -181,25 +189,25 @@ def _is_time(name: str) -> bool:
 
 
 def _is_unit(text: str) -> bool:
-    """True for a cell of a line of units."""
+    """Return True if a cell contains a unit."""
     unit = text.strip("[]() ")
-    return unit in _NO_UNIT or _compound(unit) is not None
+    return unit in _NO_UNIT or _compound_unit(unit) is not None
 
 
 def _is_other_unit(text: str) -> bool:
-    """True for a unit that is not of SI."""
-    found = _compound(text.strip("[]() "))
+    """Return True for a known unit that is not SI."""
+    found = _compound_unit(text.strip("[]() "))
     return found is not None and found.factor != 1.0
 
 
 def name_and_unit(name: str) -> tuple[str, str]:
-    """(name, unit) of a column "angle [deg]", "angle (deg)" or "t_ms"."""
+    """Split a column name "angle [deg]", "angle (deg)" or "t_ms" into (name, unit)."""
     found = _WITH_UNIT.match(name.strip()) or _TIME_WITH_UNIT.match(name.strip())
     return (found[1], found[2].strip()) if found else (name.strip(), "")
 
 
 def name_without_unit(name: str, known: Collection[str]) -> str:
-    """The name of a column "angle [deg]" or "angle_deg"; a known one as it is."""
+    """Return the name of a column "angle [deg]" or "angle_deg" without its unit; a known name stays as it is."""
     if name in known:
         return name
     plain, unit = name_and_unit(name)
@@ -208,21 +216,24 @@ def name_without_unit(name: str, known: Collection[str]) -> str:
 
 
 def factor_of(unit: str, file: str, column: str) -> float:
-    """SI value of a unit. Raises FileError for what is none."""
-    found = _compound("rad" if unit in _NO_UNIT else unit)
+    """Return the SI value of a unit. Raises FileError for an unknown unit."""
+    found = _compound_unit("rad" if unit in _NO_UNIT else unit)
     if found is None:
         raise FileError(
-            f"'{unit}' is no unit.", file=file, where=f"column '{column}'", remedy="Write deg, rad/s, N·m, mm …"
+            f"'{unit}' is not a known unit.",
+            file=file,
+            where=f"column '{column}'",
+            remedy="Use a unit such as deg, rad/s, N·m or mm.",
         )
     return found.factor
 
 
-def _compound(unit: str) -> Compound | None:
+def _compound_unit(unit: str) -> Compound | None:
     return compound(_UNITS.get(unit.lower(), unit).replace("²", "^2"))
 
 
 def scale_of(name: str, measured: Collection[tuple[int, int, int, int]], file: str) -> float:
-    """By which a column is multiplied to be in SI. Raises FileError for a unit of something else.
+    """Return the factor from a column to SI. Raises FileError for a unit of another dimension.
 
     measured : what it may measure, as powers of (kg, m, s, rad); anything if there are none
     """
@@ -230,25 +241,28 @@ def scale_of(name: str, measured: Collection[tuple[int, int, int, int]], file: s
     ended = _ENDED_BY_UNIT.match(name)
     if not unit and ended and measured != TIMES:
         unit = ended[1]
-    factor, found = factor_of(unit, file, name), _compound(unit)
+    factor, found = factor_of(unit, file, name), _compound_unit(unit)
     if found is not None and measured and found.powers not in measured:
         words = ((TIMES, "a time"), (LENGTHS, "a length"), (ANGLES, "an angle"))
         what = next((word for powers, word in words if measured == powers), "an angle or a length")
         raise FileError(
-            f"'{unit}' is no unit of {what}.", file=file, where=f"column '{name}'", remedy="Choose another column."
+            f"'{unit}' is not a unit of {what}.",
+            file=file,
+            where=f"column '{name}'",
+            remedy="Correct the unit, or choose another column.",
         )
     return factor
 
 
-def _text(path: str) -> str:
-    """The file as text, of whichever Unicode. Raises FileError."""
+def _text_of_file(path: str) -> str:
+    """Read a file as text in any Unicode encoding. Raises FileError."""
     data = content_of(path, SIGNAL)
     wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     return data.decode("utf-16" if wide else "utf-8-sig", errors="replace")
 
 
-def _numbers(cells: Sequence[str]) -> tuple[list[float], int]:
-    """The numbers of a row, and which column (from 1) holds none; 0: all do."""
+def _numbers_of_row(cells: Sequence[str]) -> tuple[list[float], int]:
+    """Return the numbers of a row, and the first column (from 1) that is not a number; 0 if all are."""
     row: list[float] = []
     for k, cell in enumerate(cells, 1):
         try:
@@ -261,7 +275,8 @@ def _numbers(cells: Sequence[str]) -> tuple[list[float], int]:
 
 
 def _cells(line: str) -> list[str]:
-    """Fields separated by semicolons, tabs (numbers may then have a decimal comma), commas or blanks."""
+    """Split a line into cells separated by semicolons, tabs (numbers may then have a decimal comma), commas or
+    blanks."""
     for mark in (";", "\t", ","):
         if mark in line:
             cells = [cell.strip() for cell in next(csv.reader([line], delimiter=mark), [])]

@@ -1,4 +1,4 @@
-"""What names and values of the document mean on a machine: places, sensors, coordinates, formulas, states."""
+"""Resolution of the document's names and values on a machine: places, sensors, coordinates, formulas, states."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from core.spatial.vector import Vector3
 
 Value = Any
 Reader = Callable[[KinematicState], Any]
-"""Takes a coordinate or speed from an instant."""
+"""Function that returns a coordinate or speed of a kinematic state."""
 
 
 class Resolver:
-    """A model on one of its machines (links merged, or every body a link of its own).
+    """Model on one of its machines (links merged, or every body a separate link).
 
     states, turn_counters : where in x the states of force elements begin, and angles that count turns are, by name
     """
@@ -51,25 +51,25 @@ class Resolver:
     # ----------------------------------------------------------------------------------------------- places
 
     def place(self, name: str) -> Place:
-        """Where a body or frame is; empty: world."""
+        """Return the place of a body or frame; empty: world."""
         return self.machine.frames[name or WORLD]
 
     def end(self, name: str) -> End:
-        """A frame, or a junction."""
+        """Return the end of a force: a frame, or a junction."""
         return self.junctions[name] if name in self.junctions else self.place(name)
 
     def joint_link(self, name: str) -> int | None:
-        """The link behind a joint of the tree."""
+        """Return the link that a tree joint moves; None for other joints."""
         return self.machine.carried.get(name)
 
     def single(self, joint: str, where: str) -> Joint:
-        """A joint with one coordinate. Raises ModelError for others."""
+        """Return a joint that must have one coordinate. Raises ModelError for others."""
         found = self.machine.member(joint)
         if found.info.nq != 1:
             raise ModelError(
                 f"'{joint}' has {found.info.nq} coordinates, not one.",
                 where=where,
-                remedy="Name a joint with one coordinate.",
+                remedy="Choose a joint with one coordinate.",
             )
         return found
 
@@ -77,10 +77,10 @@ class Resolver:
 
     @cached_property
     def sensors(self) -> dict[str, Sensor]:
-        """All sensors that measure motion."""
-        return {s.name: self._sensor(s) for s in self.model.sensors if s.info.of_frames}
+        """Return all sensors that measure motion."""
+        return {s.name: self._sensor_from_document(s) for s in self.model.sensors if s.info.of_frames}
 
-    def _sensor(self, sensor: DocumentSensor) -> Sensor:
+    def _sensor_from_document(self, sensor: DocumentSensor) -> Sensor:
         where = f"sensor '{sensor.name}'"
         if not sensor.info.geometric:
             a, b, resolve = map(self.place, (sensor.a, sensor.b, sensor.resolve))
@@ -89,26 +89,26 @@ class Resolver:
         current: DocumentSensor | None = sensor
         table = {s.name: s for s in self.model.sensors}
         while current is not None:
-            shares.append(Share(sign, self._measure(current)))
+            shares.append(Share(sign, self._relative_measure(current)))
             offset = offset + sign * self.numbers.scalar(current.offset, f"{where}, offset")
             sign, previous = -sign, current
             current = table.get(current.minus) if current.minus else None
             if current is not None and current.kind != previous.kind:
                 raise ModelError(
-                    f"'{previous.name}' and '{current.name}' measure different things.",
+                    f"Sensors '{previous.name}' and '{current.name}' measure different quantities.",
                     where=f"sensor '{previous.name}', minus",
-                    remedy="Subtract one of the same kind.",
+                    remedy="Subtract a sensor of the same kind.",
                 )
             if current is not None and current.name in seen:
                 raise ModelError(
-                    "The sensors are subtracted from each other in a circle.",
+                    "The subtractions of sensors form a cycle.",
                     where=f"{where}, minus",
-                    remedy="Let one of them stand alone.",
+                    remedy="Remove 'minus' from one of the sensors.",
                 )
             seen += [current.name] if current is not None else []
         return Sensor(sensor.name, sensor.info, tuple(shares), offset)
 
-    def _measure(self, sensor: DocumentSensor) -> RelativeMeasure:
+    def _relative_measure(self, sensor: DocumentSensor) -> RelativeMeasure:
         where = f"sensor '{sensor.name}'"
         axes = [
             normalised(self.numbers.vector(getattr(sensor, field), f"{where}, {field}"))
@@ -117,11 +117,12 @@ class Resolver:
             for field in ("axis", "axis_b")
         ]
         if sensor.info.measure is None:
-            raise ModelError(f"A sensor of kind {sensor.kind} is no measure of poses.", where=where)
+            raise ModelError(f"A sensor of kind {sensor.kind} does not measure a pose.", where=where)
         return RelativeMeasure(sensor.info.measure, self.place(sensor.a), self.place(sensor.b), *axes)
 
     def sensor_named(self, name: str) -> tuple[str | None, int, bool]:
-        """(sensor, component, whether its rate) that a signal's name means; sensor None if it means none."""
+        """Return (sensor, component, True for its rate) of a signal's name; sensor None if the name is not a
+        sensor's."""
         return self._sensor_signals.get(name, (None, 0, False))
 
     @cached_property
@@ -138,7 +139,7 @@ class Resolver:
 
     @cached_property
     def coordinates(self) -> dict[str, Reader]:
-        """Coordinates and speeds of all joints by name, those that close a loop measured."""
+        """Return the coordinates and speeds of all joints by name; those of cut joints are measured."""
         found: dict[str, Reader] = {}
         for joint in self.machine.members:
             link, law = self.joint_link(joint.name), self.machine.laws.get(joint.name)
@@ -152,33 +153,37 @@ class Resolver:
         return found
 
     def measure_of_joint(self, name: str) -> RelativeMeasure:
-        """The measure of a joint that closes a loop."""
+        """Return the relative measure of a cut joint."""
         law, a, b = self.machine.laws[name]
         return RelativeMeasure(coordinates_of, a, b, law)
 
     def coordinate_index(self, joint: Joint, coordinate: str, where: str) -> int:
-        """Which speed of a joint a `coordinate` field means. Raises ModelError."""
+        """Return the index of the joint's speed that a `coordinate` field names. Raises ModelError."""
         words = [word for word in joint.info.speeds if word] or [""]
         names = dict.fromkeys(joint.info.coordinates)
         if joint.info.nv == 0:
-            raise ModelError(f"'{joint.name}' is fixed.", where=where, remedy="Name a joint that moves.")
+            raise ModelError(
+                f"Joint '{joint.name}' is fixed, so it has no coordinate.",
+                where=where,
+                remedy="Choose a joint that moves.",
+            )
         if joint.info.nv == 1 and coordinate in ("", *names, joint.name):
             return 0
         if coordinate in joint.info.speeds:
             return joint.info.speeds.index(coordinate)
         if joint.info.nq == joint.info.nv and coordinate in names:
             return list(names).index(coordinate)
-        remedy = f"Name one of {', '.join(words)}." if not coordinate else near_misses(coordinate, words)
-        raise ModelError(f"It is not said which coordinate of '{joint.name}' is meant.", where=where, remedy=remedy)
+        remedy = f"Choose one of {', '.join(words)}." if not coordinate else near_misses(coordinate, words)
+        raise ModelError(f"The coordinate of '{joint.name}' is not specified.", where=where, remedy=remedy)
 
     # --------------------------------------------------------------------------------- formulas and states
 
     def counted(self, angle: str) -> int | None:
-        """Where the state of an angle that counts turns is in x."""
+        """Return the index in x of an angle that counts turns; None for other angles."""
         return self.turn_counters[angle][0] if angle in self.turn_counters else None
 
     def term(self, value: Value, where: str, force: str = "") -> Any:
-        """A number, or a formula of signals; force : whose law it is."""
+        """Return a number, or a formula of signals; force : name of the force whose law it is."""
         if not isinstance(value, str):
             return float(value)
         node = parse(value)
@@ -187,16 +192,16 @@ class Resolver:
         return LocatedFormula(formula_of(self.mode_variables.with_modes(node, force)), where)
 
     def friction(self, element: Joint | Force) -> DryFriction:
-        """Of a joint or a clutch; its levels may be formulas."""
+        """Return the dry friction of a joint or a clutch; its levels may be formulas."""
         return friction_of(element, self.term, owner(element))
 
     def is_controlled(self, element: Joint | Force) -> bool:
-        """Whether its friction is a formula of time or state: of a brake, or a clutch that is engaged."""
+        """Return True if the friction is a formula of time or state, as in a brake or an actuated clutch."""
         return is_controlled(element, self.numbers.values)
 
     @cached_property
     def mode_variables(self) -> ModeVariables:
-        """Of the formulas of forces and drivers."""
+        """Return the mode variables of the formulas of forces and drivers."""
         texts = [driver.function for driver in self.model.drivers if isinstance(driver.function, str)]
         laws = {force.name: parse(force.law) for force in self.model.forces if isinstance(force.law, str)}
         return ModeVariables(map(parse, [*formulas_of_forces(self.model), *texts]), self.numbers.values, laws)
@@ -217,10 +222,10 @@ def _measured_value(measure: RelativeMeasure, k: int) -> Reader:
 def _measured_rate(measure: RelativeMeasure, k: int) -> Reader:
     def read(kinematics: KinematicState) -> Any:
         measured, motion = measurement(measure, kinematics)
-        return kinematics.run(_power, measured.wrenches[k], motion)
+        return kinematics.run(_power_of_wrench, measured.wrenches[k], motion)
 
     return read
 
 
-def _power(wrench: Any, motion: Any) -> Any:
+def _power_of_wrench(wrench: Any, motion: Any) -> Any:
     return motion.dot(wrench)

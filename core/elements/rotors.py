@@ -1,4 +1,4 @@
-"""Rotor inertia of joints that close a loop: their speeds q̇ = w v are no entries of v, but measured between frames.
+"""Rotor inertia of cut joints, whose speeds q̇ = w v are not entries of v but measured between frames.
 
 To the mass matrix it adds J wᵀ w, to the forces J wᵀ q̈ with q̈ = w v̇ + ẇ v, as an entry of v does by itself. With the
 wrenches W that read the joint's speeds, w = W · (columns of V_ab), and q̈ = W · (A_b − A_a − Ṡ q̇ − V_b × V_ab): what
@@ -27,16 +27,16 @@ from core.spatial.vector import Vector3
 
 @dataclass(frozen=True)
 class Rotor:
-    """The rotor inertia of a cut joint, the same for each of its speeds."""
+    """Rotor inertia of a cut joint, the same for each of its speeds."""
 
     name: str
     measure: RelativeMeasure
-    """The joint's measure; its `axis` is the joint's law."""
+    """Relative measure of the joint; its `axis` is the joint's law."""
     mass: Scalar
-    """J, kg·m²; of slides kg."""
+    """J, kg·m²; kg for translations."""
 
     def inertia(self, kinematics: KinematicState, loads: Loads) -> None:
-        """Add what it exerts between the joint's frames: −J q̈, of a free joint −J (q̈ + ω × v)."""
+        """Add the inertia force between the joint's frames to the loads: −J q̈, for a free joint −J (q̈ + ω × v)."""
         run, (a, b) = kinematics.run, (self.measure.a, self.measure.b)
         measured, V_ab = measurement(self.measure, kinematics)
         X_b = kinematics.frame(b)
@@ -53,7 +53,7 @@ class Rotor:
             loads.between(a, b, X_b.position, run(against_growth, wrench, 1.0, force))
 
     def columns(self, kinematics: KinematicState) -> list[Scalars]:
-        """w, one column per speed of the machine."""
+        """Return w, one column per speed of the machine."""
         run, (a, b) = kinematics.run, (self.measure.a, self.measure.b)
         wrenches = measurement(self.measure, kinematics)[0].wrenches
         p_b = kinematics.frame(b).position
@@ -65,13 +65,13 @@ class Rotor:
         ]
 
     def energy(self, kinematics: KinematicState) -> tuple[Scalar, Scalar]:
-        """(kinetic ½ J q̇², potential 0), J."""
+        """Return (kinetic ½ J q̇², potential 0), J."""
         measured, V_ab = measurement(self.measure, kinematics)
         return kinematics.run(kinetic_of, self.mass, measured.wrenches, V_ab), 0.0
 
 
 def _columns_at(kinematics: KinematicState, place: Place, p: Vector3) -> list[tuple[Scalar, ...]]:
-    """[ω; v] that each speed gives a frame's link at the world point p."""
+    """Return [ω; v] that each speed gives a frame's link at the world point p."""
     if place.link < 0:
         return [(0.0,) * 6] * kinematics.tree.nv
     at = kinematics.run(in_link, kinematics.poses[place.link], p)
@@ -80,31 +80,31 @@ def _columns_at(kinematics: KinematicState, place: Place, p: Vector3) -> list[tu
 
 
 def in_link(X_WL: Pose, p: Vector3) -> Vector3:
-    """A world point in a link's frame."""
+    """Return a world point in a link's frame."""
     return X_WL.rotation.act_back(p - X_WL.position)
 
 
 def read(wrenches: tuple[Force, ...], of_a: Scalars, of_b: Scalars) -> tuple[Scalar, ...]:
-    """W · (V_b − V_a)."""
+    """Return W · (V_b − V_a)."""
     V_a, V_b = (Motion(Vector3(*x[:3]), Vector3(*x[3:])) for x in (of_a, of_b))
     return tuple((V_b - V_a).dot(wrench) for wrench in wrenches)
 
 
 def carried(law: Any, v: Scalars) -> Scalars:
-    """See `JointKind.carried`."""
+    """Return the acceleration in addition to v̇; see `JointKind.carried`."""
     return tuple(law.carried(v))
 
 
 def own_acceleration(
     law: Any, X_b: Pose, q: Scalars, v: Scalars, changes: tuple[Motion, Motion], motions: tuple[Motion, Motion]
 ) -> Motion:
-    """S q̈ = A_b − A_a − Ṡ q̇ − V_b × V_ab, about b's origin in world axes."""
+    """Return S q̈ = A_b − A_a − Ṡ q̇ − V_b × V_ab, about b's origin in world axes."""
     (A_a, A_b), (V_b, V_ab), bias = changes, motions, law.bias(q, v)
     turning = Motion(X_b.rotation.act(bias.angular), X_b.rotation.act(bias.linear))
     return A_b - A_a - turning - V_b.cross(V_ab)
 
 
 def kinetic_of(mass: Scalar, wrenches: tuple[Force, ...], V_ab: Motion) -> Scalar:
-    """½ J Σ q̇²."""
+    """Return ½ J Σ q̇²."""
     speeds = [V_ab.dot(wrench) for wrench in wrenches]
     return times(0.5, times(mass, total(times(x, x) for x in speeds)))

@@ -1,4 +1,4 @@
-"""Sensors over a tree: sums of relative measures, or the motion of one frame against another."""
+"""Sensors on a tree: sums of relative measures, or the motion of one frame relative to another."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOWHERE = Place(-1, IDENTITY)
 
 
 class RelativeMeasure(NamedTuple):
-    """What is measured between which frames; unit vectors `axis` in a, `axis_b` in b (of a joint: its law)."""
+    """Relative measure between two frames; unit vectors `axis` in a, `axis_b` in b (for a joint: its law)."""
 
     of: Measure
     a: Place
@@ -30,7 +30,7 @@ class RelativeMeasure(NamedTuple):
 
 
 class Share(NamedTuple):
-    """A relative measure counted with a sign."""
+    """Relative measure with its sign in a sensor's sum."""
 
     sign: float
     measure: RelativeMeasure
@@ -38,7 +38,8 @@ class Share(NamedTuple):
 
 @dataclass(frozen=True)
 class Sensor:
-    """Σ sign · measure − offset, component by component; or, without measures, a motion of b against a."""
+    """Sensor of Σ sign · measure − offset, component by component; or, without measures, of the motion of b relative to
+    a."""
 
     name: str
     info: SensorKind
@@ -50,28 +51,30 @@ class Sensor:
 
     @property
     def count(self) -> int:
-        """Number of components."""
+        """Return the number of components."""
         return len(self.info.components)
 
 
 def measurement(measure: RelativeMeasure, kinematics: KinematicState) -> tuple[Measured, Motion]:
-    """Values and wrenches of a relative measure, and the motion of b against a."""
+    """Return values and wrenches of a relative measure, and the motion of b relative to a."""
     run, X_a, X_b = kinematics.run, kinematics.frame(measure.a), kinematics.frame(measure.b)
     measured = run(measure.of, X_a, X_b, measure.axis, measure.axis_b)
     return measured, run(relative, X_a, X_b, kinematics.motion(measure.a), kinematics.motion(measure.b))
 
 
 def motion_of(sensor: Sensor, kinematics: KinematicState) -> Vector3:
-    """The part of the motion of b against a that a sensor of motion measures, in world axes."""
+    """Return the part of the motion of b relative to a that a motion sensor measures, in world axes."""
     if sensor.info.motion is None:
-        raise ModelError(f"A sensor of kind {sensor.info.name} measures no motion.", where=f"sensor '{sensor.name}'")
+        raise ModelError(
+            f"A sensor of kind {sensor.info.name} does not measure a motion.", where=f"sensor '{sensor.name}'"
+        )
     X_a, X_b = kinematics.frame(sensor.a), kinematics.frame(sensor.b)
     motion = kinematics.run(relative, X_a, X_b, kinematics.motion(sensor.a), kinematics.motion(sensor.b))
     return sensor.info.motion(motion)
 
 
 def readings_of(sensor: Sensor, kinematics: KinematicState) -> tuple[Scalars, Scalars]:
-    """(values, rates); a motion has values only."""
+    """Return (values, rates); a motion sensor has values only."""
     run = kinematics.run
     if not sensor.info.geometric:
         return tuple(run(in_axes, kinematics.frame(sensor.resolve), motion_of(sensor, kinematics))), ()

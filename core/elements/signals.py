@@ -1,4 +1,4 @@
-"""What formulas of time and state call by name (`core.model.signals`), as scalars of a trace."""
+"""Values of the names in formulas of time and state (`core.model.signals`), as symbolic scalars."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.spatial.scalar import Scalar
 
 
 class Signals:
-    """Values of names at an instant: time, parameters, sensors and their rates, coordinates and speeds."""
+    """Values of names at a state: time, parameters, sensors and their rates, coordinates and speeds."""
 
     def __init__(
         self,
@@ -26,21 +26,21 @@ class Signals:
         t: Sequence[Scalar] = (0.0,),
         x: Sequence[Scalar] = (),
     ) -> None:
-        """x : states of force elements; without them angles that are measured lie within half a turn."""
+        """Set the state. x : states of force elements; without them measured angles lie within half a turn."""
         self.elements, self.parameters, self.kinematics, self.t, self.x = elements, parameters, kinematics, t, x
         self._known: dict[str, Scalar] = {}
 
     def __call__(self, name: str) -> Scalar:
-        """The value of a name. Raises ExpressionError for one that has none where forces are computed."""
+        """Return the value of a name. Raises ExpressionError if it is unknown when forces are computed."""
         if name not in self._known:
             self._known[name] = self._value(name)
         return self._known[name]
 
     def angle(self, name: str) -> tuple[Scalar, Scalar]:
-        """An angle that counts turns, as measured, and its rate."""
+        """Return an angle that counts turns, as measured, and its rate."""
         sensor, component, _ = self.elements.sensor_named(name)
         if sensor is not None:
-            return self._sensor(sensor, component, False), self._sensor(sensor, component, True)
+            return self._sensor_value(sensor, component, False), self._sensor_value(sensor, component, True)
         each = self.elements.turn_counters[name][1]
         measured, motion = measurement(self.elements.measure_of_joint(each.joint), self.kinematics)
         return measured.values[each.k], self.kinematics.run(rate, measured.wrenches[each.k], motion)
@@ -59,17 +59,20 @@ class Signals:
             return self.kinematics.run(next_to, state, self.angle(plain)[0])
         sensor, component, of_rate = self.elements.sensor_named(name)
         if sensor is not None:
-            return self._sensor(sensor, component, of_rate)
+            return self._sensor_value(sensor, component, of_rate)
         found = self.elements.coordinates.get(name)
         if found is None:
-            raise ExpressionError(f"Nothing is called '{name}'.", remedy="Use time, parameters, joints and sensors.")
+            raise ExpressionError(
+                f"There is no quantity '{name}'.",
+                remedy="Use time, parameters, joint coordinates and speeds, and sensors.",
+            )
         return found(self.kinematics)
 
-    def _sensor(self, name: str, component: int, of_rate: bool) -> Scalar:
+    def _sensor_value(self, name: str, component: int, of_rate: bool) -> Scalar:
         sensor = self.elements.sensors.get(name)
         if sensor is None or not sensor.info.of_state or (of_rate and not sensor.info.geometric):
             raise ExpressionError(
-                f"The {'rate' if of_rate else 'value'} of sensor '{name}' is known only after the accelerations, so no "
+                f"The {'rate' if of_rate else 'value'} of sensor '{name}' depends on accelerations, so no "
                 "force can depend on it.",
                 remedy="Let the formula use positions, speeds and time.",
             )

@@ -1,4 +1,5 @@
-"""Kinds from outside are tried before they are taken in: their functions must run over symbols and give what is due."""
+"""Checks of user-defined element kinds before registration: their functions must work with symbols and return the right
+number of scalars."""
 
 from __future__ import annotations
 
@@ -14,22 +15,22 @@ from core.model.units.compound_units import is_si
 
 
 def symbols(*names: str) -> Any:
-    """A named tuple of symbols."""
+    """Return a named tuple of symbols."""
     return named(*names)(*map(ca.SX.sym, names))
 
 
 def told_to_document(kind: type[Any]) -> None:
-    """Raises KindError unless the document is told of a kind under its name."""
+    """Raise KindError unless the kind describes itself for documents under its own name."""
     try:
         facts = kind.in_document()
     except KeyError:
-        raise KindError(f"The kind '{kind.name}' is refused: it lacks 'in_document'.") from None
+        raise KindError(f"The kind '{kind.name}' is refused: it does not define 'in_document'.") from None
     if facts.name != kind.name:
-        raise KindError(f"The kind '{kind.name}' is refused: its 'in_document' calls it '{facts.name}'.")
+        raise KindError(f"The kind '{kind.name}' is refused: its 'in_document' returns the name '{facts.name}'.")
 
 
 def usable_names(kind: type[Any], member: str, names: Iterable[str]) -> None:
-    """Raises KindError unless these can be names of a named tuple."""
+    """Raise KindError unless names can be fields of a named tuple."""
     try:
         named(*names)
     except ValueError as error:
@@ -37,17 +38,18 @@ def usable_names(kind: type[Any], member: str, names: Iterable[str]) -> None:
 
 
 def usable_units(kind: type[Any], numbers: Iterable[Quantity]) -> None:
-    """Raises KindError unless each number has a unit of SI, or none."""
+    """Raise KindError unless each number's unit is an SI unit or empty."""
     for number in numbers:
         if not is_si(number.unit):
             raise KindError(
-                f"The kind '{kind.name}' is refused: its 'numbers': '{number.unit}' of '{number.name}' is no SI unit.",
-                remedy="Give it in SI, such as m, N/m, N·m·s/rad, 1/m; leave it empty for a pure number.",
+                f"The kind '{kind.name}' is refused: its 'numbers': '{number.unit}' of '{number.name}' is "
+                "not an SI unit.",
+                remedy="Use an SI unit such as m, N/m, N·m·s/rad or 1/m; leave it empty for a dimensionless number.",
             )
 
 
 def tried(kind: type[Any], member: str, count: int, *arguments: Any) -> None:
-    """Raises KindError, which names kind and member, unless a static function gives so many scalars of symbols."""
+    """Raise KindError, which names kind and member, unless a static function of symbols returns `count` scalars."""
     refused = f"The kind '{kind.name}' is refused: its '{member}'"
     try:
         found = getattr(kind, member)(*arguments)
@@ -55,7 +57,7 @@ def tried(kind: type[Any], member: str, count: int, *arguments: Any) -> None:
         raise KindError(f"{refused} fails ({type(error).__name__}: {error}).") from error
     given = tuple(found) if isinstance(found, tuple | list) else (found,)
     if len(given) != count or not all(map(_is_scalar, given)):
-        raise KindError(f"{refused} gives {found!r}, not {count} scalar{'s' if count != 1 else ''}.")
+        raise KindError(f"{refused} returns {found!r} instead of {count} scalar{'s' if count != 1 else ''}.")
 
 
 def _is_scalar(x: Any) -> bool:

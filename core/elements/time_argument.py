@@ -1,4 +1,5 @@
-"""Time as a trace takes it: t, the value, rate and second rate of every recorded signal at t, mode variables.
+"""Time argument of symbolic functions: t, the value, rate and second rate of every recorded signal at t, mode
+variables.
 
 Recorded signals (tables and files of drivers) are cubic splines through their points; before the first and after the
 last point they are held. They are evaluated outside the trace, so that tables cost a trace nothing.
@@ -22,20 +23,20 @@ Array = NDArray[np.float64]
 
 
 class Splines(NamedTuple):
-    """Piecewise cubics of all signals, one behind the other."""
+    """Piecewise cubic polynomials of all signals, concatenated."""
 
     first: NDArray[np.int64]
-    """(n + 1,) where each signal's points begin, and their number."""
+    """(n + 1,) index of each signal's first point, and the number of points."""
     times: Array
-    """(points,) s"""
+    """(points,) times, s."""
     coefficients: Array
     """(points, 4) of (t − t_k)³ … 1 after each point; the last row of a signal holds its end value."""
     modes: int = 0
-    """Of `core.elements.mode_variables`: zeros behind the signals."""
+    """Number of mode variables (`core.elements.mode_variables`), zeros after the signals."""
 
 
 def splines_of(tables: Sequence[tuple[Array, Array]], modes: int = 0) -> Splines:
-    """Cubic splines (not-a-knot; parabola or line through fewer points)."""
+    """Return cubic splines (not-a-knot; parabola or line through fewer points)."""
     first, times, rows = [0], [np.zeros(0)], [np.zeros((0, 4))]
     for t, values in tables:
         first.append(first[-1] + len(t))
@@ -52,10 +53,10 @@ def splines_of(tables: Sequence[tuple[Array, Array]], modes: int = 0) -> Splines
 
 @dataclass(frozen=True)
 class Clock:
-    """Which drivers have tables, and how the time of a trace is made."""
+    """Layout of the time argument: the drivers with tables or files, and the number of mode variables."""
 
     drivers: tuple[Driver, ...]
-    """Those with tables or files, in the order of their signals."""
+    """Drivers with tables or files, in the order of their signals."""
     timed: bool
     """False if nothing in the machine depends on time."""
     origin: str = ""
@@ -64,15 +65,15 @@ class Clock:
 
     @property
     def size(self) -> int:
-        """Length of the time argument: 0, or 1 + 3 · signals + modes."""
+        """Return the length of the time argument: 0, or 1 + 3 · signals + modes."""
         return 1 + 3 * len(self.drivers) + self.modes if self.timed or self.modes else 0
 
     def index(self, driver: str) -> int:
-        """Where a driver's signal begins in the time argument."""
+        """Return the index of a driver's signal in the time argument."""
         return 1 + 3 * [d.name for d in self.drivers].index(driver)
 
     def splines(self, values: Mapping[str, Any]) -> Splines:
-        """At parameter values. Raises ModelError for a table that cannot be used, FileError for a file."""
+        """Return the splines at parameter values. Raises ModelError for an unusable table, FileError for a file."""
         return splines_of([self._table(driver, values) for driver in self.drivers], self.modes)
 
     def _table(self, driver: Driver, values: Mapping[str, Any]) -> tuple[Array, Array]:
@@ -87,22 +88,22 @@ class Clock:
             )
         if not len(t) or not (np.isfinite(t).all() and np.isfinite(y).all()):
             raise ModelError(
-                "The table has no points, or numbers that are not finite.",
+                "The table is empty or contains numbers that are not finite.",
                 where=f"{where}, values",
-                remedy="Give at least one time and value.",
+                remedy="Enter at least one time with a finite value.",
             )
         if np.any(np.diff(t) <= 0.0):
             at = int(np.argmin(np.diff(t)))
             raise ModelError(
-                f"The times do not grow after {t[at]:.6g} s.",
+                f"The times do not increase after {t[at]:.6g} s.",
                 where=f"{where}, times",
-                remedy="Sort them and remove repeated ones.",
+                remedy="Sort the times and remove duplicates.",
             )
         return t, y
 
 
 def given_times(t: Any) -> Array:
-    """Times as an array. Raises ModelError for what is no finite number."""
+    """Return times as an array. Raises ModelError unless all are finite numbers."""
     if isinstance(t, str | bool) or t is None:
         found = np.array(np.nan)
     else:
@@ -111,12 +112,12 @@ def given_times(t: Any) -> Array:
         except (TypeError, ValueError):
             found = np.array(np.nan)
     if not np.isfinite(found).all():
-        raise ModelError(f"{t!r} is no finite time.", where="t", remedy="Give seconds.")
+        raise ModelError(f"{t!r} is not a finite time.", where="t", remedy="Give a time in seconds.")
     return found
 
 
 def at_times(splines: Splines, t: Any) -> Array:
-    """(…, 1 + 3 n + modes) the time argument at times t. Raises ModelError for times that are no finite numbers."""
+    """Return the time argument (…, 1 + 3 n + modes) at times t. Raises ModelError unless all are finite numbers."""
     t = given_times(t)
     parts = [t]
     for begin, end in zip(splines.first[:-1], splines.first[1:], strict=True):
@@ -134,7 +135,8 @@ def at_times(splines: Splines, t: Any) -> Array:
 
 
 def clock_of(model: Model, names: set[str], modes: int = 0) -> Clock:
-    """The clock of an expanded model; `names`: what its force formulas call by name; `modes`: their mode variables."""
+    """Return the clock of an expanded model; `names`: names used by its force formulas; `modes`: number of their mode
+    variables."""
     recorded = tuple(driver for driver in model.drivers if driver.times or driver.file)
     timed = bool(model.drivers) or bool(names & {"t", "time"})
     return Clock(recorded, timed, model.origin, modes)

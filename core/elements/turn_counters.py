@@ -1,4 +1,4 @@
-"""Angles that are measured, and so known up to whole turns, but on which forces depend: they are counted over turns.
+"""Counters of whole turns for measured angles on which forces depend.
 
 Each is a state of its own: x = θ with ẋ = θ̇. What acts takes the measured angle, turned by whole turns to be next to
 x, so that errors of the integration do not matter. At rest x is the angle next to a base: of a joint that closes a loop
@@ -18,7 +18,7 @@ from core.multibody.tree_of_model import Machine
 
 
 class TurnCounter(NamedTuple):
-    """An angle: of coordinate k of a cut joint, or of a sensor; name as formulas call it."""
+    """Measured angle whose turns are counted: coordinate k of a cut joint, or a sensor; name as in formulas."""
 
     name: str
     joint: str
@@ -29,45 +29,49 @@ class TurnCounter(NamedTuple):
 
 
 def turn_counters(model: Model, machine: Machine) -> tuple[TurnCounter, ...]:
-    """Those of a model, of joints that close loops first."""
+    """Return the turn counters of a model, those of cut joints first."""
     strands = [strand for force in model.forces if force.info.along == STRANDS for strand in force.strands]
     called = called_by_forces(model) | {strand.joint or strand.sensor for strand in strands}
     found = [
-        TurnCounter(component(joint.name, suffix), joint.name, k, "", _rest(joint, k), f"joint '{joint.name}', rest")
+        TurnCounter(
+            component(joint.name, suffix), joint.name, k, "", _rest_value(joint, k), f"joint '{joint.name}', rest"
+        )
         for joint in machine.members
         if joint.name in machine.laws
         for k, suffix in enumerate(joint.info.coordinates)
-        if _winds(model, joint, k, called)
+        if _needs_counter(model, joint, k, called)
     ]
     for sensor in model.sensors:
         along = [force for force in model.forces if force.info.along == SENSOR and force.sensor == sensor.name]
-        if sensor.info.turns and (sensor.name in called or any(map(_elastic, along))):
+        if sensor.info.turns and (sensor.name in called or any(map(_has_elastic_law, along))):
             base = along[0].rest if along else 0.0
             where = f"force '{along[0].name}', rest" if along else f"sensor '{sensor.name}'"
             found.append(TurnCounter(sensor.name, "", 0, sensor.name, base, where))
     return tuple(found)
 
 
-def _winds(model: Model, joint: Joint, k: int, called: set[str]) -> bool:
-    """Whether an angle of a cut joint matters to forces; a screw's advance tells its turns."""
+def _needs_counter(model: Model, joint: Joint, k: int, called: set[str]) -> bool:
+    """Return True if a cut joint's angle affects forces; a screw needs no counter, as its advance gives the turns."""
     info = joint.info
     if info.nq > info.nv or not info.is_wound(k):
         return False
     name = component(joint.name, info.coordinates[k])
-    within = any(force.info.along == JOINT and force.joint == joint.name and _elastic(force) for force in model.forces)
+    within = any(
+        force.info.along == JOINT and force.joint == joint.name and _has_elastic_law(force) for force in model.forces
+    )
     return joint.stiffness != 0.0 or within or name in called or f"{name}.q" in called
 
 
-def _elastic(force: Force) -> bool:
+def _has_elastic_law(force: Force) -> bool:
     return force.stiffness != 0.0 or isinstance(force.law, str)
 
 
-def _rest(joint: Joint, k: int) -> Value:
+def _rest_value(joint: Joint, k: int) -> Value:
     return joint.rest[k] if joint.rest else 0.0
 
 
 def formulas_by_element(model: Model) -> list[tuple[str, str]]:
-    """(joint or force, formula) of forces, and of friction in joints, those that are texts."""
+    """Return (joint or force, formula) for the formulas of forces and of joint friction."""
     rubbing: tuple[Joint | Force, ...] = (*model.joints, *model.forces)
     return [(each.name, level) for each in rubbing for level in each.friction_levels if isinstance(level, str)] + [
         (force.name, value)
@@ -79,10 +83,10 @@ def formulas_by_element(model: Model) -> list[tuple[str, str]]:
 
 
 def formulas_of_forces(model: Model) -> list[str]:
-    """The formulas alone."""
+    """Return the formulas of forces and of joint friction."""
     return [formula for _, formula in formulas_by_element(model)]
 
 
 def called_by_forces(model: Model) -> set[str]:
-    """Names in the formulas of forces."""
+    """Return the names used in the formulas of forces."""
     return {name for text in formulas_of_forces(model) for name in names(parse(text))}

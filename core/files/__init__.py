@@ -1,4 +1,4 @@
-"""Formats of files: a folder and a row of one table each; and where meshes lie."""
+"""File formats: one folder per format, one row each in the table of formats, and the lookup of mesh files."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,5 @@
-"""Sub-assemblies: the files a model imports, found beside it, read once each, without circles.
+"""Sub-assemblies: the files a model imports, looked up relative to the importing file, read once each, without import
+cycles.
 
 A model keeps the name of the file as it was written; what the file holds comes along as `content` and is not saved,
 so that a change in the file is seen when the model is opened again.
@@ -22,9 +23,9 @@ from core.model.fields import Element, mapped
 from core.model.shapes import IDENTITY, Pose
 
 MAX_DEPTH = 32
-"""Files that import files that import files …"""
+"""Maximum depth of nested imports."""
 MOST_BODIES = 20_000
-"""Of all machines together that a file imports, each as often as it is imported."""
+"""Maximum number of bodies in all imported machines together; a machine imported several times counts several times."""
 
 
 def assembly(
@@ -37,7 +38,7 @@ def assembly(
     settings: Iterable[Any] = (),
     trusted: Iterable[Trusted] = (),
 ) -> Model:
-    """The model with the machine of a file as a sub-assembly.
+    """Return the model with the machine in a file added as a sub-assembly.
 
     path : of any readable file; it is kept relative to the model's own file, if that is known
     settings : `Setting`s of its parameters
@@ -51,19 +52,19 @@ def assembly(
 
 
 def refreshed(model: Model, trusted: Iterable[Trusted] = ()) -> Model:
-    """The model with the files of its sub-assemblies read again; those `trusted` may run their code."""
+    """Return the model with the files of its sub-assemblies read again; only `trusted` files may run their code."""
     options = Options(trusted=frozenset(trusted))
     read = tuple(with_content(each, model.origin, options)[0] for each in model.assemblies)
     return dataclasses.replace(model, assemblies=read)
 
 
 def with_content(made: SubAssembly, importer: str, options: Options) -> tuple[SubAssembly, tuple[Finding, ...]]:
-    """The sub-assembly with the machine of its file, and what the reader of that file noticed.
+    """Return the sub-assembly with the machine read from its file, and the findings of the file's reader.
 
     importer : path of the file that imports it, "" if there is none. Raises FileError with the chain of files.
     """
     place = located(made, importer)
-    content, findings = _read(place, made, importer, options)
+    content, findings = _read_machine(place, made, importer, options)
     filled = dataclasses.replace(made, content=content)
     return filled, tuple(
         dataclasses.replace(finding, name=f"{made.name}.{finding.name}" if finding.name else finding.name)
@@ -72,8 +73,7 @@ def with_content(made: SubAssembly, importer: str, options: Options) -> tuple[Su
 
 
 def bodies_of(model: Model | None, known: dict[int, int] | None = None) -> int:
-    """How many bodies a machine has with all that it imports; one imported several times is counted once and
-    multiplied."""
+    """Return the number of bodies in a machine, including those of its sub-assemblies."""
     if model is None:
         return 0
     known = {} if known is None else known
@@ -84,16 +84,17 @@ def bodies_of(model: Model | None, known: dict[int, int] | None = None) -> int:
 
 
 def located(made: SubAssembly, importer: str) -> Path:
-    """Where the file of a sub-assembly lies: beside the file that imports it. Raises FileError."""
+    """Return the path of a sub-assembly's file, relative names being resolved from the importing file's folder. Raises
+    FileError if there is no such file."""
     where = f"assembly '{made.name}', file"
     if not made.file:
-        raise FileError("It is not said which file it is.", where=where, remedy="Name a file.")
+        raise FileError("The sub-assembly has no file.", where=where, remedy="Choose a file.")
     if "\0" in made.file or len(made.file) > 4096:
-        raise FileError("This cannot be the name of a file.", where=where, remedy="Name a file.")
+        raise FileError("This is not a valid file name.", where=where, remedy="Choose a file.")
     named = Path(made.file.replace("\\", "/"))
     if not named.is_absolute() and not importer:
         raise FileError(
-            f"'{made.file}' is looked for beside the file of the machine, which is not known.",
+            f"'{made.file}' is relative to the machine's own file, which is not known.",
             where=where,
             remedy="Give a full path, or save the machine first.",
         )
@@ -111,7 +112,7 @@ def located(made: SubAssembly, importer: str) -> Path:
     return Path(os.path.realpath(place))
 
 
-def _read(place: Path, made: SubAssembly, importer: str, options: Options) -> tuple[Model, tuple[Finding, ...]]:
+def _read_machine(place: Path, made: SubAssembly, importer: str, options: Options) -> tuple[Model, tuple[Finding, ...]]:
     from core.files import formats  # the table of formats knows the readers, one of which imports files
 
     key = os.path.realpath(place)
@@ -132,13 +133,14 @@ def _read(place: Path, made: SubAssembly, importer: str, options: Options) -> tu
     except KinetostatError as error:
         error.where = f"{error.where} (imported as '{made.name}')".lstrip()
         raise
-    reading = Reading(_in_place(reading.model, options), reading.findings)
+    reading = Reading(_with_absolute_paths(reading.model, options), reading.findings)
     options.imported[key] = reading
     return reading.model, reading.findings
 
 
-def _in_place(model: Model, options: Options) -> Model:
-    """The model with files named so that they are found from anywhere: it will be part of another."""
+def _with_absolute_paths(model: Model, options: Options) -> Model:
+    """Return the model with absolute file paths, so that they stay valid when it becomes part of a model in another
+    folder."""
     folder = os.path.dirname(os.path.abspath(model.origin))
 
     def found(element: Element) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Contents of the files on which the motion of a machine depends, as part of the keys of what is kept of machines."""
+"""Fingerprints of the files that affect a machine's motion, used in cache keys."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from core.model import Mesh, Model
 
 
 def contents_of(model: Model) -> tuple[str, ...]:
-    """Fingerprints of the tables of a model's drivers and of the meshes that weigh something; "" for a file that is not
-    there."""
+    """Return the fingerprints of the tables of a model's drivers and of the meshes that contribute mass; "" for a
+    missing file."""
     plain = model.expanded
     tables = [fingerprint(beside(driver.file, model.origin), SIGNAL) for driver in plain.drivers if driver.file]
     weighing = [shape for body in plain.bodies if body.density is not None for shape in body.shapes]
-    return (*tables, *(_of_mesh(shape.file, model.origin) for shape in weighing if isinstance(shape, Mesh)))
+    return (*tables, *(_mesh_content(shape.file, model.origin) for shape in weighing if isinstance(shape, Mesh)))
 
 
-def _of_mesh(file: str, origin: str) -> str:
+def _mesh_content(file: str, origin: str) -> str:
     from core.files.meshes.lookup import resolve_mesh
     from core.files.meshes.meshes import mesh_fingerprint
 

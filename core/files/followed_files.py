@@ -1,4 +1,4 @@
-"""Names of files (meshes, sub-assemblies, traces, textures) that still lead there when a model is saved elsewhere."""
+"""File references (meshes, sub-assemblies, traces, textures) kept valid when a model is saved in another folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from core.model.fields import Element, mapped
 
 
 def with_files_from(model: Model, folder: str) -> tuple[Model, tuple[Finding, ...]]:
-    """The model as it must be written into `folder`, and a finding if a file is named differently there.
+    """Return the model to be written into `folder` with its file references valid from there, and a finding if any
+    reference changed.
 
     A name that leads to the same file from there stays as the person wrote it; else it becomes a path relative to
     the folder (absolute on another drive). Names that lead nowhere stay. Full paths of sub-assemblies become relative
@@ -26,7 +27,7 @@ def with_files_from(model: Model, folder: str) -> tuple[Model, tuple[Finding, ..
     def figures(element: Figures) -> dict[str, str]:
         names = {which: getattr(element, which) for which in ("revolute", "prismatic", "link")}
         files = {which: name for which, name in names.items() if name not in ("", PLAIN_LINE)}
-        moved = {which: _beside(name, model, folder) for which, name in files.items()}
+        moved = {which: _file_from(name, model, folder) for which, name in files.items()}
         found = {which: name for which, name in moved.items() if name != files[which]}
         changed.extend(files[which] for which in found if model.origin)
         return found
@@ -37,7 +38,7 @@ def with_files_from(model: Model, folder: str) -> tuple[Model, tuple[Finding, ..
         file = getattr(element, "file", "")
         if not isinstance(element, Mesh | SubAssembly | Driver) or not file:
             return {}
-        new = _mesh(file, model, folder) if isinstance(element, Mesh) else _beside(file, model, folder)
+        new = _mesh_file_from(file, model, folder) if isinstance(element, Mesh) else _file_from(file, model, folder)
         if new == file:
             return {}
         if model.origin:
@@ -47,12 +48,12 @@ def with_files_from(model: Model, folder: str) -> tuple[Model, tuple[Finding, ..
     moved = mapped(model, renamed)
     if not changed:
         return moved, ()
-    text = f"{len(changed)} files are named by their path from the new folder, e.g. '{changed[0]}'."
-    return moved, (Finding("hint", text, "Copy these files along when you pass the machine on."),)
+    text = f"{len(changed)} file names were changed to paths from the new folder, e.g. '{changed[0]}'."
+    return moved, (Finding("hint", text, "Include these files when you share the machine."),)
 
 
-def _mesh(file: str, model: Model, folder: str) -> str:
-    """The name of a mesh file in a model of that folder."""
+def _mesh_file_from(file: str, model: Model, folder: str) -> str:
+    """Return the name by which a model in `folder` refers to a mesh file."""
     now = resolve_mesh(file, model.origin) if model.origin else None
     later = resolve_mesh(file, os.path.join(folder, "model"))
     if now is None or (later is not None and later.resolve() == now.resolve()):
@@ -60,8 +61,8 @@ def _mesh(file: str, model: Model, folder: str) -> str:
     return relative(now, folder)
 
 
-def _beside(file: str, model: Model, folder: str) -> str:
-    """The name of another file, which lies beside the model's own."""
+def _file_from(file: str, model: Model, folder: str) -> str:
+    """Return the name by which a model in `folder` refers to a file given relative to the model's present file."""
     place = Path(file)
     if place.is_absolute():
         return relative(place, folder) if not model.origin else file

@@ -1,4 +1,5 @@
-"""Files of other programs that are not read: what they are called, and what helps."""
+"""File formats of other programs that cannot be read, recognised so that a message can name them and suggest a
+remedy."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ _EXPORT = "Export its parts as meshes (STL, glTF) and show them as shapes of bod
 
 
 class Foreign(NamedTuple):
-    """A format: its name, what its files begin with, its suffixes, and the remedy."""
+    """Unsupported format: its name, the pattern at the beginning of its files, its suffixes, and the remedy."""
 
     name: str
     sign: re.Pattern[bytes]
@@ -22,8 +23,8 @@ class Foreign(NamedTuple):
     remedy: str = _CONVERT
 
 
-def _root(*names: str) -> re.Pattern[bytes]:
-    """XML with this root element."""
+def _root_pattern(*names: str) -> re.Pattern[bytes]:
+    """Return a pattern that matches XML files with one of these root elements."""
     return re.compile(
         rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*|<!DOCTYPE[^>]*>\s*)*<(?:\w+:)?(?:"
         + "|".join(names).encode()
@@ -33,15 +34,15 @@ def _root(*names: str) -> re.Pattern[bytes]:
 
 
 FOREIGN = (
-    Foreign("an SDF file (SDFormat, of Gazebo)", _root("sdf", "gazebo", "world"), (".sdf", ".world")),
+    Foreign("an SDF file (SDFormat, of Gazebo)", _root_pattern("sdf", "gazebo", "world"), (".sdf", ".world")),
     Foreign(
         "a SimMechanics or Simscape Multibody file",
-        _root("PhysicalModelingXMLFile", "SimscapeMultibodyImportXML", "SimMechanicsImport"),
+        _root_pattern("PhysicalModelingXMLFile", "SimscapeMultibodyImportXML", "SimMechanicsImport"),
     ),
-    Foreign("an OpenSim model", _root("OpenSimDocument"), (".osim",)),
-    Foreign("a COLLADA file", _root("COLLADA"), (".dae",), _AS_MESH),
-    Foreign("an X3D scene", _root("X3D"), (".x3d",), _EXPORT),
-    Foreign("a part of an MJCF model", _root("mujocoinclude"), (), "Open the file that includes it."),
+    Foreign("an OpenSim model", _root_pattern("OpenSimDocument"), (".osim",)),
+    Foreign("a COLLADA file", _root_pattern("COLLADA"), (".dae",), _AS_MESH),
+    Foreign("an X3D scene", _root_pattern("X3D"), (".x3d",), _EXPORT),
+    Foreign("a part of an MJCF model", _root_pattern("mujocoinclude"), (), "Open the file that includes it."),
     Foreign("a USD scene", re.compile(rb"\A(?:#usda|PXR-USDC)"), (".usd", ".usda", ".usdc", ".usdz")),
     Foreign("a STEP file", re.compile(rb"\A\s*ISO-10303-21"), (".step", ".stp"), _EXPORT),
     Foreign("an IGES file", re.compile(rb"\A.{72}S      1"), (".iges", ".igs"), _EXPORT),
@@ -56,19 +57,21 @@ FOREIGN = (
 
 
 def foreign_of(source: Source) -> Foreign | None:
-    """The format of a file that is of none that is read, by its content, else by its suffix."""
+    """Return the unsupported format of a file, by its content, else by its suffix; None if unknown."""
     name = source.file.lower()
     found = (each for each in FOREIGN if each.sign.match(source.data[:20_000]))
     return next(found, None) or next((each for each in FOREIGN if name.endswith(each.suffixes)), None)
 
 
 def refusal(foreign: Foreign, source: Source) -> FileError:
-    """The message about a file of such a format."""
-    return FileError(f"This is {foreign.name}; it is not read as a machine.", file=source.file, remedy=foreign.remedy)
+    """Return the error about a file of an unsupported format."""
+    return FileError(
+        f"This is {foreign.name}, which cannot be opened as a machine.", file=source.file, remedy=foreign.remedy
+    )
 
 
 def wrong_root(root: Any, wanted: str, format: str, source: Source) -> FileError:
-    """The message about an XML file whose root element is another one."""
+    """Return the error about an XML file with an unexpected root element."""
     foreign = next((each for each in FOREIGN if each.sign.match(source.data[:20_000])), None)
     if foreign is not None:
         return refusal(foreign, source)

@@ -1,4 +1,4 @@
-"""The table of file formats, and loading and saving by suffix or content."""
+"""Table of file formats; loading and saving, with the format chosen by suffix or content."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from core.model.model import needed
 
 
 class Format(NamedTuple):
-    """One file format. `read` and `write` are None where the program cannot do it."""
+    """File format. `read` and `write` are None where the program does not support it."""
 
     id: str
     title: str
@@ -37,13 +37,14 @@ class Format(NamedTuple):
     read: Callable[[Source, Options], Reading] | None
     write: Callable[[Model], Writing] | None
     sign: re.Pattern[bytes]
-    """What the beginning of such a file looks like, for files with another suffix."""
+    """Pattern at the beginning of such a file, used for files with another suffix."""
     complete: bool = False
-    """True if it holds everything that a model has."""
+    """True if the format holds all of a model."""
 
 
-def _line(begin: bytes) -> re.Pattern[bytes]:
-    """A line that begins so, in a file that is no XML, where attributes may stand on lines of their own."""
+def _line_pattern(begin: bytes) -> re.Pattern[bytes]:
+    """Return a pattern for a line that begins with these bytes in a file that is not XML (in XML, attributes can begin
+    a line)."""
     return re.compile(rb"\A(?:\xef\xbb\xbf)?(?!\s*<)(?s:.*?)^" + begin, re.M | re.I)
 
 
@@ -161,7 +162,7 @@ _TABLE = (
         (".rob", ".robotica"),
         _read_robotica,
         _write_robotica,
-        _line(rb"\s*DOF\s*="),
+        _line_pattern(rb"\s*DOF\s*="),
     ),
     Format(
         "csv",
@@ -169,7 +170,7 @@ _TABLE = (
         (".csv",),
         _read_csv,
         _write_csv,
-        _line(rb"#\s*convention\s*[:=]"),
+        _line_pattern(rb"#\s*convention\s*[:=]"),
     ),
     Format(
         "toml",
@@ -177,7 +178,7 @@ _TABLE = (
         (".toml",),
         _read_toml,
         _write_toml,
-        _line(rb"\s*convention\s*="),
+        _line_pattern(rb"\s*convention\s*="),
     ),
     Format(
         "python",
@@ -191,7 +192,7 @@ _TABLE = (
 )
 
 FORMATS: dict[str, Format] = {each.id: each for each in _TABLE}
-"""Formats by id, in the order of dialogs. The only list: dialogs, `convert` and messages come from it."""
+"""Formats by id, in the order of dialogs. The only list: dialogs, `convert` and messages are generated from it."""
 
 NATIVE = FORMATS["kst"]
 _HEAD = 20_000
@@ -200,7 +201,7 @@ LOGGER = "kinetostat.files"
 
 
 def format_of(source: Source) -> Format:
-    """The format of a file after its suffix, else after its content. Raises FileError."""
+    """Return the format of a file by its suffix, else by its content. Raises FileError."""
     name = source.file.lower()
     by_suffix = [f for f in _TABLE for suffix in f.suffixes if name.endswith(suffix)]
     known = any(f.sign.search(source.data[:_HEAD]) for f in _TABLE)
@@ -217,7 +218,7 @@ def format_of(source: Source) -> Format:
 def _known_suffixes(*, reading: bool) -> str:
     able = [f for f in _TABLE if (f.read if reading else f.write) is not None]
     listed = ", ".join(f"{' '.join(f.suffixes)} ({f.title})" for f in able)
-    return f"Known are {listed}."
+    return f"Known formats: {listed}."
 
 
 # ------------------------------------------------------------------------------------------ reading
@@ -232,7 +233,7 @@ def read(
     arguments: Mapping[str, str] | None = None,
     trust: bool | Iterable[Trusted] = False,
 ) -> Reading:
-    """The model in a file, and what its reader noticed.
+    """Return the model in a file and the findings of its reader.
 
     floating : free the root of a URDF, which is otherwise fixed to the ground
     mimic    : keep the couplings of a URDF (False: the followers move on their own)
@@ -255,13 +256,13 @@ def load(
     packages: Mapping[str, str] | None = None,
     trust: bool | Iterable[Trusted] = False,
 ) -> Model:
-    """The model in a file of any known format (options as for `read`); what its reader noticed goes to the logger
+    """Return the model in a file of any known format (options as for `read`). The reader's findings go to the logger
     `kinetostat.files`. Raises FileError."""
     return logged(read(path, floating=floating, mimic=mimic, packages=packages, trust=trust)).model
 
 
 def logged(reading: Reading) -> Reading:
-    """A reading whose findings are said to the logger `kinetostat.files`, for those who take its model only."""
+    """Write the findings of a reading to the logger `kinetostat.files` and return the reading."""
     log = logging.getLogger(LOGGER)
     for finding in reading.findings:
         log.log(logging.INFO if finding.severity == "hint" else logging.WARNING, "%s", finding)
@@ -269,24 +270,27 @@ def logged(reading: Reading) -> Reading:
 
 
 def loads(text: str, format: str = "kst", origin: str = "", *, trust: Iterable[Trusted] = ()) -> Model:
-    """The model in a text of a format (key of `FORMATS`); `origin` is the path from which its meshes are found.
+    """Return the model in a text of a format (key of `FORMATS`); mesh files are looked up relative to the path
+    `origin`.
 
     trust : files it takes in that may run their code. Raises FileError.
     """
     options = Options(trusted=frozenset(trust))
-    return logged(reading_of(_by_id(format), source_of_text(text, origin), options)).model
+    return logged(reading_of(_format_by_id(format), source_of_text(text, origin), options)).model
 
 
 def loaded_again(text: str, origin: str = "") -> Model:
-    """The model in a native text of our own making; nothing is logged, as it was when the model was first read."""
+    """Return the model in a native text written by this program; findings are not logged again."""
     return reading_of(NATIVE, source_of_text(text, origin), Options()).model
 
 
 def reading_of(format: Format, source: Source, options: Options) -> Reading:
-    """What a format's reader makes of a source. Raises FileError."""
+    """Read a source with a format's reader. Raises FileError."""
     if format.read is None:
         raise FileError(
-            f"{format.title} files can be written, not read.", file=source.file, remedy=_known_suffixes(reading=True)
+            f"{format.title} files can only be written, not read.",
+            file=source.file,
+            remedy=_known_suffixes(reading=True),
         )
     try:
         return _with_left_out(format.read(source, options))
@@ -297,13 +301,14 @@ def reading_of(format: Format, source: Source, options: Options) -> Reading:
 
 
 def _with_left_out(reading: Reading) -> Reading:
-    """A reading whose model knows what of its file is not in it, for the notes of its runs."""
-    lost = tuple(dict.fromkeys(each.text for each in reading.findings if _is_lost(each)))
-    return Reading(lacking(reading.model, lost), reading.findings) if lost else reading
+    """Return the reading with a list of the file's unsupported content stored in the model, for the notes of its
+    runs."""
+    lost = tuple(dict.fromkeys(each.text for each in reading.findings if _is_loss(each)))
+    return Reading(with_left_out(reading.model, lost), reading.findings) if lost else reading
 
 
-def lacking(model: Model, left_out: tuple[str, ...]) -> Model:
-    """The model, with what its file says and it does not have."""
+def with_left_out(model: Model, left_out: tuple[str, ...]) -> Model:
+    """Return the model with a note of the content of its file that it does not represent."""
     if model.left_out == left_out:
         return model
     found: Model = object.__new__(type(model))  # as valid as the other one
@@ -313,19 +318,20 @@ def lacking(model: Model, left_out: tuple[str, ...]) -> Model:
     return found
 
 
-def _is_lost(finding: Finding) -> bool:
-    """A warning that is about more than looks."""
+def _is_loss(finding: Finding) -> bool:
+    """Return True if a finding is a warning about more than appearance."""
     return finding.severity == "warning" and finding.field != "shapes"
 
 
-def _by_id(format: str) -> Format:
+def _format_by_id(format: str) -> Format:
     if format not in FORMATS:
         raise FileError(f"There is no format '{format}'.", remedy=f"Use one of {', '.join(FORMATS)}.")
     return FORMATS[format]
 
 
 def check(model: Model) -> tuple[Finding, ...]:
-    """What is questionable in a model: `core.model.validation.model.check`, and missing mesh files."""
+    """Return findings about questionable parts of a model, by `core.model.validation.model.check`, and about missing
+    mesh files."""
     from core.files.meshes.lookup import problem_of
     from core.model.validation.model import check as check_model
 
@@ -336,7 +342,8 @@ def check(model: Model) -> tuple[Finding, ...]:
 
 
 def save(model: Model, path: str | os.PathLike[str], *, backup: bool = False) -> tuple[Finding, ...]:
-    """Write a model, whole or not at all; the suffix says the format. Returns what the format cannot hold.
+    """Write a model to a file completely or not at all, in the format given by the suffix. Returns findings about
+    content the format cannot hold.
 
     backup : keep what the file held before beside it, under its name with a ~ behind. Raises FileError.
     """
@@ -358,28 +365,28 @@ def save(model: Model, path: str | os.PathLike[str], *, backup: bool = False) ->
 
 
 def dumps(model: Model, format: str = "kst") -> str:
-    """The text of a model in a format (key of `FORMATS`). Raises FileError."""
+    """Return the text of a model in a format (key of `FORMATS`). Raises FileError."""
     return write(model, format).text
 
 
 def write(model: Model, format: str = "kst") -> Writing:
-    """The text of a model in a format, and what the format cannot hold."""
-    chosen = _by_id(format)
+    """Return the text of a model in a format, and findings about content the format cannot hold."""
+    chosen = _format_by_id(format)
     if chosen.write is None:
         raise FileError(f"Models cannot be written as {chosen.title}.", remedy=_known_suffixes(reading=False))
     result = chosen.write(needed(model))
-    findings = result.findings if chosen.complete else (*result.findings, *_left_out(model, chosen))
+    findings = result.findings if chosen.complete else (*result.findings, *_loss_findings(model, chosen))
     if chosen.read is None:
-        once = Finding("warning", f"{chosen.title} files can be written, not read.", "Keep the .kst file too.")
+        once = Finding("warning", f"{chosen.title} files can only be written, not read.", "Keep the .kst file too.")
         findings = (*findings, once)
     return Writing(result.text, findings)
 
 
-def _left_out(model: Model, format: Format) -> tuple[Finding, ...]:
-    """What only the native format holds."""
+def _loss_findings(model: Model, format: Format) -> tuple[Finding, ...]:
+    """Return findings about the parts of a model that only the native format can hold."""
     kinds = ("junctions", "sensors", "forces", "constraints", "drivers")
     lost = [f"{len(found)} {kind}" for kind in kinds if (found := getattr(model.expanded, kind))]
     if not lost:
         return ()
-    text = f"{format.title} files hold no {', '.join(kinds)}: {', '.join(lost)} are left out."
+    text = f"{format.title} files cannot hold {', '.join(kinds)}: {', '.join(lost)} are left out."
     return (Finding("warning", text, "Keep the .kst file too."),)

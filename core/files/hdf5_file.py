@@ -1,4 +1,4 @@
-"""HDF5 files opened for reading, when it is sure that reading them comes to an end.
+"""Safe reading of HDF5 files, after a check that reading terminates.
 
 HDF5 searches for ever in some damaged files, and breaks off over others. A seal (`core.files.sealed_file`) finds damage
 before HDF5 looks; a file without one (of other programs, older, unfinished) is first read through by a process of its
@@ -18,18 +18,18 @@ from core.files import unfinished_file
 from core.files.sealed_file import is_whole
 
 PATIENCE = 20.0
-"""s that reading through a file without a seal may take,"""
+"""s allowed for reading through a file without checksums,"""
 PACE = 10e6
 """and one more for each so many bytes."""
 UNPACKED = 256_000_000
-"""Bytes that compressed numbers may unpack to beyond those of the file."""
+"""Bytes by which compressed numbers may exceed the size of the file."""
 REMEDY = "Copy it again from where it is whole, or make it again."
 
 
 @contextlib.contextmanager
 def opened(path: str, *, unfinished: bool = True) -> Iterator[Any]:
-    """The file as an `h5py.File`. unfinished : whether one whose writer was killed, or still writes, is read as if it
-    had been closed.
+    """Open a file as an `h5py.File`. unfinished : True to read a file whose writer was killed, or still writes, as if
+    it had been closed
 
     Raises FileError where it is damaged so that HDF5 does not come to an end, OSError where it cannot be read.
     """
@@ -48,8 +48,8 @@ def opened(path: str, *, unfinished: bool = True) -> Iterator[Any]:
 
 
 def prove(path: str) -> None:
-    """Have a process of its own read through a file. Raises FileError where that does not end, or ends with the
-    process; what HDF5 reports in words is left to whoever reads the file."""
+    """Let a subprocess read through a file. Raises FileError if reading does not end, or crashes the subprocess; errors
+    reported by HDF5 are left to the reader of the file."""
     limit = PATIENCE + os.stat(path).st_size / PACE
     command = python(f"{__package__}.hdf5_probe", os.path.abspath(path))
     try:
@@ -71,8 +71,8 @@ def prove(path: str) -> None:
 
 
 def stored(file: Any, name: str, size: int) -> Any:
-    """The data of a name in an open HDF5 file of so many bytes. Raises ValueError where they are elsewhere (links and
-    views into other files are not followed), or more than the file can hold."""
+    """Return the data with a name in an open HDF5 file of `size` bytes. Raises ValueError if the data are elsewhere
+    (links and views into other files are not followed), or larger than the file can hold."""
     import h5py
 
     if not isinstance(file.get(name, getlink=True), h5py.HardLink):
@@ -86,7 +86,7 @@ def stored(file: Any, name: str, size: int) -> Any:
 
 
 def is_own(data: Any) -> bool:
-    """Whether something of an HDF5 file is data that lie in this file."""
+    """Return True if an HDF5 object is data stored in this file."""
     import h5py
 
     return isinstance(data, h5py.Dataset) and not data.is_virtual and not data.external

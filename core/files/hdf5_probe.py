@@ -1,5 +1,5 @@
-"""Reads through one HDF5 file. Run as a process of its own by `core.files.hdf5_file`: a damaged file may keep HDF5 for
-ever, or end the process.
+"""Trial reading of one HDF5 file. Run as a subprocess by `core.files.hdf5_file`, because a damaged file may hang or
+crash HDF5.
 
 Argument: the file. Exit code 0: reading it comes to an end, whatever HDF5 says of it in words.
 """
@@ -21,7 +21,7 @@ AT_ONCE = 8 << 20
 
 
 def main(path: str) -> int:
-    """The process."""
+    """Read through the file at `path` and return the exit code."""
     import h5py
 
     with contextlib.suppress(ImportError, OSError, ValueError):
@@ -44,7 +44,7 @@ def main(path: str) -> int:
 
 
 def read_through(file: Any, size: int) -> None:
-    """Read all attributes, and all data of a file of so many bytes that HDF5 has to search for."""
+    """Read all attributes of a file of `size` bytes, and all data stored in chunks."""
 
     def read(_: str, item: Any) -> None:
         dict(item.attrs)
@@ -56,7 +56,7 @@ def read_through(file: Any, size: int) -> None:
 
 
 def read_data(data: Any) -> None:
-    """Read the pieces of data; what lies in one piece is found at once."""
+    """Read chunked data piece by piece; contiguous data need no search."""
     if data.shape == () or (data.chunks is None and data.dtype.kind == "O"):
         data[()]
     elif data.chunks is not None:

@@ -1,4 +1,5 @@
-"""Models by name, as users type them: an example that ships, or a description of the package `robot_descriptions`.
+"""Models by name, as users type them: an example shipped with the program, or a description of the package
+`robot_descriptions`.
 
 A path at which there is something always wins. Only what users type is looked up by name; names inside files lead to
 files, so that a file of a stranger makes nothing else be loaded.
@@ -23,14 +24,14 @@ from resources import Examples, example_named
 from resources import examples as shipped
 
 ROBOTS = "robot_descriptions"
-"""The package that fetches descriptions of robots; each is a module of it."""
+"""Package that fetches robot descriptions; each is one of its modules."""
 _ENDING = "_description"
 _FILES = ("URDF_PATH", "XACRO_PATH", "MJCF_PATH")
-"""Attributes of such a module that name a file, best first."""
+"""Attributes of such a module that give a file, best first."""
 
 
 class Place(NamedTuple):
-    """A file, the folders of packages that its meshes are named by, and arguments of a Xacro."""
+    """File, the package folders in which its meshes are looked up, and arguments of a Xacro file."""
 
     file: str
     packages: Mapping[str, str] = {}
@@ -38,7 +39,7 @@ class Place(NamedTuple):
 
 
 def examples() -> Examples:
-    """The models that ship with the program; `print(ks.examples())` lists them, `ks.load(name)` opens one."""
+    """Return the models that ship with the program; `print(ks.examples())` lists them, `ks.load(name)` opens one."""
     return shipped()
 
 
@@ -50,7 +51,7 @@ def load(
     packages: Mapping[str, str] | None = None,
     trust: bool | Iterable[Trusted] = False,
 ) -> Model:
-    """The model in a file of any known format, or of a name.
+    """Return the model in a file of any known format, or the model with a name.
 
     path     : a file; else the name of an example ("puma560", see `examples`), or of a description that the package
                `robot_descriptions` has, where that is installed ("panda_description"; it may have to be fetched)
@@ -71,7 +72,7 @@ def read(
     packages: Mapping[str, str] | None = None,
     trust: bool | Iterable[Trusted] = False,
 ) -> Reading:
-    """The model as `load` finds it, and what its reader noticed. Raises FileError."""
+    """Return the model as `load` does, and the findings of its reader. Raises FileError."""
     place = place_of(path)
     folders = {**place.packages, **(packages or {})}
     return formats.read(
@@ -80,58 +81,58 @@ def read(
 
 
 def place_of(path: str | os.PathLike[str]) -> Place:
-    """The file meant by a path or a name. Raises FileError, with what may be meant, where a name leads nowhere."""
+    """Return the file for a path or a name. Raises FileError with suggestions for an unknown name."""
     word = path_of(path)
     if not is_name(word) or os.path.lexists(word):
-        _require_no_example_meant(word)
+        _refuse_example_file_name(word)
         return Place(word)
     if (example := example_named(word)) is not None:
         return Place(str(example.path))
-    if word in _robots():
-        return _fetched(word)
+    if word in _robot_names():
+        return _fetched_file(word)
     raise FileError("There is no such file, and no model of this name.", file=word, remedy=_remedy(word))
 
 
 def is_name(word: str) -> bool:
-    """True for a word that could be the name of a model: neither folders nor a suffix."""
+    """Return True if a word could be the name of a model: no folders and no suffix."""
     return word.isidentifier()
 
 
 def names_model(word: str) -> bool:
-    """True for the name of an example, or of a description that the installed `robot_descriptions` has."""
-    return is_name(word) and (example_named(word) is not None or word in _robots())
+    """Return True if a word is the name of an example, or of a description in the installed `robot_descriptions`."""
+    return is_name(word) and (example_named(word) is not None or word in _robot_names())
 
 
-def _require_no_example_meant(file: str) -> None:
-    """Raise FileError for the file name of an example, without a folder, where there is no such file."""
+def _refuse_example_file_name(file: str) -> None:
+    """Raise FileError if a missing file has the file name of an example, given without a folder."""
     stem = Path(file).stem
     example = example_named(stem)
     if example is not None and file == example.path.name and not os.path.lexists(file):
-        raise FileError("There is no such file.", file=file, remedy=f"The example is opened by its name, {stem}.")
+        raise FileError("There is no such file.", file=file, remedy=f"Open the example by its name, {stem}.")
 
 
-def _robots() -> tuple[str, ...]:
-    """Names that the package `robot_descriptions` has; none where it is not installed. Loads nothing of it."""
+def _robot_names() -> tuple[str, ...]:
+    """Return the names in the package `robot_descriptions`, without importing it; none if it is not installed."""
     spec = importlib.util.find_spec(ROBOTS)
     folders = spec.submodule_search_locations if spec is not None else None
     return tuple(each.name for each in pkgutil.iter_modules(folders or []) if each.name.endswith(_ENDING))
 
 
-def _fetched(name: str) -> Place:
-    """The file of a description, which its module fetches when it is loaded. Raises FileError."""
+def _fetched_file(name: str) -> Place:
+    """Return the file of a robot description, fetched by importing its module. Raises FileError."""
     try:
         module = importlib.import_module(f"{ROBOTS}.{name}")
     except ImportError as error:
         raise FileError(
             f"The package {ROBOTS} cannot be loaded: {error}.",
             file=name,
-            remedy=f"Install it with what it needs: pip install {ROBOTS}",
+            remedy=f"Install it with its dependencies: pip install {ROBOTS}",
         ) from error
     except Exception as error:  # of its downloads
         raise FileError(
             f"The package {ROBOTS} could not fetch it: {str(error).strip() or type(error).__name__}.",
             file=name,
-            remedy="Check the connection to the network, or give the path of a file.",
+            remedy="Check the network connection, or give the path of a file.",
         ) from error
     file = next((str(found) for each in _FILES if (found := getattr(module, each, None))), "")
     if not file:
@@ -146,7 +147,7 @@ def _fetched(name: str) -> Place:
 
 def _remedy(name: str) -> str:
     known = [each.name for each in shipped()]
-    robots = _robots()
+    robots = _robot_names()
     if not robots and name.endswith(_ENDING):
         return f"Descriptions of robots by name need a package: pip install {ROBOTS}"
     if likely_meant(name, [*known, *robots]):

@@ -1,4 +1,4 @@
-"""Names of files as one writes them in another file."""
+"""Paths of files as written in another file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def relative(place: Path, folder: str) -> str:
-    """The path from a folder to a file, with forward slashes; the full path on another drive."""
+    """Return the path from a folder to a file, with forward slashes; the full path on another drive."""
     try:
         return Path(os.path.relpath(place.resolve(), Path(folder).resolve())).as_posix()
     except ValueError:
@@ -15,6 +15,7 @@ def relative(place: Path, folder: str) -> str:
 
 
 def beside(file: str, origin: str) -> str:
-    """The path of a file that a document at `origin` names: full, in the home folder (~), or from the document's."""
+    """Return the path of a file named in the document at `origin`: absolute, in the home folder (~), or relative to the
+    document."""
     path = os.path.expanduser(file)
     return path if os.path.isabs(path) else os.path.join(os.path.dirname(origin), path)

@@ -1,4 +1,4 @@
-"""Content of files that others named or wrote: regular files of bearable size only, and nothing that is waited for.
+"""Safe reading of files named by others: regular files of limited size only, without ever blocking.
 
 Pipes, devices, sockets, folders, links that lead nowhere or in a circle are refused in words. What grows while it is
 read is taken as long as it was at first.
@@ -16,17 +16,17 @@ from core.later import dataclass
 
 MEGABYTE = 1_000_000
 YOUNG = 2_000_000_000
-"""ns: a file that was written no longer ago may be written again without another time of change."""
+"""ns: a file changed more recently may change again without a new modification time."""
 MOST_FINGERPRINTS = 4096
 _fingerprints: dict[str, tuple[tuple[int, int, int], str]] = {}
 """Status and digest of files, by path."""
 _OPEN = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-"""A pipe without a writer is open at once, too."""
+"""Flags that keep opening a pipe without a writer from blocking."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What a file is read as.
+    """Purpose for which a file is read, with its size limit and remedies.
 
     name    : what messages call it
     most    : bytes of the largest one
@@ -40,7 +40,7 @@ class Kind:
     other: str = "Check its name and your permissions."
 
 
-MODEL = Kind("file", 50 * MEGABYTE, "Keep meshes in files of their own.")
+MODEL = Kind("file", 50 * MEGABYTE, "Keep meshes in separate files.")
 MESH = Kind("mesh", 250 * MEGABYTE, "Reduce its triangles.")
 PICTURE = Kind("picture", 50 * MEGABYTE, "Reduce its size.")
 SIGNAL = Kind(
@@ -50,27 +50,27 @@ TORQUES = Kind("torque file", MEGABYTE, "Choose a torque file.", "Choose another
 SHAPE = Kind(
     "shape",
     20 * MEGABYTE,
-    "Make it of fewer points.",
+    "Use fewer points.",
     "Choose a file of Line, Polygon and Point lists, or STL, OBJ, glTF.",
 )
 ANIMATION = Kind("animation", 200 * MEGABYTE, "Save fewer poses.", "Choose a file written by SaveAnim.")
 SCRIPT = Kind("script", 20 * MEGABYTE, "Split it.", "Choose another file.")
 REPORT = Kind("file", 200 * MEGABYTE, "Name another file.", "Name another file.")
 RUN = Kind("run", 1 << 62)
-"""Runs are read piece by piece, as far as asked for."""
+"""Runs are read in pieces, as needed, so their size is not limited."""
 
 
 def path_of(path: object) -> str:
-    """A path as text, or a FileError."""
+    """Return a path as text. Raises FileError."""
     if not isinstance(path, str | os.PathLike) or not isinstance(found := os.fspath(path), str):
         raise FileError(f"A path is needed, not {type(path).__name__}.", remedy="Give the name of a file as text.")
     return found
 
 
 def content_of(path: str | os.PathLike[str], kind: Kind = MODEL) -> bytes:
-    """The content of a file. Raises FileError."""
+    """Return the content of a file. Raises FileError."""
     file = path_of(path)
-    handle, size = _opened(file, kind)
+    handle, size = _open_regular(file, kind)
     try:
         with open(handle, "rb") as stream:
             return stream.read(size) or b""
@@ -79,19 +79,19 @@ def content_of(path: str | os.PathLike[str], kind: Kind = MODEL) -> bytes:
 
 
 def text_content_of(path: str | os.PathLike[str], kind: Kind) -> str:
-    """The content of a file as UTF-8 text, lines ended by line feeds. Raises FileError."""
+    """Return the content of a file as UTF-8 text, with line feeds as line ends. Raises FileError."""
     try:
         return content_of(path, kind).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError:
         raise FileError(
-            f"The {kind.name} cannot be read: it is no text.", file=path_of(path), remedy=kind.other
+            f"The {kind.name} cannot be read: it is not text.", file=path_of(path), remedy=kind.other
         ) from None
 
 
 def beginning_of(path: str | os.PathLike[str], count: int) -> bytes:
-    """The first bytes of a file; none where it cannot be read."""
+    """Return the first bytes of a file; none if it cannot be read."""
     try:
-        handle, _ = _opened(path_of(path), RUN)
+        handle, _ = _open_regular(path_of(path), RUN)
         with open(handle, "rb") as stream:
             return stream.read(count) or b""
     except (FileError, OSError):
@@ -99,18 +99,18 @@ def beginning_of(path: str | os.PathLike[str], count: int) -> bytes:
 
 
 def status_of(path: str | os.PathLike[str], kind: Kind = MODEL) -> os.stat_result:
-    """Size and times of a regular file of bearable size. Raises FileError."""
+    """Return size and times of a regular file within the size limit. Raises FileError."""
     file = path_of(path)
     try:
         status = os.stat(file)
     except (OSError, ValueError) as error:
         raise unreadable(error, kind, file) from None
-    _check(status, kind, file)
+    _require_regular(status, kind, file)
     return status
 
 
 def fingerprint(path: str | os.PathLike[str], kind: Kind = MODEL) -> str:
-    """A digest of the content of a file, as part of the key of what is kept of it; "" where it cannot be read.
+    """Return a digest of a file's content, used in cache keys; "" if the file cannot be read.
 
     It is computed again only if the file's status is another one, or was so young that a later writing may have left it
     as it was: clocks of files are coarse.
@@ -135,15 +135,16 @@ def fingerprint(path: str | os.PathLike[str], kind: Kind = MODEL) -> str:
 
 
 def unreadable(error: Exception, kind: Kind, file: str) -> FileError:
-    """The message about a system's error."""
+    """Return the error for an operating-system error."""
     if isinstance(error, FileNotFoundError) and kind is MODEL:
         return FileError("There is no such file.", file=file, remedy="Check the name and the folder.")
     reason = getattr(error, "strerror", None) or str(error)
     return FileError(f"The {kind.name} cannot be read: {reason}.", file=file, remedy=kind.other)
 
 
-def _opened(file: str, kind: Kind) -> tuple[int, int]:
-    """An open file and its size, examined before and after: another may have taken its name in between."""
+def _open_regular(file: str, kind: Kind) -> tuple[int, int]:
+    """Open a file and return its descriptor and size, checked before and after because another file may have taken its
+    name."""
     status_of(file, kind)
     try:
         handle = os.open(file, _OPEN)
@@ -151,14 +152,14 @@ def _opened(file: str, kind: Kind) -> tuple[int, int]:
         raise unreadable(error, kind, file) from None
     try:
         status = os.fstat(handle)
-        _check(status, kind, file)
+        _require_regular(status, kind, file)
     except FileError:
         os.close(handle)
         raise
     return handle, status.st_size
 
 
-def _check(status: os.stat_result, kind: Kind, file: str) -> None:
+def _require_regular(status: os.stat_result, kind: Kind, file: str) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise FileError("This is a folder, not a file.", file=file, remedy="Choose a file in it.")
     if not stat.S_ISREG(status.st_mode):

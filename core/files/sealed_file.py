@@ -1,4 +1,4 @@
-"""Checksums behind the content of a file: changed bits are found before anything else reads the file.
+"""Checksums appended to a file, so that corrupted bits are found before anything else reads the file.
 
 HDF5 trusts what it reads: a changed bit gives other numbers, or a search that does not end. It ignores what stands
 behind its content, and cuts it off when another program changes the file, which then is one without checksums.
@@ -18,7 +18,7 @@ from typing import BinaryIO
 from core.errors import FileError
 
 BLOCK = 1 << 20
-"""Bytes that share a checksum."""
+"""Bytes per checksum."""
 BEGIN, END = b"\nkinetostat checksums 1\n", b"kn-seal\n"
 LENGTH = struct.Struct("<QI")
 """Bytes of the content; checksum of the seal so far."""
@@ -26,7 +26,7 @@ TAIL = LENGTH.size + len(END)
 
 
 def seal(stream: BinaryIO) -> None:
-    """Write the seal behind the content of a stream that can be read."""
+    """Append the checksums to a readable stream."""
     stream.flush()
     stream.seek(0)
     sums, size = [], 0
@@ -39,32 +39,32 @@ def seal(stream: BinaryIO) -> None:
 
 
 def sealed(content: bytes) -> bytes:
-    """Content with its seal."""
+    """Return content with its checksums appended."""
     stream = io.BytesIO(content)
     seal(stream)
     return stream.getvalue()
 
 
 def is_whole(path: str | os.PathLike[str]) -> bool:
-    """True if the content is as it was sealed, False if there is no seal (of older files, and unfinished ones).
+    """Return True if the content matches its checksums, False if the file has none (older or unfinished files).
 
     Raises FileError if it has changed, BlockingIOError if another program changes it just now, OSError if the file
     cannot be read.
     """
     with open(path, "rb") as file:
-        whole = _look(file)
+        whole = _seal_matches(file)
         if whole is not None:
             return whole
         _refuse_locked(file)
     raise FileError(
         "The file is damaged: its content has changed since it was written.",
         file=os.fspath(path),
-        remedy="Copy it again from where it is whole, or make it again.",
+        remedy="Restore it from an intact copy, or create it again.",
     )
 
 
-def _look(file: BinaryIO) -> bool | None:
-    """As `is_whole`; None if the content has changed."""
+def _seal_matches(file: BinaryIO) -> bool | None:
+    """Return the same as `is_whole`, or None if the content has changed."""
     end = file.seek(0, io.SEEK_END)
     file.seek(max(0, end - TAIL))
     tail = file.read()
@@ -88,7 +88,7 @@ def _look(file: BinaryIO) -> bool | None:
 
 
 def _refuse_locked(file: BinaryIO) -> None:
-    """Raise BlockingIOError where another program has the lock of HDF5 (Windows lets nobody read then)."""
+    """Raise BlockingIOError if another program holds the lock of HDF5 (on Windows the file is then unreadable)."""
     with contextlib.suppress(ImportError):
         import fcntl
 

@@ -1,4 +1,4 @@
-"""A model on its way to another process of the program, and the kinds that people have added for it."""
+"""Transfer of a model, with its user-defined kinds, to another process of the program."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.files.contents import contents_of
-from core.files.formats import dumps, lacking, loaded_again
+from core.files.formats import dumps, loaded_again, with_left_out
 from core.kinds import KindError, for_other_processes, register
 from core.model.unknown_kinds import own_kinds_of
 
@@ -23,12 +23,12 @@ NO_KINDS = pickle.dumps(((), pickle.dumps(())))
 
 
 def absolute(origin: str) -> str:
-    """The path of a document for a process that has another working folder; '' stays ''."""
+    """Return the absolute path of a document, for a process with another working folder; "" stays ""."""
     return os.path.abspath(origin) if origin else ""
 
 
 class SentModel(NamedTuple):
-    """A document as text.
+    """Model as text, with the data that another process needs to read it.
 
     origin, left_out : see Model; kinds : pickled, those that users have added and it names; contents : of the files
     that it names, so that a machine of older ones is not taken for it
@@ -42,35 +42,36 @@ class SentModel(NamedTuple):
 
     @classmethod
     def of(cls, model: Model) -> SentModel:
-        """Of a model. Raises KindError where it has a kind that another process cannot know (made in the console)."""
+        """Pack a model with its user-defined kinds. Raises KindError for a kind that another process cannot import
+        (defined in the console)."""
         return cls.text_of(model)._replace(kinds=packed_kinds(model))
 
     @classmethod
     def text_of(cls, model: Model) -> SentModel:
-        """Of a model that is read here again."""
+        """Pack a model that will be read again by the same process, without its user-defined kinds."""
         origin = absolute(str(getattr(model, "origin", "") or ""))
         return cls(dumps(model), origin, NO_KINDS, model.left_out, contents_of(model))
 
     def read(self) -> Model:
-        """The model. Raises KinetostatError."""
+        """Return the model. Raises KinetostatError."""
         register_packed(self.kinds)
-        return lacking(loaded_again(self.text, self.origin), self.left_out)
+        return with_left_out(loaded_again(self.text, self.origin), self.left_out)
 
 
 def packed_kinds(model: Model) -> bytes:
-    """The kinds that people have added and a model names, for another process. Raises KindError where it cannot know
-    one (made in the console)."""
+    """Pack the user-defined kinds that a model uses, for another process. Raises KindError for a kind it cannot import
+    (defined in the console)."""
     return packed(for_other_processes(own_kinds_of(model.expanded)))
 
 
 def packed(kinds: Iterable[type[Any]]) -> bytes:
-    """Kinds, with the folders that their modules are imported from."""
+    """Pack kinds together with the folders from which their modules are imported."""
     handed = tuple(kinds)
-    folders = dict.fromkeys(filter(None, map(_folder, handed)))
+    folders = dict.fromkeys(filter(None, map(_import_folder, handed)))
     return pickle.dumps((tuple(folders), pickle.dumps(handed)))
 
 
-def _folder(kind: type[Any]) -> str:
+def _import_folder(kind: type[Any]) -> str:
     file = getattr(sys.modules.get(kind.__module__), "__file__", None)
     if not file:
         return ""
@@ -80,7 +81,7 @@ def _folder(kind: type[Any]) -> str:
 
 
 def register_packed(kinds: bytes) -> None:
-    """Register them there. Raises KindError for one whose module is not there."""
+    """Register packed kinds in this process. Raises KindError if a module is missing here."""
     try:
         folders, content = pickle.loads(kinds)
         for folder in folders:  # behind all others: what lies there stands in for no library
@@ -89,7 +90,8 @@ def register_packed(kinds: bytes) -> None:
         found = pickle.loads(content)
     except (ImportError, AttributeError) as error:
         raise KindError(
-            f"A kind of the machine cannot be imported by {platform.node() or 'the other computer'}: {error}.",
+            f"A user-defined kind of the machine cannot be imported on {platform.node() or 'the other computer'}: "
+            f"{error}.",
             remedy="Install its module there, too, or compute on this computer.",
         ) from None
     for kind in found:

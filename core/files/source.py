@@ -1,4 +1,4 @@
-"""What a reader gets (the bytes of a file and its name) and what it returns (a model and findings)."""
+"""Input of a reader (the bytes of a file and its name) and its result (a model and findings)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BOMS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
 @dataclass(frozen=True)
 class Source:
-    """The content of a file to be read.
+    """Content of a file to be read.
 
     data    : the bytes
     file    : path or title for messages and for finding meshes beside it; "" if there is none
@@ -36,7 +36,7 @@ class Source:
 
     @property
     def text(self) -> str:
-        """The content as text. Raises FileError naming the byte when it is not UTF-8 text."""
+        """Return the content as text. Raises FileError naming the byte that is not valid UTF-8."""
         data = self.data.removeprefix(b"\xef\xbb\xbf")
         if (encoding := _BOMS.get(data[:2])) is not None:
             raise FileError(f"The file is encoded in {encoding}.", file=self.file, remedy="Save it as UTF-8 text.")
@@ -44,7 +44,7 @@ class Source:
             raise FileError(
                 f"Byte {at} is a NUL byte: this is not a text file.",
                 file=self.file,
-                line=self._line(at),
+                line=self._line_at(at),
                 remedy="Choose a text file of a known format.",
             )
         try:
@@ -53,22 +53,22 @@ class Source:
             raise FileError(
                 f"Byte {error.start} is not UTF-8 text.",
                 file=self.file,
-                line=self._line(error.start),
+                line=self._line_at(error.start),
                 remedy="Save the file as UTF-8 text.",
             ) from None
 
-    def _line(self, offset: int) -> int:
+    def _line_at(self, offset: int) -> int:
         return self.data.count(b"\n", 0, offset) + 1
 
     @property
     def stem(self) -> str:
-        """The file's name without folder and suffixes; "" if there is no file."""
+        """Return the file's name without folder and suffixes; "" if there is no file."""
         return Path(self.file).name.partition(".")[0] if self.file else ""
 
 
 @dataclass(frozen=True)
 class Trusted:
-    """A file whose code a person allows to run: this file with this content.
+    """File that the user allows to run its code, identified by its content.
 
     file   : its full path
     digest : SHA-256 of its bytes
@@ -79,13 +79,13 @@ class Trusted:
 
     @classmethod
     def of(cls, source: Source) -> Trusted:
-        """What allows this file to run its code."""
+        """Return the permission for this file to run its code."""
         return cls(os.path.realpath(source.file), hashlib.sha256(source.data).hexdigest())
 
 
 @dataclass(frozen=True)
 class Options:
-    """What a person may choose when reading (see `core.files.load`)."""
+    """Reading options that the user can choose (see `core.files.load`)."""
 
     floating: bool = False
     mimic: bool = True
@@ -93,16 +93,16 @@ class Options:
     arguments: Mapping[str, str] = field(default_factory=dict)
     """Of a Xacro file that is opened: argument → value."""
     trusted: frozenset[Trusted] = frozenset()
-    """The files that may run their code."""
+    """Files that may run their code."""
     chain: tuple[str, ...] = ()
-    """The files that led here by importing one another, as full paths."""
+    """Files that led here by importing one another, as full paths."""
     imported: dict[str, Reading] = field(default_factory=dict)
-    """What was read of imported files so far: each is read once."""
+    """Imported files that were already read; each is read once."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A model and what the reader noticed about its file."""
+    """Model and the findings of its file's reader."""
 
     model: Model
     findings: tuple[Finding, ...] = ()
@@ -110,24 +110,25 @@ class Reading:
 
 @dataclass(frozen=True)
 class Writing:
-    """The text of a file and what of the model it could not hold."""
+    """Text of a file, and findings about the content of the model that it could not hold."""
 
     text: str
     findings: tuple[Finding, ...] = ()
 
 
 def source_of_text(text: str, file: str = "") -> Source:
-    """A source made from text. Raises FileError if the text cannot be stored."""
+    """Return a source made from text. Raises FileError if the text cannot be encoded."""
     return Source(encoded(text, file), file, decoded=True)
 
 
 def source_of_file(path: str | os.PathLike[str]) -> Source:
-    """The content of a regular file of bearable size. Raises FileError."""
+    """Return the content of a regular file within the size limit. Raises FileError."""
     return Source(content_of(path, MODEL), path_of(path))
 
 
 def encoded(text: str, file: str = "") -> bytes:
-    """The text as UTF-8. Raises FileError for characters that no file can hold, and for what is no text."""
+    """Return the text as UTF-8. Raises FileError for characters that UTF-8 cannot encode, and for objects other than
+    text."""
     if not isinstance(text, str):
         raise FileError(f"A text is needed, not {type(text).__name__}.", file=file, remedy="Give the file's text.")
     try:
@@ -143,7 +144,7 @@ def encoded(text: str, file: str = "") -> bytes:
 def write_whole(
     path: str | os.PathLike[str], data: bytes | Callable[[BinaryIO], object], *, backup: bool = False
 ) -> None:
-    """Write a file whole or not at all: temporary file in the same folder, flush, rename, flush of the folder.
+    """Write a file completely or not at all: temporary file in the same folder, flush, rename, flush of the folder.
 
     data : the content, or what writes it into the open file, piece by piece
     Permissions of a file that is replaced are kept; a symbolic link stays a link. With a backup the old content is kept
@@ -154,8 +155,8 @@ def write_whole(
         target = Path(os.path.realpath(file))
         if target.is_dir():
             raise FileError("This is a folder, not a file.", file=file, remedy="Give a file name.")
-        mode = _mode_of(target, file)
-        _replace(target, data, mode, backup and mode is not None)
+        mode = _permissions_of(target, file)
+        _replace_file(target, data, mode, backup and mode is not None)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise FileError(
@@ -164,13 +165,14 @@ def write_whole(
 
 
 def append_whole(path: str | os.PathLike[str], text: str) -> None:
-    """Add text to the end of a file, wholly or not at all. Raises FileError."""
+    """Append text to a file, completely or not at all. Raises FileError."""
     before = content_of(path, REPORT) if os.path.exists(path_of(path)) else b""
     write_whole(path, before + encoded(text, path_of(path)))
 
 
-def _mode_of(target: Path, file: str) -> int | None:
-    """Permissions of the file that will be replaced, None if there is none. Raises FileError if it must not be."""
+def _permissions_of(target: Path, file: str) -> int | None:
+    """Return the permissions of the file to be replaced, None if there is none. Raises FileError if it must not be
+    replaced."""
     try:
         status = target.stat()
     except FileNotFoundError:
@@ -184,7 +186,7 @@ def _mode_of(target: Path, file: str) -> int | None:
     return status.st_mode & 0o7777
 
 
-def _replace(target: Path, data: bytes | Callable[[BinaryIO], object], mode: int | None, backup: bool) -> None:
+def _replace_file(target: Path, data: bytes | Callable[[BinaryIO], object], mode: int | None, backup: bool) -> None:
     handle, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", suffix=".part", dir=target.parent)
     try:
         with os.fdopen(handle, "w+b") as stream:
@@ -196,7 +198,7 @@ def _replace(target: Path, data: bytes | Callable[[BinaryIO], object], mode: int
             os.fsync(stream.fileno())
         os.chmod(name, _new_file_mode() if mode is None else mode)
         if backup:
-            _keep_beside(target)
+            _keep_backup(target)
         os.replace(name, target)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -205,8 +207,8 @@ def _replace(target: Path, data: bytes | Callable[[BinaryIO], object], mode: int
     _flush_folder(target.parent)
 
 
-def _keep_beside(target: Path) -> None:
-    """A second name, ended by ~, for what will be replaced; a copy where a file has only one."""
+def _keep_backup(target: Path) -> None:
+    """Keep the file to be replaced under its name plus ~, as a hard link if possible, else as a copy."""
     kept = target.with_name(f"{target.name}~")
     kept.unlink(missing_ok=True)
     try:
@@ -216,7 +218,7 @@ def _keep_beside(target: Path) -> None:
 
 
 def _flush_folder(folder: Path) -> None:
-    """That a file has another content is on disk, too, where folders can be flushed."""
+    """Flush a folder to disk, where the system supports that."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -226,7 +228,7 @@ def _flush_folder(folder: Path) -> None:
 
 
 def _new_file_mode() -> int:
-    """The permissions that an ordinary new file gets from the person's umask."""
+    """Return the permissions that the user's umask gives to a new file."""
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask

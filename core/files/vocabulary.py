@@ -1,4 +1,4 @@
-"""Vocabularies of XML formats: the elements and attributes there are, those that must be given, and unknown ones.
+"""Vocabularies of XML formats: known elements and attributes, required ones, and a check for unknown ones.
 
 A vocabulary is declared as text, a rule a line: `name = attributes > children`. Of an attribute `*x` says that it must
 be given, `@other` that those of another rule (and its children) belong here too, `-x` or `-@other` that they do not. A
@@ -20,12 +20,12 @@ from core.later import dataclass
 from core.model.validation.findings import Severity
 
 ALIKE = 0.65
-"""Share of equal letters from which on a word is taken for a misspelt one."""
+"""Ratio of matching letters above which a word is taken for a misspelling."""
 MOST_NAMED = 8
 
 
 class Rule(NamedTuple):
-    """Attributes and children of an element; unread : anything may be inside, and is not looked at."""
+    """Attributes and children of an element; `unread` elements may contain anything, which is ignored."""
 
     attributes: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class Rule(NamedTuple):
 
 
 class Unknown(NamedTuple):
-    """A word of a file that its vocabulary does not have.
+    """Word in a file that its vocabulary lacks.
 
     element, word : the word `word` in <element>; attribute : it is an attribute, else an element
     meant : words of the vocabulary that are spelt like it; homes : elements in which this element may be
@@ -50,28 +50,28 @@ class Unknown(NamedTuple):
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The words of a format. declared : its rules as text"""
+    """Words of an XML format; `declared` gives its rules as text."""
 
     declared: str
 
     @cached_property
     def rules(self) -> Mapping[str, Rule]:
-        """The rules by the name of an element, or `parent/child`."""
+        """Return the rules by element name or `parent/child`."""
         found: dict[str, Rule] = {}
         for line in re.sub(r"\n\s+", " ", self.declared.strip()).splitlines():
             name, _, rest = line.partition("=")
             before, _, after = rest.partition(">")
-            rule = _rule(before.split(), after.split(), found)
+            rule = _parsed_rule(before.split(), after.split(), found)
             found.update(dict.fromkeys(name.split(), rule))
         return found
 
     def rule(self, parent: str, name: str) -> Rule:
-        """The rule of an element in a parent."""
+        """Return the rule of an element in a parent."""
         return self.rules.get(f"{parent}/{name}") or self.rules.get(name) or Rule(unread=True)
 
     @cached_property
     def homes(self) -> Mapping[str, tuple[str, ...]]:
-        """The elements in which each element may be."""
+        """Return the elements that may contain each element."""
         found: dict[str, list[str]] = {}
         for name, rule in self.rules.items():
             for child in () if name.isupper() else rule.children:
@@ -79,34 +79,34 @@ class Vocabulary:
         return {child: tuple(dict.fromkeys(names)) for child, names in found.items()}
 
     def unknown_words(self, root: Tag) -> Iterator[Unknown]:
-        """The words of a file that are not in the vocabulary, in the order of the file."""
-        for tag, rule in self._known(root):
+        """Yield the words of a file that are not in the vocabulary, in the order of the file."""
+        for tag, rule in self._elements_with_rule(root):
             element = local_name(tag)
             for word in tag.attrib:
                 if word not in rule.attributes and ":" not in word and "{" not in word:
-                    yield Unknown(tag, element, word, True, _meant(word, rule.attributes), ())
+                    yield Unknown(tag, element, word, True, _similar_words(word, rule.attributes), ())
             for child in tag:
                 name = local_name(child)
                 if not name or (name in rule.children and not prefixed(child)):
                     continue
                 homes = () if prefixed(child) else self.homes.get(name, ())
-                yield Unknown(child, element, _written(child), False, _meant(name, rule.children), homes)
+                yield Unknown(child, element, _written_name(child), False, _similar_words(name, rule.children), homes)
 
     def missing(self, root: Tag) -> Iterator[tuple[Tag, str]]:
-        """Elements that lack an attribute which must be given."""
-        for tag, rule in self._known(root):
+        """Yield elements that lack a required attribute, with its name."""
+        for tag, rule in self._elements_with_rule(root):
             for word in rule.required:
                 if tag.get(word) is None:
                     yield tag, word
 
     def texts(self, root: Tag) -> Iterator[Tag]:
-        """Elements with text inside, of which these formats have none."""
-        for tag, _ in self._known(root):
+        """Yield elements with text inside, which these formats do not allow."""
+        for tag, _ in self._elements_with_rule(root):
             if (tag.text or "").strip() or any((child.tail or "").strip() for child in tag):
                 yield tag
 
-    def _known(self, root: Tag) -> Iterator[tuple[Tag, Rule]]:
-        """The elements of a file that have a rule, with it."""
+    def _elements_with_rule(self, root: Tag) -> Iterator[tuple[Tag, Rule]]:
+        """Yield the elements of a file that have a rule, with the rule."""
         waiting = [(root, self.rule("", local_name(root)))]
         while waiting:
             tag, rule = waiting.pop()
@@ -121,7 +121,7 @@ class Vocabulary:
 def report(
     reader: Reader, vocabulary: Vocabulary, root: Tag, severity: Callable[[Unknown], Severity], harmless: str = ""
 ) -> None:
-    """Note what a file says that its format does not know, once each with its line and what may be meant.
+    """Note the words of a file that its format does not know, once each, with line and likely intended word.
 
     severity : of a word; hints about elements become one finding, `harmless` with their names
     """
@@ -134,16 +134,16 @@ def report(
             quiet.append(found)
         else:
             first = found[0]
-            text, remedy = _sentence(first, len(found), vocabulary)
+            text, remedy = _unknown_message(first, len(found), vocabulary)
             reader.note(first.tag, severity(first), text, remedy, field=first.word)
     if quiet:
-        names = [_quoted(found[0]) + _times(len(found)) for found in quiet[:MOST_NAMED]]
+        names = [_quoted_words(found[0]) + _count_text(len(found)) for found in quiet[:MOST_NAMED]]
         more = f" and {len(quiet) - MOST_NAMED} more" if len(quiet) > MOST_NAMED else ""
         reader.note(quiet[0][0].tag, "hint", harmless.format(", ".join(names) + more))
 
 
 def report_missing(reader: Reader, vocabulary: Vocabulary, root: Tag, instead: Mapping[str, str]) -> None:
-    """Note each kind of attribute that must be given and is not.
+    """Note each kind of required attribute that is missing.
 
     instead : what the reader does, by "element attribute"; "" for what it refuses, or notes, itself
     """
@@ -153,7 +153,7 @@ def report_missing(reader: Reader, vocabulary: Vocabulary, root: Tag, instead: M
     for (element, word), tags in counts.items():
         does = instead.get(f"{element} {word}", "it must be given")
         if does:
-            text = f"<{element}> has no '{word}'{_times(len(tags))}: {does}."
+            text = f"<{element}> has no '{word}'{_count_text(len(tags))}: {does}."
             reader.note(tags[0], "warning", text, f'Add {word}="…".', field=word)
 
 
@@ -161,44 +161,44 @@ def report_texts(reader: Reader, vocabulary: Vocabulary, root: Tag) -> None:
     """Note elements with text inside."""
     tags = list(vocabulary.texts(root))
     if tags:
-        text = f"Text inside <{local_name(tags[0])}> is not read{_times(len(tags))}."
-        reader.note(tags[0], "warning", text, "Values are attributes of elements.")
+        text = f"Text inside <{local_name(tags[0])}> is not read{_count_text(len(tags))}."
+        reader.note(tags[0], "warning", text, "Give values as attributes.")
 
 
-def _sentence(first: Unknown, count: int, vocabulary: Vocabulary) -> tuple[str, str]:
+def _unknown_message(first: Unknown, count: int, vocabulary: Vocabulary) -> tuple[str, str]:
     rule = vocabulary.rule("", first.element)
     if first.attribute:
         remedy = near_misses(first.word, first.meant or rule.attributes)
-        return f"<{first.element}> has no attribute '{first.word}'; it is left out{_times(count)}.", remedy
+        return f"<{first.element}> has no attribute '{first.word}'; it is left out{_count_text(count)}.", remedy
     if first.homes and not first.meant:
         remedy = f"It belongs in <{'>, <'.join(first.homes[:4])}>."
-        return f"<{first.word}> is left out{_times(count)}: it has no place in <{first.element}>.", remedy
+        return f"<{first.word}> is left out{_count_text(count)}: it does not belong in <{first.element}>.", remedy
     remedy = near_misses(first.word, first.meant or rule.children)
     if ":" in first.word and not first.meant:
         remedy = "Name the file .xacro, so that it is expanded." if first.word.startswith("xacro:") else ""
-    return f"<{first.word}> in <{first.element}> is not known; it is left out{_times(count)}.", remedy
+    return f"<{first.word}> in <{first.element}> is not known; it is left out{_count_text(count)}.", remedy
 
 
-def _quoted(each: Unknown) -> str:
+def _quoted_words(each: Unknown) -> str:
     return f"'{each.word}' of <{each.element}>" if each.attribute else f"<{each.word}>"
 
 
-def _times(count: int) -> str:
+def _count_text(count: int) -> str:
     return f" ({count} times)" if count > 1 else ""
 
 
-def _written(tag: Tag) -> str:
-    """The name of an element as the file writes it."""
+def _written_name(tag: Tag) -> str:
+    """Return the name of an element as written in the file."""
     return f"{tag.prefix}:{local_name(tag)}" if tag.prefix else str(tag.tag).rpartition("}")[2]
 
 
-def _meant(word: str, known: tuple[str, ...]) -> tuple[str, ...]:
-    """The words of a vocabulary that are spelt like another one."""
+def _similar_words(word: str, known: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the words of a vocabulary with a spelling similar to a given word."""
     same = tuple(each for each in known if each.casefold() == word.casefold())
     return same or tuple(difflib.get_close_matches(word, known, 3, ALIKE))
 
 
-def _rule(words: list[str], children: list[str], known: Mapping[str, Rule]) -> Rule:
+def _parsed_rule(words: list[str], children: list[str], known: Mapping[str, Rule]) -> Rule:
     attributes: dict[str, Any] = {}
     required: dict[str, Any] = {}
     inner: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""XML files read safely, with line numbers: no entities, no network, no giant trees.
+"""Safe reading of XML files with line numbers: no entities, no network, no oversized trees.
 
 `Reader` turns attributes into numbers and names, with messages that name file, line, component and field.
 """
@@ -29,17 +29,17 @@ _BAD_NAME = re.compile(r"[^\w\-]+")
 
 
 def parse_xml(source: Source, forgiving: bool = False) -> tuple[Tag, list[Finding]]:
-    """The root element and what was noticed. Raises FileError naming the line.
+    """Return the root element and findings. Raises FileError naming the line.
 
     forgiving : what stands behind the end of the root element, such as a stray end tag, is left out and told
     """
-    source, late = _begun_late(source)
-    root, findings = _parsed(source, forgiving)
+    source, late = _from_declaration(source)
+    root, findings = _parsed_tree(source, forgiving)
     return _without_default_namespace(root), late + findings
 
 
 def _without_default_namespace(root: Tag) -> Tag:
-    """The tree whose elements of the root's default namespace (`xmlns="…"`) are plain ones, as they were meant."""
+    """Return the tree with the elements of the root's default namespace (`xmlns="…"`) as plain ones."""
     default = root.nsmap.get(None)
     for tag in root.iter() if default else ():
         if isinstance(tag.tag, str) and tag.tag.startswith(f"{{{default}}}"):
@@ -48,23 +48,23 @@ def _without_default_namespace(root: Tag) -> Tag:
 
 
 _LATE = re.compile(rb"(?:\xef\xbb\xbf)?(?>\s|<!--.*?-->)++(?=<\?xml\s)", re.DOTALL)
-"""What must not stand before an XML declaration, but often does."""
+"""Content that must not precede an XML declaration, but often does."""
 
 
-def _begun_late(source: Source) -> tuple[Source, list[Finding]]:
-    """The source from its XML declaration on, with its lines where they were."""
+def _from_declaration(source: Source) -> tuple[Source, list[Finding]]:
+    """Return the source from its XML declaration on, with its line numbers kept."""
     late = _LATE.match(source.data)
     declared = None if late is None else re.compile(rb"<\?xml.*?\?>", re.DOTALL).match(source.data, late.end())
     if late is None or declared is None:
         return source, []
     line = source.data.count(b"\n", 0, late.end()) + 1
-    text = "The XML declaration does not stand at the very beginning of the file."
+    text = "The XML declaration is not at the very beginning of the file."
     kept = re.sub(rb"[^\n]", b" ", late.group())
     data = declared.group().replace(b"\n", b" ") + kept + source.data[declared.end() :]
     return dataclasses.replace(source, data=data), [Finding("hint", text, file=source.file, line=line)]
 
 
-def _parsed(source: Source, forgiving: bool) -> tuple[Tag, list[Finding]]:
+def _parsed_tree(source: Source, forgiving: bool) -> tuple[Tag, list[Finding]]:
     if b"\0" in source.data and not source.data.startswith((b"\xff\xfe", b"\xfe\xff")):
         source.text  # noqa: B018  (raises the message about NUL bytes)
     if (found := _ENTITY.search(source.data)) is not None:
@@ -76,16 +76,16 @@ def _parsed(source: Source, forgiving: bool) -> tuple[Tag, list[Finding]]:
         )
     parser = _parser(source)
     try:
-        return _checked(etree.fromstring(source.data, parser), source), []
+        return _checked_root(etree.fromstring(source.data, parser), source), []
     except etree.XMLSyntaxError as error:
         if parser.error_log and all(entry.type_name.startswith("NS_") for entry in parser.error_log):
             root = etree.fromstring(source.data, _parser(source, recover=True))
-            text = f"The file uses a name prefix that it does not declare ({error.msg})."
-            return _checked(root, source), [Finding("hint", text, file=source.file, line=error.lineno)]
+            text = f"The file uses a namespace prefix that it does not declare ({error.msg})."
+            return _checked_root(root, source), [Finding("hint", text, file=source.file, line=error.lineno)]
         if forgiving and error.code == etree.ErrorTypes.ERR_DOCUMENT_END:
             root = etree.fromstring(source.data, _parser(source, recover=True))
-            text = "What stands behind the end of the root element, such as a stray end tag, is left out."
-            return _checked(root, source), [Finding("warning", text, file=source.file, line=error.lineno)]
+            text = "Content after the end of the root element, such as a stray end tag, is ignored."
+            return _checked_root(root, source), [Finding("warning", text, file=source.file, line=error.lineno)]
         what = re.sub(r", line \d+, column \d+.*", "", error.msg or "it is empty")
         raise FileError(
             f"The file is not well-formed XML: {what}.",
@@ -111,9 +111,9 @@ def _parser(source: Source, recover: bool = False) -> Any:
     )
 
 
-def _checked(root: Tag, source: Source) -> Tag:
+def _checked_root(root: Tag, source: Source) -> Tag:
     if root is None:
-        raise FileError("The file holds no XML element.", file=source.file, remedy="Choose another file.")
+        raise FileError("The file contains no XML element.", file=source.file, remedy="Choose another file.")
     info = root.getroottree().docinfo
     if info.internalDTD is not None and list(info.internalDTD.iterentities()):
         raise FileError(
@@ -125,28 +125,28 @@ def _checked(root: Tag, source: Source) -> Tag:
 
 
 def local_name(tag: Tag) -> str:
-    """Name of an element without its namespace; "" for anything that is no element."""
+    """Return the name of an element without its namespace; "" for a node that is no element."""
     return tag.tag.rpartition("}")[2] if isinstance(tag.tag, str) else ""
 
 
 def prefixed(tag: Tag) -> bool:
-    """True for an element of another vocabulary (with a namespace)."""
+    """Return True if an element has a namespace, so that it belongs to another vocabulary."""
     return isinstance(tag.tag, str) and (tag.tag.startswith("{") or ":" in tag.tag)
 
 
 class Reader:
-    """Attributes as values, with messages; collects findings."""
+    """Reader of attributes as values, which collects findings."""
 
     def __init__(self, file: str) -> None:
         self.file = file
         self.findings: list[Finding] = []
 
     def error(self, tag: Tag, what: str, where: str = "", remedy: str = "") -> FileError:
-        """A message about an element."""
+        """Return the error about an element."""
         return FileError(what, where=where, remedy=remedy, file=self.file_of(tag), line=tag.sourceline)
 
     def file_of(self, tag: Tag) -> str:
-        """The file in which an element stands."""
+        """Return the file that contains an element."""
         return self.file
 
     def note(
@@ -158,24 +158,25 @@ class Reader:
         place: tuple[str, str] = ("", ""),
         field: str = "",
     ) -> None:
-        """Remember something to look at."""
+        """Add a finding."""
         self.findings.append(Finding(severity, text, remedy, *place, field, self.file_of(tag), tag.sourceline))
 
     def children(self, tag: Tag, name: str) -> list[Tag]:
-        """Child elements of a name."""
+        """Return the child elements with a name."""
         return [child for child in tag if local_name(child) == name and not prefixed(child)]
 
     def child(self, tag: Tag, name: str, where: str) -> Tag | None:
-        """The child element of a name, if any; more than one is noted, the first counts."""
+        """Return the child element with a name, or None; if there are several, the first is used and a finding
+        added."""
         found = self.children(tag, name)
         if len(found) > 1:
             self.note(
-                found[1], "warning", f"{where} has {len(found)} <{name}>; the first one counts.", "Remove the others."
+                found[1], "warning", f"{where} has {len(found)} <{name}>; the first one is used.", "Remove the others."
             )
         return found[0] if found else None
 
     def text(self, tag: Tag, attribute: str, where: str) -> str:
-        """An attribute that must be there."""
+        """Return a required attribute."""
         value = tag.get(attribute)
         if value is None:
             raise self.error(tag, f"<{local_name(tag)}> has no '{attribute}'.", where, f'Add {attribute}="…".')
@@ -191,7 +192,8 @@ class Reader:
         *,
         infinite: bool = False,
     ) -> tuple[float, ...]:
-        """`count` numbers of an attribute separated by blanks; the default if the attribute is missing or empty."""
+        """Return `count` numbers of an attribute separated by blanks; the default if the attribute is missing or
+        empty."""
         value = tag.get(attribute)
         if value is None or not value.strip():
             if default is None:
@@ -201,48 +203,50 @@ class Reader:
         if len(words) != count:
             raise self.error(
                 tag,
-                f'{attribute}="{_clip(value)}" has {len(words)} numbers instead of {count}.',
+                f'{attribute}="{_clipped(value)}" has {len(words)} numbers instead of {count}.',
                 where,
                 f"Give {count} number{'s' * (count > 1)} separated by blanks.",
             )
-        return tuple(self._number(tag, attribute, word, where, infinite) for word in words)
+        return tuple(self._parsed_number(tag, attribute, word, where, infinite) for word in words)
 
     def vector(self, tag: Tag, attribute: str, default: Vector3 | None, where: str) -> Vector3:
-        """Three numbers of an attribute."""
+        """Return the three numbers of an attribute."""
         x, y, z = self.numbers(tag, attribute, 3, default, where)
         return x, y, z
 
     def number(self, tag: Tag, attribute: str, default: float | None, where: str, *, infinite: bool = False) -> float:
-        """One number of an attribute."""
+        """Return the number in an attribute."""
         return self.numbers(tag, attribute, 1, None if default is None else (default,), where, infinite=infinite)[0]
 
-    def _number(self, tag: Tag, attribute: str, word: str, where: str, infinite: bool) -> float:
+    def _parsed_number(self, tag: Tag, attribute: str, word: str, where: str, infinite: bool) -> float:
         value = float(word) if _NUMBER.fullmatch(word) else math.nan
         if infinite and (math.isinf(value) or word.lower().lstrip("+-") in ("inf", "infinity", ".inf")):
             return -math.inf if word.startswith("-") else math.inf
         if not math.isfinite(value):
             comma = "," in word
-            remedy = "Write a point and no comma." if comma else "Write a finite number such as 0.5 or 1e-3."
-            raise self.error(tag, f"'{_clip(word)}' in {attribute} is not a number.", f"{where}, {attribute}", remedy)
+            remedy = "Use a decimal point, not a comma." if comma else "Write a finite number such as 0.5 or 1e-3."
+            raise self.error(
+                tag, f"'{_clipped(word)}' in {attribute} is not a number.", f"{where}, {attribute}", remedy
+            )
         return value
 
 
-def _clip(text: str) -> str:
+def _clipped(text: str) -> str:
     return text if len(text) <= 40 else text[:37] + "…"
 
 
 class Names:
-    """Names of a file made usable and unique in ours; remembers which became which."""
+    """Names of a file made valid and unique, with a record of the changed ones."""
 
     def __init__(self, taken: Sequence[str] = ()) -> None:
         self.taken = set(taken)
         self.of: dict[str, str] = {}
 
     def add(self, given: str) -> str:
-        """A usable, unused name for a name of the file."""
+        """Return a valid, unused name for a name of the file."""
         stem = _BAD_NAME.sub("_", given).strip("_-")[:150] or "unnamed"
         stem = stem if stem[0].isalpha() or given.startswith("_") else f"_{stem}"
-        name, number = (given if _usable(given) else stem), 2
+        name, number = (given if _is_usable(given) else stem), 2
         while name in self.taken:
             name, number = f"{stem}_{number}", number + 1
         self.taken.add(name)
@@ -250,7 +254,7 @@ class Names:
         return name
 
 
-def _usable(name: str) -> bool:
+def _is_usable(name: str) -> bool:
     from core.model.fields import check_name
 
     try:

@@ -1,5 +1,5 @@
-"""The catalogue of user-facing functions: each is declared once; panel, menus, command line, console and
-help are made from the declaration."""
+"""Catalogue of user-facing functions: each is declared once; panel, menus, command line, console and help are made from
+the declaration."""
 
 from typing import TYPE_CHECKING
 

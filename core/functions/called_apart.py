@@ -1,4 +1,4 @@
-"""Catalogue functions in a process of their own: for those whose work lets no other thread run for long."""
+"""Run catalogue functions in a worker process, for those whose computation blocks all other threads for long."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from core.mechanism import Mechanism
 
 STANDS = ("q", "ranges", "millimetres", "t", "moment")
-"""What a function knows of the machine beside it."""
+"""Fields of the context, besides the machine and its parameters, that are sent to the worker process."""
 
 
 def called(process: WorkProcess, id: str, context: Context, **options: Any) -> Result:
-    """As `core.functions.call` with the same numbers, in a process if the function is one for it. Raises as that does,
-    and SimulationError where the process ends unexpectedly or none can begin."""
+    """Call a function as `core.functions.call` does, in the worker process if its declaration asks for one. Raises the
+    same errors, and SimulationError if the process cannot be started or ends unexpectedly."""
     if not catalogue.find(id).apart:
         return catalogue.call(id, context, **options)
     stands = {name: getattr(context, name) for name in STANDS} | {"p": dict(context.p)}
@@ -35,25 +35,27 @@ def called(process: WorkProcess, id: str, context: Context, **options: Any) -> R
             context.show(what)
 
     try:
-        work = partial(_call, id=id, stands=stands, options=options)
+        work = partial(_call_in_process, id=id, stands=stands, options=options)
         found: Result = work_apart(process, context.mech, work, cancelled=context.cancelled, hear=hear)
     except Stopped:
         raise Cancelled from None
     return dataclasses.replace(found, asked=Asked(options, context.unwatched()))
 
 
-def _call(mech: Mechanism, line: Line, id: str, stands: Mapping[str, Any], options: Mapping[str, Any]) -> Result:
+def _call_in_process(
+    mech: Mechanism, line: Line, id: str, stands: Mapping[str, Any], options: Mapping[str, Any]
+) -> Result:
     context = Context(
         mech.model,
         mech,
         **stands,
         progress=lambda fraction, text="": line.tell(Progress(fraction, text)),
         cancelled=line.asked,
-        show=lambda made: line.tell(_bare(made)),
+        show=lambda made: line.tell(_without_context(made)),
     )
-    return _bare(catalogue.call(id, context, **options))
+    return _without_context(catalogue.call(id, context, **options))
 
 
-def _bare(result: Result) -> Result:
-    """Without the machine that was asked, which whoever asks has."""
+def _without_context(result: Result) -> Result:
+    """Return the result without its context, which the caller already has."""
     return dataclasses.replace(result, asked=None)

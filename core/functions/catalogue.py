@@ -69,7 +69,7 @@ FUNCTIONS: dict[str, Function] = {function.id: function for function in _ALL}
 
 
 def find(id: str) -> Function:
-    """The function of this id (or of its name on the command line); raises ModelError with near misses."""
+    """Return the function with this id (or command-line name). Raises ModelError with similar names."""
     wanted = str(id).replace("-", "_")
     function = FUNCTIONS.get(wanted)
     if function is None:
@@ -78,7 +78,7 @@ def find(id: str) -> Function:
 
 
 def call(id: str, context: Context | Model, **options: Any) -> Result:
-    """The result of a function for a machine as it stands (a model: at rest); options not given have their defaults.
+    """Call a function for a context (for a model: its home configuration); omitted options take their defaults.
 
     Raises ModelError for an unknown option, a value out of range, or a machine the function is not for.
     """
@@ -90,7 +90,8 @@ def call(id: str, context: Context | Model, **options: Any) -> Result:
     context = Context.of(context) if isinstance(context, Model) else context
     if not isinstance(context, Context):
         raise ModelError(
-            f"A context is needed, not {type(context).__name__}.", remedy="Make one of a model: Context.of(model)."
+            f"The second argument must be a model or a context, not {type(context).__name__}.",
+            remedy="Give the model, or Context.of(model).",
         )
     options = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in options.items()}
     values = validated(function, context, options)
@@ -100,7 +101,7 @@ def call(id: str, context: Context | Model, **options: Any) -> Result:
 
 
 def validated(function: Function, context: Context, options: dict[str, Any]) -> dict[str, Any]:
-    """Every option of a function with the value it gets; raises ModelError."""
+    """Return the validated value of every option of a function. Raises ModelError."""
     reason = function.unavailable(context)
     if reason:
         raise ModelError(reason, where=function.title)
@@ -114,29 +115,29 @@ def validated(function: Function, context: Context, options: dict[str, Any]) -> 
 
 
 def script_line(function: Function, options: dict[str, Any]) -> str:
-    """The call as a line of a script, with the options that differ from their defaults."""
+    """Write the call as one line of a script, with the options that differ from their defaults."""
     given = [
-        f"{option.id}={_literal(options[option.id])}"
+        f"{option.id}={_source_text(options[option.id])}"
         for option in function.options
-        if option.id in options and not _same(options[option.id], option.default)
+        if option.id in options and not _equals_default(options[option.id], option.default)
     ]
     return f"{function.id}({', '.join(given)})"
 
 
-def _same(value: Any, default: Any) -> bool:
-    """Whether a value says the same as the default; empty texts, tuples and mappings all say nothing."""
+def _equals_default(value: Any, default: Any) -> bool:
+    """Return True if a value means the same as the default; empty texts, tuples and mappings are all equal."""
     nothing: tuple[Any, ...] = ("", (), [], {}, None)
     return bool(value == default) or (value in nothing and default in nothing)
 
 
-def _literal(value: Any) -> str:
+def _source_text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, str):
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
     if isinstance(value, dict):
-        return "{" + ", ".join(f'"{name}": {_literal(item)}' for name, item in value.items()) + "}"
+        return "{" + ", ".join(f'"{name}": {_source_text(item)}' for name, item in value.items()) + "}"
     if isinstance(value, list | tuple):
-        inner = ", ".join(_literal(item) for item in value)
+        inner = ", ".join(_source_text(item) for item in value)
         return f"({inner},)" if len(value) == 1 else f"({inner})"
     return repr(value)

@@ -1,4 +1,5 @@
-"""What a user-facing function is called with: the machine as it stands, and who watches."""
+"""Input of a user-facing function: the machine in its present state, and callbacks for progress, cancelling and partial
+results."""
 
 from __future__ import annotations
 
@@ -17,27 +18,27 @@ if TYPE_CHECKING:
 
 
 class Cancelled(KinetostatError):
-    """The person stopped the function."""
+    """Raised when the user stops a function."""
 
     def __init__(self) -> None:
         super().__init__("Stopped.")
 
 
-def _no_progress(fraction: float, text: str = "") -> None:
-    """Progress nobody watches."""
+def _ignore_progress(fraction: float, text: str = "") -> None:
+    """Ignore progress; the default callback."""
 
 
-def _never() -> bool:
+def _not_cancelled() -> bool:
     return False
 
 
-def _unseen(result: Result) -> None:
-    """A result that is not finished, which nobody looks at."""
+def _ignore_result(result: Result) -> None:
+    """Ignore a partial result; the default callback."""
 
 
 @dataclass(frozen=True)
 class Context:
-    """The machine as it stands when a function is called.
+    """Machine, pose and parameter values for which a function is called, with its callbacks.
 
     q : (nq,) coordinates (rad, m); p : values of independent parameters (SI); t : time (s) at which drivers hold.
     ranges : the part of space that pictures show, as in `ViewRanges`; millimetres : the unit of lengths in pictures
@@ -51,9 +52,9 @@ class Context:
     mech: Mechanism
     q: Any
     p: Mapping[str, float] = field(default_factory=dict)
-    progress: Callable[..., None] = field(default=_no_progress, repr=False)
-    cancelled: Callable[[], bool] = field(default=_never, repr=False)
-    show: Callable[[Result], None] = field(default=_unseen, repr=False)
+    progress: Callable[..., None] = field(default=_ignore_progress, repr=False)
+    cancelled: Callable[[], bool] = field(default=_not_cancelled, repr=False)
+    show: Callable[[Result], None] = field(default=_ignore_result, repr=False)
     ranges: tuple[tuple[float, float], ...] = ()
     millimetres: bool = False
     t: float = 0.0
@@ -62,7 +63,7 @@ class Context:
 
     @staticmethod
     def of(model: Model, *, parameters: Mapping[str, float] | None = None) -> Context:
-        """A context at the rest pose of a model."""
+        """Return a context of a model in its home configuration."""
         from core.mechanism import Mechanism
 
         mech = Mechanism(model)
@@ -71,8 +72,8 @@ class Context:
         return Context(model, mech, mech.rest(p) if parameters else mech.rest(), p)
 
     def unwatched(self) -> Context:
-        """The same machine, when nobody watches any more."""
-        return replace(self, progress=_no_progress, cancelled=_never, show=_unseen)
+        """Return the same context without callbacks."""
+        return replace(self, progress=_ignore_progress, cancelled=_not_cancelled, show=_ignore_result)
 
     @cached_property
     def values(self) -> Mapping[str, float]:
@@ -81,7 +82,7 @@ class Context:
 
     @cached_property
     def assumed(self) -> tuple[str, ...]:
-        """Parameters to which neither the file nor anybody gave a value: they stand at what was assumed."""
+        """Names of parameters that still have an assumed value, since neither the file nor the user gave one."""
         from core.files.dh.rows import assumed_parameters
 
         likely = [p for p in self.model.parameters if p.assumed]
@@ -89,7 +90,7 @@ class Context:
         return tuple(p.name for p in likely if self.values[p.name] == first.get(p.name))
 
     def assumed_words(self, given: Iterable[str] = (), among: Iterable[str] | None = None) -> str:
-        """Which values are only assumed, in a sentence; '' if none is.
+        """Return a sentence that lists the values which are only assumed; '' if there are none.
 
         given : names that have got one; among : names that matter, default: all.
         """
@@ -99,13 +100,13 @@ class Context:
 
     @cached_property
     def tool(self) -> str:
-        """The frame meant when none is named."""
+        """Name of the default frame, used when none is named."""
         from core.analysis.tool_frame import tool_frame
 
         return tool_frame(self.model)
 
     def step(self, done: int, total: int, text: str = "") -> None:
-        """Report progress; raises `Cancelled` when the person stopped the function."""
+        """Report progress. Raises `Cancelled` if the user has stopped the function."""
         if self.cancelled():
             raise Cancelled
         self.progress(done / max(total, 1), text)
@@ -113,7 +114,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Asked:
-    """What a function was asked: its options as they were given, and the machine as it stood."""
+    """Call of a function: its options as given, and its context."""
 
     options: Mapping[str, Any]
     context: Context

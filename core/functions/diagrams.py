@@ -1,4 +1,4 @@
-"""Results that are curves over an axis, or points of a plane."""
+"""Results that are diagrams: curves over an axis, or points in a plane."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.later import dataclass
 
 
 class Series(NamedTuple):
-    """A curve, or points if it has a mark: "x" or "o"."""
+    """A curve, or single points if `mark` is "x" or "o"."""
 
     name: str
     across: tuple[float, ...]
@@ -21,7 +21,7 @@ class Series(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Diagram(Result):
-    """Curves or points over an axis. across, up : what the axes are, with units; square : both in one scale."""
+    """Curves or points over an axis. across, up : labels of the axes, with units; square : same scale on both axes."""
 
     across: str
     up: str
@@ -30,7 +30,7 @@ class Diagram(Result):
     square: bool = False
 
     def to_text(self, **style: Unpack[TextStyle]) -> str:
-        """Which curves there are, and from where to where they go."""
+        """List the curves with the ranges of their values."""
         lines = [f"{self.title}: {self.up} over {self.across}"]
         for each in self.series:
             finite = [value for value in each.up if math.isfinite(value)]
@@ -42,7 +42,7 @@ class Diagram(Result):
         return "\n".join(lines)
 
     def to_table(self) -> Table | None:
-        """Curves over one axis as columns; None of points."""
+        """Return curves over a common axis as columns; None for points."""
         if not self.series or any(each.mark for each in self.series):
             return None
         columns = (Column(self.across), *(Column(each.name) for each in self.series))

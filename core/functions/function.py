@@ -1,4 +1,4 @@
-"""What a user-facing function is: its declaration, and the tests that tell whether a machine has it."""
+"""Declaration of a user-facing function, and checks of whether it is available for a machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from core.functions.results import Result
 
 Need = Callable[[Context], str]
-"""Why a function is not available for a model: '' if it is."""
+"""Check that returns the reason why a function is not available for a machine; '' if it is."""
 
 
 @dataclass(frozen=True)
@@ -35,29 +35,29 @@ class Function:
     needs: tuple[Need, ...] = ()
     live: bool = False
     apart: bool = False
-    """Its work lets no other thread run for long: a window has it done in a process."""
+    """True if the computation blocks all other threads for long, so that the window runs it in a worker process."""
 
     reads: Literal["pose", "machine", "nothing"] = "pose"
     robotica: str = ""
-    """The Robotica function that does the same, for people who look for it."""
+    """Name of the equivalent Robotica function, for users who search by it."""
     also: tuple[str, ...] = ()
-    """What others call it: the palette and the help find it by these, too."""
+    """Synonyms by which the palette and the help also find the function."""
 
     argument: str = ""
-    """The option that may stand behind the file of the machine on the command line; "": none."""
+    """Id of the option that may follow the machine's file on the command line without its name; "" for none."""
 
     @property
     def command(self) -> str:
-        """The name on the command line."""
+        """Name on the command line."""
         return self.id.replace("_", "-")
 
     @property
     def summary(self) -> str:
-        """The first sentence of the help."""
+        """First sentence of the help."""
         return self.help.split("\n\n")[0].replace("\n", " ")
 
     def unavailable(self, context: Context) -> str:
-        """Why the function cannot be called now; '' if it can."""
+        """Return the reason why the function is not available now; '' if it is."""
         if (error := refusal(context.model.expanded)) is not None:
             return str(error)
         for need in self.needs:
@@ -67,22 +67,23 @@ class Function:
         return ""
 
     def option(self, id: str) -> Option:
-        """The option of this id."""
+        """Return the option with this id."""
         return next(option for option in self.options if option.id == id)
 
 
 def needs_motion(context: Context) -> str:
-    """The machine must have a joint that moves."""
+    """Require a joint that moves; returns the reason if there is none, else ''."""
     return "" if context.mech.nv else "The model has no joint that moves; add a joint."
 
 
 def needs_bodies(context: Context) -> str:
-    """The machine must have a body."""
+    """Require a body; returns the reason if there is none, else ''."""
     return "" if context.mech.frame_names else "The model has no body; add one."
 
 
 def needs_mass(context: Context) -> str:
-    """Something must have mass or inertia: without any there are no accelerations."""
+    """Require some mass or inertia, without which there are no accelerations; returns the reason if there is none, else
+    ''."""
     from core.model import Inertia
 
     model = context.model.expanded
@@ -94,5 +95,5 @@ def needs_mass(context: Context) -> str:
 
 
 def needs_chain(context: Context) -> str:
-    """The model must hold a Denavit–Hartenberg chain."""
+    """Require a Denavit–Hartenberg chain; returns the reason if there is none, else ''."""
     return "" if context.model.chains else "The model holds no Denavit–Hartenberg chain."

@@ -1,4 +1,4 @@
-"""Reading what a surface hands over for an option: numbers with units, pairs, lists, one of several words."""
+"""Parsing of option values from the panel, console or command line: numbers with units, pairs, lists, choices."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from core.functions.context import Context
 
 
 class Option(Protocol):
-    """An option, as far as reading needs it."""
+    """Interface of an option that parsing needs."""
 
     def refuse(self, what: str, remedy: str = "") -> ModelError:
-        """A message about this option."""
+        """Return an error with a message about this option."""
         ...
 
 
 def quantity(value: Any, context: Context, option: Option) -> float:
-    """A finite float from a number or from the text of a formula (with unit) in the model's parameters."""
+    """Return a finite float from a number, or from a formula (with unit) in the model's parameters."""
     if isinstance(value, str):
         from core.model.formula.expression import evaluate, parse
         from core.model.validation.units import misfit
@@ -40,13 +40,13 @@ def quantity(value: Any, context: Context, option: Option) -> float:
 
 
 def clip(value: Any) -> str:
-    """A value in a message, not longer than a line."""
+    """Show a value in a message, shortened to one line."""
     shown = repr(value)
     return shown if len(shown) < 60 else shown[:57] + "…"
 
 
 def items(value: Any) -> tuple[Any, ...]:
-    """Items of a sequence, or of a text with commas; a sequence of one such text counts as that text."""
+    """Split a sequence or a comma-separated text into its items; a sequence of one text counts as that text."""
     if not isinstance(value, str) and isinstance(value, Iterable):
         found = tuple(value)
         if len(found) != 1 or not isinstance(found[0], str):
@@ -57,7 +57,7 @@ def items(value: Any) -> tuple[Any, ...]:
 
 
 def outer_parts(text: str) -> tuple[str, ...]:
-    """Parts of a text between its commas, but for those inside brackets: names and formulas."""
+    """Split a text at its commas, except those inside brackets."""
     parts, depth = [""], 0
     for letter in text:
         depth += (letter in "([{") - (letter in ")]}")
@@ -69,15 +69,15 @@ def outer_parts(text: str) -> tuple[str, ...]:
 
 
 def pair(option: Option, text: Any) -> tuple[str, str]:
-    """Name and value of name=value."""
+    """Split "name=value" into name and value."""
     name, equals, value = text.partition("=") if isinstance(text, str) else ("", "", "")
     if not equals:
-        raise option.refuse(f"{clip(text)} is not of the form name=value.", "Write a name, = and a value.")
+        raise option.refuse(f"{clip(text)} is not of the form name=value.", "Write it as name=value.")
     return name.strip(), value.strip()
 
 
 def pairs_of(option: Option, texts: Iterable[Any]) -> list[tuple[str, Any]]:
-    """Names and values of several name=value. Raises ModelError for a name that has two values."""
+    """Split several "name=value" texts into names and values. Raises ModelError if a name has two values."""
     found: dict[str, str] = {}
     for name, value in (pair(option, text) for text in texts):
         if name in found:
@@ -87,20 +87,20 @@ def pairs_of(option: Option, texts: Iterable[Any]) -> list[tuple[str, Any]]:
 
 
 def one_of(option: Option, value: Any, names: Sequence[str], word: str) -> str:
-    """A name among those there are."""
+    """Return the value if it is one of the names; else raise ModelError with similar names."""
     if value in names:
         return str(value)
     raise option.refuse(f"There is no {word} {clip(value)}.", near_misses(str(value), names))
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names in a message."""
+    """List names in a message, twelve at most."""
     shown = ", ".join(names[:12])
     return f"{shown} …" if len(names) > 12 else shown or "(none)"
 
 
 def range_text(minimum: float, maximum: float) -> str:
-    """Which numbers are taken, in words."""
+    """Describe a range of numbers in words."""
     if math.isinf(minimum):
         return f"at most {maximum:g}" if not math.isinf(maximum) else "any number"
     return f"at least {minimum:g}" if math.isinf(maximum) else f"{minimum:g} … {maximum:g}"

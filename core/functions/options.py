@@ -1,4 +1,4 @@
-"""What options a function may have: typed, with defaults, units and ranges.
+"""Options of user-facing functions: typed, with defaults, units and ranges.
 
 Each option turns what a surface hands over — SI numbers from the panel, Python values from the console, text from
 the command line — into the one value the function gets, or raises a message. A text may be a formula in the model's
@@ -19,12 +19,12 @@ from core.functions.option_texts import clip, items, listed, one_of, outer_parts
 from core.later import dataclass
 
 DIVISIONS = 5
-"""Divisions of a range that does not say how many (Robotica's default)."""
+"""Number of divisions of a range if none is given (Robotica's default)."""
 MAX_DIVISIONS = 10_000
 
 
 class Range(NamedTuple):
-    """A coordinate or parameter running from start to stop (SI) in so many divisions (divisions + 1 poses)."""
+    """Range of a coordinate or parameter from start to stop (SI) in equal divisions (divisions + 1 poses)."""
 
     name: str
     start: float
@@ -34,8 +34,8 @@ class Range(NamedTuple):
 
 @dataclass(frozen=True)
 class Option:
-    """One option. `id` is the keyword, `title` what a person reads; `only` = (another option, its values with which
-    this one says anything), () if it always does."""
+    """An option of a function. `id` is the keyword, `title` the label; `only` = (another option, those of its values
+    for which this option has an effect), () if it always has."""
 
     id: str
     title: str
@@ -44,20 +44,20 @@ class Option:
     only: tuple[str, tuple[Any, ...]] | tuple[()] = field(default=(), kw_only=True)
 
     def matters(self, chosen: Mapping[str, Any]) -> bool:
-        """Whether it says anything beside these values of the other options."""
+        """Return True if the option has an effect, given the chosen values of the other options."""
         return not self.only or chosen.get(self.only[0]) in self.only[1]
 
     def coerce(self, value: Any, context: Context) -> Any:
-        """The value the function gets; raises ModelError for anything that is none, of whatever type."""
+        """Convert a value of any type to the value that the function gets. Raises ModelError for an invalid value."""
         try:
-            return self._read(value, context)
+            return self._parse(value, context)
         except KinetostatError:
             raise
         except (TypeError, ValueError, LookupError, OverflowError):
-            raise self.refuse(f"{clip(value)} is no value for this.", f"{self.help or self.title}.") from None
+            raise self.refuse(f"{clip(value)} is not a valid value here.", f"{self.help or self.title}.") from None
 
-    def _read(self, value: Any, context: Context) -> Any:
-        """The value the function gets, for values of a sensible type."""
+    def _parse(self, value: Any, context: Context) -> Any:
+        """Convert a value of a plausible type to the value that the function gets."""
         raise NotImplementedError
 
     @property
@@ -66,19 +66,19 @@ class Option:
         return False
 
     def refuse(self, what: str, remedy: str = "") -> ModelError:
-        """A message about this option."""
+        """Return an error with a message about this option."""
         return ModelError(what, where=f"option '{self.id}'", remedy=remedy)
 
 
 @dataclass(frozen=True)
 class Number(Option):
-    """A number of a dimension within a range; None as default makes it optional."""
+    """A number with a dimension and a range; optional if the default is None."""
 
     dimension: str = "none"
     minimum: float = -math.inf
     maximum: float = math.inf
 
-    def _read(self, value: Any, context: Context) -> float | None:
+    def _parse(self, value: Any, context: Context) -> float | None:
         if (value is None or value == "") and self.default is None:
             return None
         number = quantity(value, context, self)
@@ -94,7 +94,7 @@ class Integer(Option):
     minimum: int = 0
     maximum: int = 1_000_000
 
-    def _read(self, value: Any, context: Context) -> int:
+    def _parse(self, value: Any, context: Context) -> int:
         number = quantity(value, context, self)
         if number != int(number) or not self.minimum <= number <= self.maximum:
             raise self.refuse(
@@ -109,7 +109,7 @@ class Flag(Option):
 
     default: Any = False
 
-    def _read(self, value: Any, context: Context) -> bool:
+    def _parse(self, value: Any, context: Context) -> bool:
         if isinstance(value, str):
             word = value.strip().lower()
             if word in ("yes", "true", "on", "1"):
@@ -118,27 +118,27 @@ class Flag(Option):
                 return False
         elif isinstance(value, bool) or value in (0, 1):
             return bool(value)
-        raise self.refuse(f"{clip(value)} is neither yes nor no.", "Give yes or no.")
+        raise self.refuse(f"{clip(value)} is not yes or no.", "Give yes or no.")
 
 
 @dataclass(frozen=True)
 class Choice(Option):
-    """One of a few words. `titles` : what a person reads of each; default: the word itself."""
+    """One of several words. `titles` : labels of the choices; default: the words themselves."""
 
     choices: tuple[str, ...] = ()
     titles: Mapping[str, str] = field(default_factory=dict)
 
     def title_of(self, choice: str) -> str:
-        """What a person reads of a choice."""
+        """Return the label of a choice."""
         return self.titles.get(choice, choice[:1].upper() + choice[1:])
 
-    def _read(self, value: Any, context: Context) -> str:
+    def _parse(self, value: Any, context: Context) -> str:
         return one_of(self, value, self.choices, "choice")
 
 
 @dataclass(frozen=True)
 class Text(Option):
-    """Free text. `joined` : what joins several texts, given one by one, into the list that is meant; "": one text."""
+    """Free text. `joined` : separator that joins several texts into one list; "" if only one text is allowed."""
 
     default: Any = ""
     joined: str = field(default="", kw_only=True)
@@ -147,7 +147,7 @@ class Text(Option):
     def many(self) -> bool:
         return bool(self.joined)
 
-    def _read(self, value: Any, context: Context) -> str:
+    def _parse(self, value: Any, context: Context) -> str:
         if self.joined and isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
             return self.joined.join(value)
         if not isinstance(value, str):
@@ -157,12 +157,12 @@ class Text(Option):
 
 @dataclass(frozen=True)
 class OutputFile(Option):
-    """The path of a file to write; empty: none. `suffixes` are the formats offered."""
+    """Path of a file to write; empty for none. `suffixes` are the formats offered."""
 
     default: Any = ""
     suffixes: tuple[str, ...] = (".png",)
 
-    def _read(self, value: Any, context: Context) -> str:
+    def _parse(self, value: Any, context: Context) -> str:
         path = str(value)
         if path and not path.lower().endswith(self.suffixes):
             raise self.refuse(f"'{path}' has no supported suffix.", f"Use {' or '.join(self.suffixes)}.")
@@ -171,17 +171,17 @@ class OutputFile(Option):
 
 @dataclass(frozen=True)
 class OutputFolder(OutputFile):
-    """The path of a folder to write; empty: none."""
+    """Path of a folder to write; empty for none."""
 
     suffixes: tuple[str, ...] = ()
 
-    def _read(self, value: Any, context: Context) -> str:
+    def _parse(self, value: Any, context: Context) -> str:
         return str(value)
 
 
 @dataclass(frozen=True)
 class InputFile(Option):
-    """The path of a file to read, from the working folder or from the machine's; empty: none.
+    """Path of a file to read, relative to the working folder or to the machine's file; empty for none.
 
     `near` lists files that a user may mean for a machine.
     """
@@ -190,9 +190,9 @@ class InputFile(Option):
     suffixes: tuple[str, ...] = ()
     near: Callable[[Context], Sequence[str]] = lambda _: ()
 
-    def _read(self, value: Any, context: Context) -> str:
+    def _parse(self, value: Any, context: Context) -> str:
         if not isinstance(value, str | os.PathLike):
-            raise self.refuse(f"{clip(value)} is no path.", "Give the name of a file.")
+            raise self.refuse(f"{clip(value)} is not a file path.", "Give the name of a file.")
         path, origin = os.fspath(value), context.model.origin
         beside = os.path.join(os.path.dirname(origin), path) if origin and path else ""
         return beside if beside and not os.path.exists(path) and os.path.exists(beside) else path
@@ -200,31 +200,31 @@ class InputFile(Option):
 
 @dataclass(frozen=True)
 class FrameName(Option):
-    """A body or frame, or `world`; empty: the tool."""
+    """Name of a body or frame, or `world`; empty for the tool."""
 
     default: Any = ""
     fallback: str = "tool"
-    """What an empty value stands for: "tool" or "world"."""
+    """Meaning of an empty value: "tool" or "world"."""
 
-    def _read(self, value: Any, context: Context) -> str:
+    def _parse(self, value: Any, context: Context) -> str:
         if not value:
             return context.tool if self.fallback == "tool" else "world"
         return one_of(self, value, self.names(context), "body or frame")
 
     def names(self, context: Context) -> tuple[str, ...]:
-        """Names a person may choose from."""
+        """Names that the user may choose from."""
         return ("world", *(name for name in context.mech.frame_names if name != "world"))
 
 
 @dataclass(frozen=True)
 class ElementName(Option):
-    """An element of a collection of the document; empty: none, which `none` says in words."""
+    """Name of an element of the document's collection `collection`; empty for none, for which `none` is the label."""
 
     default: Any = ""
     collection: str = "operating_points"
     none: str = "None"
 
-    def _read(self, value: Any, context: Context) -> str:
+    def _parse(self, value: Any, context: Context) -> str:
         if not value:
             return ""
         from core.model import WORDS
@@ -232,13 +232,13 @@ class ElementName(Option):
         return one_of(self, value, self.names(context), WORDS[self.collection])
 
     def names(self, context: Context) -> tuple[str, ...]:
-        """Names a person may choose from."""
+        """Names that the user may choose from."""
         return tuple(element.name for element in getattr(context.model, self.collection))
 
 
 @dataclass(frozen=True)
 class FrameNames(Option):
-    """Several bodies or frames; empty: the tool."""
+    """Names of several bodies or frames; empty for the tool."""
 
     default: Any = ()
 
@@ -246,7 +246,7 @@ class FrameNames(Option):
     def many(self) -> bool:
         return True
 
-    def _read(self, value: Any, context: Context) -> tuple[str, ...]:
+    def _parse(self, value: Any, context: Context) -> tuple[str, ...]:
         names = items(value)
         if not names:
             return (context.tool,)
@@ -255,18 +255,18 @@ class FrameNames(Option):
         return tuple(one_of(self, name, self.names(context), "body or frame") for name in names)
 
     def names(self, context: Context) -> tuple[str, ...]:
-        """Names a person may choose from."""
+        """Names that the user may choose from."""
         return tuple(context.mech.frame_names)
 
 
 @dataclass(frozen=True)
 class Vector(Option):
-    """Several numbers of one dimension; None as default makes it optional."""
+    """Several numbers of one dimension; optional if the default is None."""
 
     dimension: str = "none"
     labels: tuple[str, ...] = ("x", "y", "z")
 
-    def _read(self, value: Any, context: Context) -> tuple[float, ...] | None:
+    def _parse(self, value: Any, context: Context) -> tuple[float, ...] | None:
         if value is None or (isinstance(value, str) and not value.strip()):
             if self.default is None:
                 return None
@@ -275,16 +275,18 @@ class Vector(Option):
         if len(parts) != len(self.labels):
             raise self.refuse(
                 f"{len(self.labels)} numbers are needed, {len(parts)} given.",
-                f"Give {', '.join(self.labels)} with commas between them.",
+                f"Give {', '.join(self.labels)} separated by commas.",
             )
         missing = [label for label, part in zip(self.labels, parts, strict=True) if part is None or part == ""]
         if missing:
             verb = "is" if len(missing) == 1 else "are"
             raise self.refuse(f"{', '.join(missing)} {verb} missing.", "Give all numbers.")
-        return tuple(self._part(label, part, context) for label, part in zip(self.labels, parts, strict=True))
+        return tuple(
+            self._parse_component(label, part, context) for label, part in zip(self.labels, parts, strict=True)
+        )
 
-    def _part(self, label: str, part: Any, context: Context) -> float:
-        """One of the numbers. Raises ModelError that names it."""
+    def _parse_component(self, label: str, part: Any, context: Context) -> float:
+        """Convert one component. Raises ModelError naming the component."""
         try:
             return quantity(part, context, self)
         except ModelError as error:
@@ -293,7 +295,7 @@ class Vector(Option):
 
 @dataclass(frozen=True)
 class Values(Option):
-    """Numbers for some of the coordinates or speeds, by name; the others are zero.
+    """Values of some coordinates or speeds by name; the others are zero.
 
     Taken as a mapping, as a sequence of all of them, or as texts `name=value`.
     """
@@ -302,17 +304,17 @@ class Values(Option):
     of: str = "speeds"
     """"speeds" (names of v) or "coordinates" (names of q)."""
     rate: int = 1
-    """Time derivatives: 0 positions, 1 speeds, 2 accelerations, −1 forces."""
+    """Order of the time derivative: 0 positions, 1 speeds, 2 accelerations, −1 forces."""
 
     @property
     def many(self) -> bool:
         return True
 
     def names(self, context: Context) -> tuple[str, ...]:
-        """Names a person may set."""
+        """Names that the user may set."""
         return tuple(context.mech.v_names if self.of == "speeds" else context.mech.q_names)
 
-    def _read(self, value: Any, context: Context) -> dict[str, float]:
+    def _parse(self, value: Any, context: Context) -> dict[str, float]:
         names = self.names(context)
         if isinstance(value, Mapping):
             pairs: list[tuple[str, Any]] = list(value.items())
@@ -330,7 +332,7 @@ class Values(Option):
         }
 
     def aliases(self, context: Context) -> dict[str, str]:
-        """Symbols of DH joint variables, which may stand for the names of coordinates and speeds."""
+        """Symbols of DH joint variables, accepted in place of the names of coordinates and speeds."""
         from core.analysis.sweep import coordinate_aliases
 
         return coordinate_aliases(context.model)
@@ -338,7 +340,7 @@ class Values(Option):
 
 @dataclass(frozen=True)
 class SymbolValues(Option):
-    """Numbers for symbols that formulas use, by name, as a mapping or as texts `name=value`.
+    """Values of symbols in formulas by name, as a mapping or as texts `name=value`.
 
     `needed(context, options)` tells which symbols want one with the other options as given: None, or what is assumed.
     """
@@ -350,7 +352,7 @@ class SymbolValues(Option):
     def many(self) -> bool:
         return True
 
-    def _read(self, value: Any, context: Context) -> dict[str, float]:
+    def _parse(self, value: Any, context: Context) -> dict[str, float]:
         pairs = value.items() if isinstance(value, Mapping) else pairs_of(self, items(value or ()))
         return {str(name): quantity(item, context, self) for name, item in pairs}
 
@@ -370,21 +372,21 @@ class Ranges(Option):
         return True
 
     def names(self, context: Context) -> tuple[str, ...]:
-        """Coordinates, parameters and DH entries a person may let run."""
+        """Coordinates, parameters and DH entries that the user may vary."""
         from core.analysis.sweep import variables
 
         return tuple(variables(context.model, context.mech))
 
-    def _read(self, value: Any, context: Context) -> tuple[Range, ...]:
+    def _parse(self, value: Any, context: Context) -> tuple[Range, ...]:
         if isinstance(value, str | Mapping) or (value and isinstance(value[0], str) and "=" not in value[0]):
             value = (value,)
-        ranges = tuple(self._range(item, context) for item in value)
+        ranges = tuple(self._parse_range(item, context) for item in value)
         twice = {r.name for r in ranges if sum(other.name == r.name for other in ranges) > 1}
         if twice and self.id == "ranges":
-            raise self.refuse(f"'{min(twice)}' runs over two ranges at once.", "Give one range per name.")
+            raise self.refuse(f"'{min(twice)}' is given two ranges.", "Give one range per name.")
         return ranges
 
-    def _range(self, item: Any, context: Context) -> Range:
+    def _parse_range(self, item: Any, context: Context) -> Range:
         if isinstance(item, str):
             name, text = pair(self, item)
             item = (name, *text.split(":"))
@@ -405,8 +407,8 @@ class Ranges(Option):
 
 @dataclass(frozen=True)
 class Signals(Option):
-    """Signals by name, or formulas of them: as a sequence, or as text with commas. `of` : "inputs" or "outputs" of
-    linear systems, "quantities" of operating points, or "run parameters": by what runs are differentiated."""
+    """Signals by name, or formulas of them, as a sequence or a comma-separated text. `of` : "inputs" or "outputs" of
+    linear systems, "quantities" of operating points, or "run parameters", by which runs are differentiated."""
 
     default: Any = ()
     of: str = "outputs"
@@ -416,7 +418,7 @@ class Signals(Option):
         return True
 
     def names(self, context: Context) -> tuple[str, ...]:
-        """Names a person may choose from."""
+        """Names that the user may choose from."""
         from core.control import inputs, outputs
 
         if self.of == "run parameters":
@@ -428,32 +430,32 @@ class Signals(Option):
             found += outputs.all_outputs(context.mech, context.mech.parameter_values(dict(context.p) or None))
         return tuple(dict.fromkeys(found))
 
-    def _read(self, value: Any, context: Context) -> Any:
+    def _parse(self, value: Any, context: Context) -> Any:
         parts = (value,) if isinstance(value, str) else tuple(value or ())
         if not all(isinstance(part, str) for part in parts):
-            raise self.refuse(f"{clip(value)} are no names.", "Give names of signals with commas between them.")
+            raise self.refuse(f"{clip(value)} is not a list of names.", "Give names of signals separated by commas.")
         return tuple(name for part in parts for name in outer_parts(part))
 
 
 @dataclass(frozen=True)
 class SignalValues(Signals):
-    """Numbers for signals, as a mapping or as texts `name=value`, values with units; with `ranges` a name alone, or
-    `name=low:high`."""
+    """Values of signals with units, as a mapping or as texts `name=value`; with `ranges`, bounds `name=low:high` or a
+    name alone."""
 
     default: Any = ()
     of: str = "quantities"
     ranges: bool = False
 
-    def _read(self, value: Any, context: Context) -> dict[str, Any]:
+    def _parse(self, value: Any, context: Context) -> dict[str, Any]:
         if isinstance(value, Mapping):
             pairs: list[tuple[str, Any]] = list(value.items())
         else:
-            texts = super()._read(value, context)
+            texts = super()._parse(value, context)
             pairs = pairs_of(self, [f"{text}=" if self.ranges and "=" not in text else text for text in texts])
-        return {str(name): self._number(str(name), given, context) for name, given in pairs}
+        return {str(name): self._parse_number(str(name), given, context) for name, given in pairs}
 
     def number(self, name: str, given: Any, context: Context) -> float:
-        """The value of a signal, SI. Raises ModelError for a unit that it cannot have."""
+        """Convert the value of a signal to SI. Raises ModelError for a unit of another dimension."""
         from core.model.trims import dimension_of_signal
         from core.model.validation.units import misfit
 
@@ -466,12 +468,12 @@ class SignalValues(Signals):
                 raise self.refuse(f"{name}: {said[0]}", said[1])
         return quantity(given, context, self)
 
-    def _number(self, name: str, given: Any, context: Context) -> Any:
+    def _parse_number(self, name: str, given: Any, context: Context) -> Any:
         if not self.ranges:
             return self.number(name, given, context)
         ends: list[Any] = given.split(":") if isinstance(given, str) else list(given or ())
         ends = ["", ""] if ends in ([], [""]) else ends
         if len(ends) != 2:
-            raise self.refuse(f"{clip(given)} are no bounds.", "Write name, or name=low:high.")
+            raise self.refuse(f"{clip(given)} is not a pair of bounds.", "Write name, or name=low:high.")
         low, high = (None if end in ("", None) else self.number(name, end, context) for end in ends)
         return -math.inf if low is None else low, math.inf if high is None else high

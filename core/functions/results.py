@@ -1,4 +1,5 @@
-"""What functions return: frozen values that can be written. A function does not know who shows its result.
+"""Results that functions return: immutable values that can be written as text, LaTeX, Python or data, independent of
+how they are shown.
 
 Every value is plain Python data (numbers, texts, tuples), in SI. A kind of result is a class that says itself how it is
 written and what it has for a table, the scene and files of pictures; who shows results asks for that, never for the
@@ -24,28 +25,28 @@ from core.functions.text import (
     TextStyle,
     Units,
     aligned,
-    bare,
     cell_text,
     csv_cells,
     csv_heading,
     entries_text,
     escaped,
     heading,
+    joined_numbers,
     latex_entry,
     number,
-    triple,
     units_of,
+    value_of_cell,
 )
 from core.later import dataclass
 
 Rows = tuple[tuple[float, ...], ...]
 Display = Literal["composite", "animate", "single"]
 UNWRITTEN = {"written": False}
-"""Metadata of a field that is left out where a result is written as data."""
+"""Metadata of a field that is left out when a result is written as data."""
 
 
 class SceneParts(NamedTuple):
-    """What a result has for the scene.
+    """Objects that a result contributes to the 3D scene.
 
     poses : poses to show, with the `field` of ellipsoids along them; motion : a run; arrows : directions;
     ranges : what views show from now on. None: nothing of the sort.
@@ -60,31 +61,33 @@ class SceneParts(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Result(Brief, ABC):
-    """What all results share: a title, the call that made them as a script line, and whether it follows the pose."""
+    """Base of all results: a title, the call as a script line, and whether the result follows the pose."""
 
     title: str = ""
     call: str = ""
     function: str = ""
     live: bool = dataclasses.field(default=False, metadata=UNWRITTEN)
     card: int = dataclasses.field(default=0, metadata=UNWRITTEN)
-    """Results with the same number (not 0) are one that grows or follows: the newest takes the place of the others."""
+    """Number of the card (0 for none); a result replaces the earlier one with the same number, as it grows or follows
+    the pose."""
     asked: Any = dataclasses.field(default=None, metadata=UNWRITTEN, compare=False, repr=False)
-    """What was asked of which machine (`core.functions.context.Asked`), where a function of the catalogue gave it."""
+    """Options and context of the call (`core.functions.context.Asked`), if the result comes from a catalogue function.
+    """
 
     @abstractmethod
     def to_text(self, **style: Unpack[TextStyle]) -> str:
-        """As text a person can read in a terminal."""
+        """Write the result as plain text for a terminal."""
 
     def to_latex(self, **units: Unpack[Units]) -> str:
-        """As LaTeX, numbers in the units asked for."""
+        """Write the result as LaTeX, with numbers in the given units."""
         return escaped(self.to_text(**units))
 
     def to_python(self) -> str:
-        """As Python, in SI and full precision."""
+        """Write the result as Python, in SI and full precision."""
         return f"# {self.to_text()}"
 
     def to_data(self) -> dict[str, Any]:
-        """As data that `json` can write: its fields, with `kind`."""
+        """Return the fields of the result and its `kind` as data that `json` can write."""
         data: dict[str, Any] = {"kind": type(self).__name__}
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
@@ -93,33 +96,33 @@ class Result(Brief, ABC):
         return data
 
     def to_table(self) -> Table | None:
-        """Its numbers as a table, None if it has none."""
+        """Return the numbers of the result as a table; None if there are none."""
         return None
 
     def to_formulas(self) -> Formulas | None:
-        """Its formulas, None if it has none."""
+        """Return the formulas of the result; None if there are none."""
         return None
 
     def shown(self) -> tuple[Result, ...]:
-        """What a card shows of it, each by its own kind."""
+        """Results that a card shows, each displayed by its type."""
         return (self,)
 
     def scene_parts(self) -> SceneParts:
-        """What it has for the scene."""
+        """Return the objects for the 3D scene."""
         return SceneParts()
 
     def pictures(self) -> tuple[Picture | Print, ...]:
-        """Files of pictures that it asks for."""
+        """Picture files that the result requests."""
         return ()
 
     def framed(self, frame: bool, view: str) -> Result:
-        """The same with a box round its poses if wanted, seen from a side (as in `PoseSequence`)."""
+        """Return the result with a box around its poses if `frame` is true, seen from `view` (as in `PoseSequence`)."""
         return self
 
 
 @dataclass(frozen=True, kw_only=True)
 class Message(Result):
-    """A sentence. `severity` is done, hint, warning or error."""
+    """A message in a sentence or two. `severity` is done, hint, warning or error."""
 
     text: str = ""
     severity: str = "done"
@@ -130,7 +133,7 @@ class Message(Result):
 
 @dataclass(frozen=True, kw_only=True)
 class Matrix(Result):
-    """A matrix of numbers or formulas. `symbol` is its name in LaTeX; `note` says units and conventions."""
+    """A matrix of numbers or formulas. `symbol` is its name in LaTeX; `note` states units and conventions."""
 
     entries: tuple[tuple[float | str, ...], ...]
     rows: tuple[str, ...] = ()
@@ -140,11 +143,11 @@ class Matrix(Result):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
+        """Number of rows and columns."""
         return len(self.entries), len(self.entries[0]) if self.entries else 0
 
     def to_text(self, **style: Unpack[TextStyle]) -> str:
-        """With its labels, columns aligned."""
+        """Write the matrix with its labels and aligned columns."""
         cells = [[e if isinstance(e, str) else number(e) for e in row] for row in self.entries]
         if self.rows:
             cells = [[label, *row] for label, row in zip(self.rows, cells, strict=True)]
@@ -159,14 +162,14 @@ class Matrix(Result):
         return f"{name}\\begin{{bmatrix}}\n{body}\n\\end{{bmatrix}}"
 
     def to_python(self) -> str:
-        """A numpy array."""
+        """Write the matrix as a NumPy array."""
         body = ",\n    ".join("[" + ", ".join(map(repr, row)) + "]" for row in self.entries)
         return f"# {self.title}\nnp.array([\n    {body},\n])"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Formulas(Result):
-    """A matrix of formulas in symbols.
+    """A matrix of symbolic formulas.
 
     label : its name, as in T[0,1]; entries : written forms (core.symbolic.forms); axes : what each row and column
     belongs to (joint or link names, may be empty); conventions : what a reader must know; proof : how it was compared
@@ -178,28 +181,30 @@ class Formulas(Result):
     rows: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     symbols: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    """Which joint, body or parameter of the model a symbol stands for: "joint elbow", "parameter a2"."""
+    """Meaning of each symbol, such as "joint elbow" or "parameter a2"."""
     owners: Mapping[str, tuple[tuple[str, str], ...]] = dataclasses.field(default_factory=dict)
-    """Elements a symbol belongs to, as (collection, name): its joint, the bodies and joints whose numbers hold it."""
+    """Elements to which each symbol belongs, as (collection, name): its joint, or the bodies and joints whose numbers
+    contain it."""
     conventions: tuple[str, ...] = ()
     proof: str = ""
     proved: bool | None = None
     recognised: tuple[str, ...] = ()
     by_element: bool = False
-    """As text, an entry per line."""
+    """True to write one entry per line in text."""
     plain: bool = False
-    """As text, without what a reader must know and without a comparison that was passed."""
+    """True to leave the conventions and a passed comparison with the kernel out of the text."""
     names: tuple[str, ...] = ()
-    """Of equations name = entry, one in each row: their names; `rows` then says of each what it is."""
+    """Names of equations name = entry, one per row; `rows` then describes each of them."""
 
     def to_text(self, **style: Unpack[TextStyle]) -> str:
-        """Two-dimensional where it is narrow enough, with proof and conventions below."""
+        """Write the matrix in two dimensions if it is narrow enough, followed by the comparison with the kernel and the
+        conventions."""
         from core.symbolic.export import arranged, listed
 
         cells = entries_text(self.entries, style.get("longest", math.inf))
         notes = self._notes()
         if self.names:
-            return "\n".join([self.title, *self._equations([row[0] for row in cells]), *notes])
+            return "\n".join([self.title, *self._equation_lines([row[0] for row in cells]), *notes])
         body = arranged(cells, self.label)
         several = len(cells) * len(cells[0]) > 1
         if self.by_element or (several and max(map(len, body.splitlines())) > NARROW):
@@ -212,8 +217,8 @@ class Formulas(Result):
             notes = [self.proof] if self.proved is False else []
         return [f"  {note}" for note in notes if note]
 
-    def _equations(self, cells: Sequence[str]) -> list[str]:
-        """Lines name = entry, with what each is behind it."""
+    def _equation_lines(self, cells: Sequence[str]) -> list[str]:
+        """Write lines name = entry, each followed by its description."""
         from core.symbolic.forms import Symbol
         from core.symbolic.notation import text
 
@@ -223,13 +228,13 @@ class Formulas(Result):
         ]
 
     def to_latex(self, **units: Unpack[Units]) -> str:
-        return self._written_in("latex")
+        return self._text_in_language("latex")
 
     def to_python(self) -> str:
-        return self._written_in("python")
+        return self._text_in_language("python")
 
-    def _written_in(self, language: Literal["latex", "python"]) -> str:
-        """As text in a language: a matrix, or equations."""
+    def _text_in_language(self, language: Literal["latex", "python"]) -> str:
+        """Write the matrix, or the equations, in a language."""
         from core.symbolic import equation_export, export
 
         if not self.names:
@@ -250,21 +255,21 @@ class Formulas(Result):
 
 @dataclass(frozen=True, kw_only=True)
 class Table(Result):
-    """Rows under titled columns."""
+    """A table of rows under titled columns."""
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
     elements: tuple[tuple[tuple[str, str], ...], ...] = dataclasses.field(default=(), metadata=UNWRITTEN)
-    """(collection, name) of the elements that each row speaks of; () where rows speak of none."""
+    """Elements that each row describes, as (collection, name); () if rows do not describe elements."""
 
     def column(self, title: str) -> tuple[Cell, ...]:
-        """The cells under a title."""
+        """Return the cells of the column with this title."""
         index = [column.title for column in self.columns].index(title)
         return tuple(row[index] for row in self.rows)
 
     def to_text(self, **style: Unpack[TextStyle]) -> str:
-        """With its titles, columns aligned; numbers in the units asked for."""
+        """Write the table with aligned columns, numbers in the given units."""
         units = units_of(style)
         heads = [heading(column, **units) for column in self.columns]
         cells = [
@@ -276,8 +281,8 @@ class Table(Result):
         return "\n".join([self.title, *lines, *([f"({self.note})"] if self.note else [])])
 
     def to_csv(self, **units: Unpack[Units]) -> str:
-        """One heading line with the units, those asked for or SI; full precision. Where the numbers of a column have
-        several units, each brings its own if units are asked for."""
+        """Write CSV with one heading line that states units (the given ones or SI), in full precision. If the numbers
+        of a column differ in unit and units are given, each cell states its own."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         columns = [(column, [row[i] for row in self.rows]) for i, column in enumerate(self.columns)]
@@ -295,8 +300,8 @@ class Table(Result):
         return f"\\begin{{tabular}}{{{columns}}}\n" + "\n".join(lines) + "\n\\end{tabular}"
 
     def to_python(self) -> str:
-        """A list of tuples."""
-        rows = ",\n    ".join(repr(tuple(map(bare, row))) for row in self.rows)
+        """Write the rows as a list of tuples."""
+        rows = ",\n    ".join(repr(tuple(map(value_of_cell, row))) for row in self.rows)
         return f"# {', '.join(heading(c) for c in self.columns)}\n[\n    {rows},\n]"
 
     def to_table(self) -> Table:
@@ -304,7 +309,7 @@ class Table(Result):
 
 
 class PlacedFrame(NamedTuple):
-    """A frame that moves with a body: its name, the body, its pose in it as a 4×4 matrix."""
+    """A frame fixed to a body: its name, the body, and its pose in the body as a 4×4 matrix."""
 
     name: str
     body: str
@@ -326,17 +331,17 @@ class FrameTable(Table):
 
     @property
     def axis_after(self) -> bool:
-        """Whether the axis of row i is the z axis of frame i; else it is that of frame i − 1."""
+        """True if joint i moves about or along the z axis of frame i; else it is the z axis of frame i − 1."""
         return self.convention == "modified"
 
 
 _DISPLAYS = {"composite": "all at once", "animate": "pose by pose", "single": "the first"}
-"""How poses are shown, in words."""
+"""Descriptions of how a sequence of poses is shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PoseSequence(Result):
-    """Poses to show: one after another (`animate`) or all at once (`composite`).
+    """A sequence of poses, shown one after another (`animate`) or all at once (`composite`).
 
     q : (n, nq) coordinates per pose; p : parameter values per pose.
     model : the model they belong to, if a DH entry had to become a parameter; None: the open one.
@@ -362,14 +367,14 @@ class PoseSequence(Result):
         return dataclasses.replace(self, frame=frame, view=view)
 
     def animated(self) -> PoseSequence:
-        """The same, shown pose by pose."""
+        """Return the sequence to be shown pose by pose."""
         return dataclasses.replace(self, display="animate")
 
 
 @dataclass(frozen=True)
 class Ellipsoid:
-    """An ellipsoid: centre (m, world), axes as the columns of a 3×3 matrix (unit vectors, world), radii largest first:
-    infinite, of a force ellipsoid, along a direction in which the machine cannot move."""
+    """An ellipsoid: centre (m, world), axes as columns of a 3×3 matrix (unit vectors, world), radii in descending
+    order. A radius of a force ellipsoid is infinite in a direction in which the machine cannot move."""
 
     center: tuple[float, float, float]
     axes: Rows
@@ -398,7 +403,8 @@ class EllipsoidField(Result):
     remark: str = ""
 
     def drawn(self, index: int) -> Ellipsoid:
-        """The ellipsoid as it is drawn: infinite radii cut to the largest finite one's tenfold, scaled if wanted."""
+        """Return the ellipsoid for drawing: infinite radii are cut to ten times the largest finite one, and it is
+        scaled if requested."""
         ellipsoid = self.ellipsoids[index]
         finite = [radius for radius in ellipsoid.radii if math.isfinite(radius)]
         longest = 10.0 * max(finite, default=0.1) or 1.0
@@ -423,7 +429,7 @@ class EllipsoidField(Result):
         return self.measures
 
     def shown(self) -> tuple[Result, ...]:
-        """Its measures, its remark and its poses."""
+        """Measures, remark and poses of the field."""
         measures = (self.measures,) if self.listed else ()
         remark = (Message(text=self.remark, severity="hint"),) if self.remark else ()
         return (*measures, *remark, self.poses)
@@ -435,13 +441,13 @@ class EllipsoidField(Result):
         return dataclasses.replace(self, poses=self.poses.framed(frame, view))
 
     def animated(self) -> EllipsoidField:
-        """The same, shown pose by pose."""
+        """Return the field to be shown pose by pose."""
         return dataclasses.replace(self, poses=self.poses.animated())
 
 
 class Arrow(NamedTuple):
-    """A direction at a place in the world: origin (m), unit vector. `turning`: of a rotation; `both_directions`: a line
-    through the origin that goes on to both sides."""
+    """An arrow in the world: origin (m) and unit vector. `turning` : a rotation about it; `both_directions` : a line
+    through the origin that extends to both sides."""
 
     origin: tuple[float, float, float]
     direction: tuple[float, float, float]
@@ -451,13 +457,14 @@ class Arrow(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Arrows(Result):
-    """Directions to be drawn in the scene, as long as the machine is large."""
+    """Arrows to be drawn in the scene, scaled to the size of the machine."""
 
     arrows: tuple[Arrow, ...]
 
     def to_text(self, **style: Unpack[TextStyle]) -> str:
         return "\n".join(
-            f"{self.title}: through ({triple(a.origin)}) m along ({triple(a.direction)})" for a in self.arrows
+            f"{self.title}: through ({joined_numbers(a.origin)}) m along ({joined_numbers(a.direction)})"
+            for a in self.arrows
         )
 
     def scene_parts(self) -> SceneParts:
@@ -466,7 +473,7 @@ class Arrows(Result):
 
 @dataclass(frozen=True, kw_only=True)
 class Motion(Result):
-    """A run to be kept, played or plotted (core.simulation.Run).
+    """A run to be stored, played or plotted (core.simulation.Run).
 
     curves : (channel along, channel up) to be plotted; aspect : height over width, 0: as it fits;
     trace : draw the path of the tool; animate : play it; files : pictures of the curves (.png, .svg, .pdf) to write.
@@ -488,13 +495,14 @@ class Motion(Result):
         return SceneParts(motion=self)
 
     def animated(self) -> Motion:
-        """The same, played."""
+        """Return the run to be played."""
         return dataclasses.replace(self, title="Animation", animate=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Picture(Result):
-    """A picture to be made: what, how, where. The surface that has a renderer makes it and writes the file."""
+    """Request for a picture: its content, style and file. The user interface with a renderer makes it and writes the
+    file."""
 
     path: str
     size: tuple[int, int] = (1200, 800)
@@ -513,8 +521,8 @@ class Picture(Result):
 
 @dataclass(frozen=True, kw_only=True)
 class Print(Result):
-    """A result to be drawn into a file (PNG, SVG or PDF by its suffix). `ranges` as in `ViewRanges`; `trajectories` are
-    (n, 3) arrays of places, m, through which lines are drawn."""
+    """Request to draw a result into a file (PNG, SVG or PDF by its suffix). `ranges` as in `ViewRanges`; `trajectories`
+    are (n, 3) arrays of points, m, drawn as lines."""
 
     path: str
     of: Result
@@ -530,7 +538,7 @@ class Print(Result):
 
 @dataclass(frozen=True, kw_only=True)
 class ViewRanges(Result):
-    """The part of space that views and pictures show from now on: (low, high) along x, y, z, m; () for all of it."""
+    """Part of space that views and pictures show from now on: (low, high) along x, y, z, m; () for no limits."""
 
     ranges: tuple[tuple[float, float], ...] = ()
 
@@ -543,7 +551,7 @@ class ViewRanges(Result):
 
 @dataclass(frozen=True, kw_only=True)
 class Report(Result):
-    """Several results that belong together."""
+    """A result made of several results."""
 
     parts: tuple[Result, ...]
 
@@ -560,12 +568,12 @@ class Report(Result):
         return tuple(each for part in self.parts for each in part.shown())
 
     def to_table(self) -> Table | None:
-        """The first table of its parts; `tables` gives all."""
+        """Return the first table among the parts; `tables` returns all."""
         return next(iter(tables(self)), None)
 
 
 def leaves(result: Result) -> Iterator[Result]:
-    """The results inside a report, or the result itself."""
+    """Yield the results inside a report, or the result itself."""
     if isinstance(result, Report):
         for part in result.parts:
             yield from leaves(part)
@@ -574,12 +582,12 @@ def leaves(result: Result) -> Iterator[Result]:
 
 
 def tables(result: Result) -> list[Table]:
-    """The tables of a result."""
+    """Return all tables in a result."""
     return [table for part in leaves(result) if (table := part.to_table()) is not None]
 
 
 def to_json(value: Any) -> Any:
-    """A result as data for JSON: objects with `kind`, infinite and undefined numbers as texts."""
+    """Convert a value to data for JSON: objects with their `kind`, infinite and undefined numbers as text."""
     if isinstance(value, Result):
         return to_json(value.to_data())
     if isinstance(value, Ellipsoid):
@@ -596,5 +604,5 @@ def to_json(value: Any) -> Any:
 
 
 def rows_of(array: Any) -> Rows:
-    """A two-dimensional array as rows of floats."""
+    """Convert a two-dimensional array to rows of floats."""
     return tuple(tuple(float(x) for x in row) for row in array)

@@ -1,4 +1,4 @@
-"""Results that are maps of where a frame can be, with a value at each place."""
+"""Result for maps of the workspace of a frame, with a value at each position."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SPANS = ("x", "y", "z")
 
 @dataclass(frozen=True, kw_only=True)
 class SpaceMap(Result):
-    """A map (`core.workspace.workspace_map.WorkspaceMap`) with its numbers.
+    """Map of a workspace (`core.workspace.workspace_map.WorkspaceMap`) with its statistics.
 
     size : area or volume with its error, as text; least, largest : finite values (None: there is none);
     low, high : m, ends of what is reached along x, y, z; count : poses; notes : what a reader must know
@@ -39,8 +39,8 @@ class SpaceMap(Result):
 
     @staticmethod
     def of(found: Any, file: str = "") -> SpaceMap:
-        """The result of a map."""
-        low, high = _tidy(found.bounds)
+        """Return the result for a computed map."""
+        low, high = _clean_bounds(found.bounds)
         least, largest = found.range if found.kind != "reach" or found.unit else (math.nan, math.nan)
         return SpaceMap(
             title=f"{found.title} of {found.frame}",
@@ -61,8 +61,8 @@ class SpaceMap(Result):
             file=file,
         )
 
-    def _sizes(self) -> list[tuple[str, str]]:
-        """How large it is, and between which values it lies."""
+    def _size_lines(self) -> list[tuple[str, str]]:
+        """Return the area or volume, and the range of values, as (label, text)."""
         found = [("Area" if self.volume is None else "Volume", self.size)] if self.size else []
         if self.least is not None and self.largest is not None:
             unit = f" {self.unit}" if self.unit else ""
@@ -70,32 +70,33 @@ class SpaceMap(Result):
         return found
 
     def to_text(self, **style: Unpack[TextStyle]) -> str:
-        """Its numbers, and what a reader must know."""
+        """Write the statistics and notes of the map."""
         lines = [f"{self.title}: {self.about}"]
-        lines += [f"  {name}: {value}" for name, value in self._sizes()]
-        lines.append(f"  {self._extents(style)}")
+        lines += [f"  {name}: {value}" for name, value in self._size_lines()]
+        lines.append(f"  {self._extents_text(style)}")
         lines.append(f"  {self.count} poses")
         lines += [f"  {note}" for note in self.notes]
         if self.file:
             lines.append(f"  The map stands in {self.file}.")
         return "\n".join(lines)
 
-    def _shown(self, value: Cell, style: TextStyle) -> str:
+    def _value_text(self, value: Cell, style: TextStyle) -> str:
         return cell_text(value, Column(""), **units_of(style))
 
-    def _extents(self, style: TextStyle) -> str:
-        """From where to where it goes."""
+    def _extents_text(self, style: TextStyle) -> str:
+        """Describe the extent along x, y and z."""
         return ", ".join(
-            f"{axis} {self._span(low, high, style)}" for axis, low, high in zip(SPANS, self.low, self.high, strict=True)
+            f"{axis} {self._interval_text(low, high, style)}"
+            for axis, low, high in zip(SPANS, self.low, self.high, strict=True)
         )
 
-    def _span(self, low: float, high: float, style: TextStyle) -> str:
-        ends = [self._shown(Amount(each, "length"), style) for each in (low, high)]
+    def _interval_text(self, low: float, high: float, style: TextStyle) -> str:
+        ends = [self._value_text(Amount(each, "length"), style) for each in (low, high)]
         return " … ".join(dict.fromkeys(ends))
 
 
-def _tidy(bounds: Any) -> Any:
-    """Without what the iteration that brings poses into a slice leaves of zeros."""
+def _clean_bounds(bounds: Any) -> Any:
+    """Return the bounds without errors left by the iteration that projects poses onto a slice."""
     from core.functions.rounding import SOLVED_FRACTION, without_dust
 
     return without_dust(bounds, SOLVED_FRACTION, 0.0)

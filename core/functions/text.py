@@ -1,4 +1,4 @@
-"""Numbers, cells and columns as text: for the command line, the console and the clipboard."""
+"""Numbers, cells and columns as text, for the command line, the console and the clipboard."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from core.model.units.units import SI, display
 
 DIGITS = 6
 NARROW = 110
-"""Widest two-dimensional print of formulas; wider ones are written one entry per line."""
+"""Largest width of formulas printed in two dimensions; wider ones are written one entry per line."""
 
 
 class Amount(NamedTuple):
-    """A number with its own dimension, for columns of mixed dimensions."""
+    """A number with its own dimension, for columns that mix dimensions."""
 
     value: float | None
     dimension: str = "none"
 
     def __float__(self) -> float:
-        """The number, SI; not a number where there is none."""
+        """Return the number in SI; NaN if there is none."""
         return math.nan if self.value is None else float(self.value)
 
 
@@ -30,14 +30,14 @@ Cell = float | int | str | bool | Amount | None
 
 
 class Column(NamedTuple):
-    """A column of a table; numbers in it have the dimension."""
+    """A column of a table: its title, and the dimension of its numbers."""
 
     title: str
     dimension: str = "none"
 
 
 class Brief:
-    """What has a title shows itself by it in consoles; a dataclass would write all of its fields."""
+    """Mixin with a short repr that shows only the title instead of all fields."""
 
     title: str
 
@@ -50,37 +50,37 @@ class Brief:
 
 
 class Units(TypedDict, total=False):
-    """The units of numbers in a text; SI without."""
+    """Choice of degrees and millimetres for numbers in a text; SI by default."""
 
     degrees: bool
     millimetres: bool
 
 
 class TextStyle(Units, total=False):
-    """How a result is written. longest : operations of an entry of formulas from which on only their number is told"""
+    """Style of a result as text. longest : number of operations of a formula above which only this number is shown"""
 
     longest: float
 
 
 def units_of(style: TextStyle) -> Units:
-    """The units alone."""
+    """Return only the units of a style."""
     return {"degrees": style.get("degrees", False), "millimetres": style.get("millimetres", False)}
 
 
 def number(value: float, digits: int = DIGITS) -> str:
-    """A number with so many significant digits, written for reading (`numerals.readable`), without useless zeros."""
+    """Format a number with a number of significant digits for reading (`numerals.readable`), without trailing zeros."""
     if isinstance(value, float) and not math.isfinite(value):
         return "∞" if value > 0 else "−∞" if value < 0 else "undefined"
     return readable(f"{value + 0:.{digits}g}")
 
 
-def triple(values: Sequence[float]) -> str:
-    """Numbers with commas between them."""
+def joined_numbers(values: Sequence[float]) -> str:
+    """Format numbers separated by commas."""
     return ", ".join(map(number, values))
 
 
 def entries_text(entries: Sequence[Sequence[Any]], longest: float) -> list[list[str]]:
-    """The text of every entry; of long ones how long they are."""
+    """Format every formula; of formulas longer than `longest` operations show only their length."""
     from core.symbolic.export import texts
     from core.symbolic.forms import Symbol, operations
 
@@ -99,13 +99,13 @@ def entries_text(entries: Sequence[Sequence[Any]], longest: float) -> list[list[
 
 
 def heading(column: Column, **units: Unpack[Units]) -> str:
-    """A column's title with its unit."""
+    """Return the title of a column with its unit."""
     unit = display(column.dimension, **units).symbol
     return f"{column.title} [{unit}]" if unit else column.title
 
 
 def cell_text(cell: Cell, column: Column, **units: Unpack[Units]) -> str:
-    """A cell as text in the units asked for; an amount in a column without dimension brings its own unit."""
+    """Format a cell in the given units; an amount in a column without dimension states its own unit."""
     amount, unit = amount_of(cell, column)
     if amount is None or isinstance(cell, str | bool):
         return cell if isinstance(cell, str) else "" if cell is None or isinstance(cell, Amount) else str(cell)
@@ -117,7 +117,7 @@ def cell_text(cell: Cell, column: Column, **units: Unpack[Units]) -> str:
 
 
 def amount_of(cell: Cell, column: Column) -> tuple[float | None, str]:
-    """The SI number of a cell (None for text) and its dimension."""
+    """Return the SI number of a cell (None for text) and its dimension."""
     if isinstance(cell, Amount):
         return cell.value, cell.dimension
     if isinstance(cell, str | bool) or cell is None:
@@ -126,14 +126,15 @@ def amount_of(cell: Cell, column: Column) -> tuple[float | None, str]:
 
 
 def csv_heading(column: Column, cells: Sequence[Cell], **units: Unpack[Units]) -> str:
-    """A column's title with its unit, that of its amounts where they agree: one of those asked for, else that of SI."""
-    dimension = _common(column, cells)
+    """Return the title of a column with its unit, in the given units or SI; the dimension is that of its amounts if
+    they agree."""
+    dimension = _common_dimension(column, cells)
     unit = display(dimension, **units).symbol if any(units.values()) else SI.get(dimension, "")
     return f"{column.title} [{unit}]" if unit else column.title
 
 
 def csv_cells(column: Column, cells: Sequence[Cell], **units: Unpack[Units]) -> list[Any]:
-    """The cells below such a title, in full precision."""
+    """Return the cells of a column for CSV, in full precision and in the units of `csv_heading`."""
     converted = any(units.values())
     several = converted and len({cell.dimension for cell in cells if isinstance(cell, Amount)}) > 1
     written: list[Any] = []
@@ -141,7 +142,7 @@ def csv_cells(column: Column, cells: Sequence[Cell], **units: Unpack[Units]) -> 
         value, dimension = amount_of(cell, column)
         shown = display(dimension, **units)
         if value is None or not converted:
-            written.append("" if bare(cell) is None else bare(cell))
+            written.append("" if value_of_cell(cell) is None else value_of_cell(cell))
         elif several and shown.symbol:
             written.append(f"{value / shown.factor!r} {shown.symbol}")
         else:
@@ -149,19 +150,19 @@ def csv_cells(column: Column, cells: Sequence[Cell], **units: Unpack[Units]) -> 
     return written
 
 
-def _common(column: Column, cells: Sequence[Cell]) -> str:
-    """The dimension of a column, that of its amounts where they agree."""
+def _common_dimension(column: Column, cells: Sequence[Cell]) -> str:
+    """Return the dimension of a column, or the common dimension of its amounts."""
     dimensions = {cell.dimension for cell in cells if isinstance(cell, Amount)}
     return dimensions.pop() if len(dimensions) == 1 else column.dimension
 
 
-def bare(cell: Cell) -> Any:
-    """A cell without its unit."""
+def value_of_cell(cell: Cell) -> Any:
+    """Return the value of a cell without its dimension."""
     return cell.value if isinstance(cell, Amount) else cell
 
 
 def latex_entry(entry: float | str) -> str:
-    """An entry of a matrix as LaTeX."""
+    """Format an entry of a matrix as LaTeX."""
     if isinstance(entry, str):
         return entry
     if not math.isfinite(entry):
@@ -196,13 +197,13 @@ _RAISED = re.compile(r"10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
 
 
 def escaped(text: str) -> str:
-    """Words as LaTeX."""
+    """Escape a text for LaTeX."""
     whole = "".join(_LATEX.get(character, character) for character in text)
     return _RAISED.sub(lambda match: f"10$^{{{level(match[1])}}}$", whole)
 
 
 def aligned(cells: Sequence[Sequence[str]], left: Sequence[bool] = ()) -> list[str]:
-    """Rows of cells as lines, columns aligned to the right (to the `left` where that is true)."""
+    """Align rows of cells in columns as lines of text, to the right, or to the left where `left` is true."""
     widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))] if cells else []
     return [
         "  ".join(

@@ -1,4 +1,5 @@
-"""Kinds of joints, one a file: what documents, recursions, loops, proposals and pictures ask of a joint."""
+"""Joint kinds, one per module: everything that documents, recursions, loops, proposals and drawings need to know of a
+joint."""
 
 from core.joints.continuous import Continuous
 from core.joints.cylindrical import Cylindrical
@@ -31,7 +32,7 @@ __all__ = [
 ]
 
 
-def _check(kind: type[JointKind]) -> None:
+def _check_joint_kind(kind: type[JointKind]) -> None:
     from core.joints.trial import check_joint_kind  # only what people add needs NumPy here
 
     check_joint_kind(kind)
@@ -50,6 +51,6 @@ JOINT_KINDS: Kinds[JointKind] = Kinds(
     Spherical,
     Free,
     Fixed,
-    check=_check,
+    check=_check_joint_kind,
 )
-"""The family, in the order in which people are offered it."""
+"""All joint kinds, in the order in which the window offers them."""

@@ -1,4 +1,4 @@
-"""Continuous joints."""
+"""Continuous joint."""
 
 from __future__ import annotations
 

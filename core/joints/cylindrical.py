@@ -1,4 +1,4 @@
-"""Cylindrical joints."""
+"""Cylindrical joint."""
 
 from __future__ import annotations
 

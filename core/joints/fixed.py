@@ -1,4 +1,4 @@
-"""Fixed joints."""
+"""Fixed joint."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.spatial.scalar import Scalar
 
 @dataclass(frozen=True)
 class Fixed(SteadyKind):
-    """No motion."""
+    """Rigid connection: no motion."""
 
     name, title = "fixed", "Fixed"
     help = "Holds two bodies together as if they were one."

@@ -1,4 +1,4 @@
-"""Free joints."""
+"""Free joint."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Free(SteadyKind):
-    """Any motion: position of b in a, then the quaternion; speeds [ω; v] in b's axes."""
+    """Free motion with six degrees of freedom: position of b in a, then the quaternion; speeds [ω; v] in b's axes."""
 
     name, title = "free", "Free"
     help = "Moves and turns in any way; a body without a joint moves so against the ground."
@@ -65,7 +65,7 @@ class Free(SteadyKind):
 
     @classmethod
     def moved(cls, q: Array, step: Array) -> Array:
-        """The screw of constant velocity in b's axes (Murray, Li, Sastry 1994, 2.36)."""
+        """Displace along the screw of constant velocity in b's axes (Murray, Li, Sastry 1994, 2.36)."""
         from core.joints import quaternions
 
         turn, shift = step[..., :3], step[..., 3:]

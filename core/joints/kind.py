@@ -1,4 +1,4 @@
-"""What a kind of joint says of itself: facts, motion, what it forbids, how it is measured, of what it is made.
+"""Interface of a joint kind: description, motion, constraints, measured coordinates and elementary joints.
 
 Frame b moves relative to frame a. The frames are *canonical*: the joint's axis is z (`read` gives the rotation that
 makes it so), and a kind's instance holds only the numbers that remain. Everything is over abstract scalars.
@@ -30,11 +30,11 @@ Scalars = Sequence[Scalar]
 Columns = tuple[Motion, ...]
 
 RATES = {"angle": "angular_velocity", "length": "velocity", "none": "none"}
-"""Dimension of a coordinate → that of its rate."""
+"""Dimension of a coordinate → dimension of its rate."""
 
 
 class JointLaw(Protocol):
-    """What a recursion asks of a joint; it never asks for the kind."""
+    """Interface of a joint for the recursions, independent of its kind."""
 
     @property
     def nq(self) -> int: ...
@@ -53,60 +53,61 @@ class JointLaw(Protocol):
 
 
 class Elementary(NamedTuple):
-    """One of the joints that a joint is made of: a motion about or along z of a frame."""
+    """Elementary joint, one of those in series that replace a joint: a motion about or along z of a frame."""
 
     motion: str
-    """R: revolute, P: prismatic, H: helical, S: spherical, F: free, W: welded."""
+    """Type of motion: R revolute, P prismatic, H helical, S spherical, F free, W welded."""
     frame: Pose = IDENTITY
     coordinate: int = 0
-    """Its first among the joint's coordinates."""
+    """Index of its first coordinate among the joint's coordinates."""
     advance: Scalar = 0.0
-    """Of a helical one, m/rad."""
+    """Advance of a helical joint, m/rad."""
 
 
 Directions = Literal["all", "along", "across", "normal", "none"]
-"""Seen from the joint's axis; normal: of its axis and its second axis."""
+"""Directions relative to the joint's axis; "normal": normal to the axis and the second axis."""
 
 
 Bearing = Literal["none", "pin", "guide", "plane", "point"]
-"""Of a joint's reaction: forces across an axis and along it, across it only, along it only, in all directions."""
+"""Directions in which a joint's bearing carries force: across an axis and along it, across only, along only, or all."""
 
 
 class Forbidden(NamedTuple):
-    """In which directions a joint forbids translations and rotations."""
+    """Directions in which a joint constrains translations and rotations."""
 
     translations: Directions
     rotations: Directions
 
 
 class Exchange(NamedTuple):
-    """A kind with fewer constraints that can take a joint's place."""
+    """Joint kind with fewer constraints that can replace a joint."""
 
     kind: str
     frees: tuple[str, ...]
-    """What it no longer forbids: "rotation", "translation", also "… along" and "… across" the axis."""
+    """Freed motion: "rotation" or "translation", also with "… along" or "… across" the axis."""
     axis: str = ""
     second_axis: str = ""
-    """Which freed motion, "rotation" or "translation", gives the new joint this axis; else it stays as it is."""
+    """Freed motion, "rotation" or "translation", whose direction becomes the new joint's axis; otherwise the axis
+    stays."""
 
 
 @dataclass(frozen=True)
 class JointKind(ABC):
-    """A kind of joint. A member without a default must be stated; the default of every other one is right, if slow,
-    for any law: nothing is taken for another kind's."""
+    """Joint kind. Members without a default must be defined; the defaults of the others are correct for any joint, if
+    slow."""
 
     name: ClassVar[str]
     title: ClassVar[str]
     help: ClassVar[str]
-    """How b can move, in one sentence."""
+    """Possible motion of frame b, in one sentence."""
     coordinates: ClassVar[tuple[str, ...]]
-    """Suffixes of the coordinates' names; one coordinate: ('',)."""
+    """Suffixes of the coordinates' names; ('',) for a single coordinate."""
     coordinate_dimensions: ClassVar[tuple[str, ...]]
-    """Of each coordinate: "angle" (rad), "length" (m) or "none"."""
+    """Dimension of each coordinate: "angle" (rad), "length" (m) or "none"."""
     uses: ClassVar[tuple[str, ...]]
-    """Which of axis, second_axis, pitch matter."""
+    """Fields that the kind uses, of axis, second_axis, pitch."""
     counts_turns: ClassVar[bool]
-    """True if its angles are measured only up to whole turns."""
+    """True if its angles can be measured only up to whole turns."""
 
     # what follows from the coordinates where a kind does not state it
     speeds: ClassVar[tuple[str, ...]] = ()
@@ -116,57 +117,58 @@ class JointKind(ABC):
     nq: ClassVar[int] = 0
     nv: ClassVar[int] = 0
     constraints: ClassVar[int] = 6
-    """How many relative motions it takes away: 6 − nv."""
+    """Number of constrained relative motions: 6 − nv."""
 
     limited: ClassVar[bool] = True
-    """False if limits of its coordinates do not count."""
+    """False if its coordinates have no limits."""
     turns_about_axis: ClassVar[bool] = False
     slides_along_axis: ClassVar[bool] = False
-    """Whether a coordinate is the turn about, or the displacement along, the axis."""
+    """True if a coordinate is the rotation about, or the translation along, the axis."""
     quaternion: ClassVar[int | None] = None
-    """Where among its coordinates a quaternion x, y, z, w begins."""
+    """Index of the first of four coordinates that are a quaternion x, y, z, w."""
     position: ClassVar[tuple[str, ...]] = ()
-    """Coordinates that are b's origin in a, x, y, z, where the speeds are not their rates."""
+    """Coordinates that are the position x, y, z of b's origin in a, where the speeds are not their rates."""
     direction_rows: ClassVar[slice | None] = None
-    """Which rows of the residual are those of directions: they vanish for opposite ones, too."""
+    """Rows of the residual that compare directions; they also vanish for opposite directions."""
     forbidden: ClassVar[Forbidden | None] = None
-    """None: what it forbids has no directions to be named by; its constraints are numbered."""
+    """Constrained directions; None: they have no names, and the joint's constraints are numbered."""
     balls: ClassVar[tuple[tuple[int, ...], ...]] = ()
-    """Speeds, next to each other, that are components of one vector in axes at right angles: dry friction opposes that
-    vector, whichever way the axes are turned. Those of all others are rubbed one by one."""
+    """Groups of adjacent speeds that are components of one vector in orthogonal axes; dry friction opposes the vector
+    as a whole. Other speeds have friction one by one."""
     bearing: ClassVar[Bearing] = "none"
-    """What bears its reaction, where friction by it is known."""
+    """Directions in which its bearing carries force, where friction due to reaction forces is defined."""
     releases: ClassVar[tuple[Exchange, ...]] = ()
-    """Kinds it can be exchanged for where it constrains too much; those that workshops prefer first."""
+    """Joint kinds with fewer constraints that may replace it where the mechanism is overconstrained; standard parts
+    first."""
     ready_made: ClassVar[bool] = False
-    """True if workshops have it: proposals prefer it to others."""
+    """True if the joint is a standard part; proposals prefer those."""
     closes_loops: ClassVar[bool] = True
-    """False if its residual and measure are not for graphs: loops are then cut at other joints."""
+    """False if its residual and measure do not work in expression graphs; loops are then cut at other joints."""
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
         if {"coordinates", "coordinate_dimensions"} <= vars(cls).keys():
-            _complete(cls)
+            _set_derived_facts(cls)
 
     @classmethod
     def is_hinge(cls) -> bool:
-        """True if it turns about its axis and does nothing else."""
+        """Return True if its only motion is a rotation about its axis."""
         return cls.nv == 1 and cls.turns_about_axis and not cls.slides_along_axis
 
     @classmethod
     def is_slider(cls) -> bool:
-        """True if it slides along its axis and does nothing else."""
+        """Return True if its only motion is a translation along its axis."""
         return cls.nv == 1 and cls.slides_along_axis and not cls.turns_about_axis
 
     @classmethod
     def is_wound(cls, k: int) -> bool:
-        """True if coordinate k is an angle that is measured only up to whole turns."""
+        """Return True if coordinate k is an angle that is measured only up to whole turns."""
         return cls.counts_turns and cls.coordinate_dimensions[k] == "angle"
 
     @classmethod
     def read(cls, axis: Scalars, second_axis: Scalars, pitch: Scalar) -> tuple[Self, Rotation]:
-        """The joint that a document describes, and the rotation R_ac of the canonical frame c (axis along z) in frame
-        a. Raises ModelError, and ZeroDivisionError for an axis of length zero.
+        """Return the joint that a document describes, and the rotation R_ac of the canonical frame c (axis along z) in
+        frame a. Raises ModelError, and ZeroDivisionError for an axis of length zero.
 
         axis, second_axis : directions in a; pitch : m per revolution
         """
@@ -174,68 +176,70 @@ class JointKind(ABC):
 
     @abstractmethod
     def pose(self, q: Scalars) -> Pose:
-        """X_ab: frame b in frame a."""
+        """Return X_ab: the pose of frame b in frame a."""
 
     @abstractmethod
     def subspace(self, q: Scalars) -> Columns:
-        """Columns S_k of the motion subspace, in b's axes at b's origin: V_ab = Σ S_k v_k."""
+        """Return the columns S_k of the motion subspace, in b's axes at b's origin: V_ab = Σ S_k v_k."""
 
     @abstractmethod
     def bias(self, q: Scalars, v: Scalars) -> Motion:
-        """Ṡ v: components in b that the changing columns add to the acceleration."""
+        """Return Ṡ v: the part of the acceleration, in b's axes, that comes from the changing columns."""
 
     @abstractmethod
     def residual(self, X_ab: Pose) -> list[Scalar]:
-        """6 − nv numbers (m, rad) that are zero when frame b fits frame a as the joint demands."""
+        """Return 6 − nv constraint residuals (m, rad), zero where the pose of frame b in frame a is one the joint
+        allows."""
 
     @abstractmethod
     def measure(self, X_ab: Pose) -> Measured:
-        """The coordinates at a pose, and for each speed the wrench W on b about b's origin, in a's axes, that gives it:
-        v_k = W · V_ab on motions that the joint allows."""
+        """Return the coordinates at a pose, and for each speed the wrench W on b about b's origin, in a's axes, that
+        gives the speed: v_k = W · V_ab for motions that the joint allows."""
 
     def rate(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
-        """q̇."""
+        """Return q̇ from the speeds v."""
         return tuple(v)
 
     def displacement(self, q: Scalars, rest: Scalars) -> tuple[Scalar, ...]:
-        """How far q is from the rest position, one number per speed (rad or m)."""
+        """Return the displacement of q from the springs' unloaded position, one number per speed (rad or m)."""
         return tuple(minus(a, b) for a, b in zip(q, rest, strict=True))
 
     def carried(self, v: Scalars) -> Scalars | None:
-        """What the accelerations along its speeds' axes have beside v̇ because these axes turn along, as ω × v of a
-        velocity in a body's axes; None: nothing."""
+        """Return the acceleration along the speeds' axes in addition to v̇ that comes from the rotation of these axes,
+        such as ω × v for a velocity in body axes; None if there is none."""
         return None
 
     @classmethod
     def moved(cls, q: Array, step: Array) -> Array:
-        """(…, nq) coordinates after the displacement `step` (…, nv): speeds times time, rad or m."""
+        """Return the coordinates (…, nq) after a displacement `step` (…, nv): speeds times time, rad or m."""
         return q + step
 
     @classmethod
     def between(cls, q0: Array, q1: Array) -> Array:
-        """(…, nv) the displacement that takes q0 to q1."""
+        """Return the displacement (…, nv) that takes q0 to q1."""
         return q1 - q0
 
     def elementary(self) -> tuple[Elementary, ...] | None:
-        """Joints that make the same motion one behind the other: pose = Π frame · motion · frame⁻¹. None: there are
-        none, and loops with this joint are left to iteration."""
+        """Return joints in series that make the same motion: pose = Π frame · motion · frame⁻¹. None if there are none;
+        loops with this joint are then closed by iteration."""
         return None
 
     def facing(self, X_ab: Pose) -> Scalar | None:
-        """A cosine that is positive where the sides are the right way round; None if there is no wrong way."""
+        """Return a cosine that is positive where the joint's axes point the right way; None if there is no wrong
+        way."""
         return None
 
 
 class SteadyKind(JointKind):
-    """Columns that do not change in b's axes."""
+    """Joint kind whose motion subspace is constant in b's axes."""
 
     def bias(self, q: Scalars, v: Scalars) -> Motion:
-        """Nothing."""
+        """Return zero."""
         return ZERO_MOTION
 
 
-def _complete(cls: type[JointKind]) -> None:
-    """State the facts that follow from the coordinates. Raises KindError where facts or members do not fit."""
+def _set_derived_facts(cls: type[JointKind]) -> None:
+    """Set the facts that follow from the coordinates. Raises KindError where facts or members are inconsistent."""
     rates = tuple(RATES[dimension] for dimension in cls.coordinate_dimensions)
     derived = {"speeds": cls.coordinates, "speed_dimensions": rates, "neutral": (0.0,) * len(rates)}
     for fact, value in derived.items():
@@ -243,17 +247,20 @@ def _complete(cls: type[JointKind]) -> None:
             setattr(cls, fact, value)
     cls.nq, cls.nv, cls.constraints = len(cls.coordinates), len(cls.speeds), 6 - len(cls.speeds)
     if not (cls.nq == len(rates) == len(cls.neutral) and cls.nv == len(cls.speed_dimensions) <= 6):
-        raise KindError(f"{cls.__name__}: each coordinate needs a suffix, a dimension and a neutral value.")
+        raise KindError(f"{cls.__name__}: give each coordinate a suffix, a dimension and a neutral value.")
     for member in ("rate", "displacement", "moved", "between"):
-        if cls.nq != cls.nv and _inherited(cls, member):
-            raise KindError(f"{cls.__name__}: its speeds are no rates of its coordinates, so state '{member}'.")
-        if cls.nq == cls.nv and member != "displacement" and not _inherited(cls, member):
-            raise KindError(f"{cls.__name__}: as many speeds as coordinates are their rates; '{member}' says else.")
-    if _inherited(cls, "read") and not set(cls.uses) <= {"axis"}:
-        raise KindError(f"{cls.__name__}: it uses more than an axis, so state how it is read.")
+        if cls.nq != cls.nv and _keeps_default(cls, member):
+            raise KindError(f"{cls.__name__}: its speeds are not the rates of its coordinates, so define '{member}'.")
+        if cls.nq == cls.nv and member != "displacement" and not _keeps_default(cls, member):
+            raise KindError(
+                f"{cls.__name__}: with as many speeds as coordinates, speeds must be the coordinates' rates; "
+                f"remove '{member}'."
+            )
+    if _keeps_default(cls, "read") and not set(cls.uses) <= {"axis"}:
+        raise KindError(f"{cls.__name__}: it uses more fields than 'axis', so define 'read'.")
 
 
-def _inherited(cls: type[JointKind], member: str) -> bool:
-    """True if a kind leaves a member as it is for all."""
+def _keeps_default(cls: type[JointKind], member: str) -> bool:
+    """Return True if a kind keeps the default of a member."""
     own, base = (getattr(owner, member) for owner in (cls, JointKind))
     return getattr(own, "__func__", own) is getattr(base, "__func__", base)

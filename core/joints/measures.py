@@ -1,4 +1,4 @@
-"""Coordinates of a joint measured between its frames: for joints that close a loop and have none in q."""
+"""Measured coordinates of a cut joint, which has no entry in q."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.spatial.relative_measures import Measured
 
 
 def coordinates_of(X_a: Pose, X_b: Pose, law: JointKind, _: Any) -> Measured:
-    """Coordinates, and per speed the wrench on b about b's origin, world axes."""
+    """Measure a joint's coordinates between its frames, and per speed the wrench on b about b's origin, world axes."""
     values, wrenches = law.measure(X_a.inverse() @ X_b)
     turn = X_a.rotation
     return Measured(values, tuple(Force(turn.act(W.moment), turn.act(W.force)) for W in wrenches))

@@ -1,4 +1,4 @@
-"""What the members of several joint kinds are made of: columns, residuals, angles."""
+"""Building blocks of joint kinds: columns of the motion subspace, residuals, angles."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from core.spatial.vector import ZERO, Vector3, Z
 
 
 def turning(axis: Vector3) -> Motion:
-    """A column of rotation."""
+    """Return the column of a rotation about an axis."""
     return Motion(axis, ZERO)
 
 
 def sliding(axis: Vector3) -> Motion:
-    """A column of translation."""
+    """Return the column of a translation along an axis."""
     return Motion(ZERO, axis)
 
 
 def between_axes(axis: Sequence[Scalar], second_axis: Sequence[Scalar]) -> tuple[Vector3, Rotation]:
-    """The frame c whose z is a joint's axis and whose y lies in the half plane of its second axis: that axis in it (a
-    unit vector), and R_ac. Raises ModelError where the two are parallel."""
+    """Return the second axis of a joint in its canonical frame c (a unit vector), and R_ac; z of c is the joint's axis
+    and y lies in the half plane of the second axis. Raises ModelError where the two are parallel."""
     first, second = normalised(axis), normalised(second_axis)
     along = first.dot(second)
     if isinstance(along, float) and abs(along) > 1.0 - TIDY:
         raise ModelError(
-            "The two axes of the joint are parallel.",
+            "The joint's axis and second axis are parallel.",
             where="second_axis",
             remedy="Give a second axis that is not parallel to the first.",
         )
@@ -40,28 +40,28 @@ def between_axes(axis: Sequence[Scalar], second_axis: Sequence[Scalar]) -> tuple
 
 
 def angle(X_ab: Pose) -> tuple[Scalar, Force]:
-    """Angle about z, −π … π, and the wrench that gives its rate."""
+    """Return the angle about z, −π … π, and the wrench that gives its rate."""
     value, g = twist(X_ab.rotation, Z)
     return value, Force(g, ZERO)
 
 
 def coincident(X: Pose) -> list[Scalar]:
-    """Origins coincide."""
+    """Residuals of coincident origins."""
     return list(X.position)
 
 
 def on_axis(X: Pose) -> list[Scalar]:
-    """b's origin lies on a's axis."""
+    """Residuals of b's origin on a's axis."""
     return [X.position.x, X.position.y]
 
 
 def parallel(R: Rotation) -> list[Scalar]:
-    """b's z is parallel to a's: its x and y components in a vanish."""
+    """Residuals of parallel z axes: x and y components in a of b's z axis."""
     return [R.x.z, R.y.z]
 
 
 def aligned(R: Rotation) -> list[Scalar]:
-    """No rotation at all: the axial vector of R (sin φ n)."""
+    """Residuals of aligned frames: the axial vector of R (sin φ n)."""
     return [
         times(0.5, minus(R.z.y, R.y.z)),
         times(0.5, minus(R.x.z, R.z.x)),
@@ -70,5 +70,5 @@ def aligned(R: Rotation) -> list[Scalar]:
 
 
 def cosine_of_angle(R: Rotation) -> Scalar:
-    """Of the angle by which R turns."""
+    """Return the cosine of the angle of a rotation."""
     return times(0.5, minus(plus(plus(R.x.x, R.y.y), R.z.z), 1.0))

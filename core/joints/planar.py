@@ -1,4 +1,4 @@
-"""Planar joints."""
+"""Planar joint."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.spatial.vector import ZERO, Vector3, X, Y, Z
 
 @dataclass(frozen=True)
 class Planar(JointKind):
-    """Translation in the plane across z, in a's axes, and rotation about z."""
+    """Translation in the plane normal to z, in a's axes, and rotation about z."""
 
     name, title = "planar", "Planar"
     help = "Slides in the plane across its axis, and turns about the axis."

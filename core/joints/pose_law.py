@@ -1,4 +1,4 @@
-"""Kinds of joints that say only where they stand; how they move follows."""
+"""Joint kinds defined by their pose alone; their motion is derived."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ Law = TypeVar("Law", bound=JointKind)
 
 MOST_ROUNDS = 60
 LONGEST_STEP = 0.5
-"""Of one round of measuring: rad or m."""
+"""Largest step of one iteration when measuring coordinates, rad or m."""
 MEASURED_TOLERANCE = 1e-13
-"""Last step of measuring: rad or m."""
+"""Step size at which the measurement of coordinates has converged, rad or m."""
 FITTING_TOLERANCE = 1e-9
-"""How far from a pose the joint fits it: rad, m."""
+"""Largest deviation from a pose at which the joint counts as fitting, rad or m."""
 STARTS = (0.0, 1.0, -1.0, 2.0, -2.0, 4.0, -4.0, 6.0, -6.0)
-"""Where measuring starts, from the neutral position on: rad or m."""
+"""Start values of the iteration, relative to the neutral position, rad or m."""
 
 
 @dataclass(frozen=True)
 class PoseLawJoint(JointKind):
-    """A kind of joint that says only its facts and its `pose`; the rest is derived.
+    """Joint kind that defines only its description and its `pose`; everything else is derived.
 
     The motion subspace is the exact derivative of the pose, the bias its second: `pose` is read over dual numbers. So
     it is written with the functions of `core.spatial`, which take numbers and symbols alike, and asks no coordinate
@@ -50,7 +50,7 @@ class PoseLawJoint(JointKind):
     """
 
     pitch: Scalar = 0.0
-    """The document's, m per revolution."""
+    """Pitch given in the document, m per revolution."""
 
     closes_loops = False
 
@@ -62,32 +62,33 @@ class PoseLawJoint(JointKind):
         return law, from_z(normalised(axis))
 
     def subspace(self, q: Scalars) -> Columns:
-        """∂pose/∂q along the rates of q that each speed gives."""
+        """Differentiate the pose along the rates of q that each speed gives."""
         units = [[float(i == k) for i in range(self.nv)] for k in range(self.nv)]
         return tuple(_velocity(self, q, self.rate(q, unit), 1) for unit in units)
 
     def bias(self, q: Scalars, v: Scalars) -> Motion:
-        """The rate of Σ S_k v_k along the motion at constant speeds."""
+        """Return the rate of Σ S_k v_k along the motion at constant speeds."""
         moving = [Dual(x, rate, 1) for x, rate in zip(q, self.rate(q, v), strict=True)]
-        V = _velocity(_lifted(self, 1), moving, self.rate(moving, v), 2)
+        V = _velocity(_with_constant_duals(self, 1), moving, self.rate(moving, v), 2)
         return Motion(*(Vector3(*(rate_of(x, 1) for x in part)) for part in V))
 
     def residual(self, X_ab: Pose) -> list[Scalar]:
-        """It has none: see `closes_loops`."""
+        """Raise an error: this kind has no residual, see `closes_loops`."""
         raise ModelError(
-            f"A joint of kind '{self.name}' says only where it stands, so it cannot close a loop.",
-            remedy="Let another joint of the loop be cut.",
+            f"A joint of kind '{self.name}' defines only its pose, so it cannot close a loop.",
+            remedy="Cut the loop at another joint.",
         )
 
     def measure(self, X_ab: Pose) -> Measured:
-        """By Gauss–Newton from several starts; of a pose that the joint does not allow the nearest one's."""
+        """Find the coordinates by Gauss–Newton from several starts; for a pose that the joint does not allow, those of
+        the nearest one."""
         numbers = [x for part in (*X_ab.rotation, X_ab.position) for x in part]
         if not all(isinstance(x, float) for x in numbers):
             raise ModelError(
-                f"The coordinates of a joint of kind '{self.name}' are found from numbers only.",
-                remedy="Give its kind a 'measure' of its own.",
+                f"The coordinates of a joint of kind '{self.name}' can be measured only for numbers, not for symbols.",
+                remedy="Define 'measure' in the joint kind.",
             )
-        q = self._found(X_ab)
+        q = self._closest_coordinates(X_ab)
         for k in range(self.nq):
             if self.is_wound(k):
                 q[k] = math.remainder(q[k], 2.0 * math.pi)
@@ -99,31 +100,31 @@ class PoseLawJoint(JointKind):
             tuple(Force(Vector3(*map(float, W[:3])), Vector3(*map(float, W[3:]))) for W in wrenches),
         )
 
-    def _found(self, X_ab: Pose) -> Array:
-        """Where the joint fits a pose, else where it fits best."""
+    def _closest_coordinates(self, X_ab: Pose) -> Array:
+        """Return coordinates (nq,) at which the joint fits a pose, or fits best."""
         best, least = np.array(self.neutral, dtype=float), math.inf
         for start in STARTS if self.nq else ():
-            q = self._nearest(X_ab, start)
-            miss = float(np.linalg.norm(self._apart(X_ab, q)))
+            q = self._gauss_newton(X_ab, start)
+            miss = float(np.linalg.norm(self._motion_to_pose(X_ab, q)))
             if miss < least:
                 best, least = q, miss
             if least < FITTING_TOLERANCE:
                 break
         return best
 
-    def _nearest(self, X_ab: Pose, start: float) -> Array:
+    def _gauss_newton(self, X_ab: Pose, start: float) -> Array:
         q = self.moved(np.array(self.neutral, dtype=float), np.full(self.nv, start))
         for _ in range(MOST_ROUNDS):
             S = np.array([[*S.angular, *S.linear] for S in self.subspace(q.tolist())], dtype=float).T
-            step = np.linalg.lstsq(S, self._apart(X_ab, q), rcond=None)[0]
+            step = np.linalg.lstsq(S, self._motion_to_pose(X_ab, q), rcond=None)[0]
             longest = np.abs(step).max()
             q = self.moved(q, step * min(1.0, LONGEST_STEP / max(longest, LONGEST_STEP)))
             if longest < MEASURED_TOLERANCE:
                 break
         return q
 
-    def _apart(self, X_ab: Pose, q: Array) -> Array:
-        """(6,) the motion that takes b at q to where it is measured, to first order, in b's axes."""
+    def _motion_to_pose(self, X_ab: Pose, q: Array) -> Array:
+        """Return the motion (6,) from b at q to the measured pose, to first order, in b's axes."""
         R, p = self.pose(q.tolist()).inverse() @ X_ab
         turn = np.array([R.z.y - R.y.z, R.x.z - R.z.x, R.y.x - R.x.y]) * 0.5
         cosine = 0.5 * (R.x.x + R.y.y + R.z.z - 1.0)
@@ -133,10 +134,10 @@ class PoseLawJoint(JointKind):
 
 
 def _velocity(law: JointKind, q: Scalars, rates: Scalars, level: int) -> Motion:
-    """[Rᵀ Ṙ; Rᵀ ṗ] of a law's pose along rates of its coordinates."""
+    """Return [Rᵀ Ṙ; Rᵀ ṗ] of a joint's pose for rates of its coordinates."""
     if len(q) == 0:
         return ZERO_MOTION
-    X = _lifted(law, level).pose([Dual(x, rate, level) for x, rate in zip(q, rates, strict=True)])
+    X = _with_constant_duals(law, level).pose([Dual(x, rate, level) for x, rate in zip(q, rates, strict=True)])
     R = Rotation(*(Vector3(*(value_of(x, level) for x in row)) for row in X.rotation))
     R_rate = Rotation(*(Vector3(*(rate_of(x, level) for x in row)) for row in X.rotation))
     x, y, z = R.columns()
@@ -145,8 +146,9 @@ def _velocity(law: JointKind, q: Scalars, rates: Scalars, level: int) -> Motion:
     return Motion(Vector3(z.dot(y_rate), x.dot(z_rate), y.dot(x_rate)), R.act_back(p_rate))
 
 
-def _lifted(law: Law, level: int) -> Law:
-    """The same law with its symbols as dual numbers that do not change, which may meet others."""
+def _with_constant_duals(law: Law, level: int) -> Law:
+    """Return the joint with its symbols wrapped as constant dual numbers, so that they combine with other dual
+    numbers."""
 
     def lifted(x: Any) -> Any:
         if isinstance(x, tuple):

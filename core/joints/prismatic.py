@@ -1,4 +1,4 @@
-"""Prismatic joints."""
+"""Prismatic joint."""
 
 from __future__ import annotations
 

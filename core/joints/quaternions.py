@@ -1,4 +1,4 @@
-"""Motion on the manifold of attitudes: arrays of quaternions x, y, z, w along leading axes.
+"""Arithmetic of quaternions x, y, z, w and displacements of attitudes, over arrays with leading axes.
 
 A quaternion is multiplied by the exponential of half the rotation vector; a body that turns and moves at constant
 velocity in its own axes follows a screw (Murray, Li, Sastry 1994, 2.36).
@@ -15,12 +15,12 @@ SERIES_ANGLE = 1e-4
 
 
 def length(vector: Array) -> Array:
-    """(…, 1) the length of (…, n); many times quicker than NumPy's, which serves any norm."""
+    """Return the length (…, 1) of vectors (…, n); much faster than NumPy's general norm."""
     return np.sqrt(np.add.reduce(vector * vector, axis=-1, keepdims=True))
 
 
 def unit(quaternion: Array) -> Array:
-    """(…, 4) the quaternion at length one; (0, 0, 0, 1) for the zero quaternion."""
+    """Normalise a quaternion (…, 4); (0, 0, 0, 1) for the zero quaternion."""
     with np.errstate(over="ignore"):
         size = length(quaternion)
     if not (np.isfinite(size).all() and size.all()):  # their squares are out of range
@@ -34,7 +34,7 @@ def unit(quaternion: Array) -> Array:
 
 
 def cross(a: Array, b: Array) -> Array:
-    """(…, 3) a × b; for single vectors many times quicker than NumPy's, which serves any axis."""
+    """Return a × b (…, 3); much faster than NumPy's for single vectors."""
     x, y, z, u, v, w = a[..., 0], a[..., 1], a[..., 2], b[..., 0], b[..., 1], b[..., 2]
     result = np.empty(np.broadcast_shapes(a.shape, b.shape))
     result[..., 0], result[..., 1], result[..., 2] = y * w - z * v, z * u - x * w, x * v - y * u
@@ -42,21 +42,21 @@ def cross(a: Array, b: Array) -> Array:
 
 
 def product(p: Array, q: Array) -> Array:
-    """(…, 4) p ⊗ q."""
+    """Return p ⊗ q (…, 4)."""
     pv, pw, qv, qw = p[..., :3], p[..., 3:], q[..., :3], q[..., 3:]
     vector = pw * qv + qw * pv + cross(pv, qv)
     return np.concatenate([vector, pw * qw - np.sum(pv * qv, axis=-1, keepdims=True)], axis=-1)
 
 
 def exponential(rotation: Array) -> Array:
-    """(…, 4) quaternion of a rotation vector (…, 3), rad."""
+    """Return the quaternion (…, 4) of a rotation vector (…, 3), rad."""
     half = 0.5 * length(rotation)
     # sin(h)/(2h) = np.sinc(h/π)/2
     return np.concatenate([0.5 * np.sinc(half / np.pi) * rotation, np.cos(half)], axis=-1)
 
 
 def logarithm(quaternion: Array) -> Array:
-    """(…, 3) rotation vector (rad, length at most π) of a quaternion."""
+    """Return the rotation vector (…, 3) of a quaternion, rad, of length at most π."""
     q = np.where(quaternion[..., 3:] < 0.0, -quaternion, quaternion)
     sine, w = length(q[..., :3]), q[..., 3:]
     angle = 2.0 * np.arctan2(sine, w)
@@ -68,35 +68,35 @@ def logarithm(quaternion: Array) -> Array:
 
 
 def rotated(quaternion: Array, vector: Array) -> Array:
-    """(…, 3) R(q) vector."""
+    """Rotate a vector by a quaternion: R(q) vector, (…, 3)."""
     u, w = quaternion[..., :3], quaternion[..., 3:]
     t = 2.0 * cross(u, vector)
     return vector + w * t + cross(u, t)
 
 
 def conjugate(quaternion: Array) -> Array:
-    """(…, 4) the inverse rotation."""
+    """Return the quaternion (…, 4) of the inverse rotation."""
     return quaternion * np.array([-1.0, -1.0, -1.0, 1.0])
 
 
 def moved(quaternion: Array, turn: Array) -> Array:
-    """(…, 4) after the rotation vector `turn` (…, 3) in b's axes, at length one."""
+    """Return the unit quaternion (…, 4) after a rotation by the rotation vector `turn` (…, 3) in b's axes."""
     return unit(product(quaternion, exponential(turn)))
 
 
 def between(q0: Array, q1: Array) -> Array:
-    """(…, 3) rotation vector, in b's axes, that takes q0 to q1."""
+    """Return the rotation vector (…, 3), in b's axes, that takes q0 to q1."""
     return logarithm(product(conjugate(unit(q0)), unit(q1)))
 
 
 def joined(first: Array, second: Array) -> Array:
-    """Two parts of coordinates one behind the other."""
+    """Concatenate two parts of coordinates along the last axis."""
     return np.concatenate([first, second], axis=-1)
 
 
 def swept(turn: Array, shift: Array) -> Array:
-    """(…, 3) way of b's origin, in its first axes, on the screw with rotation vector `turn` and velocity times time
-    `shift`: V v with V = 1 + (1 − cos φ)/φ² [ω]× + (φ − sin φ)/φ³ [ω]×²."""
+    """Return the displacement (…, 3) of b's origin, in its first axes, on the screw with rotation vector `turn` and
+    velocity times time `shift`: V v with V = 1 + (1 − cos φ)/φ² [ω]× + (φ − sin φ)/φ³ [ω]×²."""
     angle = length(turn)
     small = angle < SERIES_ANGLE
     safe = np.where(small, 1.0, angle)
@@ -107,8 +107,8 @@ def swept(turn: Array, shift: Array) -> Array:
 
 
 def unswept(turn: Array, shift: Array) -> Array:
-    """(…, 3) velocity times time that leads along the way `shift`:
-    V⁻¹ v with V⁻¹ = 1 − [ω]×/2 + (1 − (φ/2) cot(φ/2))/φ² [ω]×²."""
+    """Return the velocity times time (…, 3) that gives the displacement `shift`, the inverse of `swept`: V⁻¹ v with V⁻¹
+    = 1 − [ω]×/2 + (1 − (φ/2) cot(φ/2))/φ² [ω]×²."""
     angle = length(turn)
     small = angle < SERIES_ANGLE
     safe = np.where(small, 1.0, angle)

@@ -1,4 +1,4 @@
-"""A joint met from its child side."""
+"""Joint traversed from its child side."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.spatial.scalar import Scalar
 
 @dataclass(frozen=True)
 class Reversed:
-    """The motion of a relative to b, with the coordinates of b relative to a.
+    """Joint that gives the motion of a relative to b, with the coordinates of b relative to a.
 
     X_ba = X_ab⁻¹; V of a in b, in a's axes = −X_ab V_ab, whose rate is −X_ab (Ṡ v) since V_ab × V_ab = 0.
     """

@@ -1,4 +1,4 @@
-"""Revolute joints."""
+"""Revolute joint."""
 
 from __future__ import annotations
 

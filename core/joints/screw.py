@@ -1,4 +1,4 @@
-"""Screw joints."""
+"""Screw joint."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TURN = 2.0 * math.pi
 
 @dataclass(frozen=True)
 class Screw(SteadyKind):
-    """Rotation about z by q with a translation of `advance` · q along z."""
+    """Rotation about z by q, coupled to a translation of `advance` · q along z."""
 
     advance: Scalar
     """Advance per radian, m/rad."""
@@ -46,7 +46,7 @@ class Screw(SteadyKind):
         return (Motion(Z, Vector3(0.0, 0.0, self.advance)),)
 
     def residual(self, X_ab: Pose) -> list[Scalar]:
-        """Advance and angle agree, at whatever number of turns."""
+        """Return residuals that vanish where advance and angle agree, up to whole turns."""
         value = apply("atan2", X_ab.rotation.y.x, X_ab.rotation.x.x)
         gap = minus(X_ab.position.z, times(self.advance, value))
         turn = times(TURN, self.advance)
@@ -54,7 +54,7 @@ class Screw(SteadyKind):
         return [*on_axis(X_ab), *parallel(X_ab.rotation), minus(gap, times(whole, turn))]
 
     def measure(self, X_ab: Pose) -> Measured:
-        """The advance tells the whole turns."""
+        """Return the angle; the advance determines the number of whole turns."""
         value, wrench = angle(X_ab)
         if is_zero(self.advance):
             return Measured((value,), (wrench,))

@@ -1,4 +1,4 @@
-"""Spherical joints."""
+"""Spherical joint."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Spherical(SteadyKind):
-    """Any rotation: quaternion x, y, z, w; speeds are the angular velocity in b's axes."""
+    """Any rotation about a point: quaternion x, y, z, w; speeds are the angular velocity in b's axes."""
 
     name, title = "spherical", "Spherical"
     help = "Turns in any way about its point."

@@ -1,4 +1,4 @@
-"""A kind of joint is tried before it is taken in: its members must tell the same motion."""
+"""Consistency check of a joint kind before it is registered: its members must describe the same motion."""
 
 from __future__ import annotations
 
@@ -15,24 +15,25 @@ from core.spatial.pose import Pose
 Array = NDArray[np.float64]
 
 AXIS, SECOND_AXIS, PITCH = (0.3, -0.5, 0.8), (0.9, 0.2, 0.4), 0.07
-"""The document that the tried joint is read from."""
+"""Axis, second axis and pitch of the joint that is checked."""
 REACH = {"angular_velocity": 0.5, "velocity": 0.1}
-"""How far from its neutral position it is tried, by dimensions of its speeds: rad, m; others: `OTHER_REACH`."""
+"""Largest displacement from the neutral position in the check, by dimension of the speeds: rad, m; others:
+`OTHER_REACH`."""
 OTHER_REACH = 0.5
 POSES = 4
 TRIAL_STEP = 1e-5
 EXACT_TOLERANCE = 1e-9
-"""Of what is compared as it is (1, rad, m)."""
+"""Tolerance of direct comparisons (1, rad, m)."""
 DIFFERENCE_TOLERANCE = 1e-6
-"""Of what is compared with differences over `TRIAL_STEP`."""
+"""Tolerance of comparisons with finite differences over `TRIAL_STEP`."""
 RANK_TOLERANCE = 1e-6
-"""Smallest singular value of independent columns."""
+"""Smallest singular value at which columns count as independent."""
 
 
 def check_joint_kind(kind: type[JointKind]) -> None:
-    """Raises KindError where members contradict each other, or fail: the pose at the neutral coordinates is none at
-    all, rotations are rotations, columns are independent and the derivatives of the pose, the bias their rate, and
-    what is measured the coordinates."""
+    """Check a joint kind; raises KindError where its members fail or contradict each other. The pose at the neutral
+    coordinates must be the identity, rotations must be orthogonal, columns independent and the derivatives of the pose,
+    the bias their rate, and the measured coordinates equal to q."""
     trial = _Trial(kind)
     trial.neutral()
     rng = np.random.default_rng(1)
@@ -51,70 +52,74 @@ class _Trial:
         raise KindError(f"The joint kind '{self.kind.name}' is refused: {what}", remedy=remedy)
 
     def asked(self, member: str, ask: Callable[[], Any], where: str = "") -> Any:
-        """What a member says."""
+        """Call a member of the kind, turning its exceptions into a KindError."""
         try:
             return ask()
         except Exception as error:
             self.refuse(
                 f"its '{member}' fails{where} ({type(error).__name__}: {error}).",
-                "Compute with kinetostat.scalar and kinetostat.spatial, which take numbers and symbols alike.",
+                "Use the functions of kinetostat.scalar and kinetostat.spatial, which work for numbers and symbols.",
             )
 
     def pose(self, q: Array) -> Array:
-        """(4, 4), checked."""
-        where = f" at q = {_shown(q)}"
+        """Return the pose matrix (4, 4), checked."""
+        where = f" at q = {_text_of_coordinates(q)}"
         X = self.asked("pose", lambda: _matrix(self.law.pose(q.tolist())), where)
         R = X[:3, :3]
         if not np.isfinite(X).all() or np.abs(R @ R.T - np.eye(3)).max() > EXACT_TOLERANCE or np.linalg.det(R) < 0.0:
-            self.refuse(f"its pose{where} has no rotation matrix.", "Make it of rotations about axes.")
+            self.refuse(f"its pose{where} contains no valid rotation matrix.", "Compose it of rotations about axes.")
         return X
 
     def neutral(self) -> None:
-        """Frames a and b coincide."""
+        """Check that frames a and b coincide at the neutral coordinates."""
         q = np.array(self.kind.neutral, dtype=float)
         if np.abs(self.pose(q) - np.eye(4)).max() > EXACT_TOLERANCE:
             self.refuse(
-                f"at its neutral coordinates {_shown(q)} frame b does not coincide with frame a.",
-                "Measure its coordinates from the position in which they do.",
+                f"at its neutral coordinates {_text_of_coordinates(q)} frame b does not coincide with frame a.",
+                "Define the neutral coordinates as those at which the frames coincide.",
             )
 
     def at(self, q: Array, v: Array) -> None:
-        """The members at a state."""
-        kind, law, where = self.kind, self.law, f" at q = {_shown(q)}"
+        """Check the members at a state (q, v)."""
+        kind, law, where = self.kind, self.law, f" at q = {_text_of_coordinates(q)}"
         S = self.columns(q)
         if kind.nv and np.linalg.svd(S, compute_uv=False)[-1] < RANK_TOLERANCE:
             self.refuse(
-                f"its {kind.nv} speeds{where} do not move it in {kind.nv} ways.", "Give each coordinate its own motion."
+                f"its {kind.nv} speeds{where} give zero or linearly dependent motions.",
+                "Give each speed an independent column of 'subspace'.",
             )
         X = self.pose(q)
         ahead, behind = (self.pose(kind.moved(q, step * v)) for step in (TRIAL_STEP, -TRIAL_STEP))
         rate = np.linalg.inv(X) @ (ahead - behind) / (2.0 * TRIAL_STEP)
         self.compare("subspace", S @ v, [rate[2, 1], rate[0, 2], rate[1, 0], *rate[:3, 3]], where)
         ahead, behind = (self.columns(kind.moved(q, step * v)) for step in (TRIAL_STEP, -TRIAL_STEP))
-        bias = self.asked("bias", lambda: _six(law.bias(q.tolist(), v.tolist())), where)
+        bias = self.asked("bias", lambda: _six_components(law.bias(q.tolist(), v.tolist())), where)
         self.compare("bias", bias, (ahead - behind) @ v / (2.0 * TRIAL_STEP), where)
         found = self.asked("measure", lambda: np.array(law.measure(law.pose(q.tolist())).values, dtype=float), where)
         self.compare("measure", kind.between(found, q), np.zeros(kind.nv), where)
         if kind.closes_loops:
             rows = self.asked("residual", lambda: np.array(law.residual(law.pose(q.tolist())), dtype=float), where)
             if len(rows) != kind.constraints:
-                self.refuse(f"its 'residual' has {len(rows)} rows.", f"Give {kind.constraints}, six less its speeds.")
+                self.refuse(
+                    f"its 'residual' has {len(rows)} rows.",
+                    f"Return {kind.constraints}: six minus the number of speeds.",
+                )
             self.compare("residual", rows, np.zeros(len(rows)), where)
 
     def columns(self, q: Array) -> Array:
-        """(6, nv)"""
-        found = self.asked("subspace", lambda: self.law.subspace(q.tolist()), f" at q = {_shown(q)}")
+        """Return the motion subspace (6, nv)."""
+        found = self.asked("subspace", lambda: self.law.subspace(q.tolist()), f" at q = {_text_of_coordinates(q)}")
         if len(found) != self.kind.nv:
-            self.refuse(f"its 'subspace' has {len(found)} columns.", f"Give one per speed: {self.kind.nv}.")
-        return np.array([_six(column) for column in found]).reshape(-1, 6).T
+            self.refuse(f"its 'subspace' has {len(found)} columns.", f"Return one per speed: {self.kind.nv}.")
+        return np.array([_six_components(column) for column in found]).reshape(-1, 6).T
 
     def compare(self, member: str, found: Any, expected: Any, where: str) -> None:
-        """Refuse a member that differs from what the poses say."""
+        """Refuse a member whose values differ from those derived from the poses."""
         if np.abs(np.asarray(found, dtype=float) - np.asarray(expected)).max(initial=0.0) > DIFFERENCE_TOLERANCE:
-            self.refuse(f"its '{member}'{where} does not fit its poses.", f"Correct '{member}' or 'pose'.")
+            self.refuse(f"its '{member}'{where} contradicts its 'pose'.", f"Correct '{member}' or 'pose'.")
 
 
-def _six(pair: Any) -> Array:
+def _six_components(pair: Any) -> Array:
     return np.array([x for part in pair for x in part], dtype=float)
 
 
@@ -124,5 +129,5 @@ def _matrix(X: Pose) -> Array:
     return out
 
 
-def _shown(q: Array) -> str:
+def _text_of_coordinates(q: Array) -> str:
     return ", ".join(f"{x:.3g}" for x in q)

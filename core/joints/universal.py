@@ -1,4 +1,4 @@
-"""Universal joints."""
+"""Universal joint."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from core.spatial.vector import ZERO, Vector3, Z
 
 @dataclass(frozen=True)
 class Universal(JointKind):
-    """Rotation about a's z, then about b's `second` axis."""
+    """Rotation about a's z axis, then about b's `second` axis."""
 
     second: Vector3
     """Unit vector of the second axis in a at q = 0."""
@@ -48,12 +48,13 @@ class Universal(JointKind):
         return turning(first.cross(self.second).scaled(times(v[0], v[1])))
 
     def residual(self, X_ab: Pose) -> list[Scalar]:
-        """The angle between a's axis and b's second axis stays: z · R e = z · e."""
+        """Return the residual of the constant angle between a's axis and b's second axis: z · R e = z · e."""
         second = X_ab.rotation.act(self.second)
         return [*coincident(X_ab), minus(second.dot(Z), self.second.z)]
 
     def measure(self, X_ab: Pose) -> Measured:
-        """R = Rz(q₁) R(e, q₂) takes e to Rz(q₁) e, and R(e, q₂) z = Rz(q₁)ᵀ R z. ω = z q̇₁ + e′ q̇₂, e′ = R e."""
+        """Return the two angles: R = Rz(q₁) R(e, q₂) takes e to Rz(q₁) e, and R(e, q₂) z = Rz(q₁)ᵀ R z. ω = z q̇₁ + e′
+        q̇₂, e′ = R e."""
         R = X_ab.rotation
         second = R.act(self.second)
         first_angle = _turned_about(Z, self.second, second)
@@ -73,6 +74,6 @@ class Universal(JointKind):
 
 
 def _turned_about(e: Vector3, start: Vector3, end: Vector3) -> Scalar:
-    """Angle about the unit vector e from one vector to another."""
+    """Return the angle about the unit vector e from one vector to another."""
     start, end = (v - e.scaled(e.dot(v)) for v in (start, end))
     return apply("atan2", e.dot(start.cross(end)), start.dot(end))

@@ -1,4 +1,4 @@
-"""Joints of a kind that nobody here knows."""
+"""Placeholder for joints of an unknown kind."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from core.spatial.scalar import Scalar
 
 @dataclass(frozen=True)
 class UnknownJoint(SteadyKind):
-    """Stands in for such a kind where a machine is only shown and edited: nothing moves in it. It is no member of the
-    family, and no mechanism is made with it."""
+    """Placeholder for a joint of an unknown kind in a model that is only displayed and edited; it does not move. It is
+    not among the joint kinds, and no mechanism can be built with it."""
 
     name, title = "", "Unknown kind"
     help = "How it moves is known to a package that is not here."

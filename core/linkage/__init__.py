@@ -1,4 +1,4 @@
-"""Linkages as people draw them, pivot to pivot in a plane: verbs Model → Model on plain values.
+"""Planar linkages drawn from pivot to pivot: editing functions Model → Model on plain values.
 
 The tool Draw calls only these; what they make is the ordinary document. Lengths in m, angles in rad; a length may be a
 formula. Points are (u, v) of a plane, names of pins, links and frames, or `On(body, point)`.

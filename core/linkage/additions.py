@@ -1,4 +1,4 @@
-"""What is put on links that are drawn: gear pairs, masses, springs, tracer points, motors."""
+"""Additions to drawn links: gear pairs, masses, springs, tracer points, motors."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from core.model.fields import Value
 from core.model.parameters import value_of
 
 TEETH = 20.0
-"""Of the smaller wheel, where only a ratio is given."""
+"""Number of teeth of the smaller gear if only a ratio is given."""
 RIM = 1.1
-"""Outer radius of a ring over its pitch radius."""
+"""Outer radius of a ring gear relative to its pitch radius."""
 FACE = 3.0
-"""Width of a wheel in radii of the bars."""
+"""Face width of a gear in radii of the bars."""
 STROKE = 0.25
-"""Amplitude of a driven guide as a share of its distance from zero."""
+"""Amplitude of a driven slider, relative to its distance from zero."""
 
 
 # ------------------------------------------------------------------------------- gears
 
 
-class _Wheel(NamedTuple):
-    """A body that turns in a carrier. sign : of its angle in the carrier as the joint counts it"""
+class _GearBody(NamedTuple):
+    """A gear body that turns in a carrier. sign : sense of its angle relative to the joint's coordinate"""
 
     joint: Joint
     body: str
@@ -47,7 +47,7 @@ def gears(
     plane: Plane = XZ,
     poses: Poses | None = None,
 ) -> Model:
-    """The model with two wheels that mesh, on two pins (by name) that one body carries; their pitch circles touch.
+    """Add two meshing gears on two named pins that one body carries; their pitch circles touch.
 
     ratio : speed of the second wheel over that of the first, both seen from the carrier: negative of outer, positive of
     inner meshes; or the numbers of teeth (z1, z2), one of them negative for an inner mesh
@@ -56,14 +56,14 @@ def gears(
     a, b = drawing.pin(first), drawing.pin(second)
     distance = math.dist(a.point, b.point)
     if distance < SAME_PLACE:
-        raise ModelError("Both pins are at the same point.", remedy="Choose two pins apart from each other.")
-    share, teeth = _ratio(ratio)
-    model, one, other = _meshing(model, drawing, a, b)
-    radii = _radii(distance, share)
+        raise ModelError("Both pins are at the same point.", remedy="Choose two separate pins.")
+    share, teeth = _ratio_and_teeth(ratio)
+    model, one, other = _meshing_gears(model, drawing, a, b)
+    radii = _pitch_radii(distance, share)
     for wheel, pin, radius, count in ((one, a, radii[0], teeth[0]), (other, b, radii[1], teeth[1])):
         ring = share > 0.0 and radius == max(radii)
-        model = _with_wheel(model, drawing, wheel, pin.point, _wheel_shape(model, radius, count, ring))
-    at = [_coordinate(drawing, model.find("joints", wheel.joint.name)) for wheel in (one, other)]
+        model = _with_gear(model, drawing, wheel, pin.point, _gear_shape(model, radius, count, ring))
+    at = [_drawn_angle(drawing, model.find("joints", wheel.joint.name)) for wheel in (one, other)]
     along = share * one.sign * other.sign
     return add(
         model,
@@ -78,17 +78,19 @@ def gears(
     )
 
 
-def _ratio(given: float | tuple[float, float]) -> tuple[float, tuple[float, float]]:
-    """Speed of the second wheel over that of the first, and both numbers of teeth."""
+def _ratio_and_teeth(given: float | tuple[float, float]) -> tuple[float, tuple[float, float]]:
+    """Speed of the second gear over that of the first, and both numbers of teeth."""
     if isinstance(given, tuple):
         first, second = map(float, given)
         if not first or not second:
-            raise ModelError("A wheel has teeth.", where="ratio", remedy="Give two numbers other than zero.")
+            raise ModelError(
+                "A number of teeth cannot be zero.", where="ratio", remedy="Give two numbers other than zero."
+            )
         return -first / second, (abs(first), abs(second))
     ratio = float(given)
     if not math.isfinite(ratio) or ratio in (0.0, 1.0):
         raise ModelError(
-            f"No two wheels on pins apart have the ratio {ratio:g}.",
+            f"Two gears on separate pins cannot have the ratio {ratio:g}.",
             where="ratio",
             remedy="Give a negative one for an outer mesh, a positive one other than 1 for an inner mesh.",
         )
@@ -96,27 +98,27 @@ def _ratio(given: float | tuple[float, float]) -> tuple[float, tuple[float, floa
     return ratio, (TEETH * slow * abs(ratio) / max(1.0, abs(ratio)), TEETH * slow / max(1.0, abs(ratio)))
 
 
-def _radii(distance: float, ratio: float) -> tuple[float, float]:
-    """Of the pitch circles: r1 / r2 = |ratio|; their sum, or difference of an inner mesh, is the distance."""
+def _pitch_radii(distance: float, ratio: float) -> tuple[float, float]:
+    """Radii of the pitch circles: r1 / r2 = |ratio|; their sum, or difference for an internal mesh, is the distance."""
     second = distance / (1.0 - ratio) if ratio < 1.0 else distance / (ratio - 1.0)
     return abs(ratio) * second, second
 
 
-def _meshing(model: Model, drawing: Drawing, a: Pin, b: Pin) -> tuple[Model, _Wheel, _Wheel]:
-    """The two wheels: bodies that turn in one carrier. A wheel that turns on the ground about a pin of the carrier is
-    hung on the carrier there, which moves the same."""
+def _meshing_gears(model: Model, drawing: Drawing, a: Pin, b: Pin) -> tuple[Model, _GearBody, _GearBody]:
+    """The two gear bodies, which turn in one carrier. A gear on the ground, coaxial with a pin of the carrier, is
+    attached to the carrier instead, with the same motion."""
     used = {name for each in model.constraints for name in each.joints} | {d.joint for d in model.drivers}
     choices = [
         (pair, grounded, used_before)
         for one in drawing.pins_at(a.point)
         for other in drawing.pins_at(b.point)
-        for pair in _pairs(model, one.joint, other.joint)
+        for pair in _gear_pairs(model, one.joint, other.joint)
         for grounded in [carrier_of(model, drawing.plane.parent) in (pair[0].body, pair[1].body)]
         for used_before in [sum(wheel.joint.name in used for wheel in pair)]
     ]
     choices = [each for each in choices if each[2] < 2]
     moving = [each for each in choices if not each[1]]
-    if not moving and (hung := _hung(model, drawing, a, b, used)) is not None:
+    if not moving and (hung := _with_gear_on_carrier(model, drawing, a, b, used)) is not None:
         return hung
     if not choices:
         raise ModelError(
@@ -127,32 +129,42 @@ def _meshing(model: Model, drawing: Drawing, a: Pin, b: Pin) -> tuple[Model, _Wh
     return model, pair[0], pair[1]
 
 
-def _pairs(model: Model, one: Joint, other: Joint) -> list[tuple[_Wheel, _Wheel]]:
+def _gear_pairs(model: Model, one: Joint, other: Joint) -> list[tuple[_GearBody, _GearBody]]:
     if one == other:
         return []
     return [
         (first, second)
-        for first in _sides(model, one)
-        for second in _sides(model, other)
+        for first in _joint_sides(model, one)
+        for second in _joint_sides(model, other)
         if first.carrier == second.carrier and first.body != second.body
     ]
 
 
-def _sides(model: Model, joint: Joint) -> tuple[_Wheel, _Wheel]:
+def _joint_sides(model: Model, joint: Joint) -> tuple[_GearBody, _GearBody]:
     parent, child = carrier_of(model, joint.parent), carrier_of(model, joint.child)
-    return _Wheel(joint, child, parent, 1.0), _Wheel(joint, parent, child, -1.0)
+    return _GearBody(joint, child, parent, 1.0), _GearBody(joint, parent, child, -1.0)
 
 
-def _hung(model: Model, drawing: Drawing, a: Pin, b: Pin, used: set[str]) -> tuple[Model, _Wheel, _Wheel] | None:
-    """A wheel on the ground, coaxial with a pin of the carrier, hung on the carrier; None if there is none."""
+def _with_gear_on_carrier(
+    model: Model, drawing: Drawing, a: Pin, b: Pin, used: set[str]
+) -> tuple[Model, _GearBody, _GearBody] | None:
+    """The model with a ground gear that is coaxial with a pin of the carrier attached to the carrier; None if there is
+    none."""
     stands = carrier_of(model, drawing.plane.parent)
     for near, far, swapped in ((a, b, False), (b, a, True)):
         here = [each.joint for each in drawing.pins_at(near.point)]
         there = [each.joint for each in drawing.pins_at(far.point)]
         for planet in there:
-            arm = next((each for each in here if _on(model, each, stands) and each.child == planet.parent), None)
+            arm = next(
+                (each for each in here if _joint_is_on_body(model, each, stands) and each.child == planet.parent), None
+            )
             wheel = next(
-                (each for each in here if _on(model, each, stands) and each not in (arm, planet) and each.rest), None
+                (
+                    each
+                    for each in here
+                    if _joint_is_on_body(model, each, stands) and each not in (arm, planet) and each.rest
+                ),
+                None,
             )
             if arm is None or wheel is None or wheel.name in used:
                 continue
@@ -160,24 +172,24 @@ def _hung(model: Model, drawing: Drawing, a: Pin, b: Pin, used: set[str]) -> tup
             moved = dataclasses.replace(
                 wheel, parent=arm.child, a=arm.b, axis=drawing.plane.normal, rest=(written(turned),)
             )
-            pair = _sides(model, moved)[0], _sides(model, planet)[0]
+            pair = _joint_sides(model, moved)[0], _joint_sides(model, planet)[0]
             return replace(model, wheel, moved), *(pair[::-1] if swapped else pair)
     return None
 
 
-def _on(model: Model, joint: Joint, body: str) -> bool:
+def _joint_is_on_body(model: Model, joint: Joint, body: str) -> bool:
     return carrier_of(model, joint.parent) == body
 
 
-def _coordinate(drawing: Drawing, joint: Joint) -> float:
-    """The angle of a pin as it is drawn."""
+def _drawn_angle(drawing: Drawing, joint: Joint) -> float:
+    """Drawn angle of a pin."""
     if joint.rest:
         return drawing.number(joint.rest[0])
     return math.remainder(drawing.angle(joint.child) - drawing.angle(joint.parent), 2.0 * math.pi)
 
 
-def _wheel_shape(model: Model, radius: float, teeth: float, ring: bool) -> Shape:
-    """A gearwheel; of an inner mesh the larger one is a ring."""
+def _gear_shape(model: Model, radius: float, teeth: float, ring: bool) -> Shape:
+    """Shape of a gear; the larger one of an internal mesh is a ring."""
     thick = thickness(model, radius)
     width = written(FACE * thick)
     if ring:
@@ -186,10 +198,10 @@ def _wheel_shape(model: Model, radius: float, teeth: float, ring: bool) -> Shape
     return Gearwheel(radius=written(radius), teeth=written(teeth), width=width, bore=bore)
 
 
-def _with_wheel(model: Model, drawing: Drawing, wheel: _Wheel, point: Point, shape: Shape) -> Model:
-    """The model with a wheel on a body, about a pin; on the ground it is a body of its own, fixed there."""
+def _with_gear(model: Model, drawing: Drawing, wheel: _GearBody, point: Point, shape: Shape) -> Model:
+    """Add a gear to a body, about a pin; a ground gear is a separate body fixed to the ground."""
     if wheel.body == WORLD:
-        return _fixed_wheel(model, drawing, point, shape)
+        return _with_fixed_gear(model, drawing, point, shape)
     place = drawing.place(On(wheel.body, point))
     shape = dataclasses.replace(shape, pose=Pose(position=place.position, rotation=drawing.plane.upright))
     body = model.find("bodies", wheel.body)
@@ -198,7 +210,7 @@ def _with_wheel(model: Model, drawing: Drawing, wheel: _Wheel, point: Point, sha
     return replace(model, body, dataclasses.replace(body, shapes=(*body.shapes, shape)))
 
 
-def _fixed_wheel(model: Model, drawing: Drawing, point: Point, shape: Shape) -> Model:
+def _with_fixed_gear(model: Model, drawing: Drawing, point: Point, shape: Shape) -> Model:
     place = drawing.place(point)
     name = unused_name(model, "bodies", "wheel1")
     shape = dataclasses.replace(shape, pose=Pose(rotation=drawing.plane.upright))
@@ -211,12 +223,12 @@ def _fixed_wheel(model: Model, drawing: Drawing, point: Point, shape: Shape) -> 
 
 
 def mass_point(model: Model, at: End, mass: Value, *, plane: Plane = XZ, poses: Poses | None = None) -> Model:
-    """The model with a mass (kg) without extent, fixed to a link at a pin, free end or point of it."""
+    """Add a point mass (kg), fixed to a link at a pin, free end or point."""
     drawing = Drawing(model, plane, poses)
     number = float(value_of(mass, drawing.values, "mass"))
     if not number > 0.0:
-        raise ModelError(f"A mass of {number:g} kg moves nothing.", where="mass", remedy="Give a mass above zero.")
-    place = _on_a_link(drawing, at)
+        raise ModelError(f"A mass of {number:g} kg is not possible.", where="mass", remedy="Give a mass above zero.")
+    place = _place_on_link(drawing, at)
     name = unused_name(model, "bodies", "mass1")
     radius = written(2.0 * thickness(model, 0.1))
     model = add(model, Body(name=name, mass=mass, shapes=(Sphere(radius=radius),)))
@@ -231,12 +243,12 @@ def mass_point(model: Model, at: End, mass: Value, *, plane: Plane = XZ, poses: 
 
 
 def spring(model: Model, a: End, b: End, *, plane: Plane = XZ, poses: Poses | None = None) -> Model:
-    """The model with a spring and damper between two points, slack as it is drawn."""
+    """Add a spring and damper between two points, with the drawn distance as rest length."""
     drawing = Drawing(model, plane, poses)
     places = [drawing.place(end) for end in (a, b)]
     distance = math.dist(*(drawing.point(place) for place in places))
     if distance < SAME_PLACE:
-        raise ModelError("Both ends of the spring are at the same point.", remedy="Choose two points apart.")
+        raise ModelError("Both ends of the spring are at the same point.", remedy="Choose two separate points.")
     names = []
     for end, place in zip((a, b), places, strict=True):
         if isinstance(end, str) and any(frame.name == end for frame in model.frames):
@@ -249,13 +261,13 @@ def spring(model: Model, a: End, b: End, *, plane: Plane = XZ, poses: Poses | No
 
 
 def tracer(model: Model, body: str, point: Point, *, plane: Plane = XZ, poses: Poses | None = None) -> Model:
-    """The model with a named point of a link, whose path can be seen."""
-    place = _on_a_link(Drawing(model, plane, poses), On(body, point))
+    """Add a named point of a link whose path can be shown."""
+    place = _place_on_link(Drawing(model, plane, poses), On(body, point))
     name = unused_name(model, "frames", "P1")
     return add(model, Frame(name=name, parent=place.owner, pose=Pose(position=place.position)))
 
 
-def _on_a_link(drawing: Drawing, end: End) -> Place:
+def _place_on_link(drawing: Drawing, end: End) -> Place:
     place = drawing.place(end)
     if carrier_of(drawing.model, place.owner) == WORLD:
         if isinstance(end, str) and (joint := next((j for j in drawing.model.joints if j.name == end), None)):
@@ -268,8 +280,8 @@ def _on_a_link(drawing: Drawing, end: End) -> Place:
 
 
 def motor(model: Model, joint: str, *, poses: Poses | None = None, plane: Plane = XZ) -> Model:
-    """The model with a motor in a pin (a turn a second) or guide (to and fro once a second), from where it is drawn; if
-    it has one, without it."""
+    """Add a motor to a pin (one turn per second) or slider (one stroke back and forth per second), starting from the
+    drawn position; an existing motor is removed instead."""
     found = model.joint(joint)
     driven = [driver for driver in model.drivers if driver.joint == joint]
     for driver in driven:
@@ -277,8 +289,8 @@ def motor(model: Model, joint: str, *, poses: Poses | None = None, plane: Plane 
     if driven:
         return model
     if not (found.info.is_hinge() or found.info.is_slider()):
-        raise ModelError(f"A {found.kind} joint takes no motor.", remedy="Choose a pin or a guide.")
-    start = _start(model, found, plane, poses)
+        raise ModelError(f"A {found.kind} joint cannot have a motor.", remedy="Choose a pin or a guide.")
+    start = _drawn_value(model, found, plane, poses)
     motion = "2*pi*t"
     if found.info.is_slider():
         motion = f"{written(float(f'{STROKE * abs(start) or 0.05:.0e}')):g}*sin(2*pi*t)"
@@ -286,8 +298,8 @@ def motor(model: Model, joint: str, *, poses: Poses | None = None, plane: Plane 
     return add(model, Driver(name=unused_name(model, "drivers", f"{joint}_motor"), joint=joint, function=function))
 
 
-def _start(model: Model, joint: Joint, plane: Plane, poses: Poses | None) -> float:
-    """Where a joint is drawn: its rest, or, of one that closes a loop, what it measures then."""
+def _drawn_value(model: Model, joint: Joint, plane: Plane, poses: Poses | None) -> float:
+    """Drawn value of a joint: its reference value, or the measured one for a loop-closing joint."""
     if joint.rest:
         return float(value_of(joint.rest[0], model.values()))
     from core.mechanism import Mechanism

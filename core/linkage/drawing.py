@@ -1,4 +1,4 @@
-"""What of a machine is seen in a working plane: pins, guides, points and free ends, where they stand now."""
+"""View of a machine in a working plane: pins, guides, points and free ends with their present positions."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from core.model.parameters import value_of
 Array = NDArray[np.float64]
 
 PARALLEL = 1e-6
-"""Sine of the angle up to which an axis counts as the normal of the plane, or as lying in it."""
+"""Sine of the angle up to which an axis counts as normal to the plane, or as lying in it."""
 SAME_PLACE = 1e-9
-"""Distance in m below which two points are one."""
+"""Distance, m, below which two points coincide."""
 
 
 class Place(NamedTuple):
-    """A point of a body or frame: where a pin can be."""
+    """A point of a body or frame at which a pin can be placed."""
 
     owner: str
     position: Vector = (0.0, 0.0, 0.0)
-    """In the owner's axes, m."""
+    """Position in the owner's axes, m."""
 
 
 class On(NamedTuple):
@@ -42,30 +42,31 @@ class On(NamedTuple):
 
 
 def ground(u: float, v: float) -> On:
-    """A point of the plane that belongs to what the plane stands on."""
+    """A point of the plane that belongs to the plane's parent body."""
     return On("", (u, v))
 
 
 End = str | Point | On
-"""Where something begins or ends: a pin, frame or body by name (a link: its far end), a new point, or one of a body."""
+"""Start or end of a drawn element: a pin, frame or body by name (for a link its far end), a new point, or a point of a
+body."""
 
 
 @dataclass(frozen=True)
 class Pin:
-    """A joint that turns about the normal."""
+    """A revolute joint about the plane's normal."""
 
     joint: Joint
     point: Point
 
     @property
     def name(self) -> str:
-        """That of the joint."""
+        """Name of the joint."""
         return self.joint.name
 
 
 @dataclass(frozen=True)
 class Guide:
-    """A joint that slides in the plane. angle : of its direction, rad"""
+    """A prismatic joint in the plane. angle : of its direction, rad"""
 
     joint: Joint
     point: Point
@@ -73,7 +74,7 @@ class Guide:
 
 
 class Bar(NamedTuple):
-    """A link as it is drawn, along its first axis. start, end : in the plane; length : as the document has it"""
+    """A drawn link along its first axis. start, end : in the plane; length : field value in the document"""
 
     body: str
     start: Point
@@ -82,7 +83,7 @@ class Bar(NamedTuple):
 
 
 class Drawing:
-    """A machine in a working plane, at rest if no poses are given.
+    """View of a machine in a working plane, in its reference configuration if no poses are given.
 
     poses : (4, 4) world ← body or frame, by name
     """
@@ -93,20 +94,21 @@ class Drawing:
 
     @cached_property
     def poses(self) -> Mapping[str, Array]:
-        """(4, 4) world ← every body and frame, by name."""
+        """(4, 4) world pose of every body and frame, by name."""
         return {WORLD: np.eye(4), **(standing(self.model) if self._poses is None else self._poses)}
 
     @cached_property
     def values(self) -> Mapping[str, float]:
-        """The parameters."""
+        """Parameter values."""
         return self.model.values()
 
     @cached_property
     def X_WD(self) -> Array:
-        """(4, 4) world ← the plane's axes u, v, normal."""
+        """(4, 4) pose of the plane (axes u, v, normal) in the world."""
         if self.plane.parent not in self.poses:
             raise ModelError(
-                f"What the working plane stands on, '{self.plane.parent}', is gone.", remedy="Choose another plane."
+                f"The parent of the working plane, '{self.plane.parent}', no longer exists.",
+                remedy="Choose another plane.",
             )
         X = self.poses[self.plane.parent].copy()
         X[:3, :3] = X[:3, :3] @ self.plane.basis
@@ -114,44 +116,44 @@ class Drawing:
 
     @cached_property
     def X_DW(self) -> Array:
-        """(4, 4) the plane's axes ← world."""
+        """(4, 4) pose of the world in the plane."""
         return np.asarray(np.linalg.inv(self.X_WD), dtype=float)
 
     # ------------------------------------------------------------------------------- points
 
     def number(self, value: Value) -> float:
-        """What a field is worth."""
+        """Numerical value of a field."""
         return float(value_of(value, self.values))
 
     def world_point(self, point: Point) -> Array:
-        """(3,) a point of the plane in the world, m."""
+        """(3,) world position, m, of a point of the plane."""
         return np.asarray(self.X_WD @ np.array([*point, 0.0, 1.0]))[:3]
 
     def plane_point(self, world: Array) -> Point:
-        """The coordinates in the plane of a point of the world (3,), seen along the normal."""
+        """Plane coordinates of a world point (3,), projected along the normal."""
         u, v, _, _ = (self.X_DW @ np.array([*world, 1.0])).tolist()
         return u, v
 
     def point(self, place: Place) -> Point:
-        """Where a place of a body is in the plane."""
+        """Plane coordinates of a place on a body."""
         local = np.array([*(self.number(each) for each in place.position), 1.0])
         return self.plane_point(np.asarray(self.poses[place.owner] @ local)[:3])
 
     def local(self, owner: str, point: Point) -> Array:
-        """(3,) a point of the plane in the axes of a body or frame, m."""
+        """(3,) point of the plane in the axes of a body or frame, m."""
         return np.asarray(np.linalg.inv(self.poses[owner]) @ np.array([*self.world_point(point), 1.0]))[:3]
 
     def rotation(self, owner: str) -> Array:
-        """(3, 3) the axes of a body or frame in those of the plane's parent."""
+        """(3, 3) axes of a body or frame in those of the plane's parent."""
         return np.asarray(self.poses[self.plane.parent][:3, :3].T @ self.poses[owner][:3, :3])
 
     def aligned(self, owner: str) -> bool:
-        """Whether a body or frame has the normal as its own axis of the same name, as drawn links have."""
+        """True if the plane's normal is the same-named axis of the body or frame, as it is for drawn links."""
         n = self.plane.basis[:, 2]
         return bool(np.linalg.norm(self.rotation(owner) @ n - n) < PARALLEL)
 
     def angle(self, owner: str) -> float:
-        """By how much a body or frame is turned about the normal, rad; 0 of one that is not aligned."""
+        """Rotation of a body or frame about the normal, rad; 0 if it is not aligned."""
         if not self.aligned(owner):
             return 0.0
         u, v, _ = self.plane.basis.T
@@ -159,7 +161,7 @@ class Drawing:
         return math.atan2(float(v @ seen), float(u @ seen))
 
     def frame(self, place: Place) -> Pose:
-        """The joint frame at a place, parallel to the plane where its owner is not."""
+        """Joint frame at a place, rotated to be parallel to the plane."""
         if self.aligned(place.owner):
             return Pose(position=place.position)
         return Pose(position=place.position, rotation=angles(self.rotation(place.owner).T))
@@ -168,7 +170,7 @@ class Drawing:
 
     @cached_property
     def pins(self) -> tuple[Pin, ...]:
-        """The joints that turn about the normal, in the order of the document."""
+        """Revolute joints about the normal, in the order of the document."""
         found = []
         for joint in self.model.expanded.joints:
             if joint.info.is_hinge() and joint.given_in == "frames":
@@ -179,7 +181,7 @@ class Drawing:
 
     @cached_property
     def guides(self) -> tuple[Guide, ...]:
-        """The joints that slide in the plane."""
+        """Prismatic joints in the plane."""
         found = []
         for joint in self.model.expanded.joints:
             if joint.info.is_slider() and joint.given_in == "frames":
@@ -200,7 +202,7 @@ class Drawing:
 
     @cached_property
     def bars(self) -> tuple[Bar, ...]:
-        """The links that are drawn as bars."""
+        """Links drawn as bars."""
         found = []
         for body in self.model.bodies:
             length = bar_length(body, self.plane)
@@ -211,16 +213,16 @@ class Drawing:
 
     @cached_property
     def frames(self) -> tuple[tuple[str, Point], ...]:
-        """The named points of bodies in the plane."""
+        """Named points of bodies in the plane."""
         own = [frame for frame in self.model.frames if self.model.carrier(frame.name).name != WORLD]
         return tuple((frame.name, self.point(Place(frame.name))) for frame in own)
 
     def bar(self, body: str) -> Bar | None:
-        """A link as it is drawn; None of a body that is no bar."""
+        """The bar of a link; None for a body that is not drawn as a bar."""
         return next((bar for bar in self.bars if bar.body == body), None)
 
     def pin(self, name: str) -> Pin:
-        """The pin of this name; raises ModelError if there is none in the plane."""
+        """Pin with a given name. Raises ModelError if there is none in the plane."""
         found = next((pin for pin in self.pins if pin.name == name), None)
         if found is None:
             remedy = near_misses(name, [pin.name for pin in self.pins])
@@ -228,15 +230,15 @@ class Drawing:
         return found
 
     def pins_at(self, point: Point, tolerance: float = SAME_PLACE) -> Iterator[Pin]:
-        """The pins at a point of the plane."""
+        """Pins at a point of the plane."""
         return (pin for pin in self.pins if math.dist(pin.point, point) <= tolerance)
 
     # ------------------------------------------------------------------------------- what is meant
 
     def place(self, end: End) -> Place:
-        """The place of a body that an end means; a new point belongs to what the plane stands on."""
+        """Place on a body that an end refers to; a new point belongs to the plane's parent."""
         if isinstance(end, str):
-            return self._named(end)
+            return self._named_place(end)
         on = end if isinstance(end, On) else On("", end)
         owner = on.body or self.plane.parent
         if owner not in self.poses:
@@ -244,7 +246,7 @@ class Drawing:
         x, y, z = (written(each) for each in self.local(owner, on.point))
         return Place(owner, (x, y, z))
 
-    def _named(self, name: str) -> Place:
+    def _named_place(self, name: str) -> Place:
         joint = next((each for each in self.model.expanded.joints if each.name == name), None)
         if joint is not None:
             slides = joint.info.is_slider()
@@ -260,8 +262,8 @@ class Drawing:
 
 
 def drawn_on(drawing: Drawing) -> frozenset[str] | None:
-    """The bodies and frames that are seen in the plane: bars, what turns or slides in it, and what is fixed to that;
-    None if that is all there are."""
+    """Bodies and frames visible in the plane: bars, bodies that turn or slide in it, and those fixed to them; None if
+    these are all."""
     model = drawing.model.expanded
     found = {WORLD, *(bar.body for bar in drawing.bars)}
     for joint in (*(pin.joint for pin in drawing.pins), *(guide.joint for guide in drawing.guides)):
@@ -276,13 +278,13 @@ def drawn_on(drawing: Drawing) -> frozenset[str] | None:
 
 
 def standing(model: Model) -> dict[str, Array]:
-    """(4, 4) world ← every body and frame at rest, by name."""
+    """(4, 4) world pose of every body and frame in the reference configuration, by name."""
     mech = Mechanism(model)
     return dict(zip(mech.frame_names, np.asarray(mech.poses(mech.rest())), strict=True))
 
 
 def bar_length(body: Body, plane: Plane) -> Value | None:
-    """The length of a body that is drawn as a bar along the first axis of a plane; None of any other."""
+    """Length of a body drawn as a bar along the first axis of a plane; None for any other body."""
     shape = next(iter(body.shapes), None)
     if not isinstance(shape, Capsule) or shape.pose.rotation != plane.bar():
         return None
@@ -290,7 +292,7 @@ def bar_length(body: Body, plane: Plane) -> Value | None:
 
 
 def half(length: Value) -> Value:
-    """Half of it."""
+    """Half of a length, as a number or formula."""
     if isinstance(length, str):
         return f"{length}/2" if length.isidentifier() else f"({length})/2"
     return length / 2.0

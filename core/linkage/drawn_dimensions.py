@@ -1,4 +1,4 @@
-"""Dimensions: lengths of links, angles of those on the ground, places of ground pins. When one changes, loops close."""
+"""Editing of dimensions (lengths of links, angles of ground links, positions of ground pins) with loop closure."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ from core.model.parameters import value_of
 
 
 def dimension(model: Model, parameter: str, value: Value) -> Model:
-    """The model in which a parameter (the length of a link, say) has another value, a number (SI) or a formula; the
-    loops close again on the branch on which they are. Raises ModelError that says by how much they fail, and for which
-    range they would close."""
+    """Set a parameter, such as the length of a link, to a number (SI) or formula; loops close again on their branch.
+    Raises ModelError with the remaining gap and the range that would close."""
     old = model.find("parameters", parameter)
     before = model.values()[parameter]
     new = change(model, "parameters", parameter, value=value)
@@ -39,12 +38,12 @@ def dimension(model: Model, parameter: str, value: Value) -> Model:
 
 
 def named_dimension(model: Model, parameter: str, name: str, value: Value) -> Model:
-    """The same, under a new name of the parameter: what is typed as `name = value`."""
+    """Set a parameter and rename it, as typed in the form `name = value`."""
     return dimension(rename(model, "parameters", parameter, name), name, value)
 
 
 def link_angle(model: Model, joint: str, angle: Value, *, plane: Plane = XZ) -> Model:
-    """The model in which a pin on the ground rests at an angle (rad) of its link from the plane's first axis."""
+    """Set the reference angle (rad) of a link at a ground pin, from the plane's first axis."""
     found = model.find("joints", joint)
     start = float(value_of(found.rest[0], model.values())) if found.rest else 0.0
     turned = Drawing(model, plane).angle(found.parent)
@@ -62,8 +61,8 @@ def link_angle(model: Model, joint: str, angle: Value, *, plane: Plane = XZ) -> 
 
 
 def ground_distance(model: Model, pin: str, other: str, distance: float, *, plane: Plane = XZ) -> Model:
-    """The model in which a pin on the ground is moved along the line from another one to a distance (m); all lengths
-    stay, the loops close again."""
+    """Move a ground pin along the line from another one to a distance (m); all lengths are kept, and the loops close
+    again."""
     drawing = Drawing(model, plane)
     moved, fixed = drawing.pin(pin), drawing.pin(other)
     line = math.dist(moved.point, fixed.point)
@@ -82,7 +81,7 @@ def ground_distance(model: Model, pin: str, other: str, distance: float, *, plan
 
 
 def ground_point(model: Model, drawing: Drawing, pin: Pin, point: Point) -> Model:
-    """The model with a pin of the ground, and those at the same place of it, somewhere else; loops as they are."""
+    """Move a ground pin, and others at the same point, to another point without closing loops."""
     x, y, z = (written(each) for each in drawing.local(pin.joint.parent, point))
     for each in drawing.pins_at(pin.point):
         joint = model.find("joints", each.name)
@@ -93,7 +92,7 @@ def ground_point(model: Model, drawing: Drawing, pin: Pin, point: Point) -> Mode
 
 
 def ground_pins(drawing: Drawing) -> Sequence[Pin]:
-    """The pins on what the plane stands on, one for each place."""
+    """Pins on the plane's parent body, one for each point."""
     stands, found = carrier_of(drawing.model, drawing.plane.parent), list[Pin]()
     for pin in drawing.pins:
         if carrier_of(drawing.model, pin.joint.parent) == stands and not any(

@@ -18,9 +18,9 @@ from core.model.fields import Value
 from core.model.parameters import value_of
 
 STEEL = 7850.0
-"""Density of what is drawn, kg/m³."""
+"""Density of drawn bodies, kg/m³."""
 THICKNESS = 0.06
-"""Radius of the first bar as a share of its length; further ones are as thick as it."""
+"""Radius of the first bar relative to its length; further bars get the same radius."""
 
 Poses = Mapping[str, NDArray[np.float64]]
 
@@ -35,9 +35,8 @@ def link(
     radius: float | None = None,
     poses: Poses | None = None,
 ) -> Model:
-    """The model with links from point to point. A first point that is new becomes a pin on the ground (on what the
-    plane stands on); between the links are pins; a last point that is new is a free end, one of `ground(u, v)` a pin
-    there, the name of a pin closes a loop.
+    """Add links from point to point, connected by pins. A new first point becomes a ground pin; a new last point is a
+    free end, `ground(u, v)` a ground pin, and the name of a pin closes a loop.
 
     length, angle : of a single link that begins at the first point, in place of the second: a number (m, rad) or a
     formula, from which the length's parameter is made
@@ -46,20 +45,20 @@ def link(
     """
     ends = list(points)
     if length is not None or angle is not None:
-        reached = _reached(Drawing(model, plane, poses), ends, length, angle)
+        reached = _link_end(Drawing(model, plane, poses), ends, length, angle)
         ends = [ends[0], On(ends[1].body, reached) if len(ends) > 1 and isinstance(ends[1], On) else reached]
     if len(ends) < 2:
-        raise ModelError("A link has two ends.", remedy="Give two points, or one with a length and an angle.")
+        raise ModelError("A link needs two ends.", remedy="Give two points, or one with a length and an angle.")
     start = ends[0]
     for end in ends[1:]:
-        model = _one_link(model, start, end, plane, (length, angle, radius), poses)
+        model = _with_one_link(model, start, end, plane, (length, angle, radius), poses)
         made = model.bodies[-1].name
         start = end if isinstance(end, str | On) else made
         poses = poses if poses is None else with_link(model, plane, poses)
     return model
 
 
-def _one_link(
+def _with_one_link(
     model: Model,
     start: End,
     end: End,
@@ -69,23 +68,23 @@ def _one_link(
 ) -> Model:
     length, angle, radius = given
     drawing = Drawing(model, plane, poses)
-    model, begin = _anchored(model, drawing, start)
+    model, begin = _with_place_for_pin(model, drawing, start)
     if model is not drawing.model:
         drawing = Drawing(model, plane, drawing.poses)
     first = drawing.point(begin)
     far = None if not isinstance(end, str | On) else drawing.place(end)
-    last = _pair(end) if far is None else drawing.point(far)
+    last = _point_from(end) if far is None else drawing.point(far)
     span = math.dist(first, last)
     if span < SAME_PLACE:
-        raise ModelError("Both ends of the link are at the same point.", remedy="Choose a second point apart from it.")
+        raise ModelError("Both ends of the link are at the same point.", remedy="Choose a different second point.")
     direction = math.atan2(last[1] - first[1], last[0] - first[0])
     number = _length_parameter(model, length, span)
     body = Body(name=unused_name(model, "bodies", "link1"), density=STEEL)
-    body = dataclasses.replace(body, shapes=(_bar(plane, number.name, radius or thickness(model, span)),))
+    body = dataclasses.replace(body, shapes=(_bar_shape(plane, number.name, radius or thickness(model, span)),))
     turn = (
-        _angle(angle, drawing, begin)
+        _rest_angle(angle, drawing, begin)
         if angle is not None
-        else written(_wrapped(direction - drawing.angle(begin.owner)))
+        else written(_wrapped_angle(direction - drawing.angle(begin.owner)))
     )
     tree = Joint(
         name=pin_name(model),
@@ -97,19 +96,19 @@ def _one_link(
     )
     for element in (number, body, tree):
         model = add(model, element)
-    return model if far is None else _closed(model, drawing, far, body.name, number.name)
+    return model if far is None else _with_closing_pin(model, drawing, far, body.name, number.name)
 
 
-def _closed(model: Model, drawing: Drawing, far: Place, body: str, length: str) -> Model:
-    """The model with the pin at a link's far end, which states no rest: what it closes says where it stands."""
+def _with_closing_pin(model: Model, drawing: Drawing, far: Place, body: str, length: str) -> Model:
+    """Add the pin at a link's far end, which closes a loop and therefore states no reference value."""
     at = Pose(position=drawing.plane.along(length))
     a, axis = drawing.frame(far), drawing.plane.normal
     return add(model, Joint(name=pin_name(model), parent=far.owner, child=body, a=a, b=at, axis=axis))
 
 
-def _anchored(model: Model, drawing: Drawing, end: End) -> tuple[Model, Place]:
-    """The place of a pin; one on a link off its line gets two parameters and the link a plate, one on its line beyond
-    an end a parameter and the link a longer bar."""
+def _with_place_for_pin(model: Model, drawing: Drawing, end: End) -> tuple[Model, Place]:
+    """Place for a pin. A pin off a link's line turns the link into a plate with two parameters; one on its line beyond
+    an end lengthens the bar by a parameter."""
     place = drawing.place(end)
     bar = drawing.bar(place.owner) if isinstance(end, On) else None
     if bar is None:
@@ -124,8 +123,8 @@ def _anchored(model: Model, drawing: Drawing, end: End) -> tuple[Model, Place]:
 
 
 def lengthened(model: Model, plane: Plane, bar: Bar, over: float, *, before: bool) -> tuple[Model, Place]:
-    """The model in which a link goes on beyond its end, or before its beginning, to a third point so far from there
-    (m); and that point. How far is a parameter."""
+    """Extend a link beyond its end, or before its start, to a third point at a distance (m) that becomes a parameter;
+    returns the model and that point."""
     e = Parameter(name=unused_name(model, "parameters", "e1"), value=written(over), dimension="length")
     model = add(model, e)
     body = model.find("bodies", bar.body)
@@ -142,8 +141,8 @@ def lengthened(model: Model, plane: Plane, bar: Bar, over: float, *, before: boo
 
 
 def plate(model: Model, plane: Plane, bar: Bar, along: float, aside: float) -> tuple[Model, Place]:
-    """The model in which a link is a triangle with a third point at these coordinates (m, in its own axes); and that
-    point. Distance and angle from the link's line are parameters."""
+    """Turn a link into a triangle with a third point at these coordinates (m, in the link's axes), given by a distance
+    and an angle as parameters; returns the model and that point."""
     e = Parameter(
         name=unused_name(model, "parameters", "e1"), value=written(math.hypot(along, aside)), dimension="length"
     )
@@ -175,16 +174,16 @@ def plate(model: Model, plane: Plane, bar: Bar, along: float, aside: float) -> t
 
 
 def corner(model: Model, body: str, point: Point, *, plane: Plane = XZ, poses: Poses | None = None) -> Model:
-    """The model with a further point of a link, as a frame that pins can be put on: a ternary link. Off the line of the
-    link it becomes a triangle whose third corner has a distance and an angle as parameters."""
+    """Add a further point to a link, as a frame for pins: a ternary link. Off the link's line it becomes a triangle
+    whose third corner has a distance and an angle as parameters."""
     drawing = Drawing(model, plane, poses)
-    model, place = _anchored(model, drawing, On(body, point))
+    model, place = _with_place_for_pin(model, drawing, On(body, point))
     name = unused_name(model, "frames", "P1")
     return add(model, Frame(name=name, parent=place.owner, pose=Pose(position=place.position)))
 
 
 def ground_pin(model: Model, end: End, *, plane: Plane = XZ, poses: Poses | None = None) -> Model:
-    """The model with a free end held by a pin on the ground, where it stands; a pin on the ground is released."""
+    """Attach a free end to the ground by a pin where it is; a ground pin is removed instead."""
     drawing = Drawing(model, plane, poses)
     joint = next((pin.joint for pin in drawing.pins if pin.name == end), None)
     if joint is not None and carrier_of(model, joint.parent) == carrier_of(model, plane.parent):
@@ -202,7 +201,7 @@ def ground_pin(model: Model, end: End, *, plane: Plane = XZ, poses: Poses | None
 
 
 def released(model: Model, joint: str) -> Model:
-    """The model without a pin; what moved by it stays."""
+    """Remove a pin; the links it moved stay."""
     return remove(model, "joints", joint)
 
 
@@ -210,12 +209,12 @@ def released(model: Model, joint: str) -> Model:
 
 
 def carrier_of(model: Model, owner: str) -> str:
-    """The body, or ground, that carries a body or frame."""
+    """Body, or ground, that carries a body or frame."""
     return model.carrier(owner or WORLD).name
 
 
 def pin_name(model: Model) -> str:
-    """A, B, C …: the first letter that no joint has; then A2, B2 …"""
+    """Next free pin name: A, B, C …, then A2, B2 …"""
     taken = {joint.name for joint in model.expanded.joints}
     rounds = len(taken) // 26 + 1
     letters = (chr(ord("A") + k) + (str(turn) if turn > 1 else "") for turn in range(1, rounds + 1) for k in range(26))
@@ -223,7 +222,7 @@ def pin_name(model: Model) -> str:
 
 
 def thickness(model: Model, length: float) -> float:
-    """Radius of a new bar: that of the first one there is, else a share of its length with one digit, m."""
+    """Radius of a new bar, m: that of the first existing bar, else a fraction of its length rounded to one digit."""
     for body in model.bodies:
         for shape in body.shapes:
             if isinstance(shape, Capsule) and isinstance(shape.radius, float):
@@ -231,7 +230,7 @@ def thickness(model: Model, length: float) -> float:
     return float(f"{THICKNESS * length:.0e}")
 
 
-def _bar(plane: Plane, length: str, radius: float) -> Shape:
+def _bar_shape(plane: Plane, length: str, radius: float) -> Shape:
     pose = Pose(position=plane.along(half(length)), rotation=plane.bar())
     return Capsule(radius=radius, length=length, pose=pose)
 
@@ -246,19 +245,21 @@ def _length_parameter(model: Model, length: Value | None, span: float) -> Parame
     return Parameter(name=unused_name(model, "parameters", "l1"), value=value, dimension="length")
 
 
-def _angle(angle: Value, drawing: Drawing, begin: Place) -> Value:
-    """The rest of a link whose angle from the first axis was given; a formula stays one where it can."""
+def _rest_angle(angle: Value, drawing: Drawing, begin: Place) -> Value:
+    """Reference value of a link's pin for a given angle from the first axis; formulas are kept where possible."""
     turned = drawing.angle(begin.owner)
-    return angle if not turned else written(_wrapped(drawing.number(angle) - turned))
+    return angle if not turned else written(_wrapped_angle(drawing.number(angle) - turned))
 
 
-def _reached(drawing: Drawing, points: Sequence[End], length: Value | None, angle: Value | None) -> Point:
-    """Where a link ends whose length or angle is given; what is not given comes from the second point."""
+def _link_end(drawing: Drawing, points: Sequence[End], length: Value | None, angle: Value | None) -> Point:
+    """End point of a link with given length or angle; the other quantity follows from the second point."""
     place = drawing.place(points[0])
     start = drawing.point(place)
     toward = drawing.point(drawing.place(points[1])) if len(points) > 1 else None
     if toward is None and (length is None or angle is None):
-        raise ModelError("The link has no end.", remedy="Give a second point, or both a length and an angle.")
+        raise ModelError(
+            "The end of the link is not given.", remedy="Give a second point, or both a length and an angle."
+        )
     span = drawing.number(length) if length is not None else math.dist(start, toward or start)
     if not span > 0.0:
         raise ModelError(
@@ -272,7 +273,7 @@ def _reached(drawing: Drawing, points: Sequence[End], length: Value | None, angl
     return start[0] + span * math.cos(turn), start[1] + span * math.sin(turn)
 
 
-def _pair(end: object) -> Point:
+def _point_from(end: object) -> Point:
     try:
         u, v = (float(each) for each in end)  # type: ignore[attr-defined]
     except (TypeError, ValueError):
@@ -282,13 +283,13 @@ def _pair(end: object) -> Point:
     return u, v
 
 
-def _wrapped(angle: float) -> float:
-    """The same direction within half a turn."""
+def _wrapped_angle(angle: float) -> float:
+    """The equivalent angle within half a turn."""
     return math.remainder(angle, 2.0 * math.pi)
 
 
 def with_link(model: Model, plane: Plane, poses: Poses) -> Poses:
-    """The poses with that of the link that was drawn last, as its pin in the tree holds it."""
+    """Add the pose of the link drawn last, following from its pin in the tree."""
     body = model.bodies[-1].name
     joint = next(joint for joint in model.joints if joint.child == body and joint.rest)
     drawing = Drawing(model, plane, {**poses, body: np.eye(4)})

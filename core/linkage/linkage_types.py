@@ -1,5 +1,5 @@
-"""What a simple linkage is: the type of a four-bar after Grashof, offset and stroke of a slider-crank, and the smallest
-transmission angle over a turn of the crank."""
+"""Classification of simple linkages: Grashof type of a four-bar, offset and stroke of a slider-crank, smallest
+transmission angle over a turn."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from core.linkage.drawn_links import carrier_of
 from core.linkage.plane import Point
 
 EQUAL = 1e-9
-"""Share of the sum of lengths within which a linkage counts as one with a change point."""
+"""Relative difference in the Grashof sums below which a linkage counts as a change-point mechanism."""
 
 
 Edge = tuple[Pin | Guide, frozenset[str]]
-"""A joint, and the two bodies that it joins."""
+"""A joint, and the two bodies it connects."""
 
 
 class FourBar(NamedTuple):
-    """crank, coupler, rocker, ground : lengths, m; the crank is the link whose pin was drawn first"""
+    """A four-bar linkage. crank, coupler, rocker, ground : lengths, m; the crank is the link whose pin was drawn
+    first"""
 
     crank: float
     coupler: float
@@ -28,7 +29,7 @@ class FourBar(NamedTuple):
 
     @property
     def type(self) -> str:
-        """After Grashof: which links can turn fully."""
+        """Grashof type, which says which links can rotate fully."""
         sides = (self.crank, self.coupler, self.rocker, self.ground)
         shortest, longest = min(sides), max(sides)
         rest = sum(sides) - shortest - longest
@@ -41,12 +42,12 @@ class FourBar(NamedTuple):
 
     @property
     def turns(self) -> bool:
-        """Whether the crank can turn fully: at a change point, too, but there it may go on in either way."""
+        """True if the crank can rotate fully, including a change-point mechanism, which may switch branches there."""
         return self.type in ("crank–rocker", "double crank", "change point")
 
     @property
     def transmission_angle(self) -> float | None:
-        """The smallest angle between coupler and rocker over a turn, rad; None if the crank does not turn."""
+        """Smallest angle between coupler and rocker over a turn, rad; None if the crank cannot rotate fully."""
         if self.type not in ("crank–rocker", "double crank"):
             return None
         found = []
@@ -58,7 +59,8 @@ class FourBar(NamedTuple):
 
 
 class SliderCrank(NamedTuple):
-    """crank, coupler : lengths, m; offset : distance of the crank's pin on the ground from the line of the slider, m"""
+    """A slider-crank. crank, coupler : lengths, m; offset : distance of the crank's ground pin from the slider's line,
+    m"""
 
     crank: float
     coupler: float
@@ -66,12 +68,12 @@ class SliderCrank(NamedTuple):
 
     @property
     def turns(self) -> bool:
-        """Whether the crank can turn fully."""
+        """True if the crank can rotate fully."""
         return self.coupler >= self.crank + self.offset
 
     @property
     def stroke(self) -> float | None:
-        """Travel of the slider over a turn of the crank, m; None if it does not turn."""
+        """Travel of the slider over a turn of the crank, m; None if the crank cannot rotate fully."""
         if not self.turns or self.coupler - self.crank < self.offset:
             return None
         far, near = self.coupler + self.crank, self.coupler - self.crank
@@ -79,12 +81,13 @@ class SliderCrank(NamedTuple):
 
     @property
     def transmission_angle(self) -> float | None:
-        """The smallest angle between coupler and normal of the guide over a turn, rad; None if there is none."""
+        """Smallest angle between the coupler and the guide's normal over a turn, rad; None if the crank cannot rotate
+        fully."""
         return math.acos((self.crank + self.offset) / self.coupler) if self.turns else None
 
 
 def linkage_type(drawing: Drawing) -> FourBar | SliderCrank | None:
-    """What the machine is, if it is a four-bar or a slider-crank and no more."""
+    """Type of a machine that is exactly a four-bar or a slider-crank; None for any other."""
     model = drawing.model.expanded
     moving = [body.name for body in model.bodies if not _is_fixed(drawing, body.name)]
     if len(moving) != 3:
@@ -96,16 +99,16 @@ def linkage_type(drawing: Drawing) -> FourBar | SliderCrank | None:
     first = next((each for each, pair in edges if stands in pair and isinstance(each, Pin)), None)
     if len(edges) != 4 or first is None:
         return None
-    ring = _ring(first, stands, edges)
+    ring = _loop_joints(first, stands, edges)
     pins = [each for each in ring if isinstance(each, Pin)]
     if len(ring) != 4:
         return None
     if len(pins) == 4:
-        points = [_point(each) for each in ring]
+        points = [_plane_point(each) for each in ring]
         a, b, c, d = (math.dist(p, q) for p, q in zip(points, points[1:] + points[:1], strict=True))
         return FourBar(a, b, c, d)
     if len(pins) == 3 and isinstance(ring[3], Guide):
-        points = [_point(each) for each in pins]
+        points = [_plane_point(each) for each in pins]
         u, v = math.cos(ring[3].angle), math.sin(ring[3].angle)
         line = points[2][0] - points[0][0], points[2][1] - points[0][1]
         offset = abs(line[1] * u - line[0] * v)
@@ -114,7 +117,7 @@ def linkage_type(drawing: Drawing) -> FourBar | SliderCrank | None:
 
 
 def _is_fixed(drawing: Drawing, body: str) -> bool:
-    """Whether a body is fixed to another, as a mass is."""
+    """Return True if a body is fixed to another one, as a point mass is."""
     return any(joint.child == body and joint.kind == "fixed" for joint in drawing.model.expanded.joints)
 
 
@@ -123,12 +126,12 @@ def _carriers(drawing: Drawing, each: Pin | Guide) -> tuple[str, str]:
     return carrier_of(model, each.joint.parent), carrier_of(model, each.joint.child)
 
 
-def _point(each: Pin | Guide) -> Point:
+def _plane_point(each: Pin | Guide) -> Point:
     return each.point
 
 
-def _ring(first: Pin, stands: str, edges: list[Edge]) -> list[Pin | Guide]:
-    """The joints one after the other, from one on the ground around the loop back to it."""
+def _loop_joints(first: Pin, stands: str, edges: list[Edge]) -> list[Pin | Guide]:
+    """Joints in order around the loop, starting at one on the ground."""
     ring: list[Pin | Guide] = [first]
     body = next(iter(next(pair for each, pair in edges if each is first) - {stands}))
     while body != stands and len(ring) <= len(edges):

@@ -1,4 +1,4 @@
-"""The working plane: where a linkage is drawn, and how points and angles of it are written in the document."""
+"""Working plane of a linkage, and the document fields of points and angles in it."""
 
 from __future__ import annotations
 
@@ -24,43 +24,43 @@ Point = tuple[float, float]
 
 
 PLACE_DIGITS = 7
-"""Digits behind the point of what is measured on a surface (m, rad): its points are drawn with seven digits."""
+"""Decimal places of positions and angles measured on a surface (m, rad), whose points are drawn with seven digits."""
 ALIGNED = 1e-5
-"""Entry of a measured rotation up to which it is nothing, and as near to one that is one."""
+"""Deviation of an entry of a measured rotation from 0 or 1 that is rounded off."""
 
 _X, _Y, _Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
 
-class _Axes(NamedTuple):
-    """How a plane lies in the axes of its parent, and the angles by which documents turn things into it (fixed axes
-    x, y, z)."""
+class _PlaneAxes(NamedTuple):
+    """Orientation of a plane in its parent, and the angles (fixed axes x, y, z) that orient shapes in it."""
 
     u: tuple[float, float, float]
     v: tuple[float, float, float]
     bar: tuple[Value, Value, Value]
-    """z turned into u."""
+    """Angles that rotate z onto u."""
     about: int
-    """Which of these angles turns it on, about the normal."""
+    """Index of the angle about the normal."""
     sign: str
-    """Which way round."""
+    """Sign of that angle."""
     turned: tuple[float, float, float]
-    """What an angle is multiplied by to turn about the normal."""
+    """Factors that convert a rotation about the normal to the three angles."""
     upright: tuple[Value, Value, Value]
-    """z turned into the normal."""
+    """Angles that rotate z onto the normal."""
 
 
 _QUARTER: Value = "pi/2"
 _AXES = {
-    "xz": _Axes(_X, _Z, (0.0, _QUARTER, 0.0), 1, "-", (0.0, -1.0, 0.0), (_QUARTER, 0.0, 0.0)),
-    "xy": _Axes(_X, _Y, (0.0, _QUARTER, 0.0), 2, "+", (0.0, 0.0, 1.0), (0.0, 0.0, 0.0)),
-    "yz": _Axes(_Y, _Z, ("-pi/2", 0.0, 0.0), 0, "+", (1.0, 0.0, 0.0), (0.0, _QUARTER, 0.0)),
+    "xz": _PlaneAxes(_X, _Z, (0.0, _QUARTER, 0.0), 1, "-", (0.0, -1.0, 0.0), (_QUARTER, 0.0, 0.0)),
+    "xy": _PlaneAxes(_X, _Y, (0.0, _QUARTER, 0.0), 2, "+", (0.0, 0.0, 1.0), (0.0, 0.0, 0.0)),
+    "yz": _PlaneAxes(_Y, _Z, ("-pi/2", 0.0, 0.0), 0, "+", (1.0, 0.0, 0.0), (0.0, _QUARTER, 0.0)),
 }
 
 
 @dataclass(frozen=True)
 class Plane:
-    """The plane `axes` ("xz", "xy" or "yz") through the origin of a body or frame, or of the ground. What is drawn in
-    it stands on that body; angles count from the first axis, anticlockwise as seen against the normal."""
+    """Working plane `axes` ("xz", "xy" or "yz") through the origin of a body, a frame or the ground, its parent.
+    Elements drawn in it are attached to that parent; angles count from the first axis, anticlockwise when looking
+    against the normal."""
 
     axes: str = "xz"
     parent: str = WORLD
@@ -71,7 +71,7 @@ class Plane:
 
     @property
     def title(self) -> str:
-        """What people read."""
+        """Name shown to the user."""
         return self.axes if self.parent == WORLD else f"{self.axes} of {self.parent}"
 
     @property
@@ -82,7 +82,7 @@ class Plane:
 
     @property
     def normal(self) -> tuple[float, float, float]:
-        """The axis of every pin, in the parent's axes."""
+        """Axis of every pin, in the parent's axes."""
         x, y, z = (self.basis[:, 2] + 0.0).tolist()
         return x, y, z
 
@@ -93,7 +93,7 @@ class Plane:
         return self.vector(length, 0.0)
 
     def vector(self, u: Value, v: Value) -> Vector:
-        """A vector of the plane, in the axes of the parent, or of a link drawn in it."""
+        """A vector (u, v) of the plane, in the axes of the parent or of a link drawn in it."""
         axes, found = _AXES[self.axes], list[Value]()
         for at_u, at_v in zip(axes.u, axes.v, strict=True):
             found.append(u if at_u else v if at_v else 0.0)
@@ -101,12 +101,12 @@ class Plane:
         return x, y, z
 
     def components(self, vector: Vector) -> tuple[Value, Value]:
-        """The two entries of a vector that lie in the plane: the inverse of `vector`."""
+        """Components u, v of a vector: the inverse of `vector`."""
         axes = _AXES[self.axes]
         return vector[axes.u.index(1.0)], vector[axes.v.index(1.0)]
 
     def bar(self, angle: Value = 0.0) -> Vector:
-        """Angles that turn a shape along z into the plane, at an angle from the first axis."""
+        """Angles that rotate a shape along z into the plane, at an angle from the first axis."""
         axes = _AXES[self.axes]
         found = list(axes.bar)
         if isinstance(angle, str) or angle:
@@ -116,23 +116,23 @@ class Plane:
         return x, y, z
 
     def turned(self, angle: float) -> Vector:
-        """Angles that turn a shape about the normal."""
+        """Angles that rotate a shape about the normal."""
         x, y, z = (written(each * angle) for each in _AXES[self.axes].turned)
         return x, y, z
 
     @property
     def upright(self) -> Vector:
-        """Angles that turn a shape along z into the normal."""
+        """Angles that rotate a shape along z onto the normal."""
         return _AXES[self.axes].upright
 
     def at(self, **changes: Any) -> Plane:
-        """The same plane elsewhere."""
+        """A copy with changed fields."""
         return replace(self, **changes)
 
 
 XZ, XY, YZ = Plane("xz"), Plane("xy"), Plane("yz")
 PLANES: Mapping[str, Plane] = MappingProxyType({"xz": XZ, "xy": XY, "yz": YZ})
-"""The planes of the world, in the order in which they are offered: the first is seen from the front."""
+"""World planes in the order offered to the user: the first is the front view."""
 
 
 def plane_on(
@@ -145,9 +145,9 @@ def plane_on(
     turns: int = 0,
     flipped: bool = False,
 ) -> tuple[Model, Plane]:
-    """The model with a frame for a plane that is none of the world's own, and that plane: parallel to the plane `axes`
-    of a body, frame or the ground, moved along its normal by an offset (m), or through a position (m) in the parent;
-    turned by quarter turns; flipped over."""
+    """Add a frame for a plane other than a world plane, and return the model and the plane: parallel to the plane
+    `axes` of a body, frame or the ground, moved along its normal by an offset (m), or through a position (m) in the
+    parent; turned by quarter turns; flipped over."""
     plane = Plane(axes, parent)
     if not offset and position is None and not turns and not flipped:
         return model, plane
@@ -156,15 +156,16 @@ def plane_on(
         basis = basis * np.array([1.0, -1.0, -1.0])
     quarter = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     R = basis @ np.linalg.matrix_power(quarter, turns % 4)
-    place = position if position is not None else _moved(basis[:, 2], offset)
+    place = position if position is not None else _offset_along_normal(basis[:, 2], offset)
     name = unused_name(model, "frames", "plane1")
     pose = Pose(position=place, rotation=angles(R))
     return add(model, Frame(name=name, parent=parent, pose=pose)), Plane("xy", name)
 
 
 def plane_through(model: Model, joint: str) -> tuple[Model, Plane]:
-    """The model with a frame for the plane through a joint's origin and square to its axis, fixed to what carries the
-    joint; and that plane. Its first axis is the carrier's x, or y where that is the joint's, seen along the axis."""
+    """Add a frame for the plane through a joint's origin and perpendicular to its axis, fixed to the joint's carrier,
+    and return the model and the plane. Its first axis is the carrier's x, or y if x is the joint axis, seen along the
+    axis."""
     found, values = model.joint(joint), model.values()
     turned, axis = (
         np.array([float(value_of(each, values)) for each in given]) for given in (found.a.rotation, found.axis)
@@ -186,24 +187,25 @@ def plane_through(model: Model, joint: str) -> tuple[Model, Plane]:
 
 
 def plane_at(model: Model, parent: str, position: ArrayLike, R: ArrayLike) -> tuple[Model, Plane]:
-    """The model with a frame for the plane through a measured position (3,) m of a body, frame or the ground, whose
-    axes u, v and normal are the columns of R (3, 3), both in the axes of that; and the plane. A frame that is there
-    already is taken."""
+    """Add a frame for the plane through a measured position (3,) m of a body, frame or the ground, with axes u, v and
+    normal as the columns of R (3, 3), both in the parent's axes, and return the model and the plane. An existing equal
+    frame is reused."""
     x, y, z = (round(float(each), PLACE_DIGITS) + 0.0 for each in np.asarray(position, dtype=float))
-    pose, values = Pose(position=(x, y, z), rotation=angles(_plain(np.asarray(R, dtype=float)))), model.values()
+    pose, values = Pose(position=(x, y, z), rotation=angles(_without_noise(np.asarray(R, dtype=float)))), model.values()
     for frame in model.frames:
-        if frame.parent == parent and _numbers(frame.pose, values) == _numbers(pose, values):
+        if frame.parent == parent and _pose_numbers(frame.pose, values) == _pose_numbers(pose, values):
             return model, Plane("xy", frame.name)
     name = unused_name(model, "frames", "plane1")
     return add(model, Frame(name=name, parent=parent, pose=pose)), Plane("xy", name)
 
 
-def _numbers(pose: Pose, values: Mapping[str, float]) -> tuple[float, ...]:
+def _pose_numbers(pose: Pose, values: Mapping[str, float]) -> tuple[float, ...]:
     return tuple(round(float(value_of(each, values)), PLACE_DIGITS) for each in (*pose.position, *pose.rotation))
 
 
-def _plain(R: Array) -> Array:
-    """A measured rotation (3, 3) without the noise of what it was measured on: axes that lie nearly along others do."""
+def _without_noise(R: Array) -> Array:
+    """A measured rotation (3, 3) without noise: axes that are nearly parallel to coordinate axes are aligned
+    with them."""
     rounded = np.where(np.abs(R - np.round(R)) < ALIGNED, np.round(R), R)
     normal = rounded[:, 2] / np.linalg.norm(rounded[:, 2])
     u = rounded[:, 0] - (rounded[:, 0] @ normal) * normal
@@ -211,27 +213,27 @@ def _plain(R: Array) -> Array:
     return np.column_stack([u, np.cross(normal, u), normal])
 
 
-def _moved(normal: Array, offset: Value) -> Vector:
-    """A vector along an axis that is one of x, y, z or its opposite."""
+def _offset_along_normal(normal: Array, offset: Value) -> Vector:
+    """Vector of a given length along a coordinate axis or its opposite."""
     negative = f"-({offset})" if isinstance(offset, str) else -offset
     x, y, z = (0.0 if abs(each) < 0.5 else offset if each > 0.0 else negative for each in normal)
     return x, y, z
 
 
 def written(value: float) -> float:
-    """A measured number as it is written: to 1e-12, so that loops close to 1e-10 where they are drawn."""
+    """A measured number rounded to 1e-12, so that loops close to 1e-10 where they are drawn."""
     return round(float(value), 12) + 0.0  # −0 is 0
 
 
 def angles(R: ArrayLike) -> Vector:
-    """The angles about the fixed axes of a rotation (3, 3); quarter turns as fractions of pi."""
+    """Rotation angles about the fixed axes of a rotation (3, 3); quarter turns as fractions of pi."""
     from core.spatial.rotation import angles_of
 
-    x, y, z = (_quarters(float(angle)) for angle in angles_of(np.asarray(R, dtype=float)))
+    x, y, z = (_in_quarter_turns(float(angle)) for angle in angles_of(np.asarray(R, dtype=float)))
     return x, y, z
 
 
-def _quarters(angle: float) -> Value:
+def _in_quarter_turns(angle: float) -> Value:
     words: dict[int, Value] = {0: 0.0, 1: "pi/2", -1: "-pi/2", 2: "pi", -2: "-pi"}
     quarters = round(angle / (math.pi / 2.0))
     return words[quarters] if abs(angle - quarters * math.pi / 2.0) < 1e-12 else written(angle)

@@ -1,4 +1,5 @@
-"""Geometry changed by hand: a pin goes somewhere else, the lengths beside it follow; and dyads folded over."""
+"""Geometry edits by dragging: pins that move with the lengths of their links, and dyads flipped to their other
+branch."""
 
 from __future__ import annotations
 
@@ -22,14 +23,15 @@ from core.model.fields import Value, Vector
 from core.model.parameters import Parameter
 
 MEETS = 1e-7
-"""Distance in m within which a pin counts as the end of a bar."""
+"""Distance, m, within which a pin counts as the end of a bar."""
 
 FLAT = 2e-3
-"""Distance of both branches of two links, as a share of the longer one, below which they are told to meet."""
+"""Distance between both branches of two links, relative to the longer one, below which the links are reported as
+aligned."""
 
 
-class _Held(NamedTuple):
-    """What keeps a pin: a circle about a point, or a line through the pin (angle, rad)."""
+class _PinRestriction(NamedTuple):
+    """Restriction of a pin: a circle about a point, or a line through the pin (angle, rad)."""
 
     center: Point
     radius: float = 0.0
@@ -37,16 +39,16 @@ class _Held(NamedTuple):
 
 
 def pin_target(drawing: Drawing, point: Point, to: Point, locked: Collection[str] = ()) -> Point:
-    """Where a pin at a point comes to when it is dragged to another: lengths that are formulas, or in `locked`, keep it
-    on their circle, guides on their line; two of them keep it where it is."""
+    """Position that a pin reaches when dragged towards another: lengths that are formulas or in `locked` keep it on a
+    circle, guides on a line; two such restrictions fix it."""
     held = [
         *(
-            _Held(_other_end(bar, point), math.dist(bar.start, bar.end))
-            for bar in _touching(drawing, point)
-            if bar.length in locked or not _free(drawing.model, bar.length)
+            _PinRestriction(_other_end(bar, point), math.dist(bar.start, bar.end))
+            for bar in _bars_ending_at(drawing, point)
+            if bar.length in locked or not _is_free_length(drawing.model, bar.length)
         ),
         *(
-            _Held(point, angle=guide.angle)
+            _PinRestriction(point, angle=guide.angle)
             for guide in drawing.guides
             if math.dist(guide.point, point) < MEETS and any(drawing.pins_at(point, MEETS))
         ),
@@ -75,43 +77,42 @@ def moved_pin(
     locked: Collection[str] = (),
     poses: Poses | None = None,
 ) -> Model:
-    """The model in which the pin or free end at a point of the plane stands at another: its links change their lengths,
-    a pin on the ground changes its place, all others stay where they are. See `pin_target` for what holds it."""
+    """Move the pin or free end at a point of the plane: its links change their lengths, a ground pin changes its
+    position, all others stay. See `pin_target` for restrictions."""
     drawing = Drawing(model, plane, poses)
     goal = pin_target(drawing, point, to, locked)
     if math.dist(goal, point) < SAME_PLACE:
         return model
-    touching = _touching(drawing, point)
+    touching = _bars_ending_at(drawing, point)
     for bar in touching:
         if math.dist(_other_end(bar, point), goal) < SAME_PLACE:
             raise ModelError(
-                f"'{bar.body}' would have no length.", remedy="Let the pin go apart from the other end of its link."
+                f"'{bar.body}' would have no length.", remedy="Drop the pin away from the other end of its link."
             )
     angles: dict[str, float] = {}
     for bar in touching:
-        model, angles[bar.body] = _stretched(model, drawing, bar, point, goal)
-    model = _moved_places(model, drawing, point, goal, {bar.body for bar in touching})
+        model, angles[bar.body] = _with_stretched_bar(model, drawing, bar, point, goal)
+    model = _with_points_moved(model, drawing, point, goal, {bar.body for bar in touching})
     for joint in model.joints:
-        model = _turned(model, drawing, joint, angles)
-    return _closed_here(model, drawing, point, goal)
+        model = _with_rest_turned(model, drawing, joint, angles)
+    return _closed_as_drawn(model, drawing, point, goal)
 
 
 class Shift(NamedTuple):
-    """What a pin that is dragged changes of numbers alone: lengths by their parameters (m), and by how much joints turn
-    (rad)."""
+    """Numerical effect of dragging a pin: changed length parameters (m), and rotations of joints (rad)."""
 
     lengths: dict[str, float]
     turns: dict[str, float]
 
 
 def shift(drawing: Drawing, point: Point, goal: Point) -> Shift | None:
-    """What a pin that goes from a point to a goal changes; None if that is more than numbers, as it is for pins on the
-    ground and links with further points."""
-    bars = {bar.body: bar for bar in _touching(drawing, point)}
+    """Numerical effect of moving a pin from a point to a goal; None if more than numbers changes, as for ground pins
+    and links with further points."""
+    bars = {bar.body: bar for bar in _bars_ending_at(drawing, point)}
     lengths, angles = dict[str, float](), dict[str, float]()
     for bar in bars.values():
         other = _other_end(bar, point)
-        if not _free(drawing.model, bar.length) or math.dist(other, goal) < SAME_PLACE:
+        if not _is_free_length(drawing.model, bar.length) or math.dist(other, goal) < SAME_PLACE:
             return None
         lengths[str(bar.length)] = math.dist(other, goal)
         was, now = (math.atan2(end[1] - other[1], end[0] - other[0]) for end in (point, goal))
@@ -123,7 +124,8 @@ def shift(drawing: Drawing, point: Point, goal: Point) -> Shift | None:
 
 
 def _only_at_ends(drawing: Drawing, joint: Joint, bars: Mapping[str, Bar], point: Point) -> bool:
-    """Whether a joint goes along when bars change at a point: a pin between them there, or at their other ends."""
+    """Return True if a joint moves along with the bars that change at a point: a pin between them there, or at their
+    other ends."""
     owners = {carrier_of(drawing.model, name) for name in (joint.parent, joint.child)}
     pin = next((pin for pin in drawing.pins if pin.name == joint.name), None)
     if pin is None or not owners & bars.keys():
@@ -134,8 +136,8 @@ def _only_at_ends(drawing: Drawing, joint: Joint, bars: Mapping[str, Bar], point
     return all(math.dist(pin.point, other) < MEETS for other in others)
 
 
-def _touching(drawing: Drawing, point: Point) -> list[Bar]:
-    """The bars that end at a point, and are joined there or hang free."""
+def _bars_ending_at(drawing: Drawing, point: Point) -> list[Bar]:
+    """Bars that end at a point and are joined there or free."""
     return [bar for bar in drawing.bars if min(math.dist(bar.start, point), math.dist(bar.end, point)) < MEETS]
 
 
@@ -143,19 +145,20 @@ def _other_end(bar: Bar, point: Point) -> Point:
     return bar.end if math.dist(bar.start, point) < MEETS else bar.start
 
 
-def _free(model: Model, length: Value) -> bool:
-    """Whether a length is a number of its own: a parameter that holds one."""
+def _is_free_length(model: Model, length: Value) -> bool:
+    """Return True if a length is an independent number: a parameter that holds one."""
     found = next((each for each in model.parameters if each.name == length), None)
     return found is not None and found.independent
 
 
-def _stretched(model: Model, drawing: Drawing, bar: Bar, point: Point, goal: Point) -> tuple[Model, float]:
-    """The model with a bar from its other end to the goal, further joints as they are; and how far it turned."""
+def _with_stretched_bar(model: Model, drawing: Drawing, bar: Bar, point: Point, goal: Point) -> tuple[Model, float]:
+    """The model with a bar stretched from its other end to the goal, further joints unchanged; and the bar's
+    rotation."""
     starts = math.dist(bar.start, point) < MEETS
     start, end = (goal, bar.end) if starts else (bar.start, goal)
     before = math.atan2(bar.end[1] - bar.start[1], bar.end[0] - bar.start[0])
     after = math.atan2(end[1] - start[1], end[0] - start[0])
-    if _free(model, bar.length):
+    if _is_free_length(model, bar.length):
         model = change(model, "parameters", str(bar.length), value=written(math.dist(start, end)))
     for joint in model.joints:
         for side, owner in (("a", joint.parent), ("b", joint.child)):
@@ -167,15 +170,15 @@ def _stretched(model: Model, drawing: Drawing, bar: Bar, point: Point, goal: Poi
             along, aside = place[0] - start[0], place[1] - start[1]
             u = along * math.cos(after) + aside * math.sin(after)
             v = aside * math.cos(after) - along * math.sin(after)
-            model = _with_place(model, drawing.plane, model.find("joints", joint.name), side, (u, v))
+            model = _with_joint_moved(model, drawing.plane, model.find("joints", joint.name), side, (u, v))
     return model, math.remainder(after - before, 2.0 * math.pi)
 
 
-def _with_place(model: Model, plane: Plane, joint: Joint, side: str, local: Point) -> Model:
-    """The model with one side of a joint at other coordinates on its link; those given by distance and angle change
-    these."""
+def _with_joint_moved(model: Model, plane: Plane, joint: Joint, side: str, local: Point) -> Model:
+    """The model with one side of a joint at other coordinates on its link; a point given by distance and angle changes
+    those parameters."""
     pose = getattr(joint, side)
-    polar = _polar(model, plane, pose.position)
+    polar = _polar_parameters(model, plane, pose.position)
     if polar is not None:
         for name, value in zip(polar, (math.hypot(*local), math.atan2(local[1], local[0])), strict=True):
             model = change(model, "parameters", name, value=written(value))
@@ -186,8 +189,8 @@ def _with_place(model: Model, plane: Plane, joint: Joint, side: str, local: Poin
     return replace(model, joint, dataclasses.replace(joint, **{side: moved}))
 
 
-def _polar(model: Model, plane: Plane, position: Vector) -> tuple[str, str] | None:
-    """The parameters of a point that is given by a distance and an angle, as `drawn_links.plate` writes it."""
+def _polar_parameters(model: Model, plane: Plane, position: Vector) -> tuple[str, str] | None:
+    """Parameters of a point that is given by distance and angle, as written by `drawn_links.plate`."""
     u, _v = plane.components(position)
     if not isinstance(u, str) or "*cos(" not in u:
         return None
@@ -197,8 +200,8 @@ def _polar(model: Model, plane: Plane, position: Vector) -> tuple[str, str] | No
     return names if set(names) <= known else None
 
 
-def _moved_places(model: Model, drawing: Drawing, point: Point, goal: Point, stretched: Collection[str]) -> Model:
-    """Pins of the ground, and points of links that are not their ends, go along."""
+def _with_points_moved(model: Model, drawing: Drawing, point: Point, goal: Point, stretched: Collection[str]) -> Model:
+    """The model with ground pins, and points of links other than their ends, moved along."""
     stands = carrier_of(model, drawing.plane.parent)
     pins = list(drawing.pins_at(point, MEETS))
     grounded = next((pin for pin in pins if carrier_of(model, pin.joint.parent) == stands), None)
@@ -210,12 +213,12 @@ def _moved_places(model: Model, drawing: Drawing, point: Point, goal: Point, str
                 continue
             x = drawing.local(owner, goal)
             u, v = (float(each) for each in (drawing.plane.basis[:, :2].T @ x))
-            model = _with_place(model, drawing.plane, model.find("joints", pin.name), side, (u, v))
+            model = _with_joint_moved(model, drawing.plane, model.find("joints", pin.name), side, (u, v))
     return model
 
 
-def _turned(model: Model, drawing: Drawing, joint: Joint, angles: dict[str, float]) -> Model:
-    """The rest of a pin whose links have turned."""
+def _with_rest_turned(model: Model, drawing: Drawing, joint: Joint, angles: dict[str, float]) -> Model:
+    """The model with the reference value of a pin changed by the rotation of its links."""
     by = angles.get(joint.child, 0.0) - angles.get(joint.parent, 0.0)
     if not by or not joint.rest or not joint.info.is_hinge():
         return model
@@ -224,8 +227,8 @@ def _turned(model: Model, drawing: Drawing, joint: Joint, angles: dict[str, floa
     return with_rest(model, current, drawing.number(current.rest[0]) + sign * by)
 
 
-def _closed_here(model: Model, drawing: Drawing, point: Point, goal: Point) -> Model:
-    """The model at rest where it was drawn: sliders follow along their guides."""
+def _closed_as_drawn(model: Model, drawing: Drawing, point: Point, goal: Point) -> Model:
+    """The model closed in its drawn position: sliders move along their guides."""
     for guide in drawing.guides:
         if math.dist(guide.point, point) < MEETS and guide.joint.rest:
             along = (goal[0] - point[0]) * math.cos(guide.angle) + (goal[1] - point[1]) * math.sin(guide.angle)
@@ -237,7 +240,7 @@ def _closed_here(model: Model, drawing: Drawing, point: Point, goal: Point) -> M
     try:
         q = np.asarray(mech.assemble(mech.rest()))
     except AssemblyError as error:
-        raise ModelError(f"The loops do not close there: {error.what}", remedy="Let the pin go elsewhere.") from None
+        raise ModelError(f"The loops do not close there: {error.what}", remedy="Drop the pin elsewhere.") from None
     return rested(model, mech, q)
 
 
@@ -245,9 +248,9 @@ def _closed_here(model: Model, drawing: Drawing, point: Point, goal: Point) -> M
 
 
 def folded(drawing: Drawing, pin: Pin) -> Point | None:
-    """Where the middle pin of two links stands on their other branch: mirrored at the line of their far ends; with a
-    slider at the pin: the other place on its guide at the same distance from the far end. None if it is no such pin."""
-    touching = _touching(drawing, pin.point)
+    """Position of the middle pin of two links on their other branch: mirrored at the line through their far ends; for a
+    slider, the other point on its guide at the same distance from the far end. None if the pin is not of this kind."""
+    touching = _bars_ending_at(drawing, pin.point)
     guide = next((each for each in drawing.guides if math.dist(each.point, pin.point) < MEETS), None)
     if guide is not None and len(touching) == 1:
         center = _other_end(touching[0], pin.point)
@@ -267,20 +270,20 @@ def folded(drawing: Drawing, pin: Pin) -> Point | None:
 
 
 def dead_pins(drawing: Drawing, among: Collection[str]) -> tuple[str, ...]:
-    """The pins, of those named, at which both branches of two links meet: the links are in line (one with a slider is
-    square to its guide), and the machine can go no farther that way."""
+    """Those of the named pins at which both branches of two links coincide: the links are aligned (with a slider:
+    perpendicular to its guide), so the motion cannot continue that way."""
     found = []
     for pin in drawing.pins:
         goal = folded(drawing, pin) if pin.name in among else None
-        reach = max((math.dist(bar.start, bar.end) for bar in _touching(drawing, pin.point)), default=0.0)
+        reach = max((math.dist(bar.start, bar.end) for bar in _bars_ending_at(drawing, pin.point)), default=0.0)
         if goal is not None and math.dist(goal, pin.point) < FLAT * reach:
             found.append(pin.name)
     return tuple(found)
 
 
 def flipped(model: Model, pin: str, *, plane: Plane = XZ, poses: Poses | None = None) -> Model:
-    """The model with the two links at a pin on their other branch; only rests change. Raises ModelError if the pin is
-    not the middle of two links whose far ends stay where they are."""
+    """Flip the two links at a pin to their other branch; only reference values change. Raises ModelError if the pin is
+    not the middle of two links whose far ends stay in place."""
     drawing = Drawing(model, plane, poses)
     found = drawing.pin(pin)
     goal = folded(drawing, found)
@@ -290,11 +293,11 @@ def flipped(model: Model, pin: str, *, plane: Plane = XZ, poses: Poses | None = 
             remedy="Choose a pin at which two links, or one and a slider, meet.",
         )
     angles: dict[str, float] = {}
-    for bar in _touching(drawing, found.point):
+    for bar in _bars_ending_at(drawing, found.point):
         other = _other_end(bar, found.point)
         was = math.atan2(found.point[1] - other[1], found.point[0] - other[0])
         now = math.atan2(goal[1] - other[1], goal[0] - other[0])
         angles[bar.body] = math.remainder(now - was, 2.0 * math.pi)
     for joint in model.joints:
-        model = _turned(model, drawing, joint, angles)
-    return _closed_here(model, drawing, found.point, goal)
+        model = _with_rest_turned(model, drawing, joint, angles)
+    return _closed_as_drawn(model, drawing, found.point, goal)

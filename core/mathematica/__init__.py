@@ -1,1 +1,1 @@
-"""Mathematica's syntax, read and printed once."""
+"""Parser and printer of Mathematica's syntax."""

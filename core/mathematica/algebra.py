@@ -1,4 +1,5 @@
-"""Matrices as scalars of typed expressions: sums, products with numbers, and Mathematica's matrix product A . B."""
+"""Matrices as scalars of typed expressions, with sums, products with numbers, and Mathematica's matrix product A .
+B."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ Rows = list[list[Any]]
 
 
 class Grid:
-    """A matrix of scalars, (rows, columns). Operations raise ExpressionError where sizes do not fit."""
+    """Matrix of scalars, (rows, columns). Operations raise ExpressionError if sizes do not match."""
 
     __slots__ = ("rows",)
 
@@ -22,68 +23,68 @@ class Grid:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Rows and columns."""
+        """Number of rows and columns."""
         return len(self.rows), len(self.rows[0])
 
-    def _with(self, other: Any, act: Callable[[Any, Any], Any], sign: str) -> Grid:
+    def _combined_with(self, other: Any, act: Callable[[Any, Any], Any], sign: str) -> Grid:
         if not isinstance(other, Grid) or other.size != self.size:
             raise ExpressionError(
-                f"{_said(self)} {sign} {_said(other)} has no meaning.".capitalize(),
+                f"{_size_text(self)} {sign} {_size_text(other)} is not defined.".capitalize(),
                 remedy="Both need the same number of rows and columns.",
             )
         return Grid([list(map(act, mine, yours)) for mine, yours in zip(self.rows, other.rows, strict=True)])
 
-    def _each(self, other: Any, act: Callable[[Any, Any], Any]) -> Grid:
+    def _entrywise(self, other: Any, act: Callable[[Any, Any], Any]) -> Grid:
         if isinstance(other, Grid):
             raise ExpressionError(
-                "Matrices are not multiplied by a blank, '*' or '/'.",
+                "A blank, '*' or '/' does not multiply or divide matrices.",
                 remedy="The matrix product is a point: A[1] . A[2].",
             )
         return Grid([[act(x, other) for x in row] for row in self.rows])
 
     def __add__(self, other: Any) -> Grid:
-        return self._with(other, operator.add, "+")
+        return self._combined_with(other, operator.add, "+")
 
     def __radd__(self, other: Any) -> Grid:
-        return self._with(other, operator.add, "+")
+        return self._combined_with(other, operator.add, "+")
 
     def __sub__(self, other: Any) -> Grid:
-        return self._with(other, operator.sub, "-")
+        return self._combined_with(other, operator.sub, "-")
 
     def __rsub__(self, other: Any) -> Grid:
-        return self._with(other, operator.sub, "-")
+        return self._combined_with(other, operator.sub, "-")
 
     def __neg__(self) -> Grid:
-        return self._each(-1.0, operator.mul)
+        return self._entrywise(-1.0, operator.mul)
 
     def __mul__(self, other: Any) -> Grid:
-        return self._each(other, operator.mul)
+        return self._entrywise(other, operator.mul)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Grid:
-        return self._each(other, operator.truediv)
+        return self._entrywise(other, operator.truediv)
 
     def __rtruediv__(self, other: Any) -> Grid:
-        raise ExpressionError("Nothing is divided by a matrix here.", remedy="Divide by one entry, as in 1/M[1,1].")
+        raise ExpressionError("Division by a matrix is not supported.", remedy="Divide by one entry, as in 1/M[1,1].")
 
     def __pow__(self, other: Any) -> Grid:
-        raise ExpressionError("A matrix has no powers here.", remedy="Write the product: A[1] . A[1].")
+        raise ExpressionError("Powers of a matrix are not supported.", remedy="Write the product: A[1] . A[1].")
 
     __rpow__ = __pow__
 
     def dot(self, other: Any) -> Grid:
-        """The matrix product."""
+        """Return the matrix product."""
         if not isinstance(other, Grid) or self.size[1] != other.size[0]:
             raise ExpressionError(
-                f"{_said(self)} . {_said(other)} has no meaning.".capitalize(),
+                f"{_size_text(self)} . {_size_text(other)} is not defined.".capitalize(),
                 remedy="The left one needs as many columns as the right one has rows.",
             )
         columns = list(zip(*other.rows, strict=True))
         return Grid([[_sum(map(operator.mul, row, column)) for column in columns] for row in self.rows])
 
     def transposed(self) -> Grid:
-        """Rows as columns."""
+        """Return the transpose."""
         return Grid([list(column) for column in zip(*self.rows, strict=True)])
 
 
@@ -94,24 +95,24 @@ def _sum(terms: Any) -> Any:
     return total
 
 
-def _said(x: Any) -> str:
+def _size_text(x: Any) -> str:
     return f"a {x.size[0]} × {x.size[1]} matrix" if isinstance(x, Grid) else "a number"
 
 
 def dot(left: Any, right: Any) -> Any:
-    """left . right. Raises ExpressionError unless both are matrices that fit."""
+    """Return left . right. Raises ExpressionError unless both are matrices of matching sizes."""
     if not isinstance(left, Grid):
         raise ExpressionError(
-            f"{_said(left)} . {_said(right)} has no meaning.".capitalize(),
-            remedy="The point multiplies matrices: A[1] . A[2].",
+            f"{_size_text(left)} . {_size_text(right)} is not defined.".capitalize(),
+            remedy="The point multiplies two matrices: A[1] . A[2].",
         )
     return left.dot(right)
 
 
-def _no_function(*_: Any) -> Any:
+def _refuse_function(*_: Any) -> Any:
     raise ExpressionError(
         "Sines and other functions take numbers, not matrices.", remedy="Name one entry, as in M[1,1]."
     )
 
 
-scalar.register_functions(Grid, _no_function)
+scalar.register_functions(Grid, _refuse_function)

@@ -1,4 +1,4 @@
-"""Values of trees: arithmetic over any scalars, and the reading of numbers, ranges and lists of options."""
+"""Evaluation of syntax trees over any scalars, and reading of numbers, ranges and option lists."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ MATRICES = ("M", "MU", "CM", "C", "G", "tau", "J")
 """Names whose entries are written M[[1,2]], as Robotica prints them."""
 MOST_DIVISIONS = 10_000
 LONGEST = 80
-"""Characters of a formula in a message."""
+"""Largest number of characters of a formula in a message."""
 
 LookUp = Callable[[Name], Scalar]
 Refer = Callable[[Call], Scalar]
 
 
 def value(tree: Tree, look_up: LookUp, refer: Refer) -> Scalar:
-    """The scalar a tree stands for: `look_up` gives names, `refer` calls such as q1[t] or M[1,2].
+    """Evaluate a tree to a scalar: `look_up` gives the values of names, `refer` those of calls such as q1[t] or M[1,2].
 
     Raises ExpressionError for anything that is no number.
     """
@@ -48,20 +48,20 @@ def value(tree: Tree, look_up: LookUp, refer: Refer) -> Scalar:
     if isinstance(tree, Name):
         if tree.name in CONSTANTS and not tree.primes:
             return CONSTANTS[tree.name]
-        return _at(tree, look_up)
+        return _looked_up(tree, look_up)
     if isinstance(tree, Negative):
         return -value(tree.operand, look_up, refer)
     if isinstance(tree, Binary):
-        return _combined(tree, value(tree.left, look_up, refer), value(tree.right, look_up, refer))
+        return _binary_value(tree, value(tree.left, look_up, refer), value(tree.right, look_up, refer))
     if isinstance(tree, Call):
         ours = FUNCTIONS.get(tree.head.name)
         if ours is None or tree.head.primes:
-            return _at(tree, refer)
-        return _function(tree, ours, [value(argument, look_up, refer) for argument in tree.arguments])
+            return _looked_up(tree, refer)
+        return _function_value(tree, ours, [value(argument, look_up, refer) for argument in tree.arguments])
     if isinstance(tree, Part):
-        return _at(tree, refer)
+        return _looked_up(tree, refer)
     remedy = _REMEDIES.get(tree.operator, "") if isinstance(tree, Pair) else ""
-    raise refused(tree, f"'{said(tree)}' is no number.", remedy or "Write a formula.")
+    raise refused(tree, f"'{said(tree)}' is not a number.", remedy or "Write a formula.")
 
 
 _REMEDIES = {
@@ -70,8 +70,8 @@ _REMEDIES = {
 }
 
 
-def _at(tree: Any, look_up: Callable[[Any], Scalar]) -> Scalar:
-    """What a name or a call stands for; an error of it gets its place."""
+def _looked_up(tree: Any, look_up: Callable[[Any], Scalar]) -> Scalar:
+    """Evaluate a name or a call; an error gets its position in the text."""
     try:
         return look_up(tree)
     except ExpressionError as error:
@@ -79,7 +79,7 @@ def _at(tree: Any, look_up: Callable[[Any], Scalar]) -> Scalar:
         raise
 
 
-def _combined(tree: Binary, left: Scalar, right: Scalar) -> Scalar:
+def _binary_value(tree: Binary, left: Scalar, right: Scalar) -> Scalar:
     plain = isinstance(left, float) and isinstance(right, float)
     try:
         if tree.operator == ".":
@@ -90,7 +90,7 @@ def _combined(tree: Binary, left: Scalar, right: Scalar) -> Scalar:
     except (ZeroDivisionError, OverflowError, ValueError):
         raise refused(tree, f"'{said(tree)}' has no finite value.", "Change the formula.") from None
     except ModelError as error:
-        raise refused(tree, f"'{said(tree)}' is no polynomial of the symbols.", error.remedy) from None
+        raise refused(tree, f"'{said(tree)}' is not a polynomial in the symbols.", error.remedy) from None
     except ExpressionError as error:
         place(error, tree)
         raise
@@ -109,7 +109,7 @@ def _power(left: Scalar, right: Scalar) -> Scalar:
     return math.pow(left, right) if isinstance(left, float) and isinstance(right, float) else left**right
 
 
-def _function(tree: Call, ours: str, arguments: list[Scalar]) -> Scalar:
+def _function_value(tree: Call, ours: str, arguments: list[Scalar]) -> Scalar:
     if ours == "atan" and len(arguments) == 2:
         ours, arguments = "atan2", arguments[::-1]  # ArcTan[x, y]
     wanted = 2 if ours in ("fmin", "fmax", "atan2") else 1
@@ -120,14 +120,14 @@ def _function(tree: Call, ours: str, arguments: list[Scalar]) -> Scalar:
     except ValueError:
         raise refused(tree, f"'{said(tree)}' has no real value.", "Change the formula.") from None
     except ModelError as error:
-        raise refused(tree, f"'{said(tree)}' has no exact form here.", error.remedy) from None
+        raise refused(tree, f"'{said(tree)}' cannot be written exactly.", error.remedy) from None
     except ExpressionError as error:
         place(error, tree)
         raise
 
 
 def shown(tree: Tree) -> str:
-    """The tree as text in the language."""
+    """Write the tree as text in the language."""
     if isinstance(tree, Number):
         return f"{tree.value:g}"
     if isinstance(tree, Text):
@@ -138,28 +138,28 @@ def shown(tree: Tree) -> str:
         inside = ",".join(map(shown, tree.arguments))
         return f"{shown(tree.head)}[[{inside}]]" if tree.head.name in MATRICES else f"{shown(tree.head)}[{inside}]"
     if isinstance(tree, Part):
-        return f"{_within(tree.of, 9)}[[{','.join(map(shown, tree.indices))}]]"
+        return f"{_operand_text(tree.of, 9)}[[{','.join(map(shown, tree.indices))}]]"
     if isinstance(tree, Items):
         return "{" + ", ".join(map(shown, tree.items)) + "}"
     if isinstance(tree, Negative):
-        return f"-{_within(tree.operand, _LEVELS['*'])}"
+        return f"-{_operand_text(tree.operand, _LEVELS['*'])}"
     if isinstance(tree, Pair):
         return f"{shown(tree.left)} {tree.operator} {shown(tree.right)}"
-    return _shown_binary(tree)
+    return _binary_text(tree)
 
 
 _LEVELS = {"+": 1, "-": 1, "*": 2, "/": 2, ".": 3, "^": 4}
-"""How tightly operators bind."""
+"""Precedence of operators."""
 
 
-def _shown_binary(tree: Binary) -> str:
-    """Two operands with the parentheses they need."""
+def _binary_text(tree: Binary) -> str:
+    """Write a binary operation with the parentheses it needs."""
     level = _LEVELS[tree.operator]
     if isinstance(tree.left, Negative) and level < _LEVELS["^"]:
         first = shown(tree.left)  # a leading sign needs none
     else:
-        first = _within(tree.left, level + (tree.operator == "^"))
-    second = _within(tree.right, level + (tree.operator in "-*/"))
+        first = _operand_text(tree.left, level + (tree.operator == "^"))
+    second = _operand_text(tree.right, level + (tree.operator in "-*/"))
     if second.startswith("-"):
         if tree.operator == "+":
             return f"{first} - {second[1:]}"
@@ -168,23 +168,23 @@ def _shown_binary(tree: Binary) -> str:
     return first + between + second
 
 
-def _within(tree: Tree, level: int) -> str:
-    """A tree where operators of at least this level may stand without parentheses."""
+def _operand_text(tree: Tree, level: int) -> str:
+    """Write a tree as an operand, in parentheses if its operator binds less tightly than `level`."""
     own = _LEVELS[tree.operator] if isinstance(tree, Binary) else 0 if isinstance(tree, Negative | Pair) else 9
     return f"({shown(tree)})" if own < level else shown(tree)
 
 
 def said(tree: Tree) -> str:
-    """The tree in a message, not longer than a line."""
+    """Write the tree for a message, shortened to one line."""
     text = shown(tree)
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
 def number(tree: Tree, known: Callable[[str], float]) -> float:
-    """A number from a tree without anything that moves; `known(name)` gives values of symbols."""
+    """Evaluate a tree without time-dependent parts to a number; `known(name)` gives the values of symbols."""
 
     def refuse(call: Call) -> Scalar:
-        raise refused(call, f"'{said(call)}' is no number here.", "Write a number or a formula.")
+        raise refused(call, f"'{said(call)}' is not a number here.", "Write a number or a formula.")
 
     def look_up(name: Name) -> Scalar:
         return refuse(Call(name, (), name.at)) if name.primes else known(name.name)
@@ -196,16 +196,16 @@ def number(tree: Tree, known: Callable[[str], float]) -> float:
 
 
 def items(tree: Tree) -> Sequence[Tree]:
-    """The parts of a list; a single thing counts as a list of one (Robotica adds the outer braces)."""
+    """Return the items of a list; a single item counts as a list of one (Robotica adds the outer braces)."""
     return tree.items if isinstance(tree, Items) else (tree,)
 
 
 DIVISIONS = 5
-"""Of a range for which no number is given."""
+"""Default number of divisions of a range."""
 
 
 def ranges(tree: Tree, known: Callable[[str], float]) -> list[tuple[str, float, float, int]]:
-    """{{q1, 0, 90 Degree, 8}, …} as (name, start, stop, divisions); one list without outer braces is one range.
+    """Read {{q1, 0, 90 Degree, 8}, …} as (name, start, stop, divisions); one list without outer braces is one range.
 
     A number of divisions behind the last range, or in the last range alone, is that of all.
     """
@@ -234,7 +234,7 @@ def ranges(tree: Tree, known: Callable[[str], float]) -> list[tuple[str, float, 
 
 
 def _divisions(tree: Tree, known: Callable[[str], float]) -> int:
-    """A number of divisions. Raises ExpressionError."""
+    """Read a number of divisions. Raises ExpressionError."""
     count = number(tree, known)
     if count != int(count) or not 1 <= count <= MOST_DIVISIONS:
         raise refused(
@@ -244,7 +244,7 @@ def _divisions(tree: Tree, known: Callable[[str], float]) -> int:
 
 
 def options(tree: Tree | None) -> dict[str, Any]:
-    """{scale, file -> "m.txt", 0.2}: words are True, rules have their value, numbers stand under "number"."""
+    """Read {scale, file -> "m.txt", 0.2}: words become True, rules their value, a number is stored under "number"."""
     found: dict[str, Any] = {}
     for item in items(tree) if tree is not None else ():
         if isinstance(item, Name):

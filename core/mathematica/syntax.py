@@ -1,4 +1,4 @@
-"""The language of Robotica's command line and torque files: the part of Mathematica its manual uses.
+"""Parser for the language of Robotica's command line and torque files, the part of Mathematica that its manual uses.
 
     RElp[{{q1, 0, 90 Degree}, {d2, 3, 8}}, {scale}]      d3 = 5      tau[[1]] = k1 (q1r - q1[t]) - k2 q1'[t]
 
@@ -22,7 +22,7 @@ MAX_DEPTH = 100
 
 
 class Place(NamedTuple):
-    """Where something begins in the text, both counted from 1."""
+    """Position in the text, line and column counted from 1."""
 
     line: int
     column: int
@@ -34,7 +34,7 @@ def _unplaced() -> Place | None:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number; whole ones written without a point."""
+    """Number; integers are written without a decimal point."""
 
     value: float
     at: Place | None = _unplaced()
@@ -42,7 +42,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text in quotation marks."""
+    """Text in quotation marks."""
 
     value: str
     at: Place | None = _unplaced()
@@ -50,7 +50,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A symbol, with the number of primes behind it: q1'."""
+    """Symbol, with the number of primes after it: q1'."""
 
     name: str
     primes: int = 0
@@ -59,7 +59,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """head[arguments]; M[1,2] and M[[1,2]] are alike."""
+    """Call head[arguments]; M[1,2] and M[[1,2]] are equivalent."""
 
     head: Name
     arguments: tuple[Tree, ...]
@@ -68,7 +68,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """of[[indices]], of a matrix that has indices already: T[0,2][[1,4]]; single brackets are the same."""
+    """Part [[indices]] of a matrix that already has indices: T[0,2][[1,4]]; single brackets are equivalent."""
 
     of: Tree
     indices: tuple[Tree, ...]
@@ -77,7 +77,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """{a, b, …}."""
+    """List {a, b, …}."""
 
     items: tuple[Tree, ...]
     at: Place | None = _unplaced()
@@ -85,7 +85,7 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """left operator right, the operator one of = -> ==."""
+    """Left and right side of one of the operators = -> ==."""
 
     operator: str
     left: Tree
@@ -95,7 +95,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """left operator right, the operator one of + - * / . ^."""
+    """Operation left operator right, with one of + - * / . ^."""
 
     operator: str
     left: Tree
@@ -105,7 +105,7 @@ class Binary:
 
 @dataclass(frozen=True, slots=True)
 class Negative:
-    """−operand."""
+    """Negated operand."""
 
     operand: Tree
     at: Place | None = _unplaced()
@@ -131,21 +131,21 @@ FUNCTIONS = {
     "Min": "fmin",
     "Max": "fmax",
 }
-"""Mathematica's elementary functions, by the name of ours."""
+"""Mathematica's elementary functions → our names."""
 _ORDINARY = {"asin": "ArcSin", "acos": "ArcCos", "atan": "ArcTan", "atan2": "ArcTan", "ceil": "Ceiling"}
 FUNCTION_NAMES = {
     **{name: name for name in FUNCTIONS},
     **{name.lower(): name for name in FUNCTIONS if name.lower() not in ("arcsin", "arccos", "arctan", "ceiling")},
     **_ORDINARY,
 }
-"""Elementary functions as people write them, Mathematica's names and the ordinary ones → Mathematica's name."""
+"""Spellings of elementary functions, Mathematica's and the usual ones → Mathematica's name."""
 
 
 Tree = Number | Text | Name | Call | Part | Items | Pair | Binary | Negative
 
 
 def substituted(tree: Tree, values: Mapping[str, Tree]) -> Tree:
-    """The tree with trees in place of some names; heads of calls and left sides of = and -> stay."""
+    """Return the tree with some names replaced by trees, except heads of calls and left sides of = and ->."""
     if isinstance(tree, Name):
         return values.get(tree.name, tree) if not tree.primes else tree
     if isinstance(tree, Items):
@@ -166,7 +166,7 @@ def substituted(tree: Tree, values: Mapping[str, Tree]) -> Tree:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement, with the line it begins on; `silent` if a semicolon ends it."""
+    """Statement with the line on which it begins; `silent` if it ends in a semicolon."""
 
     tree: Tree
     line: int
@@ -174,14 +174,14 @@ class Statement:
 
 
 def refused(tree: Tree, what: str, remedy: str = "") -> ExpressionError:
-    """The error that tells what is wrong with a part of the text, with its place."""
+    """Return an error about a part of the text, with its position."""
     error = ExpressionError(what, remedy=remedy)
     place(error, tree)
     return error
 
 
 def place(error: KinetostatError, tree: Tree) -> None:
-    """Give an error a tree's place, if it has none of its own."""
+    """Set the position of an error to that of a tree, unless it has one."""
     if tree.at is not None and error.line is None and not error.file:
         error.at(line=tree.at.line, where=f"column {tree.at.column}")
 
@@ -196,17 +196,17 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _LIKE = {"−": "-", "–": "-", "’": "'", "′": "'", "→": "->", ":=": "=", "??": "?"}
-"""Signs of word processors and of our own tables → what they stand for."""
+"""Typographic characters from word processors and our own tables → the characters they stand for."""
 _PRECEDENCE = {"=": 1, "->": 2, "==": 3, "+": 4, "-": 4, "*": 5, "/": 5, ".": 7, "^": 8}
 _SIGN = 6
 _CLOSING = {"(": ")", "[": "]"}
 _DEPTHS = {"[": 1, "{": 1, "(": 1, "[[": 2, "]": -1, "}": -1, ")": -1, "]]": -2}
-"""By how many brackets each operator goes in or out."""
+"""Change of bracket depth by each operator."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """A word of the text, and where it begins."""
+    """Token of the text, with its position."""
 
     kind: str
     text: str
@@ -227,10 +227,10 @@ def _tokens(source: str) -> Iterator[_Token]:
         match = _TOKEN.match(source, position)
         if match is None or match.lastgroup is None:
             at = position + len(source[position:]) - len(source[position:].lstrip(" \t\r"))
-            raise _unknown(source, at, line, at - start + 1)
+            raise _unknown_token_error(source, at, line, at - start + 1)
         kind, text = match.lastgroup, match.group(match.lastgroup)
         if text == "(" and source.startswith("(*", match.start(kind)):
-            raise _unknown(source, match.start(kind), line, match.start(kind) - start + 1)
+            raise _unknown_token_error(source, match.start(kind), line, match.start(kind) - start + 1)
         text = _LIKE.get(text, text)
         column = match.start(kind) - start + 1
         position = match.end()
@@ -245,8 +245,8 @@ def _tokens(source: str) -> Iterator[_Token]:
     yield _Token("end", "the end", line, end - start + 1)
 
 
-def _unknown(source: str, at: int, line: int, column: int) -> ExpressionError:
-    """What no token begins with: a text or comment that does not end, or a strange sign."""
+def _unknown_token_error(source: str, at: int, line: int, column: int) -> ExpressionError:
+    """Return the error for characters that begin no token: an unclosed text or comment, or an unknown character."""
     if source[at] in '"“”„':
         return _error("The text that begins here has no closing quotation mark", line, column)
     if source.startswith("(*", at):
@@ -259,22 +259,22 @@ def _error(what: str, line: int, column: int) -> ExpressionError:
 
 
 def parse(source: str) -> Tree:
-    """The tree of one statement. Raises ExpressionError naming line and column."""
+    """Parse one statement. Raises ExpressionError naming line and column."""
     statements = parse_all(source)
     if not statements:
-        raise ExpressionError("There is nothing to do.", remedy="Write a call such as FKin[].")
+        raise ExpressionError("The text contains no statement.", remedy="Write a call such as FKin[].")
     if len(statements) > 1:
         raise _error("A second statement begins here", statements[1].line, 1)
     return statements[0].tree
 
 
 def parse_all(source: str) -> list[Statement]:
-    """The statements of a text: one per line (lines with open brackets go on) or separated by semicolons."""
+    """Parse the statements of a text: one per line (open brackets continue a line) or separated by semicolons."""
     return list(statements(source))
 
 
 def statements(source: str) -> Iterator[Statement]:
-    """The statements of a text one by one: those before a mistake come before its error is raised."""
+    """Yield the statements of a text one by one; those before a mistake come before its error is raised."""
     return _Parser(_tokens(source)).statements()
 
 
@@ -309,9 +309,9 @@ class _Parser:
             raise self.unexpected(f"'{text}' for the '{opened}' of {where}column {begin.column}")
 
     def unexpected(self, wanted: str) -> ExpressionError:
-        return _error(f"{wanted} was expected, not {self._shown()}", self.now.line, self.now.column)
+        return _error(f"{wanted} was expected, not {self._token_text()}", self.now.line, self.now.column)
 
-    def _shown(self) -> str:
+    def _token_text(self) -> str:
         return self.now.text if self.now.kind in ("end", "newline") else f"'{self.now.text}'"
 
     def statements(self) -> Iterator[Statement]:
@@ -347,7 +347,7 @@ class _Parser:
         return Binary(name, left, right, left.at)
 
     def operator(self) -> str:
-        """The operator here; a blank for an implied product; nothing at an end."""
+        """Return the operator at the current position; a blank for an implied product; nothing at an end."""
         if self.now.kind == "operator" and self.now.text in _PRECEDENCE:
             return self.now.text
         begins = self.now.kind in ("number", "name", "text") or self.is_operator("(", "{", "°")
@@ -381,7 +381,7 @@ class _Parser:
         raise self.unexpected("A number, a name or a list")
 
     def amount(self, token: _Token) -> Tree:
-        """A number; "deg" behind it is Degree."""
+        """Parse a number; "deg" after it means Degree."""
         amount = float(token.text.replace("*^", "e"))
         if math.isinf(amount):
             raise _error(f"'{token.text[:20]}' is too large a number", token.line, token.column)
@@ -390,7 +390,8 @@ class _Parser:
         return Number(amount, token.place)
 
     def named(self, token: _Token) -> Tree:
-        """A name, its primes, and its indices; a function's argument may be in parentheses: cos(q1) is Cos[q1]."""
+        """Parse a name with its primes and indices; a function's argument may be in parentheses: cos(q1) means
+        Cos[q1]."""
         if token.text in FUNCTION_NAMES and (call := self.function(token)) is not None:
             return call
         primes = 0
@@ -400,12 +401,12 @@ class _Parser:
         return self.indexed(Name(token.text, primes, begin), begin)
 
     def function(self, token: _Token) -> Tree | None:
-        """The call of an elementary function; None for a symbol of the same name. Raises ExpressionError where its
-        argument is in no brackets."""
+        """Parse the call of an elementary function; None for a symbol of the same name. Raises ExpressionError if its
+        argument has no brackets."""
         name = FUNCTION_NAMES[token.text]
         if self.operator() == " " and not self.is_operator("("):
             raise ExpressionError(
-                f"'{token.text}' is a function; its argument is in brackets.",
+                f"'{token.text}' is a function; its argument goes in square brackets.",
                 where=f"column {token.column}",
                 line=token.line,
                 remedy=f"Write {name}[…].",
@@ -420,7 +421,7 @@ class _Parser:
         return Call(Name(name, at=token.place), arguments, token.place)
 
     def indexed(self, found: Tree, begin: Place) -> Tree:
-        """What stands in brackets behind a name or an expression in parentheses."""
+        """Parse the brackets after a name or an expression in parentheses."""
         while self.is_operator("[", "[["):
             opened, sign = self.now.place, self.now.text
             self.at += 1
@@ -429,7 +430,7 @@ class _Parser:
         return found
 
     def helped(self, begin: Place) -> Tree:
-        """?FKin is Help[FKin]."""
+        """Parse ?FKin as Help[FKin]."""
         asked = (Name(self.now.text, at=self.now.place),) if self.now.kind == "name" else ()
         self.at += len(asked)
         return Call(Name("Help", at=begin), asked, begin)

@@ -1,1 +1,1 @@
-"""Measures of runs: numbers that formulas with reductions make of channels, with their units."""
+"""Scalar measures of runs: formulas with reductions over channels, with units."""

@@ -1,5 +1,4 @@
-"""Reductions: what makes one number of a curve over time, with its derivatives by the samples; and their places in a
-formula.
+"""Reductions of a curve over time to one number, with derivatives by the samples, and their use in formulas.
 
 rms, mean, integral are over time: the run between two samples is a parabola through three (Simpson). max, min, span are
 of the samples; softmax(x, β) = log(mean exp(β x))/β is a smooth maximum. `at` is looked up by who has the run.
@@ -18,19 +17,19 @@ from core.model.formula.nodes import Negative
 
 Array = NDArray[np.float64]
 Word = tuple[str, int]
-"""A function of formulas: its name and its number of arguments."""
+"""Function in a formula: its name and its number of arguments."""
 
 REDUCTIONS = ("rms", "mean", "integral", "max", "min", "span", "at")
 FURTHER: frozenset[Word] = frozenset({*((name, 1) for name in REDUCTIONS[:-1]), ("at", 2)})
-"""What formulas of measures have beside the usual functions."""
+"""Functions in formulas of measures besides the usual ones."""
 SMOOTH: Word = ("softmax", 2)
-"""What objectives have, too."""
+"""Additional reduction in formulas of objectives."""
 END, START = "end", "start"
-"""Names of the times at which a run ends and begins, in the second argument of `at`."""
+"""Names of the end and start time of a run in the second argument of `at`."""
 
 
 def without_reductions(node: Node, words: Collection[Word], put: Callable[[str, tuple[Node, ...]], Node]) -> Node:
-    """The formula with what `put` makes of each reduction (its word and arguments) in its place."""
+    """Return the formula with each reduction replaced by `put(word, arguments)`."""
     match node:
         case Call(word, arguments) if (word, len(arguments)) in words:
             return put(word, arguments)
@@ -45,15 +44,15 @@ def without_reductions(node: Node, words: Collection[Word], put: Callable[[str, 
 
 
 def reduced(word: str, values: Array, times: Array, weights: Array | None = None, beta: float = 1.0) -> float:
-    """The number that a reduction makes of values (n,) at times (n,); weights : `simpson_weights` of these, if they are
-    known already."""
+    """Reduce values (n,) at times (n,) to one number; weights : `simpson_weights` of the times, if known."""
     return with_slopes(word, values, times, weights, beta)[0]
 
 
 def with_slopes(
     word: str, values: Array, times: Array, weights: Array | None = None, beta: float = 1.0
 ) -> tuple[float, Array]:
-    """The same, and its derivatives by the values (n,): of the largest that of its first sample."""
+    """Return the reduced number and its derivatives by the values (n,); for a maximum the derivative is that of its
+    first sample."""
     if word in ("max", "min", "span"):
         found, slopes = 0.0, np.zeros_like(values)
         if word != "min":
@@ -66,7 +65,7 @@ def with_slopes(
         return found, slopes
     length = float(times[-1] - times[0])
     if length == 0.0:
-        return _of_an_instant(word, values)
+        return _value_of_instant(word, values)
     weights = simpson_weights(times) if weights is None else weights
     if word == "rms":
         size = float(np.sqrt(max(float(weights @ values**2) / length, 0.0)))
@@ -80,8 +79,8 @@ def with_slopes(
     return scale * float(weights @ values), scale * weights
 
 
-def _of_an_instant(word: str, values: Array) -> tuple[float, Array]:
-    """Of a run without duration."""
+def _value_of_instant(word: str, values: Array) -> tuple[float, Array]:
+    """Reduce the values of a run without duration."""
     slopes = np.zeros_like(values)
     if word == "integral":
         return 0.0, slopes
@@ -91,8 +90,8 @@ def _of_an_instant(word: str, values: Array) -> tuple[float, Array]:
 
 
 def simpson_weights(time: Array) -> Array:
-    """(n,) weights of samples in an integral over time: each stretch between changes by parabolas through three
-    samples, its last interval, where their number is odd, by the parabola that ends there (Cartwright 2017)."""
+    """Return integration weights (n,) of samples over time: Simpson's rule between discontinuities, with the last
+    interval, if their number is odd, by the parabola that ends there (Cartwright 2017)."""
     weights = np.zeros(len(time))
     borders = [0, *(np.flatnonzero(np.diff(time) <= 0.0) + 1).tolist(), len(time)]
     for first, end in pairwise(borders):

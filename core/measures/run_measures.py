@@ -1,4 +1,4 @@
-"""Measures: formulas of channels of a run that give one number, by reductions over its time.
+"""Measures of runs: formulas of channels that give one number, by reductions over time.
 
 rms(x) mean(x) integral(x)     over time; the run between two samples is a parabola through three (Simpson)
 max(x) min(x) span(x)          of the samples; span is the largest less the smallest
@@ -35,11 +35,11 @@ from core.simulation.setup import Settings
 Array = NDArray[np.float64]
 
 TIME_FRACTION = 1e-9
-"""Of the duration: a time so near to a sample is the sample's."""
+"""Fraction of the duration within which a time counts as that of a sample."""
 
 
 class RunSamples(Protocol):
-    """What measures ask of a run."""
+    """Interface of a run that measures need."""
 
     @property
     def time(self) -> Array: ...
@@ -47,12 +47,12 @@ class RunSamples(Protocol):
     def settings(self) -> Settings: ...
     def __getitem__(self, channel: str) -> Array: ...
     def part(self, rows: slice) -> RunSamples:
-        """Some of its samples alone."""
+        """Return the run restricted to some samples."""
         ...
 
 
 class _OneSample(NamedTuple):
-    """A machine at rest, to ask for the shape of channels."""
+    """A machine at rest as a run of one sample, to find the shape of channels."""
 
     time: Array
     q: Array
@@ -64,7 +64,7 @@ class _OneSample(NamedTuple):
 
 
 class Signals:
-    """What formulas of measures may name on one machine: channels, their components, coordinates, parameters."""
+    """Names available in formulas of measures for one machine: channels, their components, coordinates, parameters."""
 
     def __init__(self, mech: Mechanism) -> None:
         self.mech = mech
@@ -81,11 +81,11 @@ class Signals:
         return tuple(dict.fromkeys(("t", *self.channels.names, *self.mech.q_names, *self.parameters)))
 
     def is_channel(self, name: str) -> bool:
-        """Whether a name means something that changes along a run."""
+        """Return True if the named quantity varies along a run."""
         return self.components(name) is not None
 
     def components(self, name: str) -> tuple[str, ...] | None:
-        """Suffixes of a channel's components, () for a single number; None: there is no such channel."""
+        """Return the suffixes of a channel's components, () for a scalar channel, None if there is no such channel."""
         if name not in self._components:
             self._components[name] = self._found(name)
         return self._components[name]
@@ -105,7 +105,7 @@ class Signals:
         return None
 
     def dimension(self, name: str) -> Dimension:
-        """What a name measures."""
+        """Return the dimension of a named quantity."""
         if name in (END, START):
             return of_name("time")
         if self.is_channel(name):
@@ -113,7 +113,7 @@ class Signals:
         return of_name(self.parameters.get(name, "none"))
 
     def check(self, node: Node, text: str) -> None:
-        """Refuse names that mean nothing, or words.
+        """Raise an error for unknown names and functions in a formula.
 
         Raises ExpressionError with the column of the name and near misses.
         """
@@ -121,33 +121,34 @@ class Signals:
             if name in self.channels.modes.of_words:
                 words = ", ".join(self.channels.modes.of_words[name])
                 raise ExpressionError(
-                    f"'{name}' in column {_column(text, name)} of '{text}' is words: {words}.",
+                    f"'{name}' in column {_column_of_name(text, name)} of '{text}' is a text channel: {words}.",
                     where="measure",
-                    remedy="Use the force beside it.",
+                    remedy="Use the corresponding force channel.",
                 )
             if not (self.is_channel(name) or name in self.parameters or name in (END, START)):
                 raise ExpressionError(
-                    f"Nothing is called '{name}', in column {_column(text, name)} of '{text}'.",
+                    f"There is no channel or parameter '{name}', in column {_column_of_name(text, name)} of '{text}'.",
                     where="measure",
                     remedy=near_misses(name, self.all),
                 )
 
 
-def _column(text: str, name: str) -> int:
-    """Where a name stands, from 1."""
+def _column_of_name(text: str, name: str) -> int:
+    """Return the position of a name in a text, from 1."""
     found = re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", text)
     return 1 + (found.start() if found else 0)
 
 
 class Measure:
-    """A formula of the channels of a machine that gives one number for each run.
+    """Formula of a machine's channels that gives one number per run.
 
     text : the formula; dimension, unit : what the number is; channels, parameters : what it names
     Raises ExpressionError for what the formula cannot mean, with the column; ModelError where it gives a curve.
     """
 
     def __init__(self, machine: Mechanism | Signals, text: str, dimension: str = "") -> None:
-        """dimension : what the number shall measure, a name of `core.model.units.SI`; empty: anything."""
+        """Check the formula. dimension : required dimension of the number, a name of `core.model.units.SI`; empty for
+        any"""
         signals = machine if isinstance(machine, Signals) else Signals(machine)
         node = parse(text, "native", FURTHER)
         signals.check(node, text)
@@ -156,14 +157,14 @@ class Measure:
         if several:
             part = (signals.components(several[0]) or ("",))[0]
             raise ExpressionError(
-                f"'{several[0]}' in column {_column(text, several[0])} of '{text}' has several components.",
+                f"'{several[0]}' in column {_column_of_name(text, several[0])} of '{text}' has several components.",
                 where="measure",
                 remedy=f"Name one of them, such as '{several[0]}.{part}'.",
             )
 
     @classmethod
     def of_node(cls, signals: Signals, node: Node, text: str) -> Measure:
-        """A measure of a formula whose names are known."""
+        """Return a measure for a parsed formula whose names have been checked."""
         self = cls.__new__(cls)
         self._begin(signals, node, text, "")
         return self
@@ -173,11 +174,11 @@ class Measure:
         used = sorted(names(node) - {END, START})
         self.channels = tuple(name for name in used if signals.is_channel(name))
         self.parameters = tuple(name for name in used if not signals.is_channel(name))
-        if (curve := _curve(node, signals)) is not None:
+        if (curve := _first_curve(node, signals)) is not None:
             raise ModelError(
                 f"'{text}' is a curve over time: '{curve}' is not reduced to a number.",
                 where="measure",
-                remedy=f"Say which number: max({curve}), mean({curve}), at({curve}, end) …",
+                remedy=f"Reduce it to a number: max({curve}), mean({curve}), at({curve}, end) …",
             )
         found = dimension_of(node, signals.dimension)
         if dimension and not fits(found, of_name(dimension)):
@@ -188,21 +189,21 @@ class Measure:
 
     @property
     def unit(self) -> str:
-        """The SI unit of the number, "" if it has none or none is known."""
+        """SI unit of the number, "" if it has none or it is unknown."""
         return self.dimension.unit
 
     def __repr__(self) -> str:
         return f"Measure({self.text!r})"
 
     def value(self, run: RunSamples) -> float:
-        """The number of a run.
+        """Return the number for a run.
 
         Raises ModelError where it asks for a time outside the run.
         """
         return _Reader(self.signals, run).number(self.node)
 
     def constant_reason(self, varied: Iterable[str] = ()) -> str:
-        """Why no run can change the number; empty if it may.
+        """Return the reason why the number is the same for all runs; empty if it can vary.
 
         varied : parameters that will be varied, where nothing else will
         """
@@ -219,10 +220,10 @@ class Measure:
 
 
 class Measures:
-    """Several measures by name; one that names a channel of several components stands for one measure of each."""
+    """Several measures by name; a formula of a channel with components gives one measure per component."""
 
     def __init__(self, machine: Mechanism | Signals, formulas: Mapping[str, str]) -> None:
-        """Raises ExpressionError or ModelError, naming the measure."""
+        """Check the formulas. Raises ExpressionError or ModelError naming the measure."""
         signals = machine if isinstance(machine, Signals) else Signals(machine)
         self.signals = signals
         self.table: dict[str, Measure] = {}
@@ -244,11 +245,11 @@ class Measures:
         return tuple(each.unit for each in self.table.values())
 
     def values(self, run: RunSamples) -> dict[str, float]:
-        """All numbers of a run; channels are computed once for all."""
+        """Return all numbers of a run; channels are computed only once."""
         return self.some(run, self.table)
 
     def some(self, run: RunSamples, chosen: Mapping[str, Measure]) -> dict[str, float]:
-        """Some of them."""
+        """Return the chosen numbers of a run."""
         reader = _Reader(self.signals, run)
         return {name: reader.number(each.node) for name, each in chosen.items()}
 
@@ -273,7 +274,7 @@ def _expanded(signals: Signals, name: str, text: str) -> dict[str, Measure]:
 
 
 class Requirement:
-    """What shall hold of runs, "max(elbow.q) < 40 deg": its margin is positive where it does.
+    """Requirement on runs such as "max(elbow.q) < 40 deg"; its margin is positive if it is fulfilled.
 
     Raises ExpressionError if it compares nothing, or what does not measure the same.
     """
@@ -283,7 +284,7 @@ class Requirement:
         node = parse(text, "native", FURTHER)
         if not isinstance(node, Binary) or node.operator not in COMPARISONS or node.operator == "!=":
             raise ExpressionError(
-                f"'{text}' compares nothing.", where="requirement", remedy="Write it with <, <=, >, >= or ==."
+                f"'{text}' is not a comparison.", where="requirement", remedy="Write it with <, <=, >, >= or ==."
             )
         signals.check(node, text)
         dimension_of(node, signals.dimension)
@@ -293,16 +294,16 @@ class Requirement:
 
     @property
     def unit(self) -> str:
-        """The SI unit of the margin."""
+        """SI unit of the margin."""
         return self.measure.unit
 
     def margin(self, run: RunSamples) -> float:
-        """How far it is from failing, negative where it fails; of an equality what is missing, with its sign."""
+        """Return the margin for a run, negative if the requirement fails; for an equality the signed error."""
         return self.measure.value(run)
 
 
 def unused_parameters(model: Model, among: Iterable[str]) -> tuple[str, ...]:
-    """Those parameters that nothing of a machine names, not even by other parameters."""
+    """Return the parameters that nothing in a machine uses, not even other parameters."""
     used: set[str] = set()
     follow: dict[str, set[str]] = {}
     for element in nested_elements(model.expanded):
@@ -319,21 +320,21 @@ def unused_parameters(model: Model, among: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in among if name not in used)
 
 
-def _curve(node: Node, signals: Signals) -> str | None:
-    """The first part that is a curve over time; None if the formula gives a number."""
+def _first_curve(node: Node, signals: Signals) -> str | None:
+    """Return the first part of a formula that is a curve over time; None if the formula gives a number."""
     match node:
         case Name(name):
             return name if signals.is_channel(name) else None
         case Call("at", (_, when)):
-            return _curve(when, signals)
+            return _first_curve(when, signals)
         case Call(function, (_,)) if function in REDUCTIONS:
             return None
         case Negative(operand):
-            return _curve(operand, signals)
+            return _first_curve(operand, signals)
         case Binary(_, left, right):
-            return _curve(left, signals) or _curve(right, signals)
+            return _first_curve(left, signals) or _first_curve(right, signals)
         case Call(_, arguments):
-            return next((found for each in arguments if (found := _curve(each, signals)) is not None), None)
+            return next((found for each in arguments if (found := _first_curve(each, signals)) is not None), None)
         case _:
             return None
 
@@ -342,7 +343,7 @@ def _curve(node: Node, signals: Signals) -> str | None:
 
 
 class _Reader:
-    """Values of formulas over one run."""
+    """Evaluates formulas over one run."""
 
     def __init__(
         self, signals: Signals, run: RunSamples, whole: _Reader | None = None, rows: slice = slice(None)
@@ -356,24 +357,24 @@ class _Reader:
         self._places: dict[float, int] = {}
 
     def number(self, node: Node) -> float:
-        """The value of a formula that gives a number."""
+        """Evaluate a formula that gives a number."""
         with np.errstate(all="ignore"):
             return float(np.asarray(self._value(node)).reshape(-1)[0])
 
     def _value(self, node: Node) -> Any:
-        """A number, or (n,) values over time: reductions first, then the formula they stand in."""
+        """Evaluate a formula to a number or to values (n,) over time, reductions first."""
         match node:  # what stands alone needs no formula around it
             case Name(name) if name not in CONSTANTS:
                 return self._named(name)
             case Call(word, arguments) if (word, len(arguments)) in FURTHER:
                 return self._reduction(word, arguments)
         inner: dict[str, Any] = {}
-        outer = self._reduced(node, inner)
+        outer = self._with_reductions_replaced(node, inner)
         values = {name: inner[name] if name in inner else self._named(name) for name in names(outer)}
         return evaluate(outer, values)
 
-    def _reduced(self, node: Node, found: dict[str, Any]) -> Node:
-        """The formula with a name in place of each reduction, whose values go into `found`."""
+    def _with_reductions_replaced(self, node: Node, found: dict[str, Any]) -> Node:
+        """Replace each reduction by a name whose value is added to `found`."""
 
         def put(word: str, arguments: tuple[Node, ...]) -> Node:
             return _placeholder(found, self._reduction(word, arguments))
@@ -382,7 +383,11 @@ class _Reader:
 
     def _reduction(self, word: str, arguments: tuple[Node, ...]) -> float:
         what, *when = arguments
-        return self._at(what, float(np.asarray(self._value(when[0])))) if when else self._over_time(word, what)
+        return (
+            self._value_at(what, float(np.asarray(self._value(when[0]))))
+            if when
+            else self._values_over_time(word, what)
+        )
 
     def _named(self, name: str) -> Any:
         if name in (END, START) and not self.signals.is_channel(name) and name not in self.signals.parameters:
@@ -394,32 +399,32 @@ class _Reader:
     def _found(self, name: str) -> Any:
         if not self.signals.is_channel(name):
             given = self.run.settings.parameters
-            return float(given[name]) if name in given else float(np.asarray(self._of_parameters[name]))
-        if self.whole is not None and not _local(self.signals.mech, name):
+            return float(given[name]) if name in given else float(np.asarray(self._parameter_values[name]))
+        if self.whole is not None and not _is_local_channel(self.signals.mech, name):
             return self.whole._named(name)[self.rows]
         return np.asarray(self.run[name])
 
     @cached_property
-    def _of_parameters(self) -> Mapping[str, Any]:
-        """Values of all parameters, also of those that follow others."""
+    def _parameter_values(self) -> Mapping[str, Any]:
+        """Return the values of all parameters, including dependent ones."""
         from core.model.parameters import environment
 
         return environment(self.signals.mech.model.expanded.parameters, dict(self.run.settings.parameters))
 
-    def _over_time(self, function: str, what: Node) -> float:
+    def _values_over_time(self, function: str, what: Node) -> float:
         values = np.broadcast_to(np.asarray(self._value(what), dtype=float), self.run.time.shape)
         if self._weights is None:
             self._weights = simpson_weights(self.run.time)
         return reduced(function, values, self.run.time, self._weights)
 
-    def _at(self, what: Node, t: float) -> float:
-        """The value at a time: of a sample, or of the polynomial through the nearest, at most four, of its side of a
-        change."""
+    def _value_at(self, what: Node, t: float) -> float:
+        """Evaluate at a time: at a sample, or by the polynomial through up to four nearest samples on its side of a
+        discontinuity."""
         time = self.run.time
         exact = TIME_FRACTION * max(float(time[-1] - time[0]), 1e-12)
         if not (time[0] - exact <= t <= time[-1] + exact):
             raise ModelError(
-                f"There is nothing at t = {t:.6g} s: the run goes from {time[0]:.6g} s to {time[-1]:.6g} s.",
+                f"There is no value at t = {t:.6g} s: the run goes from {time[0]:.6g} s to {time[-1]:.6g} s.",
                 where=f"at({text_of(what)}, …)",
                 remedy="Name a time of the run, 'end' or 'start', or let it run longer.",
             )
@@ -427,17 +432,17 @@ class _Reader:
             self._places[t] = int(np.searchsorted(time, t + exact, side="right")) - 1
         last = self._places[t]
         if abs(time[last] - t) <= exact:
-            return float(np.asarray(self._part(last, last + 1)._value(what)).reshape(-1)[0])
+            return float(np.asarray(self._part_of_samples(last, last + 1)._value(what)).reshape(-1)[0])
         first, end = max(last - 1, 0), min(last + 3, len(time))
         jumps = np.flatnonzero(np.diff(time[first:end]) <= 0.0) + first
         first = max([first, *(int(k) + 1 for k in jumps if k < last)])
         end = min([end, *(int(k) + 1 for k in jumps if k > last)])
         nodes = time[first:end]
-        values = np.broadcast_to(self._part(first, end)._value(what), nodes.shape)
+        values = np.broadcast_to(self._part_of_samples(first, end)._value(what), nodes.shape)
         return float(sum(value * _lagrange(nodes, k, t) for k, value in enumerate(values)))
 
-    def _part(self, first: int, end: int) -> _Reader:
-        """Of some samples alone."""
+    def _part_of_samples(self, first: int, end: int) -> _Reader:
+        """Return a reader for some samples only."""
         if (first, end) not in self._near:
             rows = slice(first, end)
             self._near[first, end] = _Reader(self.signals, self.run.part(rows), self, rows)
@@ -450,8 +455,8 @@ def _placeholder(found: dict[str, Any], value: float) -> Name:
     return Name(name)
 
 
-def _local(mech: Mechanism, name: str) -> bool:
-    """Whether a channel at a sample can be computed from that sample alone."""
+def _is_local_channel(mech: Mechanism, name: str) -> bool:
+    """Return True if a channel at a sample can be computed from that sample alone."""
     owner, _, what = name.rpartition(".")
     if what in "xyz" and owner:
         owner, _, what = owner.rpartition(".")

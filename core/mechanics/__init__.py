@@ -1,1 +1,1 @@
-"""The recursions of multibody mechanics, one a file, stated once over abstract scalars."""
+"""Recursive algorithms of multibody dynamics, one per module, over abstract scalars."""

@@ -1,4 +1,4 @@
-"""Forward dynamics: articulated bodies, O(n) (Featherstone, Rigid Body Dynamics Algorithms, table 7.1).
+"""Forward dynamics by the articulated-body algorithm, O(n) (Featherstone, Rigid Body Dynamics Algorithms, table 7.1).
 
 A link with all that hangs on it, joints free to give way, answers a force as F = I^A A + p^A: with an inertia I^A as
 seen at its handle, the link, and a force p^A of everything that does not depend on A (RBDA 7.1). In the axes of the
@@ -31,7 +31,8 @@ from core.spatial.scalar import Scalar, is_zero, minus, plus
 
 
 class Outward(NamedTuple):
-    """Of the first pass: pose in the parent, velocity, c = Ṡ q̇ + V × S q̇, S, I^A and p^A of the lone link."""
+    """Result of the first outward pass for one link: pose in the parent, velocity, c = Ṡ q̇ + V × S q̇, S, and I^A and
+    p^A of the single link."""
 
     pose: Pose
     velocity: Motion
@@ -42,7 +43,7 @@ class Outward(NamedTuple):
 
 
 class Inward(NamedTuple):
-    """Of the inward pass: U = I^A S, factors of D = Sᵀ U, u = τ − Sᵀ p^A."""
+    """Result of the inward pass for one joint: U = I^A S, factors of D = Sᵀ U, u = τ − Sᵀ p^A."""
 
     U: tuple[Force, ...]
     D: Factors
@@ -50,7 +51,7 @@ class Inward(NamedTuple):
 
 
 def outward(law: Any, placement: Pose, inertia: Inertia, q: Scalars, v: Scalars, V_parent: Motion) -> Outward:
-    """Velocity-dependent terms of one link."""
+    """Compute the velocity-dependent terms of one link."""
     X = placement @ law.pose(q)
     S = law.subspace(q)
     V_J = span(S, v)
@@ -62,7 +63,7 @@ def outward(law: Any, placement: Pose, inertia: Inertia, q: Scalars, v: Scalars,
 def project(
     S: tuple[Motion, ...], armature: Scalar, torques: Scalars, inertia: ArticulatedInertia, force: Force
 ) -> Inward:
-    """U, D, u of one joint (RBDA 7.43–7.45)."""
+    """Compute U, D, u of one joint (RBDA 7.43–7.45)."""
     U = tuple(inertia.act(column) for column in S)
     D = [[column.dot(other) for other in U] for column in S]
     for k in range(len(D)):
@@ -72,7 +73,7 @@ def project(
 
 
 class Handle(NamedTuple):
-    """What a link passes to its parent, in the parent's frame: articulated inertia and bias force."""
+    """Articulated inertia and bias force that a link passes to its parent, in the parent's frame."""
 
     inertia: ArticulatedInertia
     force: Force
@@ -81,11 +82,12 @@ class Handle(NamedTuple):
 def passed_on(
     inward: Inward, S: tuple[Motion, ...], armature: Scalar, handle: Handle, bias: Motion, X: Pose, parent: Handle
 ) -> Handle:
-    """I_λ^A += X* (I^A − U D⁻¹ Uᵀ) X,  p_λ^A += X* (p^A + I^a c + U D⁻¹ u)  (RBDA 7.47–7.48)."""
+    """Add a link's articulated inertia and bias force to its parent's: I_λ^A += X* (I^A − U D⁻¹ Uᵀ) X, p_λ^A += X* (p^A
+    + I^a c + U D⁻¹ u) (RBDA 7.47–7.48)."""
     U, D, u = inward
     inertia, force = handle
     if U:
-        W = _times_inverse(U, D)
+        W = _columns_times_inverse(U, D)
         for k in range(len(U)):
             inertia = inertia.without(U[k], W[k])
         if is_zero(armature):  # I^a S = 0 in exact arithmetic: literal zeros make the trace shorter
@@ -96,8 +98,8 @@ def passed_on(
     return Handle(parent.inertia + inertia.moved(X), parent.force + X.force(force))
 
 
-def _times_inverse(U: tuple[Force, ...], D: Factors) -> tuple[Force, ...]:
-    """Columns of U D⁻¹."""
+def _columns_times_inverse(U: tuple[Force, ...], D: Factors) -> tuple[Force, ...]:
+    """Return the columns of U D⁻¹."""
     rows = zip(*((*column.moment, *column.force) for column in U), strict=True)
     solved = [solve(D, row) for row in rows]
     columns = zip(*solved, strict=True)
@@ -107,7 +109,7 @@ def _times_inverse(U: tuple[Force, ...], D: Factors) -> tuple[Force, ...]:
 def accelerate(
     inward: Inward, S: tuple[Motion, ...], bias: Motion, X: Pose, A_parent: Motion
 ) -> tuple[Motion, tuple[Scalar, ...]]:
-    """A' = X A_λ + c, q̈ = D⁻¹ (u − Uᵀ A'), A = A' + S q̈  (RBDA 7.49–7.51)."""
+    """Return A and q̈ of one link: A' = X A_λ + c, q̈ = D⁻¹ (u − Uᵀ A'), A = A' + S q̈ (RBDA 7.49–7.51)."""
     A = X.motion_back(A_parent) + bias
     a = solve(inward.D, [minus(u, A.dot(column)) for u, column in zip(inward.u, inward.U, strict=True)])
     return A + span(S, a), a
@@ -123,7 +125,7 @@ def aba(
     external: Sequence[Force | None] = (),
     run: Runner = inline,
 ) -> list[Scalar]:
-    """(nv,) accelerations that joint forces tau produce at (q, v); the tree has no following joints.
+    """Return the accelerations (nv,) that joint forces tau produce at (q, v); the tree must have no coupled joints.
 
     q : (nq,), v, tau : (nv,)
     external : wrench on each link, in its axes at its origin (None: none)
@@ -157,7 +159,7 @@ def aba(
 
 
 def _accelerations(tree: Tree, outs: list[Outward], ins: list[Inward], run: Runner) -> list[Scalar]:
-    """The last pass, outward."""
+    """Run the last outward pass, which gives the accelerations."""
     ground = base_acceleration(tree.gravity)
     spatial: list[Motion] = []
     result: list[Scalar] = [0.0] * tree.nv

@@ -1,4 +1,4 @@
-"""Mass matrix: composite rigid bodies (Featherstone, Rigid Body Dynamics Algorithms, table 6.2).
+"""Mass matrix by the composite-rigid-body algorithm (Featherstone, Rigid Body Dynamics Algorithms, table 6.2).
 
 Column i of M holds the joint forces that accelerate joint i alone by 1, from rest and without gravity. All links behind
 joint i then move as one rigid body, and the joints before it only hold:
@@ -30,37 +30,37 @@ Columns = tuple[Motion, ...]
 
 
 def joint_motion(law: Any, placement: Pose, q: Scalars) -> tuple[Pose, Columns]:
-    """X_λ,i and S."""
+    """Return X_λ,i and S of one joint."""
     return placement @ law.pose(q), law.subspace(q)
 
 
 def gathered(X: Pose, inertia: Inertia, parent: Inertia) -> Inertia:
-    """I_λ^c + X* I^c X."""
+    """Add a link's composite inertia to its parent's: I_λ^c + X* I^c X."""
     return parent + inertia.moved(X)
 
 
 def momenta(inertia: Inertia, S: Columns) -> tuple[Force, ...]:
-    """F = I^c S: momentum of all that moves when the joint alone has unit speed."""
+    """Return F = I^c S: momentum of the whole subtree when the joint alone has unit speed."""
     return tuple(inertia.act(column) for column in S)
 
 
 def lifted(X: Pose, forces: tuple[Force, ...]) -> tuple[Force, ...]:
-    """The forces carried to the parent's frame."""
+    """Transform forces to the parent's frame."""
     return tuple(X.force(force) for force in forces)
 
 
 def products(S: Columns, forces: tuple[Force, ...]) -> tuple[tuple[Scalar, ...], ...]:
-    """Sᵀ F, one row per column of S."""
+    """Return Sᵀ F, one row per column of S."""
     return tuple(tuple(column.dot(force) for force in forces) for column in S)
 
 
 def stiffened(block: tuple[tuple[Scalar, ...], ...], armature: Scalar) -> tuple[tuple[Scalar, ...], ...]:
-    """The block with armature on its diagonal."""
+    """Add the armature to the diagonal of a block."""
     return tuple(tuple(plus(x, armature) if i == j else x for j, x in enumerate(row)) for i, row in enumerate(block))
 
 
 def crba(tree: Tree, q: Scalars, run: Runner = inline) -> list[list[Scalar]]:
-    """(nv, nv) mass matrix, armature included."""
+    """Return the mass matrix (nv, nv), armature included."""
     own = coordinates(tree, q, run)
     joints = [run(joint_motion, link.law, link.placement, own[i]) for i, link in enumerate(tree.links)]
     composite = [link.inertia for link in tree.links]
@@ -74,18 +74,18 @@ def crba(tree: Tree, q: Scalars, run: Runner = inline) -> list[list[Scalar]]:
             continue
         # the block of joint i, then F on its path to the ground
         F = run(momenta, composite[i], S)
-        _enter(tree, M, i, i, run(stiffened, run(products, S, F), link.armature), run)
+        _write_block(tree, M, i, i, run(stiffened, run(products, S, F), link.armature), run)
         j = i
         while tree.links[j].parent >= 0:
             F = run(lifted, joints[j][0], F)
             j = tree.links[j].parent
             if tree.links[j].law.nv:
-                _enter(tree, M, j, i, run(products, joints[j][1], F), run)
+                _write_block(tree, M, j, i, run(products, joints[j][1], F), run)
     return M
 
 
-def _enter(tree: Tree, M: list[list[Scalar]], j: int, i: int, block: Any, run: Runner) -> None:
-    """Put the block of joints (j, i) and its transpose into M; followers add to their leaders' entries."""
+def _write_block(tree: Tree, M: list[list[Scalar]], j: int, i: int, block: Any, run: Runner) -> None:
+    """Write the block of joints (j, i) and its transpose into M; coupled joints add to their leaders' entries."""
     row, column = tree.links[j], tree.links[i]
     for r, entries in enumerate(block, row.first_v):
         for c, entry in enumerate(entries, column.first_v):
@@ -101,18 +101,19 @@ def _enter(tree: Tree, M: list[list[Scalar]], j: int, i: int, block: Any, run: R
 
 
 def scaled(coupling: Coupling, entry: Scalar) -> Scalar:
-    """ratio · entry."""
+    """Return ratio · entry."""
     return times(coupling.ratio, entry)
 
 
 SCREW = 14
-"""Numbers per freedom in `screws`: S (6), F (6), ratio to its leader, armature."""
+"""Numbers per degree of freedom in `screws`: S (6), F (6), ratio to its leader, armature."""
 
 
 def world_screws(
     X_WL: Pose, S: Columns, inertia: Inertia, coupling: Coupling | None, armature: Scalar
 ) -> tuple[tuple[Scalar, ...], ...]:
-    """Of each freedom: S and I^c S in world axes at the world's origin, ratio, armature."""
+    """Return S and I^c S in world axes at the world's origin, ratio and armature of each degree of freedom of a
+    link."""
     ratio = 1.0 if coupling is None else coupling.ratio
     rows = []
     for column in S:
@@ -122,8 +123,8 @@ def world_screws(
 
 
 def screws(tree: Tree, q: Scalars, run: Runner = inline) -> list[tuple[Scalar, ...]]:
-    """One row of `SCREW` numbers per freedom of every link; M_ij = S_i · F_j where i carries j (RBDA 6.2), so that
-    long machines need O(n) steps and one product of matrices."""
+    """Return one row of `SCREW` numbers per degree of freedom of every link; M_ij = S_i · F_j where i carries j (RBDA
+    6.2), so that long chains need O(n) steps and one matrix product."""
     own = coordinates(tree, q, run)
     joints = [run(joint_motion, link.law, link.placement, own[i]) for i, link in enumerate(tree.links)]
     composite = [link.inertia for link in tree.links]
@@ -141,12 +142,13 @@ def screws(tree: Tree, q: Scalars, run: Runner = inline) -> list[tuple[Scalar, .
 
 
 def paired(screw: Scalars, momentum: Scalars) -> Scalar:
-    """S · F."""
+    """Return S · F."""
     return total(times(a, b) for a, b in zip(screw, momentum, strict=True))
 
 
 def by_screws(tree: Tree, q: Scalars, run: Runner = inline) -> list[list[Scalar]]:
-    """(nv, nv) mass matrix of a tree without followers from `screws`: one short step per entry that is not zero."""
+    """Return the mass matrix (nv, nv) of a tree without coupled joints from `screws`: one short step per nonzero
+    entry."""
     rows = screws(tree, q, run)
     M: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(tree.nv)]
     firsts = list(accumulate((link.law.nv for link in tree.links), initial=0))
@@ -163,7 +165,8 @@ def by_screws(tree: Tree, q: Scalars, run: Runner = inline) -> list[list[Scalar]
 
 
 def moved_together(tree: Tree) -> set[tuple[int, int]]:
-    """(i, j), i ≥ j, of entries of the mass matrix that are not zero: speeds of which one carries the other."""
+    """Return the indices (i, j), i ≥ j, of the nonzero entries of the mass matrix: pairs of speeds of which one carries
+    the other."""
     found: set[tuple[int, int]] = set()
     own = [range(link.first_v, link.first_v + link.law.nv) for link in tree.links]
     for i in range(len(tree.links)):

@@ -1,4 +1,4 @@
-"""Dry friction of a joint as a function of its speed: Stribeck's curve, from the level at rest to that of sliding
+"""Dry friction of a joint as a function of its speed: Stribeck curve from the static to the kinetic level
 (Armstrong-Hélouvry, Dupont and Canudas de Wit, Automatica 30, 1994)."""
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from core.model.joints import LEVELS, friction_by_direction
 from core.spatial.scalar import Scalar, apply, is_zero, minus, negated, over, plus, sqrt, times
 
 SMALLEST = 1e-24
-"""Square of a speed (rad/s or m/s) that keeps Stribeck's curve finite where the speed that it falls over is zero."""
+"""Squared speed (rad/s or m/s) that keeps the Stribeck curve finite where the Stribeck speed is zero."""
 NOTHING = 1e-60
-"""The same that keeps the direction of a vector of speeds finite."""
+"""Squared speed that keeps the direction of a vanishing velocity vector finite."""
 
 
 class DryFriction(NamedTuple):
-    """Levels, N·m or N, against motion onward and backward, and the speed (rad/s or m/s) over which that at rest falls
-    to that of sliding; 0: at once. Levels of brakes and clutches may be formulas (`core.elements.force_state.Term`)."""
+    """Kinetic and static friction levels, N·m or N, for forward and backward motion, and the Stribeck speed (rad/s or
+    m/s) over which the static level falls to the kinetic one; 0: at once. Levels of brakes and clutches may be formulas
+    (`core.elements.force_state.Term`)."""
 
     kinetic: Scalar = 0.0
     static: Scalar = 0.0
@@ -29,19 +30,19 @@ class DryFriction(NamedTuple):
 
     @property
     def levels(self) -> tuple[Scalar, Scalar, Scalar, Scalar]:
-        """All four, as `core.model.joints.LEVELS` orders them."""
+        """Return all four levels, in the order of `core.model.joints.LEVELS`."""
         return self[:4]
 
     @property
     def acts(self) -> bool:
-        """Whether anything resists a motion."""
+        """Return True if any friction level is not zero."""
         sliding = is_zero(self.kinetic) and is_zero(self.backward_kinetic)
         resting = is_zero(self.static) and is_zero(self.backward_static)
         return not (sliding and (resting or is_zero(self.stribeck)))
 
     @property
     def symmetric(self) -> bool:
-        """Whether both directions are alike, as far as one can see."""
+        """Return True if friction is the same in both directions, as far as that can be decided from the levels."""
         return self.backward_kinetic is self.kinetic and self.backward_static is self.static
 
 
@@ -49,7 +50,7 @@ NO_FRICTION = DryFriction()
 
 
 def friction_of(element: Joint | Force, read: Callable[[Any, str], Scalar], where: str) -> DryFriction:
-    """What a joint or a clutch says of its friction."""
+    """Read the dry friction of a joint or a clutch."""
     given = [value for direction in friction_by_direction(element) for value in direction]
     known: dict[int, Scalar] = {}
     for name, value in zip(LEVELS, given, strict=True):
@@ -60,13 +61,13 @@ def friction_of(element: Joint | Force, read: Callable[[Any, str], Scalar], wher
 
 
 def owner(element: Joint | Force) -> str:
-    """How messages call what rubs."""
+    """Return the name of the element that has friction, for messages."""
     return f"{'joint' if isinstance(element, Joint) else 'force'} '{element.name}'"
 
 
 def is_controlled(element: Joint | Force, constant: Collection[str]) -> bool:
-    """Whether levels are formulas of more than names that are constant, as of brakes and clutches, or grow with the
-    joint's reaction."""
+    """Return True if friction levels vary: formulas of names that are not constant, as of brakes and clutches, or
+    levels that grow with the joint's reaction."""
     if isinstance(element, Joint) and element.rubs_by_reaction:
         return True
     levels = element.friction_levels
@@ -74,7 +75,7 @@ def is_controlled(element: Joint | Force, constant: Collection[str]) -> bool:
 
 
 def level(kinetic: Scalar, static: Scalar, stribeck: Scalar, speed: Scalar) -> Scalar:
-    """Size of friction at a speed that is not zero."""
+    """Return the friction level at a nonzero speed."""
     if is_zero(stribeck) or static is kinetic:
         return kinetic
     square = plus(times(stribeck, stribeck), SMALLEST)
@@ -83,7 +84,8 @@ def level(kinetic: Scalar, static: Scalar, stribeck: Scalar, speed: Scalar) -> S
 
 
 def resisting(friction: DryFriction, speed: Scalar) -> Scalar:
-    """Friction against the growth of a coordinate; zero at rest, where it is what balances."""
+    """Return the friction force against the growth of a coordinate; zero at rest, where static friction balances the
+    load."""
     if not friction.acts:
         return 0.0
     sign, stribeck = apply("sign", speed), friction.stribeck
@@ -96,8 +98,8 @@ def resisting(friction: DryFriction, speed: Scalar) -> Scalar:
 
 
 def resisting_together(friction: DryFriction, speeds: Sequence[Scalar]) -> tuple[Scalar, ...]:
-    """Friction against the growth of coordinates whose speeds are components of one vector: opposite to it; zero at
-    rest. It has no backward."""
+    """Return the friction forces along coordinates whose speeds are components of one vector: opposite to that vector;
+    zero at rest. The levels for forward motion apply."""
     if not friction.acts:
         return (0.0,) * len(speeds)
     square: Scalar = 0.0

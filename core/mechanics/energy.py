@@ -21,18 +21,18 @@ from core.spatial.vector import Vector3
 
 
 def moving(law: Any, placement: Pose, q: Scalars, v: Scalars, V_parent: Motion) -> Motion:
-    """V_i = X V_λ + S q̇."""
+    """Return the velocity of a link from its parent's: V_i = X V_λ + S q̇."""
     return (placement @ law.pose(q)).motion_back(V_parent) + span(law.subspace(q), v)
 
 
 def kinetic_of(inertia: Inertia, V: Motion, armature: Scalar, v: Scalars) -> Scalar:
-    """½ V·I V + ½ armature q̇²."""
+    """Return ½ V·I V + ½ armature q̇²."""
     rotor = times(armature, total(times(x, x) for x in v))
     return times(0.5, plus(V.dot(inertia.act(V)), rotor))
 
 
 def kinetic_by_link(tree: Tree, q: Scalars, v: Scalars, run: Runner = inline) -> list[Scalar]:
-    """Kinetic energy of each link, J; the rotor of its joint (armature) included."""
+    """Return the kinetic energy of each link, J; the rotor of its joint (armature) included."""
     own_q, own_v = coordinates(tree, q, run), speeds(tree, v, run)
     velocities: list[Motion] = []
     result: list[Scalar] = []
@@ -44,7 +44,7 @@ def kinetic_by_link(tree: Tree, q: Scalars, v: Scalars, run: Runner = inline) ->
 
 
 def kinetic(tree: Tree, q: Scalars, v: Scalars, run: Runner = inline) -> Scalar:
-    """Kinetic energy, J; rotors (armature) included, so that it equals ½ vᵀ M v."""
+    """Return the kinetic energy, J; rotors (armature) included, so that it equals ½ vᵀ M v."""
     return _sum(kinetic_by_link(tree, q, v, run), run)
 
 
@@ -56,23 +56,23 @@ def _sum(terms: list[Scalar], run: Runner) -> Scalar:
 
 
 def weight_potential(mass: Scalar, moment: Vector3, g: Vector3, X_WL: Pose) -> Scalar:
-    """−g · (m p + R h)."""
+    """Return the potential −g · (m p + R h) of a body in uniform gravity."""
     return minus(0.0, g.dot(X_WL.position.scaled(mass) + X_WL.rotation.act(moment)))
 
 
 def spring_potential(law: Any, stiffness: Scalar, rest: Scalars, q: Scalars) -> Scalar:
-    """½ k |q − rest|²."""
+    """Return the potential ½ k |q − rest|² of a joint spring."""
     return times(0.5, times(stiffness, total(times(x, x) for x in law.displacement(q, rest))))
 
 
 def potential(tree: Tree, q: Scalars, run: Runner = inline) -> Scalar:
-    """Potential energy of the moving bodies and the joints' springs, J; zero at the world's origin
-    (at infinity in a point field) and at the springs' rest."""
+    """Return the potential energy of the moving bodies and the joint springs, J; zero at the world's origin (at
+    infinity in a point field) and at the springs' rest."""
     return _sum(potential_by_link(tree, q, run), run)
 
 
 def potential_by_link(tree: Tree, q: Scalars, run: Runner = inline) -> list[Scalar]:
-    """Potential energy of each link and the spring in its joint, J."""
+    """Return the potential energy of each link and of the spring in its joint, J."""
     own = coordinates(tree, q, run)
     poses = link_poses(tree, q, run)
     field = tree.gravity

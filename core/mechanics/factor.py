@@ -15,14 +15,14 @@ Rows = Sequence[Sequence[Scalar]]
 
 
 class Factors(NamedTuple):
-    """Unit lower triangle L (strict part used) and reciprocals of D."""
+    """Unit lower triangle L (only the strict part is used) and reciprocals of D."""
 
     L: tuple[tuple[Scalar, ...], ...]
     reciprocals: tuple[Scalar, ...]
 
 
 def factorise(M: Rows) -> Factors:
-    """L and 1/D of a symmetric positive definite matrix given by its lower triangle.
+    """Factorise a symmetric positive definite matrix given by its lower triangle into L and 1/D.
 
     Raises ZeroDivisionError when a pivot is a literal zero.
     """
@@ -46,7 +46,7 @@ def factorise(M: Rows) -> Factors:
 
 
 def solve(factors: Factors, b: Sequence[Scalar]) -> tuple[Scalar, ...]:
-    """x with L D Lᵀ x = b."""
+    """Solve L D Lᵀ x = b."""
     L, reciprocals = factors
     n = len(b)
     x = list(b)

@@ -1,4 +1,4 @@
-"""A tree at one instant: poses and motions of its links and of what is fixed to them, computed when asked for."""
+"""Kinematic state of a tree: poses and motions of its links and frames, computed when first needed."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from core.spatial.vector import Vector3
 
 
 def motion_of(X_WL: Pose, V: Motion, p: Vector3) -> Motion:
-    """[ω; v] in world axes of a point p of a link, from the link's motion in its own axes."""
+    """Return [ω; v] in world axes of a point p of a link, from the link's motion in its own axes."""
     return Motion(X_WL.rotation.act(V.angular), X_WL.rotation.act(V.linear + V.angular.cross(p)))
 
 
 def accelerating(
     law: Any, placement: Pose, q: Scalars, v: Scalars, a: Scalars, V_parent: Motion, A_parent: Motion
 ) -> Motion:
-    """A_i = X A_λ + S q̈ + Ṡ q̇ + V_i × S q̇ (RBDA 5.8)."""
+    """Return the acceleration of a link from its parent's: A_i = X A_λ + S q̈ + Ṡ q̇ + V_i × S q̇ (RBDA 5.8)."""
     X, S = placement @ law.pose(q), law.subspace(q)
     V_J = span(S, v)
     return X.motion_back(A_parent) + span(S, a) + law.bias(q, v) + (X.motion_back(V_parent) + V_J).cross(V_J)
 
 
 def acceleration_of(X_WL: Pose, V: Motion, A: Motion, p: Vector3) -> Vector3:
-    """Of a point p of a link, world axes: a + ω̇ × p + ω × (v + ω × p)."""
+    """Return the acceleration of a point p of a link, world axes: a + ω̇ × p + ω × (v + ω × p)."""
     turning = V.angular.cross(V.linear + V.angular.cross(p))
     return X_WL.rotation.act(A.linear + A.angular.cross(p) + turning)
 
 
 def about(p: Vector3, X_WL: Pose, V: Motion) -> Motion:
-    """A link's motion about the world point p in world axes."""
+    """Return a link's motion about the world point p in world axes."""
     return Pose(X_WL.rotation, X_WL.position - p).motion(V)
 
 
 class KinematicState:
-    """Poses and motions at (q, v), accelerations with a; without v all is at rest."""
+    """Poses and motions of all links at (q, v), and accelerations if a is given; v defaults to zero."""
 
     def __init__(
         self, tree: Tree, q: Scalars, v: Scalars | None = None, run: Runner = inline, a: Scalars | None = None
@@ -52,23 +52,23 @@ class KinematicState:
 
     @cached_property
     def poses(self) -> list[Pose]:
-        """X_WL of every link."""
+        """Return X_WL of every link."""
         return link_poses(self.tree, self.q, self.run)
 
     @cached_property
     def coordinates(self) -> list[tuple[Any, ...]]:
-        """Own coordinates of each link's joint."""
+        """Return the joint coordinates of each link."""
         return coordinates(self.tree, self.q, self.run)
 
     @cached_property
     def speeds(self) -> list[tuple[Any, ...]]:
-        """Own speeds of each link's joint."""
+        """Return the joint speeds of each link."""
         v = [0.0] * self.tree.nv if self.v is None else self.v
         return speeds(self.tree, v, self.run)
 
     @cached_property
     def motions(self) -> list[Motion]:
-        """[ω; v] of every link's origin, in the link's axes."""
+        """Return [ω; v] of every link's origin, in the link's axes."""
         result: list[Motion] = []
         for i, link in enumerate(self.tree.links):
             parent = ZERO if link.parent < 0 else result[link.parent]
@@ -77,7 +77,7 @@ class KinematicState:
 
     @cached_property
     def accelerations(self) -> list[Motion]:
-        """Of every link's origin, in the link's axes; uniform gravity taken off (g is −g of the ground)."""
+        """Return the acceleration of every link's origin minus uniform gravity, in the link's axes."""
         a = speeds(self.tree, [0.0] * self.tree.nv if self.a is None else self.a, self.run)
         result: list[Motion] = []
         for i, link in enumerate(self.tree.links):
@@ -92,14 +92,15 @@ class KinematicState:
         return result
 
     def acceleration(self, place: Place) -> Vector3:
-        """p̈ − g of a frame's origin, world axes."""
+        """Return p̈ − g of a frame's origin, world axes."""
         if place.link < 0:
             return base_acceleration(self.tree.gravity).linear
         V, A = self.motions[place.link], self.accelerations[place.link]
         return self.run(acceleration_of, self.poses[place.link], V, A, place.pose.position)
 
     def spatial(self, place: Place, p: Vector3) -> tuple[Motion, Motion]:
-        """Motion and spatial acceleration (gravity taken off) of a frame's link about the world point p, world axes."""
+        """Return motion and spatial acceleration (minus gravity) of a frame's link about the world point p, world
+        axes."""
         if place.link < 0:
             return ZERO, base_acceleration(self.tree.gravity)
         both = self.motions[place.link], self.accelerations[place.link]
@@ -107,7 +108,7 @@ class KinematicState:
         return V, A
 
     def frame(self, place: Place) -> Pose:
-        """X_WF of a frame on a link."""
+        """Return X_WF of a frame on a link."""
         if place.link < 0:
             return place.pose
         if id(place) not in self._frames:
@@ -115,7 +116,7 @@ class KinematicState:
         return self._frames[id(place)][1]
 
     def motion(self, place: Place) -> Motion:
-        """[ω; v] of a frame's origin, world axes."""
+        """Return [ω; v] of a frame's origin, world axes."""
         if place.link < 0 or self.v is None:
             return ZERO
         if id(place) not in self._motions:
@@ -124,8 +125,8 @@ class KinematicState:
         return self._motions[id(place)][1]
 
 
-class _Between(KinematicState):
-    """Poses of the links on the paths from two links to the first that carries both, in its axes; no others."""
+class _RelativeState(KinematicState):
+    """Poses of the links between two links and their nearest common ancestor, in the ancestor's axes."""
 
     def __init__(self, tree: Tree, q: Scalars, ends: tuple[int, int], run: Runner) -> None:
         super().__init__(tree, q, None, run)
@@ -133,7 +134,7 @@ class _Between(KinematicState):
 
     @cached_property
     def poses(self) -> dict[int, Pose]:  # type: ignore[override]
-        """X_CL of these links, C the link that carries both."""
+        """Return X_CL of these links, C being the common ancestor."""
         paths = [[*reversed(self.tree.ancestors(end))] for end in self._ends]
         shared = 0
         while shared < min(map(len, paths)) and paths[0][shared] == paths[1][shared]:
@@ -148,6 +149,6 @@ class _Between(KinematicState):
 
 
 def between(tree: Tree, q: Scalars, one: int, other: int, run: Runner = inline) -> KinematicState:
-    """A state in which only the poses between two links (−1: world) are known, in axes of the link that carries both:
-    what they say of each other does not depend on how that moves."""
-    return _Between(tree, q, (one, other), run)
+    """Return a kinematic state with only the poses between two links (−1: world), in axes of their nearest common
+    ancestor; the relative pose of the two does not depend on the ancestor's motion."""
+    return _RelativeState(tree, q, (one, other), run)

@@ -1,4 +1,4 @@
-"""Positions of links and frames, and their Jacobians.
+"""Poses of links and frames, and their Jacobians.
 
 Poses go outward, X_WL = X_WP X_PL(q) from parent to child. J of a frame F has rows [ω; v]: angular velocity, and
 velocity of F's origin, in world axes (RBDA 4.3, Siciliano 3.1). Its columns are the motions S of the joints between F
@@ -19,17 +19,17 @@ from core.spatial.vector import ZERO, Vector3
 
 
 def own_coordinates(link: Link, q: Scalars, run: Runner = inline) -> tuple[Scalar, ...]:
-    """A link's own joint coordinates; those of a following joint computed from its leader's."""
+    """Return a link's joint coordinates; those of a coupled joint are computed from its leader's."""
     return tuple(q[link.q]) if link.coupling is None else (run(follow, link.coupling, q[link.first_q]),)
 
 
 def coordinates(tree: Tree, q: Scalars, run: Runner = inline) -> list[tuple[Scalar, ...]]:
-    """Each link's own joint coordinates."""
+    """Return the joint coordinates of each link."""
     return [own_coordinates(link, q, run) for link in tree.links]
 
 
 def speeds(tree: Tree, v: Scalars, run: Runner = inline) -> list[tuple[Scalar, ...]]:
-    """Each link's own joint speeds (or accelerations): v_follower = ratio · v_leader."""
+    """Return the joint speeds (or accelerations) of each link: v_follower = ratio · v_leader."""
     return [
         tuple(v[link.v]) if link.coupling is None else (run(times, link.coupling.ratio, v[link.first_v]),)
         for link in tree.links
@@ -37,7 +37,7 @@ def speeds(tree: Tree, v: Scalars, run: Runner = inline) -> list[tuple[Scalar, .
 
 
 def span(columns: Sequence[Motion], speeds: Scalars) -> Motion:
-    """Σ S_k v_k."""
+    """Return Σ S_k v_k."""
     return Motion(
         _weighted([column.angular for column in columns], speeds),
         _weighted([column.linear for column in columns], speeds),
@@ -52,12 +52,12 @@ def _weighted(vectors: Sequence[Vector3], weights: Scalars) -> Vector3:
 
 
 def place(law: Any, placement: Pose, q: Scalars, X_WP: Pose) -> Pose:
-    """X_WL = X_WP X_PL(q)."""
+    """Return the pose of a link in the world: X_WL = X_WP X_PL(q)."""
     return X_WP @ (placement @ law.pose(q))
 
 
 def link_poses(tree: Tree, q: Scalars, run: Runner = inline) -> list[Pose]:
-    """X_WL of every link."""
+    """Return X_WL of every link."""
     own = coordinates(tree, q, run)
     poses: list[Pose] = []
     for i, link in enumerate(tree.links):
@@ -67,7 +67,7 @@ def link_poses(tree: Tree, q: Scalars, run: Runner = inline) -> list[Pose]:
 
 
 def rate(tree: Tree, q: Scalars, v: Scalars) -> list[Scalar]:
-    """(nq,) q̇: equal to v except for quaternions."""
+    """Return q̇ (nq,): equal to v except for quaternions."""
     result: list[Scalar] = [0.0] * tree.nq
     for link in tree.links:
         if link.coupling is None:
@@ -76,7 +76,8 @@ def rate(tree: Tree, q: Scalars, v: Scalars) -> list[Scalar]:
 
 
 def columns_at(law: Any, coupling: Coupling | None, q: Scalars, X_WL: Pose, p: Vector3) -> tuple[Motion, ...]:
-    """Columns of J that a link's own joint contributes at a world point p: ω = R S_ω, v = R S_v + ω × (p − p_L)."""
+    """Return the columns of J that a link's joint contributes at a world point p: ω = R S_ω, v = R S_v + ω × (p −
+    p_L)."""
     columns = []
     for column in law.subspace(q):
         angular = X_WL.rotation.act(column.angular)
@@ -87,7 +88,7 @@ def columns_at(law: Any, coupling: Coupling | None, q: Scalars, X_WL: Pose, p: V
 
 
 def jacobian(tree: Tree, q: Scalars, link: int, X_LF: Pose, run: Runner = inline) -> list[list[Scalar]]:
-    """6×nv Jacobian of frame F fixed to a link (−1: world), rows [ω; v]."""
+    """Return the 6×nv Jacobian of frame F fixed to a link (−1: world), rows [ω; v]."""
     rows: list[list[Scalar]] = [[0.0] * tree.nv for _ in range(6)]
     path = tree.ancestors(link)
     own = coordinates(tree, q, run)
@@ -105,7 +106,7 @@ def jacobian(tree: Tree, q: Scalars, link: int, X_LF: Pose, run: Runner = inline
 
 
 def mass_center(tree: Tree, poses: Sequence[Pose], ground: Sequence[Any], run: Runner = inline) -> list[Scalar]:
-    """(4,) total mass (kg) and first moment (kg·m) in world axes, of all bodies."""
+    """Return total mass (kg) and first moment (kg·m) of all bodies in world axes, (4,)."""
     sums: tuple[Scalar, ...] = (0.0,) * 4
     for body in ground:
         sums = run(_add_link_moment, sums, body.mass, body.moment, IDENTITY)

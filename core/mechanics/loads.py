@@ -1,4 +1,4 @@
-"""Forces that are not motion: the joints' own passive forces, and gravity.
+"""Passive joint forces, and gravity in a point field.
 
 Uniform gravity needs no force: the ground accelerates upward instead (`base_acceleration`). A point field differs from
 body to body, so it pulls at the centre of mass of each, and the pulls of a link's bodies become one wrench.
@@ -30,7 +30,7 @@ def passive(
     q: Scalars,
     v: Scalars,
 ) -> tuple[Scalar, ...]:
-    """Joint forces that resist: damping · v + friction against v + stiffness · (q − rest), one per speed."""
+    """Return the passive joint forces: damping · v + friction against v + stiffness · (q − rest), one per speed."""
     springs = law.displacement(q, rest) if not is_zero(stiffness) else (0.0,) * law.nv
     rubbing = [resisting(friction, speed) for speed in v]
     for ball in law.balls if friction.acts else ():
@@ -46,12 +46,12 @@ def passive(
 
 
 def resists(link: Link) -> bool:
-    """True if the joint has any passive force."""
+    """Return True if the joint has any passive force."""
     return not (is_zero(link.damping) and is_zero(link.stiffness)) or link.friction.acts
 
 
 def passive_forces(tree: Tree, q: Scalars, v: Scalars, run: Runner = inline) -> list[Scalars | None]:
-    """The passive force of each link's joint; None where there is none."""
+    """Return the passive force of each link's joint; None where there is none."""
     own_q, own_v = coordinates(tree, q, run), speeds(tree, v, run)
     return [
         run(
@@ -71,13 +71,14 @@ def passive_forces(tree: Tree, q: Scalars, v: Scalars, run: Runner = inline) -> 
 
 
 def carried_rotor(law: Any, armature: Scalar, v: Scalars) -> tuple[Scalar, ...]:
-    """Armature times what the accelerations of a joint have beside v̇ (`JointKind.carried`)."""
+    """Return the rotor inertia times the acceleration that the rotation of the joint's axes adds to v̇
+    (`JointKind.carried`)."""
     return tuple(times(armature, x) for x in law.carried(v))
 
 
 def joint_resistance(tree: Tree, q: Scalars, v: Scalars, resist: bool, run: Runner = inline) -> list[Scalars | None]:
-    """What each link's joint resists with beside armature · v̇: its passive force, if `resist`, and what its rotor
-    needs to be carried along; None where there is nothing."""
+    """Return the resistance of each link's joint apart from armature · v̇: its passive force, if `resist`, and the
+    force that carries its rotor along; None where there is none."""
     found: list[Scalars | None] = [None] * len(tree.links)
     found = passive_forces(tree, q, v, run) if resist else found
     for i, link in enumerate(tree.links):
@@ -90,12 +91,13 @@ def joint_resistance(tree: Tree, q: Scalars, v: Scalars, resist: bool, run: Runn
 
 
 def base_acceleration(gravity: Gravity) -> Motion:
-    """The acceleration of the ground that acts like uniform gravity: −g (RBDA 5.3)."""
+    """Return the acceleration of the ground that is equivalent to uniform gravity: −g (RBDA 5.3)."""
     return Motion(ZERO, ZERO if gravity.is_point else -gravity.acceleration)
 
 
 def attraction(gravity: tuple[Scalar, Vector3], bodies: Sequence[PointMass], X_WL: Pose) -> Force:
-    """Pull of a point field on a link, in its axes: m μ/r² toward the centre at each body's centre of mass."""
+    """Return the gravity of a point field on a link, in its axes: m μ/r² toward the centre at each body's centre of
+    mass."""
     mu, center = gravity
     result = ZERO_FORCE
     for body in bodies:
@@ -108,7 +110,7 @@ def attraction(gravity: tuple[Scalar, Vector3], bodies: Sequence[PointMass], X_W
 
 
 def attractions(tree: Tree, q: Scalars, run: Runner = inline) -> list[Force | None]:
-    """Pull of a point field on every link; None throughout when gravity is uniform or absent."""
+    """Return the gravity of a point field on every link; None for each where gravity is uniform or absent."""
     if not tree.gravity.is_point:
         return [None] * len(tree.links)
     field = (tree.gravity.mu, tree.gravity.center)
@@ -120,7 +122,7 @@ def attractions(tree: Tree, q: Scalars, run: Runner = inline) -> list[Force | No
 
 
 def attraction_potential(gravity: tuple[Scalar, Vector3], bodies: Sequence[PointMass], X_WL: Pose) -> Scalar:
-    """−Σ m μ / r."""
+    """Return the potential in a point field, −Σ m μ / r."""
     mu, center = gravity
     result: Scalar = 0.0
     for body in bodies:

@@ -1,4 +1,4 @@
-"""Momentum of all moving bodies: Σ X* I V, each link's own brought to the world's origin and axes."""
+"""Momentum of all moving bodies: Σ X* I V, at the world's origin in world axes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from core.spatial.pose import Pose
 from core.spatial.scalar import Scalar
 
 
-def _added(sum_so_far: Force, inertia: Inertia, V: Motion, X_WL: Pose) -> Force:
-    """Σ + X* I V."""
+def _momentum_added(sum_so_far: Force, inertia: Inertia, V: Motion, X_WL: Pose) -> Force:
+    """Return the sum plus X* I V."""
     return sum_so_far + X_WL.force(inertia.act(V))
 
 
 def momentum(tree: Tree, q: Scalars, v: Scalars, run: Runner = inline) -> list[Scalar]:
-    """(6,) [angular, about the world's origin, N·m·s; linear, N·s] in world axes; without rotors (armature)."""
+    """Return the momentum (6,) [angular, about the world's origin, N·m·s; linear, N·s] in world axes; without rotors
+    (armature)."""
     own_q, own_v = coordinates(tree, q, run), speeds(tree, v, run)
     poses = link_poses(tree, q, run)
     velocities: list[Motion] = []
@@ -28,5 +29,5 @@ def momentum(tree: Tree, q: Scalars, v: Scalars, run: Runner = inline) -> list[S
     for i, link in enumerate(tree.links):
         V_parent = AT_REST if link.parent < 0 else velocities[link.parent]
         velocities.append(run(moving, link.law, link.placement, own_q[i], own_v[i], V_parent))
-        result = run(_added, result, link.inertia, velocities[i], poses[i])
+        result = run(_momentum_added, result, link.inertia, velocities[i], poses[i])
     return [*result.moment, *result.force]

@@ -1,4 +1,4 @@
-"""Inverse dynamics: recursive Newton–Euler (Featherstone, Rigid Body Dynamics Algorithms, table 5.1).
+"""Inverse dynamics by the recursive Newton–Euler algorithm (Featherstone, Rigid Body Dynamics Algorithms, table 5.1).
 
 All in the axes of the links, λ the parent of link i, X from its axes to those of i:
 
@@ -28,7 +28,7 @@ from core.spatial.scalar import Scalar, plus, times
 
 
 class Outward(NamedTuple):
-    """What the outward pass leaves for the inward one."""
+    """Result of the outward pass for one link, used by the inward pass."""
 
     pose: Pose
     velocity: Motion
@@ -38,7 +38,8 @@ class Outward(NamedTuple):
 
 
 class Wrenches(NamedTuple):
-    """Joint forces τ (nv,), and F_i: the wrench over joint i on its link, in link axes at the link's origin."""
+    """Joint forces τ (nv,), and for each link i the wrench F_i that its joint transmits to it, in link axes at the
+    link's origin."""
 
     torques: list[Scalar]
     forces: list[Force]
@@ -47,7 +48,7 @@ class Wrenches(NamedTuple):
 def outward(
     law: Any, placement: Pose, inertia: Inertia, q: Scalars, v: Scalars, a: Scalars, parent: tuple[Motion, Motion]
 ) -> Outward:
-    """Velocity, acceleration and force of one link."""
+    """Compute velocity, acceleration and force of one link."""
     X = placement @ law.pose(q)
     S = law.subspace(q)
     V_J = span(S, v)
@@ -58,17 +59,17 @@ def outward(
 
 
 def project(columns: tuple[Motion, ...], force: Force, armature: Scalar, a: Scalars) -> tuple[Scalar, ...]:
-    """τ = Sᵀ F + armature · q̈."""
+    """Return τ = Sᵀ F + armature · q̈."""
     return tuple(plus(column.dot(force), times(armature, ak)) for column, ak in zip(columns, a, strict=True))
 
 
 def carried(X: Pose, force: Force, parent: Force) -> Force:
-    """F_λ + X* F_i."""
+    """Add a link's force to its parent's: F_λ + X* F_i."""
     return parent + X.force(force)
 
 
 def lead(coupling: Coupling, sum_so_far: Scalar, torque: Scalar) -> Scalar:
-    """A following joint loads its leader: τ_leader += ratio · τ."""
+    """Add the load of a coupled joint to its leader: τ_leader += ratio · τ."""
     return plus(sum_so_far, times(coupling.ratio, torque))
 
 
@@ -83,7 +84,7 @@ def rnea(
     external: Sequence[Force | None] = (),
     run: Runner = inline,
 ) -> Wrenches:
-    """Joint forces that produce accelerations `a` at (q, v).
+    """Return the joint forces that produce accelerations `a` at (q, v).
 
     q : (nq,), v, a : (nv,)
     resist : count the joints' own damping, friction and springs; gravity : count gravity

@@ -1,4 +1,4 @@
-"""How a recursion is carried out.
+"""Strategy of executing the steps of a recursion.
 
 Every recursion is a sequence of *steps*: calls `run(step, *arguments)` of plain functions of structures of scalars.
 `inline` executes them where they stand, so that constants fold and the trace is specialised for the machine.
@@ -15,11 +15,11 @@ Result = TypeVar("Result")
 
 
 class Runner(Protocol):
-    """Carries out one step."""
+    """Executes one step of a recursion."""
 
     def __call__(self, step: Callable[..., Any], *arguments: Any) -> Any: ...
 
 
 def inline(step: Callable[..., Result], *arguments: Any) -> Result:
-    """Execute the step where it stands."""
+    """Execute the step by calling it directly."""
     return step(*arguments)

@@ -1,4 +1,5 @@
-"""Deep trees in segments: a mass matrix and rows that grow with the number of links, not with its square.
+"""Division of deep trees into segments, so that the mass matrix and its constraint rows grow with the number of links,
+not with its square.
 
 The mass matrix of a deep tree is nearly full, since each joint carries all that comes behind it. So some links, the
 *stations*, are taken as two bodies of half the inertia each, one of which ends a segment while the other begins the
@@ -26,17 +27,17 @@ from core.spatial.scalar import Scalar, minus, plus, times
 from core.spatial.vector import ZERO, Vector3
 
 DEEP, DEEP_BRANCHED = 48, 24
-"""Speeds from the world to a link from which on it pays to take a tree in segments: of a chain, of one that branches
-at stations."""
+"""Depth of a tree, in speeds from the world, from which segments pay off: for a chain, and for a tree that branches at
+stations."""
 SEGMENT, SEGMENT_BRANCHED = 16, 6
-"""Speeds of a segment from one end to the other: so many, or fewer where the tree branches."""
+"""Number of speeds along a segment, and the smaller number used where the tree branches."""
 BASE = 6
-"""Unknowns of a station."""
+"""Number of unknowns of a station."""
 Numbers = tuple[Scalar, ...]
 
 
 def stations_of(tree: Tree) -> tuple[int, ...]:
-    """Links where segments end; none of a tree that is not deep, or whose joints follow each other."""
+    """Return the links where segments end; none if the tree is not deep or has coupled joints."""
     if tree.coupled:
         return ()
     depths, since, found = [0], [0], []
@@ -45,15 +46,15 @@ def stations_of(tree: Tree) -> tuple[int, ...]:
         depths.append(depths[link.parent + 1] + link.law.nv)
         since.append(since[link.parent + 1] + link.law.nv)
         long = since[-1] >= (SEGMENT if carried[i] == 1 else SEGMENT_BRANCHED)
-        if long and carried[i] and _solid(link.inertia):
+        if long and carried[i] and _resists_every_motion(link.inertia):
             since[-1] = 0
             found.append(i)
     branched = any(carried[i] > 1 for i in found)
     return tuple(found) if max(depths) >= (DEEP_BRANCHED if branched else DEEP) else ()
 
 
-def _solid(inertia: Inertia) -> bool:
-    """True if it resists every motion, whatever parameters are."""
+def _resists_every_motion(inertia: Inertia) -> bool:
+    """Return True if a body resists every motion, whatever the parameter values."""
     mass, moment, tensor = inertia
     numbers = (mass, *moment, *tensor)
     if not all(isinstance(x, float | int) for x in numbers) or not mass > 0.0:
@@ -66,17 +67,19 @@ def _solid(inertia: Inertia) -> bool:
 
 
 SOLID_FRACTION = 1e-6
-"""Part of the cube of the largest moment of inertia above which a body's three are all there."""
+"""Fraction of the cube of the largest moment of inertia that the determinant must exceed for a body to resist every
+rotation."""
 
 
 class Segments:
-    """A tree with its stations, and the numbering of its unknowns: speeds, then six of each station."""
+    """Kinematic tree cut into segments at stations, and the numbering of the unknowns: the speeds, then six motion
+    components of each station."""
 
     def __init__(self, tree: Tree, stations: Sequence[int]) -> None:
         self.tree, self.stations = tree, tuple(stations)
         self._number = {station: k for k, station in enumerate(self.stations)}
         self.segment = [-1] * len(tree.links)
-        """Of each link the station at which its segment begins; −1: the world."""
+        """Station at which each link's segment begins; −1: the world."""
         for i, link in enumerate(tree.links):
             if link.parent >= 0:
                 self.segment[i] = link.parent if link.parent in self._number else self.segment[link.parent]
@@ -85,21 +88,21 @@ class Segments:
         for link in tree.links:
             self._firsts.append(first)
             first += link.law.nv
-        self.masses = [(max(i, j), min(i, j)) for i, j in self._pairs()]
-        """Rows and columns of entries of M that may differ from zero, one half of it."""
+        self.masses = [(max(i, j), min(i, j)) for i, j in self._coupled_pairs()]
+        """Rows and columns of the nonzero entries of M, lower half."""
         places = [(BASE * k + row, at) for k in range(len(self.stations)) for row, at in self._row_places(k)]
         self._by_rows = sorted(range(len(places)), key=lambda k: places[k][0])
         self.rows = [places[k] for k in self._by_rows]
-        """Rows and unknowns of the entries of what holds segments together."""
+        """Rows and unknowns of the entries of the constraint rows that connect segments."""
 
     @property
     def count(self) -> int:
-        """Number of unknowns."""
+        """Return the number of unknowns."""
         return self.tree.nv + BASE * len(self.stations)
 
     @property
     def order(self) -> list[int]:
-        """The unknowns, those that carry others first."""
+        """Return the unknowns in order, those that carry others first."""
         found: list[int] = []
         for i, link in enumerate(self.tree.links):
             found += range(link.first_v, link.first_v + link.law.nv)
@@ -108,27 +111,27 @@ class Segments:
         return found
 
     def base(self, station: int) -> range:
-        """Unknowns of a station; none of the world."""
+        """Return the indices of a station's six unknowns; empty for the world."""
         if station < 0:
             return range(0)
         first = self.tree.nv + BASE * self._number[station]
         return range(first, first + BASE)
 
-    def _path(self, link: int) -> list[int]:
-        """A link and those before it in its segment, from the link on."""
+    def _path_in_segment(self, link: int) -> list[int]:
+        """Return a link and its predecessors in its segment, from the link on."""
         found, end = [], self.segment[link]
         while link != end:
             found.append(link)
             link = self.tree.links[link].parent
         return found
 
-    def _pairs(self) -> list[tuple[int, int]]:
+    def _coupled_pairs(self) -> list[tuple[int, int]]:
         found: list[tuple[int, int]] = []
         for j, link in enumerate(self.tree.links):
             for c in range(link.law.nv):
                 at = link.first_v + c
                 found += [(at, k) for k in self.base(self.segment[j])]
-                for i in self._path(j):
+                for i in self._path_in_segment(j):
                     carrier = self.tree.links[i]
                     found += [(at, carrier.first_v + r) for r in range(carrier.law.nv if i != j else c + 1)]
         for station in self.stations:
@@ -137,14 +140,14 @@ class Segments:
         return found
 
     def entries(self, q: Scalars, run: Runner = inline) -> list[Scalar]:
-        """Of M, as `masses` says."""
+        """Return the nonzero entries of M, at the rows and columns in `masses`."""
         _, screws, bases = self._screws(q, run)
         found: list[Scalar] = []
         for j, link in enumerate(self.tree.links):
             for c in range(link.law.nv):
                 S_j = screws[self._firsts[j] + c]
                 found += S_j[6:] if self.segment[j] >= 0 else ()
-                for i in self._path(j):
+                for i in self._path_in_segment(j):
                     carrier = self.tree.links[i]
                     for r in range(carrier.law.nv if i != j else c + 1):
                         entry = run(paired, screws[self._firsts[i] + r][:6], S_j[6:])
@@ -154,24 +157,25 @@ class Segments:
         return found
 
     def _row_places(self, number: int) -> list[tuple[int, int]]:
-        """Row among the six of a station, and unknown, of each entry of `row_entries`."""
+        """Return row within the six of a station, and unknown, for each entry of `row_entries`."""
         station = self.stations[number]
         own, before = self.base(station), self.base(self.segment[station])
-        found = [(row, k) for row in range(6) for k in self._turned(row, own)]
+        found = [(row, k) for row in range(6) for k in self._involved_unknowns(row, own)]
         found += [(row, before[row]) for row in range(6) if before]
-        for i in self._path(station):
+        for i in self._path_in_segment(station):
             link = self.tree.links[i]
             found += [(row, link.first_v + c) for c in range(link.law.nv) for row in range(6)]
         return found
 
     @staticmethod
-    def _turned(row: int, own: range) -> list[int]:
-        """Unknowns of a station that a row takes."""
+    def _involved_unknowns(row: int, own: range) -> list[int]:
+        """Return the unknowns of a station that a row involves."""
         return [own[row]] if row < 3 else [own[row], own[(row - 2) % 3], own[(row - 1) % 3]]
 
     def row_entries(self, q: Scalars, run: Runner = inline) -> list[Scalar]:
-        """Of the rows that hold segments together, as `rows` says: with r from the segment's origin to the station,
-        ω' − ω − Σ ω_j and v' + r × ω' − v − Σ v_j are zero, ' marking the station's own."""
+        """Return the entries of the constraint rows that connect segments, in the pattern of `rows`: with r from the
+        segment's origin to the station, ω' − ω − Σ ω_j and v' + r × ω' − v − Σ v_j are zero; ' marks the station's own
+        motion."""
         places, screws, _ = self._screws(q, run)
         found: list[Scalar] = []
         for station in self.stations:
@@ -180,14 +184,14 @@ class Segments:
             for k in range(3):  # r × ω along axis k: r_(k+1) ω_(k+2) − r_(k+2) ω_(k+1)
                 found += [1.0, run(minus, 0.0, r[(k + 2) % 3]), r[(k + 1) % 3]]
             found += [-1.0] * (6 if self.segment[station] >= 0 else 0)
-            for i in self._path(station):
+            for i in self._path_in_segment(station):
                 for c in range(self.tree.links[i].law.nv):
                     found += [run(minus, 0.0, x) for x in screws[self._firsts[i] + c][:6]]
         return [found[k] for k in self._by_rows]
 
     def _screws(self, q: Scalars, run: Runner) -> tuple[list[Vector3], list[Numbers], list[Numbers]]:
-        """Of each link its place from its segment's origin, of each freedom S and F, of each station half of the matrix
-        of its unknowns; all in world axes."""
+        """Return for each link its position from its segment's origin, for each degree of freedom S and F, for each
+        station half of the matrix of its unknowns; all in world axes."""
         links = self.tree.links
         own = coordinates(self.tree, q, run)
         joints = [run(joint_motion, link.law, link.placement, own[i]) for i, link in enumerate(links)]
@@ -208,7 +212,11 @@ class Segments:
                 before = Pose(before.rotation, ZERO)
             poses.append(run(Pose.__matmul__, before, X) if link.parent >= 0 else X)
             rows += run(_world_screws, poses[i], S, composite[i])
-        return [pose.position for pose in poses], rows, [run(_matrix, poses[i], bases[i]) for i in self.stations]
+        return (
+            [pose.position for pose in poses],
+            rows,
+            [run(_inertia_matrix, poses[i], bases[i]) for i in self.stations],
+        )
 
 
 def _half(inertia: Inertia) -> Inertia:
@@ -217,7 +225,7 @@ def _half(inertia: Inertia) -> Inertia:
 
 
 def _world_screws(X: Pose, S: tuple[Motion, ...], inertia: Inertia) -> tuple[Numbers, ...]:
-    """Of each freedom S and I S in world axes."""
+    """Return S and I S of each degree of freedom in world axes."""
     rows = []
     for column in S:
         m, f = X.motion(column), X.force(inertia.act(column))
@@ -225,8 +233,8 @@ def _world_screws(X: Pose, S: tuple[Motion, ...], inertia: Inertia) -> tuple[Num
     return tuple(rows)
 
 
-def _matrix(X: Pose, inertia: Inertia) -> Numbers:
-    """The lower half of an inertia's matrix in world axes at its own origin, row by row: angular first."""
+def _inertia_matrix(X: Pose, inertia: Inertia) -> Numbers:
+    """Return the lower half of an inertia's matrix in world axes at its own origin, row by row, angular first."""
     turned = inertia.moved(Pose(X.rotation, ZERO))
     m, (x, y, z), I = turned
     none: Scalar = 0.0

@@ -1,4 +1,4 @@
-"""A kinematic tree as the recursions see it: links in an order in which parents come first.
+"""Kinematic tree of the recursions: links in topological order, parents first.
 
 Link i is everything rigidly fixed behind joint i. Its frame is the moving frame of its joint (axis along z), so
 poses, inertias and frames of the link are constants. λ(i) is `parent`; −1 is the world.
@@ -23,14 +23,15 @@ Scalars = Sequence[Scalar]
 
 
 class Coupling(NamedTuple):
-    """The joint follows: q = ratio · q_leader + offset, where q_leader is an entry of the tree's own coordinates."""
+    """Coupling of a joint to a leader: q = ratio · q_leader + offset, where q_leader is an independent coordinate of
+    the tree."""
 
     ratio: Scalar
     offset: Scalar
 
 
 class Place(NamedTuple):
-    """A frame fixed to a link (−1: world)."""
+    """Frame fixed to a link (−1: world)."""
 
     link: int
     pose: Pose
@@ -44,13 +45,13 @@ class PointMass(NamedTuple):
 
     @property
     def center(self) -> Vector3:
-        """Centre of mass, m."""
+        """Return the centre of mass, m."""
         return Vector3(*(over(component, self.mass) for component in self.moment))
 
 
 @dataclass(frozen=True)
 class Link:
-    """One joint and the rigid body behind it."""
+    """Joint and the rigid body that it moves."""
 
     name: str
     """Name of the joint."""
@@ -60,9 +61,9 @@ class Link:
     placement: Pose
     """X_λ(i),i at q = 0: the fixed side of the joint in the parent link's frame."""
     inertia: Inertia
-    """Of all bodies of the link, in its frame."""
+    """Inertia of all bodies of the link, in its frame."""
     first_q: int
-    """Where the joint's coordinates begin in q (its leader's, if it follows)."""
+    """Index of the joint's first coordinate in q (its leader's, if it is coupled)."""
     first_v: int
     coupling: Coupling | None = None
     bodies: tuple[PointMass, ...] = ()
@@ -74,18 +75,18 @@ class Link:
 
     @property
     def q(self) -> slice:
-        """The joint's coordinates in q."""
+        """Return the slice of the joint's coordinates in q."""
         return slice(self.first_q, self.first_q + self.law.nq)
 
     @property
     def v(self) -> slice:
-        """The joint's speeds in v."""
+        """Return the slice of the joint's speeds in v."""
         return slice(self.first_v, self.first_v + self.law.nv)
 
 
 @dataclass(frozen=True)
 class Gravity:
-    """Uniform acceleration (world axes), or a point field mu/r² toward `center`."""
+    """Gravity: a uniform acceleration (world axes), or a point field mu/r² toward `center`."""
 
     acceleration: Vector3 = ZERO
     mu: Scalar = 0.0
@@ -104,11 +105,11 @@ class Tree:
 
     @cached_property
     def coupled(self) -> bool:
-        """True if some joint follows another."""
+        """Return True if any joint is coupled to another."""
         return any(link.coupling is not None for link in self.links)
 
     def ancestors(self, link: int) -> list[int]:
-        """κ(i): the link and its ancestors, from the link to the root."""
+        """Return κ(i): the link and its ancestors, from the link to the root."""
         path = []
         while link >= 0:
             path.append(link)
@@ -117,5 +118,5 @@ class Tree:
 
 
 def follow(coupling: Coupling, leader: Scalar) -> Scalar:
-    """The coordinate of a following joint."""
+    """Return the coordinate of a coupled joint from its leader's."""
     return plus(times(coupling.ratio, leader), coupling.offset)

@@ -1,4 +1,4 @@
-"""The face of the kernel: a model becomes a `Mechanism` that answers with numbers."""
+"""Public interface of the kernel: a model becomes a `Mechanism` that computes numerical results."""
 
 from core.mechanism.mechanism import Energy, Mechanism
 from core.multibody.coordinates import Coordinate

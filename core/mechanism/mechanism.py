@@ -1,4 +1,4 @@
-"""A mechanism: a model compiled into functions of (q, v, τ, p)."""
+"""Mechanism: a model compiled into numerical functions of (q, v, τ, p)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Energy(NamedTuple):
 
     @property
     def total(self) -> Any:
-        """Their sum."""
+        """Sum of kinetic and potential energy, J."""
         return self.kinetic + self.potential
 
 
@@ -74,8 +74,8 @@ class Mechanism:
 
     @classmethod
     def to_show(cls, model: Model) -> Mechanism:
-        """The mechanism of a model that is shown, though kinds of its elements may not be known: without them, and with
-        joints of unknown kinds that hold still. Functions and runs refuse such a model by name."""
+        """Mechanism of a model for display only: elements of unknown kinds are left out, and joints of unknown kinds do
+        not move. Computations and runs refuse such a model with the name of the kind."""
         from core.model.edits.known_part import known_part
 
         mech = cls(known_part(model))
@@ -83,11 +83,11 @@ class Mechanism:
         return mech
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copies, also those for other processes, are made from the model; in one process they share the code."""
+        """Pickle by model: copies are rebuilt from it, and share code within a process."""
         return Mechanism, (self.model,)
 
     def updated(self, model: Model) -> Mechanism:
-        """The mechanism of another model; code is shared when only parameter values, limits or looks differ."""
+        """Mechanism of another model; code is shared if only parameter values, limits or appearance differ."""
         return Mechanism(model)
 
     def __repr__(self) -> str:
@@ -97,97 +97,96 @@ class Mechanism:
 
     @property
     def frame_names(self) -> tuple[str, ...]:
-        """Bodies and frames, in the order of `poses`."""
+        """Names of bodies and frames, in the order of `poses`."""
         return self.compiled.frame_names
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """All joints: implicit free ones, then as the document lists them."""
+        """Names of all joints: implicit free joints first, then in the order of the document."""
         return self.compiled.joint_names
 
     @property
     def implicit_joints(self) -> tuple[Joint, ...]:
-        """The free joints of bodies that nothing holds: not in the document, named as the body."""
+        """Free joints of bodies that no joint holds: not in the document, named after the body."""
         return self.compiled.implicit_joints
 
     @property
     def loops(self) -> tuple[Loop, ...]:
-        """Closed chains, by the names of their joints and the one that was cut."""
+        """Closed chains, by the names of their joints and of the cut joint."""
         return self.compiled.loops
 
     def joint_q(self, name: str) -> slice:
-        """Where a joint's coordinates are in q (its leader's, if it follows another)."""
+        """Slice of a joint's coordinates in q (its leader's for a mimic joint)."""
         return self.compiled.joint_q(name)
 
     def joint_v(self, name: str) -> slice:
-        """Where a joint's speeds are in v (its leader's, if it follows another)."""
+        """Slice of a joint's speeds in v (its leader's for a mimic joint)."""
         return self.compiled.joint_v(name)
 
     def following(self, joint: str, p: Values = None) -> tuple[Array, Array]:
-        """(ratio, offset) of a joint's coordinate to that of the joint with entries in q which it follows, (…, 1);
-        1 and 0 of one that leads."""
+        """(ratio, offset), each (…, 1), of a mimic joint's coordinate relative to its leader's; 1 and 0 for other
+        joints."""
         return self.compiled.following(joint, p)
 
     # --------------------------------------------------------------------------- parameters, time, states, code
 
     def parameter_values(self, p: Values = None) -> Array:
-        """(…, n_p) all independent parameters: the model's values, replaced by those given."""
+        """(…, n_p) values of all independent parameters: the model's, replaced by those given."""
         return self.compiled.parameter_values(p)
 
     def clock(self, t: Any, p: Values = None) -> Array:
-        """(…, nt) the time argument of functions at times t: t, then value, rate and second rate of every table and
-        recorded signal; nt = 0 if nothing depends on time."""
+        """(…, nt) time argument of the compiled functions at times t: t, then value, rate and second rate of every
+        table and recorded signal; nt = 0 if nothing depends on time."""
         return self.compiled.time_argument(t, p)
 
     def splines(self, p: Values = None) -> Splines:
-        """The tables and recorded signals of drivers at parameter values (n_p,)."""
+        """Tables and recorded signals of drivers at parameter values (n_p,)."""
         return self.compiled.splines(p)
 
     def x_rest(self, q: Any, *, p: Values = None, t: Any = 0.0, v: Any = None, near: Any = None) -> Array:
-        """(…, nx) states of force elements at rest: junctions in balance; of a spring and damper in series the damper
-        where it is at the spring's rest length, so that the spring has all the stretch; angles that count turns next to
-        those of `near` (…, nx), default next to rest positions."""
+        """(…, nx) states of force elements at rest: junctions in balance; series spring–dampers with the spring at rest
+        length; turn counters nearest to those of `near` (…, nx), default nearest to the reference configuration."""
         return self.compiled.x_rest(q, p=p, t=t, v=v, near=near)
 
     def x_rate(self, q: Any, v: Any, x: Any, *, p: Values = None, t: Any = 0.0) -> Array:
-        """(…, nx) ẋ."""
+        """(…, nx) rates ẋ of the force-element states."""
         return self.compiled.x_rate(q, v, x, p=p, t=t)
 
     def compile(self, *functions: str, wait: bool = True) -> None:
-        """Ask for machine code of functions (e.g. "forward_dynamics"; default: those used so far) and wait for it."""
+        """Request machine code of functions (e.g. "forward_dynamics"; default: those used so far) and wait for it."""
         self.compiled.compile(*functions, wait=wait)
 
     @property
     def ready(self) -> bool:
-        """True when every function used so far runs as machine code."""
+        """True if every function used so far runs as machine code."""
         return self.compiled.ready
 
     @property
     def compile_times(self) -> dict[str, float]:
-        """Seconds that machine code of each function took, from its trace."""
+        """Function name → seconds taken to compile it from its expression graph."""
         return dict(self.compiled.program.compile_times)
 
     # --------------------------------------------------------------------------- positions
 
     def neutral(self, *, p: Values = None, t: float = 0.0) -> Array:
-        """(nq,) zeros and unit quaternions, whatever the parameters and the time."""
+        """(nq,) zeros and unit quaternions, independent of parameters and time."""
         return self.compiled.coordinates.neutral()
 
     def rest(self, p: Values = None, *, t: float = 0.0) -> Array:
-        """(nq,) the rest position: as given, else neutral, inside the limits, loops closed, or as nearly as they can
-        be."""
+        """(nq,) reference position: as given, else neutral, inside the limits, with loops closed as well as
+        possible."""
         return rest_position.rest(self.compiled, p, t)
 
     def clamp(self, q: Any) -> Array:
-        """(…, nq) q inside the limits, quaternions at length one."""
+        """(…, nq) q clipped to the limits, with quaternions normalised."""
         return self.compiled.coordinates.clamp(states_of(q, self.nq, "q"))
 
     def integrate(self, q: Any, v: Any, dt: Any = 1.0) -> Array:
-        """(…, nq) q after moving with speeds v for dt seconds, on the manifold of coordinates."""
+        """(…, nq) position reached from q with constant speeds v after dt seconds, on the configuration manifold."""
         return self.compiled.coordinates.integrate(states_of(q, self.nq, "q"), states_of(v, self.nv, "v"), dt)
 
     def difference(self, q0: Any, q1: Any) -> Array:
-        """(…, nv) the speeds that lead from q0 to q1 in one second: `integrate(q0, difference(q0, q1)) == q1`."""
+        """(…, nv) constant speeds that lead from q0 to q1 in one second: `integrate(q0, difference(q0, q1)) == q1`."""
         return self.compiled.coordinates.difference(states_of(q0, self.nq, "q"), states_of(q1, self.nq, "q"))
 
     def random(self, seed: int | np.random.Generator = 0) -> Array:
@@ -195,8 +194,8 @@ class Mechanism:
         return self.compiled.coordinates.random(np.random.default_rng(seed))
 
     def coordinate(self, q: Any, joint: str, *, p: Values = None, t: float = 0.0) -> Array:
-        """(…, n) the n coordinates of a joint at q, rad or m: those of a following joint computed from its leader's,
-        those of a joint that closes a loop measured (angles within half a turn, a screw's as its advance says)."""
+        """(…, n) the n coordinates of a joint at q, rad or m: computed from the leader's for a mimic joint, measured
+        for a loop-closing one (angles within half a turn, a screw's from its advance)."""
         from core.constraints import cut_coordinates
 
         known = self.compiled.known_joint(joint)
@@ -205,17 +204,18 @@ class Mechanism:
     # --------------------------------------------------------------------------- kinematics
 
     def poses(self, q: Any, p: Values = None, *, t: float = 0.0) -> Array:
-        """(…, n, 4, 4) world ← frame of all `frame_names`."""
+        """(…, n, 4, 4) world poses of all `frame_names`."""
         return self._call("poses", q, p=p)
 
     def frame(self, q: Any, name: str, *, p: Values = None, t: float = 0.0) -> Array:
-        """(…, 4, 4) world ← frame of a body or frame."""
+        """(…, 4, 4) world pose of a body or frame."""
         if self.compiled.known_frame(name) == "world":
             return np.broadcast_to(np.eye(4), (*np.shape(q)[:-1], 4, 4)).copy()
         return self.poses(q, p)[..., self.compiled.program.frame_index[name], :, :]
 
     def joint_poses(self, q: Any, p: Values = None, *, t: float = 0.0) -> dict[str, tuple[Array, Array]]:
-        """joint → (world ← a, world ← b), each (…, 4, 4), of every joint, loop-closing and implicit ones too."""
+        """Joint → world poses of its frames a and b, each (…, 4, 4), for every joint, including loop-closing and
+        implicit ones."""
         return self.compiled.joint_poses(q, p)
 
     def jacobian(self, q: Any, name: str, *, p: Values = None, t: float = 0.0) -> Array:
@@ -241,7 +241,7 @@ class Mechanism:
         return self._call("rate", q, v, p=p)
 
     def center_of_mass(self, q: Any, *, p: Values = None, t: float = 0.0) -> Array:
-        """(…, 3) of all bodies, those fixed to the ground included; world axes, m."""
+        """(…, 3) centre of mass of all bodies, including those fixed to the ground; world axes, m."""
         try:
             return self._call("center", q, p=p)
         except SimulationError:
@@ -255,17 +255,17 @@ class Mechanism:
     def mass_matrix(self, q: Any, *, p: Values = None, t: float = 0.0) -> Array:
         """(…, nv, nv) M(q), armature included."""
         if p is None and self._in_one_piece:
-            return self._inertia.call(q)
+            return self._mass_matrix_evaluator.call(q)
         return self.compiled.mass_matrix(q, p)
 
     @cached_property
-    def _inertia(self) -> Evaluator:
+    def _mass_matrix_evaluator(self) -> Evaluator:
         return self.compiled.evaluator("mass_matrix")
 
     def bias(self, q: Any, v: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True) -> Array:
-        """(…, nv) h with M a + h = τ: Coriolis, centrifugal and gravity terms; passive joint forces, elastic stops that
-        are pushed in, and force elements unless `passive` is false. Friction of joints at rest, and friction by
-        reactions, which follow from the accelerations, are left out."""
+        """(…, nv) h with M a + h = τ: Coriolis, centrifugal and gravity terms; with `passive` also passive joint
+        forces, compressed elastic stops, and force elements. Friction of joints at rest and reaction-dependent
+        friction, which depend on the accelerations, are left out."""
         if not passive:
             return self._call("bias_ideal", q, v, p=p, t=t, x=x)
         h = self._call("bias", q, v, p=p, t=t, x=x)
@@ -273,23 +273,23 @@ class Mechanism:
             return h
         from core.constraints import row_forces
 
-        resists = row_forces.resisting(self.compiled, q, v, np.zeros(self.nv), p, t, x, bearings=False)
+        resists = row_forces.resisting_forces(self.compiled, q, v, np.zeros(self.nv), p, t, x, bearings=False)
         return h if resists is None else h - resists
 
     def gravity(self, q: Any, *, p: Values = None, t: float = 0.0) -> Array:
-        """(…, nv) G(q) of M a + h = τ: the joint forces that hold the tree of joints against gravity alone. With loops
-        and constraints fewer do: `inverse_dynamics(q, 0, 0, passive=False)`."""
+        """(…, nv) G(q) of M a + h = τ: joint forces that hold the open tree against gravity alone. For the fewer forces
+        needed with loops and constraints see `inverse_dynamics(q, 0, 0, passive=False)`."""
         return self._call("gravity", q, p=p)
 
     def energy(self, q: Any, v: Any, *, p: Values = None, t: Any = 0.0, x: Any = None) -> Energy:
-        """(kinetic, potential), J: ½ vᵀ M v; potential energy of gravity (zero at the world's origin, bodies fixed to
-        the ground not counted), of springs in joints and force elements, and of elastic stops that are pushed in."""
+        """(kinetic, potential) energy, J: ½ vᵀ M v; potential energy of gravity (zero at the world's origin, without
+        bodies fixed to the ground), of joint springs and force elements, and of compressed elastic stops."""
         both = self._call("energy", q, v, p=p, t=t, x=x)
-        if not (self._has_rows if p is not None else self._resting):
+        if not (self._has_rows if p is not None else self._resting_test):
             return Energy(both[..., 0][()], both[..., 1][()])
         from core.constraints import row_forces
 
-        return Energy(both[..., 0][()], (both[..., 1] + row_forces.stored(self.compiled, q, p))[()])
+        return Energy(both[..., 0][()], (both[..., 1] + row_forces.stored_energy(self.compiled, q, p))[()])
 
     def inverse_dynamics(
         self,
@@ -313,7 +313,7 @@ class Mechanism:
         motion are named in a warning.
         """
         if p is None and passive and actuators is None and self.compiled.plain:
-            return self._drive.call(q, v, a)
+            return self._inverse_dynamics_evaluator.call(q, v, a)
         from core.constraints.motion_with_rows import warned_forces
 
         return warned_forces(self.compiled, q, v, a, actuators, p, passive, t, x)
@@ -329,9 +329,9 @@ class Mechanism:
         x: Any = None,
         actuators: Sequence[str] | None = None,
     ) -> ForceRanges:
-        """(tau, tau_min, tau_max), each (…, nv): the joint forces of `inverse_dynamics`, and between which bounds they
-        may be while friction and rigid stops hold the joints that stand still. Joints at rest that accelerate begin to
-        slide: their friction has one value."""
+        """(tau, tau_min, tau_max), each (…, nv): joint forces of `inverse_dynamics`, and their bounds while static
+        friction and rigid stops hold joints at rest. Joints at rest with an acceleration begin to slide: their friction
+        has one value."""
         from core.constraints import force_ranges
 
         return force_ranges.force_ranges(self.compiled, q, v, a, actuators, p, t, x)
@@ -348,10 +348,9 @@ class Mechanism:
         passive: bool = True,
         motors: bool = False,
     ) -> Array:
-        """(…, nv) accelerations that joint forces `tau` produce; loops are kept closed by their joints' forces,
-        constraints and drivers by theirs. As in runs, friction holds joints at rest as far as it can, and stops push
-        back. `tau` is what the joints get; with `motors` it is what their motors are asked for, which give no more than
-        limits of effort allow and, at a limit of speed, no more than keeps the speed there.
+        """(…, nv) accelerations produced by joint forces `tau`, with loops, constraints and drivers enforced. As in
+        runs, static friction holds joints at rest within its limits, and stops push back. `tau` acts on the joints;
+        with `motors` it is the motors' command, cut off at effort limits and reduced so as not to exceed speed limits.
 
         Raises SimulationError naming the joint when it moves no mass.
         """
@@ -360,7 +359,7 @@ class Mechanism:
 
             tau = motor_limits.given(self.compiled, tau, p)
         elif p is None and passive and self._direct:
-            return self._accelerate.call(q, v, tau)
+            return self._forward_dynamics_evaluator.call(q, v, tau)
         return self._motion(q, v, tau, p, passive, t, x, motors)[0][0]
 
     def derivatives(
@@ -375,8 +374,8 @@ class Mechanism:
         by: Sequence[str] | None = None,
     ) -> MotionDerivatives:
         """Exact derivatives of inverse and forward dynamics, at one state or an array of states: `tau_q`, `tau_v`,
-        `tau_a`, `tau_p`, `a_q`, `a_v`, `a_tau`, `a_p`, and of the multipliers, `lambda_q` …, each computed when it is
-        asked for. Those by q are along displacements (nv directions).
+        `tau_a`, `tau_p`, `a_q`, `a_v`, `a_tau`, `a_p`, and of the multipliers, `lambda_q` …, each computed on first
+        use. Derivatives by q are along displacements (nv directions).
 
         by : names of the parameters of `…_p`; default: all independent ones
         """
@@ -385,9 +384,9 @@ class Mechanism:
         return MotionDerivatives(self.compiled, q, v, tau, p, t, x, by)
 
     def linear_parameters(self, kinds: Sequence[str] = ("inertia",), *, p: Values = None) -> LinearParameters:
-        """The parameters in which inverse dynamics is linear: names, symbols, units and the model's values, in the
-        order of the columns of `regressor`. Ten of each body that moves, in its frame: mass m, first moment mx, my,
-        mz, tensor about its origin Ixx, Ixy, Iyy, Ixz, Iyz, Izz (products −∫xy dm); of each joint one of each further
+        """Parameters in which inverse dynamics is linear: names, symbols, units and the model's values, in the order of
+        the columns of `regressor`. Ten for each moving body, in its frame: mass m, first moment mx, my, mz, inertia
+        tensor about its origin Ixx, Ixy, Iyy, Ixz, Iyz, Izz (products −∫xy dm); for each joint one of each further
         kind.
 
         kinds : of "inertia", "armature", "damping", "friction" (dry, while it slides), "stiffness"
@@ -412,10 +411,9 @@ class Mechanism:
         p: Values = None,
         t: Any = 0.0,
     ) -> Array:
-        """(…, nv, m) Y with inverse dynamics τ = Y π + what other parameters need; m = 10 per body that moves with the
-        default kinds, in the order of `linear_parameters(kinds)`. Exact, from the trace of inverse dynamics. Friction
-        of joints at rest is left out. With loops or constraints rows are those of `actuators`, as of
-        `inverse_dynamics`, the others zero.
+        """(…, nv, m) regressor Y with inverse dynamics τ = Y π + terms of other parameters; m = 10 per moving body with
+        the default kinds, in the order of `linear_parameters(kinds)`. Exact, without friction of joints at rest. With
+        loops or constraints the rows of `actuators` are as in `inverse_dynamics`, the others zero.
 
         Raises ModelError in a point field of gravity, where the pull is not linear.
         """
@@ -431,14 +429,14 @@ class Mechanism:
         p: Values = None,
         seed: int = 0,
     ) -> BaseParameters:
-        """The fewest combinations of parameters that determine inverse dynamics: `names` as formulas, `matrix`,
-        `rank`, `columns` of the regressor that stand for them, `values`; found over random states."""
+        """Base parameters, the minimal combinations of parameters that determine inverse dynamics: `names` as formulas,
+        `matrix`, `rank`, `columns` of the regressor that represent them, `values`; found from random states."""
         from core.regressor import base_parameters
 
         return base_parameters.base_parameters(self.compiled, kinds, p, actuators, seed)
 
     @cached_property
-    def _resting(self) -> Resting | None:
+    def _resting_test(self) -> Resting | None:
         from core.constraints import acting_states
 
         return acting_states.resting(self.compiled)
@@ -452,19 +450,19 @@ class Mechanism:
     def _motion(
         self, q: Any, v: Any, tau: Any, p: Values, passive: bool, t: Any, x: Any, motors: bool = False
     ) -> tuple[tuple[Array, Array], Array | None]:
-        """See `core.constraints.motion_with_rows`."""
+        """Accelerations and multipliers; see `core.constraints.motion_with_rows`."""
         from core.constraints.motion_with_rows import motion_with_rows
 
         return motion_with_rows(self.compiled, q, v, tau, p, passive, t, x, motors)
 
     @cached_property
-    def _drive(self) -> Evaluator | Guarded | Slow:
+    def _inverse_dynamics_evaluator(self) -> Evaluator | Guarded | Slow:
         from core.constraints.motion_with_rows import quick_forces
 
         return quick_forces(self.compiled)
 
     @cached_property
-    def _accelerate(self) -> Evaluator | Guarded | Slow:
+    def _forward_dynamics_evaluator(self) -> Evaluator | Guarded | Slow:
         from core.constraints.motion_with_rows import quick_accelerations
 
         return quick_accelerations(self.compiled)
@@ -472,9 +470,8 @@ class Mechanism:
     def reactions(
         self, q: Any, v: Any, tau: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True
     ) -> Reactions:
-        """joint → (…, 6) the wrench that its parent side exerts on its child side, at b's origin, world axes,
-        [torque; force]; its own torque included. Where constraints are redundant, of least norm,
-        and `note` says so."""
+        """Joint → (…, 6) wrench that its parent side exerts on its child side, at b's origin, world axes, [torque;
+        force]; the joint's own torque included. Of minimum norm if constraints are redundant, as `note` then says."""
         from core.constraints import reactions
 
         motion, closing = self._motion(q, v, tau, p, passive, t, x)
@@ -483,8 +480,8 @@ class Mechanism:
     def constraint_forces(
         self, q: Any, v: Any, tau: Any, *, p: Values = None, t: Any = 0.0, x: Any = None, passive: bool = True
     ) -> dict[str, Array]:
-        """constraint or driver → (…, rows) the forces with which it acts along the growth of what it holds (N, N·m):
-        a rod's pushes its ends apart, a joint driver's is its motor's torque."""
+        """Constraint or driver → (…, rows) its forces along the growth of the constrained quantity (N, N·m): a rod's
+        pushes its ends apart, a joint driver's is its motor's torque."""
         from core.constraints import reactions
 
         motion, closing = self._motion(q, v, tau, p, passive, t, x)
@@ -493,8 +490,8 @@ class Mechanism:
     def sensor(
         self, q: Any, v: Any, name: str, *, a: Any = None, p: Values = None, t: Any = 0.0
     ) -> tuple[Array, Array]:
-        """(value, rate) of a sensor of motion, (…,) or (…, components); a sensor of velocities needs `a` for its rate,
-        one of accelerations for its value."""
+        """(value, rate) of a motion sensor, (…,) or (…, components); a velocity sensor needs `a` for its rate, an
+        acceleration sensor for its value."""
         from core.constraints import reactions
 
         return reactions.sensor(self.compiled, q, v, name, a, p)
@@ -503,15 +500,15 @@ class Mechanism:
 
     @property
     def cut_limits(self) -> tuple[CutLimit, ...]:
-        """Limits of joints that close loops."""
+        """Limits of loop-closing joints."""
         from core.constraints.cut_limits import cut_limits
 
         return cut_limits(self.compiled)
 
     @property
     def solution_order(self) -> tuple[Step, ...]:
-        """What becomes known in which order: independent joints, loops that close in closed form and what they follow
-        from, and loops that are left to iteration."""
+        """Order of solution: independent joints, loops closed analytically with their sources, and loops left to
+        iteration."""
         from core.closed_forms.closed_forms import closed_forms_of
 
         return closed_forms_of(self.compiled.program).steps
@@ -522,12 +519,12 @@ class Mechanism:
         return self.compiled.constrained
 
     def constraint_residual(self, q: Any, *, p: Values = None, t: Any = 0.0) -> Array:
-        """(…, rows) residuals of cut joints, then of constraints and drivers (zero where these hold speeds or
-        accelerations only), m and rad; empty if nothing is held."""
+        """(…, rows) residuals of cut joints, then of constraints and drivers (zero for those on speeds or accelerations
+        only), m and rad; empty without constraints."""
         return self._call("constraint_residual", q, p=p, t=t)
 
     def constraint_jacobian(self, q: Any, *, p: Values = None, t: Any = 0.0) -> Array:
-        """(…, rows, nv) G with d(gaps)/dt = G v, drivers at rest."""
+        """(…, rows, nv) G, the derivative of the residuals: their rate is G v with drivers at rest."""
         return self._call("constraint_jacobian", q, p=p)
 
     def assemble(
@@ -541,8 +538,8 @@ class Mechanism:
         weights: Mapping[str, float] | None = None,
         limits: bool = True,
     ) -> Any:
-        """(…, nq) the position nearest to q that closes all loops and fulfils constraints and drivers at t, inside the
-        limits of all joints; with v: (q, v), v (…, nv) made consistent.
+        """(…, nq) the position nearest to q that closes all loops and satisfies constraints and drivers at time t,
+        inside all joint limits; with v: (q, v), with v (…, nv) made consistent.
 
         v : speeds by name, which are kept while all others follow, or all of them: those that are not zero are kept
         while zeros follow; if they contradict each other, the nearest are taken. Speeds that are neither given nor
@@ -551,13 +548,13 @@ class Mechanism:
         limits : False for a position that is closed already, of a run, in which limits do not act: it stays where it is
         Raises AssemblyError naming the joint and the gap left, or the speed by name that contradicts what holds.
         """
-        from core.constraints.assembly import assembled
+        from core.constraints.assembly import assembled_state
 
-        return assembled(self.compiled, q, v, p, fixed, weights or {}, t, limits)
+        return assembled_state(self.compiled, q, v, p, fixed, weights or {}, t, limits)
 
     def speeds(self, q: Any, v: Mapping[str, float], *, p: Values = None, t: float = 0.0) -> Array:
-        """(nv,) speeds at a closed position: those given by name are kept, all others follow from what holds; those
-        that are neither given nor follow are zero.
+        """(nv,) consistent speeds at a closed position: those given by name are kept, others follow from the
+        constraints, and undetermined ones are zero.
 
         Raises AssemblyError naming the speed that contradicts what holds.
         """
@@ -575,8 +572,8 @@ class Mechanism:
         t: float = 0.0,
         steady: Sequence[str] = (),
     ) -> Array:
-        """(nv,) accelerations at a consistent state: those given by name are kept, all others follow from what holds;
-        those that are neither given nor follow are zero, of the speeds named in `steady` first.
+        """(nv,) consistent accelerations at a state: those given by name are kept, others follow from the constraints,
+        and undetermined ones are zero, beginning with the speeds named in `steady`.
 
         Raises AssemblyError naming the acceleration that contradicts what holds.
         """
@@ -588,8 +585,8 @@ class Mechanism:
     def move(
         self, q: Any, values: Mapping[str, Any], p: Values = None, *, t: float = 0.0, exact: bool = False
     ) -> Array:
-        """(nq,) the closed position nearest to q in which coordinates have the values given by name (numbers, or texts
-        with a unit); what is not named follows, on the branch the machine is on if a way leads there.
+        """(nq,) the closed position nearest to q in which the named coordinates have the given values (numbers, or
+        texts with a unit); all others follow, on the present branch if a path leads there.
 
         Coordinates of one joint are moved as by hand: inside the limits, as far as the loops let them. exact : they
         have their values wherever they lead, limits of what is named or not, as those of several joints have in any
@@ -603,8 +600,8 @@ class Mechanism:
         return named_positions.moved(self.compiled, one_state(self.compiled, q), values, p, t, exact)
 
     def mobility(self, q: Any = None, p: Values = None, t: float = 0.0, *, friction: bool = False) -> Mobility:
-        """Degrees of freedom, redundant constraints by name, free motions, at a pose (nq,), default the rest pose:
-        see `core.mobility.mobility`. friction : joints with dry friction are held, as by brakes."""
+        """Degrees of freedom, redundant constraints by name, and free motions, at a pose (nq,), default the reference
+        position: see `core.mobility.mobility`. friction : lock joints with dry friction, as by brakes"""
         from core.mobility.mobility import mobility
 
         return mobility(self.compiled, q, p, t, friction)

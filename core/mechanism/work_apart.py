@@ -1,4 +1,4 @@
-"""Work with a machine in a process of its own: for what lets no other thread run for long, or might crash.
+"""Work on a machine in a worker process, for tasks that block other threads or might crash.
 
 What comes of it may hold the machine: it travels without, and is here that of whoever asked.
 """
@@ -22,29 +22,29 @@ from core.later import dataclass
 from core.mechanism.mechanism import Mechanism
 
 Work = Callable[[Mechanism, Line], Any]
-"""A function of a module, or `functools.partial` of one; what it is given may hold the machine, too."""
+"""A module-level function, or `functools.partial` of one; its arguments may contain the machine."""
 MACHINE, MODEL = "machine", "model"
 
 
 class Stopped(Exception):
-    """Work that was not over soon after Stop."""
+    """Work that was ended because it did not stop in time."""
 
 
 @dataclass(frozen=True)
 class MachineTask(Task):
-    """Work with the machine of a model; work : packed"""
+    """Task that works on the machine of a model; work : pickled"""
 
     model: SentModel
     work: bytes
     patience: float = Task.patience
 
     def done(self, line: Line) -> bytes:
-        mech = _machine(self.model)
-        work: Work = _unpacked(self.work, mech)
+        mech = _latest_machine(self.model)
+        work: Work = _unpickled(self.work, mech)
         try:
-            return _packed((work(mech, _Packing(line, mech)), None), mech)
+            return _pickled((work(mech, _PicklingLine(line, mech)), None), mech)
         except KinetostatError as error:  # which may hold a run of the machine
-            return _packed((None, error), mech)
+            return _pickled((None, error), mech)
 
 
 def work_apart(
@@ -56,58 +56,59 @@ def work_apart(
     hear: Callable[[Any], object] = lambda _: None,
     patience: float = Task.patience,
 ) -> Any:
-    """What work(mech, line) gives, done in a process; for a machine with a kind that was made in the console, here.
+    """Result of work(mech, line), computed in a worker process; in this process if the machine has a kind defined in
+    the console.
 
     cancelled : asked again and again; hear : hears what the work tells meanwhile; patience : s after which work that
     shall stop is ended. Raises what the work raises, Stopped where it was ended, and SimulationError where the process
     ends unexpectedly or none can begin.
     """
     try:
-        task = MachineTask(SentModel.of(mech.model), _packed(work, mech), patience)
+        task = MachineTask(SentModel.of(mech.model), _pickled(work, mech), patience)
     except KindError:
         return work(mech, Here(hear, cancelled))
     try:
-        found = process.ask(task, cancelled, lambda what: hear(_unpacked(what, mech)))
+        found = process.ask(task, cancelled, lambda what: hear(_unpickled(what, mech)))
     except OSError as error:
-        raise _failed(f"No process can begin for it: {error.strerror or error}.") from None
+        raise _worker_error(f"The worker process could not be started: {error.strerror or error}.") from None
     if isinstance(found, Left):
         raise Stopped
     if isinstance(found, Lost):
-        raise _failed(f"The process that calculated {found.how}.")
-    result, raised = _unpacked(found, mech)
+        raise _worker_error(f"The worker process {found.how}.")
+    result, raised = _unpickled(found, mech)
     if raised is not None:
         raise raised
     return result
 
 
 def prepare_apart(process: WorkProcess, mech: Mechanism) -> None:
-    """Make a process and the machine in it ready, in a thread, for work that may soon be asked for; what fails is said
-    then."""
+    """Start a process and build the machine in it, in a thread, ahead of likely work; failures are reported by that
+    work."""
 
     def work() -> None:
         with contextlib.suppress(KinetostatError, OSError):
-            process.ask(MachineTask(SentModel.of(mech.model), _packed(_nothing, mech)), lambda: False)
+            process.ask(MachineTask(SentModel.of(mech.model), _pickled(_no_work, mech)), lambda: False)
 
     if not process.busy:
         threading.Thread(target=work, daemon=True).start()
 
 
-def _nothing(mech: Mechanism, line: Line) -> None:
+def _no_work(mech: Mechanism, line: Line) -> None:
     pass
 
 
-def _failed(why: str) -> SimulationError:
-    return SimulationError(why, where="calculation", remedy="Try again; a script does the same in its own process.")
+def _worker_error(why: str) -> SimulationError:
+    return SimulationError(why, where="calculation", remedy="Try again, or run it from a script, in its own process.")
 
 
 @lru_cache(maxsize=1)
-def _machine(sent: SentModel) -> Mechanism:
-    """The last one."""
+def _latest_machine(sent: SentModel) -> Mechanism:
+    """The machine of a model; the last one is cached."""
     return Mechanism(sent.read())
 
 
-class _Packing(Line):
-    """A line over which machines travel as in results."""
+class _PicklingLine(Line):
+    """Connection that pickles reports without the machine."""
 
     def __init__(self, line: Line, mech: Mechanism) -> None:
         self._line, self._mech = line, mech
@@ -116,14 +117,14 @@ class _Packing(Line):
         return self._line.asked()
 
     def begun(self, what: Any) -> None:
-        self._line.begun(_packed(what, self._mech))
+        self._line.begun(_pickled(what, self._mech))
 
     def tell(self, what: Any) -> None:
-        self._line.tell(_packed(what, self._mech))
+        self._line.tell(_pickled(what, self._mech))
 
 
-def _packed(what: Any, mech: Mechanism) -> bytes:
-    """Pickled without the machine."""
+def _pickled(what: Any, mech: Mechanism) -> bytes:
+    """The object pickled with references in place of the machine and its model."""
     named = {id(mech): MACHINE, id(mech.model): MODEL}
 
     class Packer(pickle.Pickler):
@@ -135,8 +136,8 @@ def _packed(what: Any, mech: Mechanism) -> bytes:
     return out.getvalue()
 
 
-def _unpacked(content: bytes, mech: Mechanism) -> Any:
-    """With the machine that is here."""
+def _unpickled(content: bytes, mech: Mechanism) -> Any:
+    """The unpickled object, with references resolved to the machine given."""
     named = {MACHINE: mech, MODEL: mech.model}
 
     class Unpacker(pickle.Unpickler):

@@ -1,1 +1,1 @@
-"""Freedoms of a machine: mobility, redundancy, self-stress, bifurcation, isostatic proposals."""
+"""Mobility analysis: degrees of freedom, redundant constraints, self-stresses, bifurcations, isostatic proposals."""

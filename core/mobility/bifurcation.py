@@ -1,4 +1,4 @@
-"""Where branches of motion part: the branches of closed poses that meet at a pose, and how many freedoms each has.
+"""Bifurcation analysis: the branches of motion that meet at a closed pose, and their degrees of freedom.
 
 At most poses the closed poses nearby form one smooth manifold. Where they do not (a parallelogram in a line, Wren's
 platform upright, other kinematotropic linkages: Wohlhart 1996, Galletti and Fanghella 2001) branches of different
@@ -25,35 +25,35 @@ from core.numerics.rank import null_space
 Array = NDArray[np.float64]
 
 RADII = (0.3, 0.1, 0.03)
-"""Radii (rad, or machine sizes) of the spheres on which poses are sought, largest first."""
+"""Radii (rad, or machine sizes) of the spheres on which poses are searched, largest first."""
 STARTS = 16
-"""Random directions that are tried, and ways of second order."""
+"""Number of random directions and of second-order tangent spaces that are tried."""
 SPEEDS_IN_ALL, FEWEST = 500, 2
-"""Of large machines as few ways, but no fewer, as have this many speeds together."""
+"""For large machines, the total number of speeds in all tangent spaces tried, and the smallest number of spaces."""
 ABOUT = 6
-"""Directions in which poses about one found on a branch are sought; where most are of another kind, it was no generic
-one."""
+"""Number of directions in which neighbours of a pose on a branch are checked; if most have other freedoms, the pose was
+not generic."""
 ABOUT_SPACE = 2
-"""The same of a branch that follows a way of second order."""
+"""Number of such directions for a branch that follows a second-order tangent space."""
 CHANCES = 3
-"""So often a branch may be refused that way."""
+"""Number of times a branch may be rejected by that check."""
 SHARE = 0.35
-"""Radius of the sphere on which they lie, as a share of the way to the pose asked for."""
+"""Radius of the sphere of neighbours, relative to the distance from the given pose."""
 BACK = (0.5, 0.25, 0.125)
-"""Shares of the radius at which a branch must still be there."""
+"""Fractions of the radius at which a branch must still exist."""
 SAME_BRANCH_FRACTION = 0.3
-"""Way from the expected pose, as a share of the radius there, beyond which it is another branch."""
+"""Distance from the expected pose, relative to the radius, above which it is on another branch."""
 LONGEST = 0.3
-"""Longest step while closing on a sphere, as a share of its radius."""
+"""Longest step while closing on a sphere, relative to its radius."""
 ALIKE = 0.98
-"""Cosine of two directions of branches that count as one."""
+"""Cosine of the angle between two branch directions above which they count as one branch."""
 ONE_DIRECTION = 1.0 - 1e-6
-"""The same of those that follow different ways: of many loops one may differ."""
+"""Cosine for branches in different tangent spaces: of many loops a single one may differ."""
 
 
 @dataclass(frozen=True)
 class Branch:
-    """A branch of motion that leads through a pose.
+    """A branch of motion through a pose.
 
     q : (nq,) a generic pose on it; freedoms : finite ones there; infinitesimal : further ones that end at once
     direction : (nv,) in which it leaves the pose, a unit in the machine's units; space : that of second order which it
@@ -68,32 +68,32 @@ class Branch:
 
     @property
     def kind(self) -> tuple[int, int]:
-        """(finite, infinitesimal freedoms)."""
+        """(finite, infinitesimal) degrees of freedom."""
         return self.freedoms, self.infinitesimal
 
 
 def branch_at(constraints: PositionConstraints, q: Array) -> Branch:
-    """The freedoms at a pose taken for a generic one."""
+    """Degrees of freedom at a pose that is taken as generic."""
     N, _ = constraints.real_motions(q)
     return Branch(q, N.shape[1], constraints.motions(q).shape[1] - N.shape[1], np.zeros(len(constraints.units)))
 
 
 def branches_through(constraints: PositionConstraints, q: Array, seed: int = 5) -> tuple[Branch, ...]:
-    """The branches of motion that part at a closed pose: those with most freedoms first, of these those that are not
-    shaky.
+    """Branches of motion that meet at a closed pose, sorted by decreasing degrees of freedom; of equal ones those
+    without infinitesimal freedoms first.
 
     Branches of one freedom are told apart by their directions, others by their freedoms.
     """
     rng = np.random.default_rng(seed)
     found: list[Branch] = []
     refused: list[Branch] = []
-    for start, space in _starts(constraints, q, rng):
-        queue = _along(constraints, q, start, space, found)
+    for start, space in _start_directions(constraints, q, rng):
+        queue = _branch_along(constraints, q, start, space, found)
         while queue:
             branch = queue.pop()
-            if _known(branch, found) or sum(_same(branch, other) for other in refused) >= CHANCES:
+            if _is_known_branch(branch, found) or sum(_is_same_branch(branch, other) for other in refused) >= CHANCES:
                 continue
-            about = list(_about(constraints, q, branch, rng))
+            about = list(_neighbours_on_branch(constraints, q, branch, rng))
             alike = [near for near in about if near.kind == branch.kind]
             if 2 * len(alike) >= len(about):
                 found.append([branch, *alike][-1])  # the first one may lie symmetrically
@@ -103,10 +103,12 @@ def branches_through(constraints: PositionConstraints, q: Array, seed: int = 5) 
     return tuple(sorted(found, key=lambda branch: (-branch.freedoms, branch.infinitesimal)))
 
 
-def _about(constraints: PositionConstraints, q: Array, branch: Branch, rng: np.random.Generator) -> Iterator[Branch]:
-    """Poses about one that was found, in random directions in which velocities allow it to move."""
+def _neighbours_on_branch(
+    constraints: PositionConstraints, q: Array, branch: Branch, rng: np.random.Generator
+) -> Iterator[Branch]:
+    """Neighbouring poses on a branch, in random directions of its free motions."""
     radius = SHARE * float(np.linalg.norm(constraints.compiled.coordinates.difference(q, branch.q) / constraints.units))
-    N = _active(constraints, branch.q)
+    N = _active_motions(constraints, branch.q)
     for _ in range(ABOUT if branch.space is None else ABOUT_SPACE):
         displacement = N @ rng.normal(size=N.shape[1])
         there = on_sphere(constraints, branch.q, displacement * (radius / np.linalg.norm(displacement)))
@@ -114,9 +116,9 @@ def _about(constraints: PositionConstraints, q: Array, branch: Branch, rng: np.r
             yield dataclasses.replace(branch_at(constraints, there), direction=branch.direction, space=branch.space)
 
 
-def _active(constraints: PositionConstraints, q: Array) -> Array:
-    """(nv, k) free motions at q in the machine's units, without those in which a body only turns about its own line:
-    they are the same on every branch."""
+def _active_motions(constraints: PositionConstraints, q: Array) -> Array:
+    """(nv, k) free motions at q in the machine's units, without bodies spinning about their own axis, which occur on
+    every branch."""
     N = constraints.motions(q)
     idle = [motion.speeds / constraints.units for motion in free_motions(constraints, q, N) if motion.idle]
     N = N / constraints.units[:, None]
@@ -127,7 +129,7 @@ def _active(constraints: PositionConstraints, q: Array) -> Array:
     return np.asarray(N @ across if across.shape[1] else N)
 
 
-def _same(one: Branch, other: Branch) -> bool:
+def _is_same_branch(one: Branch, other: Branch) -> bool:
     if one.kind != other.kind:
         return False
     apart = one.space is not None and other.space is not None and not one.space.same(other.space)
@@ -136,31 +138,31 @@ def _same(one: Branch, other: Branch) -> bool:
     return not apart
 
 
-def _known(branch: Branch, others: Sequence[Branch]) -> bool:
-    return any(_same(branch, other) for other in others)
+def _is_known_branch(branch: Branch, others: Sequence[Branch]) -> bool:
+    return any(_is_same_branch(branch, other) for other in others)
 
 
-def _starts(
+def _start_directions(
     constraints: PositionConstraints, q: Array, rng: np.random.Generator
 ) -> Iterator[tuple[Array, TangentSpace | None]]:
-    """Directions (nv,) of the free motions at q, in the machine's units: those of second order with their ways; where
-    it allows all of them a basis, then mixtures."""
+    """Directions (nv,) of free motions at q, in the machine's units: second-order ones with their tangent space; if
+    second order excludes none, a basis, then random mixtures."""
     most = max(FEWEST, min(STARTS, SPEEDS_IN_ALL // constraints.compiled.nv))
     onward = constraints.onward(q, most, rng)
     if onward:
         yield from ((v / constraints.units, space) for space, v in onward)
         return
-    N = _active(constraints, q)
+    N = _active_motions(constraints, q)
     yield from ((v, None) for v in N.T[: 2 * STARTS])
     for _ in range(STARTS):
         mixed = N @ rng.normal(size=N.shape[1])
         yield mixed / np.linalg.norm(mixed), None
 
 
-def _along(
+def _branch_along(
     constraints: PositionConstraints, q: Array, direction: Array, space: TangentSpace | None, found: Sequence[Branch]
 ) -> list[Branch]:
-    """The branch found in a direction; none if it is not new or does not lead back to q."""
+    """The branch found in a direction; empty if it is known or does not lead back to q."""
     for radius in RADII:
         there = on_sphere(constraints, q, direction * radius)
         if there is None:
@@ -169,16 +171,16 @@ def _along(
         branch = dataclasses.replace(
             branch_at(constraints, there), direction=displacement / np.linalg.norm(displacement), space=space
         )
-        if branch.freedoms > 1 and _known(branch, found):
+        if branch.freedoms > 1 and _is_known_branch(branch, found):
             return []
-        tangent = _back(constraints, q, displacement)
+        tangent = _direction_from_pose(constraints, q, displacement)
         if tangent is not None:
             return [dataclasses.replace(branch, direction=tangent)]
     return []
 
 
-def _back(constraints: PositionConstraints, q: Array, displacement: Array) -> Array | None:
-    """The direction (a unit) in which the branch leaves q; None if it does not lead there."""
+def _direction_from_pose(constraints: PositionConstraints, q: Array, displacement: Array) -> Array | None:
+    """Unit direction in which the branch leaves q; None if it does not lead to q."""
     last = displacement
     for share in BACK:
         expected = last * (share * np.linalg.norm(displacement) / np.linalg.norm(last))
@@ -192,7 +194,7 @@ def _back(constraints: PositionConstraints, q: Array, displacement: Array) -> Ar
 
 
 def on_sphere(constraints: PositionConstraints, centre: Array, displacement: Array) -> Array | None:
-    """A closed pose as far from a pose as `displacement` (nv,) is long, near there; None if there is none."""
+    """Closed pose near `centre` + `displacement` (nv,), at the same distance from the centre; None if there is none."""
     radius = float(np.linalg.norm(displacement))
 
     @lru_cache(maxsize=1)

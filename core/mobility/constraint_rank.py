@@ -1,4 +1,4 @@
-"""Ranks of a machine's constraints, taken where they mean something: at assembled poses.
+"""Rank of a machine's constraints, evaluated at assembled poses.
 
 Off the manifold of closed poses an over-constrained machine (Bennett, Bricard) has full rank, and at one pose the rank
 may be lower by chance. So ranks are taken at poses reached from the given one along its free motions, each closed
@@ -32,34 +32,34 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 RANK_GAP = 1e-5
-"""Part of the largest singular value above which none vanishes. All below RANK_TOLERANCE vanish; between the two the
-widest gap decides."""
+"""Singular value, relative to the largest, above which none counts as zero. All below RANK_TOLERANCE are zero; between
+the two the widest gap decides."""
 FLOOR = 1e-13
-"""What rounding leaves of a zero, relative to the largest singular value."""
+"""Rounding error of a zero singular value, relative to the largest."""
 STEPS = (0.35, 0.2, 0.1, 0.05, 0.02, 0.005)
-"""Ways (rad, or machine sizes) that are tried, longest first, to reach another pose."""
+"""Displacements (rad, or machine sizes) tried to reach another pose, longest first."""
 PROGRESS = 0.3
-"""Part of a step that must be left after closing: less means that the machine does not move that way."""
+"""Share of a step that must remain after closing; less means that the machine cannot move that way."""
 STRAY = 6.0
-"""Largest way after closing, in steps: more means that another branch was reached."""
+"""Largest displacement after closing, in steps; more means that another branch was reached."""
 SPREAD = 2.0
-"""Length of a motion over its largest speed, from which on it counts as one of many loops."""
+"""Ratio of a motion's norm to its largest speed above which the motion counts as one of many loops."""
 MOST_TOUCHES = 40
-"""Steps of `touching`."""
+"""Largest number of steps of `touching`."""
 TOUCH = 1e-3
-"""Longest step of `PositionConstraints.settled`: a closed pose is that near."""
+"""Longest step of `PositionConstraints.settled`, which starts that close to a closed pose."""
 KNOWN_POSES = 6
-"""At which what was found is kept."""
+"""Number of poses whose decompositions are cached."""
 POSES = 4
-"""Poses at which the rank is taken."""
+"""Number of poses at which the rank is evaluated."""
 SETTLED = 1e-12
-"""Gap (in units of the machine) of a pose at which ranks may be read: the square of the way to where it closes, where
-closing poses touch rather than cross."""
+"""Residual (in units of the machine) at which ranks may be evaluated; at tangential closures it is the square of the
+distance to closure."""
 
 
 def rank_of(singular: NDArray[Any]) -> int:
-    """Numerical rank from singular values (k,), largest first: at the widest gap between what surely does not vanish
-    and what surely does."""
+    """Numerical rank from singular values (k,), largest first, split at the widest gap between clearly nonzero and
+    clearly zero ones."""
     if not len(singular) or singular[0] < 1e-12:
         return 0
     s = np.append(np.maximum(singular / singular[0], FLOOR), FLOOR)
@@ -74,7 +74,7 @@ def touching(
     q: Array,
     longest: float,
 ) -> tuple[Array, float]:
-    """(nq,) the root nearest to q by Gauss–Newton, and the norm of the residual left, where two roots may coincide.
+    """(nq,) root nearest to q by Gauss–Newton, and the remaining residual norm; works for double roots.
 
     There the derivative across the root vanishes with the way left, and each step halves that way; what the step does
     to the other equations is put right before the two are compared. longest : of the steps
@@ -86,10 +86,12 @@ def touching(
             break
         G = jacobian(q)
         known = eliminated(G)
-        step = _towards(G, r, RANK_TOLERANCE) if known is None else -known.least(r)
+        step = _shortest_correction(G, r, RANK_TOLERANCE) if known is None else -known.least(r)
         trial = moved(q, step * min(1.0, longest / max(float(np.linalg.norm(step)), 1e-300)))
         left = residual(trial)
-        trial = moved(trial, _towards(jacobian(trial), left, RANK_GAP) if known is None else -known.least(left))
+        trial = moved(
+            trial, _shortest_correction(jacobian(trial), left, RANK_GAP) if known is None else -known.least(left)
+        )
         r_trial = residual(trial)
         if not np.linalg.norm(r_trial) < 0.9 * size:
             break
@@ -97,13 +99,13 @@ def touching(
     return q, size
 
 
-def _towards(G: Matrix, r: Array, smallest: float) -> Array:
-    """The shortest step that takes a residual away, by singular values above a part of the largest."""
+def _shortest_correction(G: Matrix, r: Array, smallest: float) -> Array:
+    """Shortest step that removes a residual, using singular values above a fraction of the largest."""
     return np.asarray(-np.linalg.lstsq(dense(G), r, rcond=smallest)[0], dtype=np.float64)
 
 
-class _BySingularValues:
-    """A matrix (r, c): its rank, what it leaves free and how its rows depend on each other, as `Fronts` gives them."""
+class _SingularValueDecomposition:
+    """A decomposed matrix (r, c): rank, null space and dependences of its rows, with the interface of `Fronts`."""
 
     def __init__(self, G: Array) -> None:
         self._among = saying(G)
@@ -112,12 +114,12 @@ class _BySingularValues:
 
     @property
     def motions(self) -> Array:
-        """(c, c − rank) orthonormal columns."""
+        """(c, c − rank) orthonormal basis of the null space."""
         return np.asarray(self._right[self.rank :].T)
 
     @property
     def stresses(self) -> Array:
-        """(r, r − rank) orthonormal columns; a row without entries is one by itself."""
+        """(r, r − rank) orthonormal basis of the left null space; a zero row is one basis vector."""
         silent, own = np.flatnonzero(~self._among), self._left[:, self.rank :]
         result = np.zeros((len(self._among), own.shape[1] + len(silent)))
         result[self._among, : own.shape[1]] = own
@@ -126,7 +128,7 @@ class _BySingularValues:
 
 
 class PositionConstraints:
-    """The constraints of a machine at fixed parameters and time, in units of its own size and without limits.
+    """Constraints of a machine at fixed parameters and time, in units of its size and without joint limits.
 
     drivers : whether drivers hold, too
     """
@@ -137,16 +139,16 @@ class PositionConstraints:
         self.kept = np.array([k for k, row in enumerate(names) if drivers or row.collection != "drivers"], dtype=int)
         """Indices of the rows that count."""
         self.names = tuple(names[k] for k in self.kept)
-        self._known: dict[bytes, Fronts | _BySingularValues] = {}
+        self._known: dict[bytes, Fronts | _SingularValueDecomposition] = {}
         self._positions = np.array([row.level == 0 for row in self.names], dtype=bool)
 
     @property
     def rows(self) -> int:
-        """Number of constraint equations beyond those that the tree's coordinates fulfil by themselves."""
+        """Number of constraint equations in addition to those that the tree's coordinates satisfy identically."""
         return len(self.kept)
 
     def residual(self, q: Array) -> Array:
-        """(rows of position level,) gaps, m and rad."""
+        """(position-level rows,) residuals, m and rad."""
         return np.asarray(self.compiled.call("constraint_residual", q, p=self.p, t=self.t)[self.kept][self._positions])
 
     def jacobian(self, q: Array) -> Matrix:
@@ -163,17 +165,18 @@ class PositionConstraints:
 
     @cached_property
     def size(self) -> float:
-        """The machine's own size, m: root mean square distance of its joints from their middle; 1 if all coincide."""
+        """Characteristic length of the machine, m: root mean square distance of its joints from their centroid; 1 if
+        all coincide."""
         return size_of(self.compiled, self.p)
 
     @cached_property
     def units(self) -> Array:
-        """(nv,) the machine's size for speeds of translation, 1 for those of rotation."""
+        """(nv,) characteristic length for translational speeds, 1 for rotational ones."""
         return speed_units(self.compiled, self.p)
 
     @cached_property
     def row_units(self) -> Array:
-        """(rows,) what a row's gap counts in: the machine's size for lengths, 1 for directions and angles."""
+        """(rows,) units of the residuals: the machine's size for lengths, 1 for directions and angles."""
         compiled, q = self.compiled, rest(self.compiled)
         R = np.asarray(compiled.call("constraint_sides", q, p=self.p))
         units = np.zeros(len(compiled.rows))
@@ -192,16 +195,16 @@ class PositionConstraints:
         return scaled(self.jacobian(q), rows=1.0 / self.row_units, columns=self.units)
 
     def scaled_residual(self, q: Array) -> Array:
-        """(rows of position level,) gaps in units of the machine's size."""
+        """(position-level rows,) residuals in units of the machine's size."""
         return self.residual(q) / self.row_units[self._positions]
 
     def scaled_positions(self, q: Array) -> Matrix:
-        """(rows of position level, nv) their derivative in units of the machine's size."""
+        """(position-level rows, nv) derivative of the scaled residuals."""
         return self.scaled(q)[self._positions]
 
     def settled(self, q: Array, fixed: NDArray[np.bool_] | None = None) -> Array:
-        """(nq,) a closed pose as near to closing as numbers can tell: where two roots coincide a gap of 1e-11 is still
-        3e-6 from closing, and as much is left of singular values that vanish. fixed : (nv,) speeds that stand still."""
+        """(nq,) pose closed to machine precision: at a double root a residual of 1e-11 is still 3e-6 away from closure,
+        and singular values are off by as much. fixed : (nv,) speeds that stay zero"""
         if not self._positions.any():
             return q
         moving = None if fixed is None else (~fixed).astype(float)
@@ -217,32 +220,31 @@ class PositionConstraints:
 
     def rank(self, q: Array) -> int:
         """Rank of the constraints at a closed pose."""
-        return self._decomposed(q).rank if self.rows else 0
+        return self._decomposition(q).rank if self.rows else 0
 
     def motions(self, q: Array) -> Array:
         """(nv, k) speeds that keep the machine closed: G N = 0, orthonormal in units of the machine's size."""
         if not self.rows:
             return np.diag(self.units)
-        return np.asarray(self.units[:, None] * self._decomposed(q).motions)
+        return np.asarray(self.units[:, None] * self._decomposition(q).motions)
 
     def stresses(self, q: Array) -> Matrix:
-        """(rows, k) multipliers of constraints that balance each other, Gᵀ λ = 0; in compressed rows where these
-        are."""
-        return scaled(self._decomposed(q).stresses, rows=1.0 / self.row_units)
+        """(rows, k) self-stresses, multipliers with Gᵀ λ = 0; in compressed rows if sparse."""
+        return scaled(self._decomposition(q).stresses, rows=1.0 / self.row_units)
 
-    def _decomposed(self, q: Array) -> Fronts | _BySingularValues:
-        """The constraints at a pose, of which several things are asked one after another."""
+    def _decomposition(self, q: Array) -> Fronts | _SingularValueDecomposition:
+        """Cached decomposition of the constraints at a pose."""
         pose = q.tobytes()
         if pose not in self._known:
             G = self.scaled(q)
-            self._known[pose] = eliminated(G) or _BySingularValues(dense(G))
+            self._known[pose] = eliminated(G) or _SingularValueDecomposition(dense(G))
             if len(self._known) > KNOWN_POSES:
                 del self._known[next(iter(self._known))]
         return self._known[pose]
 
     @cached_property
     def problem(self) -> position_solver.Problem:
-        """Closing without limits: mobility does not depend on them."""
+        """Position problem without joint limits, on which mobility does not depend."""
         free = np.full(self.compiled.nv, np.inf)
         return position_solver.Problem(
             self.residual,
@@ -254,7 +256,7 @@ class PositionConstraints:
 
     @cached_property
     def oriented(self) -> position_solver.Problem:
-        """The same for poses far from closing: no joint comes to lie the wrong way round."""
+        """Position problem for poses far from closure that keeps joint axes from being reversed."""
         return oriented(self.compiled, self.problem, self.p)
 
     def moved(self, q: Array, step: Array) -> Array:
@@ -262,14 +264,14 @@ class PositionConstraints:
         return self.compiled.coordinates.integrate(q, step)
 
     def closed(self, q: Array, fixed: NDArray[np.bool_] | None = None) -> tuple[Array, float]:
-        """The closed pose nearest to q, and the gap left; fixed : (nv,) speeds that stand still."""
+        """Closed pose nearest to q, and the remaining gap; fixed : (nv,) speeds that stay zero"""
         if not self._positions.any():
             return q, 0.0
         still = np.zeros(self.compiled.nv, dtype=bool) if fixed is None else fixed
         return position_solver.close(self.problem, q, 1.0 / self.units, still)
 
     def follow(self, q: Array, v: Array, length: float) -> Array | None:
-        """The closed pose at about `length` (in units of the machine) from q along v; None if there is none."""
+        """Closed pose at about distance `length` (in units of the machine) from q along v; None if there is none."""
         displacement = v / max(float(np.linalg.norm(v / self.units)), 1e-300) * length
         trial, gap = self.closed(self.moved(q, displacement))
         if not gap < ACCEPTED_GAP:
@@ -279,9 +281,8 @@ class PositionConstraints:
         return trial if PROGRESS * length < forward and np.linalg.norm(gone) < STRAY * length else None
 
     def onward(self, q: Array, most: int, rng: np.random.Generator) -> list[tuple[TangentSpace, Array]] | None:
-        """Ways in which the machine can go on from a closed pose to second order, `most` of them at most, each with a
-        direction (nv,) in it, as long as a step in which each loop goes as far as one alone; None if second order
-        leaves all free motions."""
+        """Second-order tangent spaces at a closed pose, at most `most`, each with a direction (nv,) scaled so that a
+        step moves each loop as far as a single one would; None if second order excludes no free motion."""
         if not self.rows:
             return None
         N, forms = forms_of(
@@ -298,8 +299,8 @@ class PositionConstraints:
         return result
 
     def wander(self, q: Array, rng: np.random.Generator, origin: Array | None = None) -> Array | None:
-        """(nq,) another closed pose, in a random direction of the free motions at q that second order allows, and not
-        back to the origin of the way; None if the machine does not move."""
+        """(nq,) another closed pose, reached in a random second-order direction and not back to the origin; None if the
+        machine does not move."""
         N = self.motions(q)
         if not N.shape[1]:
             return None
@@ -315,7 +316,7 @@ class PositionConstraints:
         return None
 
     def poses_near(self, q: Array, seed: int = 7) -> Iterator[Array]:
-        """Closed poses (nq,) reached from q at random, two steps from it at most; none if the machine does not move."""
+        """Random closed poses (nq,), at most two steps from q; none if the machine does not move."""
         rng = np.random.default_rng(seed)
         for _ in range(POSES // 2):
             first = self.wander(q, rng)
@@ -327,7 +328,7 @@ class PositionConstraints:
                 yield second
 
     def real_motions(self, q: Array) -> tuple[Array, Matrix]:
-        """(N (nv, k), Λ (rows, m)) the free motions and self-stresses at a generic pose that are not infinitesimal."""
+        """(N (nv, k), Λ (rows, m)) free motions and self-stresses at a generic pose, without the infinitesimal ones."""
         if not self.rows:
             return self.motions(q), np.zeros((0, 0))
         return lasting(partial(self.bias, q), self.motions(q), self.stresses(q), self.units, partial(self.jacobian, q))

@@ -1,4 +1,4 @@
-"""Drivers against the freedoms they take: which act, which only repeat, which contradict."""
+"""Degrees of freedom taken up by drivers: effective, redundant and contradictory drivers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class DriverFault:
-    """A driver that takes no freedom: others, drivers by name, move the same, or else the joints hold it.
+    """A driver that takes up no degree of freedom because other drivers (by name) or the joints determine its motion.
 
     contradicts : it demands something else than they do; text : in words, without a full stop
     """
@@ -29,14 +29,14 @@ class DriverFault:
 
 @dataclass(frozen=True)
 class Drive:
-    """What drivers do at a pose: names of the rows that take a freedom; what is wrong with the others."""
+    """Effect of the drivers at a pose: names of rows that take up a degree of freedom, and faults of the others."""
 
     effective: tuple[str, ...]
     faults: tuple[DriverFault, ...]
 
 
 def drive(constraints: PositionConstraints, q: Array) -> Drive:
-    """Drivers of a machine (all rows in `constraints`) at a closed pose q, speeds as the drivers want them."""
+    """Effect of a machine's drivers (all rows in `constraints`) at a closed pose q, with the prescribed speeds."""
     rows = constraints.names
     if not any(row.collection == "drivers" for row in rows):
         return Drive((), ())
@@ -50,19 +50,20 @@ def drive(constraints: PositionConstraints, q: Array) -> Drive:
     for each in repeated:
         found = disagreement(each, rows, demands)
         others = [rows[i] for i in each.drivers]
-        text = _sentence(str(rows[each.row]), [str(row) for row in others], None if found is None else found[0])
+        text = _fault_text(str(rows[each.row]), [str(row) for row in others], None if found is None else found[0])
         names = tuple(dict.fromkeys(row.element for row in others))
         faults.append(DriverFault(rows[each.row].element, names, found is not None, text))
     return Drive(tuple(str(rows[k]) for k in taken), tuple(faults))
 
 
-def _sentence(name: str, others: list[str], level: int | None) -> str:
-    """What is wrong with a driver that takes no freedom; level: on which it contradicts others, None: it does not."""
+def _fault_text(name: str, others: list[str], level: int | None) -> str:
+    """Description of a driver that takes up no degree of freedom; level : level at which it contradicts others, None if
+    it agrees"""
     if not others:
         return (
-            f"Driver {name} has nothing to move: the joints hold it"
+            f"Driver {name} drives a coordinate that cannot move: the joints fix it"
             if level is None
-            else (f"Driver {name} moves what the joints hold fixed")
+            else (f"Driver {name} prescribes a motion that the joints do not allow")
         )
-    already = f"Driver {name} moves what {' and '.join(others)} drive{'s' if len(others) == 1 else ''} already"
-    return already if level is None else f"{already}, but with another {LEVELS[level]}"
+    already = f"Driver {name} drives the same motion as {' and '.join(others)}"
+    return already if level is None else f"{already}, but with a different {LEVELS[level]}"

@@ -1,4 +1,4 @@
-"""The free motions of a machine, told apart so that each moves as few joints as possible.
+"""Decomposition of a machine's free motions into motions that each move as few joints as possible.
 
 A basis of the motions N with G N = 0 is searched among those of small support: for each joint in turn the others are
 held, as long as the joint can still move. What only turns a body between two balls about its own line is found that
@@ -19,21 +19,21 @@ from core.numerics.rank import echelon, pivots
 Array = NDArray[np.float64]
 
 MOVES = 1e-7
-"""Part of the largest speed (rad/s, or machine sizes per second) below which a joint counts as still."""
+"""Speed, relative to the largest (rad/s, or machine sizes per second), below which a joint counts as at rest."""
 NOISE = 1e-5
-"""The same for speeds told from differences."""
+"""Relative speed below which a joint counts as at rest if speeds come from finite differences."""
 STEP = 1e-4
-"""Step of the difference from which the bodies' motion is told."""
+"""Finite-difference step for the bodies' motion."""
 TOGETHER = 64
-"""Motions that are told at once."""
+"""Number of motions evaluated in one batch."""
 
 
 @dataclass(frozen=True)
 class FreeMotion:
-    """A motion that the constraints allow.
+    """A motion admitted by the constraints.
 
     speeds : (nv,) rad/s and m/s, the largest 1 in units of the machine; joints : those that move, and the largest
-    speed of each (rad/s or m/s); idle : body that only turns about its own line, moving nothing else, or ""
+    speed of each (rad/s or m/s); idle : body that only spins about its own axis, moving nothing else, or ""
     alone : how a body that moves alone and without a joint does it, or ""
     """
 
@@ -44,11 +44,11 @@ class FreeMotion:
 
     @property
     def text(self) -> str:
-        """In words."""
+        """The motion in words."""
         names = ", ".join(name for name, _ in self.joints[:6]) + (" …" if len(self.joints) > 6 else "")
         if self.idle:
             several = ", " in self.idle
-            turn = "turn about their common line" if several else "turns about its own line"
+            turn = "spin about their common axis" if several else "spins about its own axis"
             return f"{self.idle.replace(', ', ' and ')} {turn} (idle; {names})"
         if self.alone:
             return f"{names} {self.alone}"
@@ -56,44 +56,46 @@ class FreeMotion:
 
 
 def free_motions(constraints: PositionConstraints, q: Array, N: Array) -> tuple[FreeMotion, ...]:
-    """N (nv, k) of `PositionConstraints.motions` as k motions of small support."""
+    """The space N (nv, k) of `PositionConstraints.motions` as k motions of small support."""
     if not N.shape[1]:
         return ()
-    blocks = _blocks(constraints)
+    blocks = _speeds_by_joint(constraints)
     scaled = N / constraints.units[:, None]
     # a free body's turns are told apart from its shifts
     parts = [rows[at : at + 3] for rows in blocks.values() for at in range(0, len(rows), 3)]
-    found = _few_first(_all_circuits(scaled, parts), list(blocks.values()))
-    motions = _told(constraints, q, _independent([*found, *scaled.T], N.shape[1]) * constraints.units, blocks)
+    found = _sorted_by_joint_count(_circuits_of_all_parts(scaled, parts), list(blocks.values()))
+    motions = _described_motions(
+        constraints, q, _first_independent([*found, *scaled.T], N.shape[1]) * constraints.units, blocks
+    )
     listed = {name: place for place, name in enumerate(constraints.compiled.joint_names)}
     return tuple(sorted(motions, key=lambda motion: (bool(motion.idle), [listed[name] for name, _ in motion.joints])))
 
 
-def _all_circuits(scaled: Array, parts: Sequence[list[int]]) -> list[Array]:
-    """Motions of small support in which each part in turn moves."""
+def _circuits_of_all_parts(scaled: Array, parts: Sequence[list[int]]) -> list[Array]:
+    """Motions of small support, one for each part that can move."""
     if scaled.shape[1] == 1:
-        return [_in_largest(scaled[:, 0])]
+        return [_scaled_to_largest(scaled[:, 0])]
     order = [row for part in parts for row in part]
     columns = np.zeros_like(scaled)
     columns[order] = echelon(scaled[order], MOVES)
     columns[np.abs(columns) < MOVES] = 0.0
     result: dict[int, list[Array]] = {}
-    for own in _apart(columns, parts):
+    for own in _column_groups(columns, parts):
         moving = [k for k, part in enumerate(parts) if columns[part][:, own].any()]
         if all(len(parts[k]) == 1 for k in moving):
             # to hold others one after another as long as it moves is to leave free the last column that moves it
             for k in moving:
                 v = columns[:, own[np.flatnonzero(columns[parts[k][0], own])[-1]]]
-                result[k] = [_in_largest(v)]
+                result[k] = [_scaled_to_largest(v)]
             continue
         space = np.linalg.qr(columns[:, own])[0]
         for k in range(len(moving)):
-            result[moving[k]] = _circuits(space, [parts[each] for each in moving], k)
+            result[moving[k]] = _circuits_of_part(space, [parts[each] for each in moving], k)
     return [v for k in sorted(result) for v in result[k]]
 
 
-def _apart(columns: Array, parts: Sequence[list[int]]) -> list[NDArray[np.int64]]:
-    """Columns in groups that move no part together."""
+def _column_groups(columns: Array, parts: Sequence[list[int]]) -> list[NDArray[np.int64]]:
+    """Groups of columns that have no moving part in common."""
     groups = np.arange(columns.shape[1])
     members = {k: [k] for k in range(len(groups))}
     for part in parts:
@@ -104,14 +106,14 @@ def _apart(columns: Array, parts: Sequence[list[int]]) -> list[NDArray[np.int64]
     return [np.array(sorted(own), dtype=np.int64) for own in members.values()]
 
 
-def _in_largest(v: Array) -> Array:
-    """Rounding left out, in units of the largest speed."""
+def _scaled_to_largest(v: Array) -> Array:
+    """The motion in units of its largest speed, with rounding error set to zero."""
     v = np.where(np.abs(v) > MOVES * np.max(np.abs(v)), v, 0.0)
     return np.asarray(v / v[np.argmax(np.abs(v))])
 
 
-def _independent(found: Sequence[Array], count: int) -> Array:
-    """(count, nv) the first that are independent."""
+def _first_independent(found: Sequence[Array], count: int) -> Array:
+    """(count, nv) first linearly independent motions."""
     chosen: list[Array] = []
     along = np.zeros((count, len(found[0])))
     for v in found:
@@ -127,16 +129,17 @@ def _independent(found: Sequence[Array], count: int) -> Array:
     return np.array(chosen)
 
 
-def _few_first(found: Sequence[Array], blocks: Sequence[list[int]]) -> list[Array]:
-    """Motions in the order of how many joints, each a block of speeds, they move."""
+def _sorted_by_joint_count(found: Sequence[Array], blocks: Sequence[list[int]]) -> list[Array]:
+    """Motions sorted by the number of joints (blocks of speeds) they move."""
     starts = np.cumsum([0, *map(len, blocks)])[:-1]
     speeds = np.abs(np.array(found))[:, [k for block in blocks for k in block]]
     count = np.count_nonzero(np.maximum.reduceat(speeds, starts, axis=1) > MOVES, axis=1)
     return [found[k] for k in np.argsort(count, kind="stable")]
 
 
-def _blocks(constraints: PositionConstraints) -> dict[str, list[int]]:
-    """joint → its speeds: joints with one speed first, of these those on the ground first, then as they are listed."""
+def _speeds_by_joint(constraints: PositionConstraints) -> dict[str, list[int]]:
+    """Joint → its speeds: joints with one speed first, of these those on the ground first, then in the order of the
+    document."""
     compiled = constraints.compiled
     slices = {c.joint: compiled.joint_v(c.joint) for c in compiled.coordinates.table}
     blocks = {name: list(range(at.start, at.stop)) for name, at in slices.items()}
@@ -150,9 +153,9 @@ def _blocks(constraints: PositionConstraints) -> dict[str, list[int]]:
     return dict(sorted(blocks.items(), key=lambda item: (len(item[1]), inner(item[0]))))
 
 
-def _circuits(scaled: Array, parts: Sequence[list[int]], chosen: int) -> list[Array]:
-    """Motions in which a part moves and as many others as possible stand, each of them along one of its speeds if it
-    can; none if it cannot move."""
+def _circuits_of_part(scaled: Array, parts: Sequence[list[int]], chosen: int) -> list[Array]:
+    """Motions in which the chosen part moves, along a single one of its speeds if possible, and as many others as
+    possible are at rest; none if it cannot move."""
     rows, space = parts[chosen], scaled
     if not np.any(np.abs(space[rows]) > MOVES):
         return []
@@ -162,23 +165,25 @@ def _circuits(scaled: Array, parts: Sequence[list[int]], chosen: int) -> list[Ar
         if k == chosen:
             continue
         _, sigma, vt = np.linalg.svd(space[other])
-        held = space @ vt[_rank(sigma) :].T
+        held = space @ vt[_numerical_rank(sigma) :].T
         if held.shape[1] and np.max(np.abs(held[rows])) > 1e-6:
             space = held
     _, sigma, vt = np.linalg.svd(space[rows])
-    moving = space @ vt[: _rank(sigma)].T
+    moving = space @ vt[: _numerical_rank(sigma)].T
     independent = pivots(moving[rows].T, moving.shape[1])
     result = []
     for v in (moving @ np.linalg.inv(moving[rows][independent])).T:
-        result.append(_in_largest(v))
+        result.append(_scaled_to_largest(v))
     return result
 
 
-def _rank(sigma: Array) -> int:
+def _numerical_rank(sigma: Array) -> int:
     return rank_of(sigma) if len(sigma) and sigma[0] > MOVES else 0
 
 
-def _told(constraints: PositionConstraints, q: Array, motions: Array, blocks: dict[str, list[int]]) -> list[FreeMotion]:
+def _described_motions(
+    constraints: PositionConstraints, q: Array, motions: Array, blocks: dict[str, list[int]]
+) -> list[FreeMotion]:
     compiled = constraints.compiled
     count = {joint.name: joint.info.nv for joint in compiled.model.expanded.joints}
     listed = sorted(compiled.joint_names, key=lambda name: count.get(name, 6) > 1)  # what a person drives comes first
@@ -187,20 +192,20 @@ def _told(constraints: PositionConstraints, q: Array, motions: Array, blocks: di
     result = []
     for first in range(0, len(motions), TOGETHER):
         some = motions[first : first + TOGETHER]
-        of_cuts = _cut_speeds(constraints, q, some)
+        of_cuts = _cut_joint_speeds(constraints, q, some)
         speeds = [_largest_speeds(v, constraints.units, blocks) | cuts for v, cuts in zip(some, of_cuts, strict=True)]
         several = [len(each) > 1 for each in speeds]
-        idle = iter(_idle(constraints, q, some[several]) if any(several) else [])
+        idle = iter(_idle_bodies(constraints, q, some[several]) if any(several) else [])
         for v, own, more in zip(some, speeds, several, strict=True):
             joints = tuple((name, own[name]) for name in sorted(own, key=places.__getitem__))
             free = len(joints) == 1 and joints[0][0] in alone
-            how = _alone(constraints, q, v, joints[0][0]) if free else ""
+            how = _free_body_text(constraints, q, v, joints[0][0]) if free else ""
             result.append(FreeMotion(v, joints, next(idle) if more else "", how))
     return result
 
 
 def _largest_speeds(v: Array, units: Array, blocks: dict[str, list[int]]) -> dict[str, float]:
-    """Of the joints of the tree that move."""
+    """Largest speed of each tree joint that moves."""
     moving = {name: rows for name, rows in blocks.items() if v[rows].any()}
     return {
         name: float(np.max(np.abs(v[rows])))
@@ -209,18 +214,18 @@ def _largest_speeds(v: Array, units: Array, blocks: dict[str, list[int]]) -> dic
     }
 
 
-def _alone(constraints: PositionConstraints, q: Array, v: Array, body: str) -> str:
-    """How a free body moves: it shifts, turns or screws, and along which direction of the world."""
+def _free_body_text(constraints: PositionConstraints, q: Array, v: Array, body: str) -> str:
+    """Motion of a free body in words: translation, rotation or screw, with its world direction."""
     R = constraints.compiled.call("poses", q, p=constraints.p)[constraints.compiled.frame_names.index(body)][:3, :3]
     turn, shift = (R @ part for part in v[constraints.compiled.joint_v(body)].reshape(2, 3))
     if np.linalg.norm(turn) < MOVES:
-        return f"shifts along {_direction(shift)}"
+        return f"translates along {_direction_text(shift)}"
     pitch = float(turn @ shift) / float(turn @ turn)
-    return f"{'turns' if abs(pitch) < NOISE * constraints.size else 'screws'} about {_direction(turn)}"
+    return f"{'rotates' if abs(pitch) < NOISE * constraints.size else 'screws'} about {_direction_text(turn)}"
 
 
-def _direction(vector: Array) -> str:
-    """ "z", "−z" or "(0.6, 0.8, 0)"."""
+def _direction_text(vector: Array) -> str:
+    """Direction as text: "z", "−z" or "(0.6, 0.8, 0)"."""
     unit = vector / np.linalg.norm(vector)
     k = int(np.argmax(np.abs(unit)))
     if abs(unit[k]) > 1.0 - NOISE:
@@ -228,13 +233,16 @@ def _direction(vector: Array) -> str:
     return "({:.3g}, {:.3g}, {:.3g})".format(*(round(float(x), 6) + 0.0 for x in unit))
 
 
-def _cut_speeds(constraints: PositionConstraints, q: Array, motions: Array) -> list[dict[str, float]]:
-    """Of motions (n, nv) how fast the joints that close loops move (rad/s, else m/s), those that do."""
+def _cut_joint_speeds(constraints: PositionConstraints, q: Array, motions: Array) -> list[dict[str, float]]:
+    """Speeds (rad/s, or m/s) of the loop-closing joints that move, for each of the motions (n, nv)."""
     compiled = constraints.compiled
     if not compiled.cuts:
         return [{}] * len(motions)
     index = [compiled.program.joint_index[joint.name] for joint in compiled.cuts]
-    sides = [compiled.call("joint_poses", at, p=constraints.p)[:, index] for at in _beside(constraints, q, motions)]
+    sides = [
+        compiled.call("joint_poses", at, p=constraints.p)[:, index]
+        for at in _neighbouring_poses(constraints, q, motions)
+    ]
     ahead, behind = (np.linalg.inv(pair[:, :, 0]) @ pair[:, :, 1] for pair in sides)
     rates = (ahead - behind) / (2.0 * STEP)
     turns = np.linalg.norm(rates[..., :3, :3], axis=(-2, -1)) / np.sqrt(2.0)
@@ -247,19 +255,20 @@ def _cut_speeds(constraints: PositionConstraints, q: Array, motions: Array) -> l
     ]
 
 
-def _beside(constraints: PositionConstraints, q: Array, motions: Array) -> tuple[Array, Array]:
-    """Poses (n, nq) a step ahead in each motion (n, nv), and behind."""
+def _neighbouring_poses(constraints: PositionConstraints, q: Array, motions: Array) -> tuple[Array, Array]:
+    """Poses (n, nq) one step ahead along each motion (n, nv), and one step behind."""
     there = np.broadcast_to(q, (len(motions), len(q)))
     ahead, behind = (constraints.compiled.coordinates.integrate(there, motions, dt) for dt in (STEP, -STEP))
     return ahead, behind
 
 
-def _idle(constraints: PositionConstraints, q: Array, motions: Array) -> list[str]:
-    """Of motions (n, nv) the body (or bodies) that turn as one about a line that stands still, in a machine's loop."""
+def _idle_bodies(constraints: PositionConstraints, q: Array, motions: Array) -> list[str]:
+    """For each of the motions (n, nv), the body (or bodies) of a loop that spin as one about a fixed line."""
     compiled = constraints.compiled
     names = [body.name for body in compiled.model.expanded.bodies]
     ahead, behind = (
-        compiled.call("poses", at, p=constraints.p)[:, : len(names)] for at in _beside(constraints, q, motions)
+        compiled.call("poses", at, p=constraints.p)[:, : len(names)]
+        for at in _neighbouring_poses(constraints, q, motions)
     )
     rates = (ahead - behind) / (2.0 * STEP)
     here = compiled.call("poses", q, p=constraints.p)[: len(names)]
@@ -267,11 +276,11 @@ def _idle(constraints: PositionConstraints, q: Array, motions: Array) -> list[st
     turns = np.stack([spins[..., 2, 1], spins[..., 0, 2], spins[..., 1, 0]], axis=-1)
     # velocity of the point at the world's origin
     shifts = (rates[..., :3, 3] - np.cross(turns, here[:, :3, 3])) / constraints.size
-    return [_turning(names, twists) for twists in np.concatenate([turns, shifts], axis=-1)]
+    return [_spinning_bodies(names, twists) for twists in np.concatenate([turns, shifts], axis=-1)]
 
 
-def _turning(names: Sequence[str], twists: Array) -> str:
-    """The bodies that turn, if those that move do as one and others stand; twists: (bodies, 6) [ω; v per size]."""
+def _spinning_bodies(names: Sequence[str], twists: Array) -> str:
+    """Names of the bodies that rotate, if all that move do so as one; twists : (bodies, 6) [ω; v per size]"""
     moving = np.flatnonzero(np.max(np.abs(twists), axis=1) > NOISE)
     if not len(moving) or len(moving) == len(names) > 1:
         return ""

@@ -1,4 +1,4 @@
-"""Freedoms that are left while dry friction, or a brake, holds the joints that have it."""
+"""Degrees of freedom that remain while dry friction or a brake locks its joints."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Array = NDArray[np.float64]
 
 
 class Held(NamedTuple):
-    """At a pose: names : coordinates whose friction takes a freedom each; idle : what is held already, in words;
-    motions : (nv, k) those that are left."""
+    """Effect of friction at a pose: names : coordinates whose friction removes a degree of freedom each; idle :
+    friction on joints that are immobile anyway, in words; motions : (nv, k) remaining motions"""
 
     names: tuple[str, ...]
     idle: tuple[str, ...]
@@ -25,7 +25,7 @@ class Held(NamedTuple):
 
 
 def held_freedoms(constraints: PositionConstraints, q: Array) -> Held:
-    """What friction holds, joint by joint as in the model."""
+    """Effect of friction at a pose, joint by joint in the order of the model."""
     N = constraints.motions(q)
     rubbing = rubbing_rows(constraints.compiled, q, constraints.p, constraints.t)
     W = rubbing.W @ N
@@ -40,7 +40,11 @@ def held_freedoms(constraints: PositionConstraints, q: Array) -> Held:
             continue
         shares = np.abs(np.linalg.lstsq(W[kept].T, W[i], rcond=RANK_TOLERANCE)[0]) if kept else np.zeros(0)
         others = [names[k] for k in np.flatnonzero(shares > RANK_TOLERANCE)]
-        already = f"what {listed(others)} hold{'s' * (len(others) == 1)} already" if others else "what cannot move here"
+        already = (
+            f"a motion that {listed(others)} already hold{'s' * (len(others) == 1)}"
+            if others
+            else "a coordinate that cannot move here"
+        )
         idle.append(f"{row.name}: its friction holds {already}")
     left = (N - N @ basis.T @ basis) / constraints.units[:, None]
     axes = np.linalg.svd(left, full_matrices=False)[0]

@@ -1,4 +1,4 @@
-"""Proposals that take superfluous constraints away and leave the motion as it is.
+"""Proposals to release redundant constraints without changing the motion.
 
 Releasing constraints C of a machine with k self-stresses S (components, k) makes it isostatic without a new freedom
 exactly if C has k members and S[C] is regular. Joints are exchanged for kinds with fewer constraints, as their kinds
@@ -27,56 +27,57 @@ Kinds = Mapping[str, type[JointKind]]
 """Joint → its kind."""
 
 REGULAR = 1e-4
-"""Smallest singular value (of orthonormal self-stresses) at which a release counts as one."""
+"""Smallest singular value (of orthonormal self-stresses) at which a release is effective."""
 ITERATIONS = 6
-"""Of the power iteration that finds the largest singular value of many self-stresses."""
+"""Number of power iterations for the largest singular value of many self-stresses."""
 MOST_TRIALS = 4000
-"""Combinations of exchanges that are tried before constraints are released one by one."""
+"""Number of combinations of joint replacements tried before constraints are released one by one."""
 
 
 @dataclass(frozen=True)
 class Release:
-    """One change: joint → another kind, or constraints taken away. `components` index those of the self-stresses."""
+    """One change: a joint replaced by another kind, or constraints removed. `components` are indices into those of the
+    self-stresses."""
 
     joint: str
     kind: str
     components: tuple[int, ...]
     text: str
     directions: tuple[tuple[float, float, float], ...] = ()
-    """Of the components, in the world."""
+    """World directions of the components."""
     freed: str = ""
-    """The single direction that is released in a joint, in words."""
+    """The single direction released in a joint, in words."""
     motions: tuple[str, ...] = ()
-    """"translation" or "rotation", per component."""
+    """"translation" or "rotation", for each component."""
     element: tuple[str, str] = ("", "")
     """(collection, name) of an element that is removed as a whole."""
 
     def of(self, places: Sequence[int] | NDArray[np.int64]) -> Release:
-        """The same with its components, counted among some, counted among all: places of those."""
+        """The release with component indices mapped through `places`, from a subset to all components."""
         return dataclasses.replace(self, components=tuple(int(places[i]) for i in self.components))
 
 
 def proposal(found: Stresses, circuits: Sequence[Dependence], kinds: Kinds, last: Sequence[int]) -> tuple[Release, ...]:
-    """The simplest changes that leave no self-stress; () if there is none.
+    """Simplest changes that leave no self-stress; () if there are none.
 
     circuits : self-stresses that span all, each of the component whose redundancy it shows
     last : components in the order in which the person would rather change them
     """
     changes = _loop_by_loop(found, circuits, kinds, last)
-    if not _all_regular(found, [i for change in changes for i in change.components]):
-        changes = [c for block in _blocks(found) for c in _changes_of(block, found.components, kinds, last)]
+    if not _release_is_complete(found, [i for change in changes for i in change.components]):
+        changes = [c for block in _independent_groups(found) for c in _changes_of(block, found.components, kinds, last)]
     return tuple(changes)
 
 
 def _loop_by_loop(found: Stresses, circuits: Sequence[Dependence], kinds: Kinds, last: Sequence[int]) -> list[Release]:
-    """Each element's redundancy mended where no other one's self-stresses act."""
+    """Changes that resolve each element's redundancy where no other element's self-stresses act."""
     groups: dict[str, list[Dependence]] = defaultdict(list)
     for each in circuits:
         groups[found.components[each.component].name].append(each)
     places = np.zeros(len(found.components), dtype=int)
     places[list(last)] = np.arange(len(last))
     count = np.zeros(len(found.components), dtype=int)
-    blocks = [_acting_block(own) for own in groups.values()]
+    blocks = [_acting_components(own) for own in groups.values()]
     for acting, stresses in blocks:
         count[acting[np.max(np.abs(stresses), axis=1) > REGULAR]] += 1
     changes: list[Release] = []
@@ -89,8 +90,8 @@ def _loop_by_loop(found: Stresses, circuits: Sequence[Dependence], kinds: Kinds,
     return changes
 
 
-def _acting_block(circuits: Sequence[Dependence]) -> tuple[NDArray[np.int64], Array]:
-    """Components in which some self-stresses act, and (components, k) these at length one."""
+def _acting_components(circuits: Sequence[Dependence]) -> tuple[NDArray[np.int64], Array]:
+    """Components in which given self-stresses act, and (components, k) their unit vectors."""
     acting = np.unique(np.concatenate([each.acting for each in circuits]))
     block = np.zeros((len(acting), len(circuits)))
     for k, each in enumerate(circuits):
@@ -98,8 +99,8 @@ def _acting_block(circuits: Sequence[Dependence]) -> tuple[NDArray[np.int64], Ar
     return acting, block
 
 
-def _blocks(found: Stresses) -> list[Array]:
-    """Self-stresses split into groups that share no component: independent loops are mended one by one."""
+def _independent_groups(found: Stresses) -> list[Array]:
+    """Self-stresses split into groups without common components, so that independent loops are resolved one by one."""
     if not found.count:
         return []
     entries = dense(found.entries)
@@ -118,7 +119,7 @@ def _blocks(found: Stresses) -> list[Array]:
 def _changes_of(entries: Array, components: tuple[Component, ...], kinds: Kinds, last: Sequence[int]) -> list[Release]:
     strong = np.linalg.norm(entries, axis=1) > REGULAR
     active = [i for i in last if strong[i]]
-    options = _options(active, components, kinds)
+    options = _release_options(active, components, kinds)
     count = entries.shape[1]
     trials = 0
     for size in (1, 2, 3):
@@ -130,13 +131,13 @@ def _changes_of(entries: Array, components: tuple[Component, ...], kinds: Kinds,
             trials += 1
             if trials > MOST_TRIALS:
                 break
-            if _regular(entries, [i for change in chosen for i in change.components], count):
+            if _removes_all_stresses(entries, [i for change in chosen for i in change.components], count):
                 return list(chosen)
-    return _one_by_one(entries, options, active, components)
+    return _released_one_by_one(entries, options, active, components)
 
 
-def _options(active: Sequence[int], components: tuple[Component, ...], kinds: Kinds) -> list[Release]:
-    """Exchanges of single joints, then constraints of other elements; in the order of `active`."""
+def _release_options(active: Sequence[int], components: tuple[Component, ...], kinds: Kinds) -> list[Release]:
+    """Replacements of single joints, then constraints of other elements; in the order of `active`."""
     by_joint: dict[str, list[int]] = defaultdict(list)
     for i in active:
         by_joint[components[i].name if components[i].motion else ""].append(i)
@@ -153,7 +154,7 @@ def _options(active: Sequence[int], components: tuple[Component, ...], kinds: Ki
         for joint, own in by_joint.items()
         if joint in kinds
         for exchange in kinds[joint].releases
-        for chosen in _matching(own, components, exchange.frees)
+        for chosen in _matching_components(own, components, exchange.frees)
     ]
     result.sort(key=lambda change: (-len(change.components), not JOINT_KINDS[change.kind].ready_made))
     return result + [_removal("", i, components[i]) for i in spare]
@@ -161,10 +162,10 @@ def _options(active: Sequence[int], components: tuple[Component, ...], kinds: Ki
 
 def _removal(joint: str, index: int, component: Component) -> Release:
     element = (component.collection, component.name) if component.collection != "joints" else ("", "")
-    return Release(joint, "", (index,), f"remove {_named(component)}", element=element)
+    return Release(joint, "", (index,), f"remove {_component_name(component)}", element=element)
 
 
-def _named(component: Component) -> str:
+def _component_name(component: Component) -> str:
     from core.model.model import WORDS
 
     if component.collection == "joints":
@@ -172,29 +173,31 @@ def _named(component: Component) -> str:
     return f"{WORDS[component.collection]} {component.name}"
 
 
-def _matching(own: Iterable[int], components: tuple[Component, ...], wanted: tuple[str, ...]) -> list[tuple[int, ...]]:
-    """Sets of a joint's components that an exchange releases."""
-    groups = [[i for i in own if _is(components[i], word)] for word in wanted]
+def _matching_components(
+    own: Iterable[int], components: tuple[Component, ...], wanted: tuple[str, ...]
+) -> list[tuple[int, ...]]:
+    """Sets of a joint's components that a replacement releases."""
+    groups = [[i for i in own if _is_of_kind(components[i], word)] for word in wanted]
     chosen = {tuple(sorted(some)) for some in itertools.product(*groups) if len(set(some)) == len(wanted)}
     # what a planar joint releases is at right angles
     return [some for some in sorted(chosen) if len({components[i].axis for i in some}) == len(some)]
 
 
-def _is(component: Component, word: str) -> bool:
+def _is_of_kind(component: Component, word: str) -> bool:
     motion, _, side = word.partition(" ")
     return component.motion == motion and (not side or component.along == (side == "along"))
 
 
-def _regular(entries: Array, chosen: Sequence[int], count: int) -> bool:
+def _removes_all_stresses(entries: Array, chosen: Sequence[int], count: int) -> bool:
     sigma = np.linalg.svd(entries[list(chosen)], compute_uv=False)
     return len(chosen) == len(sigma) == count and bool(np.all(sigma > REGULAR))
 
 
-def _all_regular(found: Stresses, chosen: Sequence[int]) -> bool:
-    """Whether changes of these components leave no self-stress: of an orthonormal basis S of them and another one E
-    the smallest singular value of S[chosen] is one over the largest of E E[chosen]⁻¹."""
+def _release_is_complete(found: Stresses, chosen: Sequence[int]) -> bool:
+    """Return True if releasing these components leaves no self-stress. For an orthonormal basis S of the self-stresses
+    and another basis E, the smallest singular value of S[chosen] is the reciprocal of the largest of E E[chosen]⁻¹."""
     if not is_sparse(found.entries):
-        return _regular(found.entries, chosen, found.count)
+        return _removes_all_stresses(found.entries, chosen, found.count)
     from scipy.sparse.linalg import splu
 
     E = found.entries
@@ -212,10 +215,10 @@ def _all_regular(found: Stresses, chosen: Sequence[int]) -> bool:
     return growth < 1.0 / REGULAR
 
 
-def _one_by_one(
+def _released_one_by_one(
     entries: Array, options: Sequence[Release], active: Sequence[int], components: tuple[Component, ...]
 ) -> list[Release]:
-    """Exchanges as long as each is worth all that it releases, then single directions."""
+    """Joint replacements as long as each releases only redundant components, then single directions."""
     singles = [
         Release(c.name, "", (i,), f"free the {c.text} in {c.name}", (c.direction,), c.text, (c.motion,))
         if c.motion
@@ -228,20 +231,20 @@ def _one_by_one(
             continue
         if not space.shape[1]:
             break
-        if len(change.components) <= space.shape[1] and _independent(space, change.components):
-            space = _without(space, change.components)
+        if len(change.components) <= space.shape[1] and _are_independent(space, change.components):
+            space = _without_components(space, change.components)
             result.append(change)
             changed.add(change.joint)
     return result
 
 
-def _independent(space: Array, chosen: Sequence[int]) -> bool:
+def _are_independent(space: Array, chosen: Sequence[int]) -> bool:
     sigma = np.linalg.svd(space[list(chosen)], compute_uv=False)
     return bool(sigma[-1] > 1e-2 * max(float(np.max(np.abs(space))), REGULAR))
 
 
-def _without(space: Array, chosen: Sequence[int]) -> Array:
-    """The self-stresses that vanish in the chosen components."""
+def _without_components(space: Array, chosen: Sequence[int]) -> Array:
+    """Self-stresses that vanish in the chosen components."""
     if not len(chosen) or not space.shape[1]:
         return space
     _, sigma, vt = np.linalg.svd(space[list(chosen)])

@@ -1,4 +1,4 @@
-"""The model in which a proposal of mobility is carried out: joints of other kinds, constraints taken away."""
+"""Application of an isostatic proposal to a model: joints replaced, constraints removed."""
 
 from __future__ import annotations
 
@@ -22,23 +22,30 @@ WHERE = "mobility, proposal"
 
 
 def isostatic_model(compiled: Compiled, found: Mobility) -> Model:
-    """The machine's model after all changes of `found.proposal`, proved: as many freedoms, nothing held twice.
+    """The machine's model after all changes of `found.proposal`, verified to have the same degrees of freedom and no
+    redundant constraint.
 
     Raises ModelError when nothing is proposed, a change is one that no kind of joint makes, an element belongs to a
     sub-assembly, or the changed machine is not what the proposal promises.
     """
     if not found.proposal:
-        raise ModelError("Nothing is proposed: no constraint is too many, or none can be given up alone.", where=WHERE)
+        raise ModelError(
+            "There is no proposal: no constraint is redundant, or none can be released by itself.", where=WHERE
+        )
     model = compiled.model
     for change in found.proposal:
-        model = _removed(model, change) if not change.kind else _exchanged(compiled, found.q, model, change)
-    model = _resting(compiled, model)
-    _prove(compiled, model, found)
+        model = (
+            _with_element_removed(model, change)
+            if not change.kind
+            else _with_joint_replaced(compiled, found.q, model, change)
+        )
+    model = _with_rest_positions(compiled, model)
+    _verify_change(compiled, model, found)
     return model
 
 
-def _resting(compiled: Compiled, model: Model) -> Model:
-    """The model whose exchanged joints rest where they rested."""
+def _with_rest_positions(compiled: Compiled, model: Model) -> Model:
+    """The model with replaced joints in their former reference positions."""
     changed = Compiled(model)
     q = carried_pose(compiled, rest(compiled), changed, {})
     for joint in compiled.model.joints:
@@ -49,34 +56,34 @@ def _resting(compiled: Compiled, model: Model) -> Model:
     return model
 
 
-def _exchanged(compiled: Compiled, q: Array, model: Model, change: Release) -> Model:
-    joint = _own(model, "joints", change.joint)
+def _with_joint_replaced(compiled: Compiled, q: Array, model: Model, change: Release) -> Model:
+    joint = _own_element(model, "joints", change.joint)
     X_a, X_b = (np.asarray(X) for X in compiled.joint_poses(q)[joint.name])
     fields: dict[str, Any] = {"kind": change.kind, "limits": (), "rest": (), "spring_rest": (), "start_speed": ()}
     exchange = next(each for each in joint.info.releases if each.kind == change.kind)
     freed = dict(zip(reversed(change.motions), reversed(change.directions), strict=True))
     if exchange.axis:
-        fields["axis"] = _axis(X_a, np.array(freed[exchange.axis]))
+        fields["axis"] = _axis_in_frame(X_a, np.array(freed[exchange.axis]))
     if exchange.second_axis:  # it is fixed in b
-        fields["second_axis"] = _axis(X_b, np.array(freed[exchange.second_axis]))
+        fields["second_axis"] = _axis_in_frame(X_b, np.array(freed[exchange.second_axis]))
     return edits.change(model, "joints", joint.name, **fields)
 
 
-def _axis(X: Array, direction: Array) -> tuple[float, float, float]:
-    """A direction of the world in a frame."""
+def _axis_in_frame(X: Array, direction: Array) -> tuple[float, float, float]:
+    """A world direction in the axes of a frame."""
     return vector_without_noise(X[:3, :3].T @ direction)
 
 
-def _removed(model: Model, change: Release) -> Model:
+def _with_element_removed(model: Model, change: Release) -> Model:
     if not change.element[1]:
-        remedy = "Put a body between with two simpler joints, or leave it: the motion is right."
-        raise ModelError(f"No kind of joint makes this change: {change.text}.", where=WHERE, remedy=remedy)
+        remedy = "Insert a body with two simpler joints, or leave it: the motion is correct."
+        raise ModelError(f"No joint kind makes this change: {change.text}.", where=WHERE, remedy=remedy)
     collection, name = change.element
-    _own(model, collection, name)
+    _own_element(model, collection, name)
     return edits.remove(model, collection, name)
 
 
-def _own(model: Model, collection: str, name: str) -> Any:
+def _own_element(model: Model, collection: str, name: str) -> Any:
     for element in getattr(model, collection):
         if element.name == name:
             return element
@@ -85,7 +92,7 @@ def _own(model: Model, collection: str, name: str) -> Any:
     )
 
 
-def _prove(compiled: Compiled, model: Model, before: Mobility) -> None:
+def _verify_change(compiled: Compiled, model: Model, before: Mobility) -> None:
     changed = Compiled(model)
     after = mobility(changed, carried_pose(compiled, before.q, changed, {}))
     if after.redundant or after.degrees_of_freedom != before.degrees_of_freedom:

@@ -1,4 +1,4 @@
-"""Mobility: how many freedoms a machine has, which constraints are too many, which motions are free.
+"""Mobility: degrees of freedom, redundant constraints and free motions of a machine.
 
 Counting (Grübler–Kutzbach) is wrong for planar loops drawn in space, for Bennett's, Sarrus' and Bricard's linkages and
 for all that the count does not see. Here every number is a rank at assembled poses (`constraint_rank`), every name
@@ -37,7 +37,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Redundant:
-    """A constraint that the others already fulfil.
+    """A constraint that the others already satisfy.
 
     joint : joint (or other element) it belongs to; component : e.g. "rotation about y of the world"; direction : (3,)
     in the world at the pose; others : (collection, name) of those that fix it already; instead : text of other
@@ -55,18 +55,18 @@ class Redundant:
 
     @property
     def fixed_by(self) -> tuple[str, ...]:
-        """Names of those that fix it already."""
+        """Names of the elements that already impose it."""
         return tuple(name for _, name in self.others)
 
     @property
     def text(self) -> str:
-        """One sentence."""
+        """The redundancy as one clause."""
         return f"{self.joint}: {self.component} is already fixed by {listed(self.fixed_by)}"
 
 
 @dataclass(frozen=True)
 class Mobility:
-    """What a machine can do, near a pose and at it.
+    """Mobility of a machine near a pose and at it.
 
     degrees_of_freedom : finite freedoms at generic poses near the one given, drivers let go; where branches of motion
                          of different freedom part (kinematotropic linkages), those of the one that has most
@@ -90,21 +90,21 @@ class Mobility:
     singular: bool
     q: Array
     driven: tuple[str, ...] = ()
-    """Rows of drivers that take a freedom each."""
+    """Driver rows that take up a degree of freedom each."""
     undriven: int = 0
-    """Freedoms that no driver takes."""
+    """Degrees of freedom without a driver."""
     driver_faults: tuple[DriverFault, ...] = ()
-    """Drivers that contradict joints or other drivers, or say what holds already."""
+    """Drivers that contradict joints or other drivers, or are redundant."""
     infinitesimal: int = 0
-    """Freedoms that exist at generic poses but end at once (a shaky frame)."""
+    """Infinitesimal degrees of freedom at generic poses, which permit no finite motion (a shaky frame)."""
     branch_freedoms: tuple[int, ...] = ()
-    """Freedoms of the branches of motion that part at the pose, most first; empty where there is but one. Of long
-    machines, in which each loop parts by itself, only some are told."""
+    """Degrees of freedom of the branches of motion that meet at the pose, largest first; empty if there is only one. Of
+    long machines, whose loops branch independently, only some are listed."""
     stuck: tuple[str, ...] = ()
-    """Coordinates whose friction takes a freedom each, where it was asked to hold: all numbers of freedoms and motions
-    are then those that are left."""
+    """Coordinates whose friction removes a degree of freedom each, if friction was asked for; all other results then
+    refer to what remains."""
     idle_friction: tuple[str, ...] = ()
-    """Joints whose friction holds what is held already, in words."""
+    """Joints with friction that are immobile anyway, in words."""
 
     @property
     def dof(self) -> int:
@@ -118,17 +118,17 @@ class Mobility:
 
     @property
     def idle_drivers(self) -> tuple[str, ...]:
-        """Drivers that say what holds already, each with the reason in words."""
+        """Redundant drivers, each with the reason in words."""
         return tuple(fault.text for fault in self.driver_faults if not fault.contradicts)
 
     @property
     def idle(self) -> tuple[FreeMotion, ...]:
-        """Motions in which a body only turns about its own line."""
+        """Motions in which a body only spins about its own axis."""
         return tuple(motion for motion in self.motions if motion.idle)
 
     @property
     def advice(self) -> str:
-        """The proposal as a sentence; '' if nothing is too many."""
+        """The proposal as a sentence; '' if nothing is redundant."""
         exchanged: dict[str, list[str]] = {}
         for change in self.proposal:
             if change.kind:
@@ -143,10 +143,10 @@ class Mobility:
                 others.append(change.text)
         frees = [f"free the {listed(words)} in {name}" for name, words in freed.items()]
         steps = [*([f"make {listed(makes)}"] if makes else []), *frees, *others]
-        return _sentence("; ".join(steps)) if steps else ""
+        return _as_sentence("; ".join(steps)) if steps else ""
 
     def __str__(self) -> str:
-        return "\n".join(_report(self))
+        return "\n".join(_report_lines(self))
 
 
 def mobility(
@@ -159,24 +159,24 @@ def mobility(
     Raises AssemblyError when the machine cannot be closed near the pose.
     """
     try:
-        return _mobility(compiled, q, p, t, friction)
+        return _new_mobility(compiled, q, p, t, friction)
     except np.linalg.LinAlgError:
         raise AssemblyError(
-            "The sizes of the machine are too large, or too unlike, to tell how it moves.",
+            "The dimensions of the machine are too large, or differ too much, to analyse its mobility.",
             remedy="Check the numbers and their units.",
         ) from None
 
 
-def _mobility(compiled: Compiled, q: Array | None, p: Values, t: float, friction: bool) -> Mobility:
+def _new_mobility(compiled: Compiled, q: Array | None, p: Values, t: float, friction: bool) -> Mobility:
     start = rest(compiled, p) if q is None else one_state(compiled, q)
     constraints = PositionConstraints(compiled, p, t, drivers=False)
-    pose = _closed(constraints, start)
+    pose = _closed_pose(constraints, start)
     N = constraints.motions(pose)
-    found = _generic(constraints, pose)
+    found = _generic_pose(constraints, pose)
     # the tree fulfils its joints' constraints by its coordinates, the rest is in the constraint equations
     tree = 6 * len(compiled.model.expanded.bodies) - compiled.nv
     surplus = found.multipliers.shape[1]
-    parts = _redundancies(constraints, pose, found) if surplus else _NONE
+    parts = _redundant_constraints(constraints, pose, found) if surplus else _NONE
     dof = found.freedoms
     driven = drive(PositionConstraints(compiled, p, t), pose)
     held = held_freedoms(constraints, found.q) if friction else Held((), (), N)
@@ -203,7 +203,7 @@ def _mobility(compiled: Compiled, q: Array | None, p: Values, t: float, friction
     )
 
 
-def _closed(constraints: PositionConstraints, q: Array) -> Array:
+def _closed_pose(constraints: PositionConstraints, q: Array) -> Array:
     if not constraints.rows:
         return q
     pose, gap = constraints.closed(q)
@@ -217,8 +217,8 @@ def _closed(constraints: PositionConstraints, q: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class _Generic:
-    """At a generic pose: it, the finite freedoms, the infinitesimal ones, and the self-stresses (rows, k).
+class _GenericPose:
+    """A generic pose with its finite and infinitesimal degrees of freedom and its self-stresses (rows, k).
 
     branch_freedoms : freedoms of the branches of motion that part at the pose asked for; empty where there is but one
     """
@@ -230,40 +230,40 @@ class _Generic:
     branch_freedoms: tuple[int, ...] = ()
 
 
-def _generic(constraints: PositionConstraints, q: Array) -> _Generic:
-    """A pose of the branch of motion through q that has most freedoms."""
+def _generic_pose(constraints: PositionConstraints, q: Array) -> _GenericPose:
+    """Generic pose on the branch of motion through q that has the most degrees of freedom."""
     if not constraints.rows:
-        return _Generic(q, constraints.compiled.nv, 0, np.zeros((0, 0)))
+        return _GenericPose(q, constraints.compiled.nv, 0, np.zeros((0, 0)))
     near = [branch_at(constraints, pose) for pose in constraints.poses_near(q)]
     if not near:  # nothing moves: what the velocities allow ends at once
         shaky = constraints.motions(q).shape[1]
         surplus = max(0, constraints.rows - constraints.compiled.nv)
-        return _Generic(q, 0, shaky, constraints.real_motions(q)[1][:, :surplus])
+        return _GenericPose(q, 0, shaky, constraints.real_motions(q)[1][:, :surplus])
     # one smooth manifold has the same freedoms at q and all about it
     alike = {branch.kind for branch in (branch_at(constraints, q), *near)}
     through = branches_through(constraints, q) if len(alike) > 1 else ()
     best = through[0] if through else max(near, key=lambda branch: constraints.rank(branch.q))
     branch_freedoms = tuple(branch.freedoms for branch in through) if len(through) > 1 else ()
-    return _Generic(best.q, best.freedoms, best.infinitesimal, constraints.real_motions(best.q)[1], branch_freedoms)
+    return _GenericPose(best.q, best.freedoms, best.infinitesimal, constraints.real_motions(best.q)[1], branch_freedoms)
 
 
 _NONE: tuple[tuple[Redundant, ...], tuple[Release, ...]] = ((), ())
 
 
-def _redundancies(
-    constraints: PositionConstraints, q: Array, found: _Generic
+def _redundant_constraints(
+    constraints: PositionConstraints, q: Array, found: _GenericPose
 ) -> tuple[tuple[Redundant, ...], tuple[Release, ...]]:
     through = stresses(constraints, q, found.q, found.multipliers)
     kinds = {joint.name: joint.info for joint in constraints.compiled.model.expanded.joints}
-    order = _order(through, kinds, {joint.name for joint in constraints.compiled.cuts})
+    order = _imposing_order(through, kinds, {joint.name for joint in constraints.compiled.cuts})
     found_ones = dependences(through, order)
-    redundant = tuple(_told(through, one.component, one.others, kinds) for one in found_ones)
+    redundant = tuple(_described_redundancy(through, one.component, one.others, kinds) for one in found_ones)
     return redundant, isostatic.proposal(through, found_ones, kinds, order[::-1])
 
 
-def _order(through: Stresses, kinds: dict[str, type[JointKind]], cuts: Collection[str]) -> list[int]:
-    """Components as a person would impose them: fixed joints that make bodies one first, then joint by joint, other
-    elements last; positions before directions."""
+def _imposing_order(through: Stresses, kinds: dict[str, type[JointKind]], cuts: Collection[str]) -> list[int]:
+    """Order in which a designer would impose the components: fixed joints that join bodies first, then joint by joint,
+    other elements last; positions before directions."""
 
     def key(i: int) -> tuple[int, int]:
         part = through.components[i]
@@ -274,7 +274,9 @@ def _order(through: Stresses, kinds: dict[str, type[JointKind]], cuts: Collectio
     return sorted(range(len(through.components)), key=key)
 
 
-def _told(through: Stresses, index: int, others: Sequence[int], kinds: dict[str, type[JointKind]]) -> Redundant:
+def _described_redundancy(
+    through: Stresses, index: int, others: Sequence[int], kinds: dict[str, type[JointKind]]
+) -> Redundant:
     def moves(name: str) -> bool:
         return name not in kinds or kinds[name].nv > 0
 
@@ -291,44 +293,45 @@ def _told(through: Stresses, index: int, others: Sequence[int], kinds: dict[str,
     return Redundant(part.name, part.collection, part.text, part.direction, tuple(moving), alternatives, part.motion)
 
 
-def _sentence(text: str) -> str:
+def _as_sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def _signed(count: int) -> str:
+def _signed_text(count: int) -> str:
     return str(count).replace("-", "−")
 
 
-def _parting(branch_freedoms: Sequence[int]) -> str:
-    """What parts at a singular pose."""
+def _branches_text(branch_freedoms: Sequence[int]) -> str:
+    """Description of the branches at a singular pose."""
     different = list(dict.fromkeys(branch_freedoms))
     if len(different) == 1:
-        return f"Ways of motion part here, of {different[0]} freedom{'s' if different[0] > 1 else ''} each."
-    several = listed([f"one of {different[0]} freedoms", *(f"one of {count}" for count in different[1:])])
-    return f"Ways of motion part here, {several}: the machine is kinematotropic."
+        plural = "s" if different[0] > 1 else ""
+        return f"Branches of motion meet here, with {different[0]} degree{plural} of freedom each."
+    several = listed([f"one with {different[0]} degrees of freedom", *(f"one with {count}" for count in different[1:])])
+    return f"Branches of motion meet here, {several}: the machine is kinematotropic."
 
 
-def _report(found: Mobility) -> list[str]:
+def _report_lines(found: Mobility) -> list[str]:
     """Lines of the report."""
     plural, several = ("" if count == 1 else "s" for count in (found.dof, found.equations))
     lines = [f"{found.dof} degree{plural} of freedom: {found.equations} constraint{several}, {found.rank} independent."]
     if found.count != found.dof:
-        lines.append(f"Counting bodies and constraints (Grübler–Kutzbach) would give {_signed(found.count)}.")
+        lines.append(f"Counting bodies and constraints (Grübler–Kutzbach) would give {_signed_text(found.count)}.")
     if found.infinitesimal:
-        lines.append(f"{found.infinitesimal} more that end at once: the machine is shaky.")
+        lines.append(f"{found.infinitesimal} more for infinitesimal motions only: the machine is shaky.")
     if found.singular:
-        lines.append(f"This pose is singular: {found.at_pose} freedoms of velocity.")
+        lines.append(f"This pose is singular: velocities have {found.at_pose} degrees of freedom.")
     if found.branch_freedoms:
-        lines.append(_parting(found.branch_freedoms))
+        lines.append(_branches_text(found.branch_freedoms))
     lines += [f"{item.text}." for item in found.redundant]
     if found.proposal:
-        kept = "leaves the motion" if found.dof else "leaves the frame rigid"
-        lines.append(f"{found.advice} That takes away what is too much and {kept}.")
+        kept = "keeps the motion" if found.dof else "keeps the frame rigid"
+        lines.append(f"{found.advice} That removes the redundant constraints and {kept}.")
     if found.stuck:
         lines.append(f"Friction holds {len(found.stuck)}: {listed(found.stuck)}.")
     lines += [f"{text}." for text in found.idle_friction]
     if found.driven:
-        lines.append(f"Drivers take {len(found.driven)}: {listed(found.driven)}; {found.undriven} left.")
+        lines.append(f"Drivers take up {len(found.driven)}: {listed(found.driven)}; {found.undriven} left.")
     lines += [f"{text}." for text in (*found.inconsistent, *found.idle_drivers)]
     lines += [f"Motion {i}: {motion.text}." for i, motion in enumerate(found.motions, 1)]
     return lines

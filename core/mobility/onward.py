@@ -1,4 +1,4 @@
-"""Directions in which a machine can go on from a singular pose, as far as second order tells.
+"""Second-order tangent spaces: directions in which a machine can move on from a singular pose.
 
 Each self-stress forbids the motions at which its quadratic form is not zero (`second_order`); of a parallelogram in a
 line it is a product of two linear forms, one for each way in which it goes on. So the forms are fulfilled one after
@@ -20,21 +20,21 @@ from core.later import dataclass
 Array = NDArray[np.float64]
 
 BENT = 1e-6
-"""Part of a form's largest eigenvalue below which others count as zero."""
+"""Eigenvalue of a form, relative to the largest, below which it counts as zero."""
 SOLVED = 1e-9
-"""Value of the forms at a direction of length one that counts as zero."""
+"""Value of a form at a unit direction that counts as zero."""
 NEWTON_STEPS = 40
 ATTEMPTS = 4
-"""Random directions from which forms that are no products are solved."""
+"""Number of random starting directions for solving forms that do not factor."""
 STILL = 1e-12
-"""Square of the part of a motion in a way that counts as none."""
+"""Square of a motion's component in a space that counts as zero."""
 SAME_SPACE = 1e-6
-"""Distance of the projections of one random vector on two ways that are the same."""
+"""Distance between the projections of a random vector onto two spaces below which the spaces are equal."""
 
 
 @dataclass(frozen=True, eq=False)
 class Form:
-    """The quadratic form of a self-stress: a symmetric matrix (n, n) over n of the motions."""
+    """Quadratic form of a self-stress: a symmetric matrix (n, n) over n of the motions."""
 
     motions: NDArray[np.int64]
     matrix: Array
@@ -46,7 +46,7 @@ class Form:
 
 @dataclass(eq=False)
 class TangentSpace:
-    """A linear space of motions: those across all of the normals.
+    """Linear space of motions orthogonal to given normals.
 
     normals : (n, k) orthonormal rows; probe : (k,) a random vector, projected; moving : (k,) squares of how much of
     each motion is in it; left : forms not fulfilled on it
@@ -59,29 +59,31 @@ class TangentSpace:
 
     @property
     def freedoms(self) -> int:
-        """Its dimension."""
+        """Dimension of the space."""
         return int(self.normals.shape[1] - len(self.normals))
 
     @property
     def evenness(self) -> float:
-        """The larger, the less any motion lags behind the others in it: what hardly moves stays next to singular."""
+        """Measure of how evenly all motions take part in the space; where one hardly moves, poses stay nearly
+        singular."""
         return float(np.sum(np.log(np.maximum(self.moving, STILL))))
 
     def same(self, other: TangentSpace) -> bool:
-        """Whether another is the same space."""
+        """Return True if the other space is the same."""
         return self.freedoms == other.freedoms and float(np.linalg.norm(self.probe - other.probe)) < SAME_SPACE
 
     def onto(self, a: Array) -> Array:
-        """(k,) or (k, n) the part of vectors in it."""
+        """(k,) or (k, n) projection of vectors onto the space."""
         return np.asarray(a - self.normals.T @ (self.normals @ a))
 
     def beside(self, normal: Array) -> TangentSpace:
-        """What of it is across one more normal (k,), a unit vector in it."""
+        """Subspace orthogonal to one more normal (k,), a unit vector in the space."""
         probe = self.probe - normal * (normal @ self.probe)
         return TangentSpace(np.vstack([self.normals, normal]), probe, self.moving - normal**2, list(self.left))
 
     def factors(self, form: Form) -> list[list[Array]] | None:
-        """The choices by which a form vanishes on it, each a list of normals; None if it is no product."""
+        """Alternatives for which a form vanishes on the space, each a list of normals; None if the form does not
+        factor."""
         concerned = np.zeros((self.normals.shape[1], len(form.motions)))
         concerned[form.motions, np.arange(len(form.motions))] = 1.0
         # orthonormal columns in the way, of which alone the form's motions depend
@@ -101,7 +103,7 @@ class TangentSpace:
         return [[one * across[0] + sign * other * across[1]] for sign in (1.0, -1.0)]
 
     def direction(self, rng: np.random.Generator) -> Array | None:
-        """(k,) a random direction in it at which all forms vanish, of length one; None if none is found."""
+        """(k,) random unit vector in the space at which all forms vanish; None if none is found."""
         for _ in range(ATTEMPTS):
             a = self.onto(np.asarray(rng.normal(size=self.normals.shape[1])))
             for _ in range(NEWTON_STEPS):
@@ -109,11 +111,11 @@ class TangentSpace:
                 values = np.array([form(a) for form in self.left])
                 if np.max(np.abs(values), initial=0.0) < SOLVED:
                     return a
-                a = a - np.linalg.lstsq(self._slopes(a), values, rcond=1e-6)[0]
+                a = a - np.linalg.lstsq(self._form_derivatives(a), values, rcond=1e-6)[0]
         return None
 
-    def _slopes(self, a: Array) -> Array:
-        """(forms left, k) their derivatives within the way."""
+    def _form_derivatives(self, a: Array) -> Array:
+        """(remaining forms, k) derivatives of the forms within the space."""
         slopes = np.zeros((len(self.left), len(a)))
         for slope, form in zip(slopes, self.left, strict=True):
             slope[form.motions] = 2.0 * (form.matrix @ a[form.motions])
@@ -121,25 +123,26 @@ class TangentSpace:
 
 
 def spaces_onward(count: int, forms: Sequence[Form], most: int, rng: np.random.Generator) -> list[TangentSpace]:
-    """The ways on which all forms vanish, `most` of them at most: where there are more, those in which all moves most
-    evenly.
+    """Spaces on which all forms vanish, at most `most`: if there are more, those with the most even motions.
 
     count : k, the number of motions
     """
     spaces = [TangentSpace(np.zeros((0, count)), rng.normal(size=count), np.ones(count))]
     open_ones: list[Form] = []
     for form in forms:
-        spaces = _onward(spaces, form, most, open_ones)
+        spaces = _subspaces_for_form(spaces, form, most, open_ones)
     for form in open_ones:  # others may have made products of them
         left: list[Form] = []
-        spaces = _onward(spaces, form, most, left)
+        spaces = _subspaces_for_form(spaces, form, most, left)
         for space in spaces:
             space.left += left
     return spaces
 
 
-def _onward(spaces: Sequence[TangentSpace], form: Form, most: int, open_ones: list[Form]) -> list[TangentSpace]:
-    """What of ways a form leaves; `open_ones` takes it where it is no product on one of them."""
+def _subspaces_for_form(
+    spaces: Sequence[TangentSpace], form: Form, most: int, open_ones: list[Form]
+) -> list[TangentSpace]:
+    """Subspaces on which a form vanishes; a form that does not factor on one of them is added to `open_ones`."""
     grown: list[TangentSpace] = []
     for space in spaces:
         choices = space.factors(form)

@@ -1,4 +1,4 @@
-"""Motions of velocities that end at once: to second order self-stresses forbid them.
+"""Infinitesimal motions: first-order free motions that self-stresses exclude to second order.
 
 A motion v can go on only if λᵀ Ġ v = 0 for every self-stress λ (Connelly and Whiteley, Second-order rigidity, 1996); at
 generic poses what violates that is a motion that stays infinitesimal, with a stress that does not mean redundancy. For
@@ -23,19 +23,19 @@ Bias = Callable[[Array], Array]
 """Speeds (n, nv) → Ġ v (n, rows)."""
 
 CURVED = 1e-5
-"""Second-order gap of a motion of unit speed, in units of the machine, that means that it cannot go on."""
+"""Second-order residual of a unit-speed motion, in units of the machine, above which the motion cannot continue."""
 PROBES = 3
-"""Random motions at which it is looked for in large machines."""
+"""Number of random motions tested in large machines."""
 FEW = 24
-"""Motions up to which all of them are taken together."""
+"""Number of motions up to which all are treated together."""
 LEADING = 1e-7
-"""Part of a motion's speed that may lead it."""
+"""Share of a motion's norm that its pivot speed must have."""
 
 
 def lasting(
     bias: Bias, N: Array, stresses: Matrix, units: Array, jacobian: Callable[[], Matrix]
 ) -> tuple[Array, Matrix]:
-    """The motions (nv, k) and self-stresses (rows, m) at a generic pose that are not infinitesimal.
+    """Motions (nv, k) and self-stresses (rows, m) at a generic pose, without the infinitesimal ones.
 
     units : (nv,) in which motions are orthonormal; jacobian : gives G, whose entries in compressed rows are those that
     may differ from zero
@@ -43,27 +43,27 @@ def lasting(
     if not N.shape[1] or not stresses.shape[1]:
         return N, stresses
     if is_sparse(stresses) or N.shape[1] > FEW:
-        if _straight(bias, N, stresses):
+        if _no_motion_is_excluded(bias, N, stresses):
             return N, stresses
-        local, pairs = _together(N, units, jacobian())
-        stresses = _near(stresses)
-        return _sparse_kernels(local, stresses, _forms(bias, local, stresses, pairs), pairs)
+        local, pairs = _local_motions_and_pairs(N, units, jacobian())
+        stresses = _local_stresses(stresses)
+        return _sparse_null_spaces(local, stresses, _form_entries(bias, local, stresses, pairs), pairs)
     every = np.triu_indices(N.shape[1])
-    forms = _forms(bias, N, stresses, every)
+    forms = _form_entries(bias, N, stresses, every)
     form = np.zeros((stresses.shape[1], N.shape[1], N.shape[1]))
     form[:, every[0], every[1]] = form[:, every[1], every[0]] = forms.T
-    return N @ _kernel(form.reshape(-1, N.shape[1])), stresses @ _kernel(form.reshape(len(form), -1).T)
+    return N @ _null_space(form.reshape(-1, N.shape[1])), stresses @ _null_space(form.reshape(len(form), -1).T)
 
 
 def forms_of(
     bias: Bias, N: Array, stresses: Matrix, units: Array, jacobian: Callable[[], Matrix]
 ) -> tuple[Array, list[Form]]:
-    """The motions (nv, k) that reach over few joints, and the forms over them that are not zero, one for each
-    self-stress that reaches over few constraints; arguments as of `lasting`."""
-    if not N.shape[1] or not stresses.shape[1] or _straight(bias, N, stresses):
+    """Motions (nv, k) that involve few joints, and the nonzero quadratic forms over them, one for each self-stress that
+    involves few constraints; arguments as of `lasting`."""
+    if not N.shape[1] or not stresses.shape[1] or _no_motion_is_excluded(bias, N, stresses):
         return N, []
-    local, pairs = _together(N, units, jacobian())
-    found = _forms(bias, local, _near(stresses), pairs)
+    local, pairs = _local_motions_and_pairs(N, units, jacobian())
+    found = _form_entries(bias, local, _local_stresses(stresses), pairs)
     result = []
     for values in found.T:
         entries = np.flatnonzero(np.abs(values) > CURVED)
@@ -78,34 +78,34 @@ def forms_of(
     return local, result
 
 
-def _together(N: Array, units: Array, pattern: Matrix) -> tuple[Array, tuple[Integers, ...]]:
-    """Motions that reach over few joints, and the pairs of them that may meet in a constraint: all pairs where the
-    constraints are not in compressed rows."""
-    local = _local(N / units[:, None], compressed(pattern)) * units[:, None]
-    return local, _meeting(local, pattern) if is_sparse(pattern) else np.triu_indices(N.shape[1])
+def _local_motions_and_pairs(N: Array, units: Array, pattern: Matrix) -> tuple[Array, tuple[Integers, ...]]:
+    """Motions that involve few joints, and the pairs of them that may share a constraint; all pairs for a dense
+    matrix."""
+    local = _local_motions(N / units[:, None], compressed(pattern)) * units[:, None]
+    return local, _pairs_sharing_constraint(local, pattern) if is_sparse(pattern) else np.triu_indices(N.shape[1])
 
 
-def _near(stresses: Matrix) -> Matrix:
-    """The same self-stresses, each over few constraints."""
+def _local_stresses(stresses: Matrix) -> Matrix:
+    """The same self-stresses in a basis with few constraints each."""
     return stresses if is_sparse(stresses) else compressed(echelon(stresses, LEADING))
 
 
-def _straight(bias: Bias, N: Array, stresses: Matrix) -> bool:
-    """Whether no motion is forbidden: a quadratic form that vanishes at random is zero."""
+def _no_motion_is_excluded(bias: Bias, N: Array, stresses: Matrix) -> bool:
+    """Return True if second order excludes no motion: quadratic forms that vanish at random motions are zero."""
     speeds = np.random.default_rng(N.shape[1]).normal(size=(PROBES, N.shape[1])) @ N.T
     return bool(np.max(np.abs(bias(speeds) @ stresses), initial=0.0) < CURVED)
 
 
-def _local(N: Array, pattern: Matrix) -> Array:
-    """(nv, k) motions of length one that reach over few joints: each led by a speed that many constraints see."""
+def _local_motions(N: Array, pattern: Matrix) -> Array:
+    """(nv, k) unit motions that involve few joints, with pivots at speeds that occur in many constraints."""
     order = np.argsort(-np.bincount(pattern.indices, minlength=len(N)), kind="stable")
     motions = np.empty_like(N)
     motions[order] = echelon(N[order], LEADING)
     return np.asarray(motions / np.linalg.norm(motions, axis=0))
 
 
-def _meeting(motions: Array, pattern: Matrix) -> tuple[Integers, Integers]:
-    """Pairs (i, j), i ≤ j, of motions that both move something in the same constraint, those of one first."""
+def _pairs_sharing_constraint(motions: Array, pattern: Matrix) -> tuple[Integers, Integers]:
+    """Pairs (i, j), i ≤ j, of motions with a constraint in common; those with i = j first."""
     import scipy.sparse
 
     moving = scipy.sparse.csr_array(np.abs(motions) > LEADING * np.max(np.abs(motions), axis=0))
@@ -116,7 +116,7 @@ def _meeting(motions: Array, pattern: Matrix) -> tuple[Integers, Integers]:
     return np.concatenate([own, together.row]), np.concatenate([own, together.col])
 
 
-def _forms(bias: Bias, motions: Array, stresses: Matrix, pairs: tuple[Integers, ...]) -> Matrix:
+def _form_entries(bias: Bias, motions: Array, stresses: Matrix, pairs: tuple[Integers, ...]) -> Matrix:
     """(pairs, m) entries of the quadratic forms, from their values at sums of two motions."""
     one, other = pairs
     alone = one == other
@@ -128,16 +128,16 @@ def _forms(bias: Bias, motions: Array, stresses: Matrix, pairs: tuple[Integers, 
     return np.where(alone[:, None], found, mixed)
 
 
-def _kernel(form: Array) -> Array:
-    """(n, n − rank) orthonormal columns on which a form (r, n) vanishes."""
+def _null_space(form: Array) -> Array:
+    """(n, n − rank) orthonormal null space of a form (r, n)."""
     _, sigma, right = np.linalg.svd(form, full_matrices=len(form) < form.shape[1])
     return np.asarray(right[int(np.count_nonzero(sigma > CURVED)) :].T)
 
 
-def _sparse_kernels(
+def _sparse_null_spaces(
     motions: Array, stresses: Matrix, forms: Array, pairs: tuple[Integers, ...]
 ) -> tuple[Array, Matrix]:
-    """The same as `_kernel` tells, by squares of the forms, in which most entries are zero."""
+    """Null spaces as in `_null_space`, from the squares of sparse forms."""
     import scipy.sparse
 
     one, other = pairs
@@ -153,12 +153,12 @@ def _sparse_kernels(
     )
     bent = acting.any(axis=0)
     weighted = forms[:, bent] * np.where(one == other, 1.0, np.sqrt(2.0))[:, None]
-    combined = scipy.sparse.csr_array(stresses[:, bent] @ _of_square(weighted.T @ weighted))
+    combined = scipy.sparse.csr_array(stresses[:, bent] @ _null_space_of_square(weighted.T @ weighted))
     left = scipy.sparse.hstack([stresses[:, ~bent], combined], format="csr")
-    return motions @ _of_square((of_motions.T @ of_motions).toarray()), scipy.sparse.csr_array(left)
+    return motions @ _null_space_of_square((of_motions.T @ of_motions).toarray()), scipy.sparse.csr_array(left)
 
 
-def _of_square(square: Array) -> Array:
-    """The kernel of a form from its square (n, n)."""
+def _null_space_of_square(square: Array) -> Array:
+    """Null space of a form from its square (n, n)."""
     values, vectors = np.linalg.eigh(square)
     return np.asarray(vectors[:, values <= CURVED**2])

@@ -1,4 +1,5 @@
-"""Which constraints are too many: the forces that a machine's joints can exert on each other without any load.
+"""Self-stresses of an overconstrained machine: internal forces between its joints that balance without load, and the
+constraints they show to be redundant.
 
 A self-stress is a set of multipliers λ with Gᵀ λ = 0. The wrench F_j that it sends through joint j does no work on the
 joint's own motion, so its components stand for the joint's constraints: constraint (j, k) can be spared exactly if some
@@ -32,11 +33,11 @@ Integers = NDArray[np.int64]
 
 AXES = "xyz"
 ALIGNED = 1e-6
-"""Sine of the angle below which a direction counts as that of an axis."""
+"""Sine of the angle below which a direction counts as parallel to an axis."""
 PIVOT = 1e-3
-"""Part of a self-stress's largest component below which a component counts as none."""
+"""Component of a self-stress, relative to its largest, below which it counts as inactive."""
 NOTHING = 1e-12
-"""Part of it below which it is rounding."""
+"""Component of a self-stress, relative to its largest, below which it is rounding error."""
 
 
 @dataclass(frozen=True)
@@ -60,12 +61,12 @@ class Component:
 
     @property
     def text(self) -> str:
-        """In words, without the element's name."""
+        """The constraint in words, without the element's name."""
         if not self.motion:
             return self.note
         word = "along" if self.motion == "translation" else "about"
         place = {"world": f"{self.axis} of the world", "own": f"its own {self.axis}"}.get(self.frame, self.note)
-        if _along_axis(np.array(self.direction)):
+        if _is_coordinate_axis(np.array(self.direction)):
             place = f"{AXES[int(np.argmax(np.abs(self.direction)))]} of the world"
         else:
             place += " ({:.3g}, {:.3g}, {:.3g})".format(*(round(x, 6) + 0.0 for x in self.direction))
@@ -75,65 +76,68 @@ class Component:
 @dataclass(frozen=True)
 class Stresses:
     """Self-stresses at a generic pose: entries (components, k), in N and N per machine size; orthonormal columns, or
-    independent ones in compressed rows."""
+    independent sparse ones in compressed rows."""
 
     components: tuple[Component, ...]
     entries: Matrix
 
     @property
     def count(self) -> int:
-        """How many constraints are too many."""
+        """Number of redundant constraints."""
         return int(self.entries.shape[1])
 
     def of(self, chosen: Iterable[int]) -> Matrix:
-        """(chosen, k) entries of some components."""
+        """(chosen, k) entries of the chosen components."""
         return self.entries[list(chosen)]
 
 
-class _Basis:
-    """Directions in which a joint's constraints are told: named at a pose, then carried along by its frame b, as the
-    second axis of a universal joint is; those that are normal to two axes turn with them."""
+class _ConstraintBasis:
+    """Directions of a joint's constraints: defined at a pose and carried by its frame b, like the second axis of a
+    universal joint; normals to two axes turn with both."""
 
     def __init__(self, compiled: Compiled, joint: Joint, forbidden: Forbidden, X_Wa: Array, X_Wb: Array) -> None:
         self.joint = joint
         self.of_two_axes = "normal" in forbidden
-        self.axis, self.second = (_unit(compiled, joint, field) for field in ("axis", "second_axis"))
+        self.axis, self.second = (_unit_axis(compiled, joint, field) for field in ("axis", "second_axis"))
         R_Wa = X_Wa[:3, :3]
         axis = R_Wa @ self.axis
         self.frame, R_Wd = "world", np.eye(3)
         if self.of_two_axes:
-            self.frame, R_Wd = "axis", _normal_and_first(axis, X_Wb[:3, :3] @ self.second)
-        elif "axis" in joint.info.uses and not _along_axis(axis):
+            self.frame, R_Wd = "axis", _rotation_of_two_axes(axis, X_Wb[:3, :3] @ self.second)
+        elif "axis" in joint.info.uses and not _is_coordinate_axis(axis):
             self.frame, R_Wd = "own", R_Wa
-            if not _along_axis(self.axis):
-                self.frame, R_Wd = "axis", R_Wa @ _with_z(self.axis)
+            if not _is_coordinate_axis(self.axis):
+                self.frame, R_Wd = "axis", R_Wa @ _rotation_with_z(self.axis)
         self.R_bd = X_Wb[:3, :3].T @ R_Wd
         self.directions = R_Wd
         self.alignment = np.abs(R_Wd.T @ axis) if "axis" in joint.info.uses else np.zeros(3)
-        self.kept = list(_kept(forbidden, R_Wd.T @ axis))
+        self.kept = list(_forbidden_indices(forbidden, R_Wd.T @ axis))
 
     def components(self) -> list[Component]:
-        """The joint's constraints in words."""
+        """The joint's scalar constraints."""
         result = []
         for k in self.kept:
             x, y, z = (float(component) for component in self.directions[:, k % 3])
             motion = "translation" if k >= 3 else "rotation"
             along = bool(self.alignment[k % 3] > 0.99)
             result.append(
-                Component("joints", self.joint.name, motion, AXES[k % 3], self.frame, (x, y, z), self._note(k), along)
+                Component(
+                    "joints", self.joint.name, motion, AXES[k % 3], self.frame, (x, y, z), self._axis_note(k), along
+                )
             )
         return result
 
-    def _note(self, k: int) -> str:
+    def _axis_note(self, k: int) -> str:
         if self.of_two_axes and k < 3:
             return "the normal of its two axes"
         return "its axis" if k % 3 == 2 and self.frame == "axis" else "a normal of its axis"
 
     def read(self, F: Array, X_Wa: Array, X_Wb: Array, size: float) -> Array:
-        """(…, components) of wrenches (…, 6) [torque; force] in world axes, torques per machine size (m)."""
+        """(…, components) components of wrenches (…, 6) [torque; force] in world axes, torques divided by the machine's
+        size (m)."""
         R_Wd = X_Wb[:3, :3] @ self.R_bd
         if self.of_two_axes:
-            R_Wd = _normal_and_first(X_Wa[:3, :3] @ self.axis, X_Wb[:3, :3] @ self.second)
+            R_Wd = _rotation_of_two_axes(X_Wa[:3, :3] @ self.axis, X_Wb[:3, :3] @ self.second)
         local = np.concatenate([F[..., :3] @ R_Wd / size, F[..., 3:] @ R_Wd], axis=-1)
         return np.asarray(local[..., self.kept])
 
@@ -143,9 +147,9 @@ class _Basis:
         return np.asarray(F[..., 3:] @ axis if self.joint.info.is_slider() else F[..., :3] @ axis / size)
 
 
-class _Numbered:
-    """The constraints of a joint that forbids motions in no directions of their own: numbered, as an orthonormal basis
-    of the wrenches that do no work on its motion (torques per machine size)."""
+class _NumberedConstraints:
+    """Constraints of a joint without distinguished directions, numbered by an orthonormal basis of the wrenches that do
+    no work on its motion (torques divided by the machine's size)."""
 
     def __init__(self, compiled: Compiled, joint: Joint) -> None:
         self.joint = joint
@@ -155,21 +159,22 @@ class _Numbered:
         self.kept = list(range(6 - self.law.nv))
 
     def components(self) -> list[Component]:
-        """The joint's constraints, by number."""
+        """The joint's scalar constraints, by number."""
         return [Component("joints", self.joint.name, note=f"constraint {k + 1}") for k in self.kept]
 
     def read(self, F: Array, X_Wa: Array, X_Wb: Array, size: float) -> Array:
-        """(…, components) of wrenches (…, 6) [torque; force] in world axes, torques per machine size (m)."""
-        S, local = self._columns(F, X_Wa, X_Wb, size)
+        """(…, components) components of wrenches (…, 6) [torque; force] in world axes, torques divided by the machine's
+        size (m)."""
+        S, local = self._motions_and_wrenches(F, X_Wa, X_Wb, size)
         return np.asarray(local @ np.linalg.svd(S)[2][len(S) :].T)
 
     def along(self, F: Array, X_Wa: Array, X_Wb: Array, size: float) -> Array:
-        """(…,) what the wrenches do along the joint's one coordinate."""
-        S, local = self._columns(F, X_Wa, X_Wb, size)
+        """(…,) generalised force of the wrenches along the joint's coordinate."""
+        S, local = self._motions_and_wrenches(F, X_Wa, X_Wb, size)
         return np.asarray(local @ S[0])
 
-    def _columns(self, F: Array, X_Wa: Array, X_Wb: Array, size: float) -> tuple[Array, Array]:
-        """(nv, 6) motions and (…, 6) the wrenches in b's canonical axes, with lengths per machine size."""
+    def _motions_and_wrenches(self, F: Array, X_Wa: Array, X_Wb: Array, size: float) -> tuple[Array, Array]:
+        """(nv, 6) joint motions and (…, 6) wrenches in b's canonical axes, lengths divided by the machine's size."""
         X_Wa, X_Wb = X_Wa @ self.canonical, X_Wb @ self.canonical
         q = [float(x) for x in self.law.measure(from_matrix(np.linalg.inv(X_Wa) @ X_Wb)).values]
         S = [[*(size * x for x in angular), *linear] for angular, linear in self.law.subspace(q)]
@@ -178,35 +183,35 @@ class _Numbered:
         return np.array(S, dtype=float).reshape(-1, 6), local
 
 
-def _unit(compiled: Compiled, joint: Joint, field: str) -> Array:
+def _unit_axis(compiled: Compiled, joint: Joint, field: str) -> Array:
     v = compiled.coordinates.numbers.vector(getattr(joint, field), f"joint '{joint.name}', {field}")
     return np.array(v, dtype=float) / max(float(np.linalg.norm(v)), 1e-300)
 
 
-def _along_axis(v: Array) -> bool:
+def _is_coordinate_axis(v: Array) -> bool:
     return bool(np.sort(np.abs(v))[1] < ALIGNED)
 
 
-def _with_z(axis: Array) -> Array:
-    """A rotation whose z is the axis and whose x is the normal nearest to x (else y)."""
+def _rotation_with_z(axis: Array) -> Array:
+    """Rotation whose z is the axis and whose x is the normal nearest to x (else to y)."""
     start = np.eye(3)[int(np.argmin(np.abs(axis)))]
     x = start - axis * (axis @ start)
     x /= np.linalg.norm(x)
     return np.column_stack([x, np.cross(axis, x), axis])
 
 
-def _normal_and_first(first: Array, second: Array) -> Array:
-    """x: normal of both axes; z: the first axis."""
+def _rotation_of_two_axes(first: Array, second: Array) -> Array:
+    """Rotation whose x is the normal of both axes and whose z is the first axis."""
     normal = np.cross(first, second)
     length = float(np.linalg.norm(normal))
     if length < ALIGNED:
-        return _with_z(first)
+        return _rotation_with_z(first)
     normal /= length
     return np.column_stack([normal, np.cross(first, normal), first])
 
 
-def _kept(forbidden: Forbidden, axis: Array) -> Iterable[int]:
-    """Which of rotation x, y, z, translation x, y, z are forbidden; axis: in the basis."""
+def _forbidden_indices(forbidden: Forbidden, axis: Array) -> Iterable[int]:
+    """Indices of the forbidden ones among rotation x, y, z, translation x, y, z; axis : in the basis"""
     along = int(np.argmax(np.abs(axis)))
     across = [k for k in range(3) if k != along]
     chosen = {"all": [0, 1, 2], "along": [along], "across": across, "normal": [0], "none": []}
@@ -214,23 +219,29 @@ def _kept(forbidden: Forbidden, axis: Array) -> Iterable[int]:
     yield from chosen[forbidden.rotations]
 
 
-def _basis(compiled: Compiled, joint: Joint, X_Wa: Array, X_Wb: Array) -> _Basis | _Numbered:
+def _constraint_basis(
+    compiled: Compiled, joint: Joint, X_Wa: Array, X_Wb: Array
+) -> _ConstraintBasis | _NumberedConstraints:
     forbidden = joint.info.forbidden
-    return _Numbered(compiled, joint) if forbidden is None else _Basis(compiled, joint, forbidden, X_Wa, X_Wb)
+    return (
+        _NumberedConstraints(compiled, joint)
+        if forbidden is None
+        else _ConstraintBasis(compiled, joint, forbidden, X_Wa, X_Wb)
+    )
 
 
 def stresses(constraints: PositionConstraints, q: Array, generic: Array, multipliers: Matrix) -> Stresses:
-    """What self-stresses at a generic pose (multipliers (rows, k) there) send through every joint and element.
+    """Joint and element forces of the self-stresses (multipliers (rows, k)) at a generic pose.
 
     q : the pose at which directions are told
     """
     compiled, p = constraints.compiled, constraints.p
     here, there = compiled.joint_poses(q, p), compiled.joint_poses(generic, p)
-    through = _through_joints(constraints, generic, multipliers)
+    through = _joint_wrenches(constraints, generic, multipliers)
     components: list[Component] = []
-    entries = _Entries(multipliers.shape[1])
+    entries = _StressEntries(multipliers.shape[1])
     for joint in compiled.model.expanded.joints:
-        basis = _basis(compiled, joint, *here[joint.name])
+        basis = _constraint_basis(compiled, joint, *here[joint.name])
         columns, F = through(joint.name)
         components += basis.components()
         values = basis.read(F, *there[joint.name], constraints.size).T
@@ -241,43 +252,43 @@ def stresses(constraints: PositionConstraints, q: Array, generic: Array, multipl
     others = [i for i, row in enumerate(constraints.names) if row.collection != "joints"]
     for i, values in zip(others, dense(multipliers[others]), strict=True):
         row = constraints.names[i]
-        components.append(Component(row.collection, row.element, note=_row_note(row)))
+        components.append(Component(row.collection, row.element, note=_row_text(row)))
         entries.add(np.arange(len(values)), values[None] * constraints.row_units[i] / constraints.size)
     if is_sparse(multipliers):
-        return Stresses(tuple(components), _independent(entries.compressed()))
-    return Stresses(tuple(components), _orthonormal(entries.whole()))
+        return Stresses(tuple(components), _independent_columns(entries.compressed()))
+    return Stresses(tuple(components), _orthonormal_basis(entries.whole()))
 
 
-class _Entries:
-    """Rows of self-stresses in components, of each only the columns that act there."""
+class _StressEntries:
+    """Builder for a components × self-stresses matrix, with nonzero columns only."""
 
     def __init__(self, count: int) -> None:
         self.count, self._rows = count, 0
         self._parts: list[tuple[Integers, Integers, Array]] = []
 
     def add(self, columns: Integers, values: Array) -> None:
-        """Further rows (r, columns)."""
+        """Append rows (r, columns)."""
         rows = np.arange(self._rows, self._rows + len(values))
         self._rows += len(values)
         self._parts.append((np.repeat(rows, len(columns)), np.tile(columns, len(rows)), values.reshape(-1)))
 
-    def _joined(self) -> list[Any]:
-        """Rows, columns and values of all."""
+    def _joined_entries(self) -> list[Any]:
+        """Row indices, column indices and values of all entries."""
         nothing = (np.zeros(0, dtype=int), np.zeros(0, dtype=int), np.zeros(0))
         return [np.concatenate(each) for each in zip(nothing, *self._parts, strict=True)]
 
     def whole(self) -> Array:
-        """(components, count)."""
-        rows, columns, values = self._joined()
+        """(components, count) dense matrix."""
+        rows, columns, values = self._joined_entries()
         result = np.zeros((self._rows, self.count))
         result[rows, columns] = values
         return result
 
     def compressed(self) -> Matrix:
-        """The same in compressed rows, each column with a largest entry of 1; rounding left out."""
+        """Matrix in compressed rows, each column scaled to a largest entry of 1, rounding error removed."""
         import scipy.sparse
 
-        rows, columns, values = self._joined()
+        rows, columns, values = self._joined_entries()
         largest = np.zeros(self.count)
         np.maximum.at(largest, columns, np.abs(values))
         values = values / np.where(largest > 0.0, largest, 1.0)[columns]
@@ -286,11 +297,11 @@ class _Entries:
         return scipy.sparse.csr_array((values[acting], (rows[acting], columns[acting])), shape=shape)
 
 
-def _through_joints(
+def _joint_wrenches(
     constraints: PositionConstraints, q: Array, multipliers: Matrix
 ) -> Callable[[str], tuple[Integers, Array]]:
-    """joint → which columns of multipliers (rows, k) send a wrench through it, and (columns, 6) these: parent side on
-    child side, at b's origin, world axes (see `core.constraints.reactions`)."""
+    """Function joint → columns of the multipliers (rows, k) that load it, and (columns, 6) their wrenches: parent side
+    on child side, at b's origin, world axes (see `core.constraints.reactions`)."""
     compiled = constraints.compiled
     sent, index = transmission(compiled, q, constraints.p), compiled.program.joint_index
     if is_sparse(multipliers):
@@ -312,15 +323,15 @@ def _through_joints(
     return lambda name: (every, whole[:, index[name]])
 
 
-def _row_note(row: Row) -> str:
+def _row_text(row: Row) -> str:
     what = "the constraint" if row.collection == "constraints" else "the driver"
     return f"{what} ({row.component})" if row.component else what
 
 
-def _orthonormal(entries: Array) -> Array:
-    """(components, rank) a basis of the columns; those that share no component are not mixed."""
+def _orthonormal_basis(entries: Array) -> Array:
+    """(components, rank) orthonormal basis of the columns; columns without common components stay separate."""
     parts = []
-    for rows, columns in _apart(entries):
+    for rows, columns in _diagonal_blocks(entries):
         u, sigma, _ = np.linalg.svd(entries[np.ix_(rows, columns)], full_matrices=False)
         parts.append((rows, u, sigma))
     largest = max((float(sigma[0]) for _, _, sigma in parts), default=0.0)
@@ -333,8 +344,8 @@ def _orthonormal(entries: Array) -> Array:
     return np.concatenate(blocks, axis=1)
 
 
-def _apart(entries: Array) -> Iterator[tuple[list[int], list[int]]]:
-    """(rows, columns) of blocks outside which there is nothing."""
+def _diagonal_blocks(entries: Array) -> Iterator[tuple[list[int], list[int]]]:
+    """(rows, columns) of the diagonal blocks."""
     waiting = dict.fromkeys(range(entries.shape[1]))
     while waiting:
         columns, reached = [], [next(iter(waiting))]
@@ -354,18 +365,18 @@ def _apart(entries: Array) -> Iterator[tuple[list[int], list[int]]]:
             yield sorted(rows), sorted(columns)
 
 
-def _independent(entries: Matrix) -> Matrix:
-    """Those columns of a matrix in compressed rows that are independent of each other."""
+def _independent_columns(entries: Matrix) -> Matrix:
+    """Linearly independent columns of a matrix in compressed rows."""
     known = eliminated(entries.T.tocsr())
     if known is None:
-        return compressed(_orthonormal(dense(entries)))
+        return compressed(_orthonormal_basis(dense(entries)))
     return entries[:, np.sort(known.kept)]
 
 
 @dataclass(frozen=True)
 class Dependence:
-    """A constraint that others already fulfil, and the self-stress that says so: the components in which it acts, and
-    how strongly (1 in the constraint itself)."""
+    """A redundant constraint with the self-stress that proves it: the components involved, and their strengths (1 for
+    the constraint itself)."""
 
     component: int
     acting: Integers
@@ -373,14 +384,14 @@ class Dependence:
 
     @property
     def others(self) -> tuple[int, ...]:
-        """The components that have fixed it before."""
+        """Components that already impose the constraint."""
         strong = np.abs(self.strengths) > PIVOT * float(np.max(np.abs(self.strengths)))
         return tuple(int(i) for i in self.acting[strong] if i != self.component)
 
 
 def dependences(found: Stresses, order: Sequence[int]) -> list[Dependence]:
-    """The constraints that add nothing when all are imposed one after another in the given order, and for each of
-    them those that have fixed it before.
+    """Constraints that become redundant when all are imposed in the given order, each with the earlier ones that
+    already impose it.
 
     Chosen from the end: a constraint depends on earlier ones if a self-stress acts in it and in no later one but those
     chosen already.
@@ -389,7 +400,7 @@ def dependences(found: Stresses, order: Sequence[int]) -> list[Dependence]:
 
 
 def _dense_dependences(found: Stresses, order: Sequence[int]) -> list[Dependence]:
-    """By projection of orthonormal self-stresses."""
+    """Redundant constraints by projection of orthonormal self-stresses."""
     space = found.entries.copy()
     chosen: list[int] = []
     largest = np.max(np.abs(space), axis=0, initial=0.0)
@@ -410,8 +421,8 @@ def _dense_dependences(found: Stresses, order: Sequence[int]) -> list[Dependence
 
 
 def _sparse_dependences(found: Stresses, order: Sequence[int]) -> list[Dependence]:
-    """By elimination: of the self-stresses that act in a component, the one that does so most is taken for it, and out
-    of all others."""
+    """Redundant constraints by elimination: in each component the self-stress with the largest entry is the pivot and
+    is eliminated from the others."""
     columns = _columns_of(found.entries)
     acting: dict[int, set[int]] = defaultdict(set)
     for k, column in enumerate(columns):
@@ -429,7 +440,7 @@ def _sparse_dependences(found: Stresses, order: Sequence[int]) -> list[Dependenc
         pivot = columns[best][index]
         columns[best] = {i: value / pivot for i, value in columns[best].items()}
         for k in sorted(acting[index] - {best}):
-            _take_out(columns[k], columns[best], index)
+            _eliminate_entry(columns[k], columns[best], index)
             for i in columns[best]:
                 (acting[i].add if i in columns[k] else acting[i].discard)(k)
     return [
@@ -439,15 +450,16 @@ def _sparse_dependences(found: Stresses, order: Sequence[int]) -> list[Dependenc
 
 
 def _columns_of(entries: Matrix) -> list[dict[int, float]]:
-    """component → entry of each column."""
+    """Component → entry of each column."""
     by_column = entries.tocsc()
     bounds = zip(by_column.indptr[:-1].tolist(), by_column.indptr[1:].tolist(), strict=True)
     rows, values = by_column.indices.tolist(), by_column.data.tolist()
     return [dict(zip(rows[a:b], values[a:b], strict=True)) for a, b in bounds]
 
 
-def _take_out(column: dict[int, float], other: dict[int, float], index: int) -> None:
-    """So much of another column, 1 at the index, that nothing is left there; rounding is left out."""
+def _eliminate_entry(column: dict[int, float], other: dict[int, float], index: int) -> None:
+    """Eliminate the entry at an index from a column by subtracting a multiple of another column, which is 1 there;
+    drops rounding error."""
     share = column.pop(index)
     noise = NOTHING * max(map(abs, (share, *column.values())))
     for i, value in other.items():

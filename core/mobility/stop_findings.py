@@ -1,4 +1,4 @@
-"""Stops that give way farther than anybody means, as findings: the softness of one depends on what it stops."""
+"""Findings about stops that are too soft for the inertia they stop."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from core.model.units.units import amount
 from core.traces.compiled import Compiled
 
 SOFT_FRACTION = 0.01
-"""Part of the way between limits (without one: of 1 rad or the machine's size) that a stop may give way."""
+"""Largest deflection of a stop, as a fraction of the joint range (without one: of 1 rad or the machine's size)."""
 
 
 def stop_findings(compiled: Compiled) -> tuple[Finding, ...]:
-    """Elastic stops that the machine pushes in farther at the speed that stops are made for."""
+    """Findings about elastic stops that deflect too far at their design speed."""
     p = compiled.parameter_values(None)
     try:
         modes = joint_modes(compiled, p)
@@ -39,7 +39,7 @@ def stop_findings(compiled: Compiled) -> tuple[Finding, ...]:
         if depth > SOFT_FRACTION * span:
             angle = row.dimension == "angle"
             quick = amount(speed, "angular_velocity" if angle else "velocity")
-            text = f"Its stop is soft: hit with {quick} it gives way by {amount(depth, row.dimension)}."
-            remedy = "Make it stiffer, or leave its stiffness empty: then it follows from the inertia that it meets."
+            text = f"Its stop is soft: hit at {quick}, it deflects by {amount(depth, row.dimension)}."
+            remedy = "Make it stiffer, or leave its stiffness empty to derive it from the inertia it stops."
             result.append(Finding("hint", text, remedy, "joints", row.owner, "limits"))
     return tuple(result)

@@ -1,4 +1,5 @@
-"""The document: what the person said, as frozen elements; its formulas, units, edits and validation."""
+"""The document: the machine as the user described it, in immutable elements, with its formulas, units, edits and
+validation."""
 
 from core.joints import JOINT_KINDS, JointKind
 from core.model.aims import Aim, CurveRow, DesignVariable, FunctionRow, PoseRow, RequiredRow

@@ -1,5 +1,5 @@
-"""Designs of the document: what a person asks of parameters of the machine (a formula that is least, a function, poses
-of a body), or of a linkage for a curve. What fulfils it is found, and is no part of the document (`core.design`)."""
+"""Designs of the document: requirements on parameters of the machine (a formula to be minimised, a function, poses of a
+body), or on a linkage for a curve. The solution is computed by `core.design` and is not part of the document."""
 
 from __future__ import annotations
 
@@ -15,43 +15,51 @@ from core.model.trims import dimension_of_signal
 OVER = ("rest", "sweep", "run")
 ASKED = ("parameters", "function", "motion", "curve")
 PLANES = {"xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
-"""Planes of the world, and which of its axes are theirs."""
+"""World planes, with the indices of their two axes."""
 LINKAGES = ("four_bar", "slider_crank", "swinging_block", "watt", "stephenson", "auto")
 
 
-def _of_parameter(owners: tuple[Any, ...], model: Any, _index: int | None) -> str:
+def _parameter_dimension(owners: tuple[Any, ...], model: Any, _index: int | None) -> str:
     return dimension_of_signal(model, owners[-1].parameter)
 
 
 @dataclass(frozen=True, kw_only=True)
 class DesignVariable(Element):
-    """A parameter that is varied, within these bounds or its own."""
+    """A parameter that is varied, within the given bounds or the parameter's own range."""
 
     parameter: str = signal("A parameter")
-    minimum: Value | None = scalar(default=None, help="Smallest value; empty: that of the parameter", by=_of_parameter)
-    maximum: Value | None = scalar(default=None, help="Largest value; empty: that of the parameter", by=_of_parameter)
+    minimum: Value | None = scalar(
+        default=None, help="Smallest value; empty: that of the parameter", by=_parameter_dimension
+    )
+    maximum: Value | None = scalar(
+        default=None, help="Largest value; empty: that of the parameter", by=_parameter_dimension
+    )
 
     @property
     def summary(self) -> str:
         return self.parameter
 
     def validate(self) -> None:
-        """Bounds come in pairs and leave something."""
+        """Raise ModelError unless the bounds are both given or both empty, and in ascending order."""
         where = f"row '{self.parameter}'"
         if (self.minimum is None) != (self.maximum is None):
             raise ModelError(
-                "One bound is missing.", where=f"{where}, minimum", remedy="Give both, or none for the parameter's own."
+                "One bound is missing.",
+                where=f"{where}, minimum",
+                remedy="Give both bounds, or neither to use the parameter's own.",
             )
         low, high = self.minimum, self.maximum
         if isinstance(low, float) and isinstance(high, float) and not low < high:
             raise ModelError(
-                f"Nothing lies between {low:g} and {high:g}.", where=f"{where}, minimum", remedy="Swap the bounds."
+                f"The lower bound {low:g} is not below the upper bound {high:g}.",
+                where=f"{where}, minimum",
+                remedy="Swap the bounds.",
             )
 
 
 @dataclass(frozen=True, kw_only=True)
 class RequiredRow(Element):
-    """What shall hold."""
+    """A condition that the design must satisfy."""
 
     formula: str = signal("A comparison of measures: min(frame.position.z) > 5 cm")
 
@@ -60,25 +68,25 @@ class RequiredRow(Element):
         return self.formula
 
 
-def _of_coordinate(owners: tuple[Any, ...], model: Any, _index: int | None) -> str:
+def _coordinate_dimension(owners: tuple[Any, ...], model: Any, _index: int | None) -> str:
     return dimension_of_signal(model, owners[-2].coordinate) if len(owners) > 1 else "none"
 
 
-def _of_output(owners: tuple[Any, ...], model: Any, _index: int | None) -> str:
+def _output_dimension(owners: tuple[Any, ...], model: Any, _index: int | None) -> str:
     return dimension_of_signal(model, owners[-2].output) if len(owners) > 1 else "none"
 
 
 @dataclass(frozen=True, kw_only=True)
 class FunctionRow(Element):
-    """A value of the output where the coordinate has a value."""
+    """A value that the output must have at a value of the coordinate."""
 
-    x: Value = scalar(default=0.0, help="Of the coordinate", by=_of_coordinate)
-    y: Value = scalar(default=0.0, help="Of the output", by=_of_output)
+    x: Value = scalar(default=0.0, help="Value of the coordinate", by=_coordinate_dimension)
+    y: Value = scalar(default=0.0, help="Value of the output", by=_output_dimension)
     forms: ClassVar[str] = "its numbers [x, y]"
 
     @classmethod
     def of_list(cls, items: tuple[Any, ...]) -> FunctionRow | None:
-        """Two numbers."""
+        """Return the row for two numbers; None for any other list."""
         return cls(x=items[0], y=items[1]) if len(items) == 2 else None
 
     @property
@@ -88,17 +96,17 @@ class FunctionRow(Element):
 
 @dataclass(frozen=True, kw_only=True)
 class PoseRow(Element):
-    """A pose of a body in a plane where the coordinate has a value."""
+    """A pose that a body must have in a plane at a value of the coordinate."""
 
-    x: Value = scalar(default=0.0, help="Of the coordinate", by=_of_coordinate)
-    u: Value = scalar("length", 0.0, "Place along the plane's first axis")
-    v: Value = scalar("length", 0.0, "Place along its second axis")
-    angle: Value = scalar("angle", 0.0, "Of the body's first axis, from the plane's first to its second")
+    x: Value = scalar(default=0.0, help="Value of the coordinate", by=_coordinate_dimension)
+    u: Value = scalar("length", 0.0, "Position along the plane's first axis")
+    v: Value = scalar("length", 0.0, "Position along the plane's second axis")
+    angle: Value = scalar("angle", 0.0, "Angle of the body's first axis, from the plane's first axis to its second")
     forms: ClassVar[str] = "its numbers [x, u, v, angle]"
 
     @classmethod
     def of_list(cls, items: tuple[Any, ...]) -> PoseRow | None:
-        """Four numbers."""
+        """Return the row for four numbers; None for any other list."""
         return cls(x=items[0], u=items[1], v=items[2], angle=items[3]) if len(items) == 4 else None
 
     @property
@@ -110,13 +118,13 @@ class PoseRow(Element):
 class CurveRow(Element):
     """A point of a target curve."""
 
-    x: Value = scalar("length", 0.0, "Along the plane's first axis")
-    z: Value = scalar("length", 0.0, "Along its second")
+    x: Value = scalar("length", 0.0, "Position along the plane's first axis")
+    z: Value = scalar("length", 0.0, "Position along the plane's second axis")
     forms: ClassVar[str] = "its numbers [x, z]"
 
     @classmethod
     def of_list(cls, items: tuple[Any, ...]) -> CurveRow | None:
-        """Two numbers."""
+        """Return the row for two numbers; None for any other list."""
         return cls(x=items[0], z=items[1]) if len(items) == 2 else None
 
     @property
@@ -126,36 +134,36 @@ class CurveRow(Element):
 
 @dataclass(frozen=True, kw_only=True)
 class Aim(Element):
-    """A design that is asked for: parameters by which a formula is least while others hold, over the rest pose, poses
-    along a coordinate or a run; by which an output is a function of a coordinate (function generation) or a body goes
-    through poses (motion generation); or a linkage of which a point follows a curve."""
+    """A design task: find parameters that minimise a formula under constraints, over the reference pose, poses along a
+    coordinate or a run; that make an output a function of a coordinate (function generation) or take a body through
+    poses (motion generation); or find a linkage with a point that follows a curve."""
 
     meaning: ClassVar[str] = (
-        "A design that is asked for: which parameters are varied, what is to be least or which function or poses the "
-        "machine shall have, and what shall hold; or the curve that a point of a linkage shall follow. The panel "
-        "Design searches for it."
+        "A design task: the parameters that are varied, the formula to minimise, or the function or poses that the "
+        "machine must realise, and conditions; or the curve that a point of a linkage must follow. The panel Design "
+        "solves it."
     )
 
     name: str = name()
     kind: str = choice(
-        ASKED, "Parameters by a formula, by a function, by poses of a body, or a linkage for a curve", "parameters"
+        ASKED, "Parameters for a formula, a function or poses of a body; or a linkage for a curve", "parameters"
     )
     vary: tuple[DesignVariable, ...] = parts(DesignVariable, "Parameters that are varied")
-    minimise: str = signal("What is to be least: rms(frame.position.z - 0.3), (mode[1].period - 1)^2 …", optional=True)
-    require: tuple[RequiredRow, ...] = parts(RequiredRow, "What shall hold")
-    over: str = choice(OVER, "The rest pose, poses along a coordinate, or a run", "rest")
+    minimise: str = signal("Formula to minimise: rms(frame.position.z - 0.3), (mode[1].period - 1)^2 …", optional=True)
+    require: tuple[RequiredRow, ...] = parts(RequiredRow, "Conditions to satisfy")
+    over: str = choice(OVER, "Motion that is evaluated: the rest pose, poses along a coordinate, or a run", "rest")
     coordinate: str = signal("Coordinate along which poses are taken", optional=True)
-    duration: Value = scalar("time", 1.0, "Of the run")
-    output: str = signal("What is to be a function of the coordinate: any channel of poses", optional=True)
-    function: tuple[FunctionRow, ...] = parts(FunctionRow, "Values of the output that are wanted")
-    frame: str = reference("frame", "Body or frame that is to go through poses", optional=True)
+    duration: Value = scalar("time", 1.0, "Duration of the run")
+    output: str = signal("Output that must be a function of the coordinate: any channel of poses", optional=True)
+    function: tuple[FunctionRow, ...] = parts(FunctionRow, "Wanted values of the output")
+    frame: str = reference("frame", "Body or frame that must pass through the poses", optional=True)
     plane: str = choice(PLANES, "Plane of the world in which these poses lie", "xz")
-    poses: tuple[PoseRow, ...] = parts(PoseRow, "Poses that are wanted")
+    poses: tuple[PoseRow, ...] = parts(PoseRow, "Wanted poses")
     linkage: str = choice(LINKAGES, "Kind of linkage for a curve", "four_bar")
     curve: tuple[CurveRow, ...] = parts(CurveRow, "Points of the target curve, in order")
-    closed: bool = flag("Whether the last point is followed by the first", True)
-    timed: bool = flag("Whether the points are even in the crank's turn")
-    place: Pose | None = part(Pose, "Where the curve lies: x and z of this frame are its axes; empty: the world")
+    closed: bool = flag("Whether the curve is closed: the first point follows the last", True)
+    timed: bool = flag("Whether the points are evenly spaced in crank angle")
+    place: Pose | None = part(Pose, "Frame whose x and z axes are those of the curve; empty: the world")
     description: str = text("Notes")
 
     @property
@@ -169,14 +177,18 @@ class Aim(Element):
         return f"{self.minimise or 'nothing yet'} by {', '.join(row.parameter for row in self.vary) or 'nothing'}"
 
     def validate(self) -> None:
-        """No parameter is varied twice; a run lasts."""
+        """Raise ModelError if a parameter is varied twice or the run has no duration."""
         where = f"design '{self.name}'"
         for parameter, count in Counter(row.parameter for row in self.vary).items():
             if count > 1:
                 raise ModelError(
-                    f"'{parameter}' has {count} rows.", where=f"{where}, vary", remedy="Give it one pair of bounds."
+                    f"'{parameter}' is varied in {count} rows.",
+                    where=f"{where}, vary",
+                    remedy="Keep one of these rows.",
                 )
         if isinstance(self.duration, float) and not self.duration > 0.0:
             raise ModelError(
-                f"A run of {self.duration:g} s is none.", where=f"{where}, duration", remedy="Give more than 0 s."
+                f"The run has a duration of {self.duration:g} s.",
+                where=f"{where}, duration",
+                remedy="Give more than 0 s.",
             )

@@ -1,4 +1,4 @@
-"""Sub-assemblies: another file as part of this machine, with its own parameter values, as often as wanted.
+"""Sub-assemblies: another file as part of this machine, any number of times, each with its own parameter values.
 
 The elements of sub-assembly `leg1` are called `leg1.knee`, `leg1.thigh` … in the whole machine. Its ground becomes the
 frame `leg1.world`, fixed to `parent`. Its parameters are `leg1.length` …: sliders of their own, unless `settings` give
@@ -37,10 +37,10 @@ BROUGHT = (
     "constraints",
     "drivers",
 )
-"""Collections that a sub-assembly brings (chains and sub-assemblies of its own are expanded before)."""
+"""Collections of elements that a sub-assembly adds (its chains and nested sub-assemblies are expanded before)."""
 
 MAX_ELEMENTS = 100_000
-"""Files that import others twice, which import others twice …, grow without bound otherwise."""
+"""Maximum number of elements; nested imports multiply without bound otherwise."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,15 +49,16 @@ class SubAssembly(Element):
 
     name: str = name()
     file: str = text("File of the machine, beside this one or by a full path", role="file")
-    parent: str = reference("frame", "Body or frame on which its ground is fixed; empty: world", optional=True)
+    parent: str = reference("frame", "Body or frame to which its ground is fixed; empty: world", optional=True)
     pose: Pose = part(Pose, "Pose of its ground in the parent", IDENTITY)
     settings: tuple[Setting, ...] = parts(Setting, "Parameter values")
     description: str = text("Notes")
     content: Model | None = dataclasses.field(default=None, repr=False)
-    """The machine of the file, as it was read (core.files puts it there); not saved."""
+    """The machine read from the file (set by core.files); not saved."""
 
     def validate(self) -> None:
-        """Its name can stand in formulas; settings name parameters of the file, each once."""
+        """Raise ModelError unless the name is usable in formulas, and each setting names a different parameter of the
+        file."""
         where = f"assembly '{self.name}'"
         try:
             readable = parse(self.name) == Name(self.name) and self.name not in CONSTANTS
@@ -65,7 +66,7 @@ class SubAssembly(Element):
             readable = False
         if not readable:
             raise ModelError(
-                "This name cannot stand in a formula.",
+                "This name cannot be used in a formula.",
                 where=f"{where}, name",
                 remedy="Use letters, digits and _ only, perhaps in parts joined by dots.",
             )
@@ -80,18 +81,18 @@ class SubAssembly(Element):
                 )
 
     def setting_dimension(self, name: str) -> str:
-        """What a parameter of the file measures."""
+        """Return the dimension of a parameter of the file."""
         parameters = () if self.content is None else self.content.expanded.parameters
         return next((each.dimension for each in parameters if each.name == name), "none")
 
     @property
     def ground(self) -> str:
-        """Name of the frame that its world becomes."""
+        """Return the name of the frame that replaces the file's world."""
         return f"{self.name}.{WORLD}"
 
     @cached_property
     def brought(self) -> dict[str, tuple[Any, ...]]:
-        """collection → elements as they are called in the whole machine; empty before the file is read.
+        """Return collection → elements with their names in the whole machine; empty before the file is read.
 
         Raises ModelError where the result would be too large.
         """
@@ -110,12 +111,12 @@ class SubAssembly(Element):
             collection: tuple(prefixed(element, prefix, ground) for element in getattr(plain, collection))
             for collection in BROUGHT
         }
-        found["parameters"] = tuple(self._set(found["parameters"]))
+        found["parameters"] = tuple(self._with_settings(found["parameters"]))
         mount = Frame(name=self.ground, parent=self.parent or WORLD, pose=self.pose)
         found["frames"] = (mount, *found["frames"])
         return found
 
-    def _set(self, parameters: tuple[Parameter, ...]) -> Iterator[Parameter]:
+    def _with_settings(self, parameters: tuple[Parameter, ...]) -> Iterator[Parameter]:
         values = {f"{self.name}.{setting.parameter}": setting.value for setting in self.settings}
         for parameter in parameters:
             if parameter.name in values:
@@ -124,5 +125,5 @@ class SubAssembly(Element):
                 yield parameter
 
     def with_setting(self, parameter: str, value: Value) -> SubAssembly:
-        """The sub-assembly with a parameter of its file set to a value."""
+        """Return the sub-assembly with a parameter of its file set to a value."""
         return dataclasses.replace(self, settings=with_setting(self.settings, parameter, value))

@@ -20,11 +20,11 @@ from core.model.fields import (
     text,
     vector,
 )
-from core.model.plain_lists import matrix_of, scalars
+from core.model.plain_lists import are_plain_numbers, matrix_of
 from core.model.shapes import IDENTITY, Pose, Shape
 
 WORLD = "world"
-"""Name of the inertial frame; bodies and frames may not take it."""
+"""Name of the inertial frame, reserved."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,21 +40,22 @@ class Gravity(Element):
 
     @classmethod
     def of_list(cls, items: tuple[Any, ...]) -> Gravity | None:
-        """A uniform acceleration."""
-        return cls(acceleration=items) if len(items) == 3 and scalars(items) else None
+        """Return a uniform acceleration for three numbers; None for any other list."""
+        return cls(acceleration=items) if len(items) == 3 and are_plain_numbers(items) else None
 
 
 PLAIN_LINE = "line"
-"""What a figure is called that is a plain line."""
+"""Name of the figure that is a plain line."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Figures(Element):
-    """How joints and links without shapes of their own are drawn: empty as this program draws them, `line` as plain
-    lines, else a file (STL, OBJ, glTF, or Line, Polygon and Point lists).
+    """Drawing style of joints and links without shapes of their own: if empty, the program's own; `line` for plain
+    lines; else a file (STL, OBJ, glTF, or Line, Polygon and Point lists).
 
     A revolute shape turns with its joint about z, a prismatic one moves along z with its joint; a link's is one unit
-    long in x, or in z, and is stretched to the length of the link along x, or its offset along z."""
+    long in x, or in z, and is stretched to the length of the link along x, or its offset along z.
+    """
 
     revolute: str = text("Shape of revolute joints, z along the axis", role="file")
     prismatic: str = text("Shape of prismatic joints, z along the axis", role="file")
@@ -63,19 +64,19 @@ class Figures(Element):
 
 @dataclass(frozen=True, kw_only=True)
 class World(Element):
-    """What surrounds the machine, and how what has no shape is drawn. As the ground it carries frames."""
+    """Surroundings of the machine: gravity, and how elements without shapes are drawn. The world is the ground, and
+    frames may be attached to it."""
 
     name: ClassVar[str] = WORLD
     gravity: Gravity = part(Gravity, "Gravity field", Gravity())
-    limits: str = choice(
-        ("act", "ideal"), "Whether limits of joints act in runs, or joints move as if they had none", "act"
-    )
+    limits: str = choice(("act", "ideal"), "Whether joint limits act in runs, or are ignored", "act")
     figures: Figures = part(Figures, "Shapes of joints and links", Figures())
 
 
 @dataclass(frozen=True, kw_only=True)
 class Inertia(Element):
-    """Tensor about the centre of mass in the body's axes, kg·m²; products with the minus sign: ixy = −∫xy dm."""
+    """Inertia tensor about the centre of mass in the body's axes, kg·m²; products with the minus sign: ixy = −∫xy
+    dm."""
 
     ixx: Value = scalar("inertia", 0.0, "Moment about x")
     iyy: Value = scalar("inertia", 0.0, "Moment about y")
@@ -84,19 +85,19 @@ class Inertia(Element):
     ixz: Value = scalar("inertia", 0.0, "−∫xz dm")
     iyz: Value = scalar("inertia", 0.0, "−∫yz dm")
     forms: ClassVar[str] = (
-        "three moments [ixx, iyy, izz], or a symmetric matrix 3×3 (six numbers do not say their order: name them)"
+        "three moments [ixx, iyy, izz], or a symmetric matrix 3×3 (the order of six numbers is ambiguous: name them)"
     )
 
     @classmethod
     def of_list(cls, items: tuple[Any, ...]) -> Inertia | None:
-        """Three moments, or a symmetric matrix."""
-        if len(items) == 3 and scalars(items):
+        """Return the tensor for three moments or a symmetric matrix; None for any other list."""
+        if len(items) == 3 and are_plain_numbers(items):
             return cls(ixx=items[0], iyy=items[1], izz=items[2])
         if (rows := matrix_of(items, 3)) is None:
             return None
         (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = (map(coerce_value, row) for row in rows)
         if (xy, xz, yz) != (yx, zx, zy):
-            raise ModelError("The matrix of an inertia is symmetric; this is not.", remedy="Correct its products.")
+            raise ModelError("The inertia matrix is not symmetric.", remedy="Correct the products of inertia.")
         return cls(ixx=xx, iyy=yy, izz=zz, ixy=xy, ixz=xz, iyz=yz)
 
 
@@ -111,9 +112,9 @@ class Body(Element):
     mass: Value = scalar("mass", 0.0, "Mass")
     center_of_mass: Vector = vector("length", help="Centre of mass in the body's frame")
     inertia: Inertia = part(Inertia, "Inertia about the centre of mass", NO_INERTIA)
-    density: Value | None = scalar("density", None, "Density: mass properties then follow from the shapes")
+    density: Value | None = scalar("density", None, "Density, from which mass properties are computed by the shapes")
     shapes: tuple[Shape, ...] = parts(Shape, "Shapes")
-    reference: Pose | None = part(Pose, "Pose in the world in the reference pose, for joints that are given there")
+    reference: Pose | None = part(Pose, "World pose in the reference configuration, for joints given in world axes")
     description: str = text("Notes")
 
 

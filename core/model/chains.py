@@ -1,4 +1,4 @@
-"""Denavit–Hartenberg chains: a first-class way of saying a robot, kept with its symbols.
+"""Denavit–Hartenberg chains: a robot described by a DH table, kept with its symbols.
 
 Standard (distal) convention:  A_i = Rot_z(θ_i) Trans_z(d_i) Trans_x(a_i) Rot_x(α_i), joint i about z_{i−1}.
 Modified (Craig) convention:   A_i = Trans_x(a_{i}) Rot_x(α_{i}) Rot_z(θ_i) Trans_z(d_i) with a_{i}, α_{i} the row's
@@ -21,8 +21,8 @@ from core.model.shapes import IDENTITY, Pose, Shape
 
 @dataclass(frozen=True, kw_only=True)
 class DHRow(Element):
-    """One joint of a chain. The entry of the joint's own variable (theta of a revolute, d of a prismatic
-    joint) is the constant added to the joint coordinate; `variable` is the coordinate's symbol."""
+    """One joint of a chain. The entry of the joint variable (theta of a revolute, d of a prismatic joint) is the
+    constant added to the joint coordinate; `variable` is the coordinate's symbol."""
 
     kind: str = choice(("revolute", "prismatic"), "Kind of joint", "revolute")
     a: Value = scalar("length", 0.0, "Link length")
@@ -41,7 +41,7 @@ class DHRow(Element):
     shapes: tuple[Shape, ...] = parts(Shape, "Shapes of the link, in its frame")
 
     def along(self, model: Any, index: int | None) -> str:
-        """What its coordinate measures."""
+        """Return the dimension of the row's coordinate."""
         return "angle" if self.kind == "revolute" else "length"
 
 
@@ -56,21 +56,22 @@ class DHChain(Element):
     base: Pose = part(Pose, "Pose of frame 0 in the parent", IDENTITY)
     tool: Pose = part(Pose, "Pose of frame tool in frame N", IDENTITY)
     base_shapes: tuple[Shape, ...] = parts(Shape, "Shapes of the base")
-    prefix: str = text("Put before the names base, link1, joint1, tool (for several chains in a model)")
+    prefix: str = text("Prefix of the names base, link1, joint1, tool (for several chains in a model)")
     description: str = text("Notes")
 
     @property
     def bodies(self) -> tuple[str, ...]:
-        """Names of its bodies, base first; frame i of the table is that of body i."""
+        """Return the names of the chain's bodies, base first; frame i of the table belongs to body i."""
         return (f"{self.prefix}base", *(f"{self.prefix}link{i}" for i in range(1, len(self.rows) + 1)))
 
     def variables(self) -> tuple[str, ...]:
-        """The symbols of the joint coordinates, row by row."""
+        """Return the symbols of the joint coordinates, row by row."""
         return tuple(row.variable or f"q{i}" for i, row in enumerate(self.rows, 1))
 
 
 def expand(chain: DHChain) -> tuple[tuple[Body, ...], tuple[Joint, ...], tuple[Frame, ...]]:
-    """Bodies `base`, `link1` …, joints `base_joint` (fixed), `joint1` … and frame `tool` of a chain.
+    """Return the elements of a chain: bodies `base`, `link1` …, joints `base_joint` (fixed), `joint1` … and frame
+    `tool`.
 
     Link i's frame is frame i of the convention.
     """
@@ -84,7 +85,7 @@ def expand(chain: DHChain) -> tuple[tuple[Body, ...], tuple[Joint, ...], tuple[F
         bodies.append(
             Body(name=link, mass=row.mass, center_of_mass=row.center_of_mass, inertia=row.inertia, shapes=row.shapes)
         )
-        a, b = _joint_frames(chain.convention, row)
+        a, b = _frames_of_row(chain.convention, row)
         joints.append(
             Joint(
                 name=f"{p}joint{i}",
@@ -104,8 +105,8 @@ def expand(chain: DHChain) -> tuple[tuple[Body, ...], tuple[Joint, ...], tuple[F
     return tuple(bodies), tuple(joints), (tool,)
 
 
-def _joint_frames(convention: str, row: DHRow) -> tuple[Pose, Pose]:
-    """Frame a in link i−1 and frame b in link i, so that X_a · joint(q) · X_b⁻¹ = A_i(q)."""
+def _frames_of_row(convention: str, row: DHRow) -> tuple[Pose, Pose]:
+    """Return frame a in link i−1 and frame b in link i, so that X_a · joint(q) · X_b⁻¹ = A_i(q)."""
     if convention == "standard":
         # A = [Rot_z(θ₀) Trans_z(d₀)] · joint(q) · [Trans_x(a) Rot_x(α)], and X_b = (Trans_x(a) Rot_x(α))⁻¹
         a = Pose(position=(0.0, 0.0, row.d), rotation=(0.0, 0.0, row.theta))
@@ -118,7 +119,7 @@ def _joint_frames(convention: str, row: DHRow) -> tuple[Pose, Pose]:
 
 
 def negative(value: Value) -> Value:
-    """−value, for a number or an expression."""
+    """Return −value, for a number or an expression."""
     if isinstance(value, str):
         node = parse(value)
         return text_of(node.operand if isinstance(node, Negative) else Negative(node))
@@ -126,18 +127,18 @@ def negative(value: Value) -> Value:
 
 
 def split_offset(text: str, variable: str) -> Value | None:
-    """The constant of an entry "variable + constant"; None when the entry is not of that form.
+    """Return the constant of an entry "variable + constant"; None if the entry is not of that form.
 
     Used by readers whose files write the joint variable into the table (`theta1 = q1 + Pi/2`).
     """
-    offset = _without(parse(text), variable)
+    offset = _without_variable(parse(text), variable)
     if offset is None:
         return None
     return offset.value if isinstance(offset, Number) and not offset.unit else text_of(offset)
 
 
-def _without(node: Node, variable: str) -> Node | None:
-    """node − variable if the variable stands in the sum exactly once with coefficient one."""
+def _without_variable(node: Node, variable: str) -> Node | None:
+    """Return node − variable if the variable occurs in the sum exactly once, with coefficient one; None otherwise."""
     if node == Name(variable):
         return Number(0.0)
     if not isinstance(node, Binary) or node.operator not in "+-":
@@ -145,7 +146,7 @@ def _without(node: Node, variable: str) -> Node | None:
     holder, other = (node.left, node.right) if variable in names(node.left) else (node.right, node.left)
     if variable in names(other) or (holder is node.right and node.operator == "-"):
         return None
-    rest = _without(holder, variable)
+    rest = _without_variable(holder, variable)
     if rest is None:
         return None
     if rest == Number(0.0):

@@ -1,5 +1,6 @@
-"""New forces, sensors, constraints and drivers between things that were pointed at, with defaults that fit the machine
-as it stands: springs are slack and rods as long as the distance, held sensors and drivers begin where they are."""
+"""New forces, sensors, constraints and drivers between selected elements, with defaults that fit the machine's current
+pose: springs are relaxed, rods have the current length, constrained sensors and drivers begin at their current value.
+"""
 
 from __future__ import annotations
 
@@ -21,54 +22,56 @@ from core.model.sensors import SENSOR_KINDS, Sensor
 
 GRAVITY = 9.81
 SAG = 0.1
-"""Share of its length by which a new spring gives way under the machine's weight."""
+"""Deflection of a new spring under the machine's weight, as a fraction of its length."""
 DAMPING_RATIO = 0.2
 ARM = 0.1
-"""Lever in m on which a new spring in a turning joint carries the machine's weight."""
+"""Lever arm in m at which a new torsion spring carries the machine's weight."""
 STROKE = 0.05
-"""Travel in m under the machine's weight of a new spring in a sliding joint, and amplitude of a new drive."""
+"""Deflection in m of a new spring in a sliding joint under the machine's weight, and amplitude of a new driver."""
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What defaults are made from: distance of the two points (m), mass of the machine (kg), present value of a joint's
-    coordinates or of the sensor (SI)."""
+    """Data from which defaults are derived: distance of the two points (m), mass of the machine (kg), current
+    coordinates of the joint or value of the sensor (SI)."""
 
     distance: float = 0.0
     mass: float = 1.0
     values: tuple[float, ...] = ()
 
     def stiffness(self) -> float:
-        """Spring rate in N/m at which a spring of this length gives way by `SAG` of it under the machine's weight."""
+        """Return the spring rate in N/m at which a spring of this length deflects by `SAG` of its length under the
+        machine's weight."""
         return rounded(self.mass * GRAVITY / (SAG * (self.distance or 1.0)))
 
     def damping(self, stiffness: float) -> float:
-        """Damper rate of `DAMPING_RATIO` of the critical one, 2 √(k m)."""
+        """Return the damping rate for `DAMPING_RATIO` times the critical damping 2 √(k m)."""
         return rounded(2.0 * DAMPING_RATIO * math.sqrt(stiffness * self.mass))
 
 
 def rounded(value: float) -> float:
-    """The number with one significant digit; 1 for what is not positive and finite."""
+    """Return the number with one significant digit; 1 if it is not positive and finite."""
     return float(f"{value:.0e}") if value > 0.0 and math.isfinite(value) else 1.0
 
 
-def _end(name: str) -> str:
+def _end_name(name: str) -> str:
     return "" if name == WORLD else name
 
 
-def _ends(a: str, b: str) -> tuple[str, str]:
-    """First and second end; the ground always comes first."""
+def _ground_first(a: str, b: str) -> tuple[str, str]:
+    """Return the first and second end; the ground always comes first."""
     if a == b:
-        raise ModelError("Both ends are the same.", remedy="Point at two different bodies, frames or junctions.")
-    return (_end(b), a) if b == WORLD else (_end(a), b)
+        raise ModelError("Both ends are the same.", remedy="Select two different bodies, frames or junctions.")
+    return (_end_name(b), a) if b == WORLD else (_end_name(a), b)
 
 
 # ------------------------------------------------------------------------------- forces
 
 
 def line_force(model: Model, kind: str, a: str, b: str, about: Surroundings) -> Force:
-    """A spring, damper, spring_damper, series or line_force (10 N) between two points, slack as it stands."""
-    a, b = _ends(a, b)
+    """Return a spring, damper, spring_damper, series or line_force (10 N) between two points, relaxed in the current
+    pose."""
+    a, b = _ground_first(a, b)
     k = about.stiffness()
     fields: dict[str, Any] = {} if kind in ("damper", "line_force") else {"rest": without_noise(about.distance)}
     if kind in ("spring", "spring_damper", "series"):
@@ -84,19 +87,19 @@ def line_force(model: Model, kind: str, a: str, b: str, about: Surroundings) -> 
 def wrench(model: Model, what: str, b: str) -> Force:
     """A constant force (10 N upward) or torque (1 N·m about z) on a body or frame."""
     if b == WORLD:
-        raise ModelError("The ground cannot be pushed.", remedy="Point at a body or frame.")
+        raise ModelError("A force on the ground has no effect.", remedy="Select a body or frame.")
     value = {"force": (0.0, 0.0, 10.0)} if what == "force" else {"torque": (0.0, 0.0, 1.0)}
     return Force(name=unused_name(model, "forces", f"{what}1"), kind="wrench", b=b, **value)  # type: ignore[arg-type]
 
 
 def joint_spring(model: Model, joint: str, about: Surroundings) -> Force:
-    """A spring and damper in a joint, slack as it stands."""
+    """Return a spring and damper in a joint, relaxed in the current pose."""
     found = model.joint(joint)
     if not found.info.coordinates or found.info.nq != found.info.nv:
         raise ModelError(
             f"A {found.kind} joint has no coordinate for a spring.",
             where=f"joint '{joint}'",
-            remedy="Choose a turning or sliding joint, or add a spring between two points.",
+            remedy="Choose a revolute or prismatic joint, or add a spring between two points.",
         )
     turns = found.info.coordinate_dimensions[0] == "angle"
     k = rounded(about.mass * GRAVITY * ARM if turns else about.mass * GRAVITY / STROKE)
@@ -114,9 +117,9 @@ def joint_spring(model: Model, joint: str, about: Surroundings) -> Force:
 
 
 def junction(model: Model, names: Sequence[str], places: Sequence[Sequence[float]], about: Surroundings) -> Model:
-    """The model with a junction in the middle of several points and a spring from each of them to it."""
+    """Return the model with a junction at the mean of several points, and a spring from each point to the junction."""
     if len(set(names)) < 2:
-        raise ModelError("A junction joins at least two points.", remedy="Point at two different ones.")
+        raise ModelError("A junction joins at least two points.", remedy="Select two different points.")
     middle = vector_without_noise(sum(place[i] for place in places) / len(places) for i in range(3))
     point = unused_name(model, "junctions", "junction1")
     model = add(model, Junction(name=point, guess=middle))
@@ -131,15 +134,15 @@ def junction(model: Model, names: Sequence[str], places: Sequence[Sequence[float
 
 
 def sensor(model: Model, kind: str, names: Sequence[str]) -> Sensor:
-    """A sensor of a kind between two frames, at one, or at a joint."""
+    """Return a sensor of a kind between two frames, at one frame, or at a joint."""
     name = unused_name(model, "sensors", f"{kind}1")
     if "joint" in SENSOR_KINDS[kind].uses:
         return Sensor(name=name, kind=kind, joint=names[0])
     if len(names) == 1:
         if names[0] == WORLD:
-            raise ModelError("The ground does not move.", remedy="Point at a body or frame.")
+            raise ModelError("The ground does not move.", remedy="Select a body or frame.")
         return Sensor(name=name, kind=kind, b=names[0])
-    a, b = _ends(*names)
+    a, b = _ground_first(*names)
     return Sensor(name=name, kind=kind, a=a, b=b)
 
 
@@ -147,27 +150,27 @@ def sensor(model: Model, kind: str, names: Sequence[str]) -> Sensor:
 
 
 def hold(model: Model, sensor: str, about: Surroundings) -> Constraint:
-    """Holds a sensor where it is."""
+    """Return a constraint that keeps a sensor at its current value."""
     value = without_noise(about.values[0]) if len(about.values) == 1 else 0.0
     return Constraint(name=unused_name(model, "constraints", "hold1"), kind="hold", sensor=sensor, value=value)
 
 
 def rod(model: Model, kind: str, a: str, b: str, about: Surroundings) -> Constraint:
-    """A rod as long as the distance of two points."""
+    """Return a rod between two points, as long as their current distance."""
     if not about.distance > 1e-9:
         raise ModelError(
-            "The two points lie at the same place: a rod has a length.",
+            "The two points coincide: a rod between them has no length.",
             remedy="Join them by a spherical joint instead.",
         )
-    a, b = _ends(a, b)
+    a, b = _ground_first(a, b)
     return Constraint(
         name=unused_name(model, "constraints", "rod1"), kind=kind, a=a, b=b, length=without_noise(about.distance)
     )
 
 
 def gear(model: Model, leader: str, joint: str, about: Surroundings) -> Constraint:
-    """Lets a joint follow another as outer gears of equal size do, in the position in which they are."""
-    _may_be_coupled(model, leader, joint, "A joint cannot follow itself.")
+    """Return a gear that couples two joints like external gears of equal size, at their current angles."""
+    _require_couplable(model, leader, joint, "A joint cannot follow itself.")
     first, second = about.values if len(about.values) == 2 else (0.0, 0.0)
     return Constraint(
         name=unused_name(model, "constraints", "gear1"),
@@ -179,10 +182,11 @@ def gear(model: Model, leader: str, joint: str, about: Surroundings) -> Constrai
     )
 
 
-def _may_be_coupled(model: Model, leader: str, joint: str, same: str) -> None:
-    """Raises ModelError unless these are two joints with one coordinate each; same : what is wrong with one joint."""
+def _require_couplable(model: Model, leader: str, joint: str, same: str) -> None:
+    """Raise ModelError unless the names are those of two different joints with one coordinate each. same : message for
+    one joint named twice"""
     if leader == joint:
-        raise ModelError(same, remedy="Point at two different joints.")
+        raise ModelError(same, remedy="Select two different joints.")
     for name in (leader, joint):
         if model.joint(name).info.nq != 1:
             raise ModelError(
@@ -193,8 +197,9 @@ def _may_be_coupled(model: Model, leader: str, joint: str, same: str) -> None:
 
 
 def clutch(model: Model, leader: str, joint: str, about: Surroundings) -> Force:
-    """Dry friction between two joints, of the torque (or force) that carries a tenth of the machine's weight."""
-    _may_be_coupled(model, leader, joint, "Both sides are one and the same joint.")
+    """Return a clutch (dry friction between two joints) whose torque or force carries a tenth of the machine's
+    weight."""
+    _require_couplable(model, leader, joint, "Both sides are the same joint.")
     return Force(
         name=unused_name(model, "forces", "clutch1"),
         kind="clutch",
@@ -205,16 +210,17 @@ def clutch(model: Model, leader: str, joint: str, about: Surroundings) -> Force:
 
 
 def driver(model: Model, joint: str, about: Surroundings) -> Driver:
-    """Moves the first coordinate of a joint from where it is: a turning one by 1 rad/s, a sliding one to and fro."""
+    """Return a driver of a joint's first coordinate from its current value: a rotation at 1 rad/s, or a reciprocating
+    translation."""
     found = model.joint(joint)
     if not found.info.coordinates or found.info.nq != found.info.nv:
         raise ModelError(
             f"A {found.kind} joint has no single coordinate to be driven.",
             where=f"joint '{joint}'",
-            remedy="Drive a sensor, or use a turning or sliding joint.",
+            remedy="Drive a sensor, or use a revolute or prismatic joint.",
         )
     turns = found.info.coordinate_dimensions[0] == "angle"
-    start = _written(about.values[0], turns) if about.values and abs(about.values[0]) > 1e-9 else ""
+    start = _number_text(about.values[0], turns) if about.values and abs(about.values[0]) > 1e-9 else ""
     motion = "t" if turns else f"{STROKE:g}*sin(2*pi*t)"
     coordinate = found.info.coordinates[0] if found.info.nq > 1 else ""
     return Driver(
@@ -225,8 +231,8 @@ def driver(model: Model, joint: str, about: Surroundings) -> Driver:
     )
 
 
-def _written(value: float, angle: bool) -> str:
-    """A measured number in a formula; angles in degrees where that is the shorter way."""
+def _number_text(value: float, angle: bool) -> str:
+    """Return a measured number as text for a formula; angles in degrees if that is shorter."""
     degrees = f"{math.degrees(value):.6g}"
     if angle and abs(math.radians(float(degrees)) - value) < 1e-9:
         return f"{degrees} deg"
@@ -234,36 +240,36 @@ def _written(value: float, angle: bool) -> str:
 
 
 def name_of_file(path: str) -> str:
-    """A name for the machine of a file, after the file: letters, digits and _ alone."""
+    """Return a name for the machine in a file, made from the file name: letters, digits and _ only."""
     stem = path.replace("\\", "/").rpartition("/")[2].partition(".")[0]
     name = "".join(c if c.isascii() and c.isalnum() else "_" for c in stem).strip("_")
     return name if name and not name[0].isdigit() else f"part_{name}".rstrip("_")
 
 
 def joined(model: Model, joint: Joint) -> Model:
-    """The model with a joint; a free joint that gave one of its bodies a place until now goes: the body is held."""
+    """Return the model with a joint added; a free joint that only placed one of its bodies is removed."""
     carried = {model.carrier(each.child).name: each for each in model.expanded.joints}
     sides = model.carrier(joint.child).name, model.carrier(joint.parent).name
     new = add(model, joint)
     for side, other in (sides, sides[::-1]):
         carrier = carried.get(side)
-        holders = _holders(model, other, carried)
+        holders = _body_and_parents(model, other, carried)
         held = side not in holders and (side == sides[0] or holders[-1] == WORLD)
-        if carrier is not None and held and _only_places(model, carrier):
+        if carrier is not None and held and _only_places_body(model, carrier):
             return remove(new, "joints", carrier.name)
     return new
 
 
-def _only_places(model: Model, joint: Joint) -> bool:
-    """Whether a joint of the document itself does no more than give a free body its place."""
+def _only_places_body(model: Model, joint: Joint) -> bool:
+    """Return True if a joint of the document is a free joint that does nothing but place a body."""
     if joint.kind != Free.name:
         return False
     plain = Joint(name=joint.name, kind=Free.name, parent=WORLD, child=joint.child, rest=joint.rest)
     return joint == plain and joint in model.joints and not dependents(model, "joints", joint.name)
 
 
-def _holders(model: Model, body: str, carried: Mapping[str, Joint]) -> list[str]:
-    """A body, the one that carries it, and so on."""
+def _body_and_parents(model: Model, body: str, carried: Mapping[str, Joint]) -> list[str]:
+    """Return a body, its parent body, and so on to the root."""
     found = [body]
     while found[-1] in carried and (next_ := model.carrier(carried[found[-1]].parent).name) not in found:
         found.append(next_)

@@ -1,4 +1,5 @@
-"""Constraints beyond joints: held measurements and coupled joints; and drivers, which move either by time."""
+"""Constraints beyond joints: measurements held constant and coupled joints; and drivers, which prescribe either as a
+function of time."""
 
 from __future__ import annotations
 
@@ -30,16 +31,16 @@ from core.model.sensors import Sensor
 
 
 class ConstraintKind(NamedTuple):
-    """What the document says of a kind of constraint; its mechanics are in `core.elements.constraints`."""
+    """Document fields used by a kind of constraint; its mechanics are in `core.elements.constraints`."""
 
     name: str
     title: str
     uses: tuple[str, ...]
-    """Which fields matter."""
+    """Fields that the kind uses."""
     needs: tuple[str, ...]
     """References that must be given."""
     numbers: tuple[Quantity, ...] = ()
-    """What `settings` may set."""
+    """Numbers that `settings` may set."""
 
 
 _KINDS = (
@@ -50,8 +51,8 @@ _KINDS = (
 )
 
 CONSTRAINT_KINDS: dict[str, ConstraintKind] = {kind.name: kind for kind in _KINDS}
-"""What the document says of each kind; `core.elements.constraints.CONSTRAINTS` adds what a kind from outside says of
-itself. A rod is massless and holds the distance of two origins: one constraint."""
+"""Document fields used by each kind; `core.elements.constraints.CONSTRAINTS` adds those of user-defined kinds. A rod is
+massless and fixes the distance of two origins: one constraint."""
 
 UNKNOWN_CONSTRAINT = ConstraintKind(
     "",
@@ -59,17 +60,18 @@ UNKNOWN_CONSTRAINT = ConstraintKind(
     ("sensor", "value", "joint", "leader", "ratio", "offset", "a", "b", "length", "axis", "settings"),
     (),
 )
-"""Stands in for a kind that nobody here knows."""
+"""Substitute for a kind that is not installed."""
 
 MOTIONS = ("position", "velocity", "acceleration")
 
 MOST_PLACES = 60
-"""Largest denominator of a ratio for which gears between two measured angles are followed over turns."""
+"""Largest denominator of a ratio for which gears between two measured angles are tracked over several turns."""
 
 
 def meshing(ratio: float) -> int:
-    """In how many places two wheels mesh, both of whose angles are known up to whole turns only: the denominator of
-    the ratio; 0 if it is no quotient of small whole numbers, so that turns cannot be told from the angles."""
+    """Return the number of positions in which two wheels can mesh when both angles are known only up to whole turns:
+    the denominator of the ratio; 0 if the ratio is no quotient of small integers, so that the turns cannot be inferred.
+    """
     fraction = Fraction(ratio).limit_denominator(MOST_PLACES)
     return fraction.denominator if abs(float(fraction) - ratio) <= 1e-9 * max(1.0, abs(ratio)) else 0
 
@@ -99,28 +101,28 @@ class Constraint(Element):
     description: str = text("Notes")
 
     def along(self, model: Any, index: int | None) -> str:
-        """What is held measures: a sensor (or a component of it), a coordinate, a length."""
+        """Return the dimension of the constrained value: a sensor (or a component of it), a coordinate, or a length."""
         if "sensor" in self.info.uses:
             return of_sensor(model, self.sensor, index)
         return of_joint(model, self.joint) if "joint" in self.info.uses else "length"
 
     def setting_dimension(self, name: str) -> str:
-        """What a number measures that the kind declares."""
+        """Return the dimension of a number declared by the kind."""
         return dimension_in(self.info.numbers, name)
 
     @property
     def info(self) -> ConstraintKind:
-        """The facts of this kind."""
+        """Return the declaration of this kind."""
         return CONSTRAINT_KINDS.get(self.kind, UNKNOWN_CONSTRAINT)
 
     @property
     def joints(self) -> tuple[str, ...]:
-        """The joints that it couples."""
+        """Return the names of the coupled joints."""
         named = (getattr(self, field) for field in ("joint", "leader") if field in self.info.uses)
         return tuple(name for name in named if name)
 
     def between(self, sensors: Iterable[Sensor]) -> list[tuple[str, str]]:
-        """The pairs of frames between which it holds: its own ends, or those that its sensor measures."""
+        """Return the pairs of frames that the constraint connects: its own ends, or those of its sensor."""
         if "b" in self.info.uses:
             return [(self.a, self.b)]
         known, pairs = {sensor.name: sensor for sensor in sensors}, []
@@ -131,7 +133,7 @@ class Constraint(Element):
         return pairs
 
     def validate(self) -> None:
-        """What the kind needs is there."""
+        """Raise ModelError if a reference required by the kind is missing."""
         each_once(self.settings, f"constraint '{self.name}'")
         if self.info is UNKNOWN_CONSTRAINT:
             return
@@ -149,7 +151,7 @@ class Constraint(Element):
 _GIVEN = {"position": along, "velocity": rate_of(along), "acceleration": rate_of(rate_of(along))}
 
 
-def _given(owners: tuple[Any, ...], model: Any, index: int | None) -> str:
+def _given_dimension(owners: tuple[Any, ...], model: Any, index: int | None) -> str:
     return _GIVEN[owners[-1].motion](owners, model, index)
 
 
@@ -165,20 +167,22 @@ class Driver(Element):
     joint: str = reference("joint", "Joint that is moved", optional=True)
     coordinate: str = text("Coordinate of a joint that has several: x, angle, 1 …")
     sensor: str = reference("sensor", "Sensor that is moved", optional=True)
-    motion: str = choice(MOTIONS, "What the function gives", "position")
-    function: Value | None = formula(help="Formula in t and the parameters", states=False, by=_given)
+    motion: str = choice(MOTIONS, "Quantity given by the function", "position")
+    function: Value | None = formula(help="Formula in t and the parameters", states=False, by=_given_dimension)
     times: tuple[Value, ...] = vector("time", (), "Times of a table", sizes=(), labels=())
-    values: tuple[Value, ...] = vector(default=(), help="Values of the table (SI)", sizes=(), labels=(), by=_given)
+    values: tuple[Value, ...] = vector(
+        default=(), help="Values of the table (SI)", sizes=(), labels=(), by=_given_dimension
+    )
     file: str = text("File of a recorded signal (CSV or SIMNON)", role="file")
-    column: str = text("Column of the file; empty: the one of the joint's or sensor's name")
+    column: str = text("Column of the file; empty: the one with the name of the joint or sensor")
     description: str = text("Notes")
 
     def along(self, model: Any, index: int | None) -> str:
-        """What is moved measures: a sensor (or a component of it), or a coordinate."""
+        """Return the dimension of the driven value: a sensor (or a component of it), or a coordinate."""
         return of_sensor(model, self.sensor, index) if self.sensor else of_joint(model, self.joint, self.coordinate)
 
     def validate(self) -> None:
-        """Exactly one thing is moved, by exactly one function."""
+        """Raise ModelError unless exactly one target is driven by exactly one function."""
         where = f"driver '{self.name}'"
         if bool(self.joint) == bool(self.sensor):
             raise ModelError(
@@ -200,7 +204,7 @@ class Driver(Element):
         numbers = [time for time in self.times if isinstance(time, float)]
         if any(b <= a for a, b in itertools.pairwise(numbers)):
             raise ModelError(
-                "The times of the table do not grow.",
+                "The times of the table are not increasing.",
                 where=f"{where}, times",
-                remedy="Sort them and remove repeated ones.",
+                remedy="Sort them and remove duplicates.",
             )

@@ -1,4 +1,5 @@
-"""What number fields measure: rules for those whose dimension depends on other fields, and the one reader of all.
+"""Physical dimensions of number fields: rules for those that depend on other fields, and the function that evaluates
+them.
 
 A field says its dimension where it is declared: `scalar("length")`, or by a rule, `scalar(by=along)`,
 `scalar(by=rate_of(along))`. Elements that act along something have `along(model, index) -> str`, the dimension of the
@@ -13,7 +14,7 @@ from typing import Any
 from core.model.fields import Element, Field, PartsKind, Rule, ScalarKind, VectorKind, fields_of
 
 Owners = tuple[Any, ...]
-"""Elements, each inside the one before; the last has the field."""
+"""Nested elements, outermost first; the last one has the field."""
 
 RATES = {
     "angle": "angular_velocity",
@@ -30,65 +31,66 @@ _DUALS = {
 
 
 def rate(dimension: str) -> str:
-    """What the rate of a quantity measures; "none" where that has no name."""
+    """Return the dimension of a quantity's time derivative; "none" if that has no name."""
     return RATES.get(dimension, "none")
 
 
 def dual(dimension: str) -> str:
-    """What the force measures that acts along an angle or a length."""
+    """Return the dimension of the force along an angle or a length."""
     return _DUALS["force"].get(dimension, "none")
 
 
 def along(owners: Owners, model: Any, index: int | None) -> str:
-    """The rule of what is a coordinate, or a value of that along which the innermost owner acts that acts at all."""
+    """Return the dimension of the coordinate or value along which the innermost acting element acts; "none" if there is
+    none."""
     acting = next((owner for owner in reversed(owners) if hasattr(owner, "along")), None)
     return "none" if acting is None else str(acting.along(model, index))
 
 
-def _mapped(rule: Rule, table: Mapping[str, str]) -> Rule:
+def _mapped_rule(rule: Rule, table: Mapping[str, str]) -> Rule:
     return lambda owners, model, index: table.get(rule(owners, model, index), "none")
 
 
 def rate_of(rule: Rule) -> Rule:
-    """The rule of its rate."""
-    return _mapped(rule, RATES)
+    """Return the rule for the dimension of the time derivative."""
+    return _mapped_rule(rule, RATES)
 
 
 def force_of(rule: Rule) -> Rule:
-    """The rule of the force along it."""
-    return _mapped(rule, _DUALS["force"])
+    """Return the rule for the dimension of the conjugate force."""
+    return _mapped_rule(rule, _DUALS["force"])
 
 
 def stiffness_of(rule: Rule) -> Rule:
-    """The rule of a force per value."""
-    return _mapped(rule, _DUALS["stiffness"])
+    """Return the rule for the dimension of force per value."""
+    return _mapped_rule(rule, _DUALS["stiffness"])
 
 
 def damping_of(rule: Rule) -> Rule:
-    """The rule of a force per rate."""
-    return _mapped(rule, _DUALS["damping"])
+    """Return the rule for the dimension of force per rate."""
+    return _mapped_rule(rule, _DUALS["damping"])
 
 
 def inertia_of(rule: Rule) -> Rule:
-    """The rule of a force per second rate."""
-    return _mapped(rule, _DUALS["inertia"])
+    """Return the rule for the dimension of force per second derivative."""
+    return _mapped_rule(rule, _DUALS["inertia"])
 
 
-def common(dimensions: Iterable[str]) -> str:
-    """The dimension that all share; "none" when they differ."""
+def common_dimension(dimensions: Iterable[str]) -> str:
+    """Return the dimension that all share; "none" if they differ."""
     found = set(dimensions)
     return found.pop() if len(found) == 1 else "none"
 
 
 def one_of(dimensions: tuple[str, ...], index: int | None) -> str:
-    """The dimension of one of several numbers, of all for None."""
+    """Return the dimension at an index; for None, the common dimension of all."""
     if index is None:
-        return common(dimensions)
+        return common_dimension(dimensions)
     return dimensions[index] if index < len(dimensions) else "none"
 
 
 def of_joint(model: Any, name: str, coordinate: str = "") -> str:
-    """What a coordinate of a joint measures, found by its suffix."""
+    """Return the dimension of a joint's coordinate, given by its suffix."""
     joint = next((each for each in model.expanded.joints if each.name == name), None)
     if joint is None:
         return "none"
@@ -97,7 +99,7 @@ def of_joint(model: Any, name: str, coordinate: str = "") -> str:
 
 
 def of_sensor(model: Any, name: str, index: int | None = None) -> str:
-    """What a sensor measures, or one of its components."""
+    """Return the dimension of a sensor, or of one of its components."""
     sensor = next((each for each in model.expanded.sensors if each.name == name), None)
     return "none" if sensor is None else str(sensor.along(model, index))
 
@@ -106,12 +108,12 @@ def of_sensor(model: Any, name: str, index: int | None = None) -> str:
 
 
 def field_of(element: type, name: str) -> Field:
-    """The field of this name of an element type."""
+    """Return the field with this name of an element type."""
     return next(field for field in fields_of(element) if field.name == name)
 
 
 def dimension_of(model: Any, owners: Owners, field: Field, index: int | None = None) -> str:
-    """What a number field of the last owner measures.
+    """Return the dimension of a number field of the last owner.
 
     index : which number of a vector, or which of several parts the last owner is; None: all of them, or the only one
     """
@@ -122,8 +124,8 @@ def dimension_of(model: Any, owners: Owners, field: Field, index: int | None = N
 
 
 def owned(element: Element, above: Owners = (), index: int | None = None) -> Iterator[tuple[Owners, int | None]]:
-    """The element and all elements inside it, depth first: each with those it lies in before it, and which of several
-    parts it is."""
+    """Yield the element and all nested elements, depth first, each with its chain of owners and its index among several
+    parts."""
     owners = (*above, element)
     yield owners, index
     for field in fields_of(type(element)):

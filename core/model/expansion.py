@@ -1,5 +1,5 @@
-"""The whole machine: chains turned into bodies, joints and frames, sub-assemblies into their elements, joints that are
-given in the world into such as are given in the frames of bodies."""
+"""Expansion of a machine: chains become bodies, joints and frames; sub-assemblies their elements; joints given in world
+axes are converted to the frames of bodies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 
 def expanded(model: Model) -> Model:
-    """The same machine without chains, sub-assemblies and joints given in the world (the model itself if it has none).
+    """Return the same machine without chains, sub-assemblies and joints given in world axes (the model itself if it has
+    none).
 
     The result is checked through the model it is made of, not once more. What sub-assemblies bring is remembered with
     each of them, so that a change of a parameter costs little.
@@ -38,7 +39,7 @@ def expanded(model: Model) -> Model:
         from core.model.reference_pose import in_frames  # needs NumPy, which most models do without
 
         whole["joints"] = [in_frames(joint, bodies, frames) for joint in whole["joints"]]
-    whole["joints"] += _floating(model, whole)
+    whole["joints"] += _free_joints_of_floating(model, whole)
     plain = object.__new__(type(model))
     for field in dataclasses.fields(model):
         object.__setattr__(plain, field.name, getattr(model, field.name))
@@ -49,12 +50,13 @@ def expanded(model: Model) -> Model:
     return plain
 
 
-def _floating(model: Model, whole: dict[str, list[Any]]) -> list[Joint]:
-    """Free joints of what floats in sub-assemblies that stand elsewhere than on the ground: it begins there."""
+def _free_joints_of_floating(model: Model, whole: dict[str, list[Any]]) -> list[Joint]:
+    """Return free joints for the floating bodies of sub-assemblies mounted elsewhere than on the ground, so that they
+    start at the mount."""
     away = [a for a in model.assemblies if a.parent not in ("", WORLD) or a.pose != IDENTITY]
     if not away:
         return []
-    groups = _Groups(whole)
+    groups = _ConnectedGroups(whole)
     taken = {joint.name for joint in whole["joints"]}
     children = {joint.child for joint in whole["joints"]}
     joints = []
@@ -67,8 +69,8 @@ def _floating(model: Model, whole: dict[str, list[Any]]) -> list[Joint]:
     return joints
 
 
-class _Groups:
-    """Which bodies and frames hang together."""
+class _ConnectedGroups:
+    """Groups of connected bodies and frames (union–find)."""
 
     def __init__(self, whole: dict[str, list[Any]]) -> None:
         self.leader: dict[str, str] = {}
@@ -78,11 +80,11 @@ class _Groups:
             self.join(joint.parent, joint.child)
 
     def root(self, name: str) -> str:
-        """The one that stands for all that hangs together with a body or frame."""
+        """Return the representative of the group that contains a body or frame."""
         while (leader := self.leader.get(name, name)) != name:
             self.leader[name] = name = self.leader.get(leader, leader)
         return name
 
     def join(self, a: str, b: str) -> None:
-        """Let two hang together."""
+        """Merge the groups of two bodies or frames."""
         self.leader[self.root(a)] = self.root(b)

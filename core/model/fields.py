@@ -1,4 +1,4 @@
-"""What a field of an element may hold: the one table behind validation, files, property editor and help.
+"""Kinds of fields of elements: the single table behind validation, files, property editor and help.
 
 An element is a frozen dataclass deriving from `Element`; each field is declared with one of the
 functions below (`scalar`, `vector`, `name`, `reference` …), whose *kind* coerces and validates values.
@@ -18,7 +18,7 @@ from core.errors import ExpressionError, ModelError, likely_meant, near_misses
 from core.kinds import PACKAGE_REMEDY, load_installed
 from core.later import dataclass
 from core.model.formula.expression import parse
-from core.model.plain_lists import is_list, plain
+from core.model.plain_lists import is_list, plain_value
 
 Value = float | str
 """A number in SI units, or the text of an expression in the model's parameters."""
@@ -35,7 +35,7 @@ MAX_SIGNAL = 4000
 
 @dataclass(frozen=True)
 class Kind:
-    """What values a field takes. `coerce` returns the stored form or raises ModelError."""
+    """Kind of values that a field takes. `coerce` returns the stored form or raises ModelError."""
 
     def coerce(self, value: Any) -> Any:
         return value
@@ -43,8 +43,8 @@ class Kind:
 
 @dataclass(frozen=True)
 class ScalarKind(Kind):
-    """A number in SI or an expression; `dimension` is a key of `units.SI`, and `by` the rule of `core.model.dimensions`
-    that finds it where it depends on other fields; optional fields may be None."""
+    """A number in SI or an expression; `dimension` is a key of `units.SI`; `by`, if given, is the rule of
+    `core.model.dimensions` that determines the dimension from other fields; optional fields may be None."""
 
     dimension: str = "none"
     optional: bool = False
@@ -58,8 +58,8 @@ class ScalarKind(Kind):
 
 @dataclass(frozen=True)
 class VectorKind(Kind):
-    """`sizes` tells how many numbers (one of the sizes); any number of them if it is empty, a single one then needs no
-    brackets. `spelled` makes the numbers of other ways to write them."""
+    """Several numbers. `sizes` are the allowed counts; if empty, any count is allowed and a single number needs no
+    brackets. `spelled` converts alternative notations to numbers."""
 
     dimension: str = "none"
     sizes: tuple[int, ...] = (3,)
@@ -70,7 +70,7 @@ class VectorKind(Kind):
     def coerce(self, value: Any) -> tuple[Value, ...]:
         value = self.spelled(value) if self.spelled is not None else value
         single = not self.sizes and not is_list(value)
-        items = (value,) if single else _sequence(value)
+        items = (value,) if single else _checked_sequence(value)
         if self.sizes and len(items) not in self.sizes:
             wanted = " or ".join(map(str, self.sizes))
             raise ModelError(f"{wanted} numbers are needed, {len(items)} given.", remedy=f"Give {wanted} numbers.")
@@ -82,7 +82,8 @@ class VectorKind(Kind):
 class FormulaKind(ScalarKind):
     """A number, or a formula that may also use time and, if `states`, coordinates, speeds and sensors.
 
-    `own` names what the element itself brings (`length`, `rate` …)."""
+    `own` names what the element itself brings (`length`, `rate` …).
+    """
 
     states: bool = True
     own: tuple[str, ...] = ("length", "rate")
@@ -117,13 +118,13 @@ class ReferenceKind(Kind):
 
 @dataclass(frozen=True)
 class ChoiceKind(Kind):
-    """One of a few words, or of those of a table, which may grow."""
+    """One of a few words, or of the words of a table that may grow."""
 
     among: Collection[str] = dataclasses.field(default=(), hash=False)
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The words there are now."""
+        """Return the words available now."""
         return tuple(self.among)
 
     def coerce(self, value: Any) -> str:
@@ -136,7 +137,7 @@ class ChoiceKind(Kind):
 
 @dataclass(frozen=True)
 class FamilyKind(ChoiceKind):
-    """One of the names of a family of kinds, or a name that a file has: what brings the kind may come another day."""
+    """One of the names of a family of kinds, or a name read from a file, whose kind may be installed later."""
 
     def coerce(self, value: Any) -> str:
         if isinstance(value, str) and value not in self.among:
@@ -148,13 +149,13 @@ class FamilyKind(ChoiceKind):
         return super().coerce(value)
 
     def keep(self, value: str) -> None:
-        """Let elements have a kind that a file names, though nobody knows it. Raises ModelError if it is no name."""
+        """Allow a kind that a file names although it is unknown. Raises ModelError if it is not a valid name."""
         if value not in self.among:
             _named_by_files.add(check_name(value))
 
 
 _named_by_files: set[str] = set()
-"""Kinds that were named by files and not known then."""
+"""Kinds named in files that were unknown when read."""
 
 
 @dataclass(frozen=True)
@@ -165,14 +166,14 @@ class TextKind(Kind):
 
     def coerce(self, value: Any) -> str:
         if not isinstance(value, str):
-            raise ModelError(f"Text is needed, not {_shown(value)}.", remedy="Write a text.")
+            raise ModelError(f"Text is needed, not {_shown_value(value)}.", remedy="Write a text.")
         return value
 
 
 @dataclass(frozen=True)
 class SignalKind(TextKind):
-    """Quantities of the machine by name, or a formula of such (`core.model.signal_texts`). Renaming follows; a name
-    that nothing has is a finding, since what was asked for stays when what it names goes. `optional`: may be empty."""
+    """Quantities of the machine by name, or a formula of them (`core.model.signal_texts`). Renaming updates them; an
+    unknown name is only a finding, because requirements stay when an element is deleted. `optional`: may be empty."""
 
     optional: bool = False
 
@@ -191,9 +192,9 @@ class FlagKind(Kind):
     """True or false."""
 
     def coerce(self, value: Any) -> bool:
-        value = plain(value)
+        value = plain_value(value)
         if not isinstance(value, bool):
-            raise ModelError(f"true or false is needed, not {_shown(value)}.", remedy="Write true or false.")
+            raise ModelError(f"true or false is needed, not {_shown_value(value)}.", remedy="Write true or false.")
         return value
 
 
@@ -204,7 +205,7 @@ class ColorKind(Kind):
     def coerce(self, value: Any) -> tuple[float, ...] | None:
         if value is None:
             return None
-        items = _sequence(value)
+        items = _checked_sequence(value)
         if len(items) == 3:
             items = (*items, 1.0)
         if len(items) != 4:
@@ -214,7 +215,7 @@ class ColorKind(Kind):
 
 @dataclass(frozen=True)
 class PartKind(Kind):
-    """One nested element of type `element` (or None when optional)."""
+    """One nested element of type `element` (or None if optional)."""
 
     element: Any = None
     optional: bool = False
@@ -222,7 +223,7 @@ class PartKind(Kind):
     def coerce(self, value: Any) -> Any:
         if value is None and self.optional:
             return None
-        return _made(self.element, value)
+        return _made_element(self.element, value)
 
 
 @dataclass(frozen=True)
@@ -233,15 +234,15 @@ class PartsKind(Kind):
 
     def coerce(self, value: Any) -> tuple[Any, ...]:
         if not is_list(value):
-            wanted = _kind_name(self.element).lower()
-            raise ModelError(f"A list is needed, not {_shown(value)}.", remedy=f"Put {wanted} into brackets.")
+            wanted = _noun_of_kind(self.element).lower()
+            raise ModelError(f"A list is needed, not {_shown_value(value)}.", remedy=f"Put {wanted} into brackets.")
         items = tuple(value)
-        if (single := self.single(items)) is not None:
+        if (single := self.element_of_list(items)) is not None:
             return (single,)
-        return tuple(_made(self.element, item) for item in items)
+        return tuple(_made_element(self.element, item) for item in items)
 
-    def single(self, items: tuple[Any, ...]) -> Any:
-        """The one element that a list of plain numbers says, as [lower, upper] of a limit; None if it says none."""
+    def element_of_list(self, items: tuple[Any, ...]) -> Any:
+        """Return the element for a list of plain numbers, such as [lower, upper] of a limit; None if there is none."""
         numbers = items and not any(is_list(item) or isinstance(item, Element | dict) for item in items)
         of_list = getattr(self.element, "of_list", None)
         return of_list(items) if numbers and of_list is not None else None
@@ -258,9 +259,9 @@ def scalar(
     by: Rule | None = None,
     required: bool = False,
 ) -> Any:
-    """A number or expression of a dimension, or of one that a rule finds; a default of None makes the field
-    optional."""
-    return _declare(ScalarKind(dimension, default is None, by), help, default, required)
+    """Declare a number or expression with a given dimension, or one determined by a rule; a default of None makes the
+    field optional."""
+    return _declared_field(ScalarKind(dimension, default is None, by), help, default, required)
 
 
 def vector(
@@ -273,8 +274,8 @@ def vector(
     by: Rule | None = None,
     spelled: Callable[[Any], Any] | None = None,
 ) -> Any:
-    """Several numbers or expressions; `sizes=()` allows any count, `spelled` other ways to write them."""
-    return _declare(VectorKind(dimension, sizes, labels, by, spelled), help, tuple(default))
+    """Declare several numbers or expressions; `sizes=()` allows any count, `spelled` alternative notations."""
+    return _declared_field(VectorKind(dimension, sizes, labels, by, spelled), help, tuple(default))
 
 
 def formula(
@@ -286,63 +287,63 @@ def formula(
     own: tuple[str, ...] = FormulaKind.own,
     by: Rule | None = None,
 ) -> Any:
-    """A number or formula (or three) of time and, if `states`, of coordinates, speeds and sensors."""
+    """Declare a number or formula (or three) of time and, if `states`, of coordinates, speeds and sensors."""
     if isinstance(default, tuple):
-        return _declare(FormulaVectorKind(dimension), help, default)
-    return _declare(FormulaKind(dimension, default is None, by, states, own), help, default)
+        return _declared_field(FormulaVectorKind(dimension), help, default)
+    return _declared_field(FormulaKind(dimension, default is None, by, states, own), help, default)
 
 
 def name(help: str = "Unique name") -> Any:
-    """The element's name."""
-    return _declare(NameKind(), help, required=True)
+    """Declare the element's name."""
+    return _declared_field(NameKind(), help, required=True)
 
 
 def reference(target: str, help: str = "", *, optional: bool = False) -> Any:
-    """The name of another element."""
-    return _declare(ReferenceKind(target, optional), help, "", required=not optional)
+    """Declare the name of another element."""
+    return _declared_field(ReferenceKind(target, optional), help, "", required=not optional)
 
 
 def choice(among: Collection[str], help: str = "", default: str | None = None) -> Any:
-    """One of a few words."""
-    return _declare(ChoiceKind(among), help, default, required=default is None)
+    """Declare one of a few words."""
+    return _declared_field(ChoiceKind(among), help, default, required=default is None)
 
 
 def kind_in(family: Collection[str], help: str, default: str) -> Any:
-    """The name of a kind of a family."""
-    return _declare(FamilyKind(family), help, default)
+    """Declare the name of a kind of a family."""
+    return _declared_field(FamilyKind(family), help, default)
 
 
 def text(help: str = "", default: str = "", *, role: str = "text") -> Any:
-    """Free text or a file path."""
-    return _declare(TextKind(role), help, default)
+    """Declare free text or a file path."""
+    return _declared_field(TextKind(role), help, default)
 
 
 def signal(help: str = "", *, optional: bool = False) -> Any:
-    """Quantities of the machine by name, or a formula of such."""
-    return _declare(SignalKind(optional=optional), help, "", required=not optional)
+    """Declare quantities of the machine by name, or a formula of them."""
+    return _declared_field(SignalKind(optional=optional), help, "", required=not optional)
 
 
 def flag(help: str = "", default: bool = False) -> Any:
-    """True or false."""
-    return _declare(FlagKind(), help, default)
+    """Declare a value that is true or false."""
+    return _declared_field(FlagKind(), help, default)
 
 
 def color(help: str = "Red, green, blue, opacity; empty for the default") -> Any:
-    """A colour or None."""
-    return _declare(ColorKind(), help, None)
+    """Declare a colour or None."""
+    return _declared_field(ColorKind(), help, None)
 
 
 def part(element: Any, help: str = "", default: Any = None) -> Any:
-    """A nested element; without a default the field is optional."""
-    return _declare(PartKind(element, default is None), help, default)
+    """Declare a nested element; without a default the field is optional."""
+    return _declared_field(PartKind(element, default is None), help, default)
 
 
 def parts(element: Any, help: str = "") -> Any:
-    """A tuple of nested elements."""
-    return _declare(PartsKind(element), help, ())
+    """Declare a tuple of nested elements."""
+    return _declared_field(PartsKind(element), help, ())
 
 
-def _declare(kind: Kind, help: str, default: Any = None, required: bool = False) -> Any:
+def _declared_field(kind: Kind, help: str, default: Any = None, required: bool = False) -> Any:
     metadata = {"kind": kind, "help": help}
     if required:
         return dataclasses.field(metadata=metadata)
@@ -363,7 +364,7 @@ _declared: dict[type, tuple[Field, ...]] = {}
 
 
 def fields_of(element: type) -> tuple[Field, ...]:
-    """The declared fields of an element type, in order."""
+    """Return the declared fields of an element type, in order."""
     found = _declared.get(element)
     if found is None:
         found = _declared[element] = tuple(
@@ -375,27 +376,29 @@ def fields_of(element: type) -> tuple[Field, ...]:
 
 
 class ElementType(ABCMeta):
-    """Makes elements; a field that is unknown or missing is a message, as in a file."""
+    """Metaclass of elements; it reports unknown or missing fields as a ModelError, as in files."""
 
     def __call__(cls, *given: Any, **fields: Any) -> Any:
         try:
             return super().__call__(*given, **fields)
         except TypeError:
-            if (error := _misfit(cls, given, fields)) is not None:
+            if (error := _argument_error(cls, given, fields)) is not None:
                 raise error from None
             raise
 
 
-def _misfit(element: Any, given: tuple[Any, ...], fields: Mapping[str, Any]) -> ModelError | None:
-    """What is wrong with the arguments from which an element was to be made; None if nothing is."""
-    where = _title(element, fields.get("name", ""))
+def _argument_error(element: Any, given: tuple[Any, ...], fields: Mapping[str, Any]) -> ModelError | None:
+    """Return the error about invalid arguments to an element's constructor; None if they are valid."""
+    where = _element_title(element, fields.get("name", ""))
     known = {field.name: field for field in dataclasses.fields(element)}
     if given:
-        example = f"{element.__name__}({next(iter(known))}={_shown(given[0])}, …)"
-        return ModelError("The fields of an element are given by name.", where=where, remedy=f"As in {example}.")
+        example = f"{element.__name__}({next(iter(known))}={_shown_value(given[0])}, …)"
+        return ModelError(
+            "The fields of an element must be given by name.", where=where, remedy=f"For example {example}."
+        )
     for name in fields:
         if name not in known:
-            return ModelError(f"'{name[:60]}' is not a field.", where=where, remedy=near_misses(name, known))
+            return ModelError(f"'{name[:60]}' is not a known field.", where=where, remedy=near_misses(name, known))
     for field in fields_of(element):
         if field.required and field.name not in fields:
             meaning = f"{field.help[:1].lower()}{field.help[1:]}"
@@ -403,27 +406,27 @@ def _misfit(element: Any, given: tuple[Any, ...], fields: Mapping[str, Any]) -> 
     return None
 
 
-def _title(element: type, name: object) -> str:
+def _element_title(element: type, name: object) -> str:
     return f"{element.__name__.lower()} {name!r}".replace(" ''", "")
 
 
 @dataclass(frozen=True)
 class Element(metaclass=ElementType):
-    """Base of everything in a document: a frozen value whose fields are validated when it is made."""
+    """Base of everything in a document: an immutable value whose fields are validated on construction."""
 
     forms: ClassVar[str] = ""
-    """What lists may stand for it, for messages."""
+    """Description of the lists that may replace such an element, for messages."""
     meaning: ClassVar[str] = ""
-    """What one of them is, for help; of collections that ask something of the machine."""
+    """Description of such an element, for help; for collections that state requirements on the machine."""
 
     @property
     def summary(self) -> str:
-        """A few words that stand beside its name in lists."""
+        """Return a few words shown next to the element's name in lists."""
         return ""
 
     @classmethod
     def of_list(cls, items: tuple[Any, ...]) -> Any:
-        """The element that a plain list says, as far as its size tells what is meant; None if it does not."""
+        """Return the element for a plain list, if the size of the list is unambiguous; None otherwise."""
         return None
 
     def __post_init__(self) -> None:
@@ -436,7 +439,7 @@ class Element(metaclass=ElementType):
             try:
                 coerced = field.kind.coerce(value)
             except (ModelError, ExpressionError) as error:
-                where = f"{_title(type(self), getattr(self, 'name', ''))}, {field.name}"
+                where = f"{_element_title(type(self), getattr(self, 'name', ''))}, {field.name}"
                 raise ModelError(error.what, where=where, remedy=error.remedy) from None
             if coerced is not value:
                 object.__setattr__(self, field.name, coerced)
@@ -445,14 +448,14 @@ class Element(metaclass=ElementType):
         self.validate()
 
     def validate(self) -> None:
-        """Relations between fields; raises ModelError."""
+        """Check relations between fields. Raises ModelError."""
 
 
 # ------------------------------------------------------------------------------------- coercion
 
 
 def coerce_value(value: Any) -> Value:
-    """A float, or the text of an expression that parses (a text that is a plain number becomes a float)."""
+    """Return a float, or the text of a valid expression (a text that is a plain number becomes a float)."""
     if isinstance(value, str):
         stripped = value.strip()
         parse(stripped)
@@ -466,10 +469,10 @@ def coerce_value(value: Any) -> Value:
 
 
 def coerce_float(value: Any) -> float:
-    """A finite float."""
-    value = plain(value)
+    """Return a finite float."""
+    value = plain_value(value)
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise ModelError(f"A number or a formula is needed, not {_shown(value)}.", remedy="Give a number.")
+        raise ModelError(f"A number or a formula is needed, not {_shown_value(value)}.", remedy="Give a number.")
     number = float(value)
     if not math.isfinite(number):
         raise ModelError(f"{number} is not a finite number.", remedy="Give a finite number.")
@@ -477,55 +480,56 @@ def coerce_float(value: Any) -> float:
 
 
 def check_name(value: Any) -> str:
-    """A usable name: letters, digits, _ and -, not digits alone, optionally several parts joined by . / : or |."""
+    """Return a valid name: letters, digits, _ and -, not digits alone, optionally several parts joined by . / :
+    or |."""
     if isinstance(value, str) and len(value) <= MAX_NAME and _NAME.fullmatch(value):
         return str(value)
     raise ModelError(
-        f"{_shown(value)} cannot be a name.",
+        f"{_shown_value(value)} is not a valid name.",
         remedy="Use letters, digits, _ and -, and not digits alone.",
     )
 
 
-def _shown(value: Any) -> str:
+def _shown_value(value: Any) -> str:
     text = f"[{', '.join(map(str, value))}]" if isinstance(value, tuple) else repr(value)
     return text if len(text) < 60 else text[:57] + "…"
 
 
-def _kind_name(element: Any) -> str:
-    """What one says for a class of elements in a message: "a shape"."""
+def _noun_of_kind(element: Any) -> str:
+    """Return the noun for a class of elements in messages: "a shape"."""
     word = getattr(element, "__name__", "part").lower()
     return f"{'an' if word[0] in 'aeiou' else 'a'} {word}".capitalize()
 
 
-def _sequence(value: Any) -> tuple[Any, ...]:
+def _checked_sequence(value: Any) -> tuple[Any, ...]:
     if type(value) is tuple:
         return value
     if not is_list(value):
-        raise ModelError(f"A list of numbers is needed, not {_shown(value)}.", remedy="Write it as [a, b, c].")
-    return tuple(plain(value))
+        raise ModelError(f"A list of numbers is needed, not {_shown_value(value)}.", remedy="Write it as [a, b, c].")
+    return tuple(plain_value(value))
 
 
-def _made(kind: Any, value: Any) -> Any:
-    """An element of a class, or of one of several, from itself or from a plain list that says it."""
+def _made_element(kind: Any, value: Any) -> Any:
+    """Return an element of a class, or of one of several, from the element itself or from a plain list."""
     if isinstance(value, kind):
         return value
     if isinstance(kind, type) and issubclass(kind, Element) and is_list(value):
-        made = kind.of_list(tuple(plain(value)))
+        made = kind.of_list(tuple(plain_value(value)))
         if made is not None:
             return made
     forms = getattr(kind, "forms", "")
     remedy = f"Give one, or {forms}." if forms else "Give one."
-    raise ModelError(f"{_kind_name(kind)} is needed, not {_shown(value)}.", remedy=remedy)
+    raise ModelError(f"{_noun_of_kind(kind)} is needed, not {_shown_value(value)}.", remedy=remedy)
 
 
 _kept: set[tuple[type, str]] = set()
-"""Classes of elements and fields of theirs whose default is stored as it is declared."""
+"""Element classes and fields whose default is stored as declared."""
 _with_parts: dict[type, tuple[str, ...]] = {}
-"""Class of elements → its fields that hold elements."""
+"""Element class → its fields that hold elements."""
 
 
 def nested_elements(element: Element) -> list[Element]:
-    """The element and all elements inside it, depth first."""
+    """Return the element and all nested elements, depth first."""
     found, waiting = [], [element]
     while waiting:
         each = waiting.pop()
@@ -547,7 +551,8 @@ AnyElement = TypeVar("AnyElement", bound=Element)
 
 
 def mapped(element: AnyElement, change: Callable[[Element], Mapping[str, Any]]) -> AnyElement:
-    """The element after `change(part)` gave new field values for it and for every element inside it.
+    """Return the element with the fields returned by `change(part)` replaced, in the element and in every nested
+    element.
 
     Elements without a change are kept as they are (the same object).
     """

@@ -1,4 +1,4 @@
-"""Force elements, and the massless points at which line forces may meet."""
+"""Force elements, and the massless junctions at which line forces may meet."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from core.later import dataclass
 from core.model.declared_numbers import Quantity, Setting, dimension_in, each_once
 from core.model.dimensions import (
     along,
-    common,
+    common_dimension,
     damping_of,
     force_of,
     inertia_of,
@@ -35,26 +35,26 @@ from core.model.fields import (
 from core.model.joints import LEVELS
 
 LINE, SENSOR, JOINT, STRANDS = "line", "sensor", "joint", "strands"
-"""What a force may act along: the line from a's to b's origin, a sensor, a coordinate of a joint, a sum of these."""
+"""Line of action of a force: the line from a's to b's origin, a sensor, a joint coordinate, or a sum of these."""
 
 
 class ForceKind(NamedTuple):
-    """What the document says of a kind of force element; its mechanics are in `core.elements.forces`."""
+    """Document fields used by a kind of force element; its mechanics are in `core.elements.forces`."""
 
     name: str
     title: str
     uses: tuple[str, ...]
-    """Which fields matter."""
+    """Fields that the kind uses."""
     along: str = ""
-    """LINE, SENSOR, JOINT or STRANDS; empty: it has a direction of its own, at b."""
+    """LINE, SENSOR, JOINT or STRANDS; empty for a force at b with its own direction."""
     nonzero: tuple[str, ...] = ()
-    """Numbers without which it carries no force."""
+    """Numbers of which one must be nonzero for the element to exert a force."""
     numbers: tuple[Quantity, ...] = ()
-    """What `settings` may set."""
+    """Numbers that `settings` may set."""
 
     @property
     def needs(self) -> str:
-        """The field that says where it acts."""
+        """Return the field that determines where the force acts."""
         return self.along if self.along in (SENSOR, JOINT, STRANDS) else "b"
 
 
@@ -83,20 +83,20 @@ _KINDS = (
 )
 
 FORCE_KINDS: dict[str, ForceKind] = {kind.name: kind for kind in _KINDS}
-"""What the document says of each kind; `core.elements.forces.FORCES` adds what a kind from outside says of itself."""
+"""Document fields used by each kind; `core.elements.forces.FORCES` adds those of user-defined kinds."""
 
 UNKNOWN_FORCE = ForceKind(
     "",
     "Unknown kind",
     ("a", "b", "resolve", "force", "torque", "sensor", "joint", "coordinate", *_COUPLING, *_LAW, "settings"),
 )
-"""Stands in for a kind that nobody here knows."""
+"""Substitute for a kind that is not installed."""
 
 
 _ASKED = {"b": "body or frame", STRANDS: "joints or sensors"}
 
 
-def _place(owners: tuple[Any, ...], _model: Any, _index: int | None) -> str:
+def _place_dimension(owners: tuple[Any, ...], _model: Any, _index: int | None) -> str:
     return "none" if owners[-1].at == "fraction" else "length"
 
 
@@ -105,24 +105,24 @@ class LineMass(Element):
     """A point mass on the line of a force: at a fraction of the length from a, or at a fixed distance from an end."""
 
     mass: Value = scalar("mass", 0.0, "Mass")
-    at: str = choice(("fraction", "from_a", "from_b"), "How its place is given", "fraction")
-    place: Value = scalar(default=0.5, help="Fraction of the length, or distance in m", by=_place)
+    at: str = choice(("fraction", "from_a", "from_b"), "How its position is given", "fraction")
+    place: Value = scalar(default=0.5, help="Fraction of the length, or distance in m", by=_place_dimension)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Strand(Element):
-    """What a joint or a sensor adds to the length of a tendon: factor · value."""
+    """Contribution of a joint or a sensor to the length of a tendon: factor · value."""
 
     joint: str = reference("joint", "Joint with one coordinate", optional=True)
     sensor: str = reference("sensor", "Sensor of one length or angle, instead of a joint", optional=True)
-    factor: Value = scalar("none", 1.0, "By what its value is multiplied")
+    factor: Value = scalar("none", 1.0, "Factor that multiplies its value")
 
     def along(self, model: Any, index: int | None) -> str:
-        """What its value measures."""
+        """Return the dimension of the strand's value."""
         return of_joint(model, self.joint) if self.joint else of_sensor(model, self.sensor)
 
     def validate(self) -> None:
-        """Either of the two."""
+        """Raise ModelError unless either a joint or a sensor is given."""
         if bool(self.joint) == bool(self.sensor):
             raise ModelError(
                 "A strand of a tendon is either a joint or a sensor.", where="strands", remedy="Name one of them."
@@ -158,28 +158,31 @@ class Force(Element):
     ratio: Value = scalar("none", 1.0, "Ratio at which a clutch turns without slip: v_joint = ratio · v_leader")
     friction: Value = formula(
         default=0.0,
-        help="Of a clutch while it slips (N·m or N): a number, or a formula, e.g. min(60*t, 90)",
+        help="Friction of a slipping clutch (N·m or N): a number, or a formula, e.g. min(60*t, 90)",
         own=(),
         by=force_of(along),
     )
     static_friction: Value | None = formula(
-        help="Largest of a clutch that does not slip (N·m or N), or a formula; empty: as while it slips",
+        help="Largest friction of a sticking clutch (N·m or N), or a formula; empty: as while slipping",
         own=(),
         by=force_of(along),
     )
     backward_friction: Value | None = formula(
-        help="Of a clutch that slips backward (N·m or N), or a formula; empty: as onward",
+        help="Friction of a clutch that slips backward (N·m or N), or a formula; empty: as forward",
         own=(),
         by=force_of(along),
     )
     backward_static_friction: Value | None = formula(
-        help="Largest of a clutch against slipping backward (N·m or N), or a formula; empty: as onward, or as while it "
-        "slips backward where that is given",
+        help=(
+            "Largest friction of a sticking clutch against slipping backward (N·m or N), or a formula; empty: as "
+            "forward, or as while slipping backward if that is given"
+        ),
         own=(),
         by=force_of(along),
     )
     stribeck_speed: Value = scalar(
-        help="Speed (rad/s or m/s) over which friction falls from the one to the other; 0: at once", by=rate_of(along)
+        help="Stribeck speed (rad/s or m/s) over which friction falls from static to sliding; 0: at once",
+        by=rate_of(along),
     )
     stiffness: Value = scalar(help="Spring rate (N/m, N·m/rad)", by=stiffness_of(along))
     rest: Value = scalar(help="Length or value without spring force (SI)", by=along)
@@ -193,46 +196,46 @@ class Force(Element):
 
     @property
     def is_clutch(self) -> bool:
-        """Whether it is friction between two joints."""
+        """Return True if the force is friction between two joints."""
         return "leader" in self.info.uses and self.info is not UNKNOWN_FORCE
 
     @property
     def friction_levels(self) -> tuple[Value | None, ...]:
-        """Friction while it slips and while it does not, then backward, as given."""
+        """Return the friction levels as given: sliding and at rest, forward, then the same backward."""
         return tuple(getattr(self, level) for level in LEVELS)
 
     @property
     def info(self) -> ForceKind:
-        """The facts of this kind."""
+        """Return the declaration of this kind."""
         return FORCE_KINDS.get(self.kind, UNKNOWN_FORCE)
 
     def along(self, model: Any, index: int | None) -> str:
-        """What the length, value or coordinate measures along which it acts."""
+        """Return the dimension of the length, value or coordinate along which the force acts."""
         if self.info.along == SENSOR:
             return of_sensor(model, self.sensor)
         if self.info.along == STRANDS:
-            return common(strand.along(model, None) for strand in self.strands)
+            return common_dimension(strand.along(model, None) for strand in self.strands)
         return of_joint(model, self.joint, self.coordinate) if self.info.along == JOINT else "length"
 
     def setting_dimension(self, name: str) -> str:
-        """What a number measures that the kind declares."""
+        """Return the dimension of a number declared by the kind."""
         return dimension_in(self.info.numbers, name)
 
     def validate(self) -> None:
-        """What the kind needs is there."""
+        """Raise ModelError if a field required by the kind is missing."""
         each_once(self.settings, f"force '{self.name}'")
         if self.info is UNKNOWN_FORCE:
             return
         needed = self.info.needs
         if not getattr(self, needed):
             raise ModelError(
-                "It is not said where the force acts.",
+                f"The {_ASKED.get(needed, needed)} on which the force acts is missing.",
                 where=f"force '{self.name}', {needed}",
                 remedy=f"Name the {_ASKED.get(needed, needed)}.",
             )
         if self.is_clutch and self.leader in ("", self.joint):
             raise ModelError(
-                "Both sides are one and the same joint." if self.leader else "The other side is missing.",
+                "Both sides are the same joint." if self.leader else "The other side is missing.",
                 where=f"force '{self.name}', leader",
                 remedy="Name another joint.",
             )
@@ -244,8 +247,8 @@ class Force(Element):
 
 @dataclass(frozen=True, kw_only=True)
 class Junction(Element):
-    """A massless point at which line forces meet; it is where they are in balance."""
+    """A massless point at which line forces meet; its position is where they are in equilibrium."""
 
     name: str = name()
-    guess: Vector = vector("length", help="Where to look for it first, world axes")
+    guess: Vector = vector("length", help="Initial guess of its position, world axes")
     description: str = text("Notes")

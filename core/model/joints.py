@@ -1,4 +1,4 @@
-"""Joints as the document says them; what a kind of joint is stands in `core.joints`.
+"""Joints of the document; the mechanics of each kind are in `core.joints`.
 
 A joint connects frame *a* (parent side) with frame *b* (child side). At q = 0 they coincide. Its axis is given in *a*.
 Positive q moves *b* relative to *a* by the right-hand rule.
@@ -28,7 +28,7 @@ from core.model.fields import (
     text,
     vector,
 )
-from core.model.plain_lists import named_axis, scalars
+from core.model.plain_lists import are_plain_numbers, named_axis
 from core.model.shapes import IDENTITY, Pose
 
 
@@ -42,54 +42,54 @@ class Limit(Element):
     effort: Value | None = scalar(default=None, help="Largest torque or force (N·m or N)", by=force_of(along))
     stop: str = choice(
         ("elastic", "hunt_crossley", "rigid", "off"),
-        "What runs meet at the bounds: a spring with a damper, one whose force grows from nothing, a stop that throws "
-        "back at once, none",
+        "Stop at the bounds in runs: spring and damper, Hunt–Crossley contact, rigid stop with instantaneous "
+        "impact, or none",
         "elastic",
     )
     stiffness: Value | None = scalar(
         default=None,
-        help="Of an elastic stop (N·m/rad or N/m); empty: from the inertia that it meets",
+        help="Stiffness of an elastic stop (N·m/rad or N/m); empty: derived from the inertia that meets it",
         by=stiffness_of(along),
     )
     damping: Value | None = scalar(
         default=None,
-        help="Of an elastic stop (N·m·s/rad or N·s/m), in place of a restitution",
+        help="Damping of an elastic stop (N·m·s/rad or N·s/m), instead of a restitution",
         by=damping_of(along),
     )
-    restitution: Value | None = scalar("none", None, "Part of the speed that a stop gives back; empty: 0.3")
+    restitution: Value | None = scalar("none", None, "Coefficient of restitution of the stop; empty: 0.3")
     forms: ClassVar[str] = "its bounds [lower, upper]"
 
     @classmethod
     def of_list(cls, items: tuple[Any, ...]) -> Limit | None:
-        """A lower and an upper bound."""
-        return cls(lower=items[0], upper=items[1]) if len(items) == 2 and scalars(items) else None
+        """Return the limit for a lower and an upper bound; None for any other list."""
+        return cls(lower=items[0], upper=items[1]) if len(items) == 2 and are_plain_numbers(items) else None
 
 
 RATES = ("velocity", "effort")
-"""What a limit says of the motor of a joint."""
+"""Fields of a limit that bound the joint's motor."""
 NO_RATE = (0.0, -1.0)
-"""Largest speeds and forces that say there is no limit: URDF files write 0, SDF and files made from it −1."""
+"""Maximum speeds and forces that mean "unlimited": URDF files write 0, SDF and files made from it −1."""
 
 
 def rated(value: Any) -> Any:
-    """A largest speed or force as it acts: infinite where none is given, or what is given says none."""
+    """Return the effective maximum speed or force: infinite if none is given, or the given value means unlimited."""
     return math.inf if value is None or value in NO_RATE else value
 
 
 LEVELS = ("friction", "static_friction", "backward_friction", "backward_static_friction")
-"""Fields of joints and clutches with dry friction while it slides and at rest, against motion onward and backward."""
+"""Fields for dry friction of joints and clutches, sliding and at rest, forward and backward."""
 BY_REACTION = (
     *("friction_coefficient", "static_friction_coefficient"),
     *("bearing_radius", "thrust_radius", "bearing_distance"),
 )
-"""Fields of joints with dry friction by their own reaction."""
+"""Fields for dry friction of joints proportional to their own reaction."""
 Levels = tuple[Value, Value]
-"""Dry friction while it slides and at rest."""
+"""Dry friction while sliding and at rest."""
 
 
 def friction_by_direction(element: Any) -> tuple[Levels, Levels]:
-    """Levels of a joint or a clutch against motion onward and backward, those that are not given filled in. Joints that
-    turn any way round have no backward."""
+    """Return the forward and backward friction levels of a joint or clutch, with missing values filled in. Joints that
+    rotate about any axis have no backward direction."""
     kinetic, static, backward, at_rest = element.friction_levels
     if isinstance(element, Joint) and element.info.nq != element.info.nv:
         backward = at_rest = None
@@ -100,13 +100,13 @@ def friction_by_direction(element: Any) -> tuple[Levels, Levels]:
 
 
 def refuse_less_at_rest(element: Any, where: str) -> None:
-    """A ModelError where levels of friction are numbers, and at rest there is less than while it slides."""
+    """Raise ModelError if friction levels are numbers and the friction at rest is less than while sliding."""
     for prefix, (sliding, resting) in zip(("", "backward_"), friction_by_direction(element), strict=True):
         if isinstance(sliding, float) and isinstance(resting, float) and resting < sliding:
             raise ModelError(
-                f"Friction at rest ({resting:g}) is less than while it slides ({sliding:g}).",
+                f"Static friction ({resting:g}) is less than sliding friction ({sliding:g}).",
                 where=f"{where}, {prefix}static_friction",
-                remedy="Give at least as much at rest as while it slides.",
+                remedy="Give a static friction of at least the sliding friction.",
             )
 
 
@@ -114,12 +114,12 @@ def refuse_less_at_rest(element: Any, where: str) -> None:
 class Mimic(Element):
     """Coupling q = ratio · q_leader + offset."""
 
-    leader: str = reference("joint", "Joint that leads")
+    leader: str = reference("joint", "Joint that it follows")
     ratio: Value = scalar("none", 1.0, "Ratio")
     offset: Value = scalar(help="Offset (rad or m)", by=along)
 
 
-def _speed(owners: tuple[Any, ...], _model: Any, index: int | None) -> str:
+def _speed_dimension(owners: tuple[Any, ...], _model: Any, index: int | None) -> str:
     return one_of(owners[-1].info.speed_dimensions, index)
 
 
@@ -138,10 +138,11 @@ class Joint(Element):
         "none", (0.0, 1.0, 0.0), "Second axis of a universal joint, in frame a at q = 0", spelled=named_axis
     )
     pitch: Value = scalar("pitch", 0.01, "Advance of a screw per revolution")
-    cut: str = choice(("auto", "yes", "no"), "Whether the joint is cut when it lies in a loop", "auto")
+    cut: str = choice(("auto", "yes", "no"), "Whether the joint is cut if it is in a loop", "auto")
     given_in: str = choice(
         ("frames", "world"),
-        "Whether a, b and axes are given in the bodies' frames, or a and axes in the world in the reference pose",
+        "Frames in which a, b and axes are given: those of the bodies; or, for a and axes, the world in the "
+        "reference configuration",
         "frames",
     )
     limits: tuple[Limit, ...] = parts(Limit, "Bounds, one entry per coordinate")
@@ -149,7 +150,7 @@ class Joint(Element):
         default=(), help="Rest position, one number per coordinate", sizes=(), labels=(), by=along
     )
     start_speed: tuple[Value, ...] = vector(
-        default=(), help="Speed at the beginning of a simulation, one number per speed", sizes=(), labels=(), by=_speed
+        default=(), help="Initial speed of a simulation, one number per speed", sizes=(), labels=(), by=_speed_dimension
     )
     spring_rest: tuple[Value, ...] = vector(
         default=(),
@@ -161,39 +162,49 @@ class Joint(Element):
     damping: Value = scalar(help="Viscous damping (N·m·s/rad or N·s/m)", by=damping_of(along))
     friction: Value = formula(
         default=0.0,
-        help="Dry friction while it slides (N·m or N); of a brake a formula, e.g. min(40*t, 12)",
+        help="Sliding (Coulomb) friction (N·m or N); for a brake a formula, e.g. min(40*t, 12)",
         own=(),
         by=force_of(along),
     )
     static_friction: Value | None = formula(
-        help="Largest friction at rest (N·m or N), or a formula; empty: as while it slides",
+        help="Static friction (N·m or N), or a formula; empty: equal to sliding friction",
         own=(),
         by=force_of(along),
     )
     backward_friction: Value | None = formula(
-        help="Dry friction while it slides backward (N·m or N), or a formula; empty: as onward",
+        help="Sliding friction backward (N·m or N), or a formula; empty: as forward",
         own=(),
         by=force_of(along),
     )
     backward_static_friction: Value | None = formula(
-        help="Largest friction at rest against motion backward (N·m or N), or a formula; empty: as onward, or as while "
-        "it slides backward where that is given",
+        help=(
+            "Static friction against backward motion (N·m or N), or a formula; empty: as forward, or as sliding "
+            "backward if that is given"
+        ),
         own=(),
         by=force_of(along),
     )
     stribeck_speed: Value = scalar(
-        help="Speed (rad/s or m/s) over which friction falls from the one to the other; 0: at once", by=rate_of(along)
+        help="Stribeck speed (rad/s or m/s) over which friction falls from static to sliding; 0: at once",
+        by=rate_of(along),
     )
     friction_coefficient: Value = scalar(
-        "none", 0.0, "Of dry friction by the joint's own reaction, in addition to that above; 0: none"
+        "none",
+        0.0,
+        "Coefficient of dry friction by the joint's own reaction, in addition to the friction above; 0: none",
     )
-    static_friction_coefficient: Value | None = scalar("none", None, "Of the same at rest; empty: as while it slides")
+    static_friction_coefficient: Value | None = scalar(
+        "none", None, "Static coefficient of this friction; empty: as while sliding"
+    )
     bearing_radius: Value = scalar(
-        "length", 0.0, "Of a pin or ball (m): where friction by the reaction acts as it turns"
+        "length", 0.0, "Radius of the pin or ball (m), at which friction by the reaction acts"
     )
-    thrust_radius: Value = scalar("length", 0.0, "Of the shoulder that bears a pin along its axis (m)")
+    thrust_radius: Value = scalar("length", 0.0, "Radius of the shoulder that supports a pin axially (m)")
     bearing_distance: Value | None = scalar(
-        "length", None, "Between the bearings of a pin, or the ends of a slide (m), which bear moments, too; empty: one"
+        "length",
+        None,
+        "Distance between the bearings of a pin, or the ends of a slide (m), which also support moments; empty: a "
+        "single bearing",
     )
     stiffness: Value = scalar(help="Spring rate about `spring_rest` (N·m/rad or N/m)", by=stiffness_of(along))
     armature: Value = scalar(help="Reflected rotor inertia (kg·m² or kg)", by=inertia_of(along))
@@ -202,32 +213,33 @@ class Joint(Element):
 
     @property
     def relaxed(self) -> tuple[Value, ...]:
-        """Where its spring exerts nothing, one number per coordinate."""
+        """Return the coordinates at which the joint's spring exerts no force."""
         return self.spring_rest or self.rest or self.info.neutral
 
     @property
     def friction_levels(self) -> tuple[Value | None, ...]:
-        """Friction while it slides and at rest, then backward, as given."""
+        """Return the friction levels as given: sliding and at rest, forward, then the same backward."""
         return tuple(getattr(self, level) for level in LEVELS)
 
     @property
     def rubs_by_reaction(self) -> bool:
-        """Whether its friction grows with its own reaction, perhaps with other parameter values only."""
+        """Return True if the joint's friction depends on its reaction for some parameter values."""
         return self.friction_coefficient != 0.0 or self.static_friction_coefficient not in (None, 0.0)
 
     @property
     def info(self) -> type[JointKind]:
-        """The joint's kind."""
+        """Return the joint's kind."""
         return JOINT_KINDS.get(self.kind, UnknownJoint)
 
     def along(self, model: Any, index: int | None) -> str:
-        """What a coordinate measures; None: what all do."""
+        """Return the dimension of a coordinate; for None, the common dimension of all."""
         return one_of(self.info.coordinate_dimensions, index)
 
     def validate(self) -> None:
-        """Axis not zero, entries per coordinate, mimic only with one coordinate; two sides."""
+        """Raise ModelError for a zero axis, a wrong number of entries per coordinate, a mimic with several coordinates,
+        or equal sides."""
         if self.info is not UnknownJoint:
-            self._check_facts()
+            self._check_entry_counts()
         if self.parent == self.child:
             raise ModelError(
                 "Parent and child are the same.",
@@ -235,7 +247,7 @@ class Joint(Element):
                 remedy="Connect two different bodies.",
             )
 
-    def _check_facts(self) -> None:
+    def _check_entry_counts(self) -> None:
         where = f"joint '{self.name}'"
         for field in ("axis", "second_axis"):
             if field in self.info.uses and all(x == 0.0 for x in getattr(self, field)):

@@ -1,4 +1,4 @@
-"""The document's pose of a 4×4 matrix."""
+"""Conversion of 4×4 matrices to poses of the document."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from core.spatial.rotation import angles_of
 
 
 def pose_of(X: Any) -> Pose:
-    """The pose of a matrix (4, 4): position in m, angles about the fixed axes x, y, z in rad."""
+    """Return the pose of a matrix (4, 4): position in m, angles about the fixed axes x, y, z in rad."""
     x, y, z = (float(entry) + 0.0 for entry in X[:3, 3])  # −0 is 0
     a, b, c = (angle + 0.0 for angle in angles_of(X[:3, :3]))
     return Pose(position=(x, y, z), rotation=(a, b, c))

@@ -1,4 +1,4 @@
-"""The document: one immutable value that holds what the person said, and nothing else."""
+"""The document: one immutable value that holds the user's description of the machine, and nothing else."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ from core.model.validation.circular_references import circles
 
 @dataclass(frozen=True, kw_only=True)
 class Annotation(Element):
-    """Something a file said that we keep but do not interpret (an unknown URDF tag, for example)."""
+    """A statement of a file that is kept without being interpreted (an unknown URDF tag, for example)."""
 
     where: str = text("Kind and name of the element it belongs to, e.g. 'link gripper'")
-    content: str = text("The text as it stood in the file")
+    content: str = text("Text as written in the file")
 
 
 class _Collection(NamedTuple):
-    """A list of elements of a model. word : what one is called in messages and menus; namespace : in which their names
-    are unique; asks : whether they ask something of the machine and are no part of it."""
+    """A list of elements of a model. word : noun for one element in messages and menus; namespace : where names must be
+    unique; asks : True if the elements are tasks about the machine and not part of it"""
 
     element: type[Element]
     word: str
@@ -79,20 +79,20 @@ _TABLE = {
     "studies": _Collection(StudyPlan, "study", "study", asks=True),
     "designs": _Collection(Aim, "design", "design", asks=True),
 }
-"""In the order of files and trees. Bodies, frames and junctions share one namespace, and so do all that exert
-forces."""
+"""Collections in the order of files and trees. Bodies, frames and junctions share one namespace, as do all elements
+that exert forces."""
 
 COLLECTIONS: dict[str, type[Element]] = {name: each.element for name, each in _TABLE.items()}
 """Collections of a model, in the order of files and trees, with their element types."""
 
 WORDS = {name: each.word for name, each in _TABLE.items()}
-"""What one element of a collection is called in messages and menus."""
+"""Noun for one element of a collection, in messages and menus."""
 
 NAMESPACES = {name: each.namespace for name, each in _TABLE.items()}
-"""Which collections share their names."""
+"""Collections that share a namespace."""
 
 QUESTIONS = tuple(name for name, each in _TABLE.items() if each.asks)
-"""Collections that ask something of the machine: they are part of the document, and no part of the machine."""
+"""Collections of tasks about the machine: part of the document, but not of the machine."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,23 +108,24 @@ class Model(Element):
     frames: tuple[Frame, ...] = parts(Frame, "Named frames")
     joints: tuple[Joint, ...] = parts(Joint, "Joints")
     chains: tuple[DHChain, ...] = parts(DHChain, "Denavit–Hartenberg chains")
-    assemblies: tuple[SubAssembly, ...] = parts(SubAssembly, "Machines of other files")
+    assemblies: tuple[SubAssembly, ...] = parts(SubAssembly, "Machines from other files")
     junctions: tuple[Junction, ...] = parts(Junction, "Massless points at which line forces meet")
     sensors: tuple[Sensor, ...] = parts(Sensor, "Sensors")
     forces: tuple[Force, ...] = parts(Force, "Force elements")
     constraints: tuple[Constraint, ...] = parts(Constraint, "Held sensors and coupled joints")
     drivers: tuple[Driver, ...] = parts(Driver, "Motions given as functions of time")
-    operating_points: tuple[Trim, ...] = parts(Trim, "Operating points that are asked for")
-    studies: tuple[StudyPlan, ...] = parts(StudyPlan, "Studies that are asked for")
-    designs: tuple[Aim, ...] = parts(Aim, "Designs that are asked for")
+    operating_points: tuple[Trim, ...] = parts(Trim, "Operating points to be found")
+    studies: tuple[StudyPlan, ...] = parts(StudyPlan, "Studies with varied numbers")
+    designs: tuple[Aim, ...] = parts(Aim, "Design tasks")
     annotations: tuple[Annotation, ...] = parts(Annotation, "Kept from the file, not interpreted")
     origin: str = dataclasses.field(default="", compare=False)
-    """Path of the file the model was read from (mesh files are looked for beside it); not saved."""
+    """Path of the file the model was read from (mesh files are looked up relative to it); not saved."""
     left_out: tuple[str, ...] = dataclasses.field(default=(), compare=False)
-    """What the file says that its reader does not understand, a sentence each; not saved."""
+    """Content of the file that its reader did not understand, a sentence each; not saved."""
 
     def validate(self) -> None:
-        """Unique names, existing references, known names in every expression, no cycles."""
+        """Check for unique names, existing references, known names in every expression, and no cycles. Raises
+        ModelError."""
         expanded = self.expanded
         for namespace in dict.fromkeys(NAMESPACES.values()):
             _check_unique(self if namespace in ("chain", "assembly") else expanded, namespace)
@@ -144,20 +145,20 @@ class Model(Element):
         _check_frame_cycles(expanded.frames)
 
     def __repr__(self) -> str:
-        """In a line, for consoles: its name and how many elements it has of each collection."""
+        """Return one line for consoles: the name and the number of elements of each collection."""
         counts = [f"{len(getattr(self, each))} {each.replace('_', ' ')}" for each in COLLECTIONS if getattr(self, each)]
         return f"Model({', '.join([repr(self.name), *counts])})"
 
     # ------------------------------------------------------------------------------- look-ups
 
     def elements(self) -> Iterator[tuple[str, Any]]:
-        """(collection, element) of everything with a name, in the order of files and trees."""
+        """Yield (collection, element) of all named elements, in the order of files and trees."""
         for collection in COLLECTIONS:
             for element in getattr(self, collection):
                 yield collection, element
 
     def find(self, collection: str, name: str) -> Any:
-        """The element of this name; raises ModelError with near misses."""
+        """Return the element with this name. Raises ModelError that suggests similar names."""
         if collection not in COLLECTIONS:
             raise ModelError(f"A model has no {collection!r}.", remedy=near_misses(str(collection), COLLECTIONS))
         for element in getattr(self, collection):
@@ -171,24 +172,24 @@ class Model(Element):
         raise ModelError(f"There is no {WORDS[collection]} '{name}'.", remedy=remedy)
 
     def body(self, name: str) -> Body:
-        """The body of this name, also one that a chain brings."""
+        """Return the body with this name, including bodies of chains."""
         return self.expanded.find("bodies", name)
 
     def joint(self, name: str) -> Joint:
-        """The joint of this name, also one that a chain brings."""
+        """Return the joint with this name, including joints of chains."""
         return self.expanded.find("joints", name)
 
     def chain(self, name: str) -> DHChain:
-        """The chain of this name."""
+        """Return the chain with this name."""
         return self.find("chains", name)
 
     def values(self, given: Mapping[str, float] | None = None) -> dict[str, float]:
-        """The value of every parameter, those of sub-assemblies too, after replacing those in `given`."""
+        """Return the value of every parameter, including those of sub-assemblies, with those in `given` replaced."""
         return environment(self.expanded.parameters, given)
 
     @cached_property
     def machine(self) -> Model:
-        """The model without what is asked of it: two of them are the same machine if these are equal."""
+        """Return the model without its tasks: two models describe the same machine if these are equal."""
         if not any(getattr(self, name) for name in QUESTIONS):
             return self
         bare: Model = object.__new__(Model)  # nothing names a question: what is left is as valid as all was
@@ -198,17 +199,19 @@ class Model(Element):
 
     @cached_property
     def expanded(self) -> Model:
-        """The same machine with its chains and sub-assemblies turned into bodies, joints, frames …"""
+        """Return the same machine with chains and sub-assemblies expanded into bodies, joints, frames …"""
         return expanded(self)
 
     @cached_property
     def placements(self) -> dict[str, Placement]:
-        """name → where it is on what carries it: the ground, every body, frame and junction, of chains too."""
+        """Return name → placement on its carrier, for the ground, every body, frame and junction, including those of
+        chains."""
         plain = self.expanded
         return placements(plain.world, (*plain.bodies, *plain.junctions), plain.frames)
 
     def placement(self, name: str) -> Placement:
-        """What carries a body, frame or junction, and the frames from there to it; the empty name is the ground."""
+        """Return the carrier of a body, frame or junction, and the frames between them; the empty name is the
+        ground."""
         if (found := self.placements.get(name or WORLD)) is None:
             raise ModelError(
                 f"There is no body, frame or junction '{name}'.", remedy=near_misses(name, list(self.placements))
@@ -216,11 +219,13 @@ class Model(Element):
         return found
 
     def carrier(self, name: str) -> Carrier:
-        """The body, ground or junction that carries what has this name: itself, unless it is a frame."""
+        """Return the body, ground or junction that carries a named element (the element itself, unless it is a
+        frame)."""
         return self.placement(name).carrier
 
     def index(self, namespace: str) -> dict[str, Element]:
-        """name → element of a namespace ("frame": bodies and frames; "joint", "parameter", "material", "chain")."""
+        """Return name → element of a namespace ("frame": bodies and frames; "joint", "parameter", "material",
+        "chain")."""
         found: dict[str, Element] = {}
         for collection, space in NAMESPACES.items():
             if space == namespace:
@@ -229,7 +234,7 @@ class Model(Element):
 
 
 def owner_of(model: Model, name: str) -> SubAssembly | None:
-    """The sub-assembly that brings what has this name (`leg1` for `leg1.knee`), None if none does."""
+    """Return the sub-assembly that contains a named element (`leg1` for `leg1.knee`); None if there is none."""
     return next((each for each in model.assemblies if name.startswith(f"{each.name}.")), None)
 
 
@@ -250,15 +255,15 @@ def _check_unique(model: Model, namespace: str) -> None:
 
 
 class Names(NamedTuple):
-    """Names a formula may use: parameters; and where it may depend on time and state, these too."""
+    """Names that a formula may use: parameters; and, if it may depend on time and state, signals."""
 
     parameters: frozenset[str]
     signals: frozenset[str]
     unknown: frozenset[str] = frozenset()
-    """Elements of unknown kinds: what they bring to formulas is not known either."""
+    """Elements of unknown kinds, whose names in formulas cannot be checked."""
 
     def of(self, kind: ScalarKind | VectorKind) -> frozenset[str]:
-        """Names that formulas in a field of this kind may use."""
+        """Return the names that formulas in a field of this kind may use."""
         if isinstance(kind, FormulaVectorKind):
             return self.parameters | self.signals
         if isinstance(kind, FormulaKind):
@@ -266,7 +271,7 @@ class Names(NamedTuple):
         return self.parameters
 
     def missing(self, kind: ScalarKind | VectorKind, formula: str) -> list[str]:
-        """Names in a formula of such a field that nothing has."""
+        """Return the unknown names in a formula of such a field."""
         missing = names_in(parse(formula)) - self.of(kind)
         return sorted(name for name in missing if not any(f"{name}.".startswith(f"{each}.") for each in self.unknown))
 
@@ -288,7 +293,7 @@ def _check_element(element: Element, collection: str, known: Mapping[str, frozen
         for found in formulas_in(inner):
             for used in names.missing(found.kind, found.text):
                 raise ModelError(
-                    f"Nothing is called '{used}' (in '{found.text}').",
+                    f"The name '{used}' is not defined (in '{found.text}').",
                     where=f"{title}, {found.field.name}",
                     remedy=_remedy(
                         used, names.of(found.kind), "Define a parameter of this name or correct the formula."
@@ -297,7 +302,7 @@ def _check_element(element: Element, collection: str, known: Mapping[str, frozen
 
 
 def _remedy(name: str, known: Collection[str], otherwise: str) -> str:
-    """The remedy for a name in a field or formula that nothing has."""
+    """Return the remedy for an unknown name in a field or formula."""
     inside = [each for each in known if each.startswith(f"{name.partition('.')[0]}.")]
     return near_misses(name, sorted(inside or known)) if inside or likely_meant(name, known) else otherwise
 
@@ -307,11 +312,11 @@ def _target_word(target: str) -> str:
 
 
 def _check_mounting(assemblies: tuple[SubAssembly, ...]) -> None:
-    """No sub-assembly stands on itself, not even by way of others."""
+    """Raise ModelError if a sub-assembly is mounted on itself, directly or through others."""
     owners = {a.name: next((b.name for b in assemblies if a.parent.startswith(f"{b.name}.")), "") for a in assemblies}
     for circle in circles(owners):
         raise ModelError(
-            f"The sub-assemblies stand on each other in a circle: {' → '.join(circle)}.",
+            f"The sub-assemblies are mounted on each other in a circle: {' → '.join(circle)}.",
             where=f"assembly '{circle[0]}', parent",
             remedy="Put one of them on the ground or on a body of this machine.",
         )
@@ -320,14 +325,14 @@ def _check_mounting(assemblies: tuple[SubAssembly, ...]) -> None:
 def _check_frame_cycles(frames: tuple[Frame, ...]) -> None:
     for circle in circles({frame.name: frame.parent for frame in frames}):
         raise ModelError(
-            f"The frames hang on each other in a circle: {' → '.join(circle)}.",
+            f"The frames are attached to each other in a circle: {' → '.join(circle)}.",
             where=f"frame '{circle[0]}', parent",
             remedy="Fix one of them to a body.",
         )
 
 
 def needed(given: object) -> Model:
-    """What a caller gave as a model, or a ModelError."""
+    """Return the argument if it is a model. Raises ModelError otherwise."""
     if not isinstance(given, Model):
         raise ModelError(f"A model is needed, not {type(given).__name__}.", remedy="Read one with load(path).")
     return given

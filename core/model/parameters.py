@@ -11,30 +11,30 @@ from core.errors import ExpressionError, KinetostatError, ModelError, near_misse
 from core.later import dataclass
 from core.model.fields import Element, Value, choice, coerce_float, flag, name, scalar, text
 from core.model.formula.expression import CONSTANTS, Name, evaluate, names, parse
-from core.model.plain_lists import plain
+from core.model.plain_lists import plain_value
 from core.model.units.units import SI
 from core.spatial.scalar import Scalar
 
 
-def _stated(owners: tuple[Any, ...], _model: Any, _index: int | None) -> str:
+def _stated_dimension(owners: tuple[Any, ...], _model: Any, _index: int | None) -> str:
     return str(owners[-1].dimension)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter(Element):
     """A named number. With a number, perhaps with a unit ("50 mm"), it is independent (a slider); with an expression in
-    others it follows them."""
+    other parameters it follows them."""
 
     name: str = name()
-    value: Value = scalar(help="Value (SI), or an expression in other parameters", by=_stated)
-    dimension: str = choice(tuple(SI), "What it measures", "none")
-    minimum: Value | None = scalar(default=None, help="Smallest value of the slider", by=_stated)
-    maximum: Value | None = scalar(default=None, help="Largest value of the slider", by=_stated)
+    value: Value = scalar(help="Value (SI), or an expression in other parameters", by=_stated_dimension)
+    dimension: str = choice(tuple(SI), "Physical dimension", "none")
+    minimum: Value | None = scalar(default=None, help="Smallest value of the slider", by=_stated_dimension)
+    maximum: Value | None = scalar(default=None, help="Largest value of the slider", by=_stated_dimension)
     assumed: bool = flag("The file gave this symbol no value; the value here is only assumed")
     description: str = text("Notes")
 
     def validate(self) -> None:
-        """The name must mean the parameter where it stands in a formula."""
+        """Raise ModelError if the name has another meaning in formulas."""
         where = f"parameter '{self.name}', name"
         if self.name in CONSTANTS:
             raise ModelError(
@@ -48,19 +48,19 @@ class Parameter(Element):
             readable = False
         if not readable:
             raise ModelError(
-                "This name cannot stand in a formula.",
+                "This name cannot be used in a formula.",
                 where=where,
                 remedy="Use letters, digits and _ only, perhaps in parts joined by dots.",
             )
 
     @property
     def independent(self) -> bool:
-        """Whether its value is a number and no expression in others."""
+        """Return True if the value is a number, not an expression in other parameters."""
         return not isinstance(self.value, str) or not names(parse(self.value))
 
 
-def in_order(parameters: Iterable[Parameter]) -> tuple[Parameter, ...]:
-    """The parameters, each after those it uses.
+def parameters_in_order(parameters: Iterable[Parameter]) -> tuple[Parameter, ...]:
+    """Return the parameters, each after those it uses.
 
     Raises ModelError naming the members of a cycle, or the unknown name.
     """
@@ -78,7 +78,7 @@ def in_order(parameters: Iterable[Parameter]) -> tuple[Parameter, ...]:
             for used in pending:
                 if used not in table:
                     raise ModelError(
-                        f"Nothing is called '{used}'.",
+                        f"The name '{used}' is not defined.",
                         where=f"parameter '{current}', value",
                         remedy=near_misses(used, table),
                     )
@@ -98,27 +98,27 @@ def in_order(parameters: Iterable[Parameter]) -> tuple[Parameter, ...]:
 
 
 def environment(parameters: Iterable[Parameter], given: Mapping[str, Scalar] | None = None) -> dict[str, Scalar]:
-    """The value of every parameter; `given` replaces values of independent ones, by floats or by symbols.
+    """Return the value of every parameter; `given` replaces values of independent ones, by floats or by symbols.
 
     Raises ModelError for an unknown name in `given`, a cycle, or a formula without a value.
     """
     given = given or {}
-    ordered = in_order(parameters)
+    ordered = parameters_in_order(parameters)
     known = [parameter.name for parameter in ordered]
     for unknown in given.keys() - set(known):
         raise ModelError(f"There is no parameter '{unknown}'.", remedy=near_misses(str(unknown), known))
     values: dict[str, Scalar] = {}
     for parameter in ordered:
         if parameter.name in given:
-            values[parameter.name] = _given(parameter.name, given[parameter.name])
+            values[parameter.name] = _number_or_symbol(parameter.name, given[parameter.name])
         else:
             values[parameter.name] = value_of(parameter.value, values, where=f"parameter '{parameter.name}', value")
     return values
 
 
-def _given(name: str, value: Scalar) -> Scalar:
-    """A value that a caller gives: a number of Python's or NumPy's as a float, a symbol as it is."""
-    value = plain(value)
+def _number_or_symbol(name: str, value: Scalar) -> Scalar:
+    """Return a value given by the caller: Python and NumPy numbers as floats, symbols unchanged."""
+    value = plain_value(value)
     if value is None or isinstance(value, str | Real):
         try:
             return coerce_float(value)
@@ -128,7 +128,7 @@ def _given(name: str, value: Scalar) -> Scalar:
 
 
 def value_of(value: Value, values: Mapping[str, Scalar], where: str = "") -> Scalar:
-    """A field's number over the scalars in `values` (see `environment`)."""
+    """Return a field's number over the scalars in `values` (see `environment`)."""
     if not isinstance(value, str):
         return value
     try:
@@ -138,7 +138,7 @@ def value_of(value: Value, values: Mapping[str, Scalar], where: str = "") -> Sca
 
 
 def finite_value_of(value: Value, values: Mapping[str, Scalar], where: str = "") -> Scalar:
-    """The same, for fields in which an infinite number has no sense. Raises ExpressionError for one."""
+    """Return a field's number over the scalars in `values`. Raises ExpressionError if it is infinite."""
     found = value_of(value, values, where)
     if isinstance(found, float) and not math.isfinite(found):
         raise ExpressionError(

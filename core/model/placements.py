@@ -1,4 +1,4 @@
-"""What carries a frame: the body, the ground or the junction at which the frames it hangs on begin."""
+"""Carriers of frames: the body, the ground or the junction to which a chain of frames is attached."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from core.model.bodies import WORLD, Body, Frame, World
 from core.model.forces import Junction
 
 Carrier = Body | World | Junction
-"""What moves for itself, or stands: it carries frames."""
+"""An element that carries frames: body, ground or junction."""
 
 
 class Placement(NamedTuple):
-    """Where a body, frame or junction is on what carries it."""
+    """The position of a body, frame or junction relative to its carrier."""
 
     carrier: Carrier
     frames: tuple[Frame, ...] = ()
-    """From the carrier outwards, the frame itself last; their poses, one after the other, are its pose there (they may
-    hold formulas, so that no single pose of the document says the same)."""
+    """Frames from the carrier outwards, the frame itself last; the product of their poses is the frame's pose on the
+    carrier (they may hold formulas, so that no single pose of the document can express it)."""
 
 
 def placements(world: World, carriers: Iterable[Body | Junction], frames: Iterable[Frame]) -> dict[str, Placement]:
-    """name → placement of the ground, of all bodies, junctions and frames."""
+    """Return name → placement of the ground and of all bodies, junctions and frames."""
     by_name = {frame.name: frame for frame in frames}
     found = {WORLD: Placement(world), **{each.name: Placement(each) for each in carriers}}
     for name in by_name:
@@ -32,9 +32,10 @@ def placements(world: World, carriers: Iterable[Body | Junction], frames: Iterab
 
 
 def carried_by(name: str, frames: Mapping[str, Frame]) -> tuple[str, tuple[Frame, ...]]:
-    """The name at which the frames begin on which `name` hangs, and these frames from there outwards.
+    """Return the name of the carrier of `name`, and the frames from the carrier outwards.
 
-    Frames that hang on each other in a circle (which a model is not allowed) are walked once."""
+    Frames that hang on each other in a circle (which a model is not allowed) are walked once.
+    """
     below: dict[str, Frame] = {}
     while name in frames and name not in below:
         below[name] = frames[name]

@@ -1,4 +1,4 @@
-"""What a person may write for an element or a vector in short: lists and arrays whose sizes say what they mean."""
+"""Short notation for elements and vectors: lists and arrays whose sizes determine their meaning."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from core.errors import ModelError
 Rows = tuple[tuple[Any, ...], ...]
 
 ORTHOGONALITY_TOLERANCE = 1e-6
-"""Largest entry of RᵀR − 1 of nine numbers that are taken for a rotation."""
+"""Largest entry of RᵀR − 1 for which nine numbers are accepted as a rotation."""
 
 _AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
 
-def plain(value: Any) -> Any:
-    """NumPy's numbers and truth values as Python's, an array of one row or column with one index; else the same."""
+def plain_value(value: Any) -> Any:
+    """Return Python values for NumPy numbers and booleans, and a one-dimensional array for a single row or column;
+    other values unchanged."""
     dimensions = getattr(value, "ndim", None)
     if dimensions == 0 and hasattr(value, "item"):
         return value.item()
@@ -25,38 +26,38 @@ def plain(value: Any) -> Any:
 
 
 def is_list(value: Any) -> bool:
-    """Whether a value has items: a list, tuple or array, no text and no element."""
+    """Return True for a list, tuple or array; False for texts and elements."""
     if isinstance(value, str | dict | float | int):
         return False
-    return isinstance(value, tuple | list) or hasattr(plain(value), "__iter__")
+    return isinstance(value, tuple | list) or hasattr(plain_value(value), "__iter__")
 
 
 def matrix_of(items: tuple[Any, ...], size: int) -> Rows | None:
-    """The rows of a square matrix, None if the items are none."""
+    """Return the rows of a square matrix, None if the items are not one."""
     if len(items) != size or not all(map(is_list, items)):
         return None
     rows = tuple(map(tuple, items))
     return rows if all(len(row) == size for row in rows) else None
 
 
-def scalars(items: tuple[Any, ...]) -> bool:
-    """Whether no item is a list itself."""
+def are_plain_numbers(items: tuple[Any, ...]) -> bool:
+    """Return True if no item is a list."""
     return not any(map(is_list, items))
 
 
 def named_axis(value: Any) -> Any:
-    """The direction that "x", "-z" … name; anything else as it is."""
+    """Return the direction named by "x", "-z" …; other values unchanged."""
     if not isinstance(value, str):
         return value
     word = value.strip().lower()
     direction = _AXES.get(word.lstrip("+-"))
     if direction is None or len(word) > 2:
-        raise ModelError(f"'{value[:40]}' names no axis.", remedy="Write x, y, z, -x, -y, -z, or three numbers.")
+        raise ModelError(f"'{value[:40]}' is not an axis.", remedy="Write x, y, z, -x, -y, -z, or three numbers.")
     return tuple(-entry + 0.0 for entry in direction) if word[0] == "-" else direction
 
 
 def angles_of_matrix(value: Any) -> Any:
-    """The angles about the fixed axes x, y, z of a 3×3 rotation matrix; anything else as it is."""
+    """Return the angles about the fixed axes x, y, z of a 3×3 rotation matrix; other values unchanged."""
     rows = matrix_of(tuple(value), 3) if is_list(value) else None
     if rows is None:
         return value
@@ -67,10 +68,10 @@ def angles_of_matrix(value: Any) -> Any:
     try:
         R = np.array(rows, dtype=float)
     except (TypeError, ValueError):
-        raise ModelError("A rotation matrix needs numbers.", remedy="Give angles where formulas are meant.") from None
+        raise ModelError("A rotation matrix cannot contain formulas.", remedy="Give angles instead.") from None
     if not abs(R.T @ R - np.eye(3)).max() < ORTHOGONALITY_TOLERANCE or np.linalg.det(R) < 0.0:
         raise ModelError(
-            "These nine numbers are no rotation: their rows are not of length 1, at right angles and right-handed.",
+            "These nine numbers are not a rotation: the rows must be perpendicular unit vectors, right-handed.",
             remedy="Give a rotation matrix, three angles about x, y, z, or a quaternion x, y, z, w.",
         )
     return tuple(float(angle) + 0.0 for angle in angles_of(R))

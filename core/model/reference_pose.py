@@ -1,4 +1,4 @@
-"""Joints given in the world axes of the assembled reference pose, as the bodies' frames see them.
+"""Joints given in world axes of the assembled reference pose, converted to the frames of their bodies.
 
 With X_WB the pose of a body in the reference pose and X_Wj the joint's frame there, at q = 0:
 
@@ -30,48 +30,48 @@ _TINY = 4e-16
 
 
 def in_frames(joint: Joint, bodies: Mapping[str, Body], frames: Mapping[str, Frame]) -> Joint:
-    """The joint with a, b and axis given in the bodies that carry its sides (the joint itself if it is so already).
+    """Return the joint with a, b and axis given in the frames of its bodies (the joint itself if they already are).
 
     Raises ModelError when a body has no reference pose, or a rotation is a formula with names.
     """
     if joint.given_in == "frames":
         return joint
     where = f"joint '{joint.name}', given_in"
-    R_Wj, at = _turn(joint.a, where), joint.a.position
+    R_Wj, at = _rotation_of(joint.a, where), joint.a.position
     sides = {}
     for side, name in (("parent", joint.parent), ("child", joint.child)):
         body, _ = carried_by(name, frames)
-        reference = _reference(body, bodies, where)
-        R_WB = _turn(reference, f"body '{body}', reference")
+        reference = _reference_pose(body, bodies, where)
+        R_WB = _rotation_of(reference, f"body '{body}', reference")
         offset = [difference(p, o) for p, o in zip(at, reference.position, strict=True)]
-        sides[side] = body, Pose(position=turned(R_WB.T, offset), rotation=_rotation(R_WB.T @ R_Wj))
+        sides[side] = body, Pose(position=rotated_vector(R_WB.T, offset), rotation=_quaternion_of(R_WB.T @ R_Wj))
     return dataclasses.replace(
         joint,
         parent=sides["parent"][0],
         child=sides["child"][0],
         a=sides["parent"][1],
         b=sides["child"][1],
-        axis=turned(R_Wj.T, joint.axis),
-        second_axis=turned(R_Wj.T, joint.second_axis),
+        axis=rotated_vector(R_Wj.T, joint.axis),
+        second_axis=rotated_vector(R_Wj.T, joint.second_axis),
         given_in="frames",
     )
 
 
-def _reference(body: str, bodies: Mapping[str, Body], where: str) -> Pose:
+def _reference_pose(body: str, bodies: Mapping[str, Body], where: str) -> Pose:
     if body == WORLD or body not in bodies:
         return IDENTITY
     reference = bodies[body].reference
     if reference is None:
         raise ModelError(
-            f"The joint is given in the world, but '{body}' has no reference pose.",
+            f"The joint is given in world axes, but '{body}' has no reference pose.",
             where=where,
             remedy=f"Give '{body}' a reference pose, or the joint in the bodies' frames.",
         )
     return reference
 
 
-def _turn(pose: Pose, where: str) -> Matrix:
-    """(3, 3) of a pose whose rotation needs no parameters."""
+def _rotation_of(pose: Pose, where: str) -> Matrix:
+    """Return the (3, 3) rotation of a pose that depends on no parameters."""
     numbers = []
     for value in pose.rotation:
         if isinstance(value, str) and names(parse(value)):
@@ -83,42 +83,42 @@ def _turn(pose: Pose, where: str) -> Matrix:
         numbers.append(float(evaluate(parse(value), {})) if isinstance(value, str) else value)
     if len(numbers) == 4:
         if not any(numbers):
-            raise ModelError("A quaternion of length zero is no rotation.", where=where, remedy="Use 0, 0, 0, 1.")
-        return _tidy(_turns().from_quat(numbers).as_matrix())
-    return _tidy(_turns().from_euler("xyz", numbers).as_matrix())
+            raise ModelError("A quaternion of length zero is not a rotation.", where=where, remedy="Use 0, 0, 0, 1.")
+        return _without_rounding_error(_scipy_rotation().from_quat(numbers).as_matrix())
+    return _without_rounding_error(_scipy_rotation().from_euler("xyz", numbers).as_matrix())
 
 
-def _tidy(matrix: Matrix) -> Matrix:
+def _without_rounding_error(matrix: Matrix) -> Matrix:
     nearest = np.round(matrix)
     return np.where(abs(matrix - nearest) < _TINY, nearest, matrix)
 
 
-def _rotation(matrix: Matrix) -> tuple[Value, ...]:
+def _quaternion_of(matrix: Matrix) -> tuple[Value, ...]:
     if abs(matrix - np.eye(3)).max() < _TINY:
         return (0.0, 0.0, 0.0)
-    return tuple(float(x) for x in _turns().from_matrix(matrix).as_quat())
+    return tuple(float(x) for x in _scipy_rotation().from_matrix(matrix).as_quat())
 
 
 # ------------------------------------------------------------------------------- numbers and formulas
 
 
-def turned(matrix: Matrix, vector: Iterable[Value]) -> tuple[Value, Value, Value]:
-    """matrix · vector, where the vector may hold formulas."""
+def rotated_vector(matrix: Matrix, vector: Iterable[Value]) -> tuple[Value, Value, Value]:
+    """Return matrix · vector, where the vector may hold formulas."""
     items = tuple(vector)
-    x, y, z = (_sum(zip(row, items, strict=True)) for row in matrix)
+    x, y, z = (_weighted_sum(zip(row, items, strict=True)) for row in matrix)
     return x, y, z
 
 
 def difference(a: Value, b: Value) -> Value:
-    """a − b of numbers or formulas."""
-    return _sum(((1.0, a), (-1.0, b)))
+    """Return a − b of numbers or formulas."""
+    return _weighted_sum(((1.0, a), (-1.0, b)))
 
 
-def _sum(terms: Iterable[tuple[float, Value]]) -> Value:
+def _weighted_sum(terms: Iterable[tuple[float, Value]]) -> Value:
     number, total = 0.0, None
     for factor, value in terms:
         if isinstance(value, str) and factor != 0.0:
-            total = _added(total, float(factor), parse(value))
+            total = _plus_term(total, float(factor), parse(value))
         elif not isinstance(value, str):
             number += factor * value
     if total is None:
@@ -128,15 +128,15 @@ def _sum(terms: Iterable[tuple[float, Value]]) -> Value:
     return text_of(total)
 
 
-def _added(total: Node | None, factor: float, node: Node) -> Node:
+def _plus_term(total: Node | None, factor: float, node: Node) -> Node:
     part = node if abs(factor) == 1.0 else Binary("*", Number(abs(factor)), node)
     if total is None:
         return part if factor > 0.0 else Negative(part)
     return Binary("+" if factor > 0.0 else "-", total, part)
 
 
-def _turns() -> Any:
-    """SciPy's rotations, loaded when a joint needs them."""
+def _scipy_rotation() -> Any:
+    """Return SciPy's rotation class, imported on first use."""
     from scipy.spatial.transform import Rotation
 
     return Rotation

@@ -1,4 +1,4 @@
-"""Sensors: measurements between two frames (MOBILE's chords), and of forces; constraints, drivers, forces use them.
+"""Sensors: measurements between two frames (MOBILE's chords), and of forces; used by constraints, drivers and forces.
 
 Geometric kinds follow MOBILE 1.3 User's Guide 5.2: between origins, and between origins and planes.
 """
@@ -22,34 +22,34 @@ from core.spatial.vector import Vector3
 
 @dataclass(frozen=True, kw_only=True)
 class SensorKind:
-    """Facts of a kind of sensor. It measures one thing: poses, motion, the wrench in a joint, or power."""
+    """Declaration of a kind of sensor. It measures one of: poses, motion, the wrench in a joint, or power."""
 
     name: str
     title: str
     components: tuple[str, ...] = ("",)
-    """Suffixes of its values; one value: ('',)."""
+    """Suffixes of its values; ('',) for a single value."""
     dimensions: tuple[str, ...]
-    """Those of the values; all the same: one."""
+    """Dimensions of the values; a single one if they are equal."""
     uses: tuple[str, ...]
-    """Which of a, axis, b, axis_b, resolve, joint, force, minus, offset matter."""
+    """Fields that the kind uses, of a, axis, b, axis_b, resolve, joint, force, minus, offset."""
     measure: Measure | None = None
-    """What it is of the two poses: it may carry constraints, drivers and forces."""
+    """Function of the two poses; such sensors can carry constraints, drivers and forces."""
     motion: Callable[[Motion], Vector3] | None = None
-    """Which part of the motion of b against a."""
+    """Part of the motion of b relative to a."""
     accelerated: bool = False
-    """True if it is the rate of this part: known only after the accelerations."""
+    """True if it is the time derivative of this part, known only after the accelerations."""
     wrench: tuple[int, ...] | None = None
-    """Which rows of the wrench in a joint, [torque; force]."""
+    """Rows of the wrench in a joint, [torque; force]."""
     power: bool = False
-    """True if it is the power of a joint's or force element's force."""
+    """True if it is the power of a joint or force element."""
     turns: bool = False
-    """True if it is known up to whole turns."""
+    """True if the value is known up to whole turns."""
     rotation: bool = False
-    """True if its first three values are a rotation vector: held, it is compared as a rotation."""
+    """True if the first three values are a rotation vector, compared as a rotation when constrained."""
     rod: bool = False
-    """True if it is the distance of two points: held, it is a rod."""
+    """True if it is the distance of two points, so that constraining it makes a rod."""
     smooth_at_zero: bool = True
-    """False if at zero it has no direction in which to be held."""
+    """False if the gradient is undefined at zero."""
 
     def __post_init__(self) -> None:
         given = [self.measure is not None, self.motion is not None, self.wrench is not None, self.power]
@@ -60,26 +60,27 @@ class SensorKind:
 
     @property
     def geometric(self) -> bool:
-        """True if it is a function of the two poses alone."""
+        """Return True if the value is a function of the two poses alone."""
         return self.measure is not None
 
     @property
     def of_frames(self) -> bool:
-        """True if it is measured between two frames."""
+        """Return True if the sensor measures between two frames."""
         return self.geometric or self.motion is not None
 
     @property
     def of_state(self) -> bool:
-        """True if positions and speeds tell it: forces may depend on it, and it has a rate."""
+        """Return True if positions and speeds determine the value, so that forces may depend on it and it has a
+        rate."""
         return self.of_frames and not self.accelerated
 
     @property
     def dimension(self) -> str:
-        """That of its values; none if they differ."""
+        """Return the common dimension of the values; "none" if they differ."""
         return self.dimensions[0] if len(self.dimensions) == 1 else "none"
 
     def dimension_of(self, component: str) -> str:
-        """That of one value; of all of them by another word."""
+        """Return the dimension of one component; the common one for an unknown component."""
         if component not in self.components or len(self.dimensions) == 1:
             return self.dimension
         return self.dimensions[self.components.index(component)]
@@ -89,11 +90,11 @@ _XYZ = ("x", "y", "z")
 _PLACES = ("a", "b", "minus", "offset")
 
 
-def _of_poses(name: str, title: str, measure: Measure, dimension: str, *axes: str, **facts: Any) -> SensorKind:
+def _pose_sensor(name: str, title: str, measure: Measure, dimension: str, *axes: str, **facts: Any) -> SensorKind:
     return SensorKind(name=name, title=title, dimensions=(dimension,), uses=(*_PLACES, *axes), measure=measure, **facts)
 
 
-def _of_motion(name: str, title: str, motion: Callable[[Motion], Vector3], accelerated: bool = False) -> SensorKind:
+def _motion_sensor(name: str, title: str, motion: Callable[[Motion], Vector3], accelerated: bool = False) -> SensorKind:
     return SensorKind(
         name=name,
         title=title,
@@ -105,7 +106,7 @@ def _of_motion(name: str, title: str, motion: Callable[[Motion], Vector3], accel
     )
 
 
-def _in_joint(name: str, title: str, dimension: str, wrench: tuple[int, ...]) -> SensorKind:
+def _joint_sensor(name: str, title: str, dimension: str, wrench: tuple[int, ...]) -> SensorKind:
     return SensorKind(
         name=name, title=title, components=_XYZ, dimensions=(dimension,), uses=("joint", "resolve"), wrench=wrench
     )
@@ -114,16 +115,16 @@ def _in_joint(name: str, title: str, dimension: str, wrench: tuple[int, ...]) ->
 _linear, _angular = attrgetter("linear"), attrgetter("angular")
 
 _KINDS = (
-    _of_poses("distance", "Distance between two points", m.distance, "length", rod=True, smooth_at_zero=False),
-    _of_poses(
+    _pose_sensor("distance", "Distance between two points", m.distance, "length", rod=True, smooth_at_zero=False),
+    _pose_sensor(
         "square_distance", "Squared distance between two points", m.square_distance, "none", smooth_at_zero=False
     ),
-    _of_poses("point_plane", "Distance of b's origin from a plane of a", m.point_plane, "length", "axis"),
-    _of_poses("plane_point", "Distance of a's origin from a plane of b", m.plane_point, "length", "axis_b"),
-    _of_poses("plane_plane", "Cosine of the angle between two planes", m.plane_plane, "none", "axis", "axis_b"),
-    _of_poses("angle", "Angle of b about an axis of a", m.angle, "angle", "axis", turns=True),
-    _of_poses("position", "Position of b in a", m.position, "length", components=_XYZ),
-    _of_poses("orientation", "Orientation of b in a", m.orientation, "angle", components=_XYZ, rotation=True),
+    _pose_sensor("point_plane", "Distance of b's origin from a plane of a", m.point_plane, "length", "axis"),
+    _pose_sensor("plane_point", "Distance of a's origin from a plane of b", m.plane_point, "length", "axis_b"),
+    _pose_sensor("plane_plane", "Cosine of the angle between two planes", m.plane_plane, "none", "axis", "axis_b"),
+    _pose_sensor("angle", "Angle of b about an axis of a", m.angle, "angle", "axis", turns=True),
+    _pose_sensor("position", "Position of b in a", m.position, "length", components=_XYZ),
+    _pose_sensor("orientation", "Orientation of b in a", m.orientation, "angle", components=_XYZ, rotation=True),
     SensorKind(
         name="pose",
         title="Pose of b in a",
@@ -133,15 +134,15 @@ _KINDS = (
         measure=m.pose,
         rotation=True,
     ),
-    _of_motion("velocity", "Velocity of b relative to a", _linear),
-    _of_motion("angular_velocity", "Angular velocity of b relative to a", _angular),
-    _of_motion("acceleration", "Acceleration of b relative to a", _linear, accelerated=True),
-    _of_motion("angular_acceleration", "Angular acceleration of b relative to a", _angular, accelerated=True),
-    _in_joint("cut_force", "Force in a joint", "force", (3, 4, 5)),
-    _in_joint("cut_torque", "Torque in a joint", "torque", (0, 1, 2)),
+    _motion_sensor("velocity", "Velocity of b relative to a", _linear),
+    _motion_sensor("angular_velocity", "Angular velocity of b relative to a", _angular),
+    _motion_sensor("acceleration", "Acceleration of b relative to a", _linear, accelerated=True),
+    _motion_sensor("angular_acceleration", "Angular acceleration of b relative to a", _angular, accelerated=True),
+    _joint_sensor("cut_force", "Force in a joint", "force", (3, 4, 5)),
+    _joint_sensor("cut_torque", "Torque in a joint", "torque", (0, 1, 2)),
     SensorKind(
         name="power",
-        title="Power of a joint's or force element's force",
+        title="Power of a joint or force element",
         dimensions=("power",),
         uses=("joint", "force"),
         power=True,
@@ -157,12 +158,12 @@ UNKNOWN_SENSOR = SensorKind(
     dimensions=("none",),
     uses=("a", "axis", "b", "axis_b", "resolve", "joint", "force", "minus", "offset"),
 )
-"""Stands in for a kind that nobody here knows."""
+"""Substitute for a kind that is not installed."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sensor(Element):
-    """Something measured between frame *a* (default: world) and frame *b*.
+    """A measurement between frame *a* (default: world) and frame *b*.
 
     distance: |p_ab|; square_distance: |p_ab|²; point_plane: n_a · p_ab; plane_point: n_b · p_ba; plane_plane: n_a · n_b
     (unit normals `axis` in a, `axis_b` in b); angle: how far b is turned about a's `axis` (continuous over whole turns
@@ -172,9 +173,9 @@ class Sensor(Element):
     """
 
     name: str = name()
-    kind: str = kind_in(SENSOR_KINDS, "What is measured", "distance")
-    a: str = reference("frame", "Frame from which is measured; empty: world", optional=True)
-    b: str = reference("frame", "Frame to which is measured", optional=True)
+    kind: str = kind_in(SENSOR_KINDS, "Measured quantity", "distance")
+    a: str = reference("frame", "Frame relative to which b is measured; empty: world", optional=True)
+    b: str = reference("frame", "Frame that is measured", optional=True)
     axis: Vector = vector("none", (0.0, 0.0, 1.0), "Normal of the plane, or axis, in a", spelled=named_axis)
     axis_b: Vector = vector("none", (0.0, 0.0, 1.0), "Normal of the plane in b", spelled=named_axis)
     resolve: str = reference("frame", "Frame in whose axes the vector is given; empty: world", optional=True)
@@ -186,15 +187,15 @@ class Sensor(Element):
 
     @property
     def info(self) -> SensorKind:
-        """The facts of this sensor's kind."""
+        """Return the declaration of this sensor's kind."""
         return SENSOR_KINDS.get(self.kind, UNKNOWN_SENSOR)
 
     def along(self, model: Any, index: int | None) -> str:
-        """What it measures, or one of its components (those of a pose differ)."""
+        """Return the dimension of the sensor, or of one of its components (those of a pose differ)."""
         return self.info.dimension if index is None else self.info.dimension_of(self.info.components[index])
 
     def validate(self) -> None:
-        """What the kind needs is there."""
+        """Raise ModelError if a field required by the kind is missing."""
         if self.info is UNKNOWN_SENSOR:
             return
         where = f"sensor '{self.name}'"
@@ -207,11 +208,11 @@ class Sensor(Element):
                 )
         if "b" in self.info.uses and not self.b:
             raise ModelError(
-                "The frame to which is measured is missing.", where=f"{where}, b", remedy="Name a body or frame."
+                "The frame b to be measured is missing.", where=f"{where}, b", remedy="Name a body or frame."
             )
         if "joint" in self.info.uses and not (self.joint or ("force" in self.info.uses and self.force)):
             raise ModelError(
-                "Nothing is said whose force is measured.", where=f"{where}, joint", remedy="Name a joint."
+                "The joint whose force is measured is missing.", where=f"{where}, joint", remedy="Name a joint."
             )
         if self.minus == self.name:
             raise ModelError(

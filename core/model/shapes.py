@@ -1,4 +1,4 @@
-"""Shapes of bodies: what is seen, and what gives mass when a body has a density."""
+"""Shapes of bodies, drawn on screen and used for mass properties when a body has a density."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from core.model.fields import (
     text,
     vector,
 )
-from core.model.plain_lists import angles_of_matrix, matrix_of, scalars
+from core.model.plain_lists import angles_of_matrix, are_plain_numbers, matrix_of
 from core.spatial import mass_properties as solids
 from core.spatial.inertia import ZERO as NO_MASS
 from core.spatial.inertia import Inertia
 from core.spatial.scalar import Scalar
 
 
-def _rotation(owners: tuple[Any, ...], _model: Any, _index: int | None) -> str:
+def _rotation_dimension(owners: tuple[Any, ...], _model: Any, _index: int | None) -> str:
     return "angle" if len(owners[-1].rotation) == 3 else "none"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pose(Element):
-    """Where a frame lies in another: position (m), and rotation either by angles about the fixed axes
-    x, y, z in this order (three numbers, rad; R = Rz·Ry·Rx as in URDF) or by a quaternion (x, y, z, w)."""
+    """The position of a frame in another (m), and its rotation, given either by angles about the fixed axes x, y, z in
+    this order (three numbers, rad; R = Rz·Ry·Rx as in URDF) or by a quaternion (x, y, z, w)."""
 
     position: Vector = vector("length", help="Position of the origin")
     rotation: tuple[Value, ...] = vector(
@@ -46,7 +46,7 @@ class Pose(Element):
         help="Angles about the fixed axes x, y, z, or a quaternion x, y, z, w",
         sizes=(3, 4),
         labels=("x", "y", "z", "w"),
-        by=_rotation,
+        by=_rotation_dimension,
         spelled=angles_of_matrix,
     )
     forms: ClassVar[str] = (
@@ -55,8 +55,9 @@ class Pose(Element):
 
     @classmethod
     def of_list(cls, items: tuple[Any, ...]) -> Pose | None:
-        """A position, a position with angles, a rotation matrix, or a matrix of a pose."""
-        if scalars(items):
+        """Return the pose for a position, a position with angles, a rotation matrix, or a pose matrix; None for any
+        other list."""
+        if are_plain_numbers(items):
             if len(items) not in (3, 6):
                 return None
             return cls(position=items[:3], rotation=items[3:] or (0.0, 0.0, 0.0))
@@ -87,26 +88,26 @@ Number = Callable[[Value], float]
 
 
 class Sizes(Protocol):
-    """What mass properties are made from: sizes over any scalars, and what files hold."""
+    """Sizes over any scalars and content of mesh files, from which mass properties are computed."""
 
     def number(self, value: Value) -> Scalar:
-        """The value of a size, m."""
+        """Return the value of a size, m."""
         ...
 
     def enclosed(self, mesh: Mesh, density: Scalar) -> Inertia:
-        """Mass properties of what the surface of a file encloses."""
+        """Return the mass properties of the volume enclosed by a mesh file's surface."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Shape(Element, ABC):
-    """What all shapes share. Cylinder, capsule and cone stand along their z axis, centred.
+    """Base of all shapes. The axis of cylinder, capsule and cone is z, and they are centred.
 
     A kind is one class. Sizes are in m, in the axes of the shape.
     """
 
     word: ClassVar[str]
-    """What files and menus call the kind."""
+    """Name of the kind in files and menus."""
     may_vanish: ClassVar[tuple[str, ...]] = ()
     """Sizes that may be zero."""
     pose: Pose = part(Pose, "Pose in the body's frame", IDENTITY)
@@ -116,94 +117,94 @@ class Shape(Element, ABC):
 
     @abstractmethod
     def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
-        """About the origin; pictures have no mass."""
+        """Return the mass properties about the shape's origin; zero for purely decorative shapes."""
 
     @abstractmethod
     def bounds(self, number: Number) -> tuple[Point, Point]:
-        """Lowest and highest corner of the box about it, teeth and heads of arrows not counted; of a mesh, whose file
-        says how large it is, a point."""
+        """Return the lowest and highest corner of the bounding box, without gear teeth and arrow heads; of a mesh,
+        whose size is only in its file, a single point."""
 
     def radius_about(self, number: Number) -> float:
-        """Radius of a ball about the origin that holds it."""
+        """Return the radius of a sphere about the origin that contains the shape."""
         return hypot(*(max(-low, high) for low, high in zip(*self.bounds(number), strict=True)))
 
     def landmarks(self, number: Number) -> tuple[Point, ...]:
-        """Points that a person means when pointing near them: its origin and its ends."""
+        """Return the points to which the cursor snaps: the shape's origin and its ends."""
         low, high = self.bounds(number)
         return tuple(dict.fromkeys((0.0, 0.0, z) for z in (0.0, high[2], low[2])))
 
     def edges(self) -> dict[int, Value]:
-        """Sizes from end to end along an axis of it, by the number of the axis; its middle is the origin."""
+        """Return the sizes from end to end along the shape's axes, by axis number; they are centred at the origin."""
         return {}
 
     def with_edge(self, axis: int, size: Value) -> Self:
-        """The shape with another size along an axis."""
+        """Return the shape with another size along an axis."""
         length: dict[str, Any] = {"length": size}
         return dataclasses.replace(self, **length)
 
 
 class Round(Shape):
-    """A shape about its z axis, centred, with a radius and a length."""
+    """A shape of revolution about z, centred, with a radius and a length."""
 
     radius: Value
     length: Value
 
     def edges(self) -> dict[int, Value]:
-        """See `Shape`."""
+        """Return the size of the shape along each axis that has one."""
         return {2: self.length}
 
     def bounds(self, number: Number) -> tuple[Point, Point]:
-        """See `Shape`."""
-        return _upright(number(self.radius), number(self.length))
+        """Return the lowest and highest corner of the bounding box."""
+        return _cylinder_box(number(self.radius), number(self.length))
 
     def radius_about(self, number: Number) -> float:
-        """See `Shape`."""
+        """Return the radius of a sphere about the origin that contains the shape."""
         _, (radius, _, half) = self.bounds(number)
         return hypot(radius, half)
 
 
-def _centred(x: float, y: float, z: float) -> tuple[Point, Point]:
-    """A box with these edges about the origin."""
+def _centred_box(x: float, y: float, z: float) -> tuple[Point, Point]:
+    """Return the corners of a box with these edges about the origin."""
     return (-x / 2.0, -y / 2.0, -z / 2.0), (x / 2.0, y / 2.0, z / 2.0)
 
 
-def _upright(radius: float, length: float) -> tuple[Point, Point]:
-    """The box about a cylinder along z, centred."""
-    return _centred(2.0 * radius, 2.0 * radius, length)
+def _cylinder_box(radius: float, length: float) -> tuple[Point, Point]:
+    """Return the bounding box of a centred cylinder along z."""
+    return _centred_box(2.0 * radius, 2.0 * radius, length)
 
 
-def _hollow(density: Scalar, outer: Scalar, inner: Scalar, length: Scalar) -> Inertia:
-    """A cylinder along z less the one that is cut out of it."""
+def _hollow_cylinder(density: Scalar, outer: Scalar, inner: Scalar, length: Scalar) -> Inertia:
+    """Return the mass properties of a hollow cylinder along z."""
     return solids.cylinder(density, outer, length) + solids.cylinder(-density, inner, length)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Box(Shape):
-    """A cuboid centred in its pose."""
+    """A cuboid centred at its pose."""
 
     word = "box"
     size: Vector = vector("length", (0.1, 0.1, 0.1), "Edge lengths")
 
     def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
-        """See `Shape`."""
+        """Return the mass properties of the cuboid."""
         return solids.box(density, *map(sizes.number, self.size))
 
     def bounds(self, number: Number) -> tuple[Point, Point]:
-        """See `Shape`."""
+        """Return the lowest and highest corner of the cuboid."""
         x, y, z = map(number, self.size)
-        return _centred(x, y, z)
+        return _centred_box(x, y, z)
 
     def edges(self) -> dict[int, Value]:
-        """See `Shape`."""
+        """Return the size of the cuboid along each axis."""
         return dict(enumerate(self.size))
 
     def with_edge(self, axis: int, size: Value) -> Self:
-        """See `Shape`."""
+        """Return the cuboid with another size along an axis."""
         x, y, z = (size if k == axis else own for k, own in enumerate(self.size))
         return dataclasses.replace(self, size=(x, y, z))
 
     def landmarks(self, number: Number) -> tuple[Point, ...]:
-        """Its middle and the middles of its faces."""
+        """Return the centre and the centres of the faces."""
         x, y, z = (number(edge) / 2.0 for edge in self.size)
         faces = ((x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z))
         return ((0.0, 0.0, 0.0), *faces, *((-a, -b, -c) for a, b, c in faces))
@@ -218,37 +219,37 @@ class Cylinder(Round):
     length: Value = scalar("length", 0.1, "Length along z")
 
     def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
-        """See `Shape`."""
+        """Return the mass properties of the cylinder."""
         return solids.cylinder(density, sizes.number(self.radius), sizes.number(self.length))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sphere(Shape):
-    """A ball."""
+    """A sphere."""
 
     word = "sphere"
     radius: Value = scalar("length", 0.05, "Radius")
 
     def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
-        """See `Shape`."""
+        """Return the mass properties of the sphere."""
         return solids.sphere(density, sizes.number(self.radius))
 
     def bounds(self, number: Number) -> tuple[Point, Point]:
-        """See `Shape`."""
-        return _upright(number(self.radius), 2.0 * number(self.radius))
+        """Return the lowest and highest corner of the bounding box."""
+        return _cylinder_box(number(self.radius), 2.0 * number(self.radius))
 
     def radius_about(self, number: Number) -> float:
-        """See `Shape`."""
+        """Return the sphere's radius."""
         return number(self.radius)
 
     def landmarks(self, number: Number) -> tuple[Point, ...]:
-        """Its middle."""
+        """Return the centre."""
         return ((0.0, 0.0, 0.0),)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Capsule(Shape):
-    """A cylinder along z with half balls at both ends; `length` is that of the cylindrical part."""
+    """A cylinder along z with hemispheres at both ends; `length` is that of the cylindrical part."""
 
     word = "capsule"
     may_vanish = ("length",)
@@ -256,23 +257,23 @@ class Capsule(Shape):
     length: Value = scalar("length", 0.1, "Length of the cylindrical part along z")
 
     def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
-        """See `Shape`."""
+        """Return the mass properties of the capsule."""
         return solids.capsule(density, sizes.number(self.radius), sizes.number(self.length))
 
     def edges(self) -> dict[int, Value]:
-        """See `Shape`."""
+        """Return the size of the capsule along each axis that has one."""
         return {2: self.length}
 
     def bounds(self, number: Number) -> tuple[Point, Point]:
-        """See `Shape`."""
-        return _upright(number(self.radius), number(self.length) + 2.0 * number(self.radius))
+        """Return the lowest and highest corner of the bounding box."""
+        return _cylinder_box(number(self.radius), number(self.length) + 2.0 * number(self.radius))
 
     def radius_about(self, number: Number) -> float:
-        """See `Shape`."""
+        """Return the radius of a sphere about the origin that contains the capsule."""
         return number(self.radius) + number(self.length) / 2.0
 
     def landmarks(self, number: Number) -> tuple[Point, ...]:
-        """Its middle and those of its half balls."""
+        """Return the centre and the centres of the hemispheres."""
         half = number(self.length) / 2.0
         return (0.0, 0.0, 0.0), (0.0, 0.0, half), (0.0, 0.0, -half)
 
@@ -286,29 +287,29 @@ class Cone(Round):
     length: Value = scalar("length", 0.1, "Height along z")
 
     def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
-        """See `Shape`."""
+        """Return the mass properties of the cone."""
         return solids.cone(density, sizes.number(self.radius), sizes.number(self.length))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mesh(Shape):
-    """A mesh file (STL, OBJ, DAE, glTF …). `file` is as the person wrote it: a path relative to the
-    model's file, or a URI such as package://name/path."""
+    """A mesh file (STL, OBJ, DAE, glTF …). `file` is as the user wrote it: a path relative to the model's file, or a
+    URI such as package://name/path."""
 
     word = "mesh"
     file: str = text("Mesh file", role="file")
     scale: Vector = vector("none", (1.0, 1.0, 1.0), "Scale along x, y, z")
 
     def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
-        """See `Shape`."""
+        """Return the mass properties of the volume enclosed by the mesh."""
         return sizes.enclosed(self, density)
 
     def bounds(self, number: Number) -> tuple[Point, Point]:
-        """See `Shape`."""
-        return _centred(0.0, 0.0, 0.0)
+        """Return the origin twice, because the size of the mesh is only in its file."""
+        return _centred_box(0.0, 0.0, 0.0)
 
     def landmarks(self, number: Number) -> tuple[Point, ...]:
-        """None are known."""
+        """Return no points, because the mesh is only in its file."""
         return ()
 
 
@@ -322,8 +323,10 @@ class Pipe(Round):
     length: Value = scalar("length", 0.1, "Length along z")
 
     def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
-        """See `Shape`."""
-        return _hollow(density, sizes.number(self.radius), sizes.number(self.inner_radius), sizes.number(self.length))
+        """Return the mass properties of the hollow cylinder."""
+        return _hollow_cylinder(
+            density, sizes.number(self.radius), sizes.number(self.inner_radius), sizes.number(self.length)
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -338,19 +341,19 @@ class Beam(Shape):
     flange: Value = scalar("length", 0.008, "Thickness of a flange")
 
     def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
-        """The whole cuboid, less that between the flanges, and the web."""
+        """Return the mass properties of the surrounding cuboid less the space between the flanges, plus the web."""
         width, height, length = map(sizes.number, (self.width, self.height, self.length))
         web, between = sizes.number(self.web), height - 2.0 * sizes.number(self.flange)
         whole = solids.box(density, width, height, length)
         return whole + solids.box(-density, width, between, length) + solids.box(density, web, between, length)
 
     def edges(self) -> dict[int, Value]:
-        """See `Shape`."""
+        """Return the size of the beam along each axis."""
         return {2: self.length}
 
     def bounds(self, number: Number) -> tuple[Point, Point]:
-        """See `Shape`."""
-        return _centred(number(self.width), number(self.height), number(self.length))
+        """Return the lowest and highest corner of the bounding box."""
+        return _centred_box(number(self.width), number(self.height), number(self.length))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -364,51 +367,51 @@ class Gearwheel(Shape):
     bore: Value = scalar("length", 0.01, "Radius of the bore")
 
     def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
-        """See `Shape`."""
-        return _hollow(density, sizes.number(self.radius), sizes.number(self.bore), sizes.number(self.width))
+        """Return the mass properties of a disc with the pitch circle and the bore."""
+        return _hollow_cylinder(density, sizes.number(self.radius), sizes.number(self.bore), sizes.number(self.width))
 
     def bounds(self, number: Number) -> tuple[Point, Point]:
-        """See `Shape`."""
-        return _upright(number(self.radius), number(self.width))
+        """Return the lowest and highest corner of the bounding box."""
+        return _cylinder_box(number(self.radius), number(self.width))
 
     def radius_about(self, number: Number) -> float:
-        """See `Shape`."""
+        """Return the radius of a sphere about the origin that contains the gearwheel."""
         return hypot(number(self.radius), number(self.width) / 2.0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Coil(Round):
-    """A coil spring along z, centred, as a picture: it gives no mass."""
+    """A decorative coil spring along z, centred, without mass."""
 
     word = "coil"
-    radius: Value = scalar("length", 0.02, "Radius to the middle of the wire")
+    radius: Value = scalar("length", 0.02, "Radius of the coil, to the centre of the wire")
     wire: Value = scalar("length", 0.002, "Radius of the wire")
     turns: Value = scalar("none", 8.0, "Number of turns")
     length: Value = scalar("length", 0.1, "Length along z")
 
     def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
-        """See `Shape`."""
+        """Return zero mass properties."""
         return NO_MASS
 
     def bounds(self, number: Number) -> tuple[Point, Point]:
-        """See `Shape`."""
-        return _upright(number(self.radius) + number(self.wire), number(self.length))
+        """Return the lowest and highest corner of the bounding box."""
+        return _cylinder_box(number(self.radius) + number(self.wire), number(self.length))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Arrow(Shape):
-    """An arrow from the origin of its pose along z, as a picture: it gives no mass."""
+    """A decorative arrow from the origin of its pose along z, without mass."""
 
     word = "arrow"
     radius: Value = scalar("length", 0.005, "Radius of the shaft")
     length: Value = scalar("length", 0.1, "Length along z")
 
     def mass_properties(self, density: Scalar, sizes: Sizes) -> Inertia:
-        """See `Shape`."""
+        """Return zero mass properties."""
         return NO_MASS
 
     def bounds(self, number: Number) -> tuple[Point, Point]:
-        """See `Shape`."""
+        """Return the lowest and highest corner of the bounding box."""
         radius, length = number(self.radius), number(self.length)
         return (-radius, -radius, 0.0), (radius, radius, length)
 
@@ -429,4 +432,4 @@ SHAPE_TYPES: Kinds[Shape] = Kinds(
     Arrow,
     named_by="word",
 )
-"""Shape classes by the word that files and menus use."""
+"""Shape classes by the word used in files and menus."""

@@ -1,4 +1,4 @@
-"""What a formula of time and state may call by name, beside the parameters.
+"""Names besides parameters that a formula of time and state may use.
 
 `t` (or `time`); coordinates `joint`, `joint.q`, of joints with several `joint.x` …; speeds `joint.v`, `joint.wx.v` …;
 sensors `sensor`, `sensor.x` …, and their rates `sensor.rate`, `sensor.x.rate`. Where names collide, what the element
@@ -18,12 +18,13 @@ TIME = ("t", "time")
 
 
 def component(name: str, suffix: str) -> str:
-    """Name of a coordinate, speed or value of a joint or sensor: its own if it has just one (its suffix is '')."""
+    """Return the name of a coordinate, speed or value of a joint or sensor: the element's name alone if it has only one
+    (suffix "")."""
     return f"{name}.{suffix}" if suffix else name
 
 
 def signal_names(model: Model) -> frozenset[str]:
-    """All names a formula of an expanded model may use, beside parameters and what its element brings."""
+    """Return all names that formulas of an expanded model may use, besides parameters and the element's own names."""
     names = set(TIME)
     children = {joint.child for joint in model.joints}
     kinds: list[tuple[str, type[JointKind]]] = [(joint.name, joint.info) for joint in model.joints]

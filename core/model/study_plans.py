@@ -1,5 +1,5 @@
-"""Studies of the document: which numbers of the machine vary, and what is recorded of each row. Rows themselves are
-computed, and are no part of the document (`core.studies`)."""
+"""Studies of the document: the numbers of the machine that vary, and the values recorded in each row. The rows are
+computed by `core.studies` and are not part of the document."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class VariedRow(Element):
     """A number that varies."""
 
     own_names: ClassVar[tuple[str, ...]] = ("duration", "step", "rtol", "atol", "x", "y", "z")
-    """Options of runs, and the place of a target, which no element has."""
+    """Names that belong to no element: run options and the position of a target."""
 
     quantity: str = signal("A parameter, joint.q or joint.v at the start, duration, step; of targets x, y, z")
     values: str = text("normal(mean, deviation), lognormal, uniform, triangular; from:to:how many; or numbers")
@@ -30,7 +30,7 @@ class VariedRow(Element):
         return f"{self.quantity} {self.values}"
 
     def validate(self) -> None:
-        """It has values."""
+        """Raise ModelError if the row has no values."""
         if not self.values.strip():
             raise ModelError(
                 "There are no values.",
@@ -41,18 +41,20 @@ class VariedRow(Element):
 
 @dataclass(frozen=True, kw_only=True)
 class RecordRow(Element):
-    """A number, or a curve, that each row of a study has."""
+    """A number, or a curve, recorded in each row of a study."""
 
-    column: str = text("What the number is called")
-    formula: str = signal("Of runs max(abs(joint.tau)), at(frame.position, end) …; of poses any formula of channels")
-    every: Value | None = scalar("time", None, "Of a curve: time between its samples; empty: a number")
+    column: str = text("Name of the number")
+    formula: str = signal(
+        "For runs, e.g. max(abs(joint.tau)) or at(frame.position, end); for poses, any formula of channels"
+    )
+    every: Value | None = scalar("time", None, "Time between the samples of a curve; empty: a single number")
 
     @property
     def summary(self) -> str:
         return f"{self.column} = {self.formula}"
 
     def validate(self) -> None:
-        """It has a name."""
+        """Raise ModelError if the row has no name."""
         if not self.column.strip():
             where = f"row '{self.formula}', column"
             raise ModelError("A column needs a name.", where=where, remedy="Give one, such as worst.")
@@ -60,25 +62,29 @@ class RecordRow(Element):
 
 @dataclass(frozen=True, kw_only=True)
 class StudyPlan(Element):
-    """A study that is asked for: many runs or poses of the machine whose numbers vary, and what is recorded of them."""
+    """A study: many runs or poses of the machine with varied numbers, and the values recorded from them."""
 
     meaning: ClassVar[str] = (
-        "A study that is asked for: which numbers of the machine vary and how, and what is recorded of each row. The "
-        "panel Studies computes it, and kinetostat study FILE --study NAME."
+        "A study: the numbers of the machine that vary, and the values recorded in each row. The panel Studies "
+        "computes it, and so does kinetostat study FILE --study NAME."
     )
 
     name: str = name()
-    kind: str = choice(ROW_KINDS, "What a row is", "runs")
-    varied: tuple[VariedRow, ...] = parts(VariedRow, "What varies: ranges and lists multiply, distributions are drawn")
-    record: tuple[RecordRow, ...] = parts(RecordRow, "What is recorded of each row")
-    count: Value = scalar("none", 1000.0, "How many samples are drawn of all distributions")
-    how: str = choice(SAMPLINGS, "How they are drawn: each by itself, Latin hypercube, Sobol's sequence", "random")
+    kind: str = choice(ROW_KINDS, "Computation of each row", "runs")
+    varied: tuple[VariedRow, ...] = parts(
+        VariedRow, "Varied numbers: ranges and lists are combined, distributions are sampled"
+    )
+    record: tuple[RecordRow, ...] = parts(RecordRow, "Values recorded in each row")
+    count: Value = scalar("none", 1000.0, "Number of samples of all distributions")
+    how: str = choice(SAMPLINGS, "Sampling method: independent, Latin hypercube, Sobol's sequence", "random")
     seed: Value = scalar("none", 1.0, "The same seed gives the same samples anywhere")
-    frame: str = reference("frame", "Of targets: the frame that inverse kinematics brings there", optional=True)
-    duration: Value = scalar("time", 10.0, "Of a run")
+    frame: str = reference("frame", "Frame that inverse kinematics moves to the targets", optional=True)
+    duration: Value = scalar("time", 10.0, "Duration of a run")
     method: str = text("Integrator of runs", "auto")
-    step: Value | None = scalar("time", None, "Length of fixed steps, longest of others; empty: chosen")
-    limit: Value = scalar("time", 60.0, "Of work, after which a row is given up")
+    step: Value | None = scalar(
+        "time", None, "Step size of fixed-step methods, largest step of others; empty: automatic"
+    )
+    limit: Value = scalar("time", 60.0, "Computing time after which a row is abandoned")
     description: str = text("Notes")
 
     @property
@@ -86,14 +92,14 @@ class StudyPlan(Element):
         return f"{self.kind}, {len(self.varied)} varied, {len(self.record)} recorded"
 
     def validate(self) -> None:
-        """Nothing varies, or is recorded, twice; runs have a method."""
+        """Raise ModelError if a number is varied or recorded twice, or a run has no method."""
         if not self.method.strip():
             where = f"study '{self.name}', method"
             raise ModelError("The method is missing.", where=where, remedy="Name one, such as auto or rk4.")
-        self._once((row.quantity for row in self.varied), "varied")
-        self._once((row.column for row in self.record), "record")
+        self._require_once((row.quantity for row in self.varied), "varied")
+        self._require_once((row.column for row in self.record), "record")
 
-    def _once(self, names: Iterable[str], field: str) -> None:
+    def _require_once(self, names: Iterable[str], field: str) -> None:
         for each, count in Counter(names).items():
             if count > 1:
                 raise ModelError(

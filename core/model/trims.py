@@ -1,5 +1,5 @@
-"""Operating points of the document: what a person asks of quantities of the machine. What fulfils it is found, and is
-no part of the document (`core.control.operating_point`)."""
+"""Operating points of the document: conditions on quantities of the machine. The solution is computed by
+`core.control.operating_point` and is not part of the document."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OF_FRAMES = {
 
 
 def dimension_of_signal(model: Any, quantity: str) -> str:
-    """What a quantity measures, as far as its name says it; "none" where it does not, and of formulas."""
+    """Return the dimension of a quantity as far as its name tells; "none" otherwise, and for formulas."""
     owners = Owners(model)
     owner = owners(quantity)
     if owner is not None and not owners.whole(quantity):
@@ -52,53 +52,63 @@ def dimension_of_signal(model: Any, quantity: str) -> str:
     return "none"
 
 
-def _of_quantity(owners: tuple[Any, ...], model: Any, _index: int | None) -> str:
+def _quantity_dimension(owners: tuple[Any, ...], model: Any, _index: int | None) -> str:
     return dimension_of_signal(model, owners[-1].quantity)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrimRow(Element):
-    """What is asked of one quantity."""
+    """A condition on one quantity."""
 
     quantity: str = signal("A quantity: joint.q, .v, .a or .tau, a parameter, any channel, or a formula of channels")
-    role: str = choice(ROLES, "Has a value, is found, comes near a value, or does not change", "fixed")
-    value: Value | None = scalar(default=None, help="Of fixed and target; fixed without one: as it is", by=_of_quantity)
-    minimum: Value | None = scalar(default=None, help="Smallest value of what is free", by=_of_quantity)
-    maximum: Value | None = scalar(default=None, help="Largest value of what is free", by=_of_quantity)
-    weight: Value = scalar(default=1.0, help="Share of a target among those that compete")
+    role: str = choice(
+        ROLES,
+        "Condition: has a value (fixed), is found (free), comes near a value (target), or does not change (steady)",
+        "fixed",
+    )
+    value: Value | None = scalar(
+        default=None, help="Value for fixed and target; fixed and empty: the current one", by=_quantity_dimension
+    )
+    minimum: Value | None = scalar(default=None, help="Lower bound of a free quantity", by=_quantity_dimension)
+    maximum: Value | None = scalar(default=None, help="Upper bound of a free quantity", by=_quantity_dimension)
+    weight: Value = scalar(default=1.0, help="Weight of a target relative to other targets")
 
     @property
     def summary(self) -> str:
         return f"{self.quantity} {self.role}"
 
     def validate(self) -> None:
-        """A target has a value and a positive weight; bounds leave something."""
+        """Raise ModelError unless a target has a value and a positive weight, and bounds leave a range."""
         where = f"row '{self.quantity}'"
         if self.role == "target" and self.value is None:
-            raise ModelError("A target needs a value.", where=f"{where}, value", remedy="Give one, or take 'free'.")
+            raise ModelError("A target needs a value.", where=f"{where}, value", remedy="Give one, or choose 'free'.")
         if isinstance(self.weight, float) and not self.weight > 0.0:
             raise ModelError(
-                "A weight is positive.", where=f"{where}, weight", remedy="Give one, or leave the row out."
+                "The weight is not positive.",
+                where=f"{where}, weight",
+                remedy="Give a positive weight, or remove the row.",
             )
         low, high = self.minimum, self.maximum
         if isinstance(low, float) and isinstance(high, float) and low > high:
             raise ModelError(
-                f"Nothing lies between {low:g} and {high:g}.", where=f"{where}, minimum", remedy="Swap the bounds."
+                f"The lower bound {low:g} is not below the upper bound {high:g}.",
+                where=f"{where}, minimum",
+                remedy="Swap the bounds.",
             )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trim(Element):
-    """An operating point that is asked for: quantities that are fixed, free, targets or steady. What is not named:
-    poses are free, speeds and accelerations zero, inputs and parameters as they are."""
+    """An operating point to be found: quantities are fixed, free, targets or steady. By default poses are free, speeds
+    and accelerations zero, inputs and parameters unchanged."""
 
     meaning: ClassVar[str] = (
-        "An operating point that is asked for: which quantities are fixed, free, targets or steady. The panel "
-        "Operating point finds the pose, speeds and forces that fulfil it."
+        "An operating point to be found, with quantities that are fixed, free, targets or steady. The panel "
+        "Operating point finds the pose, speeds and forces that satisfy it."
     )
 
     name: str = name()
-    rows: tuple[TrimRow, ...] = parts(TrimRow, "What is asked of quantities")
+    rows: tuple[TrimRow, ...] = parts(TrimRow, "Conditions on quantities")
     description: str = text("Notes")
 
     @property
@@ -107,11 +117,11 @@ class Trim(Element):
         return ", ".join(f"{counts[role]} {role}" for role in ROLES if counts[role]) or "at rest"
 
     def validate(self) -> None:
-        """No quantity is asked for twice."""
+        """Raise ModelError if a quantity is listed twice."""
         for quantity, count in Counter(row.quantity for row in self.rows).items():
             if count > 1:
                 raise ModelError(
                     f"'{quantity}' has {count} rows.",
                     where=f"operating point '{self.name}', rows",
-                    remedy="Let it be fixed, a target or free.",
+                    remedy="Keep one of these rows.",
                 )

@@ -1,4 +1,4 @@
-"""Elements whose kind nobody here knows: found and refused by name; and those whose kind people have added."""
+"""Elements of unknown kinds, reported by name, and the user-defined kinds of a model."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ FAMILIES: dict[str, tuple[str, Collection[str]]] = {
     "forces": ("force", FORCE_KINDS),
     "constraints": ("constraint", CONSTRAINT_KINDS),
 }
-"""Collection → what its elements are kinds of, and the kinds there are."""
+"""Collection → noun of its kinds, and the known kinds."""
 
 
 def of_unknown_kind(model: Element) -> Iterator[tuple[str, Any]]:
-    """(collection, element) of what is of a kind that is not known."""
+    """Yield (collection, element) of elements whose kind is unknown."""
     for collection, (_, known) in FAMILIES.items():
         yield from ((collection, each) for each in getattr(model, collection) if each.kind not in known)
 
 
 def reason(collection: str, element: Any) -> tuple[str, str]:
-    """Why the kind of such an element is not known, and the remedy."""
+    """Return the reason why the kind of such an element is unknown, and the remedy."""
     family, known = FAMILIES[collection]
     return why_unknown(family, element.kind, known)
 
 
 def refusal(model: Element) -> ModelError | None:
-    """What is to be raised of the first element whose mechanics nobody knows."""
+    """Return the error about the first element of unknown kind; None if all are known."""
     for collection, element in of_unknown_kind(model):
         what, remedy = reason(collection, element)
         return ModelError(what, where=f"{FAMILIES[collection][0]} '{element.name}', kind", remedy=remedy)
@@ -43,12 +43,12 @@ def refusal(model: Element) -> ModelError | None:
 
 
 def refuse_unknown_kinds(model: Element) -> None:
-    """Raises ModelError naming the first element whose mechanics nobody knows."""
+    """Raise ModelError naming the first element of unknown kind."""
     if (error := refusal(model)) is not None:
         raise error
 
 
 def own_kinds_of(model: Element) -> tuple[type[Any], ...]:
-    """The classes of kinds that people have added and elements of an expanded model are of."""
+    """Return the user-defined kinds used by an expanded model."""
     named = ((family, e.kind) for collection, (family, _) in FAMILIES.items() for e in getattr(model, collection))
     return tuple(own_kinds(named).values())

@@ -1,1 +1,1 @@
-"""A model as the tree that the recursions see: topology, coordinates, numbers."""
+"""Conversion of a model to the kinematic tree of the recursions: topology, coordinates, numbers."""

@@ -1,4 +1,4 @@
-"""Names, limits, rest and manifold of a mechanism's coordinates, with numbers in place of parameters."""
+"""Names, limits, rest position and manifold of a mechanism's coordinates, for given parameter values."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ Places = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Coordinate:
-    """One entry of q."""
+    """Coordinate, one entry of q."""
 
     name: str
     joint: str
     index: int
     dimension: str
-    """"angle" (rad), "length" (m) or "none" (component of a quaternion)."""
+    """Dimension: "angle" (rad), "length" (m) or "none" (component of a quaternion)."""
     lower: float | None
     upper: float | None
 
 
 class Coordinates:
-    """The coordinates of a topology, for one set of parameter values."""
+    """Coordinates of a topology for one set of parameter values."""
 
     def __init__(self, topology: Topology, values: Mapping[str, float]) -> None:
         self.numbers = Numbers(values, topology.model.origin)
@@ -45,30 +45,31 @@ class Coordinates:
         self.joints: dict[str, Joint] = {name: declared[name] for name in self.offsets.q}
         """Joints with entries of their own, in the order of q."""
         self.followers = {j.name: j for j in topology.model.joints if j.mimic is not None}
-        self.table = tuple(c for joint in self.joints.values() for c in self._coordinates(joint))
+        self.table = tuple(c for joint in self.joints.values() for c in self._coordinates_of_joint(joint))
         self.v_names = tuple(component(j.name, suffix) for j in self.joints.values() for suffix in j.info.speeds)
         self.place_of_speed = {name: k for k, name in enumerate(self.v_names)}
-        """Name of a speed → its place in v."""
+        """Name of a speed → its index in v."""
         self.speed_dimensions = tuple(d for j in self.joints.values() for d in j.info.speed_dimensions)
-        """Of each speed: "angular_velocity" or "velocity"."""
+        """Dimension of each speed: "angular_velocity" or "velocity"."""
         self.lower = np.array([-np.inf if c.lower is None else c.lower for c in self.table])
         self.upper = np.array([np.inf if c.upper is None else c.upper for c in self.table])
         self.index = {c.name: c.index for c in self.table}
-        self._turning = self._on_manifolds()
+        self._turning = self._joints_on_manifolds()
         plain_q, plain_v = np.ones(self.offsets.nq, dtype=bool), np.ones(self.offsets.nv, dtype=bool)
         for _, at, speeds in self._turning:
             plain_q[at] = plain_v[speeds] = False
         self._plain_q, self._plain_v = np.flatnonzero(plain_q), np.flatnonzero(plain_v)
-        """Where the coordinates whose rates are speeds are in q, and their speeds in v."""
+        """Indices in q of the coordinates whose rates are speeds, and indices of these speeds in v."""
         self.quaternions = tuple(
             self.offsets.q[name] + joint.info.quaternion
             for name, joint in self.joints.items()
             if joint.info.quaternion is not None
         )
-        """First entries of quaternions in q."""
+        """Index in q of each quaternion's first component."""
 
-    def _on_manifolds(self) -> list[tuple[type[JointKind], Places, Places]]:
-        """Kinds with more coordinates than speeds, and where those of their joints are: (k, nq) in q, (k, nv) in v."""
+    def _joints_on_manifolds(self) -> list[tuple[type[JointKind], Places, Places]]:
+        """Return each joint kind with more coordinates than speeds, and its joints' indices: (k, nq) in q, (k, nv) in
+        v."""
         kinds: dict[type[JointKind], list[str]] = {}
         for name, joint in self.joints.items():
             if joint.info.nq > joint.info.nv:
@@ -82,18 +83,18 @@ class Coordinates:
             for kind, names in kinds.items()
         ]
 
-    def _coordinates(self, joint: Joint) -> list[Coordinate]:
+    def _coordinates_of_joint(self, joint: Joint) -> list[Coordinate]:
         first = self.offsets.q[joint.name]
         result = []
         for k, (suffix, dimension) in enumerate(
             zip(joint.info.coordinates, joint.info.coordinate_dimensions, strict=True)
         ):
-            lower, upper = self._bounds(joint, k)
+            lower, upper = self._narrowed_bounds(joint, k)
             result.append(Coordinate(component(joint.name, suffix), joint.name, first + k, dimension, lower, upper))
         return result
 
-    def _bounds(self, joint: Joint, k: int) -> tuple[float | None, float | None]:
-        """Limits of coordinate k, narrowed by the limits of joints that follow (as far as something is left)."""
+    def _narrowed_bounds(self, joint: Joint, k: int) -> tuple[float | None, float | None]:
+        """Return the limits of coordinate k, narrowed by the limits of coupled joints as long as a range remains."""
         lower, upper = self.own_bounds(joint, k)
         for name, follower in self.followers.items():
             leader, ratio, offset = self.coupling(name)
@@ -108,7 +109,7 @@ class Coordinates:
         return lower, upper
 
     def own_bounds(self, joint: Joint, k: int) -> tuple[float | None, float | None]:
-        """Limits of coordinate k as the joint gives them."""
+        """Return the limits of coordinate k given by the joint itself."""
         if k >= len(joint.limits) or not joint.info.limited:
             return None, None
         limit, where = joint.limits[k], f"joint '{joint.name}', limits"
@@ -116,7 +117,8 @@ class Coordinates:
         return lower, upper
 
     def coupling(self, name: str) -> tuple[str, float, float]:
-        """(leader with own entries, ratio, offset) of a joint; ratio 1 and offset 0 for one that leads."""
+        """Return (leader, ratio, offset) of a joint, where the leader has entries in q; ratio 1 and offset 0 for a
+        joint that is not coupled."""
         ratio, offset = 1.0, 0.0
         while (joint := self.followers.get(name)) is not None and joint.mimic is not None:
             where = f"joint '{name}', mimic"
@@ -126,30 +128,30 @@ class Coordinates:
         return name, ratio, offset
 
     def slice_q(self, name: str) -> slice:
-        """Where a joint's coordinates are in q; a follower's leader's."""
+        """Return the slice of a joint's coordinates in q, or of its leader's if it is coupled."""
         leader = self.coupling(name)[0]
         if leader not in self.joints:
             raise ModelError(
                 f"'{name}' has no coordinates of its own.",
                 where=f"joint '{name}'",
-                remedy="Name a joint of the tree: " + ", ".join(list(self.joints)[:8]) + " …",
+                remedy="Choose a joint of the tree: " + ", ".join(list(self.joints)[:8]) + " …",
             )
         first = self.offsets.q[leader]
         return slice(first, first + self.joints[leader].info.nq)
 
     def slice_v(self, name: str) -> slice:
-        """Where a joint's speeds are in v; a follower's leader's."""
+        """Return the slice of a joint's speeds in v, or of its leader's if it is coupled."""
         self.slice_q(name)
         leader = self.coupling(name)[0]
         first = self.offsets.v[leader]
         return slice(first, first + self.joints[leader].info.nv)
 
     def neutral(self) -> Array:
-        """(nq,) zeros and unit quaternions."""
+        """Return the neutral position (nq,): zeros and unit quaternions."""
         return np.array([x for joint in self.joints.values() for x in joint.info.neutral], dtype=float)
 
     def rest(self) -> Array:
-        """(nq,) given rest positions, else neutral, inside the limits."""
+        """Return the rest position (nq,): the given one, otherwise neutral, clamped to the limits."""
         q = self.neutral()
         for name, joint in self.joints.items():
             if joint.rest:
@@ -157,7 +159,7 @@ class Coordinates:
         return self.clamp(q)
 
     def clamp(self, q: Array) -> Array:
-        """(nq,) q inside the limits, quaternions of length one."""
+        """Clamp q (nq,) to the limits and normalise its quaternions."""
         lower, upper = self.lower, np.maximum(self.lower, self.upper)
         result = np.clip(q, lower, upper)
         if self.quaternions:
@@ -166,7 +168,7 @@ class Coordinates:
         return result
 
     def integrate(self, q: Array, v: Array, dt: float | Array = 1.0) -> Array:
-        """q after moving with constant speeds v (in b's axes) for dt."""
+        """Return q after motion with constant speeds v (in b's axes) for dt."""
         steps = np.asarray(v, dtype=float) * np.expand_dims(np.asarray(dt, dtype=float), -1)
         q = np.asarray(q, dtype=float)
         shape = np.broadcast_shapes(q.shape[:-1], steps.shape[:-1])
@@ -177,19 +179,19 @@ class Coordinates:
         return result
 
     def integrate_step(self, q: Array, step: Array) -> Array:
-        """(nq,) q after a displacement (nv,), inside the limits."""
+        """Return q (nq,) after a displacement (nv,), clamped to the limits."""
         return self.clamp(self.integrate(q, step, 1.0))
 
     def integrate_whole(self, q: Array, step: Array) -> Array:
-        """(nq,) q after a displacement (nv,), whatever the limits."""
+        """Return q (nq,) after a displacement (nv,), ignoring the limits."""
         return self.integrate(q, step, 1.0)
 
     def all_room(self, q: Array) -> tuple[Array, Array]:
-        """No bounds of a displacement (nv,)."""
+        """Return infinite bounds for a displacement (nv,)."""
         return np.full(self.offsets.nv, -np.inf), np.full(self.offsets.nv, np.inf)
 
     def room(self, q: Array) -> tuple[Array, Array]:
-        """Smallest and largest displacement (nv,) that the limits of plain coordinates allow."""
+        """Return the smallest and largest displacement (nv,) that the limits of plain coordinates allow."""
         nv = self.offsets.nv
         low, high = np.full(nv, -np.inf), np.full(nv, np.inf)
         at, speeds = self._plain_q, self._plain_v
@@ -198,7 +200,7 @@ class Coordinates:
         return low, high
 
     def difference(self, q0: Array, q1: Array) -> Array:
-        """(nv,) speeds that lead from q0 to q1 in unit time."""
+        """Return the speeds (nv,) that lead from q0 to q1 in unit time."""
         q0, q1 = np.asarray(q0, dtype=float), np.asarray(q1, dtype=float)
         result = np.empty((*np.broadcast_shapes(q0.shape[:-1], q1.shape[:-1]), self.offsets.nv))
         result[..., self._plain_v] = q1[..., self._plain_q] - q0[..., self._plain_q]
@@ -207,19 +209,19 @@ class Coordinates:
         return result
 
     def refuse_crossed(self) -> None:
-        """Raise ModelError where nothing lies between the limits of a coordinate."""
+        """Raise ModelError if the lower limit of a coordinate lies above the upper one."""
         for coordinate, low, high in zip(self.table, self.lower, self.upper, strict=True):
             if low > high:
                 words = [amount(float(bound), coordinate.dimension) for bound in (low, high)]
                 raise ModelError(
                     f"The lower limit of '{coordinate.name}' ({words[0]}) lies above the upper ({words[1]}).",
                     where=f"joint '{coordinate.joint}', limits",
-                    remedy="Swap them.",
+                    remedy="Swap the two limits.",
                 )
 
     def random(self, rng: np.random.Generator) -> Array:
-        """A position inside the limits; unbounded coordinates within ±π (rad or m). Raises ModelError where there is
-        none."""
+        """Return a random position inside the limits; unbounded coordinates within ±π (rad or m). Raises ModelError
+        where limits are crossed."""
         self.refuse_crossed()
         low = np.where(np.isfinite(self.lower), self.lower, -math.pi)
         high = np.where(np.isfinite(self.upper), self.upper, math.pi)

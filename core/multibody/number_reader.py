@@ -1,7 +1,8 @@
-"""From the document to the laws of mechanics: inertias, joint laws, gravity, over the scalars of `Numbers`."""
+"""Reader of the numbers of a document: inertias, joint laws and gravity over floats or symbols."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from core.errors import ModelError
@@ -18,20 +19,21 @@ from core.spatial.vector import ZERO, Vector3
 
 @dataclass(frozen=True)
 class Numbers(evaluation.Numbers):
-    """Values of the parameters, floats or symbols, and what the kernel makes of fields with them."""
+    """Reader of fields for given parameter values, floats or symbols, that returns the kernel's objects."""
 
     def inertia(self, body: Body) -> Inertia:
-        """Mass properties of a body in its own frame: given, or from its shapes when it has a density."""
+        """Return the mass properties of a body in its own frame: as given, or from its shapes if it has a density."""
         return inertia_of(body, self)
 
     def center(self, body: Body) -> Vector3:
-        """Centre of mass in the body's frame, m; of a body without mass as it is given."""
+        """Return the centre of mass in the body's frame, m; for a body without mass the given one."""
         if body.density is not None:
-            return center_of(self.inertia(body))
+            with suppress(ZeroDivisionError):  # shapes of no volume have no centre
+                return center_of(self.inertia(body))
         return self.vector(body.center_of_mass, f"body '{body.name}', center_of_mass")
 
     def law(self, joint: Joint) -> tuple[Any, Rotation]:
-        """Joint law and rotation of its canonical frame in frame a."""
+        """Return the joint law and the rotation of its canonical frame in frame a."""
         where = f"joint '{joint.name}'"
         axis = self.vector(joint.axis, f"{where}, axis")
         second = self.vector(joint.second_axis, f"{where}, second_axis")
@@ -39,7 +41,7 @@ class Numbers(evaluation.Numbers):
             return joint.info.read(axis, second, self.scalar(joint.pitch, f"{where}, pitch"))
         except ZeroDivisionError:
             raise ModelError(
-                "An axis of length zero has no direction.",
+                "The axis has length zero, so it has no direction.",
                 where=f"{where}, axis",
                 remedy="Give a direction such as (0, 0, 1).",
             ) from None
@@ -48,6 +50,6 @@ class Numbers(evaluation.Numbers):
             raise
 
     def gravity(self, gravity: Gravity) -> tuple[Vector3, Scalar, Vector3]:
-        """Uniform acceleration, gravitational parameter, centre."""
+        """Return uniform acceleration, gravitational parameter and centre of gravity."""
         uniform = self.vector(gravity.acceleration, "world, gravity") if gravity.kind == "uniform" else ZERO
         return uniform, self.scalar(gravity.mu, "world, gravity"), self.vector(gravity.center, "world, gravity")

@@ -1,4 +1,4 @@
-"""What a caller gives as `p=`: values of some parameters by name, or of all in their order."""
+"""Reading of the argument `p=`: values of some parameters by name, or of all in order."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ Values = Mapping[str, Any] | Sequence[float] | Array | None
 
 
 def parameter_values(names: Sequence[str], own: Array, given: Values) -> Array:
-    """(…, n_p) values of all independent parameters: the model's `own`, replaced by those given.
+    """Return values (…, n_p) of all independent parameters: the model's `own`, overridden by the given ones.
 
     Raises ModelError for an unknown name, a value that is no number, or a wrong count.
     """
     if given is None:
         return own.copy()
     if isinstance(given, Mapping):
-        return _by_name(names, own, given)
-    array = _numbers(given, "p")
+        return _values_by_name(names, own, given)
+    array = _finite_numbers(given, "p")
     if array.shape[-1:] != (len(names),):
         raise ModelError(
             f"p has shape {array.shape}; {len(names)} values are needed.",
-            remedy="mech.p_names lists them in order; or give some of them by name.",
+            remedy="mech.p_names lists the parameters in order; or pass a dictionary with some of them.",
         )
     return array
 
 
-def _by_name(names: Sequence[str], own: Array, given: Mapping[str, Any]) -> Array:
+def _values_by_name(names: Sequence[str], own: Array, given: Mapping[str, Any]) -> Array:
     for name in given:
         if name not in names:
             raise ModelError(f"There is no independent parameter '{name}'.", remedy=near_misses(str(name), names))
-    columns = {name: _numbers(value, f"parameter '{name}'") for name, value in given.items()}
+    columns = {name: _finite_numbers(value, f"parameter '{name}'") for name, value in given.items()}
     try:
         leading = np.broadcast_shapes(*(column.shape for column in columns.values()))
     except ValueError:
         raise ModelError(
-            "The parameters have arrays of different lengths.",
+            "The arrays of parameter values have different lengths.",
             where="p",
-            remedy="Give one value per state, or one for all.",
+            remedy="Give each parameter one value per state, or a single value.",
         ) from None
     values = np.array(np.broadcast_to(own, (*leading, len(own))))
     for name, column in columns.items():
@@ -54,13 +54,15 @@ def _by_name(names: Sequence[str], own: Array, given: Mapping[str, Any]) -> Arra
     return values
 
 
-def _numbers(given: Any, where: str) -> Array:
+def _finite_numbers(given: Any, where: str) -> Array:
     try:
         if given is None:
             raise TypeError
         array = np.ascontiguousarray(given, dtype=float) if np.ndim(given) else np.asarray(given, dtype=float)
     except (TypeError, ValueError):
-        raise ModelError("A number is needed.", where=where, remedy="Give numbers in SI units.") from None
+        raise ModelError(
+            "The parameter value is not a number.", where=where, remedy="Give a finite number in SI units."
+        ) from None
     if not np.isfinite(array).all():
-        raise ModelError("A finite number is needed.", where=where, remedy="Give numbers in SI units.")
+        raise ModelError("The parameter value is not finite.", where=where, remedy="Give a finite number in SI units.")
     return array

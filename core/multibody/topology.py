@@ -1,4 +1,4 @@
-"""Which joints carry the spanning tree, and which close loops.
+"""Topology of a machine: joints that form the spanning tree, and cut joints that close loops.
 
 The graph has the bodies and the world as nodes and the joints as edges. The tree is grown from the world: it prefers
 joints with few freedoms (fixed, coupled, geared and driven joints and those with a rotor inertia or a spring, which
@@ -26,25 +26,25 @@ from core.model.unknown_kinds import refuse_unknown_kinds
 
 @dataclass(frozen=True)
 class Branch:
-    """A joint of the tree, from the body nearer to the root to the body behind it."""
+    """Joint of the tree, from the body nearer to the root to the one farther away."""
 
     joint: Joint
     inner: str
     """Body (or world) nearer to the root."""
     outer: str
-    """Body behind the joint."""
+    """Body farther from the root, moved by the joint."""
     reversed: bool
-    """True when the inner body is on the joint's child side."""
+    """True if the inner body is on the joint's child side."""
 
 
 @dataclass(frozen=True)
 class Loop:
-    """A closed chain: the names of its joints, the cut one last."""
+    """Closed chain: the names of its joints, the cut one last."""
 
     joints: tuple[str, ...]
     cut: str
     number: int = 1
-    """Its place among the loops, from 1."""
+    """Number of the loop, from 1."""
 
     def __str__(self) -> str:
         return f"loop {self.number}: {' '.join(self.joints)}, cut at {self.cut}"
@@ -52,10 +52,10 @@ class Loop:
 
 @dataclass(frozen=True)
 class Topology:
-    """The machine as a tree (parents before children) and cut joints."""
+    """Machine as a tree (parents before children) and cut joints."""
 
     model: Model
-    """With chains expanded."""
+    """Model with its chains expanded to bodies and joints."""
     branches: tuple[Branch, ...]
     cuts: tuple[Joint, ...]
     carriers: dict[str, str]
@@ -63,24 +63,25 @@ class Topology:
 
     @property
     def loops(self) -> tuple[Loop, ...]:
-        """The fundamental loop of every cut joint."""
+        """Return the fundamental loop of every cut joint."""
         return tuple(
-            Loop((*self._around(joint), joint.name), joint.name, number) for number, joint in enumerate(self.cuts, 1)
+            Loop((*self._joints_around_loop(joint), joint.name), joint.name, number)
+            for number, joint in enumerate(self.cuts, 1)
         )
 
     @cached_property
-    def _behind(self) -> dict[str, Branch]:
+    def _branches_by_outer_body(self) -> dict[str, Branch]:
         return {branch.outer: branch for branch in self.branches}
 
     def path(self, name: str) -> list[str]:
-        """The joints of the tree from a body or frame to the world."""
+        """Return the tree joints from a body or frame to the world."""
         body, path = self.carriers[name], []
-        while body in self._behind:
-            path.append(self._behind[body].joint.name)
-            body = self._behind[body].inner
+        while body in self._branches_by_outer_body:
+            path.append(self._branches_by_outer_body[body].joint.name)
+            body = self._branches_by_outer_body[body].inner
         return path
 
-    def _around(self, cut: Joint) -> Iterator[str]:
+    def _joints_around_loop(self, cut: Joint) -> Iterator[str]:
         left, right = self.path(cut.parent), self.path(cut.child)
         while left and right and left[-1] == right[-1]:
             left.pop()
@@ -90,7 +91,7 @@ class Topology:
 
 
 def topology_of(model: Model) -> Topology:
-    """The spanning tree of a model.
+    """Return the spanning tree of a model.
 
     Raises ModelError when the kind of an element is not known, when a joint connects a body to itself, when a coupling
     cannot be in the tree, or when joints of a loop contradict each other in whether they are to be cut.
@@ -100,29 +101,29 @@ def topology_of(model: Model) -> Topology:
     names = (WORLD, *(body.name for body in plain.bodies), *(frame.name for frame in plain.frames))
     carriers = {name: plain.carrier(name).name for name in names}
     edges: dict[str, list[tuple[Joint, str, bool]]] = {name: [] for name in (WORLD, *(b.name for b in plain.bodies))}
-    rank = _ranks(plain)
+    rank = _tree_costs(plain)
     for joint in plain.joints:
         inner, outer = carriers[joint.parent], carriers[joint.child]
         if inner == outer:
             raise ModelError(
-                f"Both sides of the joint are on '{inner}'.",
+                f"The joint connects '{inner}' with itself.",
                 where=f"joint '{joint.name}'",
                 remedy="Connect two different bodies.",
             )
         edges[inner].append((joint, outer, False))
         edges[outer].append((joint, inner, True))
-    topology = _spanned(plain, carriers, edges, rank)
-    if yielding := _yielding(topology, rank):
+    topology = _spanning_tree(plain, carriers, edges, rank)
+    if yielding := _cuts_without_rest_position(topology, rank):
         others = {
             name: (1 + reluctance if name in yielding else reluctance, at) for name, (reluctance, at) in rank.items()
         }
-        topology = _spanned(plain, carriers, edges, others)
+        topology = _spanning_tree(plain, carriers, edges, others)
     _check_couplings(plain, {joint.name for joint in topology.cuts})
     _check_chosen_cuts(topology)
     return topology
 
 
-def _spanned(
+def _spanning_tree(
     plain: Model,
     carriers: dict[str, str],
     edges: dict[str, list[tuple[Joint, str, bool]]],
@@ -130,21 +131,21 @@ def _spanned(
 ) -> Topology:
     branches: list[Branch] = []
     reached = {WORLD}
-    _grow(WORLD, edges, rank, reached, branches)
+    _grow_tree(WORLD, edges, rank, reached, branches)
     taken = {joint.name for joint in plain.joints}
-    for root in _roots(plain, carriers):
+    for root in _floating_roots(plain, carriers):
         if root not in reached:
-            branches.append(Branch(_implicit(root, taken), WORLD, root, False))
+            branches.append(Branch(_implicit_free_joint(root, taken), WORLD, root, False))
             reached.add(root)
-            _grow(root, edges, rank, reached, branches)
+            _grow_tree(root, edges, rank, reached, branches)
     used = {branch.joint.name for branch in branches}
     cuts = tuple(joint for joint in plain.joints if joint.name not in used)
     return Topology(plain, tuple(branches), cuts, carriers)
 
 
-def _yielding(topology: Topology, rank: dict[str, tuple[int, int]]) -> set[str]:
-    """Joints to be cut in the place of others that state a rest position: like those, of the same loop and of no other,
-    and without one."""
+def _cuts_without_rest_position(topology: Topology, rank: dict[str, tuple[int, int]]) -> set[str]:
+    """Return the joints to cut in place of cut joints that state a rest position: joints of the same cost in the same
+    loop and no other, without a stated rest position or choice of cut."""
     stated = {joint.name for joint in topology.model.joints if joint.rest}
     loops = topology.loops
     chosen = {joint.name for joint in topology.model.joints if joint.cut != "auto"}
@@ -162,11 +163,11 @@ def _yielding(topology: Topology, rank: dict[str, tuple[int, int]]) -> set[str]:
 
 
 _KEPT, _CUT = -1, 9
-"""Reluctance to use joints in the tree that shall not, and that shall be cut."""
+"""Costs in the spanning tree of joints that should stay out of it, and of joints that should be cut."""
 
 
-def _ranks(model: Model) -> dict[str, tuple[int, int]]:
-    """(reluctance to use in the tree, place in the document) of each joint."""
+def _tree_costs(model: Model) -> dict[str, tuple[int, int]]:
+    """Return (cost in the tree, position in the document) of each joint."""
     bound = {joint.name for joint in model.joints if joint.mimic is not None}
     bound |= {joint.mimic.leader for joint in model.joints if joint.mimic is not None}
     bound |= {driver.joint for driver in model.drivers if driver.joint}
@@ -187,14 +188,14 @@ def _ranks(model: Model) -> dict[str, tuple[int, int]]:
     }
 
 
-def _grow(
+def _grow_tree(
     root: str,
     edges: dict[str, list[tuple[Joint, str, bool]]],
     rank: dict[str, tuple[int, int]],
     reached: set[str],
     branches: list[Branch],
 ) -> None:
-    """Prim's algorithm from a root; keys are (reluctance, depth, place in the document)."""
+    """Grow the tree from a root by Prim's algorithm; keys are (cost, depth, position in the document)."""
     queue: list[tuple[int, int, int, str, str, bool, Joint]] = []
 
     def offer(body: str, depth: int) -> None:
@@ -215,14 +216,14 @@ def _grow(
         offer(outer, depth + 1)
 
 
-def _roots(model: Model, carriers: dict[str, str]) -> Iterator[str]:
-    """Bodies from which to grow the machines that float: first those that are nobody's child."""
+def _floating_roots(model: Model, carriers: dict[str, str]) -> Iterator[str]:
+    """Iterate over the root bodies of floating machines, first those that are not a child of any joint."""
     children = {carriers[joint.child] for joint in model.joints}
     yield from (body.name for body in model.bodies if body.name not in children)
     yield from (body.name for body in model.bodies)
 
 
-def _implicit(body: str, taken: set[str]) -> Joint:
+def _implicit_free_joint(body: str, taken: set[str]) -> Joint:
     name = body if body not in taken else f"{body}_free"
     while name in taken:
         name += "_"
@@ -231,15 +232,16 @@ def _implicit(body: str, taken: set[str]) -> Joint:
 
 
 def _check_chosen_cuts(topology: Topology) -> None:
-    """No loop is cut at a joint that shall not be cut, and every joint that shall be cut is (if it lies in a loop)."""
+    """Check that no loop is cut at a joint marked as not to be cut, and that every joint marked as cut is cut if it
+    lies in a loop. Raises ModelError."""
     for joint, loop in zip(topology.cuts, topology.loops, strict=True):
         _check_closing(joint)
         if joint.cut == "no":
             others = ", ".join(f"'{name}'" for name in loop.joints[:-1])
             raise ModelError(
-                "A loop must be cut somewhere, but all its joints say no.",
+                "A loop must be cut at one of its joints, but all of them have cut = no.",
                 where=f"joint '{joint.name}', cut",
-                remedy=f"Let one of {others} or this joint be cut.",
+                remedy=f"Set cut = auto for this joint or for one of {others}.",
             )
     wanted = {branch.joint.name: branch.joint for branch in topology.branches if branch.joint.cut == "yes"}
     for loop in topology.loops:
@@ -247,9 +249,9 @@ def _check_chosen_cuts(topology: Topology) -> None:
             if name in wanted:
                 _check_closing(wanted[name])
                 raise ModelError(
-                    f"The joint cannot be cut: '{loop.cut}', cut already, opens the same loop.",
+                    f"The joint cannot be cut, because its loop is already cut at '{loop.cut}'.",
                     where=f"joint '{name}', cut",
-                    remedy="Cut one joint in each loop; leave the others to the program.",
+                    remedy="Set cut = yes for one joint of each loop only.",
                 )
 
 
@@ -260,33 +262,34 @@ def _check_couplings(model: Model, cut: set[str]) -> None:
         where = f"joint '{name}', mimic"
         if name in cut or leader in cut:
             raise ModelError(
-                "A coupled joint closes a loop, so its coordinate is not free to follow.",
+                "The coupled joint closes a loop, so its coordinate cannot follow a leader.",
                 where=where,
-                remedy="Remove the coupling or another joint of the loop.",
+                remedy="Remove the coupling, or cut the loop at another joint.",
             )
         if leader in kinds and kinds[leader].info.nq != 1:
             raise ModelError(
                 f"The leader '{leader}' has {kinds[leader].info.nq} coordinates, not one.",
                 where=where,
-                remedy="Let it follow a joint with one coordinate.",
+                remedy="Choose a leader with one coordinate.",
             )
         seen = [name]
         while leader in leaders:
             if leader in seen:
                 raise ModelError(
-                    f"The joints follow each other in a circle: {' → '.join([*seen, leader])}.",
+                    f"The couplings of the joints form a cycle: {' → '.join([*seen, leader])}.",
                     where=where,
-                    remedy="Let one of them lead.",
+                    remedy="Remove one of the couplings.",
                 )
             seen.append(leader)
             leader = leaders[leader]
 
 
 def _check_closing(joint: Joint) -> None:
-    """Raises ModelError if a joint cannot be cut whatever the others are."""
+    """Raise ModelError if a joint can never be cut because of its kind."""
     if not joint.info.closes_loops:
         raise ModelError(
-            f"A joint of kind '{joint.kind}' cannot be cut: its kind says only how it moves.",
+            f"A joint of kind '{joint.kind}' cannot be cut, because this kind defines no constraint equations.",
             where=f"joint '{joint.name}', cut",
-            remedy="Put a body without mass between it and its child, fixed to the child by a joint that is cut.",
+            remedy="Insert a massless body between the joint and its child, and fix it to the child by a joint "
+            "that is cut.",
         )

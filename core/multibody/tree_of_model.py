@@ -1,4 +1,4 @@
-"""From a topology to the tree that the recursions see, over numbers or symbols."""
+"""Construction of the kinematic tree from a topology, over numbers or symbols."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from core.spatial.vector import ZERO
 
 @dataclass(frozen=True)
 class Machine:
-    """The tree, and where everything of the document is on it."""
+    """Kinematic tree, and the location of every element of the document on it."""
 
     tree: Tree
     frames: Mapping[str, Place]
-    """Bodies, frames and the world."""
+    """Places of bodies, frames and the world."""
     joints: Mapping[str, tuple[Place, Place]]
     """Frames a and b of every joint."""
     laws: Mapping[str, tuple[Any, Place, Place]]
-    """Law, canonical frames a and b of every cut joint."""
+    """Joint law and canonical frames a and b of every cut joint."""
     ground: tuple[PointMass, ...]
     """Bodies fixed to the world."""
     carried: Mapping[str, int]
-    """Link behind each tree joint (fixed joints only when links are not merged)."""
+    """Link moved by each tree joint (fixed joints only if links are not merged)."""
     members: tuple[Joint, ...]
-    """The document's joints and the implicit free ones."""
+    """Joints of the document and the implicit free ones."""
 
     def member(self, name: str) -> Joint:
-        """A joint by name. Raises ModelError."""
+        """Return a joint by name. Raises ModelError."""
         if name not in self._by_name:
             raise ModelError(f"There is no joint '{name}'.", remedy=near_misses(name, list(self._by_name)))
         return self._by_name[name]
@@ -51,7 +51,7 @@ class Machine:
 
 
 class Offsets(NamedTuple):
-    """Where each joint's own coordinates and speeds begin."""
+    """Index of the first coordinate and first speed of each joint."""
 
     q: Mapping[str, int]
     v: Mapping[str, int]
@@ -60,7 +60,8 @@ class Offsets(NamedTuple):
 
 
 def offsets(topology: Topology) -> Offsets:
-    """Coordinates in the order: free bodies first, then the joints as the document lists them; followers have none."""
+    """Assign indices in q and v: free bodies first, then the joints as the document lists them; coupled joints have
+    none."""
     q, v, nq, nv = {}, {}, 0, 0
     declared = {joint.name: place for place, joint in enumerate(topology.model.joints)}
     for branch in sorted(topology.branches, key=lambda b: declared.get(b.joint.name, -1)):
@@ -72,7 +73,8 @@ def offsets(topology: Topology) -> Offsets:
 
 
 def machine_of(topology: Topology, numbers: Numbers, *, merged: bool = True) -> Machine:
-    """The machine over the scalars of `numbers`; `merged` joins bodies that fixed joints connect into one link."""
+    """Build the machine over the scalars of `numbers`; `merged` joins bodies that fixed joints connect into one
+    link."""
     builder = _Builder(topology, numbers, merged)
     for branch in topology.branches:
         builder.attach(branch)
@@ -80,13 +82,14 @@ def machine_of(topology: Topology, numbers: Numbers, *, merged: bool = True) -> 
 
 
 def sides_of(topology: Topology, numbers: Numbers) -> dict[str, tuple[Any, Pose, Pose]]:
-    """Joint → law, and its canonical frames a and b in the bodies that carry them; implicit free joints, too."""
+    """Return joint → law, and its canonical frames a and b in the bodies that carry them; implicit free joints
+    included."""
     builder = _Builder(topology, numbers, False)
     return {joint.name: builder.sides(joint) for joint in builder.all_joints()}
 
 
 def in_bodies(topology: Topology, numbers: Numbers, names: Iterable[str]) -> dict[str, Pose]:
-    """Poses of bodies and frames in the bodies that carry them."""
+    """Return the poses of bodies and frames in the bodies that carry them."""
     builder = _Builder(topology, numbers, False)
     return {name: builder.on_body(name) for name in names}
 
@@ -103,40 +106,40 @@ class _Builder:
         self._known: dict[Any, Pose] = {}
 
     def on_body(self, name: str) -> Pose:
-        """Pose of a body or frame in the body that carries it."""
+        """Return the pose of a body or frame in the body that carries it."""
         if name not in self._known:
             pose = IDENTITY
             for frame in reversed(self.topology.model.placement(name).frames):
-                pose = _composed(self.numbers.pose(frame.pose, f"frame '{frame.name}', pose"), pose)
+                pose = _composed_pose(self.numbers.pose(frame.pose, f"frame '{frame.name}', pose"), pose)
             self._known[name] = pose
         return self._known[name]
 
     def own_frame(self, joint: Joint, side: str) -> Pose:
-        """Frame a or b of a joint in the body or frame it is given in."""
+        """Return frame a or b of a joint in the body or frame in which the document gives it."""
         if (joint.name, side) not in self._known:
             given = joint.a if side == "a" else joint.b
             self._known[joint.name, side] = self.numbers.pose(given, f"joint '{joint.name}', {side}")
         return self._known[joint.name, side]
 
     def sides(self, joint: Joint) -> tuple[Any, Pose, Pose]:
-        """Law, and canonical frames a and b in the bodies that carry them."""
+        """Return the joint law, and canonical frames a and b in the bodies that carry them."""
         law, R_ac = self.numbers.law(joint)
         turn = Pose(R_ac, ZERO)
-        a = _composed(self.on_body(joint.parent), self.own_frame(joint, "a"), turn)
-        b = _composed(self.on_body(joint.child), self.own_frame(joint, "b"), turn)
+        a = _composed_pose(self.on_body(joint.parent), self.own_frame(joint, "a"), turn)
+        b = _composed_pose(self.on_body(joint.child), self.own_frame(joint, "b"), turn)
         return law, a, b
 
     def attach(self, branch: Branch) -> None:
-        """Put the body behind a joint on a link."""
+        """Put the body that a joint moves on a link."""
         law, a, b = self.sides(branch.joint)
         fixed_side, moving_side = (b, a) if branch.reversed else (a, b)
         inner = self.places[branch.inner]
-        placement = _composed(inner.pose, fixed_side)
-        body_in_side = _composed(moving_side.inverse())
+        placement = _composed_pose(inner.pose, fixed_side)
+        body_in_side = _composed_pose(moving_side.inverse())
         if branch.reversed:
             law = Reversed(law)
         if self.merged and not law.nv:
-            place = Place(inner.link, _composed(placement, law.pose(()), body_in_side))
+            place = Place(inner.link, _composed_pose(placement, law.pose(()), body_in_side))
         else:
             place = Place(len(self.branches), body_in_side)
             self.carried[branch.joint.name] = place.link
@@ -144,10 +147,10 @@ class _Builder:
             self.bodies[place.link] = []
         self.places[branch.outer] = place
         inertia = self.numbers.inertia(self.topology.model.body(branch.outer))
-        self.bodies[place.link].append(_moved(inertia, place.pose))
+        self.bodies[place.link].append(_moved_inertia(inertia, place.pose))
 
     def machine(self) -> Machine:
-        """All of it, once every branch is attached."""
+        """Return the machine, once every branch is attached."""
         model = self.topology.model
         uniform, mu, middle = self.numbers.gravity(model.world.gravity)
         gravity = Gravity(uniform, mu, middle, model.world.gravity.kind == "point")
@@ -166,32 +169,32 @@ class _Builder:
         )
 
     def all_joints(self) -> list[Joint]:
-        """The document's joints and the implicit free ones."""
+        """Return the document's joints and the implicit free ones."""
         declared = {joint.name for joint in self.topology.model.joints}
         implicit = [b.joint for b in self.topology.branches if b.joint.name not in declared]
         return [*implicit, *self.topology.model.joints]
 
     def frame(self, name: str) -> Place:
-        """Where a body or frame is."""
+        """Return the place of a body or frame."""
         place = self.places[self.topology.carriers[name]]
-        return Place(place.link, _composed(place.pose, self.on_body(name)))
+        return Place(place.link, _composed_pose(place.pose, self.on_body(name)))
 
     def joint_frames(self, joint: Joint) -> tuple[Place, Place]:
-        """Frames a and b as the document gives them."""
+        """Return frames a and b as the document gives them."""
         sides = []
         for name, side in ((joint.parent, "a"), (joint.child, "b")):
             place = self.frame(name)
-            sides.append(Place(place.link, _composed(place.pose, self.own_frame(joint, side))))
+            sides.append(Place(place.link, _composed_pose(place.pose, self.own_frame(joint, side))))
         return sides[0], sides[1]
 
     def cut(self, joint: Joint) -> tuple[Any, Place, Place]:
-        """Law and canonical frames of a joint that closes a loop."""
+        """Return the law and canonical frames of a joint that closes a loop."""
         law, a, b = self.sides(joint)
         inner, outer = (self.places[self.topology.carriers[name]] for name in (joint.parent, joint.child))
-        return law, Place(inner.link, _composed(inner.pose, a)), Place(outer.link, _composed(outer.pose, b))
+        return law, Place(inner.link, _composed_pose(inner.pose, a)), Place(outer.link, _composed_pose(outer.pose, b))
 
     def link(self, index: int) -> Link:
-        """The link of a branch."""
+        """Return the link of a branch."""
         branch, law, placement = self.branches[index]
         joint, where, scalar = branch.joint, f"joint '{branch.joint.name}'", self.numbers.scalar
         leader, coupling = self.leader(joint)
@@ -214,7 +217,8 @@ class _Builder:
         )
 
     def leader(self, joint: Joint) -> tuple[str, Coupling | None]:
-        """The joint whose coordinates a joint uses, and its coupling to it (chains of couplings are composed)."""
+        """Return the joint whose coordinates a joint uses, and its coupling to it (chains of couplings are
+        composed)."""
         if joint.mimic is None:
             return joint.name, None
         ratio: Scalar = 1.0
@@ -229,8 +233,8 @@ class _Builder:
         return joint.name, Coupling(ratio, offset)
 
 
-def _composed(*poses: Pose) -> Pose:
-    """X₁ X₂ …, leaving out identities, with literal entries tidied."""
+def _composed_pose(*poses: Pose) -> Pose:
+    """Return X₁ X₂ …, skipping identities, with literal entries tidied."""
     result = IDENTITY
     for pose in poses:
         if pose.is_identity():
@@ -239,7 +243,7 @@ def _composed(*poses: Pose) -> Pose:
     return result if result is IDENTITY else Pose(result.rotation.tidied(), result.position)
 
 
-def _moved(inertia: Inertia, pose: Pose) -> Inertia:
+def _moved_inertia(inertia: Inertia, pose: Pose) -> Inertia:
     return inertia if pose.is_identity() else inertia.moved(pose)
 
 

@@ -1,1 +1,2 @@
-"""Numbers without robots: the nonlinear position solver, named tolerances."""
+"""General numerical methods, independent of robots: position solver, bounded forces, ranks, sparse elimination,
+tolerances."""

@@ -1,6 +1,6 @@
-"""Forces within bounds that hold rows where they can: γ̇ = A λ + c is zero where λ is inside [low, high], not positive
-at the upper bound, not negative at the lower one; the least ½ λᵀ A λ + cᵀ λ within bounds (Gauss's principle). Some
-rows together may be bounded by the length of their λ (a disc, a ball): at its end γ̇ is opposite to it.
+"""Bounded constraint forces (Gauss's principle): λ in [low, high] that minimises ½ λᵀ A λ + cᵀ λ, so that γ̇ = A λ + c
+is zero inside the bounds, not positive at the upper and not negative at the lower bound. The norm of several λ may be
+bounded together (friction disk or ball); on its boundary γ̇ opposes them.
 
 γ̇ is unique, λ need not be: A + ε I chooses. By block principal pivoting (Júdice and Pires, Computers & Operations
 Research 21, 1994); where the number of infeasible rows stops falling one least index at a time (Murty), which ends.
@@ -18,24 +18,24 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 REGULARISATION = 1e-8
-"""Part of the mean diagonal of A that chooses among forces that are not unique."""
+"""Regularisation, relative to the mean diagonal of A, that selects a solution where the forces are not unique."""
 TRIES = 8
-"""Rounds without fewer infeasible rows, before one row at a time is turned."""
+"""Rounds without a smaller number of infeasible rows before the method changes one row at a time."""
 POLISHES = 3
 ROUNDS = 30
-"""Of Newton's method with balls."""
+"""Newton iterations where norms of several forces are bounded."""
 EXACT = 1e-15
-"""Part of all that accelerates a row, within which it is where it should be."""
+"""Relative residual at which Newton's method counts as converged to rounding."""
 MULTIPLIERS = 6
 FINEST, GROWTH = 1e-9, 4.0
-"""Of the path inside balls: what its end may lack of the least, as a part of all; from one place to the next."""
+"""Duality gap at the end of the barrier path, relative to its start, and growth of the barrier weight per stage."""
 MOVES = 1e-11
-"""Part of all that accelerates a row, above which its acceleration is not rounding."""
+"""Acceleration of a row, relative to all its contributions, above which it is not rounding error."""
 
 
 class Held(NamedTuple):
-    """forces, rates : (n,) λ and γ̇; side : (n,) the bound at which each row is: −1, 0 (inside), 1 (also the end of a
-    ball)"""
+    """Solution of bounded forces: forces and rates are λ (n,) and γ̇ (n,); side (n,) is the bound at which each row is:
+    −1 lower, 0 inside, 1 upper (or the boundary of a ball)."""
 
     forces: Array
     rates: Array
@@ -43,14 +43,15 @@ class Held(NamedTuple):
 
 
 def bounded(A: Array, c: Array, low: Array, high: Array) -> Held:
-    """Of A (n, n), symmetric and not negative, and c (n,)."""
+    """Solve for constraint forces with a lower and an upper bound each; A (n, n) is symmetric positive semidefinite, c
+    (n,)."""
     n = len(c)
     epsilon = REGULARISATION * (float(np.trace(A)) / max(n, 1) + 1e-300)
     side, fewest, tries = np.zeros(n), n + 1, TRIES
-    found = _at(A, c, low, high, side, epsilon, 0)
+    found = _solve_at_bounds(A, c, low, high, side, epsilon, 0)
     for _ in range(50 + 20 * n):
-        found = _at(A, c, low, high, side, epsilon, 0)
-        bad = _infeasible(A, c, low, high, found, epsilon)
+        found = _solve_at_bounds(A, c, low, high, side, epsilon, 0)
+        bad = _infeasible_rows(A, c, low, high, found, epsilon)
         count = int(bad.sum())
         if count == 0:
             break
@@ -59,17 +60,17 @@ def bounded(A: Array, c: Array, low: Array, high: Array) -> Held:
         turned = bad if tries > 0 else np.arange(n) == np.flatnonzero(bad)[0]
         beyond = np.where(found.forces > high, 1.0, -1.0)
         side = np.where(turned, np.where(side != 0.0, 0.0, beyond), side)
-    return _at(A, c, low, high, side, epsilon, POLISHES)
+    return _solve_at_bounds(A, c, low, high, side, epsilon, POLISHES)
 
 
 def least_squares(
     h: Array, A: Array, b: Array, low: Array, high: Array, shares: NDArray[np.int64], weight: float = 1e3
 ) -> Array:
-    """(n,) the least Σ h λ² within bounds with A λ = b, or nearest to that: by multipliers (Hestenes and Powell), for A
-    and b of the size of 1."""
+    """Return λ (n,) within bounds that minimises Σ h λ² subject to A λ = b, or comes closest to that, by the method of
+    multipliers (Hestenes and Powell); A and b should be of order 1."""
     x, left = np.zeros(len(h)), np.zeros(len(b))
     for _ in range(MULTIPLIERS):
-        problem = _Balls(np.diag(h) + weight**2 * A.T @ A, weight**2 * A.T @ (left - b), low, high, shares)
+        problem = _BoundedProblem(np.diag(h) + weight**2 * A.T @ A, weight**2 * A.T @ (left - b), low, high, shares)
         found, well = problem.solved(np.zeros(len(h)), x, 0.0)
         x = found if well else problem.solved(np.zeros(len(h)), problem.inside(0.0), 0.0)[0]
         left = left + (A @ x - b)
@@ -77,7 +78,8 @@ def least_squares(
 
 
 def sizes_of(x: Array, shares: NDArray[np.int64]) -> Array:
-    """(n,) how large numbers of rows are: alone |x|, of `shares` rows from one on (0 behind it) the length of all."""
+    """Return the size (n,) of each row: |x| for single rows, the norm of the group for rows bounded together. shares:
+    (n,) number of rows in the group that starts at a row, 0 for its other rows."""
     result = np.abs(x)
     for first in np.flatnonzero(shares > 1):
         ball = slice(first, first + shares[first])
@@ -92,14 +94,15 @@ def resolved(
     sliding: tuple[Array, Array],
     shares: NDArray[np.int64] | None = None,
 ) -> tuple[Held, Array]:
-    """Who moves: rows that bounds at rest do not hold break, and feel those of sliding, until nobody follows; with
-    (n,) which broke. shares (n,): see `sizes_of`; the upper bound of a ball is its radius."""
+    """Find the rows that start to slide: rows that the bounds at rest cannot hold switch to the sliding bounds until no
+    other follows. Returns the forces and a mask (n,) of the sliding rows. shares (n,): see `sizes_of`; the upper bound
+    of a ball is its radius."""
     broken = np.zeros(len(c), dtype=bool)
     shares = np.ones(len(c), dtype=np.int64) if shares is None else shares
     while True:
         low, high = (np.where(broken, moving, still) for still, moving in zip(rest, sliding, strict=True))
         found = bounded(A, c, low, high) if (shares == 1).all() else in_balls(A, c, low, high, shares)
-        rates, sizes = sizes_of(found.rates, shares), sizes_of(_sizes(A, c, found.forces), shares)
+        rates, sizes = sizes_of(found.rates, shares), sizes_of(_rounding_scale(A, c, found.forces), shares)
         more = ~broken & (rates > MOVES * sizes)
         if not more.any():
             return found, broken
@@ -107,10 +110,10 @@ def resolved(
 
 
 def in_balls(A: Array, c: Array, low: Array, high: Array, shares: NDArray[np.int64]) -> Held:
-    """The same as `bounded` where some rows are bounded together."""
+    """Solve for bounded forces where the norms of some groups of rows are bounded."""
     n = len(c)
     epsilon = REGULARISATION * (float(np.trace(A)) / max(n, 1) + 1e-300)
-    problem = _Balls(A, c, low, high, shares)
+    problem = _BoundedProblem(A, c, low, high, shares)
     forces, well = problem.solved(np.zeros(n), np.zeros(n), epsilon)
     if not well:
         forces = problem.solved(np.zeros(n), problem.inside(epsilon), epsilon)[0]
@@ -119,23 +122,23 @@ def in_balls(A: Array, c: Array, low: Array, high: Array, shares: NDArray[np.int
     return Held(forces, A @ forces + c, problem.sides(forces))
 
 
-class _Balls:
-    """Forces within intervals and balls."""
+class _BoundedProblem:
+    """Quadratic problem with forces bounded by intervals and balls."""
 
     def __init__(self, A: Array, c: Array, low: Array, high: Array, shares: NDArray[np.int64]) -> None:
         self._A, self._c, self._low, self._high, self._shares = A, c, low, high, shares
         self._blocks = [slice(k, k + shares[k]) for k in np.flatnonzero(shares > 0)]
 
     def solved(self, center: Array, x: Array, epsilon: float) -> tuple[Array, bool]:
-        """(n,) the solution for A + ε I and c − ε center, by Newton's method from x on; whether it was found to
-        rounding."""
+        """Solve with A + ε I and c − ε center by Newton's method from x. Returns the forces (n,) and True if they
+        converged to rounding."""
         B, d = self._A + epsilon * np.eye(len(x)), self._c - epsilon * center
         steps = np.ones(len(x))
         for block in self._blocks:
             steps[block] = 1.0 / np.linalg.norm(B[block, block])
         best, least = x, np.inf
         for _ in range(ROUNDS):
-            end, slope = self._within(x - steps * (B @ x + d))
+            end, slope = self._project_onto_bounds(x - steps * (B @ x + d))
             sizes = sizes_of(np.abs(B) @ np.abs(x) + np.abs(d), self._shares)
             gap = float(np.max(np.abs(x - end) / (steps * np.maximum(sizes, 1e-300)), initial=0.0))
             if gap < least:
@@ -146,7 +149,7 @@ class _Balls:
         return best, least <= 0.1 * MOVES
 
     def inside(self, epsilon: float) -> Array:
-        """(n,) nearly the solution, along the path of the logarithmic barrier of balls and intervals."""
+        """Approximate the solution (n,) from inside the bounds, along the central path of a logarithmic barrier."""
         low, high = self._low, self._high
         wide = high - low > 0.0
         B = self._A + epsilon * np.eye(len(low))
@@ -169,7 +172,7 @@ class _Balls:
         return x
 
     def _barrier(self, x: Array) -> tuple[Array, Array]:
-        """Slope (n,) and curvature (n, n) of −Σ ln of what is left of bounds."""
+        """Gradient (n,) and Hessian (n, n) of the logarithmic barrier."""
         slope, curve = np.zeros(len(x)), np.zeros((len(x), len(x)))
         for block in self._blocks:
             k = block.start
@@ -185,15 +188,15 @@ class _Balls:
         return slope, curve
 
     def sides(self, x: Array) -> Array:
-        """(n,) at which bound each row is."""
+        """Return the bound (n,) at which each row is: −1, 0 or 1."""
         side = np.where(x >= self._high, 1.0, np.where(x <= self._low, -1.0, 0.0))
         for block in self._blocks:
             if block.stop - block.start > 1:
                 side[block] = float(np.linalg.norm(x[block]) >= self._high[block.start] * (1.0 - 1e-12))
         return side
 
-    def _within(self, x: Array) -> tuple[Array, Array]:
-        """(n,) the nearest admissible forces, and their derivatives (n, n)."""
+    def _project_onto_bounds(self, x: Array) -> tuple[Array, Array]:
+        """Project forces onto the bounds: the nearest admissible forces (n,) and their derivatives (n, n)."""
         end, slope = np.clip(x, self._low, self._high), np.diag(((x > self._low) & (x < self._high)).astype(float))
         for block in self._blocks:
             if block.stop - block.start > 1:
@@ -206,13 +209,13 @@ class _Balls:
         return end, slope
 
 
-def _sizes(A: Array, c: Array, forces: Array) -> Array:
-    """(n,) Σ |A_ij λ_j| + |c_i|: what rounding of γ̇_i is a part of."""
+def _rounding_scale(A: Array, c: Array, forces: Array) -> Array:
+    """Return Σ |A_ij λ_j| + |c_i| (n,), the scale of the rounding error of γ̇_i."""
     return np.asarray(np.abs(A) @ np.abs(forces) + np.abs(c))
 
 
-def _at(A: Array, c: Array, low: Array, high: Array, side: Array, epsilon: float, polishes: int) -> Held:
-    """λ and γ̇ with each row at its bound, or held inside."""
+def _solve_at_bounds(A: Array, c: Array, low: Array, high: Array, side: Array, epsilon: float, polishes: int) -> Held:
+    """Solve for λ and γ̇ with the rows of nonzero side at their bounds, and the others at rest."""
     inside = (side == 0.0) & (np.diag(A) > 0.0)  # what no force moves carries none
     forces = np.where(side > 0.0, high, np.where(side < 0.0, low, 0.0))
     rates = A @ forces + c
@@ -223,10 +226,10 @@ def _at(A: Array, c: Array, low: Array, high: Array, side: Array, epsilon: float
     return Held(forces, rates, side)
 
 
-def _infeasible(A: Array, c: Array, low: Array, high: Array, found: Held, epsilon: float) -> NDArray[np.bool_]:
-    """(n,) rows beyond a bound, or held back by one that should let them go."""
+def _infeasible_rows(A: Array, c: Array, low: Array, high: Array, found: Held, epsilon: float) -> NDArray[np.bool_]:
+    """Mask (n,) of rows beyond a bound, or at a bound with a rate of the wrong sign."""
     forces, rates, side = found
-    moves = MOVES * _sizes(A, c, forces)
+    moves = MOVES * _rounding_scale(A, c, forces)
     own = np.diag(A)
     hair = np.where(own > 0.0, moves / np.where(own > 0.0, own, 1.0), 0.0)
     felt = rates + epsilon * forces

@@ -1,4 +1,4 @@
-"""In what order sparse equations are eliminated, and where numbers stand then: the analysis before any number is known.
+"""Symbolic analysis of sparse elimination: order of elimination and pattern of nonzeros, before any number is known.
 
 *Masses.* A symmetric matrix over unknowns in an order in which what carries comes first is factored as M = Lᵀ L, from
 the last unknown to the first: with that of a tree nothing fills (Featherstone, RBDA 6.5). An unknown's row of L reaches
@@ -28,15 +28,15 @@ Integers = NDArray[np.int64]
 
 
 class Pattern(NamedTuple):
-    """Which entries of a matrix may differ from zero, row by row."""
+    """Pattern of a matrix: entries that may differ from zero, row by row."""
 
     rows: Integers
     columns: Integers
 
 
 def elimination_tree(count: int, pairs: Iterable[tuple[int, int]]) -> list[int]:
-    """The parent of every unknown, −1 of a root, where unknowns are eliminated from the last to the first and those of
-    a pair (i, j) stand in one equation."""
+    """Return the elimination tree: the parent of every unknown, −1 for a root. Unknowns are eliminated from the last to
+    the first; the unknowns of a pair (i, j) share an equation."""
     later: list[list[int]] = [[] for _ in range(count)]
     for i, j in pairs:
         if i != j:
@@ -53,7 +53,7 @@ def elimination_tree(count: int, pairs: Iterable[tuple[int, int]]) -> list[int]:
 
 
 def depths_of(parents: Sequence[int]) -> list[int]:
-    """How many ancestors each unknown has."""
+    """Return the number of ancestors of each unknown."""
     depths: list[int] = []
     for parent in parents:
         depths.append(0 if parent < 0 else depths[parent] + 1)
@@ -61,7 +61,7 @@ def depths_of(parents: Sequence[int]) -> list[int]:
 
 
 def with_ancestors(parents: Sequence[int], unknowns: Iterable[int]) -> list[int]:
-    """These unknowns and all their ancestors, in order."""
+    """Return the unknowns and all their ancestors, sorted."""
     found: set[int] = set()
     for k in unknowns:
         while k >= 0 and k not in found:
@@ -71,17 +71,18 @@ def with_ancestors(parents: Sequence[int], unknowns: Iterable[int]) -> list[int]
 
 
 class Front(NamedTuple):
-    """A dense piece of the elimination."""
+    """Dense front of a multifrontal elimination."""
 
     group: int
     unknowns: tuple[int, ...]
-    """Its own: those that come in with it."""
+    """Unknowns that enter the elimination with this front."""
     others: tuple[int, ...]
-    """Groups whose rows go on, in the order in which they are eliminated."""
+    """Remaining groups of rows in the front, in the order of their elimination."""
 
 
 def fronts(reached: Sequence[Sequence[int]], sizes: Sequence[int]) -> list[Front]:
-    """The fronts in order; reached: unknowns of each group, sizes: its number of rows."""
+    """Return the fronts in order of elimination (approximate minimum degree); reached: unknowns of each group of rows,
+    sizes: number of rows of each group."""
     sharing: dict[int, list[int]] = {}
     for group, unknowns in enumerate(reached):
         for k in unknowns:
@@ -124,25 +125,25 @@ def fronts(reached: Sequence[Sequence[int]], sizes: Sequence[int]) -> list[Front
 
 
 MANY, FEW = 12, 3
-"""Groups that share an unknown above which it is copied; groups that a copy serves."""
+"""Number of groups sharing an unknown above which the unknown is copied; number of groups that use one copy."""
 
 
 class Copies(NamedTuple):
-    """Unknowns that many groups share, as copies of which each serves a few, and rows that hold copies together: so
-    fronts stay small. Copies have numbers behind those of the unknowns."""
+    """Copies of unknowns that many groups share, each used by a few groups, and the equations that keep copies equal;
+    keeps fronts small. Copies are numbered after the original unknowns."""
 
     reached: list[list[int]]
-    """Unknowns of each group, their copies in their places."""
+    """Unknowns of each group, replaced by their copies."""
     of: list[int]
-    """The unknown of each, and of each copy."""
+    """Original unknown of each unknown and copy."""
     counts: list[int]
-    """How many copies each unknown has."""
+    """Number of copies of each unknown."""
     glued: list[list[tuple[int, int]]]
-    """Of groups of rows the two copies that each row holds together."""
+    """Groups of equations between copies, each as a pair of copies that must be equal."""
 
 
 def copied(reached: Sequence[Sequence[int]], count: int) -> Copies:
-    """Of `count` unknowns; reached: those of each group."""
+    """Copy those of `count` unknowns that many groups share; reached: unknowns of each group."""
     sharing: dict[int, list[int]] = {}
     for group, unknowns in enumerate(reached):
         for k in unknowns:
@@ -170,15 +171,15 @@ def copied(reached: Sequence[Sequence[int]], count: int) -> Copies:
 
 
 FULL = 24
-"""Entries of a row of L up to which it costs little."""
+"""Average number of entries per row of L up to which the order is not improved."""
 
 
 def less_filled(order: Sequence[int], together: Iterable[Sequence[int]]) -> Sequence[int]:
-    """An order of unknowns in which a matrix fills less than half as much as in this one, if there is one; together:
-    unknowns that stand in one equation. Those that are eliminated first stand last."""
+    """Return an order of unknowns with less than half the fill-in of the given order, or the given order if there is
+    none. together: unknowns that share an equation. The unknown eliminated first comes last."""
     places = {k: place for place, k in enumerate(order)}
     equations = [[places[k] for k in each] for each in together]
-    now = _filled(len(order), equations)
+    now = _fill_in_count(len(order), equations)
     if now <= FULL * len(order):
         return order
     joined: list[list[int]] = [[] for _ in order]
@@ -187,12 +188,12 @@ def less_filled(order: Sequence[int], together: Iterable[Sequence[int]]) -> Sequ
             joined[k].append(number)
     found = [front.group for front in fronts(joined, [1] * len(order))][::-1]
     again = {k: place for place, k in enumerate(found)}
-    if 2 * _filled(len(order), [[again[k] for k in each] for each in equations]) > now:
+    if 2 * _fill_in_count(len(order), [[again[k] for k in each] for each in equations]) > now:
         return order
     return [order[k] for k in found]
 
 
-def _filled(count: int, equations: Sequence[Sequence[int]]) -> int:
-    """Entries of L."""
+def _fill_in_count(count: int, equations: Sequence[Sequence[int]]) -> int:
+    """Return the number of entries of the factor L."""
     pairs = (pair for each in equations for pair in combinations(each, 2))
     return sum(depths_of(elimination_tree(count, pairs))) + count

@@ -1,4 +1,5 @@
-"""x = φ(x) with x ≥ 0, where φ is continuous, mostly smooth, and may grow quicker than x (Broyden's method)."""
+"""Fixed points x = φ(x) with x ≥ 0 of a continuous, mostly smooth φ that need not be a contraction (Broyden's
+method)."""
 
 from __future__ import annotations
 
@@ -13,22 +14,23 @@ Map = Callable[[Array], Array]
 
 ROUNDS = 60
 SETTLED_FRACTION = 1e-12
-"""Part of the largest entry up to which x and φ(x) may differ."""
+"""Largest difference between x and φ(x), relative to the largest entry of x, at which the iteration stops."""
 WELL_FRACTION = 1e-8
-"""The same where no round comes nearer any more."""
+"""Relative difference that is accepted where no iteration comes closer."""
 LEAST_SIZE = 1e-9
-"""What counts as the largest entry at least."""
+"""Lower limit of the largest entry to which tolerances refer."""
 
 
 class FixedPoint(NamedTuple):
-    """x : (n,); found : whether it is one, and nothing of it is negative"""
+    """Result of the search: x (n,), and found, True if x is a fixed point without negative entries."""
 
     x: Array
     found: bool
 
 
 def fixed_point(phi: Map, x: Array) -> FixedPoint:
-    """From x on, first by φ itself (Broyden, Mathematics of Computation 19, 1965, his first update of the inverse)."""
+    """Search a fixed point from x on with Broyden's first method (Mathematics of Computation 19, 1965, update of the
+    inverse); the first step is x ← φ(x)."""
     B, best, least = np.eye(len(x)), x, np.inf
     r = phi(x) - x
     for _ in range(ROUNDS):
@@ -53,7 +55,7 @@ def fixed_point(phi: Map, x: Array) -> FixedPoint:
 
 
 def steepest(phi: Map, x: Array) -> float:
-    """The largest eigenvalue of ∂φ/∂x in size: everywhere below 1 there is one fixed point only."""
+    """Return the spectral radius of ∂φ/∂x at x; if it is below 1 everywhere the fixed point is unique."""
     here, J = phi(x), np.zeros((len(x), len(x)))
     for k in range(len(x)):
         step = 1e-6 * max(float(np.max(np.abs(x))), LEAST_SIZE)

@@ -1,4 +1,4 @@
-"""Large sparse matrices, eliminated front by front: which rows are independent, what they leave free, least solutions.
+"""Multifrontal QR factorisation of large sparse matrices: rank, null space, least-squares solutions.
 
 Gᵀ = Q R in the order of `core.numerics.elimination`. Within a front the row of which most remains is eliminated first
 (QR with column pivoting, Golub and Van Loan 5.4.2), rows of which nothing remains depend on others; what remains of
@@ -23,50 +23,50 @@ from core.numerics.tolerances import RANK_TOLERANCE, REGULAR_FRACTION
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Sparse = Any
-"""A matrix of `scipy.sparse` in compressed rows."""
+"""A `scipy.sparse` matrix in CSR format."""
 
 MARGIN = 10.0
-"""By how much the smallest singular value, which is found by iteration from above, must be clear."""
+"""Safety factor on the smallest singular value, which inverse iteration estimates from above."""
 ITERATIONS = 4
-"""Of the inverse iteration for it."""
+"""Steps of inverse iteration for the smallest singular value."""
 PLANS = 8
-"""Of how many matrices with different entries the order of elimination is kept."""
+"""Number of sparsity patterns whose order of elimination is cached."""
 NOTHING = 1e-13
-"""Part of the largest entry of a vector below which an entry is rounding."""
+"""Fraction of a vector's largest entry below which an entry is rounding error."""
 
 
 class _Front(NamedTuple):
-    """A front with its numbers. Its unknowns: its own, then what its children hand on."""
+    """Numeric factor of one front. Its unknowns are the front's own, followed by those that its children hand on."""
 
     own: Integers
     children: tuple[int, ...]
     kept: Integers
-    """Its independent rows, in the order of R."""
+    """Independent rows of the front, in the order of R."""
     dependent: Integers
     others: Integers
-    """Rows of later fronts that share unknowns with it."""
+    """Rows of later fronts that share unknowns with this one."""
     triangle: Array
-    """(kept, kept) R of its own rows."""
+    """(kept, kept) R of the front's independent rows."""
     beside: Array
-    """(kept, dependent and others) R of the rest."""
+    """(kept, dependent and others) R of the remaining rows."""
     reflections: tuple[tuple[int, Array, Array], ...]
-    """Of its unknowns: the first that takes part, vectors, factors."""
+    """Householder reflections: first row, vectors, factors."""
     remainder: Array
-    """(handed on, others)."""
+    """(handed on, others) block that is passed to the parent front."""
     height: int
 
     @property
     def handed_on(self) -> int:
-        """How many unknowns go on to the next front, behind those of the rows that it keeps."""
+        """Number of unknowns that are passed to the parent front."""
         return len(self.remainder)
 
     @property
     def free(self) -> int:
-        """How many directions of its unknowns are free: they stand last."""
+        """Number of free directions among the unknowns, stored last."""
         return self.height - len(self.kept) - self.handed_on
 
     def back(self, part: Array) -> Array:
-        """Q times coefficients (height, k)."""
+        """Multiply coefficients (height, k) by Q."""
         from scipy.linalg.lapack import dormqr
 
         if not part.size:
@@ -77,29 +77,29 @@ class _Front(NamedTuple):
 
 
 class Fronts:
-    """A matrix (r, c) in compressed rows, eliminated."""
+    """Factorised sparse matrix (r, c)."""
 
     def __init__(self, G: Sparse) -> None:
         self.matrix = G
-        self._largest = _bounds(G)
-        self._fronts = _eliminated(G, RANK_TOLERANCE * self._largest[0])
+        self._largest = _singular_value_bounds(G)
+        self._fronts = _factorised_fronts(G, RANK_TOLERANCE * self._largest[0])
         self.kept = np.concatenate([np.zeros(0, dtype=np.int64), *(front.kept for front in self._fronts)])
         """Independent rows, in the order of elimination."""
 
     @property
     def rank(self) -> int:
-        """How many rows are independent."""
+        """Return the number of independent rows."""
         return len(self.kept)
 
     @cached_property
     def clear(self) -> bool:
-        """Whether every tolerance between `RANK_TOLERANCE` and `REGULAR_FRACTION` of the largest singular value finds
-        this rank."""
-        return _smallest(self.matrix[self.kept]) > MARGIN * REGULAR_FRACTION * self._largest[1]
+        """Return True if every tolerance between `RANK_TOLERANCE` and `REGULAR_FRACTION` of the largest singular value
+        gives the same rank."""
+        return _smallest_singular_value(self.matrix[self.kept]) > MARGIN * REGULAR_FRACTION * self._largest[1]
 
     @cached_property
     def motions(self) -> Array:
-        """(c, c − rank) orthonormal columns N with G N = 0."""
+        """Orthonormal null space N (c, c − rank): G N = 0."""
         c = self.matrix.shape[1]
         touched = np.zeros(c, dtype=bool)
         touched[self.matrix.indices] = True
@@ -118,14 +118,15 @@ class Fronts:
             whole[front.height - front.free :, len(columns) :] = np.eye(front.free)
             whole, columns = front.back(whole), np.concatenate([columns, new])
             result[np.ix_(front.own, columns)] = whole[: len(front.own)]
-            for child, below in self._of_children(front, whole):
+            for child, below in self._split_by_children(front, whole):
                 moving = np.abs(below).max(axis=0, initial=0.0) > NOTHING
                 handed[child] = below[:, moving], columns[moving]
         return result
 
     @cached_property
     def stresses(self) -> Sparse:
-        """(r, r − rank) sparse columns S of length one with Gᵀ S = 0, each of a dependent row and those that fix it."""
+        """Sparse left null space S (r, r − rank) with columns of length one: Gᵀ S = 0. Each column combines a dependent
+        row with the rows that determine it (a self-stress)."""
         import scipy.sparse
 
         found: dict[int, tuple[Integers, Array]] = {}
@@ -153,7 +154,8 @@ class Fronts:
         return scipy.sparse.csr_array((values / lengths[columns], (rows, columns)), shape=shape)
 
     def least(self, target: Array) -> Array:
-        """(c,) the least x with the least |G x − target| for a target (r,); (c, k) for targets (r, k)."""
+        """Return the minimum-norm least-squares solution x (c,) of G x = target for a target (r,); (c, k) for targets
+        (r, k)."""
         targets = target.reshape(len(target), -1) if target.size else np.zeros((len(target), 0))
         left = targets - self.unreached(targets)
         pivots = []
@@ -161,10 +163,10 @@ class Fronts:
             y = _solve_triangle(front.triangle, left[front.kept], transposed=True)
             pivots.append(y)
             left[front.others] -= front.beside[:, len(front.dependent) :].T @ y
-        return self._back(pivots, left.shape[1]).reshape(self.matrix.shape[1], *target.shape[1:])
+        return self._times_Q(pivots, left.shape[1]).reshape(self.matrix.shape[1], *target.shape[1:])
 
-    def _back(self, pivots: list[Array], count: int) -> Array:
-        """(c, count) Q times coefficients along the rows that are kept, front by front."""
+    def _times_Q(self, pivots: list[Array], count: int) -> Array:
+        """Multiply coefficients of the kept rows by Q, front by front: (c, count)."""
         result = np.zeros((self.matrix.shape[1], count))
         handed: dict[int, Array] = {}
         for at in range(len(self._fronts) - 1, -1, -1):
@@ -175,11 +177,11 @@ class Fronts:
                 whole[len(front.kept) : len(front.kept) + front.handed_on] = handed.pop(at)
             whole = front.back(whole)
             result[front.own] = whole[: len(front.own)]
-            handed.update(self._of_children(front, whole))
+            handed.update(self._split_by_children(front, whole))
         return result
 
-    def _of_children(self, front: _Front, whole: Array) -> list[tuple[int, Array]]:
-        """What of the unknowns of a front its children handed on."""
+    def _split_by_children(self, front: _Front, whole: Array) -> list[tuple[int, Array]]:
+        """Split the unknowns of a front by the child that handed them on."""
         result, first = [], len(front.own)
         for child in front.children:
             last = first + self._fronts[child].handed_on
@@ -188,7 +190,7 @@ class Fronts:
         return result
 
     def unreached(self, target: Array) -> Array:
-        """The part of targets (r,) or (r, k) that no x reaches: it is along the self-stresses."""
+        """Return the part of targets (r,) or (r, k) outside the range of G, which is along the self-stresses."""
         from scipy.sparse.linalg import splu
 
         S = self.stresses
@@ -199,7 +201,7 @@ class Fronts:
 
 
 def clear_fronts(G: Sparse) -> Fronts | None:
-    """A matrix in compressed rows, eliminated; None if its rank is not clear."""
+    """Factorise a sparse matrix in CSR format; None if its rank is ambiguous."""
     if not np.isfinite(G.data).all():
         return None
     if not G.data.all():
@@ -209,8 +211,8 @@ def clear_fronts(G: Sparse) -> Fronts | None:
     return found if found.clear else None
 
 
-def _bounds(G: Sparse) -> tuple[float, float]:
-    """Between what the largest singular value of a matrix lies."""
+def _singular_value_bounds(G: Sparse) -> tuple[float, float]:
+    """Return lower and upper bounds of the largest singular value of a matrix."""
     if not G.nnz:
         return 0.0, 0.0
     absolute = abs(G)
@@ -218,8 +220,8 @@ def _bounds(G: Sparse) -> tuple[float, float]:
     return longest, float(np.sqrt(np.max(absolute.sum(axis=0)) * np.max(absolute.sum(axis=1))))
 
 
-def _smallest(rows: Sparse) -> float:
-    """The smallest singular value of independent rows, by inverse iteration from above; 0 if they are not."""
+def _smallest_singular_value(rows: Sparse) -> float:
+    """Estimate the smallest singular value of a matrix by inverse iteration, from above; 0 if rows are dependent."""
     from scipy.sparse.linalg import splu
 
     if not rows.shape[0]:
@@ -239,29 +241,33 @@ def _smallest(rows: Sparse) -> float:
     return 1.0 / float(np.sqrt(growth))
 
 
-class _Planned(NamedTuple):
-    """A front before any number is known."""
+class _SymbolicFront(NamedTuple):
+    """Symbolic part of a front, independent of numbers."""
 
     own: Integers
     children: tuple[int, ...]
     pivots: Integers
     others: Integers
     entries: Integers
-    """Entries of the matrix that come in with it, and the unknown and the column of each."""
+    """Indices of the matrix entries that enter with this front; `unknowns` and `columns` are their positions in it."""
     unknowns: Integers
     columns: Integers
     lifted: tuple[Integers, ...]
-    """Of each child to which columns its others go."""
+    """Columns of this front to which the remaining columns of each child go."""
 
 
-def _planned(G: Sparse) -> list[_Planned]:
-    """The fronts of a matrix in compressed rows, in order."""
-    return _plan(G.shape[1], G.indptr.dtype.str, G.indptr.tobytes(), G.indices.dtype.str, G.indices.tobytes())
+def _symbolic_fronts(G: Sparse) -> list[_SymbolicFront]:
+    """Return the symbolic fronts of a sparse matrix, in order of elimination."""
+    return _symbolic_fronts_of_pattern(
+        G.shape[1], G.indptr.dtype.str, G.indptr.tobytes(), G.indices.dtype.str, G.indices.tobytes()
+    )
 
 
 @lru_cache(maxsize=PLANS)
-def _plan(count: int, pointer: str, begins_: bytes, index: str, columns_: bytes) -> list[_Planned]:
-    """The same by what is empty; count: of columns."""
+def _symbolic_fronts_of_pattern(
+    count: int, pointer: str, begins_: bytes, index: str, columns_: bytes
+) -> list[_SymbolicFront]:
+    """Return the symbolic fronts of a sparsity pattern, cached; count: number of columns."""
     begins, columns = np.frombuffer(begins_, pointer), np.frombuffer(columns_, index)
     groups: dict[bytes, list[int]] = {}
     for row, (a, b) in enumerate(pairwise(begins.tolist())):
@@ -282,7 +288,7 @@ def _plan(count: int, pointer: str, begins_: bytes, index: str, columns_: bytes)
     sorted_entries = np.argsort(owners[columns], kind="stable")
     bounds = np.searchsorted(owners[columns][sorted_entries], np.arange(len(ordered) + 1))
     place = np.zeros(len(begins) - 1, dtype=np.int64)
-    result: list[_Planned] = []
+    result: list[_SymbolicFront] = []
     for k, front in enumerate(ordered):
         pivots = members[front.group]
         others = np.concatenate([pivots[:0], *(members[group] for group in front.others)])
@@ -291,14 +297,14 @@ def _plan(count: int, pointer: str, begins_: bytes, index: str, columns_: bytes)
         own = np.array(front.unknowns, dtype=np.int64)
         lifted = tuple(place[result[child].others] for child in children[k])
         coming = entries, local[columns[entries]], place[rows[entries]]
-        result.append(_Planned(own, tuple(children[k]), pivots, others, *coming, lifted))
+        result.append(_SymbolicFront(own, tuple(children[k]), pivots, others, *coming, lifted))
     return result
 
 
-def _eliminated(G: Sparse, least: float) -> list[_Front]:
-    """All fronts in order; least: what may remain of a row that depends on others."""
+def _factorised_fronts(G: Sparse, least: float) -> list[_Front]:
+    """Factorise all fronts in order; least: pivot size below which a row counts as dependent."""
     result: list[_Front] = []
-    for plan in _planned(G):
+    for plan in _symbolic_fronts(G):
         below = [result[child].remainder for child in plan.children]
         first = len(plan.own)
         A = np.zeros((first + sum(map(len, below)), len(plan.pivots) + len(plan.others)), order="F")
@@ -306,12 +312,12 @@ def _eliminated(G: Sparse, least: float) -> list[_Front]:
         for remainder, lifted in zip(below, plan.lifted, strict=True):
             A[first : first + len(remainder), lifted] = remainder
             first += len(remainder)
-        result.append(_front(A, plan, least))
+        result.append(_factorised_front(A, plan, least))
     return result
 
 
-def _front(A: Array, plan: _Planned, least: float) -> _Front:
-    """A front whose unknowns (rows of A) stand beside its pivots and others (columns) is eliminated."""
+def _factorised_front(A: Array, plan: _SymbolicFront, least: float) -> _Front:
+    """Factorise one front A, whose rows are unknowns and whose columns are pivots, then others."""
     from scipy.linalg.lapack import dgeqp3, dgeqrf, dormqr
 
     pivots, others = plan.pivots, plan.others
@@ -351,7 +357,7 @@ def _front(A: Array, plan: _Planned, least: float) -> _Front:
 
 
 def _solve_triangle(R: Array, b: Array, transposed: bool = False) -> Array:
-    """R⁻¹ b, or R⁻ᵀ b."""
+    """Return R⁻¹ b, or R⁻ᵀ b if transposed."""
     from scipy.linalg.lapack import dtrtrs
 
     if not b.size:

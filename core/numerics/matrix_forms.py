@@ -1,4 +1,4 @@
-"""Matrices that are dense or, where they are large and nearly empty, in compressed rows (`scipy.sparse`)."""
+"""Matrices that are dense arrays or, where large and sparse, `scipy.sparse` matrices in CSR format."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ Matrix: TypeAlias = Any
 
 
 def is_sparse(A: Matrix) -> bool:
-    """Whether a matrix is in compressed rows."""
+    """Return True if a matrix is in CSR format."""
     return not isinstance(A, np.ndarray)
 
 
 def dense(A: Matrix) -> Array:
-    """The same as an array."""
+    """Convert a matrix to a dense array."""
     return np.asarray(A.toarray() if is_sparse(A) else A)
 
 
 def compressed(A: Matrix) -> Matrix:
-    """The same in compressed rows."""
+    """Convert a matrix to CSR format."""
     import scipy.sparse
 
     return scipy.sparse.csr_array(A)
 
 
 def scaled(A: Matrix, rows: Array | None = None, columns: Array | None = None) -> Matrix:
-    """The rows and columns of a matrix times factors."""
+    """Scale the rows and columns of a matrix by factors."""
     if isinstance(A, np.ndarray):
         result = A if columns is None else A * columns
         return result if rows is None else result * rows[:, None]
@@ -41,7 +41,7 @@ def scaled(A: Matrix, rows: Array | None = None, columns: Array | None = None) -
 
 
 def stacked(A: Matrix, below: Array) -> Matrix:
-    """A matrix over the rows of another."""
+    """Stack a matrix on top of further rows."""
     if not is_sparse(A):
         return np.concatenate([A, below])
     import scipy.sparse
@@ -50,13 +50,13 @@ def stacked(A: Matrix, below: Array) -> Matrix:
 
 
 def largest_of_rows(A: Matrix) -> Array:
-    """(r,) the largest size of an entry of each row, of a matrix (r, c)."""
+    """Return the largest absolute value in each row of a matrix (r, c): (r,)."""
     if is_sparse(A):
         return np.asarray(abs(A).max(axis=1).toarray()).reshape(-1)
     return np.asarray(np.max(np.abs(A), axis=1, initial=0.0))
 
 
 def square_sum(A: Matrix) -> float:
-    """The sum of the squares of all entries."""
+    """Return the sum of the squares of all entries."""
     entries = A.data if is_sparse(A) else A
     return float(np.sum(entries**2))

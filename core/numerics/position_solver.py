@@ -1,4 +1,4 @@
-"""Closing loops: the coordinates nearest to a given position at which everything that is held fits.
+"""Position solver: coordinates nearest to a given position at which all constraints are satisfied.
 
 Gauss–Newton in a trust region, in weighted coordinates (Moré, Sorensen 1983; Nocedal and Wright, Numerical
 Optimization, 4.3 and 10.3): each step minimises |G W⁻¹ y + r|² within |y| ≤ Δ with y = W·step, so heavy coordinates
@@ -25,52 +25,52 @@ Flags = NDArray[np.bool_]
 
 MAX_STEPS = 80
 PATIENCE = 8
-"""Steps in which the gap must at least halve: beyond a limit of the mechanism it does not."""
+"""Number of steps in which the residual must at least halve; otherwise the mechanism cannot close."""
 HOPELESS_FRACTION = 1e-3
-"""Part of the squared gap: a step that promises less, though one of its length might close a tenth of the gap, is at a
-minimum that is no root."""
+"""Fraction of the squared residual: a step that promises a smaller reduction, although one of its length could remove a
+tenth of the residual, is at a local minimum that is no solution."""
 LONGEST_STEP = 0.5
-"""Longest step of a coordinate (rad or m)."""
+"""Largest step of one coordinate (rad or m)."""
 FIRST_RADIUS = 1.0
-"""Trust radius at the start, in weighted coordinates."""
+"""Initial trust radius, in weighted coordinates."""
 GOOD_RATIO, BAD_RATIO = 0.75, 0.25
-"""Shares of the predicted reduction above which the trust region grows, below which it shrinks."""
+"""Ratios of actual to predicted reduction above which the trust region grows, below which it shrinks."""
 REDUNDANT_FRACTION = 1e-14
-"""Part of the largest eigenvalue of G Gᵀ below which one counts as zero: a redundant constraint."""
+"""Fraction of the largest eigenvalue of G Gᵀ below which an eigenvalue counts as zero (redundant constraint)."""
 SUPPORT_FRACTION = 1e-12
-"""Part of the largest diagonal entry of a large sparse G Gᵀ that is added to all, so that redundant constraints do not
-make it singular."""
+"""Fraction of the largest diagonal entry of a large sparse G Gᵀ that is added to its diagonal, so that redundant
+constraints do not make it singular."""
 
 FIRST_STAGE = 0.25
-"""First stage of the homotopy, as a share of the gap."""
+"""First stage of the homotopy, as a fraction of the residual."""
 SHORTEST_STAGE = 1.0 / 64.0
 
 KICKS = (0.03, 0.1, 0.3, 0.3, 0.6, 0.6, 1.0, 1.0, 1.5, 1.5, 2.0, 3.0)
-"""Sizes (rad or m) of the random displacements from which closing is tried again."""
+"""Sizes (rad or m) of the random displacements from which the solver starts again."""
 
 
-def _always(q: Array) -> bool:
+def _always_true(q: Array) -> bool:
     return True
 
 
 class Problem(NamedTuple):
-    """What an assembly needs of a mechanism."""
+    """Functions of a mechanism that the position solver needs."""
 
     residual: Callable[[Array], Array]
-    """q → gaps (rows,)."""
+    """Constraint residuals: q → (rows,)."""
     jacobian: Callable[[Array], Matrix]
-    """q → (rows, nv)."""
+    """Constraint Jacobian: q → (rows, nv)."""
     move: Callable[[Array, Array], Array]
-    """(q, step) → q on the manifold."""
+    """Displaces q on the manifold: (q, step) → q."""
     room: Callable[[Array], tuple[Array, Array]]
-    """q → smallest and largest step (nv,) that the limits allow."""
-    fits: Callable[[Array], bool] = _always
-    """Whether a position without gaps is meant (no joint the wrong way round)."""
+    """Smallest and largest step (nv,) that the joint limits allow at q."""
+    fits: Callable[[Array], bool] = _always_true
+    """True if a solved position is a valid assembly (no joint axis points the wrong way)."""
 
 
 def close_from(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
-    """As `close`; at a minimum that is no root gradually, then from positions ever farther from q."""
-    best, gap = _fitting(problem, *close(problem, q, weights, fixed))
+    """Solve as `close`; from a local minimum try a homotopy, then random starts farther and farther from q."""
+    best, gap = _with_assembly_check(problem, *close(problem, q, weights, fixed))
     if gap < ACCEPTED_GAP:
         return best, gap
     tries: list[Callable[[], tuple[Array, float]]] = [lambda: gradually(problem, q, weights, fixed)]
@@ -80,7 +80,7 @@ def close_from(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tupl
         start = problem.move(q, np.clip(kick, *problem.room(q)))
         tries.append(partial(close, problem, start, weights, fixed))
     for attempt in tries:
-        trial, trial_gap = _fitting(problem, *attempt())
+        trial, trial_gap = _with_assembly_check(problem, *attempt())
         if trial_gap < gap:
             best, gap = trial, trial_gap
         if gap < ACCEPTED_GAP:
@@ -88,13 +88,14 @@ def close_from(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tupl
     return best, gap
 
 
-def _fitting(problem: Problem, q: Array, gap: float) -> tuple[Array, float]:
-    """The gap of a position where a joint is the wrong way round is half a turn."""
+def _with_assembly_check(problem: Problem, q: Array, gap: float) -> tuple[Array, float]:
+    """Return the position with its residual, or with half a turn as residual where a joint axis points the wrong
+    way."""
     return (q, gap) if not gap < ACCEPTED_GAP or problem.fits(q) else (q, np.pi)
 
 
 def gradually(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
-    """As `close`, by a homotopy: residual(q) = (1 − s) · residual(start) for s from 0 to 1."""
+    """Solve as `close`, by a homotopy: residual(q) = (1 − s) · residual(start) for s from 0 to 1."""
     start = problem.residual(q)
     if not np.isfinite(start).all():
         return q, np.inf
@@ -102,7 +103,7 @@ def gradually(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple
     while done < 1.0 and stage >= SHORTEST_STAGE:
         goal = min(1.0, done + stage)
         left = (1.0 - goal) * start
-        shifted = problem._replace(residual=partial(_shifted, problem.residual, left))
+        shifted = problem._replace(residual=partial(_shifted_residual, problem.residual, left))
         trial, gap = close(shifted, q, weights, fixed)
         if gap < 1e-6:
             q, done, stage = trial, goal, 2.0 * stage
@@ -111,20 +112,20 @@ def gradually(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple
     return close(problem, q, weights, fixed)
 
 
-def _shifted(residual: Callable[[Array], Array], left: Array, q: Array) -> Array:
+def _shifted_residual(residual: Callable[[Array], Array], left: Array, q: Array) -> Array:
     return residual(q) - left
 
 
 def close(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
-    """(q, largest gap left).
+    """Find the nearest position that satisfies the constraints; returns q and the largest remaining residual.
 
     weights : (nv,) how unwilling a coordinate is to move; fixed : (nv,) True where it must not
     """
     with np.errstate(over="ignore", invalid="ignore"):  # sizes whose squares are no numbers do not close
-        return _closing(problem, q, weights, fixed)
+        return _solve_closing(problem, q, weights, fixed)
 
 
-def _closing(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
+def _solve_closing(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[Array, float]:
     r = problem.residual(q)
     radius = FIRST_RADIUS
     before = np.inf
@@ -165,17 +166,17 @@ def _closing(problem: Problem, q: Array, weights: Array, fixed: Flags) -> tuple[
 def _bounded_step(
     G: Matrix, r: Array, weights: Array, fixed: Flags, radius: float, room: tuple[Array, Array]
 ) -> tuple[Array, float]:
-    """(step, its weighted length); coordinates that would leave their room stop at its edge and the others make up
-    for it."""
+    """Return a step and its weighted length; coordinates that would pass their limits stop there and the others
+    compensate."""
     low, high = room
     free = ~fixed
     step = np.zeros(len(weights))
     for _ in range(len(weights)):
         target = -(r + G[:, ~free] @ step[~free])
         if isinstance(G, np.ndarray):
-            y = _trusted(G[:, free] / weights[free], target, radius)
+            y = _trust_region_step(G[:, free] / weights[free], target, radius)
         else:
-            y = _trusted_sparse(scaled(G[:, free], columns=1.0 / weights[free]), target, radius)
+            y = _trust_region_step_sparse(scaled(G[:, free], columns=1.0 / weights[free]), target, radius)
         step[free] = y / weights[free]
         outside = free & ((step < low - 1e-15) | (step > high + 1e-15))
         if not outside.any():
@@ -188,9 +189,9 @@ def _bounded_step(
     return step, float(np.linalg.norm(weights * step))
 
 
-def _trusted(C: Array, target: Array, radius: float) -> Array:
-    """The shortest y that minimises |C y − target| within |y| ≤ radius, by the eigenvalues of C Cᵀ (redundant rows
-    have none): y = Cᵀ V (S + μ)⁻¹ Vᵀ target, μ from Hebden's iteration on 1/|y|."""
+def _trust_region_step(C: Array, target: Array, radius: float) -> Array:
+    """Return the shortest y that minimises |C y − target| within |y| ≤ radius, by the eigenvalues of C Cᵀ (redundant
+    rows have none): y = Cᵀ V (S + μ)⁻¹ Vᵀ target, μ from Hebden's iteration on 1/|y|."""
     if not C.shape[1]:
         return np.zeros(0)
     rows = saying(C)
@@ -216,9 +217,9 @@ def _trusted(C: Array, target: Array, radius: float) -> Array:
     return np.asarray(C.T @ (V @ (b / (s + mu))))
 
 
-def _trusted_sparse(C: Matrix, target: Array, radius: float) -> Array:
-    """The same with C in compressed rows: y = Cᵀ (C Cᵀ + μ)⁻¹ target, μ from Newton's iteration on 1/|y| (Moré,
-    Sorensen 1983), not below what keeps redundant rows from mattering."""
+def _trust_region_step_sparse(C: Matrix, target: Array, radius: float) -> Array:
+    """Return the trust-region step for a sparse C: y = Cᵀ (C Cᵀ + μ)⁻¹ target, with μ from Newton's iteration on 1/|y|
+    (Moré, Sorensen 1983), bounded below so that redundant rows do not matter."""
     from scipy.sparse import eye_array
     from scipy.sparse.linalg import splu
 

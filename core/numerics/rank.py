@@ -1,7 +1,8 @@
-"""What counts as independent: ranks, null spaces and least solutions by singular values, with one tolerance.
+"""Rank, null space and least-squares solutions by singular values, with one common tolerance.
 
 Of large sparse matrices what is asked for comes from `core.numerics.fronts` where singular values would surely say the
-same, else from singular values, too."""
+same, else from singular values, too.
+"""
 
 from __future__ import annotations
 
@@ -21,35 +22,36 @@ Array = NDArray[np.float64]
 
 
 def saying(A: Array) -> NDArray[np.bool_]:
-    """(r,) which rows of matrices (…, r, c) have an entry anywhere: of a loop in a plane most have none, and what costs
-    the cube of the rows need not be paid for them."""
+    """Mask (r,) of the rows of matrices (…, r, c) that have any nonzero entry; most rows of a planar loop have none,
+    and skipping them saves cubic cost."""
     return np.asarray((A != 0.0).any(axis=(*range(A.ndim - 2), -1)))
 
 
 def rank(A: Matrix) -> int:
-    """How many rows (or columns) of a matrix (r, c) are independent."""
+    """Return the rank of a matrix (r, c)."""
     if (known := eliminated(A)) is not None:
         return known.rank
     A = dense(A)
-    return _count(np.linalg.svd(A[saying(A)], compute_uv=False))
+    return _count_nonzero(np.linalg.svd(A[saying(A)], compute_uv=False))
 
 
 def null_space(A: Matrix, tolerance: float = RANK_TOLERANCE) -> Array:
-    """(c, c − rank) orthonormal columns N with A N = 0, of a matrix (r, c)."""
+    """Return an orthonormal null space N (c, c − rank) of a matrix (r, c): A N = 0."""
     if (known := eliminated(A)) is not None:
         return known.motions
     A = dense(A)
     _, sigma, right = np.linalg.svd(A[saying(A)])
-    return np.asarray(right[_count(sigma, tolerance) :].T)
+    return np.asarray(right[_count_nonzero(sigma, tolerance) :].T)
 
 
 def least(A: Matrix, target: Array, tolerance: float = RANK_TOLERANCE) -> Array:
-    """(c,) the least x with the least |A x − target|, of a matrix (r, c)."""
+    """Return the minimum-norm least-squares solution x (c,) of A x = target, for a matrix (r, c)."""
     return solver(A, tolerance)(target)
 
 
 def solver(A: Matrix, tolerance: float = RANK_TOLERANCE) -> Callable[[Array], Array]:
-    """The same for several targets (r,) or (r, k)."""
+    """Return a function that solves A x = target in the minimum-norm least-squares sense, for targets (r,) or (r,
+    k)."""
     if (known := eliminated(A)) is not None:
         return known.least
     inverted = np.linalg.pinv(dense(A), rcond=tolerance)
@@ -57,7 +59,7 @@ def solver(A: Matrix, tolerance: float = RANK_TOLERANCE) -> Callable[[Array], Ar
 
 
 def eliminated(A: Matrix) -> Fronts | None:
-    """A large sparse matrix, eliminated; None of others, and where it is not clear what is independent."""
+    """Factorise a large sparse matrix; None for a dense matrix or one of ambiguous rank."""
     if not is_sparse(A):
         return None
     from core.numerics.fronts import clear_fronts
@@ -66,13 +68,13 @@ def eliminated(A: Matrix) -> Fronts | None:
 
 
 def inverse(A: Array) -> Array:
-    """(…, c, r) the pseudoinverse of matrices (…, r, c): least solutions of what is redundant or contradicts itself."""
+    """Return the pseudoinverses (…, c, r) of matrices (…, r, c)."""
     return np.asarray(np.linalg.pinv(A, rcond=RANK_TOLERANCE))
 
 
 def pivots(A: Array, count: int) -> list[int]:
-    """The columns of a matrix (r, c) that a QR factorisation with pivoting takes first: each the one of which most is
-    left beside those before it."""
+    """Return the first columns of a matrix (r, c) that QR factorisation with column pivoting selects: each has the
+    largest remainder orthogonal to those before."""
     left = np.array(A, dtype=float)
     chosen: list[int] = []
     for _ in range(count):
@@ -85,8 +87,8 @@ def pivots(A: Array, count: int) -> list[int]:
 
 
 def echelon(A: Array, smallest: float) -> Array:
-    """(r, k) the columns that span what those of a matrix (r, k) of rank k do, each 1 in a row where all others are 0:
-    in the first rows that are independent by more than `smallest`."""
+    """Return a basis (r, k) of the column space of a matrix (r, k) of rank k in reduced echelon form: each column is 1
+    in one row in which all others are 0; these are the first rows that are independent by more than `smallest`."""
     count = A.shape[1]
     leading: list[int] = []
     along = np.zeros((count, count))
@@ -104,7 +106,7 @@ def echelon(A: Array, smallest: float) -> Array:
 
 
 def coupled(A: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
-    """The groups of rows of a symmetric matrix (n, n) that are connected by its entries, each as a mask (n,)."""
+    """Return the connected groups of rows of a symmetric pattern (n, n), each as a mask (n,)."""
     groups: list[NDArray[np.bool_]] = []
     free = np.ones(len(A), dtype=bool)
     while free.any():
@@ -117,5 +119,5 @@ def coupled(A: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
     return groups
 
 
-def _count(sigma: NDArray[np.floating[Any]], tolerance: float = RANK_TOLERANCE) -> int:
+def _count_nonzero(sigma: NDArray[np.floating[Any]], tolerance: float = RANK_TOLERANCE) -> int:
     return int(np.count_nonzero(sigma > tolerance * np.max(sigma, initial=0.0)))

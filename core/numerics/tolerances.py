@@ -1,26 +1,25 @@
-"""Tolerances that several files share, each with what it bounds."""
+"""Tolerances shared by several modules."""
 
 SOLVED_GAP = 1e-11
-"""Residual of a constraint (m, rad) below which a position counts as closed."""
+"""Constraint residual (m, rad) below which a position counts as closed."""
 ACCEPTED_GAP = 1e-8
-"""Residual (m, rad) that is still accepted when no further step helps."""
+"""Constraint residual (m, rad) that is still accepted when no further step reduces it."""
 CLOSED_GAP = 1e-12
-"""Residual (m, rad) at which a run, which begins next to closing, is brought no nearer."""
+"""Constraint residual (m, rad) below which a simulation does not correct its positions further."""
 OPEN_GAP = 1e-7
-"""Residual of a constraint (m, rad) above which it counts as open: nobody sees less."""
+"""Constraint residual (m, rad) above which a constraint is reported as open; smaller ones are invisible."""
 INDEPENDENT_ROW = 1e-10
-"""Part of the largest row's square: a row counts as independent of others while the square of what remains of it beside
-them is larger."""
+"""Fraction of the largest row's square that must remain of a row, orthogonal to the others, for it to count as
+independent."""
 SINGULAR_SINE = 1e-3
-"""Part of a row that those before it leave (or sine of a closed form) below which a pose counts as next to one where
-they depend on each other: what is divided by it there is rounding."""
+"""Fraction of a row orthogonal to the rows before it (or sine of an analytic loop closure) below which a pose counts as
+close to singular; dividing by it would only amplify rounding error."""
 BYPASS_STEP = 5e-3
-"""Distance (rad or m) to the poses before and behind from which a regular motion is taken where it cannot be
-evaluated."""
+"""Distance (rad or m) to the neighbouring poses from which a motion is interpolated where it cannot be evaluated."""
 RANK_TOLERANCE = 1e-9
-"""Part of the largest singular value below which others count as zero (`core.numerics.rank`)."""
+"""Fraction of the largest singular value below which others count as zero (`core.numerics.rank`)."""
 REGULAR_FRACTION = 1e-5
-"""Part of the largest singular value above which none counts as zero, whatever it is asked for."""
+"""Fraction of the largest singular value above which no tolerance may count one as zero."""
 NEGLIGIBLE_PIVOT = 1e-14
-"""Part of its own diagonal entry, or of the largest eigenvalue, below which a pivot or an eigenvalue of a mass matrix
+"""Fraction of its own diagonal entry, or of the largest eigenvalue, below which a pivot or eigenvalue of a mass matrix
 counts as zero."""

@@ -1,1 +1,1 @@
-"""Inverse dynamics as it is linear in its parameters: their names and values, the regressor, base parameters."""
+"""Inverse dynamics linear in its parameters: parameter names and values, regressor, base parameters."""

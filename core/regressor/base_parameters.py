@@ -1,4 +1,4 @@
-"""Base parameters: the fewest combinations of parameters that determine inverse dynamics.
+"""Base parameters: the smallest set of parameter combinations that determines inverse dynamics.
 
 Columns of the regressor over many random states are taken from the ground to the tips, and kept where they are not
 combinations of those before (M. Gautier, "Numerical calculation of the base inertial parameters of robots", J. Robotic
@@ -24,19 +24,20 @@ from core.traces.compiled import Compiled
 Array = NDArray[np.float64]
 
 INDEPENDENT_TOLERANCE = 1e-8
-"""Part of a regressor's column that must be left beside the columns before it for it to be independent of them."""
+"""Fraction of a regressor column orthogonal to the columns before it, above which it counts as independent."""
 WRITTEN_FRACTION = 1e-6
-"""Part of a column below which another's share in it is not written: loops are closed to a tolerance."""
+"""Coefficient below which a column is left out of a formula, because loops are closed only to a tolerance."""
 STATES_PER_COLUMN = 3
-"""Random states for each column, at least, over the number of forces."""
+"""Minimum number of random states per column, divided by the number of forces."""
 LEAST_STATES = 40
 _LATE = ("mx", "my", "mz", "Iyy")
-"""Parts that are better expressed by the others of their body than the other way round; masses by all others."""
+"""Body parameters that are eliminated first, expressed by the other parameters of their body; masses are eliminated
+before all others."""
 
 
 @dataclass(frozen=True, eq=False)
 class BaseParameters:
-    """The fewest combinations of parameters that determine inverse dynamics.
+    """Smallest set of parameter combinations that determines inverse dynamics.
 
     names : formulas, "m3·c3x + 0.43·m4"; matrix (r, m) : π_base = matrix @ π; columns : the r columns of the regressor
     that stand for them, so that Y π = Y[..., columns] @ π_base; values (r,) : the model's; singular_values (m,) : of
@@ -54,7 +55,7 @@ class BaseParameters:
 
     @property
     def rank(self) -> int:
-        """Their number."""
+        """Return the number of base parameters."""
         return len(self.columns)
 
     def __len__(self) -> int:
@@ -62,7 +63,7 @@ class BaseParameters:
 
     @property
     def units(self) -> tuple[str, ...]:
-        """SI, one each."""
+        """Return the SI unit of each base parameter."""
         return tuple(self.parameters.units[k] for k in self.columns)
 
 
@@ -73,7 +74,7 @@ def base_parameters(
     actuators: Sequence[str] | None = None,
     seed: int = 0,
 ) -> BaseParameters:
-    """See `Mechanism.base_parameters`."""
+    """Compute base parameters from random states; see `Mechanism.base_parameters`."""
     known = linear_parameters(compiled, kinds, p)
     count = max(LEAST_STATES, STATES_PER_COLUMN * len(known.names) // max(1, compiled.nv) + 1)
     q, v, a, compiled = random_motions(compiled, count, seed, p)
@@ -82,8 +83,8 @@ def base_parameters(
 
 
 def combinations_of(W: Array, known: LinearParameters, tolerance: float = INDEPENDENT_TOLERANCE) -> BaseParameters:
-    """The base parameters by a regressor over states (rows, m): those that these states show. tolerance : part of a
-    column that must be left beside others."""
+    """Return the base parameters that a regressor stacked over states (rows, m) identifies. tolerance : fraction of a
+    column that must be orthogonal to the others."""
     scale = np.linalg.norm(W, axis=0) if len(W) else np.zeros(W.shape[1])
     largest = float(np.max(scale, initial=0.0))
     seen = scale > tolerance * largest
@@ -92,8 +93,8 @@ def combinations_of(W: Array, known: LinearParameters, tolerance: float = INDEPE
         scaled = np.asarray(np.linalg.qr(scaled, mode="r"))  # columns with the same products
     sigma = np.linalg.svd(scaled, compute_uv=False) if scaled.size else np.zeros(0)
     places = np.flatnonzero(seen)
-    order = sorted(range(len(places)), key=lambda k: _late(known, int(places[k])))
-    kept = _independent(scaled, order, tolerance)
+    order = sorted(range(len(places)), key=lambda k: _elimination_rank(known, int(places[k])))
+    kept = _independent_columns(scaled, order, tolerance)
     if scaled.size:
         _, R, pivots = scipy.linalg.qr(scaled, mode="economic", pivoting=True)
         diagonal = np.abs(np.diag(R))
@@ -108,22 +109,23 @@ def combinations_of(W: Array, known: LinearParameters, tolerance: float = INDEPE
         matrix[:, places] = beta * scale[seen] / scale[seen][kept][:, None]
         legible[:, places] = np.where(np.abs(beta) > WRITTEN_FRACTION, matrix[:, places], 0.0)
     columns = tuple(int(places[k]) for k in kept)
-    names = tuple(_formula(row, known.symbols, column) for row, column in zip(legible, columns, strict=True))
+    names = tuple(_combination_text(row, known.symbols, column) for row, column in zip(legible, columns, strict=True))
     hidden = tuple(name for name, shows in zip(known.names, seen, strict=True) if not shows)
     every = np.zeros(W.shape[1])
     every[: len(sigma)] = sigma
     return BaseParameters(names, matrix, columns, matrix @ known.values, every, known, hidden)
 
 
-def _late(known: LinearParameters, column: int) -> tuple[int, int, int, int]:
+def _elimination_rank(known: LinearParameters, column: int) -> tuple[int, int, int, int]:
     each = known.parameters[column]
     late = _LATE.index(each.part) + 1 if each.part in _LATE else 0
     first = next(k for k, other in enumerate(known.parameters) if (other.kind, other.owner) == (each.kind, each.owner))
     return int(each.part == "m"), first, late, column
 
 
-def _independent(W: Array, order: Sequence[int], tolerance: float) -> list[int]:
-    """Indices of columns (of norm one) that are no combinations of those before them in the order, sorted."""
+def _independent_columns(W: Array, order: Sequence[int], tolerance: float) -> list[int]:
+    """Return the sorted indices of columns (of norm one) that are not combinations of those before them in the
+    order."""
     Q = np.zeros((len(W), 0))
     kept = []
     for k in order:
@@ -136,8 +138,8 @@ def _independent(W: Array, order: Sequence[int], tolerance: float) -> list[int]:
     return sorted(kept)
 
 
-def _formula(row: Array, symbols: Sequence[str], first: int) -> str:
-    """A combination in four digits, its own parameter first."""
+def _combination_text(row: Array, symbols: Sequence[str], first: int) -> str:
+    """Write a combination with four digits, its own parameter first."""
     text = symbols[first]
     for k in map(int, np.flatnonzero(row)):
         if k == first:
@@ -150,8 +152,8 @@ def _formula(row: Array, symbols: Sequence[str], first: int) -> str:
 def random_motions(
     compiled: Compiled, count: int, seed: int | np.random.Generator = 0, p: Values = None
 ) -> tuple[Array, Array, Array, Compiled]:
-    """(count, nq), (count, nv), (count, nv) positions inside the limits, speeds and accelerations that loops and
-    constraints allow, and the machine without drivers, which they are of."""
+    """Return random positions inside the limits (count, nq), speeds and accelerations (count, nv) each that satisfy
+    loops and constraints, and the machine without drivers to which they belong."""
     free = compiled
     if compiled.program.timed_constraints or compiled.model.expanded.drivers:
         free = Compiled(replace(compiled.model.expanded, drivers=()))

@@ -1,4 +1,4 @@
-"""The parameters in which inverse dynamics is linear, by name, with their values; and the regressor by them.
+"""Parameters in which inverse dynamics is linear, with names and values, and the regressor for them.
 
     τ = Y(q, v, a) π + τ₀(q, v, a)
 
@@ -29,7 +29,7 @@ from core.traces.regressor import INERTIAL, OF_JOINTS, LinearParameter
 Array = NDArray[np.float64]
 
 KINDS = ("inertia", *OF_JOINTS)
-"""Kinds of parameters, as callers choose them."""
+"""Kinds of linear parameters that callers can select."""
 INERTIA_ONLY = ("inertia",)
 _UNITS = {
     True: {"armature": "kg·m²", "damping": "N·m·s/rad", "friction": "N·m", "stiffness": "N·m/rad"},
@@ -39,7 +39,7 @@ _LETTERS = {"armature": "J", "damping": "d", "friction": "f", "stiffness": "k"}
 
 
 class LinearParameters(NamedTuple):
-    """Parameters of the columns of a regressor, in their order.
+    """Parameters of a regressor's columns, in order.
 
     parameters : kind, owner and part of each; names : "link3.mx", "joint2.damping"; symbols : as in formulas, "m3·c3x";
     units : SI; values (m,) : the model's
@@ -53,11 +53,15 @@ class LinearParameters(NamedTuple):
 
 
 def linear_parameters(compiled: Compiled, kinds: Sequence[str] = INERTIA_ONLY, p: Values = None) -> LinearParameters:
-    """Those of some kinds (`KINDS`), at parameter values (n_p,)."""
-    wanted = [each for each in traces.linear_parameters(compiled.program.tracer) if each.kind in _known(kinds)]
+    """Return the parameters of the selected kinds (`KINDS`) at parameter values (n_p,)."""
+    wanted = [each for each in traces.linear_parameters(compiled.program.tracer) if each.kind in _checked_kinds(kinds)]
     names = tuple(f"{each.owner}.{each.part}" for each in wanted)
     return LinearParameters(
-        tuple(wanted), names, _symbols(wanted), _units(compiled, wanted), _values(compiled, wanted, p)
+        tuple(wanted),
+        names,
+        _parameter_symbols(wanted),
+        _parameter_units(compiled, wanted),
+        _parameter_values(compiled, wanted, p),
     )
 
 
@@ -70,18 +74,19 @@ def regressor(
     actuators: Sequence[str] | None = None,
     p: Values = None,
 ) -> Array:
-    """(…, nv, m) Y; see `Mechanism.regressor`."""
+    """Return the regressor Y (…, nv, m); see `Mechanism.regressor`."""
     if compiled.model.expanded.world.gravity.kind == "point":
         raise ModelError(
-            "In a point field the pull on a body is not linear in its first moment, so there is no regressor.",
+            "The regressor is not defined in a point gravity field, where the force on a body is not linear in "
+            "its first moment.",
             where="world, gravity",
-            remedy="Make gravity uniform, or none.",
+            remedy="Set gravity to uniform or none.",
         )
     q, v, a = (
         states_of(x, size, word)
         for x, size, word in ((q, compiled.nq, "q"), (v, compiled.nv, "v"), (a, compiled.nv, "a"))
     )
-    chosen = _known(kinds)
+    chosen = _checked_kinds(kinds)
     every = traces.linear_parameters(compiled.program.tracer)
     Y = compiled.call("regressor", q, v, a, p=p)[..., [k for k, each in enumerate(every) if each.kind in chosen]]
     if actuators is None and not compiled.constrained:
@@ -89,23 +94,24 @@ def regressor(
     return at_actuators_each(compiled, q, Y, actuators, p)
 
 
-def _known(kinds: Sequence[str]) -> Collection[str]:
+def _checked_kinds(kinds: Sequence[str]) -> Collection[str]:
     chosen = (kinds,) if isinstance(kinds, str) else tuple(kinds)
     wrong = next((kind for kind in chosen if kind not in KINDS), None)
     if wrong is not None or not chosen:
         raise ModelError(
-            f"There is no kind of parameters '{wrong}'." if chosen else "No kind of parameters is chosen.",
+            f"There is no parameter kind '{wrong}'." if chosen else "No parameter kind is selected.",
             where="kinds",
             remedy=near_misses(str(wrong), KINDS),
         )
     return chosen
 
 
-def _symbols(wanted: Sequence[LinearParameter]) -> tuple[str, ...]:
-    """With the numbers at the ends of bodies' and joints' names where these tell them apart, else with the names."""
+def _parameter_symbols(wanted: Sequence[LinearParameter]) -> tuple[str, ...]:
+    """Return short symbols of the parameters, indexed by the number at the end of a body's or joint's name where it is
+    unique, otherwise by the name."""
     found = []
     tags = {
-        collection: _tags([e.owner for e in wanted if (e.kind == "inertia") is collection])
+        collection: _owner_tags([e.owner for e in wanted if (e.kind == "inertia") is collection])
         for collection in (True, False)
     }
     for each in wanted:
@@ -122,15 +128,15 @@ def _symbols(wanted: Sequence[LinearParameter]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _tags(owners: Sequence[str]) -> dict[str, str]:
-    """Owner → "3", or "[forearm]"."""
+def _owner_tags(owners: Sequence[str]) -> dict[str, str]:
+    """Return the index of each body or joint in symbols: "3", or "[forearm]"."""
     names = dict.fromkeys(owners)
     numbers = {name: found.group() for name in names if (found := re.search(r"\d+$", name))}
     plain = len(numbers) == len(names) == len(set(numbers.values()))
     return numbers if plain else {name: f"[{name}]" for name in names}
 
 
-def _units(compiled: Compiled, wanted: Sequence[LinearParameter]) -> tuple[str, ...]:
+def _parameter_units(compiled: Compiled, wanted: Sequence[LinearParameter]) -> tuple[str, ...]:
     inertial = {"m": "kg", **dict.fromkeys(INERTIAL[1:4], "kg·m"), **dict.fromkeys(INERTIAL[4:], "kg·m²")}
     members = {joint.name: joint for joint in compiled.program.tracer.machine.members}
 
@@ -140,7 +146,7 @@ def _units(compiled: Compiled, wanted: Sequence[LinearParameter]) -> tuple[str, 
     return tuple(inertial[e.part] if e.kind == "inertia" else _UNITS[turns(e.owner)][e.kind] for e in wanted)
 
 
-def _values(compiled: Compiled, wanted: Sequence[LinearParameter], p: Values) -> Array:
+def _parameter_values(compiled: Compiled, wanted: Sequence[LinearParameter], p: Values) -> Array:
     row = compiled.parameter_values(p)
     values = compiled.model.values(dict(zip(compiled.p_names, row.tolist(), strict=True)))
     numbers = Numbers(values, compiled.model.origin)
@@ -156,11 +162,11 @@ def _values(compiled: Compiled, wanted: Sequence[LinearParameter], p: Values) ->
             parts = (mass, *h, I.xx, I.xy, I.yy, I.xz, I.yz, I.zz)
             found.append(parts[INERTIAL.index(each.part)])
         else:
-            found.append(_of_joint(members[each.owner], each.kind, numbers))
+            found.append(_joint_parameter(members[each.owner], each.kind, numbers))
     return np.array(found, dtype=float)
 
 
-def _of_joint(joint: Joint, kind: str, numbers: Numbers) -> Any:
+def _joint_parameter(joint: Joint, kind: str, numbers: Numbers) -> Any:
     if kind == "friction" and is_controlled(joint, numbers.values):
         return 0.0  # a brake is an element of its own
     return numbers.scalar(getattr(joint, kind), f"joint '{joint.name}', {kind}")

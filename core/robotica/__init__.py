@@ -1,1 +1,1 @@
-"""Robotica's language, as its manual writes it, on the catalogue of functions."""
+"""Robotica's language, as described in its manual, on top of the catalogue of functions."""

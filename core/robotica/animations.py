@@ -1,4 +1,4 @@
-"""What was shown last as an animation: kept in a file, read again, shown again; and the ranges that views show.
+"""Robotica's animations: the last one can be shown again, saved and loaded; and the ranges that views show.
 
 The file is JSON (docs/robotica.md): the coordinates of a robot by name, poses with the parameter values that belong to
 them, or a run as times and poses; ellipsoids with their measures.
@@ -44,7 +44,7 @@ Animation = PoseSequence | EllipsoidField | Motion
 
 
 def animation_of(result: Result) -> Animation | None:
-    """What of a result can be animated: poses, ellipsoids, or a run that is more than curves."""
+    """Return the first part of a result that can be animated: poses, ellipsoids, or a run not shown only as curves."""
     for part in leaves(result):
         scene = part.scene_parts()
         found = scene.field or scene.poses or scene.motion
@@ -53,7 +53,7 @@ def animation_of(result: Result) -> Animation | None:
     return None
 
 
-def _last(workspace: Workspace) -> Animation:
+def _last_animation(workspace: Workspace) -> Animation:
     found = workspace.state.animation
     if found is None:
         raise ModelError(
@@ -64,18 +64,18 @@ def _last(workspace: Workspace) -> Animation:
 
 
 def show(workspace: Workspace) -> Result:
-    """The last animation, pose by pose."""
-    return _last(workspace).animated()
+    """Play the last animation, pose by pose."""
+    return _last_animation(workspace).animated()
 
 
 # --------------------------------------------------------------------------------- files
 
 
 def save(workspace: Workspace, file: Tree) -> Result:
-    """The last animation as a file."""
+    """Write the last animation to a file."""
     from core.files.source import write_whole
 
-    found, context = _last(workspace), workspace.context()
+    found, context = _last_animation(workspace), workspace.context()
     path = workspace.target(text_of(file))
     data = {
         "format": FORMAT,
@@ -83,19 +83,19 @@ def save(workspace: Workspace, file: Tree) -> Result:
         "robot": context.model.name,
         "coordinates": list(context.mech.q_names),
         "title": found.title,
-        **_data(found),
+        **_animation_data(found),
     }
     write_whole(path, (json.dumps(data, ensure_ascii=False, indent=None) + "\n").encode())
-    return Message(title="Animation", text=f"{_size(found)} written to {path}.")
+    return Message(title="Animation", text=f"{_pose_count_text(found)} written to {path}.")
 
 
-def _size(found: Animation) -> str:
+def _pose_count_text(found: Animation) -> str:
     scene = found.scene_parts()
     count = len(scene.poses.q) if scene.poses is not None else len(scene.motion.run.time) if scene.motion else 0
     return f"{count} pose{'s' * (count != 1)}"
 
 
-def _data(found: Animation) -> dict[str, Any]:
+def _animation_data(found: Animation) -> dict[str, Any]:
     poses, field, motion, *_ = found.scene_parts()
     if motion is not None:
         run = motion.run
@@ -123,10 +123,10 @@ def _data(found: Animation) -> dict[str, Any]:
 
 
 def load(workspace: Workspace, file: Tree) -> Result:
-    """The animation of a file, ready for ShowAnim. Raises FileError, also if it belongs to another robot."""
+    """Read an animation from a file, ready for ShowAnim. Raises FileError, also if it belongs to another robot."""
     path = workspace.path(text_of(file))
     context = workspace.context()
-    data = _read(path)
+    data = _read_animation_file(path)
     if data.get("coordinates") != list(context.mech.q_names):
         names = data.get("coordinates")
         theirs = ", ".join(map(str, names)) if isinstance(names, list) and names else "none"
@@ -137,45 +137,49 @@ def load(workspace: Workspace, file: Tree) -> Result:
             remedy="Read that robot first, with DataFile.",
         )
     try:
-        found = _made(data, context, os.path.basename(path))
+        found = _animation_from_data(data, context, os.path.basename(path))
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         reason = f"'{error.args[0]}' is missing" if isinstance(error, KeyError) else str(error)[:120]
         raise FileError(f"The animation cannot be read: {reason}.", file=path, remedy="Save it again.") from None
     workspace.state.animation = found
-    return Message(title="Animation", text=f"{_size(found)} read from {path}. ShowAnim[] shows them.")
+    return Message(title="Animation", text=f"{_pose_count_text(found)} read from {path}. ShowAnim[] shows them.")
 
 
-def _read(path: str) -> dict[str, Any]:
+def _read_animation_file(path: str) -> dict[str, Any]:
     try:
         data = json.loads(text_content_of(path, ANIMATION))
     except json.JSONDecodeError as error:
         where = f"column {error.colno}"
         raise FileError(
-            f"This is no animation: {error.msg}.",
+            f"This is not an animation file: {error.msg}.",
             file=path,
             line=error.lineno,
             where=where,
             remedy="Choose a file written by SaveAnim.",
         ) from None
     except (RecursionError, ValueError):
-        raise FileError("This is no animation.", file=path, remedy="Choose a file written by SaveAnim.") from None
+        raise FileError(
+            "This is not an animation file.", file=path, remedy="Choose a file written by SaveAnim."
+        ) from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise FileError("This is no animation.", file=path, remedy="Choose a file written by SaveAnim.")
+        raise FileError("This is not an animation file.", file=path, remedy="Choose a file written by SaveAnim.")
     if data.get("version") != VERSION:
-        raise FileError("The animation is of another version of this program.", file=path, remedy="Update the program.")
+        raise FileError(
+            "The animation file has a format of another program version.", file=path, remedy="Update the program."
+        )
     return data
 
 
-def _made(data: Mapping[str, Any], context: Context, name: str) -> Animation:
-    """The animation of checked data; KeyError, TypeError, ValueError where it is none."""
+def _animation_from_data(data: Mapping[str, Any], context: Context, name: str) -> Animation:
+    """Build the animation from the file's data. Raises KeyError, TypeError or ValueError for invalid data."""
     q = np.array(data["poses"], dtype=float)
     if q.ndim != 2 or q.shape[1] != context.mech.nq or not len(q) or not np.isfinite(q).all():
-        raise ValueError("its poses are no table of finite numbers, one column per coordinate")
+        raise ValueError("its poses are not a table of finite numbers with one column per coordinate")
     values = [{str(key): float(x) for key, x in p.items()} for p in data["parameters"]]
     if "times" in data:
-        return _motion(data, context, q, values[0], name)
+        return _motion_from_data(data, context, q, values[0], name)
     if len(values) != len(q):
-        raise ValueError("it has not as many parameter sets as poses")
+        raise ValueError("its numbers of parameter sets and of poses differ")
     entries = sorted({key for p in values for key in p} - set(context.mech.p_names))
     display = data["display"] if data["display"] in ("composite", "animate", "single") else "composite"
     poses = PoseSequence(
@@ -183,15 +187,15 @@ def _made(data: Mapping[str, Any], context: Context, name: str) -> Animation:
         q=rows_of(q),
         p=tuple(values),
         display=display,  # type: ignore[arg-type]
-        model=_promoted(context, entries) if entries else None,
+        model=_with_entry_parameters(context, entries) if entries else None,
         frame=bool(data["frame"]),
         view=str(data["view"]),
         ranges=tuple(tuple(r) for r in data["ranges"]),
     )
-    return _field(data, poses) if "ellipsoids" in data else poses
+    return _ellipsoid_field(data, poses) if "ellipsoids" in data else poses
 
 
-def _motion(data: Mapping[str, Any], context: Context, q: Any, p: dict[str, float], name: str) -> Motion:
+def _motion_from_data(data: Mapping[str, Any], context: Context, q: Any, p: dict[str, float], name: str) -> Motion:
     from core.simulation.run.recorded import run_of
 
     names = ["t", *context.mech.q_names]
@@ -201,8 +205,8 @@ def _motion(data: Mapping[str, Any], context: Context, q: Any, p: dict[str, floa
     return Motion(title=str(data["title"]), run=run, text=f"{len(run.time)} poses", animate=True)
 
 
-def _promoted(context: Context, entries: Sequence[str]) -> Any:
-    """The model in which these DH entries are parameters."""
+def _with_entry_parameters(context: Context, entries: Sequence[str]) -> Any:
+    """Return the model with these DH entries turned into parameters."""
     from core.analysis.sweep import sweep, value_of, variables
 
     known = variables(context.model, context.mech)
@@ -214,7 +218,7 @@ def _promoted(context: Context, entries: Sequence[str]) -> Any:
     return sweep(context.model, context.mech, context.q, context.p, ranges).model
 
 
-def _field(data: Mapping[str, Any], poses: PoseSequence) -> EllipsoidField:
+def _ellipsoid_field(data: Mapping[str, Any], poses: PoseSequence) -> EllipsoidField:
     kept = data["ellipsoids"]
     found = []
     for center, axes, radii in kept["each"]:
@@ -222,10 +226,10 @@ def _field(data: Mapping[str, Any], poses: PoseSequence) -> EllipsoidField:
         r = [float(radius) for radius in radii]
         table = np.array(axes, dtype=float)
         if table.shape != (3, 3):
-            raise ValueError("an ellipsoid's axes are no 3×3 matrix")
+            raise ValueError("the axes of an ellipsoid are not a 3×3 matrix")
         found.append(Ellipsoid((x, y, z), rows_of(table), (r[0], r[1], r[2])))
     if len(found) != len(poses.q):
-        raise ValueError("it has not as many ellipsoids as poses")
+        raise ValueError("its numbers of ellipsoids and of poses differ")
     radii = tuple(e.radii for e in found)
     table_of = Table(title="Radii", columns=tuple(Column(f"radius {k}", "length") for k in (1, 2, 3)), rows=radii)
     return EllipsoidField(
@@ -247,7 +251,7 @@ def _field(data: Mapping[str, Any], poses: PoseSequence) -> EllipsoidField:
 
 
 def set_ranges(workspace: Workspace, *axes: Tree | None) -> Result:
-    """The part of space that views and pictures show from now on; without arguments all of it again."""
+    """Set the part of space that views and pictures show from now on; without arguments remove the limits."""
     given = [tree for tree in axes if tree is not None]
     if len(given) not in (0, 3):
         raise refused(
@@ -255,7 +259,7 @@ def set_ranges(workspace: Workspace, *axes: Tree | None) -> Result:
             f"SetRanges takes a range for each of x, y, z, {len(given)} given.",
             "Write SetRanges[{-5, 5}, {-5, 5}, {0, 9}], or SetRanges[] for none.",
         )
-    workspace.state.ranges = tuple(_range(workspace, name, tree) for name, tree in zip(AXES, given, strict=False))
+    workspace.state.ranges = tuple(_axis_range(workspace, name, tree) for name, tree in zip(AXES, given, strict=False))
     words = ", ".join(
         f"{name} {readable(f'{low:g}')} … {readable(f'{high:g}')} m"
         for name, (low, high) in zip(AXES, workspace.state.ranges, strict=False)
@@ -264,8 +268,8 @@ def set_ranges(workspace: Workspace, *axes: Tree | None) -> Result:
     return ViewRanges(title=title, ranges=workspace.state.ranges)
 
 
-def _range(workspace: Workspace, name: str, tree: Tree) -> tuple[float, float]:
+def _axis_range(workspace: Workspace, name: str, tree: Tree) -> tuple[float, float]:
     ends = [workspace.number(part) for part in meaning.items(tree)]
     if len(ends) != 2 or ends[0] == ends[1]:
-        raise refused(tree, f"'{meaning.said(tree)}' is no range along {name}.", "Write {smallest, largest}, in m.")
+        raise refused(tree, f"'{meaning.said(tree)}' is not a range along {name}.", "Write {smallest, largest}, in m.")
     return min(ends), max(ends)

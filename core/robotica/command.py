@@ -1,4 +1,4 @@
-"""What a function of Robotica's language takes: the one declaration behind its checks, help, completion and sheet."""
+"""Declaration of a function of Robotica's language, from which its checks, help, completion and input form are made."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from core.functions.results import Result
 
 Kind = Literal["text", "read", "write", "entry", "list", "number", "names", "options"]
-"""text: label or name; read, write: a file; entry: matrix, entry or variable as it is; list: braces are added;
-names: several arguments, separated by commas; options: words and rules."""
+"""Kind of an argument. text: label or name; read, write: a file; entry: matrix, entry or variable as written; list:
+braces are added; names: several arguments, separated by commas; options: words and rules."""
 QUOTED = ("text", "read", "write")
 _NOTHING = (Items(()), Text(""))
 _KINDS = {"text": "file", "number": "number"}
@@ -23,8 +23,8 @@ _KINDS = {"text": "file", "number": "number"}
 
 @dataclass(frozen=True)
 class Word:
-    """A word of an option list: `scale`; a rule `file -> "m.txt"` if `value` is text or number; a number alone if
-    `bare`. `default` is what the manual says happens without it."""
+    """Word of an option list: `scale`; a rule `file -> "m.txt"` if `value` is text or number; only a number if `bare`.
+    `default` describes the behaviour without it, according to the manual."""
 
     name: str
     help: str
@@ -33,7 +33,7 @@ class Word:
     default: str = ""
 
     def written(self, chosen: str | bool) -> str:
-        """How it stands in the list; "" if it is not chosen."""
+        """Return the text of the option in the list; "" if it is not chosen."""
         if not chosen:
             return ""
         if self.value == "":
@@ -44,7 +44,8 @@ class Word:
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument: `default` stands in the sheet at first, `example` as a hint where it may stay empty."""
+    """Argument of a function: `default` is the initial text in the input form, `example` a hint where it may stay
+    empty."""
 
     id: str
     title: str
@@ -56,7 +57,8 @@ class Argument:
     words: tuple[Word, ...] = ()
 
     def written(self, chosen: Any) -> str:
-        """How it stands in the call; "" if it is left out. `chosen` is text, for options a mapping word → value."""
+        """Return the text of the argument in the call; "" if it is omitted. `chosen` is text, for options a mapping
+        word → value."""
         if self.kind == "options":
             found = [word.written(chosen.get(word.name, "")) for word in self.words] if chosen else []
             return "{" + ", ".join(text for text in found if text) + "}" if any(found) else ""
@@ -67,13 +69,13 @@ class Argument:
 
     @property
     def empty(self) -> str:
-        """What stands for it when a later argument is given."""
+        """Placeholder for an omitted argument before a later one."""
         return '""' if self.kind in QUOTED else "{}"
 
 
 @dataclass(frozen=True)
 class Command:
-    """A function of Robotica's command line. `usage` is an example as the manual writes it."""
+    """Function of Robotica's command line. `usage` is an example as written in the manual."""
 
     name: str
     usage: str
@@ -83,17 +85,17 @@ class Command:
 
     @property
     def fewest(self) -> int:
-        """Arguments it needs."""
+        """Smallest number of arguments."""
         return sum(argument.needed for argument in self.arguments)
 
     @property
     def most(self) -> float:
-        """Arguments it can take."""
+        """Largest number of arguments."""
         return float("inf") if any(a.kind == "names" for a in self.arguments) else len(self.arguments)
 
     @property
     def counts(self) -> str:
-        """How many arguments it takes, in words."""
+        """Allowed number of arguments, in words."""
         few, most = self.fewest, self.most
         if most == 0:
             return "no argument"
@@ -103,17 +105,17 @@ class Command:
 
     @property
     def signature(self) -> str:
-        """RElp[ranges, options], what may be left out in angle brackets."""
+        """Signature such as RElp[ranges, options], optional arguments in angle brackets."""
         return f"{self.name}[{', '.join(a.id if a.needed else f'‹{a.id}›' for a in self.arguments)}]"
 
     @property
     def words(self) -> tuple[Word, ...]:
-        """The words of its option list."""
+        """Words of the option list."""
         return tuple(word for argument in self.arguments for word in argument.words)
 
     @property
     def manual(self) -> str:
-        """Everything there is to say about it."""
+        """Complete help text."""
         lines = [self.help, f"For example  {self.usage}"]
         for argument in self.arguments:
             lines += [f"  {argument.id:10s} {argument.title}. {argument.help}".rstrip()]
@@ -121,7 +123,8 @@ class Command:
         return "\n".join([self.signature, *lines])
 
     def line(self, chosen: Mapping[str, Any]) -> str:
-        """The call that a sheet stands for, braces and quotation marks added; `chosen` by id of the argument."""
+        """Return the call for the values of the input form, with braces and quotation marks added; `chosen` by id of
+        the argument."""
         parts = [argument.written(chosen.get(argument.id, "")) for argument in self.arguments]
         while parts and not parts[-1]:
             parts.pop()
@@ -129,7 +132,7 @@ class Command:
         return f"{self.name}[{', '.join(filled)}]"
 
     def given(self, call: Call) -> tuple[Tree | None, ...]:
-        """The arguments of a call as the function takes them, None for {} and "" where nothing is needed.
+        """Convert the arguments of a call for the function; {} and "" become None for optional arguments.
 
         Raises ExpressionError if they are too few or too many, or an option is not known.
         """
@@ -143,11 +146,11 @@ class Command:
         return tuple(None if leave and tree in _NOTHING else tree for leave, tree in zip(optional, trees, strict=False))
 
     def _check_options(self, argument: Argument, tree: Tree) -> None:
-        """Every word of an option list must be one of the function's."""
+        """Check that the function has every word of an option list."""
         known = {word.name: word for word in argument.words}
         bare = any(word.bare and word.value == "number" for word in argument.words)
         for item in meaning.items(tree):
-            name = _word(item)
+            name = _option_word(item)
             if (name is not None and name not in known) or (isinstance(item, Number) and not bare):
                 raise refused(
                     item, f"{self.name} has no option '{meaning.said(item)}'.", near_misses(name or "", sorted(known))
@@ -156,33 +159,33 @@ class Command:
                 self._check_value(item, known[name])
 
     def _check_value(self, item: Tree, word: Word) -> None:
-        """A rule must have the kind of value its word takes; xprint has a file of its own without one."""
+        """Check that a rule has the kind of value its word takes; xprint may omit it, since it has a default file."""
         value = item.right if isinstance(item, Pair) else None
         example = {"text": '"name"', "number": "0.5", "": ""}[word.value]
         if word.value == "" and value is not None:
-            raise refused(item, f"'{word.name}' takes no value.", f"Write {word.name} alone.")
+            raise refused(item, f"'{word.name}' takes no value.", f"Write only {word.name}.")
         lacking = value is None and word.value != "" and word.name != "xprint"
         if lacking or (word.value == "text" and value is not None and not isinstance(value, Text | Name)):
             raise refused(
-                item, f"'{meaning.said(item)}' names no {_KINDS[word.value]}.", f"Write {word.name} -> {example}."
+                item, f"'{meaning.said(item)}' is not a {_KINDS[word.value]}.", f"Write {word.name} -> {example}."
             )
 
 
-def _word(item: Tree) -> str | None:
+def _option_word(item: Tree) -> str | None:
     if isinstance(item, Pair):
         item = item.left
     return item.name if isinstance(item, Name) else None
 
 
 def quoted(text: str) -> str:
-    """A text in quotation marks, unless it stands in them already."""
+    """Add quotation marks to a text that has none."""
     if len(text) > 1 and text[0] == text[-1] == '"':
         return text
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def braced(text: str) -> str:
-    """A list with its outer braces, unless they are there: "{1, 2}, {3, 4}" has none around it."""
+    """Add outer braces to a list that has none, such as "{1, 2}, {3, 4}"."""
     depth = 0
     for k, letter in enumerate(text):
         depth += (letter == "{") - (letter == "}")
@@ -192,9 +195,9 @@ def braced(text: str) -> str:
 
 
 def text_of(tree: Tree) -> str:
-    """A file name or label: in quotation marks or a plain word."""
+    """Return a file name or label, given in quotation marks or as a plain word."""
     if isinstance(tree, Text):
         return tree.value
     if isinstance(tree, Name):
         return tree.name
-    raise refused(tree, f"'{meaning.said(tree)}' is no text.", 'Write it in quotation marks: "name".')
+    raise refused(tree, f"'{meaning.said(tree)}' is not a text.", 'Write it in quotation marks: "name".')

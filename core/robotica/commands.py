@@ -1,4 +1,4 @@
-"""Robotica's functions by name: what its manual's command reference lists, on the functions of the catalogue.
+"""Robotica's functions by name, as in its manual's command reference, implemented by functions of the catalogue.
 
 The rows of this table are all there is to say about a function: the parser checks calls by them, help and completion
 quote them, the window makes its sheets from them, the manual its reference.
@@ -15,7 +15,7 @@ from core.robotica.workspace import Workspace
 
 
 def helped(workspace: Workspace, name: Tree | None = None) -> Result:
-    """What a function does."""
+    """Show the help of a function; without a name list all functions."""
     if name is None:
         return Message(title="Functions", text="\n".join(f"{c.usage:60s} {c.help}" for c in COMMANDS.values()))
     command = COMMANDS.get(text_of(name))
@@ -303,4 +303,4 @@ _TABLE = (
     ),
 )
 COMMANDS: dict[str, Command] = {command.name: command for command in _TABLE}
-"""By name, in the order of the manual."""
+"""Functions by name, in the order of the manual."""

@@ -1,4 +1,4 @@
-"""Reading a robot, its tables and its equations."""
+"""Robotica functions that read a robot, show its tables and form its equations."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from core.robotica.workspace import Workspace
 
 
 def data_file(workspace: Workspace, name: Tree | None = None) -> Result:
-    """Read a robot; everything given before is forgotten."""
+    """Read a robot from a file and forget all previous values."""
     if name is None:
-        raise ExpressionError("Which file?", remedy='Write DataFile["name"].')
+        raise ExpressionError("The file name is missing.", remedy='Write DataFile["name"].')
     path = workspace.path(text_of(name))
     workspace.host.open(path)
     workspace.reset()
@@ -33,7 +33,7 @@ def data_file(workspace: Workspace, name: Tree | None = None) -> Result:
 
 
 def print_input(workspace: Workspace) -> Result:
-    """The tables of the data file."""
+    """Show the tables of the data file."""
     from core.functions import call
 
     context = workspace.context()
@@ -46,12 +46,14 @@ def print_input(workspace: Workspace) -> Result:
 
 
 def _dynamics_table(chain: DHChain, gravity: Gravity) -> Table:
-    """Masses, centres of mass and inertias as written, with the gravity vector as data files hold it."""
+    """Table of masses, centres of mass and inertias as written, with the gravity vector in the sign of data files."""
     rows: list[tuple[Cell, ...]] = []
     for number, row in enumerate(chain.rows, 1):
         i = row.inertia
         inertia = (i.ixx, i.ixy, i.ixz, i.iyy, i.iyz, i.izz)
-        rows.append((f"{chain.prefix}link{number}", _written(row.mass), _listed(row.center_of_mass), _listed(inertia)))
+        rows.append(
+            (f"{chain.prefix}link{number}", _mathematica_text(row.mass), _listed(row.center_of_mass), _listed(inertia))
+        )
     against = (0.0, 0.0, 0.0) if gravity.kind == "none" else tuple(negative(x) for x in gravity.acceleration)
     note = (
         f"gravity vector {_listed(against)}, against the pull, m/s²; kg, m, kg·m²; inertia "
@@ -61,17 +63,17 @@ def _dynamics_table(chain: DHChain, gravity: Gravity) -> Table:
     return Table(title=f"Dynamics of {chain.name}", columns=columns, rows=tuple(rows), note=note)
 
 
-def _written(value: Value) -> str:
-    """A number or formula in Mathematica's notation."""
+def _mathematica_text(value: Value) -> str:
+    """Write a number or formula in Mathematica's notation."""
     return expression_text(parse(value), "mathematica") if isinstance(value, str) else number_text(value)
 
 
 def _listed(values: Iterable[Value]) -> str:
-    return "{" + ", ".join(map(_written, values)) + "}"
+    return "{" + ", ".join(map(_mathematica_text, values)) + "}"
 
 
 def clear(workspace: Workspace, *names: Tree) -> Result:
-    """Take values away."""
+    """Remove the values of symbols."""
     for name in names:
         workspace.state.given.pop(text_of(name), None)
         workspace.state.lists.pop(text_of(name), None)
@@ -81,7 +83,7 @@ def clear(workspace: Workspace, *names: Tree) -> Result:
 
 
 def forward_kinematics(workspace: Workspace) -> Result:
-    """Form A, T, J."""
+    """Form A, T and J."""
     robot = workspace.robot
     robot.exact("J")
     n = robot.n
@@ -92,7 +94,7 @@ def forward_kinematics(workspace: Workspace) -> Result:
 
 
 def dynamics(workspace: Workspace) -> Result:
-    """Form M, c, CM, G, Jvc, Jwc."""
+    """Form M, c, CM, G, Jvc and Jwc."""
     robot = workspace.robot
     for what in ("M", "C", "G"):
         robot.exact(what)
@@ -101,13 +103,13 @@ def dynamics(workspace: Workspace) -> Result:
 
 
 def simplified_dynamics(workspace: Workspace) -> Result:
-    """M, CM and G in short form."""
+    """Show M, CM and G in short form."""
     parts = [formulas(workspace, Name(name)) for name in ("M", "CM", "G")]
     return Report(title="Simplified dynamics", parts=tuple(parts))
 
 
 def simplify(workspace: Workspace, tree: Tree) -> Result:
-    """An expression in short form."""
+    """Return an expression in short form."""
     from core.robotica.expressions import forms_of
     from core.robotica.matrices import matrix_of
 
@@ -118,10 +120,10 @@ def simplify(workspace: Workspace, tree: Tree) -> Result:
 
 
 def trig_notation(workspace: Workspace, notation: Tree | None = None) -> Result:
-    """Write C1, S12 in all that follows, or Cos[q1], Sin[q1 + q2] with `full`."""
+    """Write C1 and S12 in all later results, or Cos[q1] and Sin[q1 + q2] with `full`."""
     from core.functions import call
 
     chosen = "short" if notation is None else text_of(notation)
     if chosen not in ("short", "full"):
-        raise refused(notation, f"There is no notation '{chosen}'.", "Write short or full.")  # type: ignore[arg-type]
+        raise refused(notation, f"Unknown notation '{chosen}'.", "Write short or full.")  # type: ignore[arg-type]
     return call("trig_notation", workspace.context(), notation=chosen)

@@ -1,4 +1,4 @@
-"""Short forms of typed expressions: numbers, symbols, sines as they are printed, entries and products of matrices."""
+"""Simplification of typed expressions with numbers, symbols, printed sines (S12), entries and products of matrices."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ _PRINTED = re.compile(r"([CS])([0-9]+)")
 
 
 def forms_of(workspace: Workspace, tree: Tree) -> tuple[tuple[Form, ...], ...]:
-    """The short form of an expression of numbers, symbols, and results (SimplifyExpression); a matrix has several.
+    """Return the short form of an expression of numbers, symbols and results (SimplifyExpression); several forms for a
+    matrix.
 
     C12 stands for Cos[q1 + q2] as in what is printed; symbols that were given a value are that number. Raises
     ExpressionError for what has no meaning.
@@ -46,18 +47,18 @@ def forms_of(workspace: Workspace, tree: Tree) -> tuple[tuple[Form, ...], ...]:
 
 
 class _Reader:
-    """What names and calls of an expression stand for, in one ring."""
+    """Evaluates the names and calls of an expression in one ring."""
 
     def __init__(self, workspace: Workspace, tree: Tree) -> None:
         self.workspace = workspace
         self.fixed = workspace.fixed
-        self.turning = _turning(workspace)
-        parts = list(_leaves(tree))
+        self.turning = _joint_digits(workspace)
+        parts = list(_leaf_terms(tree))
         self.refers = any(isinstance(part, Call) or self._is_matrix(part) for part in parts)
         self.ring: Ring = workspace.equations.chain.ring if self.refers else self._own_ring(parts)
 
     def _own_ring(self, parts: list[Name | Call]) -> Ring:
-        """A ring of the names that are mentioned."""
+        """Return a ring of the names that occur in the expression."""
         used: set[str] = set()
         for part in parts:
             name = part.name if isinstance(part, Name) else ""
@@ -69,7 +70,7 @@ class _Reader:
         return isinstance(part, Name) and part.name in WHOLE and part.name not in self.fixed
 
     def angle(self, name: str) -> tuple[str, ...]:
-        """The joint angles whose sum C12 or S12 is of; () if the name is another."""
+        """Return the joint angles summed in C12 or S12; () for any other name."""
         match = _PRINTED.fullmatch(name)
         if match is None or name in self.workspace.own_symbols:
             return ()
@@ -77,9 +78,9 @@ class _Reader:
         return found if all(found) else ()
 
     def name(self, name: Name) -> Any:
-        """A symbol, its value, or a whole matrix."""
+        """Return a symbol, its value, or a whole matrix."""
         if name.primes:
-            raise refused(name, f"'{said(name)}' has no meaning here.", "Primes stand in torque files.")
+            raise refused(name, f"'{said(name)}' has no meaning here.", "Use primes only in torque files.")
         if name.name in self.fixed:
             return self.fixed[name.name]
         if self._is_matrix(name):
@@ -90,15 +91,17 @@ class _Reader:
             return sine if name.name[0] == "S" else cosine
         function = name.name in FUNCTION_NAMES and name.name not in self.workspace.own_symbols
         if function or name.name not in self.ring.plain:
-            raise self._unknown(name)
+            raise self._unknown_name_error(name)
         return self.ring.symbol(name.name)
 
-    def _unknown(self, name: Name) -> ExpressionError:
+    def _unknown_name_error(self, name: Name) -> ExpressionError:
         refuse_head(self.workspace, name)
-        return refused(name, f"'{name.name}' is no symbol of the robot.", "Use its parameters and joint coordinates.")
+        return refused(
+            name, f"'{name.name}' is not a symbol of the robot.", "Use its parameters and joint coordinates."
+        )
 
     def call(self, call: Call | Part) -> Any:
-        """A result of the robot, an entry of a matrix, or a transposed one."""
+        """Return a result of the robot, an entry of a matrix, or a transpose."""
         if isinstance(call, Part):
             return self._entry(call)
         if call.head.name == "Transpose" and len(call.arguments) == 1:
@@ -111,7 +114,7 @@ class _Reader:
         return rows[0][0] if len(rows) == 1 and len(rows[0]) == 1 else Grid(rows)
 
     def _entry(self, part: Part) -> Any:
-        """of[[i,j]], counted from 1; of a column [[i]] will do."""
+        """Return entry [[i,j]] of a matrix, counted from 1; for a column [[i]] suffices."""
         grid = value(part.of, self.name, self.call)
         indices = [self.workspace.index(each) for each in part.indices]
         rows, columns = grid.size if isinstance(grid, Grid) else (1, 1)
@@ -124,27 +127,29 @@ class _Reader:
         return grid.rows[indices[0] - 1][indices[1] - 1] if isinstance(grid, Grid) else grid
 
     def written(self, x: Any) -> Form:
-        """An entry as one would write it down."""
+        """Write an entry as a form."""
         groups = self.workspace.equations.groups if self.refers else [self.ring.angles]
         return written(terms_of(x if isinstance(x, Element) else float(x), groups))
 
 
 def is_printed(workspace: Workspace, tree: Tree) -> bool:
-    """Whether a name is a sine or cosine as results print it: C1, S12."""
+    """Return True if a name is a printed sine or cosine such as C1 or S12."""
     return isinstance(tree, Name) and not tree.primes and bool(_Reader(workspace, tree).angle(tree.name))
 
 
 def refuse_head(workspace: Workspace, name: Name) -> None:
-    """Raise ExpressionError if a name that means nothing here is nearly a function, or one without its brackets."""
+    """Raise ExpressionError if an unknown name is a misspelt function, or a function without brackets."""
     if name.name in workspace.commands:
         raise refused(
             name,
-            f"'{name.name}' is a function; its arguments stand in square brackets.",
+            f"'{name.name}' is a function; its arguments go in square brackets.",
             f"Write {workspace.commands[name.name].usage}.",
         )
     if name.name in FUNCTION_NAMES:
         function = FUNCTION_NAMES[name.name]
-        raise refused(name, f"'{name.name}' is a function; its argument is in brackets.", f"Write {function}[q1].")
+        raise refused(
+            name, f"'{name.name}' is a function; its argument goes in square brackets.", f"Write {function}[q1]."
+        )
     if name.name in INDEXED:
         count = INDEXED[name.name][1]
         raise refused(
@@ -157,8 +162,8 @@ def refuse_head(workspace: Workspace, name: Name) -> None:
         raise refused(name, f"There is no function '{name.name}'.", f"Did you mean {meant}?")
 
 
-def _turning(workspace: Workspace) -> dict[str, str]:
-    """Digit of a revolute joint in printed sums → its symbol; empty without a serial robot."""
+def _joint_digits(workspace: Workspace) -> dict[str, str]:
+    """Return the digit of each revolute joint in printed sums → its symbol; empty if the robot is not serial."""
     try:
         variables = workspace.robot.chain.variables
     except KinetostatError:
@@ -166,17 +171,17 @@ def _turning(workspace: Workspace) -> dict[str, str]:
     return {digit: v.symbol for v in variables if v.turns and (digit := short_angle_digits(v.symbol))}
 
 
-def _leaves(tree: Tree) -> Iterator[Name | Call]:
-    """Names that stand for something, and calls of the robot's results."""
+def _leaf_terms(tree: Tree) -> Iterator[Name | Call]:
+    """Return the names and the calls of the robot's results in an expression."""
     if isinstance(tree, Name):
         yield from () if tree.name in CONSTANTS else (tree,)
     elif isinstance(tree, Call) and tree.head.name in (*WHOLE, *INDEXED):
         yield tree
-    for inner in _inside(tree):
-        yield from _leaves(inner)
+    for inner in _subtrees(tree):
+        yield from _leaf_terms(inner)
 
 
-def _inside(tree: Tree) -> tuple[Tree, ...]:
+def _subtrees(tree: Tree) -> tuple[Tree, ...]:
     if isinstance(tree, Binary | Pair):
         return tree.left, tree.right
     if isinstance(tree, Negative):

@@ -1,4 +1,5 @@
-"""What one may look at: A[1], T[0,2], J, M, MU, CM, G, c[1,1,1], Jvc[1], R[0,1], z[1], o[1], expressions of these."""
+"""Matrices that can be displayed: A[1], T[0,2], J, M, MU, CM, G, c[1,1,1], Jvc[1], R[0,1], z[1], o[1], and expressions
+of them."""
 
 from __future__ import annotations
 
@@ -30,17 +31,18 @@ INDEXED = {
 
 
 def exact_of(workspace: Workspace, tree: Tree) -> Rows | None:
-    """The entries a tree names, as elements of the robot's ring; None if it names no result."""
+    """Return the entries that an expression names, as elements of the robot's ring; None if it is not a result of the
+    robot."""
     if isinstance(tree, Name) and not tree.primes and tree.name in WHOLE:
         return list(workspace.equations.exact(WHOLE[tree.name]))
     if not isinstance(tree, Call) or tree.head.primes:
         return None
     name = tree.head.name
     if name in INDEXED:
-        return _indexed(workspace, tree)
+        return _indexed_entries(workspace, tree)
     if name in WHOLE:
         rows = workspace.equations.exact(WHOLE[name])
-        indices = _whole_numbers(workspace, tree)
+        indices = _integer_indices(workspace, tree)
         if len(indices) == 1 and len(rows[0]) == 1:
             indices.append(1)
         if len(indices) != 2:
@@ -51,10 +53,10 @@ def exact_of(workspace: Workspace, tree: Tree) -> Rows | None:
     return None
 
 
-def _indexed(workspace: Workspace, tree: Call) -> Rows:
+def _indexed_entries(workspace: Workspace, tree: Call) -> Rows:
     name = tree.head.name
     what, count = INDEXED[name]
-    indices = _whole_numbers(workspace, tree)
+    indices = _integer_indices(workspace, tree)
     if len(indices) != count:
         raise refused(
             tree,
@@ -71,12 +73,12 @@ def _indexed(workspace: Workspace, tree: Call) -> Rows:
     return [row[:3] for row in rows[:3]] if name == "R" else list(rows)
 
 
-def _whole_numbers(workspace: Workspace, tree: Call) -> list[int]:
+def _integer_indices(workspace: Workspace, tree: Call) -> list[int]:
     return [workspace.index(argument) for argument in tree.arguments]
 
 
 def matrix_of(workspace: Workspace, tree: Tree) -> Formulas | None:
-    """A matrix, compared with the compiled kernel, or an entry; None if the tree names none."""
+    """Return a matrix, compared with the compiled kernel, or an entry; None if the expression names neither."""
     robot = workspace.equations
     if isinstance(tree, Name) and not tree.primes and tree.name in WHOLE:
         return labelled(formulas(robot, WHOLE[tree.name]), tree)
@@ -84,16 +86,16 @@ def matrix_of(workspace: Workspace, tree: Tree) -> Formulas | None:
     if rows is None:
         return None
     if isinstance(tree, Call) and INDEXED.get(tree.head.name, ("", 0))[0] == tree.head.name:
-        return labelled(formulas(robot, tree.head.name, *_whole_numbers(workspace, tree)), tree)
+        return labelled(formulas(robot, tree.head.name, *_integer_indices(workspace, tree)), tree)
     return written(workspace, tree, tuple(tuple(robot.written(x) for x in row) for row in rows))
 
 
 def written(workspace: Workspace, tree: Tree, entries: tuple[tuple[Form, ...], ...]) -> Formulas:
-    """Entries of an expression, with what their symbols belong to."""
+    """Return entries of an expression as a result, with the meaning of their symbols."""
     name, robot = shown(tree), workspace.equations
     return Formulas(title=name, label=name, entries=entries, symbols=meanings(robot), owners=owners(robot), plain=True)
 
 
 def labelled(found: Formulas, tree: Tree) -> Formulas:
-    """A result under the name by which it was asked for."""
+    """Return a result labelled by the expression that the user typed."""
     return dataclasses.replace(found, title=shown(tree), label=shown(tree), plain=True)

@@ -1,4 +1,4 @@
-"""Printing matrices: on the screen, and appended to files, whole or an entry per line."""
+"""Robotica functions that print matrices on the screen and append them to files, whole or one entry per line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.robotica.workspace import Workspace
 
 
 def formulas(workspace: Workspace, tree: Tree, label: str = "") -> Formulas:
-    """A matrix, or an entry of one, under its own name or a label. Raises ExpressionError for anything else."""
+    """Return a matrix or an entry, labelled by its own name or by `label`. Raises ExpressionError for anything else."""
     from core.robotica.expressions import forms_of
     from core.robotica.matrices import matrix_of, written
 
@@ -23,14 +23,14 @@ def formulas(workspace: Workspace, tree: Tree, label: str = "") -> Formulas:
     if found is None:
         raise refused(
             tree,
-            f"'{meaning.said(tree)}' is no matrix.",
-            "There are A[i], T[i,j], J, M, MU, CM, G, c[i,j,k], Jvc[i], Jwc[i].",
+            f"'{meaning.said(tree)}' is not a matrix.",
+            "Use A[i], T[i,j], J, M, MU, CM, G, c[i,j,k], Jvc[i], Jwc[i].",
         )
     return dataclasses.replace(found, title=label or found.title, label=label or found.label)
 
 
 def _print(workspace: Workspace, tree: Tree, label: Tree | None, file: Tree | None, by_element: bool) -> Result:
-    """Show a matrix; append it to a file if one is named ("*": the default file)."""
+    """Show a matrix; append it to a file if one is named ("*" for the default file)."""
     from core.functions.subjects.symbols import append
     from core.symbolic.export import elements, grid
 
@@ -44,27 +44,27 @@ def _print(workspace: Workspace, tree: Tree, label: Tree | None, file: Tree | No
 
 
 def file_of(workspace: Workspace, name: str) -> str:
-    """The path that a name means: '*' is the default file, any other name becomes it."""
+    """Return the path of a file: '*' means the default file, and any other name becomes the default."""
     if name == "*":
         if not workspace.state.default_file:
-            raise ExpressionError("There is no default file yet.", remedy="Name a file once; it is the default then.")
+            raise ExpressionError("There is no default file yet.", remedy="Name a file; it becomes the default.")
         return workspace.state.default_file
     workspace.state.default_file = workspace.target(name)
     return workspace.state.default_file
 
 
 def matrix_print(workspace: Workspace, tree: Tree, label: Tree | None = None, file: Tree | None = None) -> Result:
-    """Two-dimensional."""
+    """Print a matrix in two dimensions."""
     return _print(workspace, tree, label, file, by_element=False)
 
 
 def element_print(workspace: Workspace, tree: Tree, label: Tree | None = None, file: Tree | None = None) -> Result:
-    """One entry per line."""
+    """Print a matrix with one entry per line."""
     return _print(workspace, tree, label, file, by_element=True)
 
 
 def coriolis_print(workspace: Workspace, label: Tree | None = None, file: Tree | None = None) -> Result:
-    """The C matrix per element."""
+    """Print the C matrix with one entry per line."""
     return _print(workspace, Name("CM"), label, file, by_element=True)
 
 
@@ -74,18 +74,18 @@ def _print_all(workspace: Workspace, calls: list[Call], file: Tree | None) -> Re
 
 
 def all_a(workspace: Workspace, file: Tree | None = None) -> Result:
-    """Every A."""
+    """Print all A matrices."""
     calls = [Call(Name("A"), (Number(float(i)),)) for i in range(1, workspace.robot.n + 1)]
     return _print_all(workspace, calls, file)
 
 
 def all_t(workspace: Workspace, file: Tree | None = None) -> Result:
-    """Every T."""
+    """Print all T matrices."""
     n = workspace.robot.n
     pairs = [(i, j) for i in range(n) for j in range(i + 1, n + 1)]
     return _print_all(workspace, [Call(Name("T"), (Number(float(i)), Number(float(j)))) for i, j in pairs], file)
 
 
 def parts_of(result: Result) -> tuple[Result, ...]:
-    """The results of a report, or the result itself."""
+    """Return the results of a report, or the result itself."""
     return result.parts if isinstance(result, Report) else (result,)

@@ -1,4 +1,4 @@
-"""Torques, the response of the robot to them, and traces that drive and are plotted."""
+"""Robotica functions for torques and the response of the robot, and for traces that drive the robot or are plotted."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
     from core.symbolic.robot import Robot
 
 STEPS = 500
-"""Robotica's own limit of steps; a Response that names none is not limited so tightly here."""
+"""Largest number of steps in Robotica; a Response without a number of steps may take more here."""
 MOST_STEPS = 1_000_000
 STEP = 0.2
-"""Seconds between the arms that SimDrive draws unless it says otherwise."""
+"""Default time step in seconds between the arms that SimDrive draws."""
 MOST_ARMS = 200
-"""Arms that SimDrive draws at most; smaller steps are widened, or the rest of the way is left out."""
+"""Largest number of arms that SimDrive draws; smaller steps are widened, or the end of the motion is left out."""
 MOST_ASPECT = 100.0
 ROWS = 20
-"""Rows of a plot that are listed, about."""
+"""Approximate number of rows of a plot that are listed."""
 
 
 def get_torques(workspace: Workspace, file: Tree | None = None) -> Result:
-    """Read a torque file; without one the torques are zero."""
+    """Read a torque file; without a file set all torques to zero."""
     from core.robotica.command import text_of
 
     if file is None:
@@ -49,31 +49,31 @@ def get_torques(workspace: Workspace, file: Tree | None = None) -> Result:
         return Message(title="Input torques", text="All torques are zero.")
     torques = read_torque_file(workspace.path(text_of(file)))
     torques.check(workspace.robot.n)
-    _missing(workspace, torques)
+    _symbols_without_value(workspace, torques)
     workspace.state.torques = torques
     return display_torques(workspace)
 
 
 def display_torques(workspace: Workspace) -> Result:
-    """The torques, and the symbols in them that have no value yet."""
+    """Show the torques, and the symbols in them without a value."""
     torques = workspace.state.torques or NO_TORQUES
     lines = torques.display(workspace.robot.n)
     lines += [f"{name} = {meaning.shown(tree)}" for name, (tree, _) in torques.variables.items()]
-    lacking = _missing(workspace, torques)
+    lacking = _symbols_without_value(workspace, torques)
     if lacking:
         lines.append(f"Without a value: {', '.join(lacking)}. Give them one, as in {lacking[0]} = 1.")
     return Message(title="Input torques", text="\n".join(lines), severity="warning" if lacking else "done")
 
 
-def _missing(workspace: Workspace, torques: Torques) -> list[str]:
+def _symbols_without_value(workspace: Workspace, torques: Torques) -> list[str]:
     return missing(torques, workspace.context(), workspace.robot, workspace.state.given)
 
 
 def simulate_response(workspace: Workspace, times: Tree, conditions: Tree | None = None) -> Result:
     """Integrate the equations of motion from the initial conditions."""
-    begin, end, steps = _times(workspace, times)
+    begin, end, steps = _time_range(workspace, times)
     context, robot, state = workspace.context(), workspace.robot, workspace.state
-    q0, v0 = _conditions(workspace, conditions, robot, begin)
+    q0, v0 = _initial_conditions(workspace, conditions, robot, begin)
     first, last, *_ = map(meaning.said, meaning.items(times))
     more = f"Allow more steps: {{{first}, {last}, {10 * steps}}}."
     run, ended = respond(context, robot, state.torques, state.given, q0, v0, (begin, end), steps, more)
@@ -84,28 +84,28 @@ def simulate_response(workspace: Workspace, times: Tree, conditions: Tree | None
     return Report(title="Response", parts=(motion, Message(text=ended, severity="error")))
 
 
-def _symbols(robot: Robot) -> str:
+def _coordinate_names(robot: Robot) -> str:
     return ", ".join(v.symbol for v in robot.chain.variables)
 
 
-def _times(workspace: Workspace, tree: Tree) -> tuple[float, float, int]:
+def _time_range(workspace: Workspace, tree: Tree) -> tuple[float, float, int]:
     parts = [workspace.number(part) for part in meaning.items(tree)]
     if not 2 <= len(parts) <= 3 or not parts[0] < parts[1]:
         form = "Write {start, end} or {start, end, steps}."
         raise refused(
             tree,
-            f"'{meaning.said(tree)}' is no range of times.",
-            "It must end after it starts." if len(parts) in (2, 3) else form,
+            f"'{meaning.said(tree)}' is not a range of times.",
+            "The end must be after the start." if len(parts) in (2, 3) else form,
         )
     steps = parts[2] if len(parts) == 3 else MOST_STEPS
     if steps < 1 or steps != int(steps):
-        raise refused(tree, f"{steps:g} is no limit of steps.", f"Write a whole number such as {STEPS}.")
+        raise refused(tree, f"{steps:g} is not a valid limit of steps.", f"Write a whole number such as {STEPS}.")
     return parts[0], parts[1], int(steps)
 
 
-def _conditions(workspace: Workspace, tree: Tree | None, robot: Robot, begin: float) -> tuple[Any, Any]:
-    """(q0, v0) at the time `begin` from {q1[0] == 0, q1'[0] == 0, …} or a table {{q1, 0, 0}, …}; what is not given is
-    zero."""
+def _initial_conditions(workspace: Workspace, tree: Tree | None, robot: Robot, begin: float) -> tuple[Any, Any]:
+    """Return (q0, v0) at the time `begin` from {q1[0] == 0, q1'[0] == 0, …} or a table {{q1, 0, 0}, …}; omitted values
+    are zero."""
     context = workspace.context()
     q0, v0 = np.array(context.mech.rest(context.p)), np.zeros(context.mech.nv)
     places = {v.symbol: v for v in robot.chain.variables}
@@ -113,16 +113,20 @@ def _conditions(workspace: Workspace, tree: Tree | None, robot: Robot, begin: fl
         q0[variable.q] = 0.0
     met: set[tuple[str, int]] = set()
     for condition in meaning.items(tree) if tree is not None else ():
-        for name, primes, amount in _condition(workspace, condition, begin):
+        for name, primes, amount in _initial_condition(workspace, condition, begin):
             if (name, primes) in met:
                 raise refused(
                     condition,
-                    f"'{meaning.said(condition)}' is the second condition for {name}{chr(39) * primes}.",
-                    "Give one of each.",
+                    f"'{meaning.said(condition)}' is a second condition for {name}{chr(39) * primes}.",
+                    "Give only one for each.",
                 )
             met.add((name, primes))
             if name not in places:
-                raise refused(condition, f"'{name}' is no joint coordinate.", f"There are {_symbols(robot)}.")
+                raise refused(
+                    condition,
+                    f"'{name}' is not a joint coordinate.",
+                    f"The coordinates are {_coordinate_names(robot)}.",
+                )
             if primes:
                 v0[places[name].v] = amount
             else:
@@ -130,7 +134,7 @@ def _conditions(workspace: Workspace, tree: Tree | None, robot: Robot, begin: fl
     return q0, v0
 
 
-def _condition(workspace: Workspace, tree: Tree, begin: float) -> Sequence[tuple[str, int, float]]:
+def _initial_condition(workspace: Workspace, tree: Tree, begin: float) -> Sequence[tuple[str, int, float]]:
     if isinstance(tree, Pair) and tree.operator == "==" and isinstance(tree.left, Call):
         head = tree.left.head
         if len(tree.left.arguments) == 1 and head.primes <= 1:
@@ -138,7 +142,7 @@ def _condition(workspace: Workspace, tree: Tree, begin: float) -> Sequence[tuple
                 name = head.name + "'" * head.primes
                 raise refused(
                     tree,
-                    f"'{meaning.said(tree)}' is not where the response begins, at t = {begin:g}.",
+                    f"'{meaning.said(tree)}' is not at the start of the response, t = {begin:g}.",
                     f"Write {name}[{begin:g}] == {meaning.said(tree.right)}.",
                 )
             return [(head.name, head.primes, workspace.number(tree.right))]
@@ -147,37 +151,37 @@ def _condition(workspace: Workspace, tree: Tree, begin: float) -> Sequence[tuple
         return [(tree.items[0].name, primes, amount) for primes, amount in enumerate(numbers)]
     raise refused(
         tree,
-        f"'{meaning.said(tree)}' is no initial condition.",
+        f"'{meaning.said(tree)}' is not an initial condition.",
         "Write q1[0] == 0, q1'[0] == 0, or {q1, position, speed}.",
     )
 
 
-def _run(workspace: Workspace) -> Run:
+def _current_run(workspace: Workspace) -> Run:
     if workspace.state.run is None:
-        raise ModelError("There is no response and no trace yet.", remedy="Call Response or SimDrive first.")
+        raise ModelError("There is no response or trace yet.", remedy="Call Response or SimDrive first.")
     found: Run = workspace.state.run
     return found
 
 
 def save_response(workspace: Workspace, file: Tree, times: Tree | None = None, increment: Tree | None = None) -> Result:
-    """The response as a SIMNON file (CSV or a whole run by the file's suffix)."""
+    """Write the response to a SIMNON file (CSV or a whole run by the file's suffix)."""
     from core.robotica.command import text_of
 
-    run = _run(workspace)
-    ends = None if times is None else _times(workspace, times)[:2]
+    run = _current_run(workspace)
+    ends = None if times is None else _time_range(workspace, times)[:2]
     step = INCREMENT if increment is None else workspace.number(increment)
     text = write_response(run, workspace.robot, workspace.target(text_of(file)), step, ends)
     return Message(title="Response", text=text)
 
 
 def drive(workspace: Workspace, file: Tree | None = None, options: Tree | None = None) -> Result:
-    """Read a trace (SIMNON or CSV) and drive the robot by it; "*": the data in memory."""
+    """Read a trace (SIMNON or CSV) and move the robot along it; "*" for the data in memory."""
     from core.robotica.command import text_of
 
     found = meaning.options(options)
     if file is not None and text_of(file) != "*":
         workspace.state.run = read_trace(workspace, workspace.path(text_of(file)))
-    run = _run(workspace)
+    run = _current_run(workspace)
     motion = Motion(
         title="Trace",
         run=run,
@@ -187,43 +191,44 @@ def drive(workspace: Workspace, file: Tree | None = None, options: Tree | None =
     )
     if not found.keys() & {"arm", "frame", "print", "xprint", "mprint"}:
         return motion
-    poses = _arms(workspace, run, found) if "arm" in found else _end(run)
+    poses = _arm_poses(workspace, run, found) if "arm" in found else _final_pose(run)
     trajectories = (np.asarray(run[f"{tool_frame(run.model)}.position"]),) if "trace" in found else ()
     return Report(title="Trace", parts=(motion, *parts_of(finished(workspace, poses, found, "simdrive", trajectories))))
 
 
-def _end(run: Run) -> PoseSequence:
-    """The arm where the trace ends."""
+def _final_pose(run: Run) -> PoseSequence:
+    """Return the pose of the arm at the end of the trace."""
     return PoseSequence(
         title="End of the trace", q=(tuple(map(float, run.q[-1])),), p=(run.settings.parameters,), display="single"
     )
 
 
-def _arms(workspace: Workspace, run: Run, options: Mapping[str, Any]) -> PoseSequence:
-    """The arm at every step of time, or whenever the tool has moved so far; all at once, `MOST_ARMS` at most."""
+def _arm_poses(workspace: Workspace, run: Run, options: Mapping[str, Any]) -> PoseSequence:
+    """Return the arm at every time step, or each time the tool has moved by a distance; all in one picture, at most
+    `MOST_ARMS`."""
     by_length = "distance" in options
     step = options["distance"] if by_length else options.get("step", options.get("number", STEP))
     if not isinstance(step, float):
         step = workspace.number(step)
     if not step > 0.0:
         raise ExpressionError(
-            f"{step:g} is no step between pictures.",
+            f"{step:g} is not a valid step between pictures.",
             remedy="Write a positive number: seconds, or metres of the tool's path.",
         )
-    times = _each_distance(run, step) if by_length else _each_time(run, step)
+    times = _times_by_distance(run, step) if by_length else _times_by_step(run, step)
     q = tuple(tuple(map(float, run.at(t))) for t in times)
     title = f"Arm every {step:g} m of the tool's path" if by_length else f"Arm every {step:g} s"
     return PoseSequence(title=title, q=q, p=(run.settings.parameters,) * len(q))
 
 
-def _each_time(run: Run, step: float) -> Array:
+def _times_by_step(run: Run, step: float) -> Array:
     begin, end = float(run.time[0]), float(run.time[-1])
     step = max(step, (end - begin) / MOST_ARMS)
     return begin + step * np.arange(int((end - begin) / step + 1e-9) + 1, dtype=np.float64)
 
 
-def _each_distance(run: Run, step: float) -> Array:
-    """Times of the first row, and of each where the tool is farther than the step from where it was drawn last."""
+def _times_by_distance(run: Run, step: float) -> Array:
+    """Return the first time, and each time at which the tool is farther than `step` from where it was last drawn."""
     places = np.asarray(run[f"{tool_frame(run.model)}.position"])
     chosen = [0]
     for k in range(1, len(places)):
@@ -233,7 +238,7 @@ def _each_distance(run: Run, step: float) -> Array:
 
 
 def read_trace(workspace: Workspace, path: str) -> Run:
-    """A recorded trace as a run of the robot. Raises FileError naming line and column."""
+    """Read a recorded trace as a run of the robot. Raises FileError naming line and column."""
     from core.elements.recorded_signals import table_of
     from core.simulation.run.recorded import run_of
 
@@ -243,15 +248,17 @@ def read_trace(workspace: Workspace, path: str) -> Run:
 
 
 def plot(workspace: Workspace, x: Tree, ys: Tree, options: Tree | None = None) -> Result:
-    """Any variable against any others."""
-    run = _run(workspace)
-    names = [_channel(workspace, tree) for tree in (x, *meaning.items(ys))]
+    """Plot variables against another variable."""
+    run = _current_run(workspace)
+    names = [_channel_name(workspace, tree) for tree in (x, *meaning.items(ys))]
     labels = [meaning.shown(tree) for tree in (x, *meaning.items(ys))]
     found = meaning.options(options)
     aspect = found.get("aspect", found.get("number", 0.0))
     aspect = aspect if isinstance(aspect, float) else workspace.number(aspect)
     if not 0.0 <= aspect <= MOST_ASPECT:
-        raise ExpressionError(f"{aspect:g} is no height over width.", remedy="Write a positive number such as 0.7.")
+        raise ExpressionError(
+            f"{aspect:g} is not a valid ratio of height to width.", remedy="Write a positive number such as 0.7."
+        )
     columns = [np.asarray(run[name]) for name in names]
     for label, column in zip(labels, columns, strict=True):
         if column.ndim != 1:
@@ -265,7 +272,7 @@ def plot(workspace: Workspace, x: Tree, ys: Tree, options: Tree | None = None) -
 
 
 def _excerpt(labels: Sequence[str], columns: Sequence[Array]) -> Table:
-    """Some of the rows that are plotted, `ROWS` or a few more."""
+    """Return about `ROWS` of the plotted rows."""
     count = len(columns[0])
     stride = max(1, count // ROWS)
     rows = tuple(tuple(float(c[k]) for c in columns) for k in range(0, count, stride))
@@ -275,8 +282,8 @@ def _excerpt(labels: Sequence[str], columns: Sequence[Array]) -> Table:
     )
 
 
-def _channel(workspace: Workspace, tree: Tree) -> str:
-    """The channel of a run that a name means: t, q1, q1', Dq1, tau1, or a channel's own name in quotation marks."""
+def _channel_name(workspace: Workspace, tree: Tree) -> str:
+    """Return the channel of a run for a name: t, q1, q1', Dq1, tau1, or a channel name in quotation marks."""
     if isinstance(tree, Text):
         return tree.value
     named = tree
@@ -284,7 +291,7 @@ def _channel(workspace: Workspace, tree: Tree) -> str:
         number = "".join(map(meaning.shown, tree.arguments)) if tree.head.name == "tau" else ""
         tree = Name(f"{tree.head.name}{number}", tree.head.primes, tree.at)
     if not isinstance(tree, Name):
-        raise refused(tree, f"'{meaning.said(tree)}' is no variable.", "Write t, q1, q1' …")
+        raise refused(tree, f"'{meaning.said(tree)}' is not a variable.", "Write t, q1, q1' …")
     if tree.name == "t":
         return "time"
     for i, variable in enumerate(workspace.robot.chain.variables, 1):
@@ -294,12 +301,12 @@ def _channel(workspace: Workspace, tree: Tree) -> str:
             return f"{variable.coordinate}.{'va'[tree.name.startswith('DD')]}"
         if tree.name == f"tau{i}":
             return f"{variable.coordinate}.tau"
-    run = _run(workspace)
+    run = _current_run(workspace)
     if tree.name in run.channels:
         return tree.name
     first = workspace.robot.chain.variables[0].symbol
     raise refused(
         named,
         f"There is no variable '{meaning.said(named)}'.",
-        f"There are t, {_symbols(workspace.robot)}, their rates such as {first}', and tau1.",
+        f"There are t, {_coordinate_names(workspace.robot)}, their rates such as {first}', and tau1.",
     )

@@ -1,4 +1,4 @@
-"""Robotica's command line: calls, assignments and expressions, on the machine that is open."""
+"""Robotica's command line: runs calls, assignments and expressions on the open machine."""
 
 from __future__ import annotations
 
@@ -28,20 +28,21 @@ from core.robotica.workspace import Host, Workspace
 
 
 class Session(Workspace):
-    """Runs statements; keeps the state."""
+    """Command-line session that runs statements and keeps the state between them."""
 
     def __init__(self, host: Host) -> None:
         super().__init__(host, COMMANDS)
 
     def run(self, source: str) -> list[Result]:
-        """The results of the statements of a text, in order.
+        """Run the statements of a text; return their results in order.
 
         Raises KinetostatError (what came before has been done).
         """
         return list(self.results(source))
 
     def results(self, source: str, cancelled: Callable[[], bool] = lambda: False) -> Iterator[Result]:
-        """The results of a text's statements one by one, up to the first mistake, whose error tells where it is.
+        """Run the statements of a text and yield their results one by one; the error of the first mistake states its
+        position.
 
         cancelled : asked before each statement. Raises KinetostatError.
         """
@@ -58,7 +59,7 @@ class Session(Workspace):
             raise
 
     def statement(self, statement: Statement) -> Result | None:
-        """The result of one statement; None if a semicolon silences it."""
+        """Run one statement; return its result, None if a semicolon suppresses it."""
         try:
             result = self.tree(statement.tree)
         except Cancelled:
@@ -70,7 +71,7 @@ class Session(Workspace):
         return None if statement.silent else result
 
     def tree(self, tree: Tree) -> Result:
-        """The result of a call, an assignment, or an expression."""
+        """Evaluate a call, an assignment or an expression."""
         named = isinstance(tree, Name) and tree.name in self.state.lists
         if self.state.lists and not (isinstance(tree, Call) and tree.head.name in _OF_NAMES):
             label, tree = shown(tree), substituted(tree, self.state.lists)
@@ -80,7 +81,7 @@ class Session(Workspace):
             return self.assign(tree)
         if isinstance(tree, Call) and tree.head.name in COMMANDS and not tree.head.primes:
             command = COMMANDS[tree.head.name]
-            return self.noted(command.run(self, *command.given(tree)))
+            return self.keep_animation(command.run(self, *command.given(tree)))
         if isinstance(tree, Call) and tree.head.name not in _SHOWN and tree.head.name not in FUNCTIONS:
             from core.robotica.expressions import refuse_head
 
@@ -89,18 +90,18 @@ class Session(Workspace):
                 raise refused(tree, f"There is no function '{tree.head.name}'.", near_misses(tree.head.name, COMMANDS))
         return self.shown(tree)
 
-    def noted(self, result: Result) -> Result:
-        """The result; what of it can be animated is kept for ShowAnim and SaveAnim."""
+    def keep_animation(self, result: Result) -> Result:
+        """Keep an animation in the result for ShowAnim and SaveAnim; return the result."""
         self.state.animation = animation_of(result) or self.state.animation
         return result
 
     def assign(self, tree: Pair) -> Result:
-        """Give a symbol a value, d3 = 5, or a list a name, simlist = {q1, q2}."""
+        """Assign a value to a symbol, d3 = 5, or a name to a list, simlist = {q1, q2}."""
         if not isinstance(tree.left, Name) or tree.left.primes:
             raise refused(tree, f"'{said(tree.left)}' cannot be given a value.", "Write name = number.")
         if tree.left.name in _PROTECTED and tree.left.name not in self.own_symbols:
             raise refused(
-                tree, f"'{tree.left.name}' has a meaning of its own and cannot be given a value.", "Use another name."
+                tree, f"'{tree.left.name}' is a reserved name and cannot be given a value.", "Use another name."
             )
         if isinstance(tree.right, Items):
             self.state.lists[tree.left.name] = tree.right
@@ -111,7 +112,7 @@ class Session(Workspace):
         return Message(title="Value", text=f"{tree.left.name} = {amount:g}")
 
     def shown(self, tree: Tree) -> Result:
-        """A matrix or entry such as T[0,1], M, M[1,1]; else the short form or the number of an expression."""
+        """Return a matrix or entry such as T[0,1], M, M[1,1], else the short form or value of an expression."""
         from core.functions.results import Formulas
         from core.robotica.expressions import forms_of, is_printed
         from core.robotica.matrices import matrix_of
@@ -124,7 +125,7 @@ class Session(Workspace):
         return Formulas(title=shown(tree), label=shown(tree), entries=forms_of(self, tree))
 
     def _value_in_words(self, tree: Name) -> str:
-        """A symbol's value; said if nobody gave it. Raises ExpressionError."""
+        """Describe the value of a symbol, marked if it is only assumed. Raises ExpressionError."""
         name = tree.name
         try:
             amount = CONSTANTS[name] if name in CONSTANTS else self.value_of(name)
@@ -139,9 +140,9 @@ class Session(Workspace):
 
 
 _OF_NAMES = ("Clear", "Help")
-"""Functions whose arguments are names themselves, not what these stand for."""
+"""Functions whose arguments are the names themselves, not the lists assigned to them."""
 _RESULTS = ("A", "T", "J", "M", "MU", "CM", "C", "G", "c", "Jvc", "Jwc", "tau", "K", "P", "R", "z", "o")
 _SHOWN = {*_RESULTS, "Transpose"}
-"""Heads that are no functions of Robotica but can be looked at or computed."""
+"""Names that are not functions of Robotica but can be displayed or computed."""
 _PROTECTED = {*_RESULTS, *CONSTANTS, *FUNCTION_NAMES, "t", "Transpose"}
-"""Names that mean something by themselves; so do Robotica's functions."""
+"""Reserved names, besides those of Robotica's functions."""

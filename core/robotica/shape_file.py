@@ -1,4 +1,4 @@
-"""Shapes as Robotica draws them: files of Line, Polygon and Point lists in Mathematica's notation.
+"""Shape files as Robotica draws them: lists of Line, Polygon and Point in Mathematica's notation.
 
     {Line[{{0, 0, 0}, {1/2, 1/2, 0}, {1, 0, 0}}], Polygon[{{0, 0, 0}, {1, 0, 0}, {1, 1, 0}}], Point[{0, 0, 1}]}
 
@@ -20,7 +20,7 @@ from core.mathematica.syntax import parse_all
 
 Point = tuple[float, float, float]
 DEEPEST = 50
-"""Braces within one another."""
+"""Largest nesting depth of braces."""
 PRIMITIVES = ("Line", "Polygon", "Point")
 SKIPPED = (
     "RGBColor",
@@ -36,7 +36,7 @@ SKIPPED = (
     "Dashing",
     "SurfaceColor",
 )
-"""Directives: how a primitive is drawn, which is the scene's matter here."""
+"""Graphics directives that are ignored, since the scene decides how primitives are drawn."""
 WRAPPERS = ("Graphics3D", "List", "Graphics")
 _SPACE = re.compile(r"(?:\s|\(\*.*?\*\))*", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z]\w*")
@@ -45,7 +45,7 @@ _NUMBER = re.compile(r"[-+]?(?:\d++\.?\d*+|\.\d++)(?:[eE][-+]?\d++)?")
 
 @dataclass(frozen=True)
 class LineShape:
-    """Lines and polygons through points, and single points, m."""
+    """Shape of polylines, polygons and single points, m."""
 
     lines: tuple[tuple[Point, ...], ...]
     polygons: tuple[tuple[Point, ...], ...]
@@ -53,17 +53,17 @@ class LineShape:
 
     @property
     def every(self) -> tuple[Point, ...]:
-        """All points."""
+        """All points of the shape."""
         return (*(p for points in (*self.lines, *self.polygons) for p in points), *self.points)
 
 
 def read_shape(path: str) -> LineShape:
-    """The shape of a file. Raises FileError with line and column."""
+    """Read a shape file. Raises FileError with line and column."""
     return _Reader(text_content_of(path, SHAPE), path).shape()
 
 
 class _Reader:
-    """One pass over the text; `at` is where it stands."""
+    """Parser of a shape file; `at` is the current position in the text."""
 
     def __init__(self, text: str, path: str) -> None:
         self.text, self.path, self.at = text, path, 0
@@ -78,7 +78,7 @@ class _Reader:
             while self.take(",") or self.take(";"):
                 pass
         if not (self.lines or self.polygons or self.points):
-            raise self.refuse("The file holds no Line, Polygon or Point")
+            raise self.refuse("The file contains no Line, Polygon or Point")
         return LineShape(tuple(self.lines), tuple(self.polygons), tuple(self.points))
 
     # ----------------------------------------------------------------------------- letters
@@ -118,7 +118,7 @@ class _Reader:
         if depth > DEEPEST:
             raise self.refuse(f"Lists are nested more than {DEEPEST} deep")
         if self.take("{"):
-            self.several("}", depth)
+            self.read_list("}", depth)
             return
         begin = self.at
         word = _WORD.match(self.text, self.at)
@@ -132,16 +132,16 @@ class _Reader:
             return
         self.expect("[")
         if name in WRAPPERS:
-            self.several("]", depth)
+            self.read_list("]", depth)
         elif name in SKIPPED:
-            self.over()
+            self.skip_to_bracket()
         elif name in PRIMITIVES:
-            self.drawn(name, begin)
+            self.read_points_of(name, begin)
             self.expect("]")
         else:
-            raise self.refuse(f"'{name}' is not known here", near_misses(name, PRIMITIVES), begin)
+            raise self.refuse(f"'{name}' is not a known primitive", near_misses(name, PRIMITIVES), begin)
 
-    def several(self, closing: str, depth: int) -> None:
+    def read_list(self, closing: str, depth: int) -> None:
         if self.take(closing):
             return
         while True:
@@ -150,8 +150,8 @@ class _Reader:
                 break
         self.expect(closing)
 
-    def over(self) -> None:
-        """Past the closing bracket of a directive."""
+    def skip_to_bracket(self) -> None:
+        """Skip to after the closing bracket of a directive."""
         begin, depth = self.at, 1
         while depth and self.at < len(self.text):
             depth += (self.text[self.at] == "[") - (self.text[self.at] == "]")
@@ -160,8 +160,8 @@ class _Reader:
             raise self.refuse("A bracket is not closed", "Write ']'.", begin)
         self.skip()
 
-    def drawn(self, name: str, begin: int) -> None:
-        """The points of a primitive; several ways may stand in one list."""
+    def read_points_of(self, name: str, begin: int) -> None:
+        """Read the points of a primitive; one list may contain several polylines."""
         found = self.points_of(0)
         if name == "Point":
             self.points += [found] if isinstance(found, tuple) else found
@@ -174,7 +174,7 @@ class _Reader:
             (self.lines if name == "Line" else self.polygons).append(tuple(points))
 
     def points_of(self, depth: int) -> Any:
-        """A list of points, or of lists of them: a point is a tuple of three numbers."""
+        """Read a list of points, or of nested lists; a point is a tuple of three numbers."""
         if depth > 3:
             raise self.refuse("Lists of points are nested too deep")
         begin = self.at
@@ -197,7 +197,7 @@ class _Reader:
         return self.points_of(depth + 1) if self.text.startswith("{", self.at) else self.number()
 
     def number(self) -> float:
-        """A number, or a formula of numbers up to the next comma or brace."""
+        """Read a number, or a formula of numbers up to the next comma or brace."""
         begin = self.at
         plain = _NUMBER.match(self.text, self.at)
         if plain is not None and self.text[plain.end() : plain.end() + 1] in (",", "}", " ", "\n"):
@@ -225,4 +225,4 @@ class _Reader:
 
 
 def _unknown(name: str) -> float:
-    raise ExpressionError(f"'{name}' has no value in a shape", remedy="Write a number.")
+    raise ExpressionError(f"'{name}' has no value in a shape file", remedy="Write a number.")

@@ -1,4 +1,5 @@
-"""RevJoint, PrisJoint, LinkShape and their Clear…: how joints and links are drawn. It is part of the document."""
+"""Robotica functions that set how joints and links are drawn (RevJoint, PrisJoint, LinkShape and Clear…), stored in the
+document."""
 
 from __future__ import annotations
 
@@ -16,43 +17,43 @@ from core.robotica.shape_file import read_shape
 from core.robotica.workspace import Workspace
 
 WORDS = {"revolute": "revolute joints", "prismatic": "prismatic joints", "link": "links"}
-"""Which figure it is → what is drawn by it."""
+"""Kind of figure → elements drawn with it."""
 
 
 def revolute(workspace: Workspace, file: Tree | None = None) -> Result:
-    """Shape of revolute joints."""
-    return _given(workspace, "revolute", file)
+    """Set the shape of revolute joints."""
+    return _set_figure_from_file(workspace, "revolute", file)
 
 
 def prismatic(workspace: Workspace, file: Tree | None = None) -> Result:
-    """Shape of prismatic joints."""
-    return _given(workspace, "prismatic", file)
+    """Set the shape of prismatic joints."""
+    return _set_figure_from_file(workspace, "prismatic", file)
 
 
 def link(workspace: Workspace, file: Tree | None = None) -> Result:
-    """Shape of links."""
-    return _given(workspace, "link", file)
+    """Set the shape of links."""
+    return _set_figure_from_file(workspace, "link", file)
 
 
 def clear_revolute(workspace: Workspace) -> Result:
-    """Revolute joints without shape."""
-    return _shown(workspace, "revolute", PLAIN_LINE, "are plain lines")
+    """Draw revolute joints as plain lines."""
+    return _set_figure(workspace, "revolute", PLAIN_LINE, "are plain lines")
 
 
 def clear_prismatic(workspace: Workspace) -> Result:
-    """Prismatic joints without shape."""
-    return _shown(workspace, "prismatic", PLAIN_LINE, "are plain lines")
+    """Draw prismatic joints as plain lines."""
+    return _set_figure(workspace, "prismatic", PLAIN_LINE, "are plain lines")
 
 
 def clear_link(workspace: Workspace) -> Result:
-    """Links as lines."""
-    return _shown(workspace, "link", PLAIN_LINE, "are plain lines")
+    """Draw links as plain lines."""
+    return _set_figure(workspace, "link", PLAIN_LINE, "are plain lines")
 
 
-def _given(workspace: Workspace, which: str, file: Tree | None) -> Result:
-    """The shape of a file, which is read to see that it can be drawn; without a file the program's own."""
+def _set_figure_from_file(workspace: Workspace, which: str, file: Tree | None) -> Result:
+    """Set a figure to the shape in a file, which is read to check it; without a file to the standard shape."""
     if file is None:
-        return _shown(workspace, which, "", "have the standard shape")
+        return _set_figure(workspace, which, "", "have the standard shape")
     path = workspace.path(text_of(file))
     if path.lower().endswith(MESH_SUFFIXES):
         from core.files import load_mesh
@@ -63,17 +64,17 @@ def _given(workspace: Workspace, which: str, file: Tree | None) -> Result:
     else:
         read_shape(path)
     origin = workspace.host.context().model.origin
-    return _shown(workspace, which, _named(path, origin), f"have the shape of {path}")
+    return _set_figure(workspace, which, _path_in_model(path, origin), f"have the shape of {path}")
 
 
-def _named(path: str, origin: str) -> str:
-    """The file as the model names it: beside its own file by a relative path, else by the whole path."""
+def _path_in_model(path: str, origin: str) -> str:
+    """Return the path stored in the model: relative if the file lies in the model's folder, else absolute."""
     path = os.path.abspath(path)
     folder = os.path.dirname(os.path.abspath(origin)) if origin else ""
     return os.path.relpath(path, folder).replace(os.sep, "/") if folder and path.startswith(folder + os.sep) else path
 
 
-def _shown(workspace: Workspace, which: str, value: str, words: str) -> Result:
+def _set_figure(workspace: Workspace, which: str, value: str, words: str) -> Result:
     def edit(model: Model) -> Model:
         figures = dataclasses.replace(model.world.figures, **{which: value})
         return dataclasses.replace(model, world=dataclasses.replace(model.world, figures=figures))

@@ -1,4 +1,4 @@
-"""What Robotica's functions work on: the machine that is open, and what is remembered between calls.
+"""State of a Robotica session: the open machine, and everything remembered between calls.
 
 That is what Robotica remembers: values of symbols, the default file, torques, the last response, a trace that was read,
 stored animations. Reading another robot resets it.
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 class Host(Protocol):
-    """Where a session lives: the window, the command line, a script."""
+    """Environment of a session: the window, the command line or a script."""
 
     def context(self) -> Context:
-        """The machine as it stands."""
+        """Return the open machine in its present state."""
         ...
 
     def open(self, path: str) -> None:
-        """Make the machine of a file the open one."""
+        """Open the machine in a file."""
         ...
 
     def edit(self, label: str, edit: Callable[[Model], Model]) -> None:
@@ -43,31 +43,31 @@ class Host(Protocol):
 
 @dataclass
 class State:
-    """What is remembered between calls."""
+    """Values remembered between calls."""
 
     given: dict[str, float] = field(default_factory=dict)
     cleared: list[str] = field(default_factory=list)
-    """Names whose values `Clear` took away, for a host that gave them to its document."""
+    """Names whose values were removed by `Clear`, for a host that stored them in its document."""
     valued: dict[str, float] = field(default_factory=dict)
-    """Names that were given a value here; equations show it as long as the machine has it."""
+    """Names with a value assigned here, which equations show as numbers while the machine still has that value."""
     lists: dict[str, Tree] = field(default_factory=dict)
-    """Lists that were given a name: simlist = {q1, q2}."""
+    """Named lists: simlist = {q1, q2}."""
     default_file: str = ""
     torques: Torques | None = None
     run: Any = None
-    """The last response, or the trace that was read."""
+    """Last response, or last trace read."""
     folder: str = ""
-    """Where files are read; "" for the folder of the process."""
+    """Folder from which files are read; "" for the working folder of the process."""
     place: str = ""
-    """Where files are written; "" for `folder`."""
+    """Folder to which files are written; "" for `folder`."""
     animation: Any = None
-    """What ShowAnim shows and SaveAnim keeps: poses, ellipsoids or a motion."""
+    """Animation for ShowAnim and SaveAnim: poses, ellipsoids or a motion."""
     ranges: tuple[tuple[float, float], ...] = ()
-    """(low, high) along x, y, z that views show, m; () for everything."""
+    """Ranges (low, high) along x, y, z that views show, m; () for everything."""
 
 
 class ScriptHost:
-    """A host for scripts and the command line."""
+    """Host for scripts and the command line."""
 
     def __init__(self, path: str = "") -> None:
         self._context: Context | None = None
@@ -75,13 +75,13 @@ class ScriptHost:
             self.open(path)
 
     def context(self) -> Context:
-        """The machine at rest."""
+        """Return the machine in its home configuration."""
         if self._context is None:
             raise ModelError("No robot is loaded.", remedy='Read one with DataFile["name"].')
         return self._context
 
     def open(self, path: str) -> None:
-        """Read a file of any supported format."""
+        """Open the machine in a file of any supported format."""
         from core.files import load
 
         self._context = Context.of(load(path))
@@ -94,7 +94,7 @@ class ScriptHost:
 
 
 class Workspace:
-    """The open machine with what is remembered: what the functions of the language, `commands` by name, work on."""
+    """Open machine with the session's state, on which the functions of the language, `commands` by name, work."""
 
     def __init__(self, host: Host, commands: Mapping[str, Command]) -> None:
         self.host, self.commands = host, commands
@@ -103,7 +103,7 @@ class Workspace:
         self._equations: tuple[Any, dict[str, float], Robot] | None = None
 
     def context(self) -> Context:
-        """The machine with the values given here."""
+        """Return the machine with the values assigned in this session."""
         context = self.host.context()
         own = set(context.mech.p_names)
         p = {**context.p, **{name: x for name, x in self.state.given.items() if name in own}}
@@ -113,14 +113,14 @@ class Workspace:
         return dataclasses.replace(context, p=p, q=q)
 
     def coordinates(self, context: Context) -> dict[str, str]:
-        """Symbols of joint coordinates, as the robot's equations call them → names in `q_names`."""
+        """Return the symbols of joint coordinates in the robot's equations → names in `q_names`."""
         from core.analysis.sweep import coordinate_aliases
 
         return {**{name: name for name in context.mech.q_names}, **coordinate_aliases(context.model)}
 
     @property
     def robot(self) -> Robot:
-        """The robot in symbols; made when first needed, again when another machine is open."""
+        """Symbolic robot, derived when first needed and again when another machine is opened."""
         from core.symbolic import robot
 
         model = self.host.context().model
@@ -132,7 +132,8 @@ class Workspace:
 
     @property
     def fixed(self) -> dict[str, float]:
-        """Symbols that equations show as numbers: given a value here that still holds; coordinates stay symbols."""
+        """Symbols that equations show as numbers, because they have a value assigned here that is still valid;
+        coordinates stay symbols."""
         state = self.state
         try:
             context = self.context()
@@ -147,7 +148,7 @@ class Workspace:
 
     @property
     def equations(self) -> Robot:
-        """The robot in symbols, with numbers for the parameters that have been given a value here."""
+        """Symbolic robot with numbers for the parameters that have a value assigned here."""
         from core.symbolic import robot
 
         context = self.host.context()
@@ -162,7 +163,7 @@ class Workspace:
 
     @property
     def own_symbols(self) -> frozenset[str]:
-        """Parameters and coordinates of the machine; none without one."""
+        """Names of the machine's parameters and coordinates; empty if no machine is open."""
         try:
             context = self.host.context()
         except ModelError:
@@ -170,17 +171,17 @@ class Workspace:
         return frozenset({*context.mech.p_names, *self.coordinates(context)})
 
     def stop_if_wanted(self) -> None:
-        """Raises Cancelled if the person stopped the line."""
+        """Raise Cancelled if the user stops the statement."""
         if self.host.context().cancelled():
             raise Cancelled
 
     def reset(self) -> None:
-        """Forget everything (another robot was read)."""
+        """Forget everything, because another robot was read."""
         self.state = State(folder=self.state.folder, place=self.state.place)
         self._robot = self._equations = None
 
     def value_of(self, name: str) -> float:
-        """A number given here, or of the model. Raises ExpressionError."""
+        """Return the value of a symbol, assigned here or in the model. Raises ExpressionError."""
         if name in self.state.given:
             return self.state.given[name]
         try:
@@ -194,19 +195,21 @@ class Workspace:
             return float(context.q[context.mech.q_names.index(coordinates[name])])
         if name in FUNCTION_NAMES:
             raise ExpressionError(
-                f"'{name}' is a function; its argument is in brackets.", remedy=f"Write {FUNCTION_NAMES[name]}[q1]."
+                f"'{name}' is a function; its argument goes in square brackets.",
+                remedy=f"Write {FUNCTION_NAMES[name]}[q1].",
             )
         meant = next((constant for constant in CONSTANTS if constant.lower() == name.lower()), "")
         raise ExpressionError(
-            f"'{name}' has no value.", remedy=f"Did you mean {meant}?" if meant else f"Give it one: {name} = 1."
+            f"'{name}' has no value.", remedy=f"Did you mean {meant}?" if meant else f"Assign one: {name} = 1."
         )
 
     def path(self, name: str) -> str:
-        """A file to read as a path; relative ones lie in the session's folder, where it writes, or beside the robot."""
-        places = [os.path.join(self.state.folder, name), self.target(name), *self._beside(name)]
+        """Return the path of a file to read; relative names are looked up in the session's folder, its output folder,
+        and the robot's folder."""
+        places = [os.path.join(self.state.folder, name), self.target(name), *self._paths_near_robot(name)]
         return name if os.path.isabs(name) else next(filter(os.path.exists, places), places[0])
 
-    def _beside(self, name: str) -> list[str]:
+    def _paths_near_robot(self, name: str) -> list[str]:
         try:
             origin = self.host.context().model.origin
         except ModelError:  # there is no robot yet
@@ -214,16 +217,16 @@ class Workspace:
         return [os.path.join(os.path.dirname(origin), name)] if origin else []
 
     def target(self, name: str) -> str:
-        """A file to write as a path."""
+        """Return the path of a file to write."""
         return name if os.path.isabs(name) else os.path.join(self.state.place or self.state.folder, name)
 
     def number(self, tree: Tree) -> float:
-        """A number with the values given here."""
+        """Evaluate a number with the values assigned here."""
         return number(tree, self.value_of)
 
     def index(self, tree: Tree) -> int:
-        """A whole number. Raises ExpressionError."""
+        """Evaluate an integer. Raises ExpressionError."""
         x = self.number(tree)
         if x != int(x):
-            raise refused(tree, f"{x:g} is no index.", "Write whole numbers.")
+            raise refused(tree, f"The index {x:g} is not an integer.", "Write an integer.")
         return int(x)

@@ -1,1 +1,1 @@
-"""How runs change with parameters and with the state they begin in: `gradient`, `Run.derivatives`."""
+"""Sensitivities of runs to parameters and initial state: `gradient`, `Run.derivatives`."""

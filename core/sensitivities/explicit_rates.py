@@ -1,4 +1,4 @@
-"""ẏ = f(t, y, p) of open chains, and of loops that close in closed form, with its exact derivatives as machine code.
+"""Rates ẏ = f(t, y, p) of open chains and of loops with analytic closure, with exact derivatives as machine code.
 
 Forward dynamics is not differentiated: with R = M a + h − u the balance of forces, ∂a = −M⁻¹ ∂R at the accelerations a
 (Carpentier and Mansard, RSS 2018). Of closed loops the same is done with the reduced equations,
@@ -30,8 +30,8 @@ Array = NDArray[np.float64]
 
 
 class Slopes(NamedTuple):
-    """At N states: f (N, n), rows of ∂f/∂y (N, n − still, n) and of ∂f/∂p (N, n − still, m); the first `still` rows are
-    those of q̇ = v."""
+    """Rates and derivatives at N states: f (N, n), rows of ∂f/∂y (N, n − still, n) and of ∂f/∂p (N, n − still, m); the
+    first `still` rows, those of q̇ = v, are left out."""
 
     f: Array
     by_y: Array
@@ -48,19 +48,19 @@ class Crossings(NamedTuple):
 
 
 class Moments(NamedTuple):
-    """Where derivatives are taken: t (N,), y (N, n), sides of mode variables (N, k): 0 as they are, ±1 held."""
+    """Points of evaluation: t (N,), y (N, n), sides of mode variables (N, k): 0 as computed, ±1 held fixed."""
 
     t: Array
     y: Array
     sides: Array
 
     def rows(self, first: int, last: int) -> Moments:
-        """Some of them."""
+        """Return a range of the points."""
         return Moments(self.t[first:last], self.y[first:last], self.sides[first:last])
 
 
 class Arguments:
-    """Numbers for the arguments of traces: y, clock, time and modes of joint forces, constant joint forces."""
+    """Arguments of the compiled functions: y, clock, time and mode variables of joint forces, constant joint forces."""
 
     def __init__(self, mech: Mechanism, torque: Torque, constant: Array | None, p: Array) -> None:
         self.mech, self.torque, self.p = mech, torque, p
@@ -78,11 +78,11 @@ class Arguments:
 
     @property
     def switches(self) -> int:
-        """Number of event indicators: of the machine, then of joint forces."""
+        """Number of event indicators: those of the machine, then those of joint forces."""
         return self.modes + self.modes_of_law
 
     def __call__(self, at: Moments) -> list[Array]:
-        """For N moments."""
+        """Return the arguments for N points."""
         count, modes = len(at.t), self.modes
         clock = np.zeros((count, 0))
         if self.clock:
@@ -98,7 +98,8 @@ class Arguments:
 
 
 class TracedState:
-    """Symbols of y, of time with mode variables, and of parameters, and what of a machine is traced over them."""
+    """Symbols of y, of time with mode variables, and of parameters, with the machine's quantities as expressions of
+    them."""
 
     def __init__(self, given: Arguments) -> None:
         mech = self.mech = given.mech
@@ -124,45 +125,46 @@ class TracedState:
 
     @property
     def y(self) -> Any:
-        """(n,) as a column."""
+        """State as a column (n,)."""
         return column([*self.q, *self.v, *self.own])
 
     @property
     def arguments(self) -> list[Any]:
-        """As `Arguments` gives numbers for, then p."""
+        """Symbols in the order of `Arguments`, then p."""
         return [self.y, *map(column, (self.clock, self.apart, self.u_numbers, self.p))]
 
     def by(self, parameters: Sequence[int]) -> Any:
-        """Some parameters as a column."""
+        """Return some parameters as a column."""
         return column([self.p[k] for k in parameters])
 
     @property
     def q_rate(self) -> Any:
-        """q̇ as a column."""
+        """Rate q̇ as a column."""
         return rates(self.context, {"q": self.q, "v": self.v})
 
     @property
     def masses(self) -> list[list[Any]]:
-        """M, row by row."""
+        """Mass matrix M, row by row."""
         flat, nv = mass_matrix(self.context, {"q": self.q}, ""), self.mech.nv
         return [flat[i * nv : (i + 1) * nv] for i in range(nv)]
 
     def forces(self) -> Any:
-        """(nv,) joint forces as a column."""
-        return column(self.u_numbers) if self._law is None else self._called[0]
+        """Return the joint forces (nv,) as a column."""
+        return column(self.u_numbers) if self._law is None else self._law_results[0]
 
     @property
-    def _called(self) -> Any:
+    def _law_results(self) -> Any:
         arguments = (self.apart[:1], self.q, self.v, self.apart[1:], self.p)
         return self._law(*(column(list(each)) for each in arguments))  # type: ignore[misc]
 
     def crossings(self, parameters: Sequence[int]) -> FlatCode:
-        """Event indicators g, of the machine, then of joint forces, and their derivatives by y, p and t."""
+        """Return code for the event indicators g, of the machine, then of joint forces, and their derivatives by y, p
+        and t."""
         found: list[Any] = []
         if self.modes:
             found += self.context.body("event_indicators", self.inputs, "", inline)
         if self._law is not None and len(self.apart) > 1:
-            found += ca.vertsplit(self._called[1])
+            found += ca.vertsplit(self._law_results[1])
         g = ca.densify(column(found))
         of_clock: list[Any] = [1.0] if self.clock else []
         for k in range(1, len(self.clock) - self.modes, 3):
@@ -174,7 +176,8 @@ class TracedState:
 
 
 class _Equations(NamedTuple):
-    """Accelerations as explicit functions of symbols s in their place: R(y, p, s) = 0 with M = ∂R/∂s, s = solution."""
+    """Accelerations as explicit functions of unknown symbols s: R(y, p, s) = 0 with M = ∂R/∂s, solved by s =
+    solution."""
 
     residual: Any
     unknown: Any
@@ -186,7 +189,8 @@ class _Equations(NamedTuple):
 
 
 class ExplicitRates:
-    """Of a mechanism, by : indices of parameters; forms : closed forms of all loops, None: there are no loops."""
+    """Explicit rates of a mechanism. by : indices of parameters; forms : analytic closure of all loops, None if there
+    are no loops"""
 
     by_iteration = False
 
@@ -200,24 +204,24 @@ class ExplicitRates:
     # ------------------------------------------------------------------------------------------- traces
 
     @cached_property
-    def _state(self) -> TracedState:
+    def _symbolic_state(self) -> TracedState:
         return TracedState(self.given)
 
     @cached_property
     def _equations(self) -> _Equations:
-        return self._open() if self._forms is None else self._reduced()
+        return self._open_chain_equations() if self._forms is None else self._reduced_equations()
 
-    def _open(self) -> _Equations:
-        s, a = self._state, symbols("a", self.mech.nv)
+    def _open_chain_equations(self) -> _Equations:
+        s, a = self._symbolic_state, symbols("a", self.mech.nv)
         u = s.forces()
         balance = column(inverse(s.context, {**s.inputs, "u": a}, "", smooth=True)) - u
         solution = s.context.body("forward_dynamics_smooth", {**s.inputs, "u": ca.vertsplit(u)}, "", inline)
         unknown = column(list(a))
         return _Equations(balance, unknown, column(solution), factorise(s.masses), unknown, s.q, s.v)
 
-    def _reduced(self) -> _Equations:
+    def _reduced_equations(self) -> _Equations:
         assert self._forms is not None
-        s, structure = self._state, self._forms.layout.structure
+        s, structure = self._symbolic_state, self._forms.layout.structure
         nq, nv, count = self.mech.nq, self.mech.nv, len(structure.columns)
         r = self._forms.reduced_equations(s.inputs)
         at, Phi = nq + 2 * nv, ca.SX.zeros(nv, count)
@@ -237,35 +241,37 @@ class ExplicitRates:
         a = column(r[nq + nv : nq + 2 * nv]) + Phi @ own
         return _Equations(inertia @ own - wanted, own, solution, factors, a, r[:nq], r[nq : nq + nv])
 
-    def _rates(self) -> Any:
-        """f over y and the unknown accelerations."""
-        e, s = self._equations, self._state
+    def _rates_expression(self) -> Any:
+        """Return f as an expression of y and the unknown accelerations."""
+        e, s = self._equations, self._symbolic_state
         q_rate = rates(s.context, {"q": e.q, "v": e.v})
         return ca.vertcat(q_rate, e.accelerations, column(s.x_rate))
 
     def _slopes_by(self, by: Any) -> list[Any]:
-        """f and its derivatives by some symbols."""
-        e, f = self._equations, self._rates()
+        """Return f and its derivatives by the given symbols."""
+        e, f = self._equations, self._rates_expression()
         wanted = ca.densify(ca.jacobian(e.residual, by))
         columns = [column(list(solve(e.factors, ca.vertsplit(wanted[:, k])))) for k in range(wanted.size2())]
         own = -ca.horzcat(*columns) if columns else ca.SX(wanted.size1(), 0)
         f_by = ca.jacobian(f, by) + ca.jacobian(f, e.unknown) @ own
         return list(ca.substitute([f, f_by], [e.unknown], [e.solution]))
 
-    def _by_state(self) -> FlatCode:
-        return FlatCode(self._state.arguments, self._behind(self._slopes_by(self._state.y)))
+    def _state_slopes_code(self) -> FlatCode:
+        return FlatCode(
+            self._symbolic_state.arguments, self._without_trivial_rows(self._slopes_by(self._symbolic_state.y))
+        )
 
-    def _behind(self, found: list[Any]) -> list[Any]:
-        """Without the rows of q̇ = v."""
+    def _without_trivial_rows(self, found: list[Any]) -> list[Any]:
+        """Remove the rows of q̇ = v."""
         return [each[self.still :, :] for each in found]
 
-    def _by_all(self) -> FlatCode:
-        s = self._state
-        return FlatCode(s.arguments, self._behind(self._slopes_by(ca.vertcat(s.y, s.by(self.by)))))
+    def _all_slopes_code(self) -> FlatCode:
+        s = self._symbolic_state
+        return FlatCode(s.arguments, self._without_trivial_rows(self._slopes_by(ca.vertcat(s.y, s.by(self.by)))))
 
-    def _pushed(self) -> FlatCode:
-        """F_pᵀ w: with the balance of forces, f_pᵀ w − R_pᵀ M⁻¹ f_sᵀ w."""
-        e, s, f = self._equations, self._state, self._rates()
+    def _push_code(self) -> FlatCode:
+        """Return code for F_pᵀ w, by the balance of forces: f_pᵀ w − R_pᵀ M⁻¹ f_sᵀ w."""
+        e, s, f = self._equations, self._symbolic_state, self._rates_expression()
         w, held = column(list(symbols("w", self.n))), column(list(symbols("m", e.unknown.numel())))
         pull = ca.vertsplit(ca.densify(ca.jtimes(f, e.unknown, w, True)))
         gradient = ca.gradient(ca.dot(w, f) - ca.dot(held, e.residual), s.by(self.by))
@@ -274,9 +280,9 @@ class ExplicitRates:
         *before, p = s.arguments
         return FlatCode([*before, w, p], [gradient])
 
-    def _projection(self) -> FlatCode:
-        """The projected y, and its derivatives."""
-        s = self._state
+    def _projection_code(self) -> FlatCode:
+        """Return code for the projected y and its derivatives."""
+        s = self._symbolic_state
         e = self._equations if self._forms is not None else None
         q, v = list(e.q if e else s.q), list(e.v if e else s.v)
         for first in self.mech.compiled.coordinates.quaternions:
@@ -285,8 +291,8 @@ class ExplicitRates:
         after = column([*q, *v, *s.own])
         return FlatCode(s.arguments, [after, ca.jacobian(after, s.y), ca.jacobian(after, s.by(self.by))])
 
-    def _crossings(self) -> FlatCode:
-        return self._state.crossings(self.by)
+    def _indicators_code(self) -> FlatCode:
+        return self._symbolic_state.crossings(self.by)
 
     def _code(self, name: str, make: Callable[[], FlatCode], parameters: bool = True) -> FlatCode:
         by = self.by if parameters else ()
@@ -301,23 +307,25 @@ class ExplicitRates:
         return self.given.switches
 
     def slopes(self, at: Moments, parameters: bool) -> Slopes:
-        """f and its derivatives, by parameters if these are wanted."""
+        """Return f and its derivatives by y, and by p if `parameters`."""
         whole = parameters and bool(self.by)
-        code = self._code("all", self._by_all) if whole else self._code("state", self._by_state, False)
+        code = (
+            self._code("all", self._all_slopes_code) if whole else self._code("state", self._state_slopes_code, False)
+        )
         f, by = code(self.given(at), self.p)
         values = np.concatenate([at.y[:, self.still : 2 * self.still], f[:, :, 0]], axis=1)
         return Slopes(values, by[:, :, : self.n], by[:, :, self.n :])
 
     def push(self, at: Moments, w: Array) -> Array:
-        """(N, m) F_pᵀ w for w (N, n)."""
-        return self._code("push", self._pushed)([*self.given(at), w], self.p)[0][:, :, 0]
+        """Return F_pᵀ w, (N, m), for w (N, n)."""
+        return self._code("push", self._push_code)([*self.given(at), w], self.p)[0][:, :, 0]
 
     def projected(self, at: Moments) -> tuple[Array, Array, Array]:
-        """y after projection (N, n), and its derivatives by y (N, n, n) and p (N, n, m), before projection."""
-        after, by_y, by_p = self._code("projection", self._projection)(self.given(at), self.p)
+        """Return y after projection (N, n), and its derivatives by y (N, n, n) and p (N, n, m) before projection."""
+        after, by_y, by_p = self._code("projection", self._projection_code)(self.given(at), self.p)
         return after[:, :, 0], by_y, by_p
 
     def crossings(self, at: Moments) -> Crossings:
-        """Event indicators."""
-        g, by_y, by_p, by_t = self._code("crossings", self._crossings)(self.given(at), self.p)
+        """Return the event indicators with derivatives."""
+        g, by_y, by_p, by_t = self._code("crossings", self._indicators_code)(self.given(at), self.p)
         return Crossings(g[:, :, 0], by_y, by_p, by_t[:, :, 0])

@@ -1,5 +1,5 @@
-"""Derivatives of runs by parameters and start values: of channels over time (`run_derivatives`), of a scalar of all
-of a run (`gradient`).
+"""Derivatives of runs by parameters and initial values: of channels over time (`run_derivatives`), and of a scalar of
+the whole run (`gradient`).
 
 They are those of the discrete solution, composed step by step around the exact derivatives of the equations of motion
 (Hairer, Nørsett and Wanner, Solving ODE I, II.6; Griewank and Walther, Evaluating Derivatives, 3): forward the changes
@@ -24,7 +24,7 @@ from core.sensitivities.objectives import Objective
 from core.sensitivities.replay import Replay, refuse, replay
 from core.sensitivities.run_changes import RunChanges
 from core.sensitivities.sample_places import Samples
-from core.sensitivities.seen import Eyes, Seen
+from core.sensitivities.seen import Eyes, OutputValues
 from core.sensitivities.start_changes import Start, columns_of, start_changes
 from core.simulation import Run, simulate
 from core.simulation.equations.joint_forces import mode_variables_of
@@ -36,13 +36,14 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 FORWARD_COLUMNS = 3
-"""Columns for each output up to which derivatives go forward."""
+"""Largest number of columns per output for which forward differentiation is used."""
 
 
 @dataclass(frozen=True)
 class Gradient:
-    """value : of the objective, SI; gradient : (m,) its derivatives by each of the names `by`; method : how these were
-    found; run : what was differentiated. `value, gradient = ks.gradient(…)` takes the first two."""
+    """Gradient of an objective. value : of the objective, SI; gradient : (m,) its derivatives by each of the names
+    `by`; method : forward or adjoint; run : differentiated run. `value, gradient = ks.gradient(…)` unpacks the first
+    two."""
 
     value: float
     gradient: Array
@@ -73,7 +74,7 @@ def gradient(
     torque: Torque = None,
     start: float = 0.0,
 ) -> Gradient:
-    """A scalar of a run, and its exact derivatives by parameters and start values.
+    """Compute a scalar of a run and its exact derivatives by parameters and initial values.
 
     model : a model or mechanism, which is run with the options that follow as `simulate` takes them, `integrator` as
         its `method`; or a run
@@ -86,7 +87,7 @@ def gradient(
     ExpressionError and SimulationError for names, formulas and motions that have no derivative.
     """
     if method not in ("auto", "forward", "adjoint"):
-        raise ModelError(f"'{method}' is no method.", where="method", remedy="Take 'auto', 'forward' or 'adjoint'.")
+        raise ModelError(f"'{method}' is not a method.", where="method", remedy="Use 'auto', 'forward' or 'adjoint'.")
     goal = Objective(objective)
     if isinstance(model, Run):
         given, run = None, model
@@ -122,9 +123,11 @@ def run_derivatives(
     by: Sequence[str],
     at: Literal["end"] | float | Sequence[float] | Array = "end",
 ) -> Array:
-    """(times, components, m) derivatives of channels at times, s, by m names; see `Run.derivatives`."""
+    """Return (times, components, m) derivatives of channels at times, s, by m names; see `Run.derivatives`."""
     if isinstance(at, str) and at != "end":
-        raise ModelError(f"'{at}' is no time of a run.", where="at", remedy="Name 'end', a time, s, or several.")
+        raise ModelError(
+            f"'{at}' is not a time of a run.", where="at", remedy="Give 'end', or one or several times in s."
+        )
     times = np.atleast_1d(np.asarray(run.time[-1] if isinstance(at, str) else at, dtype=float))
     outside = times[~((times >= run.time[0]) & (times <= run.time[-1]))]
     if len(outside) or times.ndim != 1 or not len(times):
@@ -132,7 +135,7 @@ def run_derivatives(
         raise ModelError(
             f"The run has no time {named}.",
             where="at",
-            remedy=f"Name times from {run.time[0]:g} to {run.time[-1]:g} s.",
+            remedy=f"Give times from {run.time[0]:g} to {run.time[-1]:g} s.",
         )
     asked = [output] if isinstance(output, str) else list(output)
     if not asked:
@@ -142,8 +145,8 @@ def run_derivatives(
 
 
 class Differentiated:
-    """A run, by names; given : how its start was given, None: as numbers, or at rest if it began there; end : the last
-    time that is looked at, s."""
+    """Run with derivatives by the given names. given : how its initial state was given, None for numbers, or rest if it
+    began at rest; end : last time to differentiate, s"""
 
     def __init__(self, run: Run, by: Sequence[str], given: Start | None, torque: Any, end: float | None = None) -> None:
         mech, chosen = run.mech, run.settings
@@ -160,7 +163,7 @@ class Differentiated:
         self.first, self.last = chosen.start, float(self.replay.steps.times[-1])
 
     def over_time(self, outputs: Sequence[str], times: Array) -> tuple[Eyes, Array, Array]:
-        """What was looked at, derivatives (times, components, m), and values (times, components)."""
+        """Return the outputs, derivatives (times, components, m), and values (times, components)."""
         rates, steps = self.replay.rates, self.replay.steps
         eyes, samples = Eyes(self.replay, outputs), Samples.of(steps, times)
         seen = eyes(samples.moments(rates, steps))
@@ -172,7 +175,7 @@ class Differentiated:
     def gradient(
         self, objective: str | Objective, method: Literal["auto", "forward", "adjoint"]
     ) -> tuple[float, Array, Literal["forward", "adjoint"]]:
-        """Value of an objective, its derivatives (m,), and how they were found."""
+        """Return the value of an objective, its derivatives (m,), and the method used."""
         goal = Objective(objective) if isinstance(objective, str) else objective
         value, samples, weights, by_p = self.reduced(goal)
         if method == "auto":
@@ -186,7 +189,7 @@ class Differentiated:
         return value, slopes, method
 
     def reduced(self, goal: Objective) -> tuple[float, Samples, Array, Array]:
-        """Value, samples, weights (s, n) of the states there, and the derivatives (m,) by parameters at once."""
+        """Return value, samples, weights (s, n) of the states there, and the direct derivatives (m,) by parameters."""
         rates, steps = self.replay.rates, self.replay.steps
         all_times = np.unique(self.run.time)
         moments = [each.time(self.first, self.last) for each in goal.reductions]
@@ -208,7 +211,7 @@ class Differentiated:
         joined = Samples(*(np.concatenate(each) for each in zip(*rows, strict=True)))
         return value, joined, np.concatenate(weights), by_p
 
-    def _scalar(self, channel: str, samples: Samples) -> Seen:
+    def _scalar(self, channel: str, samples: Samples) -> OutputValues:
         eyes = Eyes(self.replay, [channel])
         if len(eyes.names) > 1:
             raise ModelError(
@@ -220,7 +223,8 @@ class Differentiated:
 
 
 def begun_from(run: Run, y0: Array, p: Array) -> Start:
-    """How a run begins that is run again with other parameters: at rest if it began so, else from the same numbers."""
+    """Return the initial state of a run for a repetition with other parameters: at rest if it began at rest, else the
+    same numbers."""
     from core.simulation.setup import start_state
 
     mech, time = run.mech, run.settings.start

@@ -1,4 +1,5 @@
-"""ẏ = f(t, y, p) of machines whose loops, constraints and drivers are held by iteration, with its exact derivatives.
+"""Rates ẏ = f(t, y, p) of machines whose loops, constraints and drivers are closed by iteration, with exact
+derivatives.
 
 With R = M a + h − u − Gᵀ λ = 0 and g = G a + Ġ v − f̈ = 0 a change of y or p changes the motion by M δa − Gᵀ δλ = −∂R,
 G δa = −∂g: both are traced, the equations are solved by NumPy. A step ends with a projection, whose derivative is that
@@ -30,7 +31,7 @@ Array = NDArray[np.float64]
 
 
 class Held:
-    """M and G at N states, factored: what M δa − Gᵀ δλ = force, G δa = target asks."""
+    """Factored equations of M and G at N states, to solve M δa − Gᵀ δλ = force, G δa = target."""
 
     def __init__(self, M: Array, G: Array) -> None:
         self.G = G
@@ -51,7 +52,7 @@ class Held:
         self._inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=self._kept)[..., None]
 
     def __call__(self, force: Array, target: Array) -> tuple[Array, Array]:
-        """δa (N, nv, c) and the least δλ (N, rows, c)."""
+        """Return δa (N, nv, c) and the δλ of minimum norm (N, rows, c)."""
         if self._weight is not None:
             force = force + self._weight * (np.swapaxes(self.G, -1, -2) @ target)
         free = np.linalg.solve(self._L, force)
@@ -65,7 +66,7 @@ class Held:
 
 
 class Balance(NamedTuple):
-    """At N states: accelerations and multipliers, their derivatives by (y, p), and q̇, ẋ with theirs."""
+    """Solution at N states: accelerations and multipliers with derivatives by (y, p), and q̇, ẋ with theirs."""
 
     a: Array
     multipliers: Array
@@ -78,7 +79,7 @@ class Balance(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Of the manifold at one state: G (rows, nv), N (nq, nv), ∂g/∂p of positions, ∂(G v − ḟ) by q and p."""
+    """Constraint manifold at one state: G (rows, nv), N (nq, nv), ∂g/∂p of positions, ∂(G v − ḟ) by q and p."""
 
     G: Array
     N: Array
@@ -88,7 +89,7 @@ class Place(NamedTuple):
 
 
 class HeldRates:
-    """Of a mechanism, see `ExplicitRates`."""
+    """Rates of a constrained mechanism; see `ExplicitRates`."""
 
     by_iteration = True
     still = 0
@@ -106,46 +107,54 @@ class HeldRates:
     # ------------------------------------------------------------------------------------------- traces
 
     @cached_property
-    def _state(self) -> TracedState:
+    def _symbolic_state(self) -> TracedState:
         return TracedState(self.given)
 
     @cached_property
     def _G(self) -> Any:
-        return speed_jacobian(self._state.context, self._state.q) if self.rows else ca.SX(0, self.mech.nv)
+        return (
+            speed_jacobian(self._symbolic_state.context, self._symbolic_state.q)
+            if self.rows
+            else ca.SX(0, self.mech.nv)
+        )
 
     @property
     def _M(self) -> Any:
-        return ca.vertcat(*(ca.horzcat(*map(as_symbol, row)) for row in self._state.masses))
+        return ca.vertcat(*(ca.horzcat(*map(as_symbol, row)) for row in self._symbolic_state.masses))
 
-    def _drift(self) -> Any:
-        return column(constraint_bias(self._state.context, self._state.inputs, "")) if self.rows else ca.SX(0, 1)
+    def _constraint_bias(self) -> Any:
+        return (
+            column(constraint_bias(self._symbolic_state.context, self._symbolic_state.inputs, ""))
+            if self.rows
+            else ca.SX(0, 1)
+        )
 
-    def _balance_of(self, a: list[Any]) -> Any:
-        """M a + h − u."""
-        s = self._state
+    def _balance_residual(self, a: list[Any]) -> Any:
+        """Return the residual M a + h − u."""
+        s = self._symbolic_state
         return column(inverse(s.context, {**s.inputs, "u": a}, "", smooth=True)) - s.forces()
 
-    def _numbers(self) -> FlatCode:
-        """M, h − u, G, Ġ v − f̈, q̇, ẋ."""
-        s = self._state
-        h = self._balance_of([0.0] * self.mech.nv)
-        return FlatCode(s.arguments, [self._M, h, self._G, self._drift(), s.q_rate, column(s.x_rate)])
+    def _numbers_code(self) -> FlatCode:
+        """Return code for M, h − u, G, Ġ v − f̈, q̇, ẋ."""
+        s = self._symbolic_state
+        h = self._balance_residual([0.0] * self.mech.nv)
+        return FlatCode(s.arguments, [self._M, h, self._G, self._constraint_bias(), s.q_rate, column(s.x_rate)])
 
-    def _derivatives(self) -> FlatCode:
-        """∂R, ∂g, ∂q̇, ∂ẋ by y and p, at a and λ."""
-        s = self._state
+    def _derivatives_code(self) -> FlatCode:
+        """Return code for ∂R, ∂g, ∂q̇, ∂ẋ by y and p, at given a and λ."""
+        s = self._symbolic_state
         a, multipliers = symbols("a", self.mech.nv), symbols("l", self.rows)
         held = column(list(multipliers))
-        R = self._balance_of(list(a)) - (self._G.T @ held if self.rows else 0.0)
-        g = self._G @ column(list(a)) + self._drift() if self.rows else ca.SX(0, 1)
+        R = self._balance_residual(list(a)) - (self._G.T @ held if self.rows else 0.0)
+        g = self._G @ column(list(a)) + self._constraint_bias() if self.rows else ca.SX(0, 1)
         by = ca.vertcat(s.y, s.by(self.by))
         *before, p = s.arguments
         parts = [ca.jacobian(each, by) for each in (R, g, s.q_rate, column(s.x_rate))]
         return FlatCode([*before, column(list(a)), held, p], parts)
 
-    def _places(self) -> FlatCode:
-        """M, G, N of q̇ = N v, g_p of positions, and G v − ḟ by q and p."""
-        s = self._state
+    def _places_code(self) -> FlatCode:
+        """Return code for M, G, N of q̇ = N v, g_p of positions, and the derivatives of G v − ḟ by q and p."""
+        s = self._symbolic_state
         N = ca.jacobian(s.q_rate, column(list(s.v)))
         gaps = moving = ca.SX(0, 1)
         if self.rows:
@@ -155,8 +164,8 @@ class HeldRates:
         by_q, by_p = ca.jacobian(moving, column(list(s.q))), ca.jacobian(moving, s.by(self.by))
         return FlatCode(s.arguments, [self._M, self._G, N, ca.jacobian(gaps, s.by(self.by)), by_q, by_p])
 
-    def _crossings(self) -> FlatCode:
-        return self._state.crossings(self.by)
+    def _indicators_code(self) -> FlatCode:
+        return self._symbolic_state.crossings(self.by)
 
     def _code(self, name: str, make: Callable[[], FlatCode]) -> FlatCode:
         return known_code(self.mech.compiled.program, (f"held {name}", self.given.key, self.by), make)
@@ -169,32 +178,32 @@ class HeldRates:
         return self.given.switches
 
     def balance(self, at: Moments) -> Balance:
-        """Accelerations and multipliers with their derivatives by (y, p)."""
+        """Solve for accelerations and multipliers with their derivatives by (y, p)."""
         given = self.given(at)
-        M, h, G, drift, q_rate, x_rate = self._code("numbers", self._numbers)(given, self.p)
+        M, h, G, drift, q_rate, x_rate = self._code("numbers", self._numbers_code)(given, self.p)
         held = Held(M, G)
         a, multipliers = held(-h, -drift)
-        derivatives = self._code("derivatives", self._derivatives)
+        derivatives = self._code("derivatives", self._derivatives_code)
         found = derivatives([*given, a[:, :, 0], multipliers[:, :, 0]], self.p)
         a_by, multipliers_by = held(-found[0], -found[1])
         flat = (a[:, :, 0], multipliers[:, :, 0], a_by, multipliers_by)
         return Balance(*flat, q_rate[:, :, 0], x_rate[:, :, 0], found[2], found[3])
 
     def slopes(self, at: Moments, parameters: bool) -> Slopes:
-        """f and its derivatives."""
+        """Return f and its derivatives."""
         b = self.balance(at)
         f = np.concatenate([b.q_rate, b.a, b.x_rate], axis=1)
         by = np.concatenate([b.q_rate_by, b.a_by, b.x_rate_by], axis=1)
         return Slopes(f, by[:, :, : self.n], by[:, :, self.n :] if parameters else by[:, :, :0])
 
     def push(self, at: Moments, w: Array) -> Array:
-        """(N, m) F_pᵀ w."""
+        """Return F_pᵀ w, (N, m)."""
         return np.einsum("kim,ki->km", self.slopes(at, True).by_p, w)
 
     def projected(self, at: Moments) -> tuple[Array, Array, Array]:
-        """y (as it is), and what projection makes of changes of y and p."""
+        """Return y unchanged, and the derivatives of its projection by y and p."""
         nq, nv, m, count = self.mech.nq, self.mech.nv, len(self.by), len(at.t)
-        M, G, N, gaps_p, moving_q, moving_p = self._code("places", self._places)(self.given(at), self.p)
+        M, G, N, gaps_p, moving_q, moving_p = self._code("places", self._places_code)(self.given(at), self.p)
         by_y = np.zeros((count, self.n, self.n + m))
         by_y[:, np.arange(self.n), np.arange(self.n)] = 1.0
         along = np.linalg.pinv(N) if nv else np.zeros((count, 0, nq))
@@ -215,10 +224,10 @@ class HeldRates:
         return at.y, by_y[:, :, : self.n], by_y[:, :, self.n :]
 
     def on_manifold(self, at: Moments) -> Place:
-        """The manifold at the first of these states."""
-        return Place(*(each[0] for each in self._code("places", self._places)(self.given(at), self.p)[1:]))
+        """Return the constraint manifold at the first of these states."""
+        return Place(*(each[0] for each in self._code("places", self._places_code)(self.given(at), self.p)[1:]))
 
     def crossings(self, at: Moments) -> Crossings:
-        """Event indicators."""
-        g, by_y, by_p, by_t = self._code("crossings", self._crossings)(self.given(at), self.p)
+        """Return the event indicators with derivatives."""
+        g, by_y, by_p, by_t = self._code("crossings", self._indicators_code)(self.given(at), self.p)
         return Crossings(g[:, :, 0], by_y, by_p, by_t[:, :, 0])

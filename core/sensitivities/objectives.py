@@ -1,4 +1,5 @@
-"""A scalar of a run as a formula of reductions: "at(tool.position.z, end)", "rms(elbow.tau) + max(abs(tip.v))".
+"""Objective: a scalar of a run as a formula of reductions: "at(tool.position.z, end)", "rms(elbow.tau) +
+max(abs(tip.v))".
 
 A reduction takes a channel or a formula of channels: its value at a time (`at`), mean, root mean square, integral,
 largest or smallest value, span, or smooth maximum (`softmax(x, beta)`) over the samples of the run, as
@@ -21,25 +22,26 @@ from core.model.formula.expression import Name, Node, evaluate, names, parse, te
 Array = NDArray[np.float64]
 
 WORDS = FURTHER | {SMOOTH}
-"""Reductions: (word, number of arguments)."""
+"""Reductions in objectives: (word, number of arguments)."""
 EXAMPLE = "Write e.g. at(tool.position.z, end), rms(elbow.tau) or max(abs(elbow.v))."
 
 
 class Reduction(NamedTuple):
-    """One call: what it does to which formula, and its second argument ("" where it has none)."""
+    """Call of a reduction: its word, the formula it reduces, and its second argument ("" if it has none)."""
 
     word: str
     channel: str
     second: str
 
     def weigh(self, values: Array, times: Array) -> tuple[float, Array]:
-        """Its value over samples, and its derivatives by these (n,)."""
+        """Return the value of the reduction over samples, and its derivatives by these (n,)."""
         if self.word == "at":
             return float(values[0]), np.ones(1)
         return with_slopes(self.word, values, times, beta=float(self.second or 1.0))
 
     def time(self, first: float, last: float) -> float | None:
-        """Of `at`, s; None: it takes all samples. Raises ModelError for a time that the run does not have."""
+        """Return the time of `at`, s; None for reductions over all samples. Raises ModelError for a time outside the
+        run."""
         if self.word != "at":
             return None
         if self.second == END:
@@ -52,39 +54,39 @@ class Reduction(NamedTuple):
             raise ModelError(
                 f"The run has no time {time:g} s.",
                 where="objective",
-                remedy=f"Name a time from {first:g} to {last:g} s, or end.",
+                remedy=f"Give a time from {first:g} to {last:g} s, or end.",
             )
         return time
 
 
 class Objective:
-    """A formula of reductions. Raises ExpressionError and ModelError that name what is wrong in it."""
+    """Formula of reductions. Raises ExpressionError and ModelError that state what is wrong."""
 
     def __init__(self, text: str) -> None:
         if not isinstance(text, str) or not text.strip():
-            raise ModelError("The objective is no formula.", where="objective", remedy=EXAMPLE)
+            raise ModelError("The objective is not a formula.", where="objective", remedy=EXAMPLE)
         self.text = text
         self.reductions: list[Reduction] = []
         try:
-            self._node = without_reductions(parse(text, further=WORDS), WORDS, self._put)
+            self._node = without_reductions(parse(text, further=WORDS), WORDS, self._replace_reduction)
         except ExpressionError as error:
             raise error.at(where="objective") from None
         unknown = sorted(names(self._node) - {f"reduction{k}" for k in range(len(self.reductions))})
         if unknown or not self.reductions:
             name = unknown[0] if unknown else text.strip()
             raise ModelError(
-                f"'{name}' is no number of a whole run: say at which time, or over all of it.",
+                f"'{name}' varies over time, so it is not one number per run: reduce it by at, mean, max or the like.",
                 where="objective",
                 remedy=EXAMPLE,
             )
 
-    def _put(self, word: str, arguments: tuple[Node, ...]) -> Node:
-        """A name in place of a reduction, which is kept."""
+    def _replace_reduction(self, word: str, arguments: tuple[Node, ...]) -> Node:
+        """Record a reduction and return the name that replaces it."""
         self.reductions.append(_reduction(word, arguments))
         return Name(f"reduction{len(self.reductions) - 1}")
 
     def combined(self, values: Sequence[float]) -> tuple[float, Array]:
-        """Its value, and its derivatives by the reductions' values."""
+        """Return the value of the objective, and its derivatives by the reductions' values."""
         x = ca.SX.sym("x", len(values))
         whole = evaluate(self._node, {f"reduction{k}": x[k] for k in range(len(values))})
         found = ca.Function("objective", [x], [ca.SX(whole), ca.densify(ca.gradient(ca.SX(whole), x))])
@@ -95,18 +97,18 @@ class Objective:
 def _reduction(word: str, arguments: tuple[Node, ...]) -> Reduction:
     second = text_of(arguments[1]) if len(arguments) == 2 else ""
     if word == "softmax" and not _is_number(second):
-        raise ExpressionError(f"'{second}' is no number other than 0.", where="objective", remedy=EXAMPLE)
-    if inner := _reduced_within(arguments[0]):
+        raise ExpressionError(f"'{second}' is not a number other than 0.", where="objective", remedy=EXAMPLE)
+    if inner := _first_reduction(arguments[0]):
         raise ExpressionError(
-            f"'{inner}' stands within '{word}'.",
+            f"'{word}' contains another reduction, '{inner}'.",
             where="objective",
-            remedy="A reduction takes a formula of channels, which has a value at each time.",
+            remedy="Reduce a formula of channels, which has a value at each time.",
         )
     return Reduction(word, text_of(arguments[0]), second)
 
 
-def _reduced_within(node: Node) -> str:
-    """The first reduction in a formula; "" where there is none."""
+def _first_reduction(node: Node) -> str:
+    """Return the word of the first reduction in a formula; "" if there is none."""
     found: list[str] = []
 
     def put(word: str, arguments: tuple[Node, ...]) -> Node:

@@ -1,4 +1,4 @@
-"""A run as what its derivatives are composed of: equations with slopes, and every step that was taken.
+"""Replay of a run for differentiation: its equations with derivatives, and every step that was taken.
 
 Fixed steps are the samples of a run that keeps all of them; of variable ones each accepted step is kept and held as it
 is (frozen), those that ended at an event among them.
@@ -34,14 +34,14 @@ RUNGE_KUTTA = ("auto", "rk54", "rk853", "rk32", "rk4", "euler", "semi_implicit_e
 """Methods whose steps are differentiated."""
 
 MOST_OPERATIONS = 3_000
-"""Of closed forms whose derivatives are traced, tenfold as long; machines with longer ones are differentiated as what
-iteration holds."""
+"""Largest number of operations of an analytic closure that is differentiated, since its derivatives are about ten times
+as long; longer ones are differentiated as closed by iteration."""
 
 Rates = ExplicitRates | HeldRates
 
 
 class Replay(NamedTuple):
-    """Equations, steps, and the machine that they are of."""
+    """Equations and steps of a run, with its machine and settings."""
 
     rates: Rates
     steps: Steps
@@ -56,11 +56,11 @@ class Replay(NamedTuple):
 
 
 class NoDerivative(ModelError):
-    """A machine or a method whose runs are not differentiated."""
+    """Raised for machines and methods whose runs cannot be differentiated."""
 
 
 def replay(run: Run, torque: Any, parameters: tuple[int, ...], end: float) -> Replay:
-    """All steps of a run up to a time. Raises ModelError and SimulationError for what has no derivative."""
+    """Return all steps of a run up to a time. Raises ModelError and SimulationError if the run has no derivative."""
     mech, chosen = run.mech, run.settings
     refuse(mech, chosen.method)
     p = chosen.values_of(mech.p_names)
@@ -75,59 +75,59 @@ def replay(run: Run, torque: Any, parameters: tuple[int, ...], end: float) -> Re
         rates = ExplicitRates(given, parameters, forms)
     by_forms = None if not mech.constrained else forms is not None
     if chosen.rule.adaptive:
-        times, states = _accepted(mech, chosen, y, torque, by_forms)
+        times, states = _accepted_steps(mech, chosen, y, torque, by_forms)
     else:
-        times, states = _fixed(run, torque, by_forms)
+        times, states = _fixed_steps(run, torque, by_forms)
     return Replay(rates, _steps(rates, times, states, chosen), mech, chosen, given)
 
 
 def refuse(mech: Mechanism, method: str) -> None:
-    """`NoDerivative` for machines and methods whose runs have none."""
+    """Raise `NoDerivative` for machines and methods whose runs cannot be differentiated."""
     if method in METHODS and method not in RUNGE_KUTTA:
         raise NoDerivative(
-            f"Steps of {METHODS[method].title} have no derivatives.",
+            f"Runs with the method {METHODS[method].title} cannot be differentiated.",
             where="derivatives of a run",
             remedy="Use rk54 or rk853, or rk4 with a fixed step.",
         )
     if mech.compiled.program.tracer.long:
         raise NoDerivative(
-            "The machine is too long: derivatives of its equations are not traced.",
+            "The machine is too large: its equations cannot be differentiated symbolically.",
             where="derivatives of a run",
-            remedy="Take differences of runs, or a smaller machine.",
+            remedy="Use finite differences of runs, or a smaller machine.",
         )
     if mech.compiled.elements.junctions:
         name = next(iter(mech.compiled.elements.junctions))
         raise NoDerivative(
-            "Runs of machines with junctions have no derivatives: their places follow from balances of forces.",
+            "Runs of machines with massless junctions cannot be differentiated.",
             where=f"junction '{name}'",
             remedy="Give it a body with a mass, or join the forces directly.",
         )
 
 
 def _refuse_modes(run: Run, p: Array, end: float) -> None:
-    """SimulationError where dry friction, stops or limits act."""
+    """Raise an error if dry friction, stops or limits act."""
     rubbing = next((row for row in joint_modes(run.mech.compiled, p).rows if row.rubs), None)
     if rubbing is not None:
         raise NoDerivative(
-            "Dry friction has no derivative where it sticks: runs with it are not differentiated.",
+            "Runs with dry friction cannot be differentiated, since sticking has no derivative.",
             where=rubbing.where,
-            remedy="Leave it out, or write it smooth as a force: -friction*tanh(joint.v/0.01).",
+            remedy="Remove it, or replace it by a smooth force: -friction*tanh(joint.v/0.01).",
         )
     event = next((each for each in run.events if each.time <= end), None)
     at_once = run.modes[:1][:, of_all_rows(run.modes.shape[1], STOP, CLIPPED)] if run.modes.shape[1] else None
     if event is not None or (at_once is not None and at_once.any()):
         time, what = (run.time[0], "a limit acts") if event is None else (event.time, str(event))
         error = SimulationError(
-            f"At t = {time:.6g} s {what}: stops and limits of joints are not differentiated.",
+            f"At t = {time:.6g} s {what}: runs cannot be differentiated across joint stops and limits.",
             where="derivatives of a run" if event is None else f"joint '{event.joint}'",
-            remedy="End before, or let limits not act (limits: ideal of the world).",
+            remedy="End the run earlier, or switch joint limits off (limits: ideal of the world).",
         )
         error.time = float(time)
         raise error
 
 
 def _closed_forms(mech: Mechanism, y: Array, p: Array) -> ClosedForms | None:
-    """Where all that holds closes in closed form."""
+    """Return the analytic loop closure if it covers all constraints and is short enough; else None."""
     if not mech.constrained:
         return None
     forms = closed_forms_of(mech.compiled.program)
@@ -136,8 +136,8 @@ def _closed_forms(mech: Mechanism, y: Array, p: Array) -> ClosedForms | None:
     return forms if isinstance(code, MachineCode) and code.operations <= MOST_OPERATIONS else None
 
 
-def _fixed(run: Run, torque: Any, by_forms: bool | None) -> tuple[Array, Array]:
-    """(N + 1,) times and (N + 1, n) states of every step."""
+def _fixed_steps(run: Run, torque: Any, by_forms: bool | None) -> tuple[Array, Array]:
+    """Return times (N + 1,) and states (N + 1, n) of every fixed step."""
     chosen, mech = run.settings, run.mech
     assert chosen.step is not None
     whole = run
@@ -166,8 +166,10 @@ def _fixed(run: Run, torque: Any, by_forms: bool | None) -> tuple[Array, Array]:
     return np.array(whole.time), states
 
 
-def _accepted(mech: Mechanism, chosen: Settings, y: Array, torque: Any, by_forms: bool | None) -> tuple[Array, Array]:
-    """The same of variable steps, one after another."""
+def _accepted_steps(
+    mech: Mechanism, chosen: Settings, y: Array, torque: Any, by_forms: bool | None
+) -> tuple[Array, Array]:
+    """Return times and states of every accepted variable step."""
     job = Job(mech, dataclasses.replace(chosen, output=chosen.duration), y, torque, by_forms)
     state, log = job.state, job.begun.log
     times, states = [chosen.start], [np.array(state.y)]
@@ -185,7 +187,7 @@ def _accepted(mech: Mechanism, chosen: Settings, y: Array, torque: Any, by_forms
             error = SimulationError(
                 f"At t = {state.time:.6g} s the motion slides along a switching surface, where it has no derivative.",
                 where="derivatives of a run",
-                remedy="Write the switch with a slope: tanh(x/0.001) in place of sign(x); or take differences of runs.",
+                remedy="Use a smooth function, such as tanh(x/0.001) for sign(x), or finite differences of runs.",
             )
             error.time = float(state.time)
             raise error
@@ -198,7 +200,7 @@ def _accepted(mech: Mechanism, chosen: Settings, y: Array, torque: Any, by_forms
 
 
 def _steps(rates: Rates, times: Array, states: Array, chosen: Settings) -> Steps:
-    """With the side of each mode variable in each step."""
+    """Return the steps with the side of each mode variable in each step."""
     method = chosen.rule.begins_with or chosen.method
     sides = np.zeros((len(times) - 1, rates.switches))
     if rates.switches:

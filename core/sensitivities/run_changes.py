@@ -1,4 +1,5 @@
-"""Changes of a run carried through its steps: forward with each parameter, or back from a scalar to all of them."""
+"""Propagation of derivatives through the steps of a run: forward from each parameter, or backward from a scalar
+(adjoint)."""
 
 from __future__ import annotations
 
@@ -13,13 +14,14 @@ from core.sensitivities.replay import Replay
 from core.sensitivities.sample_places import Samples
 from core.sensitivities.start_changes import Column
 from core.sensitivities.steps import Passage, StepMaps
-from core.sensitivities.switches import switched
+from core.sensitivities.switches import maps_of_switched_steps
 
 Array = NDArray[np.float64]
 
 
 class RunChanges:
-    """Of one replay; columns : by what, start : (n, m) ∂y₀; formulas : texts of event indicators."""
+    """Derivatives of one replay. columns : names to differentiate by; start : (n, m) ∂y₀; formulas : texts of event
+    indicators"""
 
     def __init__(self, found: Replay, columns: Sequence[Column], start: Array, formulas: Sequence[str]) -> None:
         self.rates, self.steps, self._formulas = found.rates, found.steps, formulas
@@ -29,33 +31,33 @@ class RunChanges:
         self.start = start
 
     @cached_property
-    def _switched(self) -> dict[int, tuple[Array, Array]]:
+    def _maps_of_switches(self) -> dict[int, tuple[Array, Array]]:
         steps, rates = self.steps, self.rates
         if not rates.switches:
             return {}
         free = np.zeros((len(steps.times), rates.switches))
         signs = np.sign(rates.crossings(Moments(steps.times, steps.states, free)).g)
-        return switched(rates, steps, signs, self._formulas)
+        return maps_of_switched_steps(rates, steps, signs, self._formulas)
 
-    def _passage(self, chunk: slice) -> Passage:
+    def _step_chunk(self, chunk: slice) -> Passage:
         steps = self.steps
         given = steps.times[:-1][chunk], steps.lengths[chunk], steps.states[:-1][chunk], steps.sides[chunk]
         return Passage(self.rates, *given, steps.method)
 
     def _switches_in(self, chunk: slice) -> list[int]:
-        return [k for k in self._switched if chunk.start <= k < chunk.stop]
+        return [k for k in self._maps_of_switches if chunk.start <= k < chunk.stop]
 
     def _maps(self, chunk: slice, parameters: bool) -> StepMaps:
-        found = self._passage(chunk).maps(parameters)
+        found = self._step_chunk(chunk).maps(parameters)
         for k in self._switches_in(chunk):
-            Phi, Gamma = self._switched[k]
+            Phi, Gamma = self._maps_of_switches[k]
             found.by_y[k - chunk.start] = Phi
             if parameters:
                 found.by_p[k - chunk.start] = Gamma
         return found
 
     def forward(self, samples: Samples) -> Array:
-        """(s, n, m) ∂y at samples."""
+        """Return ∂y at samples, (s, n, m)."""
         wanted = np.zeros((len(samples.times), *self.start.shape))
         last = int(samples.step.max(initial=0))
         of_p = self.columns >= 0
@@ -86,7 +88,8 @@ class RunChanges:
         return wanted
 
     def adjoint(self, samples: Samples, weights: Array) -> Array:
-        """(m,) Σ weights · ∂y over samples, weights (s, n): one passage back, whatever the number of columns."""
+        """Return Σ weights · ∂y over samples, (m,), for weights (s, n), by one backward pass for any number of
+        columns."""
         rates, steps = self.rates, self.steps
         by_p = np.zeros(len(rates.by))
         at_steps = np.zeros((len(steps.times), rates.n))
@@ -112,9 +115,9 @@ class RunChanges:
             behind, adjoint = rows[1:], rows[0].copy()
             if rates.by:
                 for k in self._switches_in(chunk):
-                    by_p += behind[k - chunk.start] @ self._switched[k][1]
+                    by_p += behind[k - chunk.start] @ self._maps_of_switches[k][1]
                     behind[k - chunk.start] = 0.0
-                by_p += self._passage(chunk).pulled(found, behind)
+                by_p += self._step_chunk(chunk).adjoint_of_parameters(found, behind)
         total = adjoint @ self.start
         of_p = self.columns >= 0
         total[of_p] += by_p[self.columns[of_p]]

@@ -1,4 +1,4 @@
-"""Times of a run as places in its steps: at the beginning of one, or a part of it onward."""
+"""Times of a run located in its steps: at the beginning of a step, or part of the way through it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from core.sensitivities.steps import Passage, Rates, Steps
 Array = NDArray[np.float64]
 
 SAME_TIME_FRACTION = 1e-9
-"""Part of a step up to which two times are one."""
+"""Fraction of a step within which two times count as equal."""
 
 
 @dataclass(frozen=True)
 class Samples:
-    """(s,) times; the step in which each lies, and how far behind its beginning (0: there), s."""
+    """Times (s,) with the step that contains each, and the time after its beginning (0 at the beginning), s."""
 
     times: Array
     step: NDArray[np.int64]
@@ -26,7 +26,7 @@ class Samples:
 
     @staticmethod
     def of(steps: Steps, times: Array) -> Samples:
-        """Of times in increasing or any other order."""
+        """Locate times, in any order, in the steps of a run."""
         grid, lengths = steps.times, steps.lengths
         at = np.clip(np.searchsorted(grid, times, side="right") - 1, 0, len(grid) - 1)
         length = lengths[np.minimum(at, len(lengths) - 1)]
@@ -37,24 +37,24 @@ class Samples:
         return Samples(times, at.astype(np.int64), onward)
 
     def states(self, rates: Rates, steps: Steps) -> Array:
-        """(s, n) states."""
+        """Return the states (s, n)."""
         found = steps.states[self.step].copy()
         between = np.flatnonzero(self.onward)
         if len(between):
-            found[between] = self._passage(rates, steps, between).end()
+            found[between] = self._step_chunk(rates, steps, between).end()
         return found
 
     def moments(self, rates: Rates, steps: Steps) -> Moments:
-        """Where channels are looked at."""
+        """Return the points at which channels are evaluated."""
         sides = steps.sides[np.minimum(self.step, len(steps) - 1)]
         return Moments(self.times, self.states(rates, steps), sides)
 
     def maps(self, rates: Rates, steps: Steps, which: NDArray[np.int64]) -> tuple[Array, Array]:
-        """Φ and Γ from the beginning of the steps to samples between, of which `which` are."""
-        found = self._passage(rates, steps, which).maps(True)
+        """Return Φ and Γ from the beginning of a step to each sample inside it, for the samples `which`."""
+        found = self._step_chunk(rates, steps, which).maps(True)
         return found.by_y, found.by_p
 
-    def _passage(self, rates: Rates, steps: Steps, which: NDArray[np.int64]) -> Passage:
+    def _step_chunk(self, rates: Rates, steps: Steps, which: NDArray[np.int64]) -> Passage:
         at = self.step[which]
         given = steps.times[at], self.onward[which], steps.states[at], steps.sides[at]
         return Passage(rates, *given, steps.method)

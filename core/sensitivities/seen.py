@@ -1,4 +1,4 @@
-"""Channels of a run at some of its samples, with their derivatives by the state there and by parameters.
+"""Outputs of a run at some samples, with derivatives by the state and by parameters.
 
 Accelerations and multipliers follow from the equations of motion, joint forces from their formulas; what an output
 takes of them is followed to y and p.
@@ -27,19 +27,20 @@ from core.traces.program import Program
 Array = NDArray[np.float64]
 
 NOT_UNIQUE = 1e-7
-"""Part of an output's slope by forces of what holds up to which redundancy does not show in it."""
+"""Fraction of an output's derivative by constraint forces below which it counts as independent of redundant
+constraints."""
 
 
-class Seen(NamedTuple):
-    """At N samples: values (N, c), derivatives by y (N, c, n) and p (N, c, m)."""
+class OutputValues(NamedTuple):
+    """Outputs at N samples: values (N, c), derivatives by y (N, c, n) and p (N, c, m)."""
 
     y: Array
     by_y: Array
     by_p: Array
 
 
-class _Read(NamedTuple):
-    """Names and SI units of components, their code, and how many entries of slopes by a, λ and τ there are."""
+class _CompiledOutputs(NamedTuple):
+    """Names and SI units of components, their code, and the numbers of non-zero derivatives by a, λ and τ."""
 
     names: tuple[str, ...]
     units: tuple[str, ...]
@@ -47,20 +48,22 @@ class _Read(NamedTuple):
     slopes: dict[str, int]
 
 
-_known: WeakKeyDictionary[Program, dict[tuple[tuple[str, ...], tuple[int, ...]], _Read]] = WeakKeyDictionary()
+_known: WeakKeyDictionary[Program, dict[tuple[tuple[str, ...], tuple[int, ...]], _CompiledOutputs]] = (
+    WeakKeyDictionary()
+)
 
 
-def _read(found: Replay, asked: Sequence[str]) -> _Read:
+def _compiled_outputs(found: Replay, asked: Sequence[str]) -> _CompiledOutputs:
     outputs = Outputs(found.mech, asked, found.rates.by, found.p)
     sizes = [int(outputs.function.numel_in(k)) for k in range(outputs.function.n_in())]
     given = [ca.SX.sym(f"g{k}", size) for k, size in enumerate(sizes)]
     parts: Any = OutputSlopes(*outputs.function(*given))
     counts = {"a": int(parts.y_a.nnz()), "l": int(parts.y_l.nnz()), "tau": int(parts.y_tau.nnz())}
-    return _Read(tuple(outputs.names), tuple(outputs.units), FlatCode(given, list(parts)), counts)
+    return _CompiledOutputs(tuple(outputs.names), tuple(outputs.units), FlatCode(given, list(parts)), counts)
 
 
 class Eyes:
-    """Outputs of one replay; names : of its components."""
+    """Evaluates outputs of one replay; names : of their components."""
 
     def __init__(self, found: Replay, asked: Sequence[str]) -> None:
         self._replay = found
@@ -68,15 +71,15 @@ class Eyes:
         known = _known.setdefault(program, {})
         key = (tuple(asked), by)
         if key not in known:
-            known[key] = _read(found, asked)
+            known[key] = _compiled_outputs(found, asked)
         self.names, self.units, self._code, slopes = known[key]
         self._by_forces = bool(slopes["l"])
         self._by_motion = self._by_forces or bool(slopes["a"])
         self._by_efforts = bool(slopes["tau"]) and given.of_law
         self._held: HeldRates | None = None
 
-    def _traced(self, name: str) -> FlatCode:
-        """Joint forces and their slopes, or N of q̇ = N v."""
+    def _code_for(self, name: str) -> FlatCode:
+        """Return code for joint forces and their derivatives, or for N of q̇ = N v."""
         by, program = self._replay.rates.by, self._replay.mech.compiled.program
 
         def made() -> FlatCode:
@@ -88,8 +91,8 @@ class Eyes:
 
         return known_code(program, (f"seen {name}", self._replay.given.key, by), made)
 
-    def _balance(self, at: Moments) -> Balance:
-        """Accelerations and multipliers with their derivatives."""
+    def _solved_balance(self, at: Moments) -> Balance:
+        """Return accelerations and multipliers with derivatives."""
         rates = self._replay.rates
         if isinstance(rates, HeldRates):
             return rates.balance(at)
@@ -105,38 +108,38 @@ class Eyes:
         nothing = np.zeros((*none.shape, by.shape[2]))
         return Balance(slopes.f[:, nq : nq + nv], none, by, nothing, none, none, none, none)
 
-    def __call__(self, at: Moments) -> Seen:
-        """At samples of the run."""
+    def __call__(self, at: Moments) -> OutputValues:
+        """Evaluate the outputs at points of the run."""
         found, mech = self._replay, self._replay.mech
         nq, nv, n = mech.nq, mech.nv, found.rates.n
-        balance = self._balance(at)
+        balance = self._solved_balance(at)
         given = found.given(at)
-        tau, tau_y, tau_p = self._efforts(at)
+        tau, tau_y, tau_p = self._joint_efforts(at)
         q, v, x = at.y[:, :nq], at.y[:, nq : nq + nv], at.y[:, nq + nv :]
         parts = self._code([q, v, balance.a, balance.multipliers, x, tau, given[1]], found.p)
         value, y_q, y_v, y_a, y_l, y_x, y_tau, y_p = parts
         if self._by_forces:
-            self._refuse_open(y_l, at)
+            self._refuse_undetermined(y_l, at)
         if nq != nv:  # outputs are differentiated along displacements, states by coordinates
-            y_q = y_q @ np.linalg.pinv(self._traced("turn")(given, found.p)[0])
+            y_q = y_q @ np.linalg.pinv(self._code_for("turn")(given, found.p)[0])
         by_y, by_p = np.concatenate([y_q, y_v, y_x], axis=2), y_p
         if self._by_motion:
             by = y_a @ balance.a_by + y_l @ balance.multipliers_by
             by_y, by_p = by_y + by[:, :, :n], by_p + by[:, :, n:]
         if self._by_efforts:
             by_y, by_p = by_y + y_tau @ tau_y, by_p + y_tau @ tau_p
-        return Seen(value[:, :, 0], by_y, by_p)
+        return OutputValues(value[:, :, 0], by_y, by_p)
 
-    def _efforts(self, at: Moments) -> tuple[Array, Any, Any]:
+    def _joint_efforts(self, at: Moments) -> tuple[Array, Any, Any]:
         found = self._replay
         given = found.given(at)
         if self._by_efforts:
-            u, by_y, by_p = self._traced("forces")(given, found.p)
+            u, by_y, by_p = self._code_for("forces")(given, found.p)
             return u[:, :, 0], by_y, by_p
         return given[3], None, None
 
-    def _refuse_open(self, y_l: Array, at: Moments) -> None:
-        """ModelError for forces that redundant constraints leave open."""
+    def _refuse_undetermined(self, y_l: Array, at: Moments) -> None:
+        """Raise ModelError for forces left undetermined by redundant constraints."""
         mech = self._replay.mech
         G = np.atleast_3d(mech.compiled.call("constraint_jacobian", at.y[0, : mech.nq], p=self._replay.p)[None])[0]
         U, sizes, _ = np.linalg.svd(G)
@@ -145,7 +148,7 @@ class Eyes:
         for name, row, own in zip(self.names, y_l[0], left, strict=True):
             if own.size and own.max() > NOT_UNIQUE * np.abs(row).max():
                 raise ModelError(
-                    f"'{name}' is a force that redundant constraints leave open: it has no derivative.",
+                    f"'{name}' has no derivative: redundant constraints leave this force undetermined.",
                     where="output",
-                    remedy="`mech.mobility()` names what is redundant; ask for a motion or another force.",
+                    remedy="`mech.mobility()` names the redundant constraints; choose a motion or another force.",
                 )

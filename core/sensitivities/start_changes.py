@@ -1,4 +1,4 @@
-"""How the state that a run begins in changes with parameters and start values.
+"""Derivatives of the initial state of a run by parameters and initial values.
 
 Where it is given by numbers and nothing holds the machine, it does not. Else it is what `simulate` makes of what was
 given: rest poses that are formulas, loops that are closed, force elements at rest. Of loops the independent coordinates
@@ -29,13 +29,13 @@ from core.simulation.setup import Values, start_state
 Array = NDArray[np.float64]
 
 PARAMETER_STEP_FRACTION = 1e-3
-"""Part of a parameter (of 0.1 where it is 0) by which it is changed to see what the start state becomes."""
+"""Fraction of a parameter (of 0.1 if it is 0) used as difference step for the initial state."""
 START_STEP = 1e-3
-"""rad, m by which a start position is changed to see what states of force elements become."""
+"""Difference step of an initial position, rad or m, for the states of force elements."""
 
 
 class Start(NamedTuple):
-    """What a run begins with, as it was given.
+    """Initial state of a run, as it was given.
 
     fixed : independent speeds of loops along which the first pose, a closed one, stays where it is whatever the
     parameters are
@@ -49,7 +49,8 @@ class Start(NamedTuple):
 
 
 class Column(NamedTuple):
-    """By what is differentiated: parameter (its index, −1: none), or q, v, x of a start state and which of them."""
+    """Variable of differentiation: a parameter (its index, −1 for none), or q, v, x of the initial state and its
+    index."""
 
     parameter: int
     kind: str = ""
@@ -57,18 +58,18 @@ class Column(NamedTuple):
 
 
 def column_names(mech: Mechanism) -> tuple[str, ...]:
-    """All that runs can be differentiated by."""
+    """Return all names by which runs can be differentiated."""
     starts = (f"{name}.{end}" for end in "qv" for name in mech.v_names)
     return (*mech.p_names, *starts, *mech.x_names)
 
 
 def columns_of(mech: Mechanism, by: Sequence[str]) -> list[Column]:
-    """What names mean: parameters, `elbow.q` and `elbow.v` of the start state, states of force elements.
+    """Convert names to columns: parameters, `elbow.q` and `elbow.v` of the initial state, states of force elements.
 
     Raises ModelError.
     """
     if isinstance(by, str):
-        raise ModelError("by is one text.", where="by", remedy=f"Write a list: by=['{by}'].")
+        raise ModelError("by is a single text.", where="by", remedy=f"Write a list: by=['{by}'].")
     starts: dict[str, Column] = {name: Column(-1, "x", k) for k, name in enumerate(mech.x_names)}
     for k, name in enumerate(mech.v_names):
         starts[f"{name}.q"], starts[f"{name}.v"] = Column(-1, "q", k), Column(-1, "v", k)
@@ -85,12 +86,14 @@ def columns_of(mech: Mechanism, by: Sequence[str]) -> list[Column]:
                 remedy=near_misses(str(name), [*mech.p_names, *starts]),
             )
     if not found:
-        raise ModelError("Nothing is named to differentiate by.", where="by", remedy="Name parameters or start values.")
+        raise ModelError(
+            "No names to differentiate by are given.", where="by", remedy="Name parameters or start values."
+        )
     return found
 
 
 def start_changes(mech: Mechanism, start: Start, y0: Array, p: Array, columns: Sequence[Column]) -> Array:
-    """(n, m) ∂y₀ by each column."""
+    """Return the derivatives ∂y₀ by each column, (n, m)."""
     n, nq, nv = len(y0), mech.nq, mech.nv
     result = np.zeros((n, len(columns)))
     along = directions(mech, y0[:nq])
@@ -101,23 +104,23 @@ def start_changes(mech: Mechanism, start: Start, y0: Array, p: Array, columns: S
             result[nq + column.place, k] = 1.0
         elif column.kind == "x":
             result[nq + nv + column.place, k] = 1.0
-    by_numbers = _given_by_numbers(mech, start, y0[:nq], p)
+    by_numbers = _is_given_by_numbers(mech, start, y0[:nq], p)
     if not by_numbers:
         for k, column in enumerate(columns):
             if column.parameter >= 0:
-                result[:, k] = _differences(mech, start, y0, p, column.parameter)
+                result[:, k] = _difference_quotient(mech, start, y0, p, column.parameter)
     if mech.constrained:
         named = start.fixed or (list(start.q0) if by_numbers else ())  # type: ignore[arg-type]
-        _onto_manifold(mech, start, y0, p, columns, result, named)
+        _set_dependent_changes(mech, start, y0, p, columns, result, named)
     if mech.nx and start.x0 is None:
         for k, column in enumerate(columns):
             if column.kind in ("q", "v"):
-                result[nq + nv :, k] = _states_following(mech, y0, result[: nq + nv, k], p, start.time)
+                result[nq + nv :, k] = _rest_state_change(mech, y0, result[: nq + nv, k], p, start.time)
     return result
 
 
 def directions(mech: Mechanism, q: Array) -> Array:
-    """(nq, nv) N of q̇ = N v."""
+    """Return N of q̇ = N v, (nq, nv)."""
     if mech.nq == mech.nv:
         return np.eye(mech.nv)
     unit = np.eye(mech.nv)
@@ -125,26 +128,26 @@ def directions(mech: Mechanism, q: Array) -> Array:
     return found
 
 
-def _given_by_numbers(mech: Mechanism, start: Start, q: Array, p: Array) -> bool:
-    """Whether no parameter can change the start, but for what the manifold itself does."""
+def _is_given_by_numbers(mech: Mechanism, start: Start, q: Array, p: Array) -> bool:
+    """Return True if parameters change the initial state only through the constraint manifold."""
     if mech.nx and start.x0 is None:
         return False
-    if mech.constrained and not start.fixed and not _determined(mech, start, q, p):
+    if mech.constrained and not start.fixed and not _is_determined(mech, start, q, p):
         return False
     joints, known = mech.model.expanded.joints, {each.name for each in mech.model.expanded.parameters}
     for given, field in ((start.q0, "rest"), (start.v0, "start_speed")):
         named = list(given.values()) if isinstance(given, Mapping) else [] if given is None else list(given)
         stated = [value for joint in joints for value in getattr(joint, field)]
         texts = [*named, *(stated if given is None or (isinstance(given, Mapping) and not mech.constrained) else ())]
-        if any(_depends(each, known) for each in texts):
+        if any(_depends_on_parameters(each, known) for each in texts):
             return False
     return True
 
 
-def _depends(value: Any, known: set[str]) -> bool:
-    """Whether a value is a formula in parameters; of lists, whether one of theirs is."""
+def _depends_on_parameters(value: Any, known: set[str]) -> bool:
+    """Return True if a value is a formula in parameters, or a list that contains one."""
     if isinstance(value, list | tuple):
-        return any(_depends(each, known) for each in value)
+        return any(_depends_on_parameters(each, known) for each in value)
     if not isinstance(value, str):
         return False
     try:
@@ -153,8 +156,9 @@ def _depends(value: Any, known: set[str]) -> bool:
         return any(name in known for name in re.findall(r"[A-Za-z_][\w.]*", value))
 
 
-def _determined(mech: Mechanism, start: Start, q: Array, p: Array) -> bool:
-    """Whether the coordinates that are given by name determine the pose, and speeds are zero or so, too."""
+def _is_determined(mech: Mechanism, start: Start, q: Array, p: Array) -> bool:
+    """Return True if the named coordinates determine the pose, and the initial speeds are zero or given for the same
+    names."""
     if not isinstance(start.q0, Mapping) or not all(name in mech.v_names for name in start.q0):
         return False
     motions = null_space(mech.constraint_jacobian(q, p=p))
@@ -166,35 +170,35 @@ def _determined(mech: Mechanism, start: Start, q: Array, p: Array) -> bool:
     return isinstance(start.v0, Mapping) and set(start.v0) == set(start.q0)
 
 
-def _differences(mech: Mechanism, start: Start, y0: Array, p: Array, parameter: int) -> Array:
-    """(n,) ∂y₀/∂p by differences of the fourth order."""
+def _difference_quotient(mech: Mechanism, start: Start, y0: Array, p: Array, parameter: int) -> Array:
+    """Return ∂y₀/∂p, (n,), by fourth-order differences."""
     h = PARAMETER_STEP_FRACTION * (abs(p[parameter]) or 0.1)
 
-    def at(change: float) -> Array:
+    def state_at(change: float) -> Array:
         other = np.array(p)
         other[parameter] += change
         return start_state(mech, start.q0, start.v0, other, start.time, start.x0)
 
-    found: Array = (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h)
+    found: Array = (8.0 * (state_at(h) - state_at(-h)) - (state_at(2.0 * h) - state_at(-2.0 * h))) / (12.0 * h)
     return found
 
 
-def _states_following(mech: Mechanism, y0: Array, change: Array, p: Array, t: float) -> Array:
-    """(nx,) how states at rest follow a change of q and v."""
+def _rest_state_change(mech: Mechanism, y0: Array, change: Array, p: Array, t: float) -> Array:
+    """Return the change (nx,) of force-element states at rest due to a change of q and v."""
     nq, nv, h = mech.nq, mech.nv, START_STEP
 
-    def at(part: float) -> Array:
+    def state_at(part: float) -> Array:
         moved = y0[: nq + nv] + part * change
         return mech.x_rest(moved[:nq], p=p, t=t, v=moved[nq:], near=y0[nq + nv :])
 
-    found: Array = (8.0 * (at(h) - at(-h)) - (at(2.0 * h) - at(-2.0 * h))) / (12.0 * h)
+    found: Array = (8.0 * (state_at(h) - state_at(-h)) - (state_at(2.0 * h) - state_at(-2.0 * h))) / (12.0 * h)
     return found
 
 
-def _onto_manifold(
+def _set_dependent_changes(
     mech: Mechanism, start: Start, y0: Array, p: Array, columns: Sequence[Column], result: Array, given: Sequence[str]
 ) -> None:
-    """Dependent positions and speeds follow exactly; independent ones are kept."""
+    """Set the derivatives of dependent positions and speeds by the constraints; independent ones are kept."""
     nq, nv = mech.nq, mech.nv
     parameters = tuple(column.parameter for column in columns if column.parameter >= 0)
     rates = HeldRates(Arguments(mech, None, np.zeros(nv), p), parameters)
@@ -221,7 +225,7 @@ def _onto_manifold(
 def independent_speeds(
     mech: Mechanism, p: Array, t: float, G: Array, asked: Sequence[int], given: Sequence[int]
 ) -> list[int]:
-    """Independent speeds, those first whose start values are asked for, then those that were given."""
+    """Choose independent speeds, first those whose initial values are requested, then those that were given."""
     motions = null_space(G)
     chosen: list[int] = []
     for index in (*asked, *given, *well_chosen(PositionConstraints(mech.compiled, p, t), motions)):

@@ -1,4 +1,4 @@
-"""The steps of a run, and what each does to a small change of its state: δy ← Φ δy + Γ δp.
+"""Steps of a run, and their effect on a small change of the state: δy ← Φ δy + Γ δp.
 
 The derivative is that of the discrete solution. A Runge–Kutta step is composed of its stages,
 δY_i = δy + h Σ A_ij δk_j and δk_i = f_y δY_i + f_p δp, all steps of a chunk at once, since their states are known; what
@@ -20,18 +20,18 @@ from core.simulation.methods.tableaux import tableau
 Array = NDArray[np.float64]
 
 CHUNK = 256
-"""Steps whose derivatives are in memory at once."""
+"""Number of steps whose derivatives are in memory at once."""
 
 
 class Rates(Protocol):
-    """ẏ = f with derivatives, see `ExplicitRates`."""
+    """Interface of rates ẏ = f with derivatives; see `ExplicitRates`."""
 
     n: int
     by: tuple[int, ...]
     projects: bool
     by_iteration: bool
     still: int
-    """Number of coordinates whose rates are the speeds themselves, wherever the machine is; they are the first."""
+    """Number of leading coordinates with q̇ = v in every configuration."""
 
     @property
     def switches(self) -> int:
@@ -39,25 +39,26 @@ class Rates(Protocol):
         ...
 
     def slopes(self, at: Moments, parameters: bool) -> Slopes:
-        """f and its derivatives."""
+        """Return f and its derivatives."""
         ...
 
     def push(self, at: Moments, w: Array) -> Array:
-        """F_pᵀ w."""
+        """Return F_pᵀ w."""
         ...
 
     def projected(self, at: Moments) -> tuple[Array, Array, Array]:
-        """y after projection and its derivatives."""
+        """Return y after projection and its derivatives."""
         ...
 
     def crossings(self, at: Moments) -> Crossings:
-        """Event indicators."""
+        """Return the event indicators with derivatives."""
         ...
 
 
 @dataclass(frozen=True)
 class Steps:
-    """Of a run: times (N + 1,), states (N + 1, n) behind projection, sides of mode variables in each step (N, k)."""
+    """Steps of a run: times (N + 1,), states (N + 1, n) after projection, sides of mode variables in each step (N,
+    k)."""
 
     times: Array
     states: Array
@@ -69,17 +70,17 @@ class Steps:
 
     @property
     def lengths(self) -> Array:
-        """(N,) s."""
+        """Lengths of the steps (N,), s."""
         return np.diff(self.times)
 
     def chunks(self) -> list[slice]:
-        """Of steps."""
+        """Return slices that divide the steps into chunks."""
         return [slice(k, min(k + CHUNK, len(self))) for k in range(0, len(self), CHUNK)]
 
 
 class StepMaps(NamedTuple):
-    """Of a chunk of steps: Φ (N, n, n), Γ (N, n, m); where its stages were, with what was found there; where the steps
-    ended before projection."""
+    """Linear maps of a chunk of steps: Φ (N, n, n), Γ (N, n, m); points and derivatives of the stages; ends of the
+    steps before projection."""
 
     by_y: Array
     by_p: Array
@@ -99,11 +100,11 @@ class Passage:
     method: str
 
     def maps(self, parameters: bool) -> StepMaps:
-        """Φ and Γ of its steps; Γ only if parameters are wanted."""
+        """Return Φ and Γ of the steps; Γ only if `parameters`."""
         if self.method == "semi_implicit_euler":
             return self._impulse_maps(parameters)
         n, m = self.rates.n, len(self.rates.by) if parameters else 0
-        table, h = _table(self.method), self.h[:, None, None]
+        table, h = _butcher_tableau(self.method), self.h[:, None, None]
         unit = np.zeros((len(self.t), n, n + m))
         unit[:, np.arange(n), np.arange(n)] = 1.0
         total, moved = unit.copy(), self.y.copy()
@@ -111,12 +112,12 @@ class Passage:
         places: list[Moments] = []
         changes: list[Array] = []
         for i, (row, weight, c) in enumerate(zip(table.A, table.b, table.c, strict=True)):
-            at, change = self._stage(row[:i], found, c), unit
+            at, change = self._stage_point(row[:i], found, c), unit
             for a, each in zip(row[:i], changes, strict=True):
                 if a:
                     change = change + (a * h) * each
             slopes = self.rates.slopes(at, parameters)
-            own = self._changed(slopes, change) if i else self._of_unit(slopes, unit)
+            own = self._rate_change(slopes, change) if i else self._unit_rate_change(slopes, unit)
             found.append(slopes)
             places.append(at)
             changes.append(own)
@@ -124,10 +125,10 @@ class Passage:
                 total += (weight * h) * own
                 moved += (weight * self.h)[:, None] * slopes.f
         end = Moments(self.t + self.h, moved, self.sides)
-        return self._onto(end, total, list(zip(places, found, strict=True)), parameters)
+        return self._with_projection(end, total, list(zip(places, found, strict=True)), parameters)
 
-    def _changed(self, slopes: Slopes, change: Array, parameters: bool = True) -> Array:
-        """f_y δy + f_p δp of each column; where q̇ = v there is nothing to multiply."""
+    def _rate_change(self, slopes: Slopes, change: Array, parameters: bool = True) -> Array:
+        """Return f_y δy + f_p δp of each column; rows with q̇ = v are copied."""
         n = self.rates.n
         first = self.rates.still
         own = np.empty_like(change)
@@ -137,8 +138,8 @@ class Passage:
             own[:, first:, n:] += slopes.by_p
         return own
 
-    def _of_unit(self, slopes: Slopes, unit: Array) -> Array:
-        """The same of the columns [1 0], where a step begins."""
+    def _unit_rate_change(self, slopes: Slopes, unit: Array) -> Array:
+        """Return f_y δy + f_p δp for the columns [1 0] at the beginning of a step."""
         n, first = self.rates.n, self.rates.still
         own = np.zeros_like(unit)
         own[:, first:, :n] = slopes.by_y
@@ -147,14 +148,16 @@ class Passage:
             own[:, first:, n:] = slopes.by_p
         return own
 
-    def _stage(self, row: Array, found: list[Slopes], c: float) -> Moments:
+    def _stage_point(self, row: Array, found: list[Slopes], c: float) -> Moments:
         y = self.y
         for a, slopes in zip(row, found, strict=True):
             if a:
                 y = y + (a * self.h)[:, None] * slopes.f
         return Moments(self.t + c * self.h, y, self.sides)
 
-    def _onto(self, at: Moments, total: Array, stages: list[tuple[Moments, Slopes]], parameters: bool) -> StepMaps:
+    def _with_projection(
+        self, at: Moments, total: Array, stages: list[tuple[Moments, Slopes]], parameters: bool
+    ) -> StepMaps:
         n = self.rates.n
         if self.rates.projects:
             _, by_y, by_p = self.rates.projected(at)
@@ -164,47 +167,48 @@ class Passage:
         return StepMaps(total[:, :, :n], total[:, :, n:], stages, at)
 
     def _impulse_maps(self, parameters: bool) -> StepMaps:
-        """v ← v + h a, x ← x + h ẋ, then q ← q + h q̇(q, v)."""
+        """Return the maps of semi-implicit Euler: v ← v + h a, x ← x + h ẋ, then q ← q + h q̇(q, v)."""
         n, m, h = self.rates.n, len(self.rates.by) if parameters else 0, self.h[:, None, None]
-        nq = self.places
+        nq = self.coordinate_count
         first = self.rates.slopes(Moments(self.t, self.y, self.sides), parameters)
         total = np.zeros((len(self.t), n, n + m))
         total[:, np.arange(n), np.arange(n)] = 1.0
-        total[:, nq:] += h * self._changed(first, total)[:, nq:]
+        total[:, nq:] += h * self._rate_change(first, total)[:, nq:]
         between = self.y.copy()
         between[:, nq:] += self.h[:, None] * first.f[:, nq:]
         then = self.rates.slopes(Moments(self.t, between, self.sides), False)
-        total[:, :nq] += h * self._changed(then, total, False)[:, :nq]
+        total[:, :nq] += h * self._rate_change(then, total, False)[:, :nq]
         moved = between.copy()
         moved[:, :nq] += self.h[:, None] * then.f[:, :nq]
-        return self._onto(Moments(self.t + self.h, moved, self.sides), total, [], parameters)
+        return self._with_projection(Moments(self.t + self.h, moved, self.sides), total, [], parameters)
 
     def end(self) -> Array:
-        """(N, n) where its steps end."""
+        """Return the states (N, n) at the ends of the steps."""
         if self.method == "semi_implicit_euler":
-            nq, moved = self.places, self.y.copy()
+            nq, moved = self.coordinate_count, self.y.copy()
             moved[:, nq:] += self.h[:, None] * self.rates.slopes(Moments(self.t, self.y, self.sides), False).f[:, nq:]
             then = self.rates.slopes(Moments(self.t, moved, self.sides), False)
             moved[:, :nq] += self.h[:, None] * then.f[:, :nq]
         else:
-            table, moved = _table(self.method), self.y.copy()
+            table, moved = _butcher_tableau(self.method), self.y.copy()
             found: list[Slopes] = []
             for i, (row, weight, c) in enumerate(zip(table.A, table.b, table.c, strict=True)):
-                found.append(self.rates.slopes(self._stage(row[:i], found, c), False))
+                found.append(self.rates.slopes(self._stage_point(row[:i], found, c), False))
                 if weight:
                     moved += (weight * self.h)[:, None] * found[-1].f
         return self.rates.projected(Moments(self.t + self.h, moved, self.sides))[0] if self.rates.projects else moved
 
     @property
-    def places(self) -> int:
+    def coordinate_count(self) -> int:
         """Number of coordinates."""
         return int(self.rates.mech.nq)  # type: ignore[attr-defined]
 
-    def pulled(self, maps: StepMaps, weights: Array) -> Array:
-        """(m,) Σ Γᵀ λ over its steps, λ (N, n) behind each, without Γ itself; maps : what `maps` gave."""
+    def adjoint_of_parameters(self, maps: StepMaps, weights: Array) -> Array:
+        """Return Σ Γᵀ λ over the steps, (m,), for λ (N, n) at the end of each, without forming Γ; maps : result of
+        `maps`"""
         if self.rates.by_iteration or not maps.stages:
             return np.einsum("kim,ki->m", self.maps(True).by_p, weights)
-        table, h, first = _table(self.method), self.h[:, None], self.rates.still
+        table, h, first = _butcher_tableau(self.method), self.h[:, None], self.rates.still
         total = np.zeros(len(self.rates.by))
         if self.rates.projects:
             _, by_y, by_p = self.rates.projected(maps.end)
@@ -225,16 +229,16 @@ class Passage:
         return total
 
 
-class _Table(NamedTuple):
+class _Tableau(NamedTuple):
     A: Array
     b: Array
     c: Array
 
 
-def _table(method: str) -> _Table:
-    """The stages of a method that count."""
+def _butcher_tableau(method: str) -> _Tableau:
+    """Return the Butcher tableau of a method without stages that do not contribute."""
     table = tableau(method)
     count = table.steps
     while count > 1 and table.b[count - 1] == 0.0:
         count -= 1
-    return _Table(table.A[:count, :count], table.b[:count], table.c[:count])
+    return _Tableau(table.A[:count, :count], table.b[:count], table.c[:count])

@@ -1,4 +1,4 @@
-"""Steps within which a formula switches: its indicator g has its root at t*, and the motion goes on with other forces.
+"""Steps in which a formula switches: its indicator g has a root at t*, after which other forces act.
 
 Before and behind t* the derivative is that of a shorter step; at it the root moves with the change of the state,
 δt* = −(g_y δy + g_p δp)/ġ, and δy ← δy + (f⁻ − f⁺) δt* (saltation; Leine and Nijmeijer, Dynamics and Bifurcations of
@@ -22,17 +22,19 @@ Array = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 GRAZING_FRACTION = 1e-6
-"""Part of the largest rate that an indicator could have in the run below which it has none: the motion only touches."""
+"""Fraction of an indicator's largest possible rate in the run below which its root is grazing."""
 NO_STEP_FRACTION = 1e-12
-"""Part of a step below which what is left of it behind a root is nothing."""
+"""Fraction of a step below which the remainder after a root is ignored."""
 ROOT_FRACTION = 1e-14
-"""Part of a step within which a root is known."""
+"""Tolerance of a root as a fraction of a step."""
 MOST = 16
-"""Switches within one step."""
+"""Largest number of switches within one step."""
 
 
-def switched(rates: Rates, steps: Steps, signs: Array, formulas: Sequence[str]) -> dict[int, tuple[Array, Array]]:
-    """Step → (Φ, Γ) of those in which indicators change their signs (N + 1, k)."""
+def maps_of_switched_steps(
+    rates: Rates, steps: Steps, signs: Array, formulas: Sequence[str]
+) -> dict[int, tuple[Array, Array]]:
+    """Return step → (Φ, Γ) for the steps in which indicators change their signs (N + 1, k)."""
     changed = np.flatnonzero(((signs[1:] != steps.sides) & (steps.sides != 0.0) & (signs[1:] != 0.0)).any(axis=1))
     if not len(changed):
         return {}
@@ -40,18 +42,19 @@ def switched(rates: Rates, steps: Steps, signs: Array, formulas: Sequence[str]) 
     found: dict[int, tuple[Array, Array]] = {}
     for first in range(0, len(changed), CHUNK):
         few = changed[first : first + CHUNK]
-        pieces = _Pieces(rates, steps, few, signs[few + 1], formulas, fastest)
+        pieces = _StepPieces(rates, steps, few, signs[few + 1], formulas, fastest)
         found.update(zip(few.tolist(), pieces.maps(), strict=True))
     return found
 
 
-class _Pieces:
-    """What is left of some steps (N,), all at once, while they are passed from root to root."""
+class _StepPieces:
+    """Remainders of some steps (N,), advanced together from root to root."""
 
     def __init__(
         self, rates: Rates, steps: Steps, chosen: Places, after: Array, formulas: Sequence[str], fastest: Array
     ) -> None:
-        """after : (N, k) signs behind the steps, fastest : (n,) the largest rates of the states in the run"""
+        """Begin at the start of the steps. after : (N, k) signs at their ends; fastest : (n,) largest rates of the
+        states in the run"""
         self.rates, self.method, self.formulas, self.fastest = rates, steps.method, formulas, fastest
         self.t, self.end, self.whole = steps.times[chosen].copy(), steps.times[chosen + 1], steps.lengths[chosen]
         self.y, self.side, self.after = steps.states[chosen].copy(), steps.sides[chosen].copy(), after
@@ -59,28 +62,29 @@ class _Pieces:
         self.Gamma = np.zeros((len(chosen), rates.n, len(rates.by)))
 
     def maps(self) -> list[tuple[Array, Array]]:
-        """(Φ, Γ) of each."""
+        """Return (Φ, Γ) of each step."""
         for _ in range(MOST):
             left = (self.side != 0.0) & (self.after != 0.0) & (self.side != self.after)
             among, of = np.nonzero(left)
             if not len(among):
                 break
             lengths = np.full(left.shape, np.inf)
-            lengths[among, of] = self._roots(among, of)
+            lengths[among, of] = self._times_to_roots(among, of)
             there = np.unique(among)
             first = np.argmin(lengths[there], axis=1)
-            self._pass(there, lengths[there, first])
+            self._advance(there, lengths[there, first])
             for k, j in zip(there, first, strict=True):
-                self._jump(k, j)
+                self._apply_saltation(k, j)
         else:
             k = among[np.argmin(self.t[among])]
-            raise _without(self.t[k], self.formulas[of[among == k][0]], "changes its side ever again")
+            raise _no_derivative_error(self.t[k], self.formulas[of[among == k][0]], "changes sign again and again")
         behind = np.flatnonzero(self.end - self.t > NO_STEP_FRACTION * self.whole)
-        self._pass(behind, self.end[behind] - self.t[behind])
+        self._advance(behind, self.end[behind] - self.t[behind])
         return list(zip(self.Phi, self.Gamma, strict=True))
 
-    def _roots(self, among: Places, of: Places) -> Array:
-        """How far away indicators change their signs, s; a piece's end where they do not while all sides are held."""
+    def _times_to_roots(self, among: Places, of: Places) -> Array:
+        """Return the times until indicators change sign, s; the end of the piece if they do not while all sides are
+        held."""
         from scipy.optimize.elementwise import find_root
 
         room, sides = self.end[among] - self.t[among], self.side[among, of]
@@ -105,8 +109,8 @@ class _Pieces:
             h[inside] *= find_root(indicator, ends, args=(inside,), tolerances=closest).x
         return h
 
-    def _pass(self, those: Places, h: Array) -> None:
-        """By steps of the lengths h."""
+    def _advance(self, those: Places, h: Array) -> None:
+        """Advance some pieces by steps of lengths h."""
         those, h = those[h > 0.0], h[h > 0.0]
         if not len(those):
             return
@@ -116,8 +120,8 @@ class _Pieces:
         self.Gamma[those] = maps.by_y @ self.Gamma[those] + maps.by_p
         self.y[those], self.t[those] = passage.end(), self.t[those] + h
 
-    def _jump(self, k: int, j: int) -> None:
-        """Of piece k, at the root of indicator j."""
+    def _apply_saltation(self, k: int, j: int) -> None:
+        """Apply the saltation of piece k at the root of indicator j."""
         t, y, side = self.t[k], self.y[k], self.side[k]
         jump = _saltation(self.rates, t, y, side, j, self.formulas[j], self.fastest)
         self.Gamma[k] -= np.outer(jump.size, jump.by_y @ self.Gamma[k] + jump.by_p)
@@ -125,15 +129,15 @@ class _Pieces:
         side[j] = -side[j]
 
 
-class _Jump(NamedTuple):
-    """(f⁻ − f⁺)/ġ (n,), g_y (n,) and g_p (m,) at a root of g."""
+class _SaltationJump(NamedTuple):
+    """Saltation at a root of g: (f⁻ − f⁺)/ġ (n,), g_y (n,) and g_p (m,)."""
 
     size: Array
     by_y: Array
     by_p: Array
 
 
-def _saltation(rates: Rates, t: float, y: Array, side: Array, j: int, formula: str, fastest: Array) -> _Jump:
+def _saltation(rates: Rates, t: float, y: Array, side: Array, j: int, formula: str, fastest: Array) -> _SaltationJump:
     other = side.copy()
     other[j] = -side[j]
     at = np.array([t])
@@ -142,17 +146,17 @@ def _saltation(rates: Rates, t: float, y: Array, side: Array, j: int, formula: s
     g_y, g_t = found.by_y[0, j], found.by_t[0, j]
     rate, onward = float(g_y @ before + g_t), float(g_y @ behind + g_t)
     if not abs(rate) > GRAZING_FRACTION * float(np.abs(g_y) @ fastest + abs(g_t)):
-        raise _without(t, formula, "only touches zero")
+        raise _no_derivative_error(t, formula, "only touches zero")
     if rate * onward <= 0.0:
-        raise _without(t, formula, "is driven back to zero")
-    return _Jump((before - behind) / rate, g_y, found.by_p[0, j])
+        raise _no_derivative_error(t, formula, "is driven back to zero")
+    return _SaltationJump((before - behind) / rate, g_y, found.by_p[0, j])
 
 
-def _without(t: float, formula: str, why: str) -> SimulationError:
+def _no_derivative_error(t: float, formula: str, why: str) -> SimulationError:
     error = SimulationError(
-        f"At t = {t:.6g} s '{formula}' {why}: there the run has no derivative.",
+        f"At t = {t:.6g} s '{formula}' {why}, so the run has no derivative there.",
         where="formula",
-        remedy="Begin elsewhere, or write the switch with a slope: tanh(x/0.001) in place of sign(x).",
+        remedy="Start from another state, or use a smooth function, such as tanh(x/0.001) for sign(x).",
     )
     error.time = t
     return error

@@ -1,4 +1,4 @@
-"""Machines in motion: `simulate` gives a `Run`. Names are loaded when they are asked for."""
+"""Simulation of machines in motion: `simulate` returns a `Run`. Public names are imported lazily."""
 
 from typing import TYPE_CHECKING
 

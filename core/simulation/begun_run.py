@@ -1,4 +1,4 @@
-"""The state of a run that begins: what the driver, the equations and the method put into it."""
+"""Initial state of a run: memory for the driver of the run, the equations of motion and the integration method."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ if TYPE_CHECKING:
     from core.simulation.stepping.mode_log import ModeLog
 
 LARGEST_PIECE = 20_000
-"""Samples that are made at once."""
+"""Largest number of samples computed in one piece."""
 MOST_CHANGES = 2048
-"""Samples at changes of modes that are made at once beside them."""
+"""Largest number of additional samples per piece at changes of contact state."""
 
 
 class Begun(NamedTuple):
-    """A run about to begin."""
+    """A run that has been set up but has taken no step yet."""
 
     state: StepState
     equations: CompiledEquations
-    """Keeps the memory that addresses in `state` point to."""
+    """The compiled equations; keeps alive the memory that addresses in `state` point to."""
     log: ModeLog | None = None
-    """What rows with modes do, where there are any."""
+    """Log of the contact rows (friction, stops, limits); None if the machine has none."""
 
 
 def begun(equations: CompiledEquations, chosen: Settings, y: Array) -> Begun:
-    """The state of a run that begins at y."""
+    """Set up a run that begins at state y, including its initial contact states."""
     made = unbegun(equations, chosen, y)
     begin_modes(made)
     return made
 
 
 def begin_modes(made: Begun) -> None:
-    """Modes that a run begins with, where there are rows that have some."""
+    """Determine the initial contact states (stick, slide, at a stop) of a run, if the machine has contact rows."""
     if made.log is not None:
         from core.simulation.stepping import modal_steps
 
@@ -49,7 +49,7 @@ def begin_modes(made: Begun) -> None:
 
 
 def unbegun(equations: CompiledEquations, chosen: Settings, y: Array) -> Begun:
-    """All memory of a run that will begin at y; modes are not begun."""
+    """Allocate all memory for a run that will begin at state y, without determining its initial contact states."""
     n, system, indicators = len(y), equations.system, equations.indicators
     rule = chosen.rule
     assert rule.begin is not None
@@ -101,13 +101,13 @@ def unbegun(equations: CompiledEquations, chosen: Settings, y: Array) -> Begun:
 
 
 def soften_stops(equations: CompiledEquations, chosen: Settings) -> None:
-    """Stops whose stiffness follows from what they meet are no stiffer than fixed steps can resolve."""
+    """Limit derived stop stiffnesses to what fixed time steps can resolve."""
     if equations.mode_rows is not None and not chosen.rule.adaptive and chosen.step is not None:
         np.minimum(equations.mode_rows.closing, resolved_by(chosen.step), out=equations.mode_rows.closing)
 
 
 def _log(samples: int, n: int, equations: CompiledEquations) -> ModeLog:
-    """Room for what rows with modes do meanwhile."""
+    """Allocate the log of contact rows for the given number of samples."""
     from core.simulation.stepping.mode_log import POWERS, QUARTERS, ModeLog
 
     rows = len(equations.joint_modes.rows)

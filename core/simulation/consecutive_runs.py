@@ -1,6 +1,5 @@
-"""A run that goes on slice by slice: the equations are made ready once, and the integrator goes on as in one run as
-long as nobody interferes; where state or joint forces are changed from outside it begins anew from there.
-"""
+"""A run computed in consecutive slices. The equations are prepared once, and integration continues as in a single run
+until the state or the joint forces are changed from outside; it then restarts from the changed state."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ from core.simulation.simulator import Job
 
 
 class Slices:
-    """A machine that goes on from any state."""
+    """Integrates a machine slice by slice from any state."""
 
     def __init__(
         self,
@@ -35,8 +34,9 @@ class Slices:
         max_steps: int,
         **chosen: Any,
     ) -> None:
-        """y (nq + nv + nx,): a state like those to come, at the time `start`; h: length of slices, s; duration: s,
-        steps are chosen as in runs of this length; max_steps: in each slice; all else as of `setup.settings`.
+        """Prepare the equations. y (nq + nv + nx,): a state representative of those to come, at the time `start`; h:
+        length of slices, s; duration: s, step sizes are chosen as in a run of this length; max_steps: step limit per
+        slice; all else as for `setup.settings`.
 
         Raises KinetostatError if the settings or the machine do not fit.
         """
@@ -49,13 +49,13 @@ class Slices:
         """The slice before, if it ended well."""
 
     def go(self, y: Array, start: float, h: float, u: Array | None = None) -> Run:
-        """From y = (q, v, x) for h seconds, under the torque given at first or, instead, joint forces u (nv,) that are
-        constant meanwhile: a run of two samples.
+        """Integrate from y = (q, v, x) for h seconds and return a run of two samples. Applies the torque given at
+        construction or, instead, joint forces u (nv,) that are constant over the slice.
 
         y fulfils what holds the machine. Raises SimulationError when the motion cannot go on.
         """
         began, job = time.perf_counter(), self._job
-        kept = self._last if u is None and self._goes_on(y, start, h) else None
+        kept = self._last if u is None and self._continues(y, start, h) else None
         if kept is None:
             job.begin_anew(y, start)
             free = start + self._duration, self._chosen.step or self._duration
@@ -67,7 +67,7 @@ class Slices:
         state.sample, state.part, state.most = done, 0, before[0] + before[1] + self._chosen.max_steps
         state.times[:] = start, start + h
         self._last = None
-        pieces = [] if kept is None else [_tail(kept)]
+        pieces = [] if kept is None else [_last_sample(kept)]
         while done < 2:
             piece, happened = job.piece(done, 2 - done)
             error = None
@@ -83,11 +83,11 @@ class Slices:
         steps, rejected, calls = state.accepted - before[0], state.rejected - before[1], state.calls - before[2]
         seconds, cpu = time.perf_counter() - began, job.cpu - used
         costs = Statistics(steps, rejected, calls, seconds=seconds, cpu=cpu, notes=job.all_notes())
-        self._last = _joined(pieces, costs)
+        self._last = _joined_runs(pieces, costs)
         return self._last
 
-    def _goes_on(self, y: Array, start: float, h: float) -> bool:
-        """Whether nobody interfered since the slice before, and the steps are still chosen for a run that lasts."""
+    def _continues(self, y: Array, start: float, h: float) -> bool:
+        """Return True if the state was not changed since the previous slice, so that the integrator may continue."""
         last = self._last
         if last is None or last.time[-1] != start or start + h > self._job.state.end:
             return False
@@ -97,11 +97,11 @@ class Slices:
 ARRAYS = ("time", "q", "v", "a", "tau", "x", "modes")
 
 
-def _tail(run: Run) -> Run:
-    """The last sample."""
+def _last_sample(run: Run) -> Run:
+    """Return a run that holds the last sample only."""
     return replace(run, **{name: getattr(run, name)[-1:] for name in ARRAYS})
 
 
-def _joined(pieces: list[Run], statistics: Statistics) -> Run:
+def _joined_runs(pieces: list[Run], statistics: Statistics) -> Run:
     arrays: dict[str, Any] = {name: np.concatenate([getattr(piece, name) for piece in pieces]) for name in ARRAYS}
     return replace(pieces[0], statistics=statistics, **arrays)

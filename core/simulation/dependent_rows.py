@@ -1,4 +1,4 @@
-"""What to say where a run that takes constraints for independent of each other meets some that are not."""
+"""Error message for a run that assumes independent constraints and meets dependent ones."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from core.simulation.toggle_positions import element_name
 Array = NDArray[np.float64]
 
 SHARES = 0.1
-"""Part of the largest weight in a dependence from which on a row is named."""
+"""Share of the largest coefficient of a linear dependence above which a row is named."""
 SHOWN = 3
-"""Elements that are named."""
+"""Largest number of elements named in the message."""
 
 
 def dependent_error(mech: Mechanism, q: Array, p: Array, t: float) -> SimulationError:
-    """The message for rows of G (rows, nv) at q (nq,) that depend on each other: loops, constraints, drivers by name.
+    """Return the error for linearly dependent rows of G (rows, nv) at q (nq,); it names the loops, constraints and
+    drivers involved.
 
     Combinations of rows with a singular value below REGULAR_FRACTION of the largest count as dependences, the least one
     in any case.
@@ -32,13 +33,13 @@ def dependent_error(mech: Mechanism, q: Array, p: Array, t: float) -> Simulation
     taking = [rows[k] for k in np.flatnonzero(weights > SHARES * np.max(weights, initial=0.0))]
     names = list(dict.fromkeys(element_name(mech, row.collection, row.element) for row in taking))
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    number = "one row too many" if count == 1 else f"{count} rows too many"
+    number = "one redundant row" if count == 1 else f"{count} redundant rows"
     error = SimulationError(
-        f"At t = {t:.6g} s constraints depend on each other ({number} of {len(rows)}), and Cholesky's method needs "
-        "them independent.",
+        f"At t = {t:.6g} s the constraints are redundant ({number} of {len(rows)}), but Cholesky's method requires "
+        "independent ones.",
         where="; ".join(names[:SHOWN]) + more,
-        remedy="Solve with factorisation='rank-revealing' (the default), or release what is held twice: the function "
-        "Mobility names it and proposes joints.",
+        remedy="Solve with factorisation='rank-revealing' (the default), or remove the redundant constraints: "
+        "the function Mobility names them and proposes joints.",
     )
     error.time = t
     return error

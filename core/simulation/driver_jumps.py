@@ -1,4 +1,4 @@
-"""Drivers whose position jumps: no machine follows them, whatever the method."""
+"""Check for drivers whose prescribed position jumps: no machine can follow them, whatever the integration method."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from core.model.parameters import environment
 from core.simulation.setup import Array, Settings
 
 MOST = 4096
-"""Times at most at which a driver is looked at."""
+"""Largest number of times at which a driver is sampled."""
 MOST_INTERVALS = 512
-"""Of those at whose ends the position bends more than elsewhere."""
+"""Largest number of intervals examined more closely, those where the position bends most."""
 HALVINGS = 60
 LEAST_JUMP = 1e-6
 """Smallest change of position (rad or m) that counts as a jump."""
 JUMPING = {"step", "sign", "floor", "ceil", "if", *COMPARISONS}
-"""Functions and comparisons that may jump."""
+"""Functions and comparisons that may be discontinuous."""
 
 
 def refuse_jumps(mech: Mechanism, chosen: Settings) -> None:
-    """Raises SimulationError for the first driver of position that jumps during the run, with the time."""
+    """Raise SimulationError for the first position driver that jumps during the run; the message gives the time."""
     model = mech.model.expanded
     for driver in model.drivers:
         if driver.motion != "position" or not isinstance(driver.function, str):
@@ -40,7 +40,7 @@ def refuse_jumps(mech: Mechanism, chosen: Settings) -> None:
         known = {name: known[name] for name in names(node) if name not in ("t", "time")}
         found = _first_jump(node, known, chosen)
         if found is not None:
-            raise _told(mech, driver, *found)
+            raise _jump_error(mech, driver, *found)
 
 
 def _may_jump(node: Node) -> bool:
@@ -52,7 +52,7 @@ def _may_jump(node: Node) -> bool:
 
 
 def _first_jump(node: Node, known: Mapping[str, Any], chosen: Settings) -> tuple[float, float] | None:
-    """(time, by how much) of the first jump; None if there is none."""
+    """Return (time, size) of the first jump of a driver's function; None if there is none."""
     count = int(np.clip(chosen.duration / chosen.output, 64, MOST))
     times = chosen.start + np.linspace(0.0, chosen.duration, count + 1)
 
@@ -82,12 +82,12 @@ def _first_jump(node: Node, known: Mapping[str, Any], chosen: Settings) -> tuple
     return None
 
 
-def _told(mech: Mechanism, driver: Driver, t: float, by: float) -> SimulationError:
+def _jump_error(mech: Mechanism, driver: Driver, t: float, by: float) -> SimulationError:
     row = next(row for row in mech.compiled.rows if row.collection == "drivers" and row.element == driver.name)
     error = SimulationError(
-        f"At t = {t:.6g} s its position jumps by {amount_text(by, unit(mech.compiled, row))}.",
+        f"At t = {t:.6g} s the prescribed position jumps by {amount_text(by, unit(mech.compiled, row))}.",
         where=f"driver '{driver.name}'",
-        remedy="A position may not jump: let it run there, e.g. min(max(t - 1, 0), 1), or prescribe the speed.",
+        remedy="Prescribe a continuous position, e.g. the ramp min(max(t - 1, 0), 1), or prescribe the speed instead.",
     )
     error.time = t
     return error

@@ -1,4 +1,4 @@
-"""Why a run ended before its time, in the words of who built the machine.
+"""Error messages that explain why a run ended early, in terms of the user's machine.
 
 What is most particular is asked first (`REASONS`): friction without an answer, rows that depend on each other, steps
 that are too long, a formula that breaks, drivers that contradict each other, a loop that closes no further. What none
@@ -32,17 +32,17 @@ from core.simulation.toggle_positions import RACING_SPEED, racing, toggle_positi
 from core.traces.not_finite import REMEDY, undefined_formula
 
 AT_BORDER = 1e-6
-"""Size of an indicator at which its formula is about to jump."""
+"""Magnitude of an event indicator below which its formula is about to jump."""
 CHATTERING_REMEDY = (
-    "A switching law needs a hysteresis, a delay or a slope to end: tanh(x/0.001) in place of sign(x); or choose a "
-    "method with fixed steps, which goes over it."
+    "Add hysteresis, a delay or a smooth transition to the switching law, e.g. tanh(x/0.001) instead of sign(x); "
+    "or choose a method with fixed steps, which steps over the switching."
 )
 BROKEN = (NOT_FINITE, STEP_UNDERFLOW, DRIFTED)
-"""What a formula without a value, or a loop at its end, leads to."""
+"""Outcomes caused by a formula without a finite value, or by a loop in a toggle position."""
 
 
 class Stand(NamedTuple):
-    """Where a run ended.
+    """State of a run at the moment it ended early.
 
     run : what there is of it, None: it is not kept; pieces : the last of them
     dependent : whether Cholesky's method met rows that depend on each other
@@ -62,31 +62,32 @@ class Stand(NamedTuple):
 
     @property
     def at(self) -> str:
-        """How its message begins."""
+        """Return the opening words of the message, with the time."""
         return f"At t = {self.state.time:.6g} s "
 
     @property
     def parts(self) -> tuple[Array, Array, Array]:
-        """q, v and x."""
+        """Return q, v and x."""
         q, v, x = np.split(self.state.y, [self.mech.nq, self.mech.nq + self.mech.nv])
         return q, v, x
 
 
 def early_end(stand: Stand, happened: int) -> SimulationError:
-    """The message."""
+    """Return the error that explains why a run ended early."""
     for reason in REASONS:
         error = reason(stand, happened)
         if error is not None:
             break
     else:
-        error = by_outcome(stand, happened)
+        error = generic_error(stand, happened)
     if error.time is None:
         error.time = stand.state.time
     return error
 
 
-def locked(stand: Stand, _: int) -> SimulationError | None:
-    """Friction by a joint's reaction that has no answer."""
+def jamming_friction(stand: Stand, _: int) -> SimulationError | None:
+    """Return the error for reaction-dependent friction that has no solution (jamming); None if that is not the
+    cause."""
     if not stand.equations.locks:
         return None
     error = no_answer(stand.equations.joint_modes)
@@ -95,27 +96,29 @@ def locked(stand: Stand, _: int) -> SimulationError | None:
 
 
 def dependent(stand: Stand, _: int) -> SimulationError | None:
-    """Rows that Cholesky's method cannot solve."""
+    """Return the error for constraint rows that Cholesky's method cannot solve because they depend on each other; None
+    if that is not the cause."""
     return dependent_error(stand.mech, stand.parts[0], stand.p, stand.state.time) if stand.dependent else None
 
 
-def unstable(stand: Stand, happened: int) -> SimulationError | None:
-    """Fixed steps with which the numerical solution itself grows without bound."""
+def unstable_steps(stand: Stand, happened: int) -> SimulationError | None:
+    """Return the error for fixed time steps with which the numerical solution itself diverges; None if that is not the
+    cause."""
     if happened not in (NOT_FINITE, DRIFTED) or stand.chosen.rule.adaptive:
         return None
-    begun = racing_since(stand)
+    begun = divergence_time(stand)
     if begun is None:
         return None
     step = f"{stand.chosen.step:.6g} s" if stand.chosen.step else "this length"
-    what = f"From t = {begun:.6g} s on speeds grow without bound: steps of {step} are too long for it."
-    remedy = "Take shorter steps, or a method that chooses them itself: radau for stiff machines."
+    what = f"From t = {begun:.6g} s on, speeds grow without bound: the solution is unstable with steps of {step}."
+    remedy = "Take shorter steps, or use a method with variable steps, such as radau for stiff machines."
     error = SimulationError(what, where=stand.chosen.rule.title, remedy=remedy)
     error.time = float(stand.run.time[-1]) if stand.run is not None else stand.state.time
     return error
 
 
-def racing_since(stand: Stand) -> float | None:
-    """s: when speeds have passed all bounds; None: they have not."""
+def divergence_time(stand: Stand) -> float | None:
+    """Return the time, s, at which speeds exceeded all bounds; None if they did not."""
     if stand.run is None:
         speeds = np.abs(stand.parts[1])
         return stand.state.time if np.isfinite(speeds).all() and speeds.max(initial=0.0) > RACING_SPEED else None
@@ -126,8 +129,9 @@ def racing_since(stand: Stand) -> float | None:
     return None
 
 
-def broken_formula(stand: Stand, happened: int) -> SimulationError | None:
-    """The force, constraint or driver whose formula broke at the last good state or just after it."""
+def undefined_formula_error(stand: Stand, happened: int) -> SimulationError | None:
+    """Return the error that names the force, constraint or driver whose formula has no finite value at the last good
+    state or just after it; None if there is none."""
     mech, y, t = stand.mech, stand.state.y, stand.state.time
     if happened not in BROKEN or not np.isfinite(y).all():
         return None
@@ -136,11 +140,12 @@ def broken_formula(stand: Stand, happened: int) -> SimulationError | None:
     culprit = culprit or undefined(mech.compiled, stand.equations.joint_modes.rows, t, y, stand.p)
     if not culprit:
         return None
-    return SimulationError(stand.at + "its formula gives no finite number.", where=culprit, remedy=REMEDY)
+    return SimulationError(stand.at + "its formula has no finite value.", where=culprit, remedy=REMEDY)
 
 
-def chattering(stand: Stand, happened: int) -> SimulationError | None:
-    """An indicator, of formulas of the machine or of joint forces, that is about to change its sign again and again."""
+def chattering_formula(stand: Stand, happened: int) -> SimulationError | None:
+    """Return the error for an event indicator, of the machine's formulas or of joint forces, that changes sign again
+    and again; None if there is none."""
     if happened not in (STEP_UNDERFLOW, TOO_MANY) or not stand.state.events.size:
         return None
     sizes = np.abs(stand.state.events[[LOW, HIGH, VALUE]]).min(axis=0)
@@ -149,17 +154,17 @@ def chattering(stand: Stand, happened: int) -> SimulationError | None:
     nodes = [*machine.indicators, *forces.indicators]
     if not sizes[k] < AT_BORDER or k >= len(nodes):
         return None
-    what = f"{stand.at}the side of '{text_of(nodes[k])} = 0' changes ever more often, without end."
+    what = f"{stand.at}the side of '{text_of(nodes[k])} = 0' switches faster and faster without end (chattering)."
     return SimulationError(what, where="formula", remedy=CHATTERING_REMEDY)
 
 
-def contradicting(stand: Stand, _: int) -> SimulationError | None:
-    """Drivers that contradict each other."""
+def contradicting_drivers(stand: Stand, _: int) -> SimulationError | None:
+    """Return the error for drivers that contradict each other; None if they do not."""
     return contradicted(stand.mech, stand.p, stand.state.time, stand.state.y) if stand.watched else None
 
 
 def contradicted(mech: Mechanism, p: Array, t: float, y: Array) -> SimulationError | None:
-    """The message for drivers that contradict each other at a state."""
+    """Return the error for drivers that contradict each other at the state y; None if they do not."""
     q, v = y[: mech.nq], y[mech.nq : mech.nq + mech.nv]
     found = contradiction(mech.compiled, q, v, p, t) if np.isfinite(y).all() else None
     if found is None:
@@ -171,16 +176,16 @@ def contradicted(mech: Mechanism, p: Array, t: float, y: Array) -> SimulationErr
 
 
 def racing_driver(stand: Stand, _: int) -> SimulationError | None:
-    """A driver that asks for a speed beyond all bounds."""
+    """Return the error for a driver that prescribes an unbounded speed; None if there is none."""
     runaway = racing(stand.mech, stand.p, stand.state.time)
     if runaway is None:
         return None
-    remedy = "Its function may have a pole here: end the run earlier, or change the function."
-    return SimulationError(f"{stand.at}it asks for a speed of {runaway[1]}.", where=runaway[0], remedy=remedy)
+    remedy = "The driver's function may have a pole here: end the run earlier, or change the function."
+    return SimulationError(f"{stand.at}it prescribes a speed of {runaway[1]}.", where=runaway[0], remedy=remedy)
 
 
-def closed_no_further(stand: Stand, happened: int) -> SimulationError | None:
-    """Loops at their end; it names the driver that goes on."""
+def loop_at_toggle(stand: Stand, happened: int) -> SimulationError | None:
+    """Return the error for loops in a toggle position, naming the driver that moves on; None if all loops close."""
     if happened not in BROKEN:
         return None
     states = (stand.state.y, *(piece.q[-1] for piece in reversed(stand.pieces) if len(piece.time)))
@@ -192,16 +197,19 @@ def closed_no_further(stand: Stand, happened: int) -> SimulationError | None:
     drivers = " and ".join(f"'{name}'" for name in found.drivers)
     what = f"{stand.at}the loop cannot close any further, at {found.pose}"
     if not drivers:
-        remedy = "Begin on another branch, change lengths, or let another joint drive the loop."
+        remedy = "Begin on another assembly branch, change link lengths, or drive the loop by another joint."
         return SimulationError(f"{what}.", where=found.where, remedy=remedy)
     moves = ("driver", "moves") if len(found.drivers) == 1 else ("drivers", "move")
     what += f"; {moves[0]} {drivers} {moves[1]} on."
-    remedy = "Let its function stay where the loop closes, begin on another branch, or drive another joint."
+    remedy = (
+        "Keep the driver's function within the range in which the loop closes, begin on another assembly branch, or "
+        "drive another joint."
+    )
     return SimulationError(what, where=found.where, remedy=remedy)
 
 
 def wrong_friction(stand: Stand, happened: int) -> SimulationError | None:
-    """Formulas of friction that have no meaning."""
+    """Return the error for friction formulas with invalid values; None if all are valid."""
     if happened != WRONG_FRICTION:
         return None
     rows, (q, v, x) = stand.equations.joint_modes.rows, (part[None, :] for part in stand.parts)
@@ -209,43 +217,50 @@ def wrong_friction(stand: Stand, happened: int) -> SimulationError | None:
 
 
 REASONS: tuple[Callable[[Stand, int], SimulationError | None], ...] = (
-    locked,
+    jamming_friction,
     dependent,
-    unstable,
-    broken_formula,
-    chattering,
-    contradicting,
+    unstable_steps,
+    undefined_formula_error,
+    chattering_formula,
+    contradicting_drivers,
     racing_driver,
-    closed_no_further,
+    loop_at_toggle,
     wrong_friction,
 )
 
 
-def by_outcome(stand: Stand, happened: int) -> SimulationError:
-    """The message where nothing but what happened to the step is known."""
+def generic_error(stand: Stand, happened: int) -> SimulationError:
+    """Return a generic error based only on the outcome code of the step."""
     if happened == NOT_FINITE:
-        what, where, remedy = "the accelerations are no finite numbers.", component(stand), singularity(stand)
+        what, where, remedy = (
+            "the accelerations are not finite.",
+            worst_component(stand),
+            singularity_reason(stand),
+        )
     elif happened == STEP_UNDERFLOW:
-        what, where = "the step became too small.", component(stand)
-        remedy = "Look for a stiff spring, a jump in a force, or a tolerance too tight." + stiff_remedy(stand)
+        what, where = "the step size became too small.", worst_component(stand)
+        remedy = (
+            "Check for a very stiff spring, a discontinuous force, or tolerances that are too tight."
+            + stiff_remedy(stand)
+        )
     elif happened == DRIFTED:
         rows = dict.fromkeys(f"{row.collection.rstrip('s')} '{row.element}'" for row in stand.mech.compiled.rows)
-        what, where = "the machine does not close any more.", ", ".join(rows)
-        remedy = "It may have reached a dead point: begin elsewhere, or use smaller steps."
+        what, where = "the loops have opened and can no longer be closed.", ", ".join(rows)
+        remedy = "The machine may be at a dead point: begin in another pose, or use smaller steps."
     else:
-        what, where = f"the limit of {stand.chosen.max_steps} steps was reached.", component(stand)
+        what, where = f"the limit of {stand.chosen.max_steps} steps was reached.", worst_component(stand)
         remedy = "Raise max_steps, or loosen the tolerances." + stiff_remedy(stand)
     return SimulationError(stand.at + what, where=where, remedy=remedy)
 
 
 def stiff_remedy(stand: Stand) -> str:
-    """What helps a run whose machine proved stiff for the method that was chosen."""
+    """Return the remedy for a machine that proved stiff for the chosen method."""
     held = stand.state.stability != 0.0 and stand.state.stiff_steps in (TOLD, STIFF_EVIDENCE)
-    return f" Steps are held short by stability, not by accuracy: use {STIFF_METHOD}." if held else ""
+    return f" Stability, not accuracy, limits the step size: use {STIFF_METHOD}." if held else ""
 
 
-def component(stand: Stand) -> str:
-    """The coordinate or speed that failed worst."""
+def worst_component(stand: Stand) -> str:
+    """Return the name of the coordinate or speed with the largest error."""
     mech = stand.mech
     names = [f"coordinate '{name}'" for name in mech.q_names]
     names += [f"speed '{name}'" for name in mech.v_names]
@@ -256,8 +271,8 @@ def component(stand: Stand) -> str:
     return names[int(np.argmax(np.abs(stand.state.failed)))] if names else ""
 
 
-def singularity(stand: Stand) -> str:
-    """Why the accelerations are not finite, as the mechanism says it at the last good state."""
+def singularity_reason(stand: Stand) -> str:
+    """Explain why the accelerations are not finite, as the mechanism reports it at the last good state."""
     last = next((piece for piece in reversed(stand.pieces) if len(piece.time)), None)
     if last is not None and np.isfinite(last.tau[-1]).all():
         try:

@@ -1,4 +1,5 @@
-"""How the equations of loops without closed forms are solved, for accelerations and for closing: a choice of a run."""
+"""Choice of solver for the equations of loops without analytic closure, both for accelerations and for closing
+positions."""
 
 from __future__ import annotations
 
@@ -7,11 +8,11 @@ from typing import Any
 from core.errors import ModelError
 
 AUTOMATIC_FACTORS, CHOLESKY, RANK_REVEALING = FACTORISATIONS = ("automatic", "Cholesky", "rank-revealing")
-"""See `core.simulation.simulate`; automatic: rank-revealing."""
+"""Values of the option `factorisation`, see `core.simulation.simulate`; automatic means rank-revealing."""
 
 
 def checked_factorisation(factorisation: Any) -> str:
-    """One of `FACTORISATIONS`. Raises ModelError."""
+    """Return the option if it is one of `FACTORISATIONS`, otherwise raise ModelError."""
     if factorisation not in FACTORISATIONS:
         raise ModelError(
             f"There is no factorisation {factorisation!r}.",

@@ -1,4 +1,4 @@
-"""A machine in real time: a simulation that goes on slice by slice while someone pulls at it.
+"""Real-time simulation of a machine, advanced in short slices while the user may pull at a body.
 
 As long as nobody does, and no damping is added, it is the motion that `core.simulation.simulate` gives from the same
 state with the same settings: the same steps of the same method.
@@ -39,20 +39,21 @@ from core.simulation.setup import Values, plain_torque, start_state
 Array = NDArray[np.float64]
 
 SLICE = 0.004
-"""s; the pull, and while it acts the forces given as formulas, are constant within."""
+"""s: length of a slice, during which the pull is constant, and while it acts also forces given as formulas."""
 STIFFNESS = (2.0 * math.pi * 2.0) ** 2
-"""Of the pull for each kilogram of the machine, 1/s²: the whole machine swings twice a second on it."""
+"""Stiffness of the pull per kilogram of the machine, 1/s²: the whole machine swings on it at 2 Hz."""
 DAMPING_RATIO = 0.7
 MOST_STEPS = 5_000
-"""Steps of the integrator in a slice; a machine that needs more cannot be shown in real time."""
+"""Largest number of integrator steps per slice; a machine that needs more cannot be shown in real time."""
 HELD = {FRICTION: "stick", STOP_FORCE: "closed", WITHHELD: "at limit"}
-"""The word by which rows are held, by the force that does it."""
+"""Contact state in which a row is active, by the kind of its force."""
 DURATION = 10.0
-"""s; steps are chosen as in runs of this length unless another is given."""
+"""s: step sizes are chosen as for a run of this length unless another is given."""
 
 
 class Pull(NamedTuple):
-    """frame, local (3,): the gripped point in its axes, m; target (3,): the hand, m, world; force (3,): N, world."""
+    """Pull of the user at a frame: local (3,): gripped point in the frame's axes, m; target (3,): position of the hand,
+    m, world; force (3,): N, world."""
 
     frame: str
     local: Array
@@ -61,7 +62,7 @@ class Pull(NamedTuple):
 
 
 class Live:
-    """State of a machine that goes on: q (nq,), v (nv,), x (nx,) of force elements, time (s)."""
+    """State of a real-time simulation: q (nq,), v (nv,), x (nx,) of force elements, time (s)."""
 
     def __init__(
         self,
@@ -83,7 +84,7 @@ class Live:
         factorisation: str = AUTOMATIC_FACTORS,
         damping: float = 0.0,
     ) -> None:
-        """As `core.simulation.simulate`, of which the duration is known only in the end; the samples are `SLICE` apart.
+        """Begin like `core.simulation.simulate`, but with an open duration; samples are `SLICE` apart.
 
         damping : 1/s; joint forces −damping · M v that slow all motion down at this rate, like a thick fluid
 
@@ -98,8 +99,8 @@ class Live:
         self._p = mech.parameter_values(self.parameters)
         self._torque = torque
         self._given = constant(mech, torque)
-        self._formulas = None if self._given is not None else _formulas(mech, torque, self._p)  # type: ignore[arg-type]
-        self._strength = STIFFNESS * _mass(mech)
+        self._formulas = None if self._given is not None else _compiled_formulas(mech, torque, self._p)  # type: ignore[arg-type]
+        self._strength = STIFFNESS * _total_mass(mech)
         self._settings: dict[str, Any] = {
             "method": method,
             "step": step,
@@ -120,7 +121,7 @@ class Live:
         self.q, self.v, self.x = self._state(q0, v0, x0)
 
     def _state(self, q0: Values, v0: Values, x0: Values = None) -> tuple[Array, Array, Array]:
-        """What a run would begin with."""
+        """Return the initial state of a run with these values."""
         y = start_state(self.mech, q0, v0, self._p, self.time, x0)
         last = self.mech.nq + self.mech.nv
         return y[: self.mech.nq], y[self.mech.nq : last], y[last:]
@@ -128,21 +129,21 @@ class Live:
     # ------------------------------------------------------------------------------- the hand
 
     def grab(self, frame: str, local: Any, target: Any) -> None:
-        """Take a point of a body; `hold` moves the hand."""
+        """Grip a point of a body; `hold` moves the hand."""
         self.pull = Pull(frame, np.array(local, dtype=float), np.array(target, dtype=float), np.zeros(3))
 
     def hold(self, target: Any) -> None:
-        """The hand is here now, (3,) m, world."""
+        """Move the hand to target (3,), m, world."""
         if self.pull is not None:
             self.pull = self.pull._replace(target=np.array(target, dtype=float))
 
     def release(self) -> None:
-        """Let go."""
+        """Release the gripped body."""
         self.pull = None
 
     def place(self, q: Values, v: Values = None) -> None:
-        """Put the machine by hand: a pose, and the speed it had in the hand, as `simulate` takes them. Loops are
-        closed, speeds made consistent, force elements are at rest.
+        """Set the pose by hand, and the speeds it had in the hand, given as in `simulate`. Loops are closed, speeds
+        made consistent, and force element states set to rest.
 
         Raises KinetostatError if the loops do not close, or the values do not fit.
         """
@@ -152,7 +153,7 @@ class Live:
         self.q, self.v, self.x = q, v, x
 
     def point(self) -> Array:
-        """(3,) the gripped point, m, world."""
+        """Return the position (3,) of the gripped point, m, world."""
         assert self.pull is not None
         X_WF = np.asarray(self.mech.frame(self.q, self.pull.frame, p=self._p))
         return np.asarray(X_WF[:3, 3] + X_WF[:3, :3] @ self.pull.local)
@@ -160,22 +161,22 @@ class Live:
     # ------------------------------------------------------------------------------- going on
 
     def advance(self, duration: float) -> None:
-        """Go on for so many seconds, in slices.
+        """Advance the simulation by `duration` seconds, in slices.
 
         Raises SimulationError when the motion cannot go on; the state is then the last good one.
         """
         count = max(1, round(duration / SLICE))
         for _ in range(count):
-            self._slice(duration / count)
+            self._advance_slice(duration / count)
 
-    def _slice(self, h: float) -> None:
+    def _advance_slice(self, h: float) -> None:
         y = np.concatenate([self.q, self.v, self.x])
         if self.damping > 0.0 or self.pull is not None:
             tau = self._forces(h)
-            self._forced = self._forced or self._slices(y, h, np.zeros(self.mech.nv))
+            self._forced = self._forced or self._prepared_slices(y, h, np.zeros(self.mech.nv))
             run = self._forced.go(y, self.time, h, tau)
         else:
-            self._free = self._free or self._slices(y, h, self._torque)
+            self._free = self._free or self._prepared_slices(y, h, self._torque)
             run = self._free.go(y, self.time, h)
         if self.damping > 0.0:
             self._dampings.add(self.damping)
@@ -183,11 +184,11 @@ class Live:
         self._rows.append(run)
         self.q, self.v, self.x, self.time = run.q[-1], run.v[-1], run.x[-1], float(run.time[-1])
 
-    def _slices(self, y: Array, h: float, torque: Torque) -> Slices:
+    def _prepared_slices(self, y: Array, h: float, torque: Torque) -> Slices:
         return Slices(self.mech, y, h, torque=torque, start=self.time, max_steps=MOST_STEPS, **self._settings)
 
     def _forces(self, h: float) -> Array:
-        """(nv,) joint forces of this slice."""
+        """Return the joint forces (nv,) of this slice."""
         if self._given is not None:
             tau = self._given.copy()
         else:
@@ -204,7 +205,7 @@ class Live:
         return tau
 
     def _pull_forces(self, M: Array, h: float) -> Array:
-        """(nv,) Jᵀ f of the pull; keeps f."""
+        """Return the joint forces (nv,) Jᵀ f of the pull, and store f."""
         pull = self.pull
         assert pull is not None
         J = self._point_jacobian()
@@ -218,7 +219,7 @@ class Live:
         return np.asarray(J.T @ force)
 
     def _point_jacobian(self) -> Array:
-        """(3, nv) of the gripped point."""
+        """Return the Jacobian (3, nv) of the gripped point."""
         assert self.pull is not None
         X_WF = np.asarray(self.mech.frame(self.q, self.pull.frame, p=self._p))
         twist = np.asarray(self.mech.jacobian(self.q, self.pull.frame, p=self._p))
@@ -228,12 +229,12 @@ class Live:
 
     @property
     def duration(self) -> float:
-        """What was simulated so far, s."""
+        """Return the time simulated so far, s."""
         return sum(float(run.time[-1] - run.time[0]) for run in self._rows)
 
     @property
     def modes(self) -> dict[str, str]:
-        """In which mode what acts in joints is now: "elbow.friction" → "stick"."""
+        """Return the present contact states in joints, such as "elbow.friction" → "stick"."""
         if not self._rows:
             return {}
         last = self._rows[-1]
@@ -246,15 +247,15 @@ class Live:
 
     @property
     def slips_at(self) -> tuple[str, float] | None:
-        """(joint, N) which joint that sticks now slips first, and at which force of the pull, if it alone grows and all
-        other joints go on as they do; None: none does, or nothing pulls."""
+        """Return (joint, N): the sticking joint that would slip first, and the pull force at which it would, if only
+        the pull grows and all other joints keep their states; None if none would or nothing pulls."""
         modes = self.modes
         sticks = [(name, *thing) for name, thing in (self._things or {}).items() if modes[name] == "stick"]
         if self.pull is None or not sticks or not (now := float(np.linalg.norm(self.pull.force))):
             return None
         last = self._rows[-1]
         rows = ModeChannels(self.mech, self._p, last).rows
-        grows = self._grows(self._point_jacobian().T @ self.pull.force, modes)
+        grows = self._reaction_growth(self._point_jacobian().T @ self.pull.force, modes)
         found = []
         for name, k, thing in sticks:
             if thing.force != FRICTION:
@@ -271,8 +272,9 @@ class Live:
             found.append((now * (1.0 + further / rate), name.removesuffix(".friction")))
         return (min(found)[1], float(min(found)[0])) if found else None
 
-    def _grows(self, pulled: Array, modes: Mapping[str, str]) -> Array:
-        """(rows,) what holds change by if joint forces grow by those of the pull."""
+    def _reaction_growth(self, pulled: Array, modes: Mapping[str, str]) -> Array:
+        """Return the change (rows,) of the reaction forces of active rows when joint forces grow by those of the
+        pull."""
         assert self._things is not None
         held = [
             i
@@ -285,31 +287,32 @@ class Live:
 
     @property
     def states(self) -> dict[str, float]:
-        """States of force elements by name."""
+        """Return the states of force elements by name."""
         return dict(zip(self.mech.x_names, self.x.tolist(), strict=True))
 
     @property
     def dampings(self) -> tuple[float, ...]:
-        """Rates of added damping that have acted so far, 1/s."""
+        """Return the rates of artificial damping that have acted so far, 1/s."""
         return tuple(sorted(self._dampings))
 
     def _notes(self) -> tuple[str, ...]:
         found = dict.fromkeys(note for run in self._rows for note in run.notes)
         rates = " and ".join(f"{rate:g}" for rate in self.dampings)
-        damped = f"Artificial damping of {rates} per second was added: the machine itself moves differently."
+        damped = f"Artificial damping of {rates} per second was added: the real machine moves differently."
         return (*((damped,) if rates else ()), *found)
 
     def run(self) -> Run | None:
-        """Everything since the beginning as a run; None if nothing moved yet. What hand and damping did is in `tau`."""
+        """Return the whole simulation so far as a run; None if nothing has moved yet. The effects of hand and damping
+        are in `tau`."""
         if not self._rows:
             return None
         first = self._rows[0]
-        kept = gone_on(self._rows)
+        kept = with_new_samples(self._rows)
         arrays: dict[str, Any] = {
             name: np.concatenate([getattr(run, name)[begin:] for run, begin in kept])
             for name in ("time", "q", "v", "a", "tau", "x")
         }
-        arrays["modes"] = counted_on(kept)
+        arrays["modes"] = accumulated_modes(kept)
         steps = sum(run.statistics.steps for run in self._rows)
         evaluations = sum(run.statistics.evaluations for run in self._rows)
         settings = dataclasses.replace(
@@ -323,17 +326,17 @@ class Live:
         return dataclasses.replace(first, settings=settings, statistics=done, **arrays)
 
 
-def gone_on(slices: Sequence[Run]) -> list[tuple[Run, int]]:
-    """Each slice with the first of its samples that tells anything new: one begins where another ended, but a pull may
-    have changed modes at once."""
+def with_new_samples(slices: Sequence[Run]) -> list[tuple[Run, int]]:
+    """Return each slice with the index of its first new sample: a slice begins where the previous one ended, but a pull
+    may have changed contact states at once."""
     found = [(slices[0], 0)]
     for before, run in itertools.pairwise(slices):
         found.append((run, 0 if modes_differ(before.modes[-1:], run.modes[:1]) else 1))
     return found
 
 
-def counted_on(kept: Sequence[tuple[Run, int]]) -> Array:
-    """(n, m) modes of slices, sums since a beginning going on from one to the next."""
+def accumulated_modes(kept: Sequence[tuple[Run, int]]) -> Array:
+    """Join the mode columns (n, m) of slices, with sums accumulated from one slice to the next."""
     parts, total = list[Array](), np.zeros(0)
     if not kept[0][0].modes.size:
         return kept[0][0].modes
@@ -346,8 +349,8 @@ def counted_on(kept: Sequence[tuple[Run, int]]) -> Array:
     return np.concatenate(parts)
 
 
-def _mass(mech: Mechanism) -> float:
-    """Of all bodies, kg; 1 for a machine whose mass stands in its inertias only."""
+def _total_mass(mech: Mechanism) -> float:
+    """Return the mass of all bodies, kg; 1 for a machine that has inertias but no mass."""
     values = mech.model.values()
     from core.model.parameters import value_of
 
@@ -355,8 +358,8 @@ def _mass(mech: Mechanism) -> float:
     return total if math.isfinite(total) and total > 0.0 else 1.0
 
 
-def _formulas(mech: Mechanism, torque: Mapping[str, float | str], p: Array) -> Any:
-    """(t, q, v) → (nv,) for joint forces of which some are formulas."""
+def _compiled_formulas(mech: Mechanism, torque: Mapping[str, float | str], p: Array) -> Any:
+    """Compile joint forces of which some are formulas: (t, q, v) → (nv,)."""
     t, q, v = ca.SX.sym("t"), ca.SX.sym("q", mech.nq), ca.SX.sym("v", mech.nv)
     given = dict(zip(mech.p_names, map(float, p), strict=True))
     known = {**environment(mech.model.parameters, given), **names_of(mech, t, ca.vertsplit(q), ca.vertsplit(v))}

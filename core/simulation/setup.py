@@ -1,4 +1,4 @@
-"""From a model and a person's run settings to what the compiled loops take."""
+"""Converts a model and the user's run settings to the input of the compiled loops."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ from core.simulation.start_speeds import start_speeds
 
 Array = NDArray[np.float64]
 Values = Mapping[str, Any] | Sequence[Any] | Array | None
-"""By name, or all in order; numbers, or texts with a unit."""
+"""Values by name, or all in order; numbers, or texts with a unit."""
 
 SAMPLES = 1000
-"""Samples of a run with a variable step unless `output` says otherwise, and it is long."""
+"""Default number of samples of a short run with variable step size."""
 LONGEST_OUTPUT = 0.02
-"""Seconds between two samples of a long run with a variable step: motions that people follow keep their form."""
+"""Default sample spacing, s, of a long run with variable step size, fine enough to show human-scale motion."""
 MOST_SAMPLES = 20_000
-"""Samples unless `output` says otherwise: of longer runs samples lie further apart, several fixed steps between two."""
+"""Default limit of the number of samples: in longer runs several fixed steps lie between two samples."""
 START_GAP = 1e-6
-"""Residual (m, rad) of a position that is closed: runs begin there also beyond limits, which do not act."""
+"""Largest residual (m, rad) of a closed initial position, also for one beyond joint limits, which are ignored here."""
 MOST_CLOSINGS = 100
-"""Gauss–Newton steps that may close loops after each step."""
+"""Largest number of Gauss–Newton iterations that close loops after each step."""
 SHORTEST = 1e-15
-"""Seconds: less than that nothing lasts that runs resolve."""
+"""s: shortest duration that a run can resolve."""
 FINEST = 4.0
-"""A step must be longer by this factor than the gap between the times that numbers can tell apart."""
+"""Smallest ratio of a step to the spacing of floating-point times."""
 TIGHTEST = 2.3e-16
-"""Relative tolerance below which numbers do not resolve what is asked."""
+"""Smallest relative tolerance that floating-point numbers can satisfy."""
 MOST_NUMBERS = 2_000_000_000
-"""Numbers a run may hold (16 GB, on the disk)."""
+"""Largest amount of numbers in a run (16 GB on disk)."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a run was made; plain data, kept with it.
+    """Settings of a run; plain data, stored with it.
 
     method, step (s, None: chosen), rtol, atol, output (s between samples), start, duration (s), p : parameter values,
     torque : joint forces as given
@@ -62,21 +62,21 @@ class Settings:
     torque: Any
     max_steps: int
     closing: float | None = None
-    """How loops without a closed form are closed after each step, see `simulate`."""
+    """Method of closing loops without analytic closure after each step, see `simulate`."""
     factorisation: str = AUTOMATIC_FACTORS
-    """How the equations of such loops are solved, one of `FACTORISATIONS`."""
+    """Solver for the equations of such loops, one of `FACTORISATIONS`."""
 
     @property
     def rule(self) -> Method:
-        """The method; that of a recorded signal is no integrator."""
+        """Return the integration method, or the placeholder for recorded signals."""
         return RECORDED if self.method == RECORDED.id else METHODS[self.method]
 
     def values_of(self, names: Sequence[str]) -> Array:
-        """(n,) values of parameters."""
+        """Return the values (n,) of parameters."""
         return np.array([self.parameters[name] for name in names], dtype=float)
 
     def times(self) -> Array:
-        """(n,) times of the samples: multiples of `output`, and the end."""
+        """Return the times (n,) of the samples: multiples of `output`, and the end."""
         count = max(1, math.ceil(self.duration / self.output - 1e-9))
         times: Array = np.arange(count + 1, dtype=float) * self.output
         times[-1] = self.duration
@@ -99,7 +99,7 @@ def settings(
     closing: float | None = None,
     factorisation: str = AUTOMATIC_FACTORS,
 ) -> Settings:
-    """Checked settings. Raises ModelError naming the one that is wrong."""
+    """Return checked settings. Raises ModelError that names the invalid one."""
     if method not in METHODS:
         raise ModelError(f"There is no method '{method}'.", where="method", remedy=f"Use one of {', '.join(METHODS)}.")
     positive = {"duration": duration, "step": step, "rtol": rtol, "atol": atol, "output": output}
@@ -107,21 +107,25 @@ def settings(
         if value is None and name in ("step", "output"):
             continue
         if value is None or not (_is_number(value) and 0.0 < value < math.inf):
-            remedy = "Give a tolerance above zero." if name in ("rtol", "atol") else "Give seconds above zero."
+            remedy = "Give a positive tolerance." if name in ("rtol", "atol") else "Give a positive time in seconds."
             raise ModelError(f"{value!r} is not a positive number.", where=name, remedy=remedy)
     if not (isinstance(max_steps, int | np.integer) and not isinstance(max_steps, bool) and 0 < max_steps < 2**63):
         raise ModelError(
             f"{max_steps!r} is not a whole number above zero.",
             where="max_steps",
-            remedy="Give the most steps that a run may take, or leave it out.",
+            remedy="Give the largest number of steps for the run, or leave it out.",
         )
     if not (_is_number(start) and math.isfinite(start)):
-        raise ModelError(f"{start!r} is not a finite number.", where="start", remedy="Give seconds.")
+        raise ModelError(f"{start!r} is not a finite number.", where="start", remedy="Give a time in seconds.")
     closing, factorisation = checked_closing(closing), checked_factorisation(factorisation)
     _refuse_unresolved(duration, step, rtol, output, start)
-    step, output = _steps_and_samples(METHODS[method].adaptive, duration, step, output)
+    step, output = _step_and_sample_spacing(METHODS[method].adaptive, duration, step, output)
     if duration / output * (mech.nq + 3 * mech.nv) > MOST_NUMBERS:
-        raise ModelError("The run would hold too many samples.", where="output", remedy="Give a longer `output`.")
+        raise ModelError(
+            "The run would have too many samples.",
+            where="output",
+            remedy="Increase `output`, the time between samples.",
+        )
     p = mech.parameter_values(parameters)
     kept = plain_torque(torque)
     return Settings(
@@ -141,9 +145,9 @@ def settings(
 
 
 def _refuse_unresolved(duration: float, step: float | None, rtol: float, output: float | None, start: float) -> None:
-    """Raise ModelError for times and tolerances finer than numbers are."""
+    """Raise ModelError for times and tolerances too fine for floating-point numbers."""
     if rtol < TIGHTEST:
-        text = f"A relative tolerance of {rtol:g} is finer than numbers are ({TIGHTEST:g})."
+        text = f"A relative tolerance of {rtol:g} is below the resolution of floating-point numbers ({TIGHTEST:g})."
         raise ModelError(text, where="rtol", remedy="Give 1e-13 or more.")
     latest = max(abs(start), abs(start + duration))
     gap = FINEST * float(np.spacing(latest)) if math.isfinite(latest) else math.inf
@@ -152,16 +156,16 @@ def _refuse_unresolved(duration: float, step: float | None, rtol: float, output:
         if value is not None and value < least:
             at = f" at t = {latest:g} s" if least > SHORTEST else ""
             raise ModelError(
-                f"{value:g} s is too short{at}: numbers do not resolve it.",
+                f"{value:g} s is too short{at} for the resolution of floating-point times.",
                 where=name,
                 remedy=f"Give {least:.2g} s or more{', or begin at t = 0' if start else ''}.",
             )
 
 
-def _steps_and_samples(
+def _step_and_sample_spacing(
     adaptive: bool, duration: float, step: float | None, output: float | None
 ) -> tuple[float | None, float]:
-    """Step and time between samples as they are taken: fixed steps are equal parts of that time."""
+    """Return the actual step and sample spacing: fixed steps divide the sample spacing evenly."""
     if adaptive:
         if output is None:
             output = max(min(duration / SAMPLES, LONGEST_OUTPUT), duration / MOST_SAMPLES)
@@ -175,20 +179,21 @@ def _steps_and_samples(
 
 
 def checked_closing(closing: Any) -> float | None:
-    """What closes loops: None, a whole number of steps, or a tolerance. Raises ModelError."""
+    """Return a valid setting for closing loops: None, a whole number of iterations, or a tolerance. Raises
+    ModelError."""
     if closing is None:
         return None
     if _is_number(closing) and (0.0 < closing < 1.0 or (1 <= closing <= MOST_CLOSINGS and closing == int(closing))):
         return float(closing) if closing < 1.0 else int(closing)
     raise ModelError(
-        f"{closing!r} is neither a number of closing steps nor a tolerance.",
+        f"{closing!r} is neither a number of closing iterations nor a tolerance.",
         where="closing",
-        remedy=f"Give 1 to {MOST_CLOSINGS} steps, a tolerance below 1 (rad, m), or nothing: gaps below 1e-12.",
+        remedy=f"Give 1 to {MOST_CLOSINGS} iterations, a tolerance below 1 (rad, m), or None for gaps below 1e-12.",
     )
 
 
 def plain_torque(torque: Any) -> Any:
-    """Joint forces as plain data."""
+    """Return joint forces as plain data."""
     if torque is None or isinstance(torque, Mapping):
         return None if torque is None else dict(torque)
     from core.simulation.equations.joint_forces import Law
@@ -201,8 +206,8 @@ def _is_number(value: Any) -> bool:
 
 
 def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.0, x0: Values = None) -> Array:
-    """(nq + nv + nx,) the state to begin with at time t: loops closed, drivers followed, quaternions unit, speeds
-    consistent; force elements at rest unless x0 (nx,) is given.
+    """Return the initial state (nq + nv + nx,) at time t: loops closed, drivers followed, unit quaternions, consistent
+    speeds; force elements at rest unless x0 (nx,) is given.
 
     Raises AssemblyError if the loops do not close, SimulationError for numbers that are not finite and those
     that no machine has (`core.model.validation.possible_numbers`).
@@ -231,18 +236,18 @@ def start_state(mech: Mechanism, q0: Values, v0: Values, p: Array, t: float = 0.
             raise SimulationError(
                 "The initial value is not a finite number.",
                 where=f"{label} of '{name}'",
-                remedy="Begin from a finite state.",
+                remedy="Give a finite initial value.",
             )
     if mech.nq > mech.nv:
         q = mech.integrate(q, np.zeros(mech.nv))
     if mech.constrained:
         closed = float(np.max(np.abs(mech.constraint_residual(q, p=given, t=t)), initial=0.0)) < START_GAP
         q, v = mech.assemble(q, v if named is None else named, p=given, t=t, limits=not closed)
-    return np.concatenate([q, v, _states(mech, q, v, given, t, x0)])
+    return np.concatenate([q, v, _initial_force_states(mech, q, v, given, t, x0)])
 
 
-def _states(mech: Mechanism, q: Array, v: Array, p: Array | None, t: float, x0: Values) -> Array:
-    """(nx,) states of force elements to begin with."""
+def _initial_force_states(mech: Mechanism, q: Array, v: Array, p: Array | None, t: float, x0: Values) -> Array:
+    """Return the initial states (nx,) of force elements."""
     if isinstance(x0, Mapping):
         x = mech.x_rest(q, p=p, t=t, v=v)
         for name, value in x0.items():

@@ -1,4 +1,4 @@
-"""Running a machine: pieces of the compiled loop, one after another, until the end."""
+"""Runs a simulation: calls the compiled loop piece by piece until the end."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ from core.simulation.stepping.step_state import TOLD
 from core.simulation.switch_notes import switch_notes
 
 PIECE = 0.05
-"""Seconds of work between two looks at progress and cancel."""
+"""Seconds of computation between checks for progress and cancellation."""
 FIRST_PIECE = 64
-"""Samples of the first piece."""
+"""Number of samples in the first piece."""
 FIRST_STEPS = 500
-"""Steps of the first piece at most: what is slow or has few samples can be stopped soon, too."""
+"""Largest number of steps in the first piece, so that slow runs and runs with few samples can be cancelled early."""
 LEAST_STEPS = 50
 STEPS = 20_000
-"""Steps of any piece at most."""
+"""Largest number of steps in a piece."""
 MOST_LOST = 4
-"""Sentences about what was left out of a file, in the notes of a run."""
+"""Largest number of notes on content ignored in the model file."""
 
 if TYPE_CHECKING:
     from core.simulation.equations.mode_rows import ModeRows
@@ -59,14 +59,14 @@ if TYPE_CHECKING:
 
 
 class Recorder(Protocol):
-    """Something that keeps pieces as they come."""
+    """Protocol for objects that store pieces as they are computed."""
 
     def append(self, piece: Run) -> None:
-        """Keep the samples of a piece."""
+        """Store the samples of a piece."""
         ...
 
     def finish(self, run: Run) -> None:
-        """The run is over."""
+        """Finish storing at the end of the run."""
         ...
 
 
@@ -95,7 +95,7 @@ def simulate(
     factorisation: str = AUTOMATIC_FACTORS,
     watch: Callable[[Run], None] | None = None,
 ) -> Run:
-    """Let a machine move.
+    """Simulate the motion of a machine.
 
     duration, step, output : s; step: length of fixed steps (default 1 ms), longest of variable ones; output: between
     samples
@@ -138,42 +138,42 @@ def simulate(
         from core.simulation.run.run_file import RunFile
 
         recorder = RunFile(file, mech, chosen, channels)
-    job.watch = watch or _ignore
+    job.watch = watch or _no_progress
     try:
-        return job.work(recorder, progress or _ignore, cancelled or _never)
+        return job.work(recorder, progress or _no_progress, cancelled or _never_cancelled)
     except KeyboardInterrupt as stop:
         if job.grown is not None:
             stop.run = job.finished(recorder, CANCELLED)  # type: ignore[attr-defined]
         raise
 
 
-def _ignore(_: object) -> None:
+def _no_progress(_: object) -> None:
     pass
 
 
-def _never() -> bool:
+def _never_cancelled() -> bool:
     return False
 
 
 BOOLE = np.array([7.0, 32.0, 12.0, 32.0, 7.0]) / 90.0
-"""Weights of values at the quarters of a step."""
+"""Weights of Boole's rule for values at the quarters of a step."""
 LOOKS = 5
-"""At how many samples of a piece it is asked whether friction locks."""
+"""Number of samples per piece at which jamming by friction is checked."""
 Samples = tuple[Any, ...]
-"""What a run holds, from its times on."""
+"""Arrays of a run, from its times on."""
 UNKNOWN = Statistics()
-"""Of a piece of a run."""
+"""Statistics of a piece."""
 NUMBER = 8
-"""Bytes of a number."""
+"""Size of a number in bytes."""
 KEPT = (
     *("time", "end", "longest", "shortest", "limit"),
     *("accepted", "rejected", "calls", "sample", "budget", "most"),
 )
-"""What a run keeps of its state when its method changes."""
+"""State variables of a run that are kept when its method changes."""
 
 
 class Job:
-    """A run in the making, from y = (q, v, x) on."""
+    """A run in progress, from y = (q, v, x) on."""
 
     def __init__(
         self, mech: Mechanism, chosen: Settings, y: Array, torque: Torque, closed_forms: bool | None = None
@@ -191,7 +191,7 @@ class Job:
         """Whether Cholesky's method met rows that depend on each other when a piece ended."""
         self.seconds = self.cpu = self.lasted = 0.0
         """Of the integration on the clock, and of the processor; of the last piece on the clock."""
-        self.watch: Callable[[Run], None] = _ignore
+        self.watch: Callable[[Run], None] = _no_progress
         ends = list(accumulate((0, 1, mech.nq, mech.nv, mech.nx, mech.nv, mech.nv)))
         self._columns: list[Any] = [(slice(None), slice(*each)) for each in pairwise((*ends, None))]
         self._columns[0] = slice(None), 0
@@ -200,7 +200,7 @@ class Job:
         """Whether drivers must be watched, because several of them move the same."""
 
     def _begin(self, chosen: Settings, y: Array) -> None:
-        """Equations and memory of a method that begins at y."""
+        """Set up equations and memory for a method that begins at y."""
         mech, rule = self.mech, chosen.rule
         self.p = chosen.values_of(mech.p_names)
         self.equations = CompiledEquations(
@@ -212,17 +212,17 @@ class Job:
         self.state = self.begun.state
         self._advance = (advance_adaptive if rule.adaptive else advance_fixed).call
         self._times_at, self._forces_at = place_of(self.state.times), place_of(self.equations.u)
-        self._make_room(min(FIRST_PIECE, len(self.state.times)))
+        self._allocate_samples(min(FIRST_PIECE, len(self.state.times)))
         self._first = self.state.words.copy()
 
-    def _make_room(self, count: int) -> None:
-        """For so many samples of a piece."""
+    def _allocate_samples(self, count: int) -> None:
+        """Allocate memory for the samples of a piece."""
         self._room, self._sampled = np.empty((count, len(self.state.y))), np.empty((2, count, self.mech.nv))
         self._room_at, at = place_of(self._room), place_of(self._sampled)
         self._sampled_at = at, self._forces_at, at + NUMBER * count * self.mech.nv
 
     def begin_anew(self, y: Array, time: float) -> None:
-        """From another state on, with the method that was found to suit the machine."""
+        """Restart from another state, with the method already found to suit the machine."""
         self.state.words[:] = self._first
         self.state.time = time
         self.state.y[:] = self.state.new[:] = y
@@ -235,15 +235,15 @@ class Job:
             self.state.pending = BEGINS
             begin_entry(self.state.place)
 
-    def _meet_stiffness(self) -> None:
-        """The machine proved stiff: go on with the stiff method, if it may be chosen; note what was found."""
+    def _handle_stiffness(self) -> None:
+        """React to stiffness of the machine: switch to the stiff method, if the settings allow it, and add a note."""
         before, forces = self.state, self.equations.u
         log, rows = self.begun.log, self.equations.mode_rows
         since = f"The machine is stiff: from t = {before.time:.6g} s on "
         if self.chosen.method != AUTOMATIC:
             before.stiff_steps = TOLD
             shortest = f"steps of {before.taken:.2g} s are the longest that stay stable"
-            self.notes += (f"{since}{shortest}, whatever the tolerances. Use {STIFF_METHOD}.",)
+            self.notes += (f"{since}{shortest}, whatever the tolerances. Use the method {STIFF_METHOD}.",)
             return
         # from the step under way on, at whose beginning the state stands
         self._begin(dataclasses.replace(self.chosen, method=STIFF_METHOD), before.y)
@@ -253,11 +253,11 @@ class Job:
         if not np.array_equal(self.state.times, before.times):
             self.state.times[:] = before.times
         if log is not None:
-            self._go_on_with(log, rows)
+            self._carry_over(log, rows)
         self.notes += (f"{since}it was integrated with {METHODS[STIFF_METHOD].title} ({STIFF_METHOD}).",)
 
-    def _go_on_with(self, log: ModeLog, rows: ModeRows | None) -> None:
-        """What rows with modes have come to until the method changed."""
+    def _carry_over(self, log: ModeLog, rows: ModeRows | None) -> None:
+        """Carry over the contact states and energy sums from before a change of method."""
         now, other = self.begun.log, self.equations.mode_rows
         assert now is not None
         assert other is not None
@@ -267,7 +267,7 @@ class Job:
             getattr(other, name)[:] = getattr(rows, name)
 
     def work(self, recorder: Recorder | None, progress: Callable[[float], None], cancelled: Callable[[], bool]) -> Run:
-        """All pieces; the run, or SimulationError."""
+        """Compute all pieces and return the run; raises SimulationError."""
         total, size, done = len(self.state.times), FIRST_PIECE, 0
         error: SimulationError | None = None
         ended = ""
@@ -279,7 +279,7 @@ class Job:
             error = self.keep(piece) or error or self.wrong_friction(piece)
             if recorder is not None:
                 recorder.append(piece)
-            self._tell_locking(piece)
+            self._note_jamming(piece)
             self.watch(self.so_far)
             progress(done / total)
             if error is None and happened:
@@ -295,8 +295,8 @@ class Job:
             raise error
         return run
 
-    def _tell_locking(self, piece: Run) -> None:
-        """Say once where friction by a joint's reaction grows quicker than it does."""
+    def _note_jamming(self, piece: Run) -> None:
+        """Add a note, once, on where reaction-dependent friction jams."""
         modes = self.equations.joint_modes
         if not modes.bearings or not len(piece.time) or any(LOCKING in note for note in self.notes):
             return
@@ -307,54 +307,57 @@ class Job:
                 return
 
     def keep(self, piece: Run) -> SimulationError | None:
-        """Add a piece to the run; the message if there is no room for it."""
+        """Append a piece to the run; returns the error if there is no space for it."""
         try:
             if self.grown is None:
                 self.grown = GrowingRun(piece)
             else:
                 self.grown.extend(piece)
         except OSError as problem:
-            what = f"The run cannot be kept any further: {problem.strerror or problem}."
-            remedy = "Make room on the disk of temporary files (or name another in TMPDIR), or take samples less often."
+            what = f"There is no space to store more of the run: {problem.strerror or problem}."
+            remedy = (
+                "Free space on the disk of temporary files (or set TMPDIR to another folder), or increase the time "
+                "between samples."
+            )
             return SimulationError(what, where="output", remedy=remedy)
         self.pieces.append(piece)
         return None
 
     @property
     def so_far(self) -> Run:
-        """What was kept until now."""
+        """Return the run up to now."""
         assert self.grown is not None
         return self.grown.run
 
     def finished(self, recorder: Recorder | None, ended: str) -> Run:
-        """What there is so far, also in the file."""
+        """Return the run up to now, and complete its file."""
         run = self.run(ended)
         if recorder is not None:
             recorder.finish(run)
         return run
 
     def piece(self, first: int, count: int) -> tuple[Run, int]:
-        """The next samples, and what happened (0: nothing)."""
+        """Compute the next samples; returns them and the outcome code (0: normal)."""
         began = time.perf_counter()
-        samples, happened = self._advanced(first, count)
+        samples, happened = self._advance_piece(first, count)
         self.lasted = time.perf_counter() - began
         return Run(self.mech, self.chosen, *samples), 0 if happened == PAUSED else happened
 
-    def _timed(self, call: Callable[..., int], *arguments: int) -> int:
-        """What machine code of the integration gives; the time that it takes is added up."""
+    def _timed_call(self, call: Callable[..., int], *arguments: int) -> int:
+        """Call machine code of the integration and add up its computing time."""
         began, used = time.perf_counter(), time.thread_time()
         given = call(*arguments)
         self.cpu += time.thread_time() - used
         self.seconds += time.perf_counter() - began
         return given
 
-    def _advanced(self, first: int, count: int) -> tuple[Samples, int]:
-        """What a piece holds, and what happened."""
+    def _advance_piece(self, first: int, count: int) -> tuple[Samples, int]:
+        """Return the arrays of a piece and the outcome code."""
         mech, state = self.mech, self.state
         if count > len(self._room):
-            self._make_room(count)
+            self._allocate_samples(count)
         state.budget = min(self.budget, STEPS)
-        happened = self._timed(self._advance, state.place, self._room_at, count)
+        happened = self._timed_call(self._advance, state.place, self._room_at, count)
         self._dependent = self.equations.system.dependent == 1
         if self.begun.log is not None:
             return self._logged(happened)
@@ -363,7 +366,7 @@ class Job:
         times_at = self._times_at + NUMBER * first
         with self.equations.released():
             place = self.equations.system.place
-            bad = self._timed(sampled_accelerations.call, place, made, times_at, self._room_at, *self._sampled_at)
+            bad = self._timed_call(sampled_accelerations.call, place, made, times_at, self._room_at, *self._sampled_at)
         a, tau = self._sampled[:, :made].copy()
         last = mech.nq + mech.nv
         if len(state.slid) and made:  # on switching surfaces accelerations are those of the steps
@@ -373,13 +376,14 @@ class Job:
         if bad and happened in (FINE, PAUSED, STIFF):
             state.time, happened = times[-1], NOT_FINITE
         if happened == STIFF:
-            self._meet_stiffness()
+            self._handle_stiffness()
             happened = PAUSED
         q, v, x = out[:, : mech.nq].copy(), out[:, mech.nq : last].copy(), out[:, last:].copy()
         return (times, q, v, a, tau, UNKNOWN, x), happened
 
     def _logged(self, happened: int) -> tuple[Samples, int]:
-        """What rows with modes did since the last piece, with both sides of changes, and what happened."""
+        """Return the samples since the last piece from the log of contact rows, with both sides of contact changes, and
+        the outcome code."""
         log = self.begun.log
         assert log is not None
         rows = log.rows[: log.used].copy()
@@ -388,12 +392,12 @@ class Job:
         if log.broken and happened in (FINE, PAUSED, STIFF):
             self.state.time, happened = time[-1], NOT_FINITE
         if happened == STIFF:
-            self._meet_stiffness()
+            self._handle_stiffness()
             happened = PAUSED
         return (time, q, v, a, tau, UNKNOWN, x, modes), happened
 
     def run(self, ended: str) -> Run:
-        """What there is so far."""
+        """Return the run up to now, with its statistics."""
         state = self.state
         steps = state.accepted
         statistics = Statistics(
@@ -416,14 +420,14 @@ class Job:
         return dataclasses.replace(run, statistics=statistics._replace(notes=(*statistics.notes, *beyond)))
 
     def all_notes(self) -> tuple[str, ...]:
-        """What a reader should know of how the run came about."""
+        """Return all notes on how the run was computed."""
         lost = self.mech.model.left_out
         more = f" And {len(lost) - MOST_LOST} more." if len(lost) > MOST_LOST else ""
-        read = f"Not in this run, as its file was read without it: {' '.join(lost[:MOST_LOST])}{more}"
+        read = f"Not simulated, because the model file was read without it: {' '.join(lost[:MOST_LOST])}{more}"
         return *((read,) if lost else ()), *self.notes, *self.equations.mode_notes
 
     def error(self, happened: int) -> SimulationError:
-        """The message for a run that ended before its time."""
+        """Return the error for a run that ended early."""
         stand = Stand(
             self.mech,
             self.chosen,
@@ -439,12 +443,12 @@ class Job:
         return early_end(stand, happened)
 
     def wrong_friction(self, piece: Run) -> SimulationError | None:
-        """The message for samples at which formulas of friction have no meaning."""
+        """Return the error for samples at which friction formulas have invalid values; None if all are valid."""
         rows = self.equations.joint_modes.rows
         return meaningless(self.mech.compiled, rows, piece.time, piece.q, piece.v, piece.x, self.p)
 
     def agreeing(self, piece: Run) -> tuple[Run, SimulationError | None]:
-        """The samples of a piece in which drivers agree, and the message if they end before the piece does."""
+        """Return the samples up to the first at which drivers contradict each other, and the error if there is one."""
         for k, t in enumerate(piece.time):
             error = contradicted(self.mech, self.p, float(t), np.concatenate([piece.q[k], piece.v[k]]))
             if error is not None:

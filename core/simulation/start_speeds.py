@@ -1,4 +1,4 @@
-"""Speeds with which a machine begins, as its joints say them."""
+"""Initial speeds of a machine from the `start_speed` of its joints."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ Array = NDArray[np.float64]
 
 
 def start_speeds(mech: Mechanism, p: Array | None = None, q: Array | None = None) -> Array:
-    """(nv,) `start_speed` of the joints, rad/s, m/s; 0 where nothing is said. Loops are not looked at, unless a joint
-    that closes one has a start speed: then the least speeds that have it, at q (default: the rest position)."""
+    """Return the initial speeds (nv,) from `start_speed` of the joints, rad/s, m/s; 0 by default. Loop closure is
+    considered only if a loop-closing joint has a start speed: then the smallest speeds that realise it at q (default:
+    the reference configuration) are returned."""
     v = np.zeros(mech.nv)
     moving = [joint for joint in mech.model.expanded.joints if joint.start_speed and joint.mimic is None]
     if not moving:
@@ -27,20 +28,21 @@ def start_speeds(mech: Mechanism, p: Array | None = None, q: Array | None = None
         where = f"joint '{joint.name}', start_speed"
         prescribed[joint.name] = [numbers.scalar(value, where) for value in joint.start_speed]
     for name in prescribed:
-        if _in_tree(name, mech):
+        if _is_in_tree(name, mech):
             v[mech.joint_v(name)] = prescribed[name]
     cut = [name for name in prescribed if cut_coordinates.closes_loop(mech.compiled, name)]
-    return _with_cut(mech, v, prescribed, cut, p, mech.rest(p) if q is None else q) if cut else v
+    return _with_cut_joints(mech, v, prescribed, cut, p, mech.rest(p) if q is None else q) if cut else v
 
 
-def _with_cut(
+def _with_cut_joints(
     mech: Mechanism, v: Array, prescribed: dict[str, list[float]], cut: list[str], p: Array | None, q: Array
 ) -> Array:
-    """The least speeds with which loops stay closed, and joints, also those that close a loop, move as told."""
+    """Return the smallest speeds that keep loops closed and give joints, including loop-closing ones, their prescribed
+    speeds."""
     one = np.eye(mech.nv)
     states = np.repeat(np.asarray(q, dtype=float)[None], mech.nv, axis=0)
     measured = [cut_coordinates.motion(mech.compiled, name, states, one, np.zeros_like(one), p).v.T for name in cut]
-    tree = [one[mech.joint_v(name)] for name in prescribed if name not in cut and _in_tree(name, mech)]
+    tree = [one[mech.joint_v(name)] for name in prescribed if name not in cut and _is_in_tree(name, mech)]
     G = mech.constraint_jacobian(q, p=p)
     rows = np.concatenate([G, *measured, *tree])
     wanted = [
@@ -51,5 +53,5 @@ def _with_cut(
     return np.linalg.lstsq(rows, np.concatenate(wanted), rcond=RANK_TOLERANCE)[0]
 
 
-def _in_tree(joint: str, mech: Mechanism) -> bool:
+def _is_in_tree(joint: str, mech: Mechanism) -> bool:
     return joint in mech.v_names or any(name.startswith(f"{joint}.") for name in mech.v_names)

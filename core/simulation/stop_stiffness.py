@@ -1,4 +1,4 @@
-"""The stiffness that a run gives to an elastic stop of which nobody said one.
+"""Stiffness that a run derives for an elastic stop without a given one.
 
 A stop gives way by a thousandth of the way between its limits where the machine meets it with the speed that limits are
 made for: k = m (v/p)², with the inertia m = 1/(W M⁻¹ Wᵀ) that loops leave to the coordinate. Runs take it at the pose
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 
 def derived_stiffness(mech: Mechanism, q: Any, p: Mapping[str, float] | None = None) -> dict[tuple[str, int], float]:
-    """(joint, coordinate) → N·m/rad or N/m, of joints of the tree with elastic stops that have none of their own."""
+    """Return (joint, coordinate) → stiffness, N·m/rad or N/m, for joints of the tree with elastic stops that have no
+    given stiffness."""
     modes = joint_modes(mech.compiled, mech.parameter_values(p))
     at = rows_at(mech.compiled, modes, np.asarray(q, dtype=float), mech.parameter_values(p))
     derived = [row.at_v != NOWHERE and is_elastic(row) and row.stiffness == 0.0 for row in modes.rows]

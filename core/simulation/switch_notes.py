@@ -1,4 +1,4 @@
-"""Notes of a run on switches in formulas that it does not stop at."""
+"""Notes on discontinuities in formulas at which a run does not stop a step."""
 
 from __future__ import annotations
 
@@ -12,44 +12,44 @@ from core.simulation.equations.joint_forces import Torque
 from core.simulation.setup import Settings
 
 FIXED_STEPS = (
-    "Fixed steps do not stop where formulas of {} switch: what is switched on and off within one step is passed over, "
-    "and a step in which something switches is less accurate."
+    "Fixed steps do not end where formulas of {} switch: a force switched on and off within one step is missed, "
+    "and steps that contain a switch are less accurate."
 )
 JUMPS = (
-    "Formulas of {} jump by ==, !=, floor or ceil: the run does not stop there, and what these switch on and off "
-    "within one step is passed over."
+    "Formulas of {} jump by ==, !=, floor or ceil: the run does not locate these jumps, and a force switched on and "
+    "off within one step is missed."
 )
 
 
 def switch_notes(mech: Mechanism, torque: Torque, chosen: Settings) -> tuple[str, ...]:
-    """What a run with these settings passes over: all switches with fixed steps; else those that have no event
-    indicator, by the element whose formula it is."""
-    formulas = _formulas(mech, torque)
+    """Return notes on the discontinuities that a run with these settings does not locate: all of them with fixed steps,
+    otherwise those without an event indicator, by element."""
+    formulas = _element_formulas(mech, torque)
     if not formulas:
         return ()
     constant = frozenset(mech.compiled.elements.numbers.values)
     if not chosen.rule.adaptive:
-        return _note([name for name, text in formulas if _variables([text], constant).numbers], FIXED_STEPS)
-    notes = _note([name for name, text in formulas if unlocated(parse(text), constant)], JUMPS)
-    variables = _variables([text for _, text in formulas], constant)
+        return _notes_on([name for name, text in formulas if _event_indicators([text], constant).numbers], FIXED_STEPS)
+    notes = _notes_on([name for name, text in formulas if unlocated(parse(text), constant)], JUMPS)
+    variables = _event_indicators([text for _, text in formulas], constant)
     if count := len(variables.beyond):
-        notes += (f"Formulas switch in {MOST + count} places; the run stops at {MOST} of them alone.",)
+        notes += (f"Formulas switch in {MOST + count} places, but the run locates only {MOST} of them.",)
     return notes
 
 
-def _formulas(mech: Mechanism, torque: Torque) -> list[tuple[str, str]]:
-    """(element, formula) of forces, friction, drivers and joint forces."""
+def _element_formulas(mech: Mechanism, torque: Torque) -> list[tuple[str, str]]:
+    """Return (element, formula) of forces, friction, drivers and joint forces."""
     model = mech.compiled.elements.model
     drivers = [(driver.name, driver.function) for driver in model.drivers if isinstance(driver.function, str)]
     forces = list(torque.items()) if isinstance(torque, Mapping) else []
     return [*formulas_by_element(model), *drivers, *((name, text) for name, text in forces if isinstance(text, str))]
 
 
-def _variables(texts: Iterable[str], constant: Collection[str]) -> ModeVariables:
-    """Event indicators of formulas, each of an element of its own."""
+def _event_indicators(texts: Iterable[str], constant: Collection[str]) -> ModeVariables:
+    """Return the event indicators of formulas, each of a separate element."""
     return ModeVariables((), constant, {str(k): parse(text) for k, text in enumerate(texts)})
 
 
-def _note(names: Iterable[str], words: str) -> tuple[str, ...]:
+def _notes_on(names: Iterable[str], words: str) -> tuple[str, ...]:
     quoted = ", ".join(f"'{name}'" for name in dict.fromkeys(names))
     return (words.format(quoted),) if quoted else ()

@@ -1,4 +1,4 @@
-"""Rotation, attitude, pose, motion, force, inertia and relative measures, over abstract scalars."""
+"""Rotations, quaternions, poses, spatial motions, forces and inertias, and relative measures, over abstract scalars."""
 
 from core.spatial.force import Force
 from core.spatial.motion import Motion

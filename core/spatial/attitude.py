@@ -1,4 +1,5 @@
-"""Attitudes: how a rotation turns about an axis, and its quaternion and rotation vector."""
+"""Attitude: conversions between rotation matrices, quaternions and rotation vectors, and the turn of a rotation about
+an axis."""
 
 from __future__ import annotations
 
@@ -9,28 +10,28 @@ from core.spatial.scalar import Scalar, apply, cos, minus, negated, over, plus, 
 from core.spatial.vector import Vector3, X, Y, Z
 
 _TINY = 1e-300
-"""Keeps the direction of a vanishing rotation from being 0/0."""
+"""Small number that keeps the direction of a vanishing rotation from being 0/0."""
 
 
 def next_to(x: Scalar, angle: Scalar) -> Scalar:
-    """An angle known up to whole turns, turned by whole turns to within half a turn of x."""
+    """Add whole turns to an angle (rad) so that it lies within half a turn of x."""
     return plus(x, within_half_a_turn(minus(angle, x)))
 
 
 def within_half_a_turn(angle: Scalar) -> Scalar:
-    """The angle less whole turns, −π … π."""
+    """Wrap an angle (rad) to −π … π."""
     turn = 6.283185307179586
     return minus(angle, times(turn, apply("floor", plus(over(angle, turn), 0.5))))
 
 
 def axial(R: Rotation) -> Vector3:
-    """2 sin φ n of a rotation by φ about n."""
+    """Return twice the axial vector of a rotation: 2 sin φ n for a rotation by φ about n."""
     return Vector3(minus(R.z.y, R.y.z), minus(R.x.z, R.z.x), minus(R.y.x, R.x.y))
 
 
 def twist(R: Rotation, e: Vector3) -> tuple[Scalar, Vector3]:
-    """Angle of R about the unit axis e of a (the twist of swing and twist), −π … π, and the vector g in a with
-    d(angle) = g · ω. tan(angle) = S/C with S = e · axial(R), C = tr R − e · R e."""
+    """Return the angle, −π … π, of the twist of R about the unit axis e of frame a (swing–twist decomposition), and the
+    vector g in a with d(angle) = g · ω. tan(angle) = S/C with S = e · axial(R), C = tr R − e · R e."""
     trace = plus(plus(R.x.x, R.y.y), R.z.z)
     turned = R.act(e)
     S, C = e.dot(axial(R)), minus(trace, e.dot(turned))
@@ -41,7 +42,7 @@ def twist(R: Rotation, e: Vector3) -> tuple[Scalar, Vector3]:
 
 
 def rotation_vector(q: Sequence[Scalar]) -> tuple[Scalar, ...]:
-    """Axis times angle (−π … π) of a quaternion x, y, z, w of any sign and length."""
+    """Return the rotation vector (axis times angle, −π … π) of a quaternion x, y, z, w of any sign and length."""
     length = sqrt(plus(total(times(c, c) for c in q[:3]), _TINY))
     sign = side(q[3])
     angle = times(2.0, apply("atan2", length, times(q[3], sign)))
@@ -50,7 +51,7 @@ def rotation_vector(q: Sequence[Scalar]) -> tuple[Scalar, ...]:
 
 
 def quaternion_of(R: Rotation) -> tuple[Scalar, ...]:
-    """x, y, z, w with w ≥ 0 of a rotation; away from half a turn exact, at half a turn by the largest component.
+    """Return the quaternion x, y, z, w with w ≥ 0 of a rotation matrix; at half a turn from the largest component.
 
     All four candidates of Shepperd's method, added with equal signs: each is the quaternion times 4 |its component|.
     """
@@ -78,26 +79,26 @@ def quaternion_of(R: Rotation) -> tuple[Scalar, ...]:
 
 
 def quaternion_rate(q: Sequence[Scalar], w: Sequence[Scalar]) -> tuple[Scalar, ...]:
-    """q̇ = ½ q ⊗ (ω, 0) with ω in b's axes; q as x, y, z, w."""
+    """Return q̇ = ½ q ⊗ (ω, 0) with ω in b's axes; q as x, y, z, w."""
     half = quaternion_product(q, (*w, 0.0))
     return tuple(times(0.5, component) for component in half)
 
 
 def quaternion_product(p: Sequence[Scalar], q: Sequence[Scalar]) -> tuple[Scalar, ...]:
-    """p ⊗ q, both x, y, z, w."""
+    """Return p ⊗ q, both as x, y, z, w."""
     pv, qv = Vector3(*p[:3]), Vector3(*q[:3])
     vector = qv.scaled(p[3]) + pv.scaled(q[3]) + pv.cross(qv)
     return (*vector, minus(times(p[3], q[3]), pv.dot(qv)))
 
 
 def quaternion_difference(p: Sequence[Scalar], q: Sequence[Scalar]) -> tuple[Scalar, ...]:
-    """p⁻¹ ⊗ q: the rotation from p to q in p's axes."""
+    """Return p⁻¹ ⊗ q: the rotation from p to q in p's axes."""
     return quaternion_product((*(negated(c) for c in p[:3]), p[3]), q)
 
 
 def inverse_left(phi: Vector3) -> tuple[Vector3, Vector3, Vector3]:
-    """Rows of J⁻¹ with d(rotation vector)/dt = J⁻¹ ω, ω in a's axes: 1 − [φ]×/2 + k [φ]×²,
-    k = (1 − (φ/2) cot(φ/2))/φ² (Sola, Deray, Atchuthan 2018, 146)."""
+    """Return the rows of the inverse left Jacobian J⁻¹ of a rotation vector: d(rotation vector)/dt = J⁻¹ ω, ω in a's
+    axes: 1 − [φ]×/2 + k [φ]×², k = (1 − (φ/2) cot(φ/2))/φ² (Sola, Deray, Atchuthan 2018, 146)."""
     square = plus(phi.dot(phi), 1e-12)
     half = times(0.5, sqrt(square))
     k = over(minus(1.0, over(times(half, cos(half)), sin(half))), square)

@@ -15,11 +15,12 @@ from core.spatial.scalar import Scalar, apply, cos, minus, negated, over, plus, 
 
 
 class Dual:
-    """`value` and its `rate`. A dual number of a lower `level` is a constant to one of a higher."""
+    """Dual number: a `value` and its `rate`. Dual numbers of a lower `level` are constants to those of a higher
+    level."""
 
     __slots__ = ("level", "rate", "value")
     __array_ufunc__ = None
-    """NumPy leaves operations with them to them."""
+    """Makes NumPy leave operations with dual numbers to this class."""
 
     def __init__(self, value: Scalar, rate: Scalar, level: int) -> None:
         self.value, self.rate, self.level = value, rate, level
@@ -49,13 +50,13 @@ class Dual:
         return _over(other, self)
 
     def __neg__(self) -> Scalar:
-        return _made(negated(self.value), negated(self.rate), self.level)
+        return _dual_number(negated(self.value), negated(self.rate), self.level)
 
     def __pos__(self) -> Dual:
         return self
 
     def __pow__(self, exponent: Any) -> Scalar:
-        """Whole and real powers; x² and x³ are products."""
+        """Raise to an integer or real power; x² and x³ are computed as products."""
         if not isinstance(exponent, int | float):
             return apply("exp", times(exponent, apply("log", self)))
         if exponent == 0:
@@ -63,7 +64,7 @@ class Dual:
         if float(exponent).is_integer() and exponent > 0:
             lower = self ** (exponent - 1)
             return times(self, lower)
-        return _made(
+        return _dual_number(
             self.value**exponent, times(times(float(exponent), self.value ** (exponent - 1)), self.rate), self.level
         )
 
@@ -71,46 +72,48 @@ class Dual:
         return apply("exp", times(self, math.log(base)))
 
 
-def _made(value: Scalar, rate: Scalar, level: int) -> Scalar:
-    """A dual number; a literal that does not change stays one."""
+def _dual_number(value: Scalar, rate: Scalar, level: int) -> Scalar:
+    """Return a dual number, or the literal itself where the value is a literal and the rate is zero."""
     return value if type(value) is float and scalar.is_zero(rate) else Dual(value, rate, level)
 
 
 def value_of(x: Scalar, level: int) -> Scalar:
-    """The value of a scalar at a level."""
+    """Return the value of a scalar at a level."""
     return x.value if isinstance(x, Dual) and x.level == level else x
 
 
 def rate_of(x: Scalar, level: int) -> Scalar:
-    """The rate of a scalar at a level; a constant has none."""
+    """Return the rate of a scalar at a level; zero for a constant."""
     return x.rate if isinstance(x, Dual) and x.level == level else 0.0
 
 
-def _level(*arguments: Scalar) -> int:
+def _highest_level(*arguments: Scalar) -> int:
     return max(x.level for x in arguments if isinstance(x, Dual))
 
 
 def _plus(a: Scalar, b: Scalar) -> Scalar:
-    level = _level(a, b)
-    return _made(plus(value_of(a, level), value_of(b, level)), plus(rate_of(a, level), rate_of(b, level)), level)
+    level = _highest_level(a, b)
+    return _dual_number(plus(value_of(a, level), value_of(b, level)), plus(rate_of(a, level), rate_of(b, level)), level)
 
 
 def _minus(a: Scalar, b: Scalar) -> Scalar:
-    level = _level(a, b)
-    return _made(minus(value_of(a, level), value_of(b, level)), minus(rate_of(a, level), rate_of(b, level)), level)
+    level = _highest_level(a, b)
+    return _dual_number(
+        minus(value_of(a, level), value_of(b, level)), minus(rate_of(a, level), rate_of(b, level)), level
+    )
 
 
 def _times(a: Scalar, b: Scalar) -> Scalar:
-    level = _level(a, b)
+    level = _highest_level(a, b)
     x, y = value_of(a, level), value_of(b, level)
-    return _made(times(x, y), plus(times(rate_of(a, level), y), times(x, rate_of(b, level))), level)
+    return _dual_number(times(x, y), plus(times(rate_of(a, level), y), times(x, rate_of(b, level))), level)
 
 
 def _over(a: Scalar, b: Scalar) -> Scalar:
-    level = _level(a, b)
+    level = _highest_level(a, b)
     x, y = value_of(a, level), value_of(b, level)
     quotient = over(x, y)
-    return _made(quotient, over(minus(rate_of(a, level), times(quotient, rate_of(b, level))), y), level)
+    return _dual_number(quotient, over(minus(rate_of(a, level), times(quotient, rate_of(b, level))), y), level)
 
 
 def _square(x: Scalar) -> Scalar:
@@ -132,31 +135,31 @@ _SLOPES: dict[str, Callable[[Scalar], Scalar]] = {
     "log": lambda x: over(1.0, x),
     "fabs": lambda x: apply("sign", x),
 }
-"""f′ of the functions of one argument."""
+"""Derivatives f′ of the elementary functions of one argument."""
 _STEPS = {"sign", "floor", "ceil", "step", "lt", "le", "gt", "ge", "eq", "ne", "logic_and", "logic_or", "logic_not"}
-"""Functions that are constant between their jumps."""
+"""Piecewise constant functions, whose derivative is zero."""
 
 
-def _function(name: str, *arguments: Scalar) -> Scalar:
-    """An elementary function of dual numbers."""
-    level = _level(*arguments)
+def _elementary_function(name: str, *arguments: Scalar) -> Scalar:
+    """Evaluate an elementary function of dual numbers."""
+    level = _highest_level(*arguments)
     values, rates = [value_of(x, level) for x in arguments], [rate_of(x, level) for x in arguments]
     value = apply(name, *values)
     if name in _STEPS:
         return value
     if name in _SLOPES:
-        return _made(value, times(_SLOPES[name](values[0]), rates[0]), level)
+        return _dual_number(value, times(_SLOPES[name](values[0]), rates[0]), level)
     if name == "atan2":
         y, x = values
         turned = minus(times(x, rates[0]), times(y, rates[1]))
-        return _made(value, over(turned, plus(_square(x), _square(y))), level)
+        return _dual_number(value, over(turned, plus(_square(x), _square(y))), level)
     if name in ("fmin", "fmax"):
         first = apply("le" if name == "fmin" else "ge", *values)
-        return _made(value, apply("if_else", first, *rates), level)
+        return _dual_number(value, apply("if_else", first, *rates), level)
     if name == "if_else":
-        return _made(value, apply("if_else", values[0], *rates[1:]), level)
-    raise TypeError(f"'{name}' has no derivative here.")
+        return _dual_number(value, apply("if_else", values[0], *rates[1:]), level)
+    raise TypeError(f"'{name}' has no derivative rule for dual numbers.")
 
 
-scalar.register_functions(Dual, _function)
+scalar.register_functions(Dual, _elementary_function)
 scalar.register(Dual, scalar.Arithmetic(_plus, _minus, _times, _over, lambda a: -a))

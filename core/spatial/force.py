@@ -1,4 +1,4 @@
-"""Spatial forces [n; f]: moment about the origin of a frame and force, in its axes."""
+"""Spatial forces [n; f]: moment about a frame's origin and force, both in the frame's axes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.spatial.vector import Vector3
 
 
 class Force(NamedTuple):
-    """[n; f]."""
+    """Spatial force [n; f]: moment (N·m) and force (N)."""
 
     moment: Vector3
     force: Vector3
@@ -25,7 +25,7 @@ class Force(NamedTuple):
         return Force(-self.moment, -self.force)
 
     def scaled(self, factor: Scalar) -> Force:
-        """factor · self."""
+        """Return the force times a factor."""
         return Force(self.moment.scaled(factor), self.force.scaled(factor))
 
 

@@ -1,4 +1,4 @@
-"""Inertias: of a rigid body, and the articulated-body inertia of the recursion that carries its name."""
+"""Spatial inertia of a rigid body, and articulated-body inertia."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.spatial.vector import Vector3
 
 
 class Symmetric3(NamedTuple):
-    """A symmetric 3×3 matrix."""
+    """Symmetric 3×3 matrix, stored by its six entries."""
 
     xx: Scalar
     yy: Scalar
@@ -31,26 +31,26 @@ class Symmetric3(NamedTuple):
         return Symmetric3(*map(minus, self, other))
 
     def act(self, v: Vector3) -> Vector3:
-        """Matrix times vector."""
+        """Multiply a vector by the matrix."""
         return Vector3(self.row_x.dot(v), self.row_y.dot(v), self.row_z.dot(v))
 
     @property
     def row_x(self) -> Vector3:
-        """First row."""
+        """Return the first row."""
         return Vector3(self.xx, self.xy, self.xz)
 
     @property
     def row_y(self) -> Vector3:
-        """Second row."""
+        """Return the second row."""
         return Vector3(self.xy, self.yy, self.yz)
 
     @property
     def row_z(self) -> Vector3:
-        """Third row."""
+        """Return the third row."""
         return Vector3(self.xz, self.yz, self.zz)
 
     def rotated(self, R: Rotation) -> Symmetric3:
-        """R S Rᵀ."""
+        """Return R S Rᵀ."""
         # rows of R S; S is symmetric, so (R S) by rows is S acting on R's rows
         x, y, z = (self.act(row) for row in R)
         return Symmetric3(x.dot(R.x), y.dot(R.y), z.dot(R.z), x.dot(R.y), x.dot(R.z), y.dot(R.z))
@@ -60,7 +60,7 @@ ZERO_SYMMETRIC = Symmetric3(*(0.0,) * 6)
 
 
 def minus_cross_squared(v: Vector3) -> Symmetric3:
-    """−[v]×² = |v|² 1 − v vᵀ."""
+    """Return −[v]×² = |v|² 1 − v vᵀ."""
     xx, yy, zz = times(v.x, v.x), times(v.y, v.y), times(v.z, v.z)
     return Symmetric3(
         plus(yy, zz),
@@ -73,7 +73,8 @@ def minus_cross_squared(v: Vector3) -> Symmetric3:
 
 
 class Inertia(NamedTuple):
-    """A rigid body in a frame B: mass m (kg), first moment h = m c (kg·m), tensor about B's origin (kg·m²)."""
+    """Spatial inertia of a rigid body in a frame B: mass m (kg), first moment h = m c (kg·m), tensor about B's origin
+    (kg·m²)."""
 
     mass: Scalar
     moment: Vector3
@@ -83,24 +84,24 @@ class Inertia(NamedTuple):
         return Inertia(plus(self.mass, other.mass), self.moment + other.moment, self.tensor + other.tensor)
 
     def act(self, m: Motion) -> Force:
-        """Momentum of the body with this velocity: [I ω + h × v; m v − h × ω] (RBDA 2.63)."""
+        """Return the momentum of the body at a velocity: [I ω + h × v; m v − h × ω] (RBDA 2.63)."""
         return Force(
             self.tensor.act(m.angular) + self.moment.cross(m.linear),
             m.linear.scaled(self.mass) - self.moment.cross(m.angular),
         )
 
     def moved(self, X_AB: Pose) -> Inertia:
-        """The same body in frame A: tensor about A's origin by Steiner's theorem (RBDA 2.66)."""
+        """Return the inertia in frame A, with the tensor about A's origin by Steiner's theorem (RBDA 2.66)."""
         h = X_AB.rotation.act(self.moment)
         p = X_AB.position
         # I_A = R I Rᵀ − [p]×[h]× − [h]×[p]× − m [p]×²  (h = m c in A's axes, from B's origin)
         tensor = self.tensor.rotated(X_AB.rotation)
-        tensor = tensor + _mixed(p, h) + _scaled(minus_cross_squared(p), self.mass)
+        tensor = tensor + _mixed_cross_product(p, h) + _scaled_symmetric(minus_cross_squared(p), self.mass)
         return Inertia(self.mass, h + p.scaled(self.mass), tensor)
 
 
-def _mixed(p: Vector3, h: Vector3) -> Symmetric3:
-    """−[p]×[h]× − [h]×[p]× = 2 (p·h) 1 − p hᵀ − h pᵀ."""
+def _mixed_cross_product(p: Vector3, h: Vector3) -> Symmetric3:
+    """Return −[p]×[h]× − [h]×[p]× = 2 (p·h) 1 − p hᵀ − h pᵀ."""
     xx, yy, zz = (times(2.0, times(a, b)) for a, b in zip(p, h, strict=True))
     return Symmetric3(
         plus(yy, zz),
@@ -112,7 +113,7 @@ def _mixed(p: Vector3, h: Vector3) -> Symmetric3:
     )
 
 
-def _scaled(s: Symmetric3, factor: Scalar) -> Symmetric3:
+def _scaled_symmetric(s: Symmetric3, factor: Scalar) -> Symmetric3:
     return Symmetric3(*(times(factor, entry) for entry in s))
 
 
@@ -120,18 +121,20 @@ ZERO = Inertia(0.0, ZERO3, ZERO_SYMMETRIC)
 
 
 def about_center(mass: Scalar, center: Vector3, tensor: Symmetric3) -> Inertia:
-    """From mass, centre of mass c, and the tensor about c: I = I_c − m [c]×² (Steiner)."""
-    return Inertia(mass, center.scaled(mass), tensor + _scaled(minus_cross_squared(center), mass))
+    """Return the spatial inertia from mass, centre of mass c, and the tensor about c: I = I_c − m [c]×² (Steiner)."""
+    return Inertia(mass, center.scaled(mass), tensor + _scaled_symmetric(minus_cross_squared(center), mass))
 
 
 def split(inertia: Inertia) -> tuple[Scalar, Vector3, Symmetric3]:
-    """The inverse of `about_center`: mass, centre c, tensor about c: I_c = I + m [c]×² (without mass: c = 0)."""
+    """Return mass, centre of mass c and tensor about c of a spatial inertia, the inverse of `about_center`: I_c = I + m
+    [c]×² (c = 0 for a body without mass)."""
     c = ZERO3 if is_zero(inertia.mass) else center(inertia)
-    return inertia.mass, c, inertia.tensor - _scaled(minus_cross_squared(c), inertia.mass)
+    return inertia.mass, c, inertia.tensor - _scaled_symmetric(minus_cross_squared(c), inertia.mass)
 
 
 class ArticulatedInertia(NamedTuple):
-    """[I, H; Hᵀ, M]: force needed per acceleration of a body with what hangs on it (RBDA 7.1). H by its rows."""
+    """Articulated-body inertia [I, H; Hᵀ, M]: force needed per acceleration of a body together with the bodies that it
+    carries (RBDA 7.1). H is stored by rows."""
 
     I: Symmetric3
     H: Rotation
@@ -142,14 +145,14 @@ class ArticulatedInertia(NamedTuple):
         return ArticulatedInertia(self.I + other.I, H, self.M + other.M)
 
     def act(self, m: Motion) -> Force:
-        """[I ω + H v; Hᵀ ω + M v]."""
+        """Return the force [I ω + H v; Hᵀ ω + M v] for an acceleration."""
         return Force(
             self.I.act(m.angular) + self.H.act(m.linear),
             self.H.act_back(m.angular) + self.M.act(m.linear),
         )
 
     def without(self, U: Force, W: Force) -> ArticulatedInertia:
-        """Self − U Wᵀ, where U Wᵀ is symmetric (one term of U D⁻¹ Uᵀ)."""
+        """Return this inertia minus U Wᵀ, where U Wᵀ is symmetric (one term of U D⁻¹ Uᵀ)."""
         (n, f), (m, g) = U, W
         I = Symmetric3(
             times(n.x, m.x), times(n.y, m.y), times(n.z, m.z), times(n.x, m.y), times(n.x, m.z), times(n.y, m.z)
@@ -161,8 +164,8 @@ class ArticulatedInertia(NamedTuple):
         return ArticulatedInertia(self.I - I, H, self.M - M)
 
     def blind(self, directions: Sequence[Motion]) -> ArticulatedInertia:
-        """The same with exact zeros for motions along literal coordinate axes, along which nothing resists
-        (what is left there after `without` is rounding)."""
+        """Return the inertia with exact zeros for motions along the given directions, where these are literal
+        coordinate axes; removes the rounding error that `without` leaves along a free axis."""
         I, H, M = list(self.I), [list(row) for row in self.H], list(self.M)
         for direction in directions:
             k = _coordinate_axis((*direction.angular, *direction.linear))
@@ -179,7 +182,8 @@ class ArticulatedInertia(NamedTuple):
         return ArticulatedInertia(Symmetric3(*I), Rotation(*(Vector3(*row) for row in H)), Symmetric3(*M))
 
     def moved(self, X_AB: Pose) -> ArticulatedInertia:
-        """The same in frame A: rotate, then H' = H + [p]× M, I' = I − H [p]× + [p]× H'ᵀ."""
+        """Return the articulated inertia expressed in frame A: rotate, then H' = H + [p]× M, I' = I − H [p]× + [p]×
+        H'ᵀ."""
         R, p = X_AB
         M = self.M.rotated(R)
         RH = R @ self.H
@@ -198,17 +202,18 @@ class ArticulatedInertia(NamedTuple):
 
 
 _ENTRIES = ((0, 3, 4), (1, 3, 5), (2, 4, 5))
-"""Where row k of a Symmetric3 is stored."""
+"""Indices of row k's entries in a Symmetric3."""
 
 
 def _coordinate_axis(components: Sequence[Scalar]) -> int | None:
-    """Index of the only component that is not a literal zero, if there is just one and it is a literal."""
+    """Return the index of the only component that is not a literal zero; None unless there is exactly one and it is a
+    literal."""
     present = [k for k, component in enumerate(components) if not is_zero(component)]
     return present[0] if len(present) == 1 and isinstance(components[present[0]], float) else None
 
 
 def _cross_rows(p: Vector3, M: Symmetric3, H: Rotation) -> list[Vector3]:
-    """Rows of H + [p]× M."""
+    """Return the rows of H + [p]× M."""
     x, y, z = M.row_x, M.row_y, M.row_z
     crossed = (
         z.scaled(p.y) - y.scaled(p.z),
@@ -219,7 +224,7 @@ def _cross_rows(p: Vector3, M: Symmetric3, H: Rotation) -> list[Vector3]:
 
 
 def articulated(inertia: Inertia) -> ArticulatedInertia:
-    """A rigid body as an articulated one: H = [h]×, M = m 1."""
+    """Return a rigid body's inertia as an articulated one: H = [h]×, M = m 1."""
     h, m = inertia.moment, inertia.mass
     H = Rotation(
         Vector3(0.0, minus(0.0, h.z), h.y), Vector3(h.z, 0.0, minus(0.0, h.x)), Vector3(minus(0.0, h.y), h.x, 0.0)
@@ -228,5 +233,5 @@ def articulated(inertia: Inertia) -> ArticulatedInertia:
 
 
 def center(inertia: Inertia) -> Vector3:
-    """Centre of mass h / m."""
+    """Return the centre of mass h / m."""
     return Vector3(*(over(component, inertia.mass) for component in inertia.moment))

@@ -1,4 +1,4 @@
-"""Mass, centre and inertia of homogeneous shapes (closed forms, e.g. Meriam and Kraige, Dynamics, table D/4)."""
+"""Mass properties of homogeneous solids in closed form (e.g. Meriam and Kraige, Dynamics, table D/4)."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ def _principal(mass: Scalar, xx: Scalar, yy: Scalar, zz: Scalar, center: Vector3
 
 
 def box(density: Scalar, x: Scalar, y: Scalar, z: Scalar) -> Inertia:
-    """Cuboid with edges x, y, z (m), centred: I_xx = m (y² + z²)/12 …"""
+    """Return the inertia of a centred cuboid with edges x, y, z (m): I_xx = m (y² + z²)/12 …"""
     mass = times(density, times(x, times(y, z)))
     xx, yy, zz = (over(times(mass, times(e, e)), 12.0) for e in (x, y, z))
     return _principal(mass, plus(yy, zz), plus(xx, zz), plus(xx, yy))
 
 
 def cylinder(density: Scalar, radius: Scalar, length: Scalar) -> Inertia:
-    """Cylinder along z, centred: I_zz = m r²/2, I_xx = m (3 r² + l²)/12."""
+    """Return the inertia of a centred cylinder along z: I_zz = m r²/2, I_xx = m (3 r² + l²)/12."""
     rr = times(radius, radius)
     mass = times(times(density, math.pi), times(rr, length))
     across = over(times(mass, plus(times(3.0, rr), times(length, length))), 12.0)
@@ -29,7 +29,7 @@ def cylinder(density: Scalar, radius: Scalar, length: Scalar) -> Inertia:
 
 
 def sphere(density: Scalar, radius: Scalar) -> Inertia:
-    """Ball: I = 2 m r²/5."""
+    """Return the inertia of a solid sphere about its centre: I = 2 m r²/5."""
     rr = times(radius, radius)
     mass = times(times(density, 4.0 / 3.0 * math.pi), times(rr, radius))
     moment = times(0.4, times(mass, rr))
@@ -37,7 +37,7 @@ def sphere(density: Scalar, radius: Scalar) -> Inertia:
 
 
 def capsule(density: Scalar, radius: Scalar, length: Scalar) -> Inertia:
-    """Cylinder of `length` along z with half balls at its ends.
+    """Return the inertia of a cylinder of `length` along z with hemispherical ends.
 
     Both half balls: I_zz = 2 m r²/5, I_xx = m (2 r²/5 + l²/4 + 3 l r/8).
     """
@@ -51,7 +51,7 @@ def capsule(density: Scalar, radius: Scalar, length: Scalar) -> Inertia:
 
 
 def cone(density: Scalar, radius: Scalar, length: Scalar) -> Inertia:
-    """Cone along z, apex up, origin at half its height; centre at −l/4.
+    """Return the inertia of a cone along z, apex up, with the origin at half its height; its centre of mass is at −l/4.
 
     About the centre: I_zz = 3 m r²/10, I_xx = 3 m (r² + l²/4)/20.
     """
@@ -62,5 +62,5 @@ def cone(density: Scalar, radius: Scalar, length: Scalar) -> Inertia:
 
 
 def from_volume(density: Scalar, volume: float, center: Vector3, tensor: Symmetric3) -> Inertia:
-    """A solid of known volume (m³), centre, and tensor about its centre for unit density (m⁵)."""
+    """Return the inertia of a solid from its volume (m³), centre, and tensor about its centre for unit density (m⁵)."""
     return about_center(times(density, volume), center, Symmetric3(*(times(density, entry) for entry in tensor)))

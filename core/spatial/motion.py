@@ -1,4 +1,4 @@
-"""Spatial motion vectors [ω; v]: velocity and acceleration of a frame, in its axes, v at its origin."""
+"""Spatial motion vectors [ω; v]: velocity or acceleration of a frame, in the frame's axes, v at its origin."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.spatial.vector import Vector3
 
 
 class Motion(NamedTuple):
-    """[ω; v]."""
+    """Spatial motion [ω; v]: angular (rad/s), then linear part (m/s)."""
 
     angular: Vector3
     linear: Vector3
@@ -26,22 +26,22 @@ class Motion(NamedTuple):
         return Motion(-self.angular, -self.linear)
 
     def scaled(self, factor: Scalar) -> Motion:
-        """factor · self."""
+        """Return the motion times a factor."""
         return Motion(self.angular.scaled(factor), self.linear.scaled(factor))
 
     def dot(self, force: Force) -> Scalar:
-        """Power of a force on this motion: ω·n + v·f."""
+        """Return the power of a force on this motion: ω·n + v·f."""
         return plus(self.angular.dot(force.moment), self.linear.dot(force.force))
 
     def cross(self, other: Motion) -> Motion:
-        """V × M = [ω × m; ω × m₀ + v × m] (Featherstone, RBDA 2.31)."""
+        """Return the spatial cross product V × M = [ω × m; ω × m₀ + v × m] (Featherstone, RBDA 2.31)."""
         return Motion(
             self.angular.cross(other.angular),
             self.angular.cross(other.linear) + self.linear.cross(other.angular),
         )
 
     def cross_force(self, force: Force) -> Force:
-        """V ×* F = [ω × n + v × f; ω × f] (Featherstone, RBDA 2.32)."""
+        """Return the spatial cross product with a force, V ×* F = [ω × n + v × f; ω × f] (Featherstone, RBDA 2.32)."""
         return Force(
             self.angular.cross(force.moment) + self.linear.cross(force.force),
             self.angular.cross(force.force),

@@ -1,4 +1,4 @@
-"""Rotations: R_AB takes components in B to components in A."""
+"""Rotation matrices: R_AB takes components in B to components in A."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from core.spatial.scalar import Scalar, apply, cos, is_zero, minus, negated, ove
 from core.spatial.vector import Vector3, X, Y, Z
 
 TIDY = 1e-14
-"""Entries of literal rotations this near to 0 or ±1 are meant to be so (cos(pi/2) is 6e-17 in floating point)."""
+"""Distance from 0 or ±1 within which literal entries of a rotation are rounded to these (cos(pi/2) is 6e-17 in floating
+point)."""
 
 
 class Rotation(NamedTuple):
-    """A rotation matrix by its rows. The columns are B's axes in A."""
+    """Rotation matrix R_AB, stored by rows. Its columns are B's axes in A."""
 
     x: Vector3
     y: Vector3
     z: Vector3
 
     def __matmul__(self, other: Rotation) -> Rotation:
-        """R_AC = R_AB R_BC."""
+        """Compose two rotations: R_AC = R_AB R_BC."""
         if self is IDENTITY:
             return other
         if other is IDENTITY:
@@ -30,15 +31,15 @@ class Rotation(NamedTuple):
         return Rotation(*(Vector3(row.dot(first), row.dot(second), row.dot(third)) for row in self))
 
     def act(self, v: Vector3) -> Vector3:
-        """v_A = R_AB v_B."""
+        """Rotate a vector from B to A: v_A = R_AB v_B."""
         return Vector3(self.x.dot(v), self.y.dot(v), self.z.dot(v))
 
     def act_back(self, v: Vector3) -> Vector3:
-        """v_B = R_ABᵀ v_A."""
+        """Rotate a vector from A to B: v_B = R_ABᵀ v_A."""
         return self.x.scaled(v.x) + self.y.scaled(v.y) + self.z.scaled(v.z)
 
     def columns(self) -> tuple[Vector3, Vector3, Vector3]:
-        """B's axes in A."""
+        """Return B's axes in A."""
         return (
             Vector3(self.x.x, self.y.x, self.z.x),
             Vector3(self.x.y, self.y.y, self.z.y),
@@ -46,11 +47,11 @@ class Rotation(NamedTuple):
         )
 
     def transposed(self) -> Rotation:
-        """R_BA = R_ABᵀ."""
+        """Return R_BA = R_ABᵀ."""
         return Rotation(*self.columns())
 
     def tidied(self) -> Rotation:
-        """Literal entries within `TIDY` of 0, 1 or −1 made exactly so."""
+        """Return the rotation with literal entries within `TIDY` of 0, 1 or −1 rounded to these."""
         return Rotation(*(Vector3(*(tidy(entry) for entry in row)) for row in self))
 
 
@@ -58,12 +59,12 @@ IDENTITY = Rotation(X, Y, Z)
 
 
 def small(w: Vector3) -> Rotation:
-    """I + [w]×: a small rotation by w, to first order."""
+    """Return I + [w]×: a small rotation by w, to first order."""
     return Rotation(Vector3(1.0, negated(w.z), w.y), Vector3(w.z, 1.0, negated(w.x)), Vector3(negated(w.y), w.x, 1.0))
 
 
 def tidy(entry: Scalar) -> Scalar:
-    """A literal within `TIDY` of 0, 1 or −1 made exactly so; anything else as it is."""
+    """Round a literal within `TIDY` of 0, 1 or −1 to that number; return anything else unchanged."""
     if isinstance(entry, float):
         nearest = float(round(entry)) + 0.0
         return nearest if abs(entry - nearest) < TIDY else entry
@@ -71,19 +72,19 @@ def tidy(entry: Scalar) -> Scalar:
 
 
 def about_x(angle: Scalar) -> Rotation:
-    """Rotation about x."""
+    """Rotation about the x axis (rad)."""
     c, s = cos(angle), sin(angle)
     return Rotation(X, Vector3(0.0, c, negated(s)), Vector3(0.0, s, c)).tidied()
 
 
 def about_y(angle: Scalar) -> Rotation:
-    """Rotation about y."""
+    """Rotation about the y axis (rad)."""
     c, s = cos(angle), sin(angle)
     return Rotation(Vector3(c, 0.0, s), Y, Vector3(negated(s), 0.0, c)).tidied()
 
 
 def about_z(angle: Scalar) -> Rotation:
-    """Rotation about z."""
+    """Rotation about the z axis (rad)."""
     c, s = cos(angle), sin(angle)
     return Rotation(Vector3(c, negated(s), 0.0), Vector3(s, c, 0.0), Z).tidied()
 
@@ -103,14 +104,15 @@ def about(axis: Vector3, angle: Scalar) -> Rotation:
 
 
 def from_angles(angles: Sequence[Scalar]) -> Rotation:
-    """Angles about the fixed axes x, y, z in this order: R = Rz(c) Ry(b) Rx(a)."""
+    """Return the rotation by angles about the fixed axes x, y, z in this order: R = Rz(c) Ry(b) Rx(a)."""
     if all(map(is_zero, angles)):
         return IDENTITY
     return (about_z(angles[2]) @ about_y(angles[1]) @ about_x(angles[0])).tidied()
 
 
 def angles_of(turn: Any) -> tuple[float, float, float]:
-    """Angles about the fixed axes x, y, z of a (3, 3) array of numbers; about x zero when they are not unique."""
+    """Return the angles about the fixed axes x, y, z of a rotation matrix (3, 3) of numbers; where they are not unique
+    the angle about x is zero."""
     level = math.hypot(turn[0, 0], turn[1, 0])
     pitch = math.atan2(-turn[2, 0], level)
     if level < 1e-9:
@@ -119,7 +121,8 @@ def angles_of(turn: Any) -> tuple[float, float, float]:
 
 
 def from_quaternion(quaternion: Sequence[Scalar]) -> Rotation:
-    """Quaternion x, y, z, w of any length but zero: R = 1 + s (w [u]× + [u]×²), s = 2/|quaternion|²."""
+    """Return the rotation of a quaternion x, y, z, w of any nonzero length: R = 1 + s (w [u]× + [u]×²), s =
+    2/|quaternion|²."""
     x, y, z, w = in_range(quaternion)
     s = over(2.0, total(times(e, e) for e in (x, y, z, w)))
     sx, sy, sz = times(s, x), times(s, y), times(s, z)
@@ -134,8 +137,8 @@ def from_quaternion(quaternion: Sequence[Scalar]) -> Rotation:
 
 
 def in_range(direction: Sequence[Scalar]) -> tuple[Scalar, ...]:
-    """Numbers of which only the ratios count (a direction, a quaternion), as they are, or divided by the largest where
-    their squares are out of range."""
+    """Scale a direction or quaternion by its largest component if the squares of its components would overflow or
+    underflow; otherwise return it unchanged."""
     if not all(isinstance(entry, float) for entry in direction):
         return tuple(direction)
     largest = max(map(abs, direction))
@@ -145,14 +148,14 @@ def in_range(direction: Sequence[Scalar]) -> tuple[Scalar, ...]:
 
 
 def normalised(direction: Sequence[Scalar]) -> Vector3:
-    """The unit vector of a direction, also where the squares of its numbers are out of range."""
+    """Return the unit vector of a direction, safe where the squares of its components overflow or underflow."""
     vector = Vector3(*in_range(direction))
     length = sqrt(vector.dot(vector))
     return Vector3(*(over(component, length) for component in vector))
 
 
 def from_z(axis: Vector3) -> Rotation:
-    """The shortest rotation that takes z to a unit axis; half a turn about x for −z.
+    """Return the shortest rotation that takes z to a unit axis; half a turn about x for −z.
 
     R = 1 + [k]× + [k]×²/(1 + n_z) with k = z × n.
     """
@@ -171,7 +174,7 @@ def from_z(axis: Vector3) -> Rotation:
 
 
 def from_axes(z: Vector3, other: Vector3) -> Rotation:
-    """The frame whose z is the unit axis `z` and whose y lies in the half plane of `other`."""
+    """Return the frame whose z is the unit axis `z` and whose y lies in the half plane of `other`."""
     across = other - z.scaled(z.dot(other))
     y = normalised(across)
     return Rotation(y.cross(z), y, z).transposed().tidied()

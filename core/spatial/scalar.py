@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 Scalar = Any
-"""A float, or a symbol, or a node of a graph: anything with + − · / and the functions below."""
+"""A float, a symbol, or a graph node: any type that has + − · / and the functions below."""
 
 _PACKAGES = ("casadi", "sympy", "symengine", "numpy")
 _RENAMED = {
@@ -58,15 +58,16 @@ def _function(module: ModuleType, name: str) -> Any:
     if name == "step":
         return lambda x: apply("ge", x, 0.0)
     if module.__name__ == "casadi" and name == "logic_not":
-        return _not_of_graph
+        return _logical_not_of_graph
     if module.__name__ == "numpy" and name in _TRUTHS and name != "if_else":
         truth = getattr(module, _RENAMED["numpy", name])
         return lambda *arguments: 1.0 * truth(*arguments)
     return getattr(module, _RENAMED.get((module.__name__, name), name))
 
 
-def _not_of_graph(x: Any) -> Any:
-    """CasADi takes the "not" of a "not" for the number itself, which need not be a truth."""
+def _logical_not_of_graph(x: Any) -> Any:
+    """Logical not of a CasADi expression. CasADi simplifies a double negation to its argument, which need not be 0 or
+    1."""
     casadi = sys.modules["casadi"]
     doubled = isinstance(x, casadi.SX) and x.is_scalar() and x.is_op(casadi.OP_NOT)
     return casadi.ne(x.dep(0), 0.0) if doubled else casadi.logic_not(x)
@@ -97,25 +98,25 @@ _TRUTHS: dict[str, Callable[..., Any]] = {
     "logic_not": operator.not_,
     "if_else": lambda condition, a, b: a if condition else b,
 }
-"""Comparisons and what is made of them, of Python's numbers; 1.0 stands for true, 0.0 for false."""
+"""Comparisons and logical functions of Python numbers; 1.0 is true, 0.0 is false."""
 
 
-def _truth(name: str) -> Callable[..., float]:
+def _truth_function(name: str) -> Callable[..., float]:
     return lambda *arguments: float(_TRUTHS[name](*arguments))
 
 
-_PYTHON.update({name: _truth(name) for name in _TRUTHS}, step=lambda x: float(x >= 0.0))
+_PYTHON.update({name: _truth_function(name) for name in _TRUTHS}, step=lambda x: float(x >= 0.0))
 
 _functions: dict[type, Callable[..., Scalar]] = {}
 
 
 def register_functions(kind: type, function: Callable[..., Scalar]) -> None:
-    """Let `function(name, *arguments)` give the elementary functions of arguments of type `kind`."""
+    """Register `function(name, *arguments)` to evaluate elementary functions of arguments of type `kind`."""
     _functions[kind] = function
 
 
 def apply(name: str, *arguments: Scalar) -> Scalar:
-    """The elementary function `name` in the library to which the arguments belong."""
+    """Evaluate the elementary function `name` in the library of the arguments' type."""
     for argument in arguments:
         own = _functions.get(type(argument))
         if own is not None:
@@ -143,17 +144,17 @@ def sqrt(x: Scalar) -> Scalar:
 
 
 def is_zero(x: Scalar) -> bool:
-    """True if x is a literal zero, so that a product with it vanishes from the trace."""
+    """Return True if x is a literal zero, so that products with it drop out of the expression."""
     return type(x) is float and x == 0.0
 
 
 def is_one(x: Scalar) -> bool:
-    """True if x is a literal one."""
+    """Return True if x is a literal one."""
     return type(x) is float and x == 1.0
 
 
 class Arithmetic(NamedTuple):
-    """The four operations of a scalar type, where calling them directly is faster than its operators."""
+    """The four arithmetic operations of a scalar type, called directly where that is faster than its operators."""
 
     plus: Callable[[Scalar, Scalar], Scalar]
     minus: Callable[[Scalar, Scalar], Scalar]
@@ -171,12 +172,12 @@ def register(kind: type, arithmetic: Arithmetic) -> None:
     _arithmetic[kind] = arithmetic
 
 
-def _of(a: Scalar, b: Scalar) -> Arithmetic:
+def _arithmetic_of(a: Scalar, b: Scalar) -> Arithmetic:
     return _arithmetic.get(type(a)) or _arithmetic.get(type(b)) or _PLAIN
 
 
 def plus(a: Scalar, b: Scalar) -> Scalar:
-    """a + b; a literal zero vanishes."""
+    """Return a + b, simplified where one of them is a literal zero."""
     if type(a) is float:
         if a == 0.0:
             return b
@@ -184,11 +185,11 @@ def plus(a: Scalar, b: Scalar) -> Scalar:
             return a + b if b else a
     elif type(b) is float and b == 0.0:
         return a
-    return _of(a, b).plus(a, b)
+    return _arithmetic_of(a, b).plus(a, b)
 
 
 def minus(a: Scalar, b: Scalar) -> Scalar:
-    """a − b; a literal zero vanishes."""
+    """Return a − b, simplified where one of them is a literal zero."""
     if type(b) is float:
         if b == 0.0:
             return a
@@ -196,18 +197,18 @@ def minus(a: Scalar, b: Scalar) -> Scalar:
             return a - b
     elif type(a) is float and a == 0.0:
         return negated(b)
-    return _of(a, b).minus(a, b)
+    return _arithmetic_of(a, b).minus(a, b)
 
 
 def negated(a: Scalar) -> Scalar:
-    """−a; the literal zero stays positive."""
+    """Return −a; a literal zero stays positive."""
     if type(a) is float:
         return -a if a else 0.0
-    return _of(a, a).negated(a)
+    return _arithmetic_of(a, a).negated(a)
 
 
 def times(a: Scalar, b: Scalar) -> Scalar:
-    """a · b; a literal zero absorbs, a literal one vanishes."""
+    """Return a · b, simplified where one of them is a literal zero or one."""
     if type(a) is float:
         if type(b) is float:
             return a * b if a and b else 0.0
@@ -215,39 +216,39 @@ def times(a: Scalar, b: Scalar) -> Scalar:
     elif type(b) is float:
         literal, other = b, a
     else:
-        return _of(a, b).times(a, b)
+        return _arithmetic_of(a, b).times(a, b)
     if literal == 0.0:
         return 0.0
     if literal == 1.0:
         return other
     if literal == -1.0:
         return negated(other)
-    return _of(a, b).times(a, b)
+    return _arithmetic_of(a, b).times(a, b)
 
 
 def over(a: Scalar, b: Scalar) -> Scalar:
-    """a / b; a literal zero in the numerator absorbs. Raises ZeroDivisionError for a literal zero below."""
+    """Return a / b; zero where a is a literal zero. Raises ZeroDivisionError where b is a literal zero."""
     if is_one(b):
         return a
     if type(b) is float and b == 0.0:
         raise ZeroDivisionError
     if is_zero(a):
         return 0.0
-    return _of(a, b).over(a, b)
+    return _arithmetic_of(a, b).over(a, b)
 
 
 def side(x: Scalar) -> Scalar:
-    """1 for x ≥ 0, −1 below."""
+    """Return 1 for x ≥ 0, −1 for x < 0."""
     return apply("sign", plus(apply("sign", x), 0.5))
 
 
 def vanish(entries: Iterable[Scalar]) -> bool:
-    """True if every entry is a literal zero."""
+    """Return True if every entry is a literal zero."""
     return all(is_zero(x) for x in entries)
 
 
 def total(terms: Iterable[Scalar]) -> Scalar:
-    """Sum of the terms."""
+    """Return the sum of the terms."""
     result: Scalar = 0.0
     for term in terms:
         result = plus(result, term)

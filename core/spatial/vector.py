@@ -8,7 +8,7 @@ from core.spatial.scalar import Scalar, minus, negated, over, plus, times
 
 
 class Vector3(NamedTuple):
-    """Components in some frame. `+`, `-` work by component, `cross` is the vector product."""
+    """Vector of three components in some frame. `+` and `-` work by component, `cross` is the vector product."""
 
     x: Scalar
     y: Scalar
@@ -24,18 +24,18 @@ class Vector3(NamedTuple):
         return Vector3(negated(self[0]), negated(self[1]), negated(self[2]))
 
     def scaled(self, factor: Scalar) -> Vector3:
-        """factor · self."""
+        """Return the vector times a factor."""
         return Vector3(times(factor, self[0]), times(factor, self[1]), times(factor, self[2]))
 
     def over(self, divisor: Scalar) -> Vector3:
         return Vector3(*(over(component, divisor) for component in self))
 
     def dot(self, other: Vector3) -> Scalar:
-        """self · other."""
+        """Return the scalar product self · other."""
         return plus(plus(times(self[0], other[0]), times(self[1], other[1])), times(self[2], other[2]))
 
     def cross(self, other: Vector3) -> Vector3:
-        """self × other."""
+        """Return the vector product self × other."""
         return Vector3(
             minus(times(self[1], other[2]), times(self[2], other[1])),
             minus(times(self[2], other[0]), times(self[0], other[2])),

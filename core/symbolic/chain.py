@@ -1,4 +1,4 @@
-"""A serial chain over exact polynomials: the recursions of `core.mechanics` with symbols for scalars.
+"""Symbolic serial chain: the recursions of `core.mechanics` with exact polynomials as scalars.
 
 Frame i is the frame of the body behind joint i (link i's frame of a DH table), frame 0 the body the first moving
 joint stands on. Positions and Jacobians are in the axes of frame 0.
@@ -23,7 +23,7 @@ from core.symbolic.symbolic_machine import Rows, SymbolicMachine, variables_of
 
 
 class Chain(SymbolicMachine):
-    """The recursions over one ring. Entries are elements of the ring or floats."""
+    """Serial chain whose recursions run over one ring. Entries are elements of the ring or floats."""
 
     def __init__(
         self, model: Model, tip: str = "", given: Mapping[str, float] | None = None, *, recognise: bool = True
@@ -38,9 +38,9 @@ class Chain(SymbolicMachine):
             )
         if (tie := closing(self.topology)) is not None:
             raise ModelError(
-                "The machine has closed loops or constraints; these symbols are for chains.",
+                "The machine has closed loops or constraints; this function derives open chains only.",
                 where=tie,
-                remedy="Ask for the symbols of its loops, open the loop, or use the numeric functions.",
+                remedy="Use the symbolic functions for loops, open the loop, or use the numeric functions.",
             )
         path = moving_path(self.topology, self.tip)
         self.begin(variables_of(self.model, self.topology, path), recognise=recognise)
@@ -49,7 +49,7 @@ class Chain(SymbolicMachine):
 
     @cached_property
     def frames(self) -> tuple[str, ...]:
-        """Names of frames 0 … n, and of the tip last if it is another one."""
+        """Names of frames 0 … n, followed by the tip if it is another frame."""
         joints = {joint.name: joint for joint in self.topology.model.joints}
         names: list[str] = []
         for name in moving_path(self.topology, self.tip):
@@ -60,8 +60,8 @@ class Chain(SymbolicMachine):
         return tuple(names)
 
     @cached_property
-    def _poses(self) -> dict[str, Pose]:
-        """Pose in frame 0 of every body and frame the chain names."""
+    def _poses_in_base(self) -> dict[str, Pose]:
+        """Return the pose in frame 0 of every body and frame that the chain names."""
         links = kinematics.link_poses(self.machine.tree, self.q)
         base = self._pose_in_world(self.frames[0], links)
         back = base.inverse()
@@ -73,20 +73,20 @@ class Chain(SymbolicMachine):
         return place.pose if place.link < 0 else links[place.link] @ place.pose
 
     def pose(self, i: int, j: int) -> Pose:
-        """T(i, j): frame j in frame i; j = n + 1 is the tip."""
+        """Return T(i, j): pose of frame j in frame i; j = n + 1 is the tip."""
         names = (*self.frames, self.tip)
-        first, second = self._poses[names[i]], self._poses[names[j]]
+        first, second = self._poses_in_base[names[i]], self._poses_in_base[names[j]]
         return second if i == 0 else first.inverse() @ second
 
     @cached_property
     def jacobian(self) -> Rows:
-        """6×n, rows [v; ω] of the tip's origin, axes of frame 0."""
+        """Return the 6×n Jacobian, rows [v; ω] of the tip's origin, axes of frame 0."""
         place = self.machine.frames[self.tip]
-        return self._turned(kinematics.jacobian(self.machine.tree, self.q, place.link, place.pose))
+        return self._to_base_frame(kinematics.jacobian(self.machine.tree, self.q, place.link, place.pose))
 
-    def _turned(self, rows: Rows) -> Rows:
-        """Rows [ω; v] in world axes as [v; ω] in the axes of frame 0, columns of the chain."""
-        R = self._poses[""].rotation
+    def _to_base_frame(self, rows: Rows) -> Rows:
+        """Convert rows [ω; v] in world axes to [v; ω] in the axes of frame 0, only for the columns of the chain."""
+        R = self._poses_in_base[""].rotation
         columns = []
         for variable in self.variables:
             column = [row[variable.v] for row in rows]
@@ -95,21 +95,21 @@ class Chain(SymbolicMachine):
         return [list(row) for row in zip(*columns, strict=True)]
 
     def center(self, i: int) -> Vector3:
-        """Centre of mass of link i in its frame."""
+        """Return the centre of mass of link i in its frame."""
         return self.numbers.center(self.topology.model.body(self.frames[i]))
 
     @cache  # noqa: B019 – chains live as long as their results
     def center_jacobian(self, i: int) -> Rows:
-        """6×n, rows [v; ω] of the centre of mass of link i (1 … n)."""
+        """Return the 6×n Jacobian, rows [v; ω], of the centre of mass of link i (1 … n)."""
         place = self.machine.frames[self.frames[i]]
         at = place.pose @ Pose(NO_ROTATION, self.center(i))
-        return self._turned(kinematics.jacobian(self.machine.tree, self.q, place.link, at))
+        return self._to_base_frame(kinematics.jacobian(self.machine.tree, self.q, place.link, at))
 
     # ------------------------------------------------------------------------------- dynamics
 
     @cached_property
     def coriolis(self) -> Rows:
-        """C with C_kj = Σ_i c_ijk q̇_i; Ṁ − 2 C is skew-symmetric."""
+        """Return C with C_kj = Σ_i c_ijk q̇_i; Ṁ − 2 C is skew-symmetric."""
         speeds = [self.ring.symbol(name) for name in self.rates]
         return [
             [total(times(self.christoffel(i, j, k), speeds[i]) for i in range(self.n)) for j in range(self.n)]
@@ -118,7 +118,7 @@ class Chain(SymbolicMachine):
 
     @cached_property
     def kinetic(self) -> Scalar:
-        """½ q̇ᵀ M q̇."""
+        """Return the kinetic energy ½ q̇ᵀ M q̇."""
         speeds = [self.ring.symbol(name) for name in self.rates]
         terms = (
             times(times(speeds[i], speeds[j]), self.mass_matrix[i][j]) for i in range(self.n) for j in range(self.n)
@@ -127,7 +127,7 @@ class Chain(SymbolicMachine):
 
     @cached_property
     def links(self) -> tuple[int, ...]:
-        """Links of the tree that the chain's joints move, those beside its path included."""
+        """Links of the tree that the joints of the chain move, including links on side branches."""
         own = {variable.v for variable in self.variables}
         links = self.machine.tree.links
         moved: list[int] = []
@@ -137,18 +137,18 @@ class Chain(SymbolicMachine):
         return tuple(moved)
 
     def link_body(self, i: int) -> str:
-        """The body behind the joint of moved link i (from 1)."""
+        """Return the child body of the joint that moves link i (from 1)."""
         joint = self.machine.tree.links[self.links[i - 1]].name
         return next(branch.outer for branch in self.topology.branches if branch.joint.name == joint)
 
     def link_bodies(self, i: int) -> list[str]:
-        """All bodies that are one with moved link i (from 1)."""
+        """Return all bodies fixed to moved link i (from 1)."""
         frames, at = self.machine.frames, self.links[i - 1]
         return [body.name for body in self.topology.model.bodies if frames[body.name].link == at]
 
     @cached_property
     def kinetic_by_link(self) -> list[Scalar]:
-        """Kinetic energy of each moved link."""
+        """Return the kinetic energy of each moved link."""
         speeds: list[Scalar] = [0.0] * self.machine.tree.nv
         for variable, rate in zip(self.variables, self.rates, strict=True):
             speeds[variable.v] = self.ring.symbol(rate)
@@ -157,13 +157,13 @@ class Chain(SymbolicMachine):
 
     @cached_property
     def potential_by_link(self) -> list[Scalar]:
-        """Potential energy of each moved link and the spring in its joint."""
+        """Return the potential energy of each moved link and of the spring in its joint."""
         found = potential_by_link(self.machine.tree, self.q)
         return [found[i] for i in self.links]
 
     @cached_property
     def torques(self) -> list[Scalar]:
-        """τ = M q̈ + C q̇ + G."""
+        """Return τ = M q̈ + C q̇ + G."""
         v = [self.ring.symbol(name) for name in self.rates]
         a = [self.ring.symbol(name) for name in self.accelerations]
         result = []

@@ -1,4 +1,4 @@
-"""Formulas that are no polynomials (a root, a quotient by a symbol) get a symbol of their own."""
+"""Replacement of formulas that are not polynomials (a root, a quotient by a symbol) by symbols of their own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from core.model.formula.formula_fields import formulas_in
 
 
 def is_polynomial(node: Node) -> bool:
-    """True if the formula is one in its names, and in sines and cosines of whole sums of them."""
+    """Return True if the formula is a polynomial in its names and in sines and cosines of integer combinations of
+    them."""
     if isinstance(node, Number | Name):
         return True
     if isinstance(node, Negative):
@@ -50,8 +51,8 @@ def _is_whole_sum(node: Node) -> bool:
 
 
 def with_own_symbols(model: Model) -> tuple[Model, tuple[str, ...]]:
-    """The model with a parameter in place of every formula of a field that is no polynomial, and the names of all
-    parameters, new and old, that are to be symbols although they follow from others."""
+    """Return the model with a parameter in place of every field formula that is not a polynomial, and the names of all
+    parameters, new and old, that stay symbols although they depend on others."""
     own = [
         p.name
         for p in model.parameters
@@ -76,7 +77,7 @@ def with_own_symbols(model: Model) -> tuple[Model, tuple[str, ...]]:
         if isinstance(element, Parameter):
             return {}
         fields = dict.fromkeys(field for field, text in _formulas(element) if text in names_of)
-        return {field: _renamed(getattr(element, field), names_of) for field in fields}
+        return {field: _with_new_names(getattr(element, field), names_of) for field in fields}
 
     # the names come first, so that the model is valid while its fields change
     named = dataclasses.replace(model, parameters=(*model.parameters, *made.values()))
@@ -84,20 +85,20 @@ def with_own_symbols(model: Model) -> tuple[Model, tuple[str, ...]]:
 
 
 def _formulas(element: Element) -> Iterator[tuple[str, str]]:
-    """(field, text) of the formulas in an element's own fields, those of time and state left out."""
+    """Yield (field, text) of the formulas in an element's own fields, except formulas of time and state."""
     for field, kind, _, text in formulas_in(element):
         if not isinstance(kind, FormulaKind | FormulaVectorKind):
             yield field.name, text
 
 
-def _renamed(value: Any, names_of: Mapping[str, str]) -> Any:
+def _with_new_names(value: Any, names_of: Mapping[str, str]) -> Any:
     if isinstance(value, tuple):
         return tuple(names_of.get(x, x) for x in value)
     return names_of.get(value, value)
 
 
 def angles_in_formulas(model: Model) -> set[str]:
-    """Names inside sines and cosines of parameters' formulas."""
+    """Return the names inside sines and cosines in the formulas of parameters."""
     found: set[str] = set()
     for parameter in model.parameters:
         if isinstance(parameter.value, str):

@@ -1,4 +1,4 @@
-"""Sums in velocity ratios as one writes them by hand: m3 (r² + 2 r r3x C3 (1 + k3) + r3x² (1 + k3)²).
+"""Collection of sums in velocity ratios as written by hand: m3 (r² + 2 r r3x C3 (1 + k3) + r3x² (1 + k3)²).
 
 Terms alike but for ratios are one, whose polynomial in the ratios is written in its factors; terms with the same mass
 or moment of inertia stand in one bracket.
@@ -18,7 +18,8 @@ from core.symbolic.terms import Factors, Term
 
 
 def collected(terms: Sequence[Term], ratios: Collection[str], outer: Collection[str]) -> Form:
-    """The sum of terms. ratios : symbols whose polynomials are factored; outer : symbols before brackets"""
+    """Write a sum of terms with collected factors. ratios : symbols whose polynomials are factored; outer : symbols
+    factored out before brackets"""
     brackets: dict[str, dict[Factors, list[Term]]] = {}
     for term in terms:
         name = next((a.name for a, k in term.factors if isinstance(a, Symbol) and a.name in outer and k == 1), "")
@@ -28,17 +29,17 @@ def collected(terms: Sequence[Term], ratios: Collection[str], outer: Collection[
         brackets.setdefault(name, {}).setdefault(rest, []).append(Term(term.coefficient, inner))
     made: list[Form] = []
     for name, groups in brackets.items():
-        inside = [_times(_factors(group), rest) for rest, group in groups.items()]
+        inside = [_scaled_product(_factors(group), rest) for rest, group in groups.items()]
         if name and len(inside) > 1:
-            shared, inside = _shared(list(groups.items()))
+            shared, inside = _common_factors(list(groups.items()))
             made.append(product(Symbol(name), *shared, summed(inside)))
         else:
             made += [product(Symbol(name), each) if name else each for each in inside]
     return summed(made)
 
 
-def _shared(groups: list[tuple[Factors, list[Term]]]) -> tuple[list[Form], list[Form]]:
-    """Factors that all groups have, and the groups without them."""
+def _common_factors(groups: list[tuple[Factors, list[Term]]]) -> tuple[list[Form], list[Form]]:
+    """Return the factors common to all groups, and the groups divided by them."""
     common = [
         (atom, min(dict(rest).get(atom, 0) for rest, _ in groups)) for atom, _ in groups[0][0]
     ]  # each atom stands once in a term
@@ -47,18 +48,18 @@ def _shared(groups: list[tuple[Factors, list[Term]]]) -> tuple[list[Form], list[
     left = []
     for rest, group in groups:
         fewer = tuple((atom, k - taken.get(atom, 0)) for atom, k in rest if k > taken.get(atom, 0))
-        left.append(_times(_factors(group), fewer))
+        left.append(_scaled_product(_factors(group), fewer))
     return [power(atom, k) for atom, k in common], left
 
 
-def _times(front: Sequence[Form], rest: Factors) -> Form:
-    """number · rest · brackets"""
+def _scaled_product(front: Sequence[Form], rest: Factors) -> Form:
+    """Return the product number · rest · brackets."""
     number, brackets = front[0], front[1:]
     return product(number, *(power(atom, k) for atom, k in rest), *brackets)
 
 
 def _factors(terms: Sequence[Term]) -> list[Form]:
-    """A polynomial in ratios as a number and factors."""
+    """Factor a polynomial in velocity ratios into a number and other factors."""
     names = sorted({atom.name for term in terms for atom, _ in term.factors if isinstance(atom, Symbol)})
     if not names:
         return [Number(sum((term.coefficient for term in terms), Fraction(0)))]
@@ -73,7 +74,7 @@ def _factors(terms: Sequence[Term]) -> list[Form]:
     found = Fraction(int(number.p), int(number.q))
     forms: list[Form] = []
     for part, multiplicity in parts:
-        form, sign = _written(part, names)
+        form, sign = _written_factor(part, names)
         found *= sign ** int(multiplicity)
         forms.append(power(form, int(multiplicity)))
     return [Number(found), *sorted(forms, key=lambda form: isinstance(form, Sum) or _is_power_of_sum(form))]
@@ -83,8 +84,8 @@ def _is_power_of_sum(form: Form) -> bool:
     return isinstance(form, Power) and isinstance(form.base, Sum)
 
 
-def _written(part: Any, names: Sequence[str]) -> tuple[Form, int]:
-    """A factor with its first term positive, constants first, and the sign that takes."""
+def _written_factor(part: Any, names: Sequence[str]) -> tuple[Form, int]:
+    """Write a factor with constants first and its first term positive; return it with the sign taken out."""
     terms = [
         Term(
             Fraction(int(c.p), int(c.q)),

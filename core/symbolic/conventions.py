@@ -1,4 +1,5 @@
-"""What a reader of a result must know: frames, the point inertias refer to, the sign of gravity, what names mean."""
+"""Conventions needed to read a symbolic result: frames, reference point of inertias, sign of gravity, meaning of
+names."""
 
 from __future__ import annotations
 
@@ -41,25 +42,25 @@ _PLAIN = {
 
 
 def conventions(robot: Robot, *, code: bool = False) -> tuple[str, ...]:
-    """Sentences that stand with every result; code has sines and cosines in full."""
+    """Return sentences that accompany every result; with `code` for a result with sines and cosines written in full."""
     own = (SHORT_NAMES,) if writes_short() and not code else ()
-    return (EQUATIONS, _frames(robot), INERTIA, _gravity(robot), RATES, *own)
+    return (EQUATIONS, _frames_sentence(robot), INERTIA, _gravity_sentence(robot), RATES, *own)
 
 
 def plain(sentence: str) -> str:
-    """A sentence in ASCII, for comments in code."""
+    """Convert a sentence to ASCII, for comments in code."""
     for sign, words in _PLAIN.items():
         sentence = sentence.replace(sign, words)
     return sentence
 
 
-def _frames(robot: Robot) -> str:
-    """The flavour of the frames; machines of several kinds keep the frames of their bodies."""
+def _frames_sentence(robot: Robot) -> str:
+    """Name the DH convention of the frames; frames of machines without DH tables are those of their bodies."""
     kinds = {chain.convention for chain in robot.model.chains}
     return PRODUCTS[kinds.pop()] if len(kinds) == 1 and not robot.model.bodies else OWN_FRAMES
 
 
-def _gravity(robot: Robot) -> str:
+def _gravity_sentence(robot: Robot) -> str:
     gravity = robot.model.world.gravity
     if gravity.kind == "none":
         return "There is no gravity: P and G are zero but for springs."

@@ -1,4 +1,4 @@
-"""The derivation of a robot's equations, step by step, as plain values: what each step is, its numbers, its picture.
+"""Derivation of a robot's equations, step by step, as plain values: formula, numbers and picture of each step.
 
 Frames → A(i) → T(0, i) → Jacobian column by column → centres of mass → energies → M, C, G → equations of motion, in the
 order of Spong and Vidyasagar, Robot Dynamics and Control (chapters 3, 5, 6).
@@ -21,13 +21,13 @@ from core.symbolic.robot import SIGNS, Forms, Robot
 
 Array = NDArray[np.float64]
 SPEED = 1.0
-"""Speed of every joint (rad/s, m/s) at which energies and C are given in numbers; accelerations are zero."""
+"""Speed of every joint (rad/s, m/s) at which energies and C are evaluated; accelerations are zero."""
 Part = Literal["Frames", "A matrices", "Forward kinematics", "Jacobian", "Centres of mass", "Energies", "Dynamics"]
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step.
+    """One step of a derivation.
 
     what, indices : its result, as `Robot.form` takes it; "" for the frames
     column : the column of the result that the step is about (from 1); 0: all of it
@@ -46,18 +46,18 @@ class Step:
 
     @property
     def label(self) -> str:
-        """Name of its result, as in T[0,2] or J[:,3]."""
+        """Name of the result, such as T[0,2] or J[:,3]."""
         name = SIGNS.get(self.what, self.what)
         name += f"[{','.join(map(str, self.indices))}]" if self.indices else ""
         return f"{name}[:,{self.column}]" if self.column else name
 
 
 def steps(robot: Robot) -> tuple[Step, ...]:
-    """All steps for a robot."""
+    """Return all steps of the derivation for a robot."""
     n = robot.n
     made = [Step("Frames", "Frames", _frames_text(robot), frames=tuple(range(n + 1)))]
-    made += [_a_step(robot, i) for i in range(1, n + 1)]
-    made += [_t_step(i) for i in range(1, n + 1)]
+    made += [_link_transform_step(robot, i) for i in range(1, n + 1)]
+    made += [_chain_transform_step(i) for i in range(1, n + 1)]
     made += [_column_step(robot, k) for k in range(1, n + 1)]
     made += [_center_step(robot, i) for i in range(1, n + 1) if _has_center(robot, i)]
     links = range(1, len(robot.chain.links) + 1)
@@ -91,7 +91,7 @@ def _frames_text(robot: Robot) -> str:
     return f"{chain.n} joints, {chain.n + 1} frames: {where}. The tip is {chain.tip}."
 
 
-def _a_step(robot: Robot, i: int) -> Step:
+def _link_transform_step(robot: Robot, i: int) -> Step:
     variable = robot.chain.variables[i - 1]
     verb = "turns about" if variable.turns else "slides along"
     text = f"Frame {i} in frame {i - 1}: joint {variable.joint} {verb} its axis by {variable.symbol}."
@@ -99,32 +99,32 @@ def _a_step(robot: Robot, i: int) -> Step:
 
 
 def _row_text(robot: Robot, joint: str) -> str:
-    """The row of a DH table that a joint comes from."""
+    """Return the row of the DH table that defines a joint."""
     for table in robot.model.chains:
         for k, (row, symbol) in enumerate(zip(table.rows, table.variables(), strict=True), 1):
             if f"{table.prefix}joint{k}" != joint:
                 continue
             theta, d = (row.theta, symbol) if row.kind == "prismatic" else (symbol, row.d)
             constant = row.d if row.kind == "prismatic" else row.theta
-            more = f", constant {_shown(constant)}" if constant else ""
+            more = f", constant {_value_text(constant)}" if constant else ""
             product = (
                 "Rot(z, θ) Trans(z, d) Trans(x, a) Rot(x, α)"
                 if table.convention == "standard"
                 else ("Rot(x, α) Trans(x, a) Rot(z, θ) Trans(z, d)")
             )
             return (
-                f" {table.convention.title()} Denavit–Hartenberg: A = {product} with θ = {_shown(theta)}, "
-                f"d = {_shown(d)}, a = {_shown(row.a)}, α = {_shown(row.alpha)}{more}."
+                f" {table.convention.title()} Denavit–Hartenberg: A = {product} with θ = {_value_text(theta)}, "
+                f"d = {_value_text(d)}, a = {_value_text(row.a)}, α = {_value_text(row.alpha)}{more}."
             )
     return ""
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     text = value if isinstance(value, str) else f"{value:.6g}"
     return re.sub(r"\bpi\b", "π", text).replace("-", "−")
 
 
-def _t_step(i: int) -> Step:
+def _chain_transform_step(i: int) -> Step:
     before = f"T(0,{i - 1}) A{i}" if i > 1 else "A1"
     text = f"Frame {i} in frame 0: T(0,{i}) = {before}. The last column is where its origin is."
     return Step("Forward kinematics", f"T(0,{i})", text, "T", (0, i), frames=(0, i), joint=i)
@@ -142,13 +142,15 @@ def _column_step(robot: Robot, k: int) -> Step:
 
 
 def _is_standard(robot: Robot, joint: str) -> bool:
-    """Whether a joint comes from a standard DH table: it then turns about the z axis of the frame before it."""
+    """Return True if a joint comes from a standard DH table, so that it turns about the z axis of the frame before
+    it."""
     standard = (table for table in robot.model.chains if table.convention == "standard")
     return any(joint == f"{table.prefix}joint{k}" for table in standard for k in range(1, len(table.rows) + 1))
 
 
 def _has_center(robot: Robot, i: int) -> bool:
-    """Whether a link's centre of mass is a polynomial (of shapes with density and symbols for sizes it is not)."""
+    """Return True if the centre of mass of a link is a polynomial, unlike that of shapes with density and symbolic
+    sizes."""
     try:
         robot.chain.center(i)
     except ModelError:
@@ -183,7 +185,7 @@ def _potential_step(robot: Robot, i: int) -> Step:
 
 
 def forms(robot: Robot, step: Step) -> Forms:
-    """The formula of a step; () for the frames."""
+    """Return the formula of a step; () for the frames."""
     if not step.what:
         return ()
     entries = robot.form(step.what, *step.indices)
@@ -191,14 +193,14 @@ def forms(robot: Robot, step: Step) -> Forms:
 
 
 def known_values(robot: Robot, p: Mapping[str, float]) -> dict[str, float]:
-    """Values of all parameters of the robot's model. p : values of some."""
+    """Return the values of all parameters of the robot's model. p : values of some of them."""
     chain, model = robot.chain, robot.chain.model
     free = {each.name for each in model.parameters if each.independent}
     return dict(model.values({**{name: x for name, x in p.items() if name in free}, **chain.given}))
 
 
 def values_at(robot: Robot, q: Array, p: Mapping[str, float], speed: float = SPEED) -> dict[str, float]:
-    """Numbers of all symbols at a pose of the whole machine. q : (nq,); p : values of parameters."""
+    """Return the values of all symbols at a pose of the whole machine. q : (nq,); p : values of parameters."""
     chain = robot.chain
     known = known_values(robot, p)
     values = {name: float(known[name]) for name in chain.values}
@@ -209,5 +211,5 @@ def values_at(robot: Robot, q: Array, p: Mapping[str, float], speed: float = SPE
 
 
 def numbers(robot: Robot, step: Step, values: Mapping[str, float]) -> Array:
-    """A step's formula in numbers, in the shape of its entries; values : of every symbol, SI."""
+    """Evaluate the formula of a step, in the shape of its entries; values : of every symbol, SI."""
     return numbers_of(forms(robot, step), values)

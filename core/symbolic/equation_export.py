@@ -1,4 +1,4 @@
-"""Equations name = form, each in those before it, as text for people and programs.
+"""Export of a sequence of equations name = form, in which each may use earlier names, as text or code.
 
 written(names, forms, "python", "four_bar")     # a function that gives all names
 """
@@ -17,37 +17,37 @@ Forms = Sequence[Form]
 
 
 def arguments_of(names: Names, forms: Forms) -> list[str]:
-    """Names that must be given."""
+    """Return the names used but not defined in the equations, which must be given."""
     used = set().union(*map(names_in, forms)) if forms else set()
     return sorted(name for name in used - {*names} if not name.startswith("sqrt("))
 
 
 def lines(names: Names, forms: Forms, label: str) -> str:
-    """One a line."""
+    """Write one equation per line."""
     cells = texts([[form] for form in forms])
-    return "".join(f"{_plain(name)} = {row[0]}\n" for name, row in zip(names, cells, strict=True))
+    return "".join(f"{_name_text(name)} = {row[0]}\n" for name, row in zip(names, cells, strict=True))
 
 
-def _plain(name: str) -> str:
+def _name_text(name: str) -> str:
     from core.symbolic.forms import Symbol
 
     return text(Symbol(name))
 
 
 def latex(names: Names, forms: Forms, label: str) -> str:
-    """Aligned at the equals signs."""
+    """Write LaTeX equations aligned at the equals signs."""
     rows = (f"{latex_symbol(n)} &= {text(form, 'latex')}" for n, form in zip(names, forms, strict=True))
     return "\\begin{align*}\n  " + " \\\\\n  ".join(rows) + "\n\\end{align*}\n"
 
 
 def mathematica(names: Names, forms: Forms, label: str) -> str:
-    """Assignments in order."""
+    """Write Mathematica assignments in order."""
     pairs = zip(names, forms, strict=True)
     return "".join(f"{mathematica_name(name)} = {text(form, 'mathematica')};\n" for name, form in pairs)
 
 
 def sympy_source(names: Names, forms: Forms, label: str) -> str:
-    """Assignments of SymPy expressions in symbols of what must be given."""
+    """Write assignments of SymPy expressions in the symbols that must be given."""
     given = [identifier(name) for name in arguments_of(names, forms)]
     head = ["from sympy import Rational, atan2, cos, sin, sqrt, symbols", ""]
     if given:
@@ -59,7 +59,7 @@ def sympy_source(names: Names, forms: Forms, label: str) -> str:
 
 
 def python(names: Names, forms: Forms, label: str) -> str:
-    """A function of numbers or NumPy arrays that gives all names in a dictionary."""
+    """Write a function of numbers or NumPy arrays that returns all names in a dictionary."""
     given = [identifier(name) for name in arguments_of(names, forms)]
     pairs = [(identifier(name), text(form, "python")) for name, form in zip(names, forms, strict=True)]
     used = ["cos", "sin", "sqrt"]
@@ -79,7 +79,7 @@ def python(names: Names, forms: Forms, label: str) -> str:
 
 
 def c_source(names: Names, forms: Forms, label: str) -> str:
-    """A C function that fills an array in the order of the names."""
+    """Write a C function that fills an array in the order of the names."""
     given = [f"double {identifier(name)}" for name in arguments_of(names, forms)]
     pairs = [(identifier(name), text(form, "c")) for name, form in zip(names, forms, strict=True)]
     return "\n".join(
@@ -105,11 +105,11 @@ WRITERS: dict[str, Callable[[Names, Forms, str], str]] = {
     "c": c_source,
     "sympy": sympy_source,
 }
-"""By language, those of `export.EXPORTS`."""
+"""Writer for each language of `export.EXPORTS`."""
 
 
 def written(names: Names, forms: Forms, language: str, label: str = "equations", notes: Sequence[str] = ()) -> str:
-    """Equations in a language, with notes as comments. Raises KeyError for an unknown language."""
+    """Write equations in a language, with notes as comments. Raises KeyError for an unknown language."""
     _, sign, _ = EXPORTS[language]
     end = " *)" if sign == "(*" else ""
     return "\n".join([*(f"{sign} {note}{end}" for note in notes), WRITERS[language](names, forms, label)])

@@ -1,4 +1,4 @@
-"""Results as text for people and programs: Robotica's prints, LaTeX, Mathematica, Python, C, SymPy.
+"""Export of symbolic results as text or code: Robotica's prints, LaTeX, Mathematica, Python, C, SymPy.
 
 export(robot, "M", language="python")     # a function that NumPy programs can call
 """
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 
 def texts(forms: Sequence[Sequence[Form]]) -> list[list[str]]:
-    """The entries as text for reading; parts that they have in common are made legible once."""
+    """Write the entries as text for reading; subexpressions shared by entries are made legible only once."""
     kept: Kept = {}
     return [[text(form, kept=kept) for form in row] for row in forms]
 
 
 def elements(forms: Forms, label: str) -> str:
-    """One entry per line, column by column, as Robotica's EPrint (its manual's figures 3.6 and 5.6):
+    """Write one entry per line, column by column, as Robotica's EPrint does (its manual's figures 3.6 and 5.6):
     label[[2,1]] = …, label[[1,2]] = …"""
     return listed(texts(forms), label)
 
 
 def listed(cells: Sequence[Sequence[str]], label: str) -> str:
-    """Texts of entries, one per line, column by column."""
+    """Write the texts of entries, one per line, column by column."""
     single = len(cells[0]) == 1
     lines = []
     for j, column in enumerate(zip(*cells, strict=True), 1):
@@ -45,12 +45,12 @@ def listed(cells: Sequence[Sequence[str]], label: str) -> str:
 
 
 def grid(forms: Forms, label: str) -> str:
-    """Two-dimensional, as Robotica's MPrint."""
+    """Write the matrix in two dimensions, as Robotica's MPrint does."""
     return arranged(texts(forms), label)
 
 
 def arranged(cells: Sequence[Sequence[str]], label: str) -> str:
-    """Texts of entries in columns."""
+    """Arrange the texts of entries in columns."""
     widths = [max(len(row[j]) for row in cells) for j in range(len(cells[0]))]
     head = f"{label} = "
     lines = []
@@ -61,7 +61,7 @@ def arranged(cells: Sequence[Sequence[str]], label: str) -> str:
 
 
 def latex(forms: Forms, label: str) -> str:
-    """A display equation."""
+    """Write a LaTeX display equation."""
     rows = " \\\\\n  ".join(" & ".join(text(form, "latex") for form in row) for row in forms)
     if len(forms) == 1 and len(forms[0]) == 1:
         return f"{label} = {rows}\n"
@@ -69,13 +69,13 @@ def latex(forms: Forms, label: str) -> str:
 
 
 def mathematica(forms: Forms, label: str) -> str:
-    """An assignment of a list of lists."""
+    """Write a Mathematica assignment of a list of lists."""
     rows = ",\n  ".join("{" + ", ".join(text(form, "mathematica") for form in row) + "}" for row in forms)
     return f"{mathematica_name(label)} = {{{rows}}}\n"
 
 
 def sympy_source(forms: Forms, label: str) -> str:
-    """Python source that builds the matrix with SymPy."""
+    """Write Python source that builds the matrix with SymPy."""
     used = sorted(set().union(*(names(form) for row in forms for form in row)) - {"sqrt(2)", "sqrt(3)"})
     rows = ",\n    ".join("[" + ", ".join(text(form, "sympy") for form in row) + "]" for row in forms)
     lines = ["from sympy import Matrix, Rational, cos, sin, sqrt, symbols", ""]
@@ -86,8 +86,8 @@ def sympy_source(forms: Forms, label: str) -> str:
 
 
 def python(forms: Forms, label: str) -> str:
-    """A function of numbers or NumPy arrays; common subexpressions computed once."""
-    definitions, rows, used = _code(forms, "python")
+    """Write a Python function of numbers or NumPy arrays that computes common subexpressions once."""
+    definitions, rows, used = _code_parts(forms, "python")
     body = [f"    {name} = {value}" for name, value in definitions]
     shown = ",\n        ".join("[" + ", ".join(row) + "]" for row in rows)
     return "\n".join(
@@ -104,8 +104,8 @@ def python(forms: Forms, label: str) -> str:
 
 
 def c_source(forms: Forms, label: str) -> str:
-    """A C function that fills a matrix row by row."""
-    definitions, rows, used = _code(forms, "c")
+    """Write a C function that fills a matrix row by row."""
+    definitions, rows, used = _code_parts(forms, "c")
     arguments = ", ".join(f"double {name}" for name in used)
     body = [f"    const double {name} = {value};" for name, value in definitions]
     columns = len(rows[0])
@@ -114,25 +114,28 @@ def c_source(forms: Forms, label: str) -> str:
     return "\n".join(["#include <math.h>", "", front, "{", *body, "}", ""])
 
 
-def _code(forms: Forms, language: str) -> tuple[list[tuple[str, str]], list[list[str]], list[str]]:
-    """Definitions of common subexpressions, the entries in them, and the names a function needs."""
+def _code_parts(forms: Forms, language: str) -> tuple[list[tuple[str, str]], list[list[str]], list[str]]:
+    """Return definitions of common subexpressions, the entries in terms of them, and the names of the function's
+    arguments."""
     flat = [form for row in forms for form in row]
-    used = sorted({identifier(n) for form in flat for n in names(form) if not n.startswith("sqrt(")}, key=_natural)
-    definitions, short = shared(flat, _free_stem(used))
+    used = sorted(
+        {identifier(n) for form in flat for n in names(form) if not n.startswith("sqrt(")}, key=_natural_order
+    )
+    definitions, short = shared(flat, _unused_prefix(used))
     columns = len(forms[0])
     entries = [text(form, language) for form in short]
     rows = [entries[i : i + columns] for i in range(0, len(entries), columns)]
     return [(name, text(form, language)) for name, form in definitions], rows, used
 
 
-def _free_stem(used: Iterable[str]) -> str:
-    """What names of common subexpressions begin with, so that no other name is met."""
+def _unused_prefix(used: Iterable[str]) -> str:
+    """Choose a prefix for the names of common subexpressions that no other name starts with."""
     taken = {name.rstrip("0123456789") for name in used}
     return next(stem for stem in chain(("x", "t", "w"), (f"x{'_' * k}" for k in count(1))) if stem not in taken)
 
 
-def _natural(name: str) -> list[tuple[bool, int, str]]:
-    """q2 before q10."""
+def _natural_order(name: str) -> list[tuple[bool, int, str]]:
+    """Sort key that puts q2 before q10."""
     return [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", name)]
 
 
@@ -145,19 +148,19 @@ EXPORTS: dict[str, tuple[str, str, Callable[[Forms, str], str]]] = {
     "c": ("C function", "//", c_source),
     "sympy": ("SymPy source", "#", sympy_source),
 }
-"""language → title, comment sign, writer."""
+"""Language → (title, comment sign, writer)."""
 READ = ("elements", "text", "latex")
-"""Languages for reading, with C1 for cos(q1) if that is wished."""
+"""Languages for reading, in which cos(q1) may be written C1."""
 
 
 def export(robot: Robot, what: str, *indices: int, language: str = "text", label: str = "", notes: bool = True) -> str:
-    """A result of `Robot.form` as text, with its conventions as comments.
+    """Write a result of `Robot.form` as text, with its conventions as comments.
 
     Raises ModelError for an unknown language.
     """
     if language not in EXPORTS:
         raise ModelError(
-            f"There is no export '{language}'.", where="language", remedy=f"Use one of {', '.join(EXPORTS)}."
+            f"Unknown export language '{language}'.", where="language", remedy=f"Use one of {', '.join(EXPORTS)}."
         )
     _, sign, write = EXPORTS[language]
     name = label or (
@@ -172,7 +175,7 @@ def export(robot: Robot, what: str, *indices: int, language: str = "text", label
 
 
 class Cost:
-    """Operations that evaluating forms takes: additions, multiplications, sines and cosines."""
+    """Number of operations to evaluate forms: additions, multiplications, sines and cosines."""
 
     def __init__(self, forms: Iterable[Form]) -> None:
         from core.symbolic.forms import operations

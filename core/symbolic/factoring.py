@@ -1,4 +1,5 @@
-"""Short written forms: common factors taken out, the most frequent first (multivariate Horner, Ceberio and Kreinovich).
+"""Factoring of sums into short forms: common factors are taken out, the most frequent first (multivariate Horner,
+Ceberio and Kreinovich).
 
 `written` decides: few terms stand as in a textbook, term by term; many are grouped if that saves operations.
 """
@@ -29,13 +30,14 @@ from core.symbolic.forms import (
 from core.symbolic.terms import Atom, Term, expanded
 
 TEXTBOOK = 8
-"""Sums of up to so many terms are left term by term."""
+"""Largest number of terms of a sum that is left expanded."""
 COMPARED = 60
-"""In longer sums common factors always save operations."""
+"""Largest number of terms for which the expanded and the factored form are compared; longer sums are always factored.
+"""
 
 
 def written(terms: list[Term], *, textbook: int = TEXTBOOK) -> Form:
-    """The form of a sum of terms that one would write down."""
+    """Write a sum of terms, factored where that is shorter."""
     if len(terms) > COMPARED:
         return factored(terms)
     plain = summed(expanded(terms))
@@ -46,26 +48,27 @@ def written(terms: list[Term], *, textbook: int = TEXTBOOK) -> Form:
 
 
 def factored(terms: Iterable[Term]) -> Form:
-    """The sum with common factors taken out."""
+    """Write the sum with common factors taken out."""
     terms = list(terms)
-    return product(Number(Fraction(1, _scale(terms))), _Sum(terms).form()) if terms else ZERO
+    return product(Number(Fraction(1, _common_denominator(terms))), _Sum(terms).form()) if terms else ZERO
 
 
-def _scale(terms: list[Term]) -> int:
+def _common_denominator(terms: list[Term]) -> int:
     return math.lcm(*(term.coefficient.denominator for term in terms))
 
 
 Group = list[int]
-"""Numbers of terms."""
+"""Indices of terms."""
 
 
 class _Sum:
-    """Terms with whole coefficients, their factors as marks: atom² is two marks, (atom, 1) and (atom, 2)."""
+    """Sum of terms with integer coefficients; each factor is stored as marks: atom² has two marks, (atom, 1) and (atom,
+    2)."""
 
     def __init__(self, terms: list[Term]) -> None:
-        scale = _scale(terms)
+        scale = _common_denominator(terms)
         self.coefficients = [term.coefficient.numerator * (scale // term.coefficient.denominator) for term in terms]
-        atoms = sorted({atom for term in terms for atom, _ in term.factors}, key=_rank)
+        atoms = sorted({atom for term in terms for atom, _ in term.factors}, key=_atom_order)
         highest: dict[Atom, int] = {}
         for term in terms:
             for atom, k in term.factors:
@@ -76,16 +79,16 @@ class _Sum:
         self.marks = [{first[atom] + level for atom, k in term.factors for level in range(k)} for term in terms]
 
     def form(self) -> Form:
-        """The whole sum."""
+        """Return the factored form of the whole sum."""
         everything = list(range(len(self.marks)))
-        return self._form(everything, self._counts(everything), frozenset(), 1)
+        return self._group_form(everything, self._mark_counts(everything), frozenset(), 1)
 
-    def _counts(self, group: Group) -> Counter[int]:
-        """How many terms have each mark."""
+    def _mark_counts(self, group: Group) -> Counter[int]:
+        """Count the terms of a group that have each mark."""
         return Counter(chain.from_iterable(self.marks[i] for i in group))
 
-    def _form(self, group: Group, counts: Counter[int], out: frozenset[int], divided: int) -> Form:
-        """The sum of a group of terms. out, divided : marks and number taken out of it already"""
+    def _group_form(self, group: Group, counts: Counter[int], out: frozenset[int], divided: int) -> Form:
+        """Factor the sum of a group of terms. out, divided : marks and number already taken out of it"""
         shared_by_all = [mark for mark in sorted(counts) if counts[mark] == len(group) and mark not in out]
         sign = 1 if divided > 0 else -1
         content = sign * math.gcd(*(self.coefficients[i] for i in group))
@@ -97,24 +100,27 @@ class _Sum:
         out = out.union(shared_by_all)
         chosen = self._most_frequent(counts, out)
         if chosen is None:
-            body = summed([self._form([i], self._counts([i]), out, content) for i in group])
+            body = summed([self._group_form([i], self._mark_counts([i]), out, content) for i in group])
             return product(*front, body)
         inside = [i for i in group if chosen in self.marks[i]]
         outside = [i for i in group if chosen not in self.marks[i]]
-        fewer = self._counts(min(inside, outside, key=len))
+        fewer = self._mark_counts(min(inside, outside, key=len))
         found = [fewer, counts - fewer] if len(inside) <= len(outside) else [counts - fewer, fewer]
         return product(
             *front,
-            summed([self._form(part, its, out, content) for part, its in zip((inside, outside), found, strict=True)]),
+            summed(
+                [self._group_form(part, its, out, content) for part, its in zip((inside, outside), found, strict=True)]
+            ),
         )
 
     def _powers(self, marks: list[int]) -> list[Form]:
-        """The product of marks as powers of atoms."""
+        """Return the product of marks as powers of atoms."""
         return [power(atom, k) for atom, k in Counter(self.atoms[mark] for mark in marks).items()]
 
     @staticmethod
     def _most_frequent(counts: Counter[int], out: frozenset[int]) -> int | None:
-        """The mark in most terms (at least two); later ones, sines and cosines, first, so that parameters gather."""
+        """Return the mark in most terms (at least two). Ties go to later marks, the sines and cosines, so that
+        parameters are grouped."""
         best, most = None, 1
         for mark, count in counts.items():
             if mark not in out and (count > most or (count == most > 1 and best is not None and mark > best)):
@@ -122,17 +128,18 @@ class _Sum:
         return best
 
 
-def _rank(atom: Atom) -> tuple[bool, str]:
+def _atom_order(atom: Atom) -> tuple[bool, str]:
     return isinstance(atom, Trig), atom.name if isinstance(atom, Symbol) else str((atom.angle, atom.function))
 
 
 def shared(forms: Iterable[Form], stem: str = "x", least: int = 0) -> tuple[list[tuple[str, Form]], list[Form]]:
-    """Common subexpressions of several forms: (name, definition) in order of use, and the forms in these names.
+    """Extract common subexpressions of several forms: (name, definition) in order of use, and the forms in terms of
+    these names.
 
     least : multiplications and additions that a definition takes at least (a sine takes none): for people, who read
         S2 or 2 a1 as easily as a name
     """
-    census = _Census()
+    census = _SubexpressionTable()
     roots = [census.number(form) for form in forms]
     census.uses.update(roots)
     definitions: list[tuple[str, Form]] = []
@@ -143,7 +150,7 @@ def shared(forms: Iterable[Form], stem: str = "x", least: int = 0) -> tuple[list
             return named[number]
         form, inner = census.nodes[number]
         result = rebuilt(form, [replaced(child) for child in inner])
-        if census.uses[number] > 1 and not isinstance(form, Number | Symbol) and _length(result) >= least:
+        if census.uses[number] > 1 and not isinstance(form, Number | Symbol) and _operation_count(result) >= least:
             definitions.append((f"{stem}{len(definitions) + 1}", result))
             result = Symbol(definitions[-1][0])
         named[number] = result
@@ -152,8 +159,8 @@ def shared(forms: Iterable[Form], stem: str = "x", least: int = 0) -> tuple[list
     return definitions, [replaced(root) for root in roots]
 
 
-class _Census:
-    """Numbers for forms, equal for equal ones, and how often each stands in another."""
+class _SubexpressionTable:
+    """Numbers subexpressions, with equal numbers for equal ones, and counts how often each is used."""
 
     def __init__(self) -> None:
         self.nodes: list[tuple[Form, tuple[int, ...]]] = []
@@ -163,7 +170,7 @@ class _Census:
         """id of a form → its number, and the form, that no other takes its id."""
 
     def number(self, form: Form) -> int:
-        """The number of a form; those that stand in several places are walked through once."""
+        """Return the number of a form; each shared object is visited only once."""
         if id(form) not in self._met:
             self._met[id(form)] = self._number(form), form
         return self._met[id(form)][0]
@@ -180,9 +187,9 @@ class _Census:
         return self._known[key]
 
 
-def _length(form: Form) -> int:
-    """Multiplications and additions, those inside of sines not counted."""
+def _operation_count(form: Form) -> int:
+    """Count multiplications and additions, except inside sines and cosines."""
     if isinstance(form, Power):
-        return form.exponent - 1 + _length(form.base)
+        return form.exponent - 1 + _operation_count(form.base)
     inner = () if isinstance(form, Trig) else children(form)
-    return max(len(inner) - 1, int(isinstance(form, Function))) + sum(map(_length, inner))
+    return max(len(inner) - 1, int(isinstance(form, Function))) + sum(map(_operation_count, inner))

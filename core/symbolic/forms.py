@@ -1,4 +1,4 @@
-"""Written expressions: small immutable trees, as they are shown, counted, printed and turned into code.
+"""Written expressions: small immutable trees that can be shown, counted, printed and turned into code.
 
 Number(1/4)  Symbol("m1")  Trig("cos", (("q1", 1), ("q2", 1)))  Power(base, 2)  Product(…)  Sum(…)
 Quotient(top, bottom)  Function("atan2", (y, x))
@@ -18,21 +18,21 @@ from core.spatial.scalar import apply
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """An exact number."""
+    """Exact number."""
 
     value: Fraction
 
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A parameter, coordinate, rate, or a root such as sqrt(2)."""
+    """Parameter, coordinate, rate, or a root such as sqrt(2)."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Trig:
-    """Sine or cosine of a sum of angles with whole factors."""
+    """Sine or cosine of an integer combination of angles."""
 
     function: str
     angle: tuple[tuple[str, int], ...]
@@ -40,7 +40,7 @@ class Trig:
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """base to a whole power ≥ 2."""
+    """Base raised to an integer power ≥ 2."""
 
     base: Form
     exponent: int
@@ -48,21 +48,21 @@ class Power:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """Two or more factors; a number first."""
+    """Product of two or more factors, a number first."""
 
     factors: tuple[Form, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """Two or more terms."""
+    """Sum of two or more terms."""
 
     terms: tuple[Form, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Quotient:
-    """top over bottom."""
+    """Quotient top / bottom."""
 
     top: Form
     bottom: Form
@@ -70,7 +70,7 @@ class Quotient:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """sqrt of one form, atan2 of two (y, x); sin and cos of one where no short name is wanted."""
+    """Function call: sqrt of one form, atan2 of two (y, x), or sin and cos where no short name is wanted."""
 
     name: str
     arguments: tuple[Form, ...]
@@ -84,7 +84,7 @@ MINUS_ONE = Number(Fraction(-1))
 
 
 def product(*factors: Form) -> Form:
-    """The product, flat, numbers joined in front."""
+    """Multiply forms into a flat product with its numbers joined in front."""
     number, rest = ONE.value, []
     for factor in factors:
         for part in factor.factors if isinstance(factor, Product) else (factor,):
@@ -99,12 +99,12 @@ def product(*factors: Form) -> Form:
 
 
 def power(base: Form, exponent: int) -> Form:
-    """base^exponent."""
+    """Return base^exponent."""
     return base if exponent == 1 else Power(base, exponent)
 
 
 def quotient(top: Form, bottom: Form) -> Form:
-    """top over bottom, a minus in front."""
+    """Return top / bottom, with a minus sign in front."""
     if bottom == ONE or top == ZERO:
         return top
     negative, positive = sign_of(top)
@@ -113,7 +113,7 @@ def quotient(top: Form, bottom: Form) -> Form:
 
 
 def summed(terms: list[Form]) -> Form:
-    """The sum of terms, flat."""
+    """Add terms into a flat sum."""
     flat: list[Form] = []
     for term in terms:
         flat += term.terms if isinstance(term, Sum) else () if term == ZERO else (term,)
@@ -121,7 +121,7 @@ def summed(terms: list[Form]) -> Form:
 
 
 def sign_of(form: Form) -> tuple[bool, Form]:
-    """(is it written with a minus, the form without it)."""
+    """Return (True if the form is written with a minus sign, the form without it)."""
     if isinstance(form, Product):
         first = form.factors[0]
         if isinstance(first, Number) and first.value.numerator < 0:
@@ -132,7 +132,7 @@ def sign_of(form: Form) -> tuple[bool, Form]:
 
 
 def children(form: Form) -> tuple[Form, ...]:
-    """The forms directly inside."""
+    """Return the immediate subexpressions of a form."""
     if isinstance(form, Sum):
         return form.terms
     if isinstance(form, Product):
@@ -145,7 +145,7 @@ def children(form: Form) -> tuple[Form, ...]:
 
 
 def rebuilt(form: Form, parts: Sequence[Form]) -> Form:
-    """The form with other forms directly inside, in the order of `children`."""
+    """Return the form with its immediate subexpressions replaced, in the order of `children`."""
     if isinstance(form, Sum):
         return Sum(tuple(parts))
     if isinstance(form, Product):
@@ -158,14 +158,14 @@ def rebuilt(form: Form, parts: Sequence[Form]) -> Form:
 
 
 def walk(form: Form) -> Iterator[Form]:
-    """The form and all inside it."""
+    """Yield the form and all its subexpressions."""
     yield form
     for child in children(form):
         yield from walk(child)
 
 
 def names(form: Form) -> set[str]:
-    """Symbols and angles that occur."""
+    """Return the symbols and angles that occur in a form."""
     found: set[str] = set()
     met: set[int] = set()
     waiting = [form]
@@ -182,7 +182,7 @@ def names(form: Form) -> set[str]:
 
 
 def operations(form: Form, kept: dict[int, int] | None = None) -> int:
-    """Multiplications and additions it takes to evaluate the form as it is written (a sine or a root counts one).
+    """Count the multiplications and additions needed to evaluate the form as written (a sine or a root counts one).
 
     kept : counts of sums met before, for forms of which parts are the same objects
     """
@@ -206,8 +206,8 @@ def operations(form: Form, kept: dict[int, int] | None = None) -> int:
 
 
 def evaluate(form: Form, values: Mapping[str, Any], kept: dict[Any, Any] | None = None) -> Any:
-    """The form over any scalars: floats, arrays, CasADi symbols, elements of a ring. `kept` remembers sines, and sums
-    by their identity: the forms must live as long as it."""
+    """Evaluate the form over any scalars: floats, arrays, CasADi symbols, elements of a ring. `kept` caches sines, and
+    sums by object identity, so that the forms must outlive it."""
     if isinstance(form, Number):
         return float(form.value)
     if isinstance(form, Symbol):

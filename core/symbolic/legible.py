@@ -1,4 +1,4 @@
-"""Forms with numbers one can read: factors with long denominators go into the sums, where they make plain decimals.
+"""Rewriting of forms with readable numbers: factors with long denominators are multiplied into sums as plain decimals.
 
 Exact all the same; `number` writes a number with few digits.
 """
@@ -24,23 +24,23 @@ from core.symbolic.forms import (
 )
 
 SHORT_DENOMINATOR, SHORT_NUMERATOR = 64, 99_999
-"""Up to these a number is written as a fraction."""
+"""Largest denominator and numerator of a number that is written as a fraction."""
 DIGITS = 6
 
 
 def is_short(x: Fraction) -> bool:
-    """Whether a number is read best as it is."""
+    """Return True if a number is short enough to be written as a fraction."""
     return x.denominator <= SHORT_DENOMINATOR and abs(x.numerator) <= SHORT_NUMERATOR
 
 
 _MADE_OF_PARTS = (Quotient, Function)
 
 Kept = dict[tuple[int, Fraction], tuple[Form, Form]]
-"""Sums that were made legible: their identity and factor → what became of them, and they themselves."""
+"""Cache of sums made legible: (id of the sum, factor) → (legible form, the sum itself)."""
 
 
 def legible(form: Form, factor: Fraction = ONE.value, kept: Kept | None = None) -> Form:
-    """The form times a factor, with numbers that are hard to read multiplied into sums.
+    """Return the form times a factor, with unwieldy numbers multiplied into sums.
 
     kept : remembers sums, for forms that have some in common (they stay in common)
     """
@@ -73,5 +73,5 @@ def legible(form: Form, factor: Fraction = ONE.value, kept: Kept | None = None) 
 
 
 def number(x: Fraction) -> str:
-    """A number as a decimal with few digits; exact where they suffice."""
+    """Write a number as a decimal with few digits."""
     return readable(f"{float(x):.{DIGITS}g}")

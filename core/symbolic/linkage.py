@@ -1,4 +1,4 @@
-"""A machine whose loops close in closed form, in symbols: positions, velocity ratios, reduced equations of motion.
+"""Symbolic model of a machine with analytic loop closure: positions, velocity ratios, reduced equations of motion.
 
 1. The steps of the solution are those of the kernel (`core.closed_forms.order`). Each determines coordinates by
    subproblems, and every kind of subproblem is written in one manner (`Rule`): A cos q + B sin q = C, a distance, a
@@ -35,7 +35,7 @@ from core.symbolic.forms import (
 )
 from core.symbolic.linkage_symbols import LinkageSymbols, searched
 from core.symbolic.loop_ring import answers_of
-from core.symbolic.loop_rules import RULES, Definition, spelled
+from core.symbolic.loop_rules import RULES, Definition, with_angles_in_full
 from core.symbolic.loop_speeds import Speeds
 from core.symbolic.naming import Recognised, with_chosen_symbols
 from core.symbolic.notation import sympy_of
@@ -44,13 +44,14 @@ from core.symbolic.ring import Element
 from core.symbolic.terms import terms_of
 
 SECTIONS = ("positions", "ratios", "derivatives", "dynamics")
-"""Each stands on those before."""
+"""Sections of the result; each depends on those before it."""
 _ROOTS = {"sqrt(2)": math.sqrt(2.0), "sqrt(3)": math.sqrt(3.0)}
 
 
 @dataclass(frozen=True)
 class LoopStep:
-    """One step: which joints it gives, how (as in the order of solution), names in order of use, and the ratios."""
+    """One step of the loop solution: the joints it determines, its kind (as in the solution order), and definitions of
+    positions and ratios in order of use."""
 
     joints: tuple[str, ...]
     kind: str
@@ -59,8 +60,8 @@ class LoopStep:
 
 
 class Linkage(LinkageSymbols):
-    """A machine with loops in symbols. `variables` are all coordinates of its tree, `independent` those among them
-    that the others follow from.
+    """Symbolic model of a machine with loops. `variables` are all coordinates of its tree, `independent` those of them
+    that determine the others.
 
     Raises ModelError where the loops have no closed form in symbols (`obstacle` says the same beforehand).
     """
@@ -69,20 +70,20 @@ class Linkage(LinkageSymbols):
 
     @cached_property
     def steps(self) -> tuple[LoopStep, ...]:
-        """The steps in order."""
-        return self._solved[0]
+        """Steps of the loop solution, in order."""
+        return self._solution[0]
 
     @property
     def speeds(self) -> Speeds:
-        """Ratios of all steps."""
-        return self._solved[1]
+        """Velocity ratios of all steps."""
+        return self._solution[1]
 
     @cached_property
-    def _solved(self) -> tuple[tuple[LoopStep, ...], Speeds]:
+    def _solution(self) -> tuple[tuple[LoopStep, ...], Speeds]:
         speeds = Speeds(self)
-        return tuple(self._walk(speeds)), speeds
+        return tuple(self._solution_steps(speeds)), speeds
 
-    def _walk(self, speeds: Speeds) -> Iterator[LoopStep]:
+    def _solution_steps(self, speeds: Speeds) -> Iterator[LoopStep]:
         edges, pairs = self.edges, geared_pairs(self.edges)
         clusters = Clusters(edges)
         for i, edge in enumerate(edges):
@@ -94,33 +95,33 @@ class Linkage(LinkageSymbols):
             self.watch()
             if isinstance(step, int):
                 self.join(clusters, step)
-                speeds.independent(step)
+                speeds.add_independent(step)
                 continue
             joints = {edges[i].joint for i, _ in step.chain}
             word = next((w for w in words if w.joints and set(w.joints) <= joints), None)
             kind = word.kind if word is not None else step.family
             if step.family == GEARED:
-                made = self._geared(step, pairs)
-                ratios = speeds.geared(step, pairs)
+                made = self._gear_definitions(step, pairs)
+                ratios = speeds.add_geared(step, pairs)
             else:
-                made = self._closed(step, clusters)
-                ratios = speeds.closed(step, self._variants(step))
+                made = self._closed_chain_definitions(step, clusters)
+                ratios = speeds.add_closed_chain(step, self._chain_variants(step))
             self.join_all(clusters, [i for i, _ in step.chain if edges[i].kind not in BESIDE])
             self.ring.forget_quotients()
             given = dict.fromkeys(edges[i].joint for i, _ in step.chain)
-            yield LoopStep(tuple(given), kind, self._spelled(made), self._spelled(ratios))
+            yield LoopStep(tuple(given), kind, self._spelled_out(made), self._spelled_out(ratios))
 
-    def _geared(self, form: Form, pairs: Mapping[int, tuple[int, int]]) -> list[Definition]:
+    def _gear_definitions(self, form: Form, pairs: Mapping[int, tuple[int, int]]) -> list[Definition]:
         (i, _), (k, forward) = form.chain
         gear, source = self.edges[k], self.edges[pairs[k][1 if forward else 0]]
         led = coordinates_at(source, self.q)
         value = plus(times(gear.ratio, led), gear.offset) if forward else over(minus(led, gear.offset), gear.ratio)
         return [Definition(self.name_of(i), self.written(value), "gear")]
 
-    def _closed(self, form: Form, clusters: Clusters) -> list[Definition]:
-        """What a closed chain gives, by the variant that is shortest to write."""
+    def _closed_chain_definitions(self, form: Form, clusters: Clusters) -> list[Definition]:
+        """Solve a closed chain for its joints, by the variant that is shortest to write."""
         best: tuple[tuple[int, int], list[Definition]] | None = None
-        for chain in self._variants(form):
+        for chain in self._chain_variants(form):
             taken = set(self.taken)
             made = self._definitions(form.family, chain, clusters)
             cut = sum(self.edges[i].cut for i, _ in chain[:1])
@@ -133,14 +134,14 @@ class Linkage(LinkageSymbols):
         self.taken |= {each.name for each in best[1]}
         return best[1]
 
-    def _variants(self, form: Form) -> list[Any]:
-        """Chains that the family is solved for."""
+    def _chain_variants(self, form: Form) -> list[Any]:
+        """Return the arrangements of the chain for which its family can be solved."""
         if form.family != PLANAR:
             return [form.chain]
-        kinds = self._kinds(form.chain)
-        return [chain for chain in variants(form.chain) if self._kinds(chain) == kinds]
+        kinds = self._chain_kinds(form.chain)
+        return [chain for chain in variants(form.chain) if self._chain_kinds(chain) == kinds]
 
-    def _kinds(self, chain: Any) -> str:
+    def _chain_kinds(self, chain: Any) -> str:
         return "".join(self.edges[i].kind for i, _ in chain)
 
     def _definitions(self, family: str, chain: Any, clusters: Clusters) -> list[Definition]:
@@ -156,15 +157,17 @@ class Linkage(LinkageSymbols):
                 unknowns.append(value if forward else negated(value))
         K = between(chain, edges, clusters)
         made: list[Definition] = []
-        for answer in answers_of(self.ring, family, self._kinds(chain), K, unknowns):
+        for answer in answers_of(self.ring, family, self._chain_kinds(chain), K, unknowns):
             i, forward = chain[answer.joint]
             rule = RULES[answer.kind](self.name_of(i), self.number_text(i), not forward, answer)
             made += rule.definitions(self)
-        wanted = [i for i, _ in chain if edges[i].kind not in BESIDE and (not edges[i].cut or self._is_passed(i))]
-        return _needed(made, {self.name_of(i) for i in wanted})
+        wanted = [
+            i for i, _ in chain if edges[i].kind not in BESIDE and (not edges[i].cut or self._is_only_connection(i))
+        ]
+        return _needed_definitions(made, {self.name_of(i) for i in wanted})
 
-    def _is_passed(self, i: int) -> bool:
-        """Whether a cut joint lies between nodes that nothing else joins."""
+    def _is_only_connection(self, i: int) -> bool:
+        """Return True if a cut joint lies between nodes that no other joint connects."""
         edge = self.edges[i]
         return i in self.cut_names and ("\0" in edge.a or "\0" in edge.b)
 
@@ -172,12 +175,12 @@ class Linkage(LinkageSymbols):
 
     @cached_property
     def columns(self) -> list[list[Scalar]]:
-        """Φ: of every variable its ratios to the independent ones, as symbols where they are no numbers."""
+        """Φ: velocity ratios of every variable to the independent ones, as symbols unless they are numbers."""
         return self.speeds.columns
 
     @cached_property
     def derivatives(self) -> tuple[Definition, ...]:
-        """Derivatives of the ratios by the independent coordinates."""
+        """Derivatives of the velocity ratios by the independent coordinates."""
         made: list[Definition] = []
         for (i, a), ratio in self.speeds.ratios.items():
             for b in range(a + 1):
@@ -185,23 +188,23 @@ class Linkage(LinkageSymbols):
                 if not self.speeds.slope_name(i, a, b):
                     continue
                 k = self.columns[i][a]
-                over_, under = (self._total(x, b) for x in ratio)
+                over_, under = (self._total_derivative(x, b) for x in ratio)
                 # (N/D)′ = (N′ − k D′)/D
-                found = self.ring.shortened(minus(over_, times(k, under)), ratio.bottom)
+                found = self.ring.reduced_ratio(minus(over_, times(k, under)), ratio.bottom)
                 name = self.ratio_names[i, a, b]
-                made.append(Definition(name, self.ratio_form(found), self._about_derivative(i, a, b)))
-        return self._spelled(made)
+                made.append(Definition(name, self.ratio_form(found), self._derivative_label(i, a, b)))
+        return self._spelled_out(made)
 
-    def _spelled(self, made: Iterable[Definition]) -> tuple[Definition, ...]:
+    def _spelled_out(self, made: Iterable[Definition]) -> tuple[Definition, ...]:
         names_ = {each.symbol for each in self.variables}
-        return tuple(spelled(each, names_) for each in made)
+        return tuple(with_angles_in_full(each, names_) for each in made)
 
-    def _about_derivative(self, i: int, a: int, b: int) -> str:
+    def _derivative_label(self, i: int, a: int, b: int) -> str:
         by = self.independent[b].symbol
         return f"∂{self.ratio_names[i, a]}/∂{by}" if len(self.places) > 1 else f"d{self.ratio_names[i, a]}/d{by}"
 
-    def _total(self, x: Scalar, b: int) -> Scalar:
-        """dx/dq_b along the motion of the machine; ratios in it by the names of their derivatives."""
+    def _total_derivative(self, x: Scalar, b: int) -> Scalar:
+        """Return dx/dq_b along the motion of the machine, where derivatives of ratios appear by name."""
         if not isinstance(x, Element):
             return 0.0
         result: Scalar = 0.0
@@ -217,7 +220,7 @@ class Linkage(LinkageSymbols):
 
     @cached_property
     def dynamics(self) -> tuple[Definition, ...]:
-        """Reduced equations of motion: I, I′, G and τ of one independent coordinate; M, C, G and τ of several.
+        """Reduced equations of motion: I, I′, G and τ for one independent coordinate; M, C, G and τ for several.
 
         Raises ModelError where forces have mass of their own.
         """
@@ -227,11 +230,11 @@ class Linkage(LinkageSymbols):
         )
         if heavy:
             raise ModelError(
-                f"Force '{heavy}' has mass of its own, which is not in these equations.",
+                f"Force '{heavy}' has a mass of its own, which the symbolic equations of motion cannot include.",
                 where=f"force '{heavy}'",
-                remedy="Positions and velocity ratios are there; give the mass to a body.",
+                remedy="Give the mass to a body, or use only positions and velocity ratios.",
             )
-        return self._spelled(ReducedEquations(self, self.speeds).definitions())
+        return self._spelled_out(ReducedEquations(self, self.speeds).definitions())
 
     @property
     def forces(self) -> tuple[str, ...]:
@@ -240,67 +243,69 @@ class Linkage(LinkageSymbols):
 
     @property
     def cut_symbols(self) -> dict[str, str]:
-        """Symbols of cut joints that occur → the joint."""
+        """Mapping from the symbols of cut joints in the equations to these joints."""
         used = {each.name for each in self.positions}
         return {name: self.edges[i].joint for i, name in self.cut_names.items() if name in used}
 
     @property
     def ratio_joints(self) -> dict[str, str]:
-        """Names of ratios and of their derivatives → the joint that they belong to."""
+        """Mapping from the names of ratios and their derivatives to the joints they belong to."""
         return {name: self.variables[key[0]].joint for key, name in self.ratio_names.items()}
 
     @property
     def found(self) -> tuple[Recognised, ...]:
-        """Numbers that were taken for multiples of π or simple fractions."""
+        """Numbers that were recognised as multiples of π or simple fractions."""
         return tuple(self.recognised.values())
 
     @property
     def positions(self) -> tuple[Definition, ...]:
-        """What gives the dependent coordinates, in order of use."""
+        """Definitions of the dependent coordinates, in order of use."""
         return tuple(each for step in self.steps for each in step.positions)
 
     @property
     def ratios(self) -> tuple[Definition, ...]:
-        """Velocity ratios, in order of use."""
+        """Definitions of the velocity ratios, in order of use."""
         return tuple(each for step in self.steps for each in step.ratios)
 
     @property
     def definitions(self) -> tuple[Definition, ...]:
-        """All names, in order of use."""
+        """Definitions of all sections, in order of use."""
         return (*self.positions, *self.ratios, *self.derivatives, *self.dynamics)
 
     def evaluated(self, values: Mapping[str, float], sections: Sequence[str] = SECTIONS) -> dict[str, float]:
-        """All names of sections in numbers, SI: what is given, and what follows.
+        """Evaluate all names of the sections, SI; return given and computed values.
 
         values : of the independent coordinates and the signs of branches (see `branches_at`), for equations of motion
         of rates and accelerations, too; parameters not given have the model's values. Raises ModelError for a name
         without a value, and where the loop does not close.
         """
         found: dict[str, float] = {**_ROOTS, **self.values, **values}
-        for name, form, _, side in self._sections(sections):
+        for name, form, _, side in self._definitions_in(sections):
             if name in found:
                 continue
             missing = sorted(({name} if side is not None else names(form)) - found.keys())
             if missing:
-                raise ModelError(f"'{missing[0]}' has no value.", where=f"'{name}'", remedy="Give it a number, in SI.")
+                raise ModelError(
+                    f"'{missing[0]}' has no value.", where=f"'{name}'", remedy="Give it a number in SI units."
+                )
             try:
                 found[name] = evaluate(form, found)
             except (ValueError, ZeroDivisionError):
                 raise ModelError(
-                    f"'{name}' is no real number: the loop does not close here, or is singular.",
+                    f"'{name}' has no real value: the loop cannot be closed in this position, or is singular.",
                     where=", ".join(f"{each.symbol} = {found[each.symbol]:g}" for each in self.independent),
-                    remedy="Choose another position, or other lengths.",
+                    remedy="Choose another position, or change lengths.",
                 ) from None
         return found
 
-    def _sections(self, sections: Sequence[str]) -> Iterator[Definition]:
+    def _definitions_in(self, sections: Sequence[str]) -> Iterator[Definition]:
         for section in SECTIONS:
             if section in sections:
                 yield from getattr(self, section)
 
     def branches_at(self, values: Mapping[str, float]) -> dict[str, float]:
-        """The signs of the branches, +1 or −1, on which a pose is; values : of all coordinates; parameters not given
-        have the model's values."""
+        """Return the branch signs, +1 or −1, of a pose; values : of all coordinates; parameters not given take the
+        model's values."""
         found: dict[str, float] = {**_ROOTS, **self.values, **values}
         signs: dict[str, float] = {}
         for name, form, _, side in self.positions:
@@ -311,8 +316,8 @@ class Linkage(LinkageSymbols):
         return signs
 
     def sympy(self, name: str) -> Any:
-        """What a name stands for as a sympy expression in parameters, coordinates and the names before it; symbols are
-        real. Raises ModelError for a name that there is not."""
+        """Return the definition of a name as a SymPy expression in parameters, coordinates and earlier names; symbols
+        are real. Raises ModelError for an unknown name."""
         found = next((each for each in self.definitions if each.name == name and each.side is None), None)
         if found is None:
             known = [each.name for each in self.definitions if each.side is None]
@@ -322,11 +327,12 @@ class Linkage(LinkageSymbols):
         return sympy_of(found.form, lambda symbol: sympy.Symbol(symbol, real=True))
 
     def matrix(self, values: Mapping[str, float]) -> NDArray[np.float64]:
-        """(variables, independent) Φ in numbers; values : of all names."""
-        return np.array([[self._number_of(x, values) for x in row] for row in self.columns]).reshape(self.n, -1)
+        """Evaluate Φ, (variables, independent); values : of all names."""
+        return np.array([[self._element_value(x, values) for x in row] for row in self.columns]).reshape(self.n, -1)
 
     def turning(self, values: Mapping[str, float], s: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(variables,) Φ̇ s: accelerations while the independent ones vanish; s : (independent,) speeds."""
+        """Return Φ̇ s, (variables,): accelerations when the independent accelerations vanish; s : (independent,)
+        speeds."""
         found = np.zeros(self.n)
         for i, a in self.speeds.ratios:
             slopes = [self.speeds.slope_name(i, a, b) for b in range(len(s))]
@@ -334,12 +340,12 @@ class Linkage(LinkageSymbols):
         return found
 
     @staticmethod
-    def _number_of(x: Scalar, values: Mapping[str, float]) -> float:
+    def _element_value(x: Scalar, values: Mapping[str, float]) -> float:
         return float(evaluate(summed([t.form() for t in terms_of(x)]), values))
 
 
-def _needed(definitions: Sequence[Definition], wanted: set[str]) -> list[Definition]:
-    """Those that the wanted names are made of, and these."""
+def _needed_definitions(definitions: Sequence[Definition], wanted: set[str]) -> list[Definition]:
+    """Return the wanted definitions and those that they depend on."""
     wanted = set(wanted)
     kept: list[Definition] = []
     for each in reversed(definitions):
@@ -350,7 +356,7 @@ def _needed(definitions: Sequence[Definition], wanted: set[str]) -> list[Definit
 
 
 def obstacle(model: Model) -> str:
-    """Why a model's loops have no symbols; '' if they have some."""
+    """Return the reason why a model's loops cannot be solved symbolically; '' if they can."""
     try:
         searched(topology_of(model), model)
     except ModelError as error:
@@ -365,7 +371,7 @@ def linkage(
     values: Mapping[str, float] | None = None,
     recognise: bool = True,
 ) -> Linkage:
-    """A machine with loops that close in closed form, in symbols.
+    """Return the symbolic model of a machine with analytic loop closure.
 
     symbols : "masses" (default: the model's parameters stay symbols, and the mass, centre and inertia of every body
         becomes one), "named" (the model's parameters alone), "all" (lengths become symbols, too), "none", or names of

@@ -1,4 +1,4 @@
-"""Proof of a linkage in symbols by numbers: positions, speeds, accelerations and forces against the compiled kernel."""
+"""Numerical check of a symbolic linkage: positions, speeds, accelerations and forces against the compiled kernel."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from core.symbolic.proof import ACCEPTED, STATES, TAKEN, Proof
 
 Array = NDArray[np.float64]
 SPREAD = 0.02
-"""Part by which parameters are moved at random."""
+"""Relative amount by which parameters are varied at random."""
 STEPS = 3
-"""Of Newton after the kernel's assembly, whose residual is small but not rounding."""
+"""Newton steps after the kernel's assembly, whose residual is small but above rounding error."""
 WELL_CLOSED_FRACTION = 1e-3
-"""Least singular value of the constraint equations over the largest: nearer to singular poses nothing is compared."""
+"""Least ratio of smallest to largest singular value of the constraint equations; poses nearer to a singularity are not
+compared."""
 TRIALS = 12
-"""Poses that are sought for each state, ever nearer to the one at rest."""
+"""Number of poses tried for each state, ever closer to the reference configuration."""
 SECTIONS = {
     "positions": "The position",
     "ratios": "The motion at random speeds",
@@ -34,7 +35,7 @@ SECTIONS = {
 
 
 class LinkageProof:
-    """Both sides of the comparison."""
+    """Evaluates both sides of the comparison."""
 
     def __init__(self, linkage: Linkage) -> None:
         self.linkage = linkage
@@ -42,7 +43,8 @@ class LinkageProof:
         self.names = [v.coordinate for v in linkage.independent]
 
     def state(self, rng: np.random.Generator) -> dict[str, Any] | None:
-        """A closed pose, speeds and accelerations at random; None where the loops close at none that was tried."""
+        """Return a random closed pose with speeds and accelerations; None if the loops close at none of the poses
+        tried."""
         linkage, mech = self.linkage, self.mech
         known = linkage.model.values()
         given = {n: known[n] for n in mech.p_names} | {n: x for n, x in linkage.given.items() if n in mech.p_names}
@@ -55,7 +57,7 @@ class LinkageProof:
             return None
         for trial in range(TRIALS):
             share = 1.0 if not trial else 0.7**trial
-            q = self._pose(rest, p, share, rng)
+            q = self._random_pose(rest, p, share, rng)
             if q is not None:
                 break
         else:
@@ -68,18 +70,18 @@ class LinkageProof:
         symbols = {name: float(values[name]) for name in linkage.values}
         return {"symbols": symbols, "q": q, "v": v, "a": a, "tau": tau}
 
-    def _pose(self, rest: Array, p: Array, share: float, rng: np.random.Generator) -> Array | None:
+    def _random_pose(self, rest: Array, p: Array, share: float, rng: np.random.Generator) -> Array | None:
         q = rest.copy()
         for variable in self.linkage.independent:
-            q[variable.q] += share * rng.uniform(-1.0, 1.0) * (math.pi if variable.turns else self._reach)
+            q[variable.q] += share * rng.uniform(-1.0, 1.0) * (math.pi if variable.turns else self._displacement_size)
         joints = [v.joint for v in self.linkage.independent]
         try:
-            return self._polished(np.asarray(self.mech.assemble(q, p=p, fixed=joints, limits=False)), p)
+            return self._exactly_closed(np.asarray(self.mech.assemble(q, p=p, fixed=joints, limits=False)), p)
         except KinetostatError:
             return None
 
-    def _polished(self, q: Array, p: Array) -> Array | None:
-        """The pose closed to rounding by Newton's steps of the dependent coordinates; None near a singular pose."""
+    def _exactly_closed(self, q: Array, p: Array) -> Array | None:
+        """Close the pose to rounding error by Newton steps in the dependent coordinates; None near a singular pose."""
         own = {each.v for each in self.linkage.independent}
         dependent = [each for each in self.linkage.variables if each.v not in own]
         places, at = [each.v for each in dependent], [each.q for each in dependent]
@@ -93,13 +95,13 @@ class LinkageProof:
         return q
 
     @cached_property
-    def _reach(self) -> float:
-        """How far independent displacements are moved, m: a part of the machine's size."""
+    def _displacement_size(self) -> float:
+        """Return the size of random independent displacements in m, a fraction of the machine's size."""
         places = self.mech.poses(self.mech.rest())[:, :3, 3]
         return 0.3 * float(np.max(np.ptp(places, axis=0), initial=0.1))
 
     def deviations(self, state: Mapping[str, Any], sections: Sequence[str]) -> dict[str, float]:
-        """Section → largest difference, relative to the largest number (at least 1)."""
+        """Return section → largest difference, relative to the largest number (at least 1)."""
         linkage = self.linkage
         q, v, a = state["q"], state["v"], state["a"]
         coordinates = {each.symbol: float(q[each.q]) for each in linkage.variables}
@@ -118,19 +120,19 @@ class LinkageProof:
         s = np.array([v[each.v] for each in linkage.independent])
         phi = linkage.matrix(found)
         places = [each.v for each in linkage.variables]
-        worst["ratios"] = _off(phi @ s, v[places])
+        worst["ratios"] = _deviation(phi @ s, v[places])
         if "derivatives" not in sections:
             return worst
         changes = np.array([a[each.v] for each in linkage.independent])
-        worst["derivatives"] = _off(phi @ changes + linkage.turning(found, s), a[places])
+        worst["derivatives"] = _deviation(phi @ changes + linkage.turning(found, s), a[places])
         if "dynamics" not in sections:
             return worst
         ours = np.array([found[name] for name in linkage.forces])
-        worst["dynamics"] = _off(ours, state["tau"][[each.v for each in linkage.independent]])
+        worst["dynamics"] = _deviation(ours, state["tau"][[each.v for each in linkage.independent]])
         return worst
 
 
-def _off(ours: Array, theirs: Array) -> float:
+def _deviation(ours: Array, theirs: Array) -> float:
     scale = max(1.0, float(np.max(np.abs(theirs), initial=0.0)))
     return float(np.max(np.abs(ours - theirs), initial=0.0)) / scale
 
@@ -138,8 +140,8 @@ def _off(ours: Array, theirs: Array) -> float:
 def proofs(
     linkage: Linkage, sections: Sequence[str] = tuple(SECTIONS), *, states: int = STATES, seed: int = 0
 ) -> dict[str, Proof]:
-    """Section of `SECTIONS` → what the comparison over random states gave; sections : one after the other from the
-    first, since each stands on those before.
+    """Compare sections over random states; return section → outcome. sections : consecutive ones from the first, since
+    each depends on those before it.
 
     Parameters are moved by up to 2 %, poses lie anywhere the loops close, on the branch they close on. Angles are
     compared up to whole turns.

@@ -1,5 +1,4 @@
-"""What a linkage in symbols is written with: its coordinates and ratios by name, its joints over a ring, its manner of
-writing."""
+"""Symbols of a linkage: names of coordinates and ratios, its joints over a ring, and how elements are written."""
 
 from __future__ import annotations
 
@@ -30,18 +29,18 @@ from core.symbolic.symbolic_machine import SymbolicMachine, Variable, variables_
 from core.symbolic.terms import Groups, terms_of
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
-"""Independent coordinates in the names of ratios, where there are several: k3b = ∂q3/∂q_b."""
+"""Letters for the independent coordinates in the names of ratios if there are several: k3b = ∂q3/∂q_b."""
 LONGEST_COMPARED = 200
-"""Terms up to which several manners of writing are compared."""
+"""Largest number of terms for which several ways of writing are compared."""
 COLLECTED = 0.7
-"""How much an operation counts in sums of squares such as m (1 + k)², which are read more easily than short ones."""
+"""Weight of an operation in sums of squares such as m (1 + k)², which are preferred since they are easier to read."""
 MOST_INDEPENDENT = 6
-"""Independent coordinates up to which equations are written."""
+"""Largest number of independent coordinates for which equations are written."""
 
 
 class LinkageSymbols(SymbolicMachine):
-    """A machine with loops over a ring. `variables` are all coordinates of its tree, `places` the numbers of those that
-    the others follow from."""
+    """Machine with loops over a ring. `variables` are all coordinates of its tree, `places` the indices of the
+    independent ones."""
 
     ring_kind = LoopRing
     ring: LoopRing
@@ -66,10 +65,10 @@ class LinkageSymbols(SymbolicMachine):
         """Numbers of the independent variables, in order."""
         if len(self.places) > MOST_INDEPENDENT:
             raise ModelError(
-                f"The machine has {len(self.places)} independent coordinates; equations in symbols are written for up "
+                f"The machine has {len(self.places)} independent coordinates; symbolic equations are limited "
                 f"to {MOST_INDEPENDENT}.",
                 where="symbolic",
-                remedy="Weld joints that need not move, or use the numeric functions.",
+                remedy="Fix joints that need not move, or use the numeric functions.",
             )
         self.ratio_names = self._ratio_names(variables)
         self.begin(
@@ -84,14 +83,14 @@ class LinkageSymbols(SymbolicMachine):
         """Displacements that have the sign of a branch, and the sign's name."""
 
     def named(self, name: str) -> str:
-        """A name that nothing else has."""
+        """Return a unique name, with underscores appended to the given one if it is taken."""
         while name in self.taken:
             name += "_"
         self.taken.add(name)
         return name
 
     def _ratio_names(self, variables: Sequence[Variable]) -> dict[tuple[int, ...], str]:
-        """(variable, place) → name of a ratio; (variable, place, place) → of its derivative."""
+        """Return (variable, place) → name of a ratio, and (variable, place, place) → name of its derivative."""
         made: dict[tuple[int, ...], str] = {}
         single = len(self.places) == 1
         for i in range(len(variables)):
@@ -107,17 +106,17 @@ class LinkageSymbols(SymbolicMachine):
 
     @property
     def independent(self) -> tuple[Variable, ...]:
-        """Variables that the others follow from."""
+        """Independent variables, which determine the others."""
         return tuple(self.variables[i] for i in self.places)
 
     # ------------------------------------------------------------------------------- writing
 
     def written(self, x: Scalar) -> Written:
-        """An element as one would write it down, quotients as one fraction."""
+        """Write an element, with quotients combined into one fraction."""
         return self.ratio_form(self.ring.ratio(x))
 
     def ratio_form(self, ratio: Ratio) -> Written:
-        """top over bottom, which is written without a minus."""
+        """Write top / bottom, with no minus sign at the front of the bottom."""
         bottom = self.polynomial(ratio.bottom)
         first = bottom.terms[0] if isinstance(bottom, Sum) else bottom
         if sign_of(first)[0]:
@@ -125,12 +124,12 @@ class LinkageSymbols(SymbolicMachine):
         return quotient(self.polynomial(ratio.top), bottom)
 
     def polynomial(self, x: Scalar) -> Written:
-        """The shortest of products of sines, of sines of sums, and of sums in which ratios are factored."""
+        """Write a polynomial by the shortest of products of sines, sines of sums, and sums with factored ratios."""
         self.watch()
         own = self.writer.form(x)
         if length(x) > LONGEST_COMPARED or not isinstance(x, Element):
             return own
-        ratios, masses = frozenset(self.ratio_names.values()), self._masses
+        ratios, masses = frozenset(self.ratio_names.values()), self._mass_parameters
         found = [(float(operations(own)), own)]
         for terms in (terms_of(x, self.groups), terms_of(x)):
             for form, worth in ((written(terms), 1.0), (collected(terms, ratios, masses), COLLECTED)):
@@ -142,13 +141,13 @@ class LinkageSymbols(SymbolicMachine):
         return Writer(self.groups, lambda: self.watch())
 
     @cached_property
-    def _masses(self) -> frozenset[str]:
-        """Parameters that are masses and moments of inertia."""
+    def _mass_parameters(self) -> frozenset[str]:
+        """Names of parameters that are masses or moments of inertia."""
         return frozenset(p.name for p in self.model.parameters if p.dimension in ("mass", "inertia"))
 
     @cached_property
     def groups(self) -> Groups:
-        """Angles about parallel axes, whose sums are collected."""
+        """Groups of angles about parallel axes, whose sums are collected."""
         groups: list[tuple[tuple[Scalar, ...], list[str]]] = []
         clusters = self.placed
         for i, edge in enumerate(self.edges):
@@ -165,25 +164,25 @@ class LinkageSymbols(SymbolicMachine):
         return tuple(tuple(sorted(names_, key=lambda name: order.get(name, self.n))) for _, names_ in groups)
 
     def direction(self, *elements: Scalar) -> tuple[list[str], list[Scalar]]:
-        """A direction by its components: common lengths, which are positive, and displacements with the sign of a
-        branch taken out; the names of these signs."""
+        """Divide the components of a direction by common positive lengths and by common displacements that carry a
+        branch sign; return the names of these signs and the components."""
         given: list[Scalar] = list(elements)
         lengths = [p.name for p in self.model.parameters if p.dimension == "length"]
         for name in lengths:
             if self.values.get(name, 0.0) > 0.0:
-                _, given = self.ring.without(name, given)
+                _, given = self.ring.divided_by_common_power(name, given)
         signs: list[str] = []
         for name, sigma in self.branches.items():
-            power_, given = self.ring.without(name, given)
+            power_, given = self.ring.divided_by_common_power(name, given)
             signs += [sigma] * (power_ % 2)
-        return signs, self.ring.whole(given)
+        return signs, self.ring.with_whole_coefficients(given)
 
     def scaled(self, *elements: Scalar) -> list[Scalar]:
-        """Elements times a number that makes simple fractions in them whole."""
-        return self.ring.whole(elements)
+        """Multiply elements by a number that clears simple fractions."""
+        return self.ring.with_whole_coefficients(elements)
 
     def same_angle(self, sine: Scalar, cosine: Scalar) -> Written | None:
-        """The sum of angles whose sine and cosine these are; None where it is not seen."""
+        """Return the sum of angles with this sine and cosine; None if it is not recognised."""
         (s_minus, s), (_, c) = (sign_of(self.written(x)) for x in (sine, cosine))
         if (
             not isinstance(c, Trig)
@@ -204,7 +203,7 @@ class LinkageSymbols(SymbolicMachine):
     # ------------------------------------------------------------------------------- joints
 
     def value_of(self, i: int) -> Any:
-        """The motion of an edge in symbols."""
+        """Return the coordinates of an edge in symbols."""
         edge = self.edges[i]
         return self.ring.symbol(self.cut_names[i]) if edge.cut else coordinates_at(edge, self.q)
 
@@ -214,24 +213,24 @@ class LinkageSymbols(SymbolicMachine):
             clusters.join(edge, across(edge.A, motion_of(edge, self.value_of(i)), edge.B))
 
     def join_all(self, clusters: Clusters, numbers: Sequence[int]) -> None:
-        """Joints of the tree first; cut ones where something stays apart."""
+        """Join the bodies of tree joints first, then those of cut joints that are still unconnected."""
         for i in sorted(numbers, key=lambda i: self.edges[i].cut):
             if not self.edges[i].cut or i in self.cut_names:
                 self.join(clusters, i)
 
     @cached_property
     def placed(self) -> Clusters:
-        """Everything in the world."""
+        """Poses of all bodies in the world."""
         clusters = Clusters(self.edges)
         self.join_all(clusters, range(len(self.edges)))
         return clusters
 
     def number_of(self, edge: Edge) -> int:
-        """The variable of a joint of the tree."""
+        """Return the index of the variable of a tree joint."""
         return self._at[edge.v]
 
     def ratio_definition(self, i: int, a: int, ratio: Ratio) -> Definition:
-        """The name of a ratio, and what it is."""
+        """Return the definition of a velocity ratio."""
         sign = "d" if len(self.places) == 1 else "∂"
         about = f"{sign}{self.variables[i].symbol}/{sign}{self.independent[a].symbol}"
         return Definition(self.ratio_names[i, a], self.ratio_form(ratio), about)
@@ -246,7 +245,7 @@ class LinkageSymbols(SymbolicMachine):
 
 
 def _parallel(a: Sequence[Scalar], b: Sequence[Scalar]) -> bool:
-    """Whether two axes are equal or opposite whatever the coordinates."""
+    """Return True if two axes are equal or opposite for all coordinates."""
     same = all(_vanishes(minus(x, y)) for x, y in zip(a, b, strict=True))
     return same or all(_vanishes(plus(x, y)) for x, y in zip(a, b, strict=True))
 
@@ -256,19 +255,19 @@ def _vanishes(x: Scalar) -> bool:
 
 
 def searched(topology: Topology, model: Model) -> Search:
-    """The steps of the solution. Raises ModelError where some loop has no closed form in symbols."""
+    """Return the steps of the loop solution. Raises ModelError if a loop has no analytic closure in symbols."""
     if not topology.cuts and not topology.model.constraints:
         raise ModelError(
             "The machine has no closed loop.",
             where="symbolic",
-            remedy="Chains have symbols by Derive in symbols (symbolic.robot).",
+            remedy="For open chains use Derive in symbols (symbolic.robot).",
         )
     search = solved(topology)
     for edge in search.edges:
         if not edge.cut and edge.kind in ("S", "F", OWN):
             raise ModelError(
-                f"The coordinates of joint '{edge.joint}' are no angles and displacements (a quaternion, or a law of "
-                "its own): they have no textbook form.",
+                f"The coordinates of joint '{edge.joint}' are not angles or displacements (a quaternion, or a custom "
+                "joint law), so the loop cannot be solved symbolically.",
                 where=f"joint '{edge.joint}'",
                 remedy="Cut the loop at this joint (field cut), or replace it by revolute joints.",
             )
@@ -276,8 +275,8 @@ def searched(topology: Topology, model: Model) -> Search:
         if step.kind == ITERATION:
             what = ", ".join(f"'{name}'" for name in step.joints)
             raise ModelError(
-                f"No closed form was found for {what}: what closes by iteration has no symbols.",
+                f"The loop of {what} is closed only by iteration, so it cannot be solved symbolically.",
                 where="symbolic",
-                remedy="The function Loops lists what closes how.",
+                remedy="The function Loops lists how each loop is closed.",
             )
     return search

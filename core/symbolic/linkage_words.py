@@ -1,4 +1,4 @@
-"""What a reader of a linkage in symbols must know: what names mean, which signs are chosen, what is left out."""
+"""Explanations for a symbolic linkage: meaning of names, branch signs, and neglected terms."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ INERTIA = (
 
 
 def conventions(linkage: Linkage, *sections: str, code: bool = False) -> tuple[str, ...]:
-    """Sentences that stand with sections; code has sines and cosines in full."""
+    """Return sentences that accompany sections; with `code` for sines and cosines written in full."""
     several = len(linkage.places) > 1
     letters = ", ".join(f"{'abcdef'[k]}: {each.symbol}" for k, each in enumerate(linkage.independent))
     made: list[str] = []
@@ -40,7 +40,7 @@ def conventions(linkage: Linkage, *sections: str, code: bool = False) -> tuple[s
 
 
 def meanings(linkage: Linkage, section: str = "dynamics") -> dict[str, str]:
-    """What each symbol stands for, of a section and of those that it stands on."""
+    """Describe each symbol of a section and of those it depends on."""
     found = {name: f"parameter {name}" for name in linkage.parameters}
     for v, rate, acceleration in zip(linkage.variables, linkage.rates, linkage.accelerations, strict=True):
         found |= dict.fromkeys((v.symbol, rate, acceleration), f"joint {v.joint}")
@@ -51,7 +51,7 @@ def meanings(linkage: Linkage, section: str = "dynamics") -> dict[str, str]:
 
 
 def owners(linkage: Linkage) -> Owners:
-    """Elements of the expanded model that each symbol belongs to."""
+    """Return the elements of the expanded model that each symbol belongs to."""
     found = parameter_owners(linkage.model)
     for v, rate, acceleration in zip(linkage.variables, linkage.rates, linkage.accelerations, strict=True):
         found |= dict.fromkeys((v.symbol, rate, acceleration), (("joints", v.joint),))

@@ -1,4 +1,4 @@
-"""Long results as sums of forms that are written once: C from its Christoffel symbols, torques from M, C and G.
+"""Long results as sums of parts that are written once: C from Christoffel symbols, torques from M, C and G.
 
 The matrix C of a seven-joint arm has 70 000 terms, its different Christoffel symbols have a third of them; whoever
 computes numbers or code finds the same form in all its places.
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from core.symbolic.chain import Chain
 
 LONG = 60
-"""Terms of an entry beyond which it is written as a sum of parts."""
+"""Number of terms of an entry above which it is written as a sum of parts."""
 
 
 class Part(NamedTuple):
-    """factor · element · Π symbols."""
+    """Summand factor · element · Π symbols."""
 
     factor: Fraction
     element: Scalar
@@ -32,58 +32,58 @@ class Part(NamedTuple):
 
 
 def length(x: Scalar) -> int:
-    """Number of terms of an element."""
+    """Return the number of terms of an element."""
     return len(x.polynomial) if isinstance(x, Element) else int(x != 0.0)
 
 
 class Writer:
-    """Writes elements as forms; equal ones, and those that differ in sign alone, once."""
+    """Writes elements as forms; equal elements, also up to sign, are written only once."""
 
     def __init__(self, groups: Groups, watch: Callable[[], None]) -> None:
         self._groups, self._watch = groups, watch
         self._known: dict[tuple[Any, ...], list[tuple[Any, Form]]] = {}
 
     def form(self, x: Scalar) -> Form:
-        """As one would write it down: angle sums collected, common factors out where that is shorter."""
+        """Write an element with angle sums collected and common factors taken out where that is shorter."""
         if not isinstance(x, Element) or length(x) <= TEXTBOOK:
-            return self._written(x)
+            return self._written_element(x)
         negative = x.polynomial.leading_coefficient() < 0
-        found = self._once(-x if negative else x)
+        found = self._form_once(-x if negative else x)
         return product(Number(Fraction(-1)), found) if negative else found
 
-    def _once(self, x: Element) -> Form:
+    def _form_once(self, x: Element) -> Form:
         polynomial = x.polynomial
         key = len(polynomial), tuple(map(int, polynomial.degrees())), str(polynomial.leading_coefficient())
         alike = self._known.setdefault(key, [])
         for other, form in alike:
             if other == polynomial:
                 return form
-        alike.append((polynomial, self._written(x)))
+        alike.append((polynomial, self._written_element(x)))
         return alike[-1][1]
 
-    def _written(self, x: Scalar) -> Form:
+    def _written_element(self, x: Scalar) -> Form:
         self._watch()
         return written(terms_of(x, self._groups))
 
     def sum(self, parts: list[Part]) -> Form:
-        """The sum of parts, each written by itself; short ones together."""
+        """Write the sum of parts, each by itself, short ones combined."""
         short: Scalar = 0.0
         forms: list[Form] = []
         for factor, element, symbols in parts:
             if isinstance(element, Element) and length(element) > TEXTBOOK:
-                forms.append(_times(factor, symbols, self.form(element)))
+                forms.append(_scaled_form(factor, symbols, self.form(element)))
             else:
                 ring_of = next(p.element.ring for p in parts if isinstance(p.element, Element))
                 whole: Any = element * ring_of.constant(factor)
                 for symbol in symbols:
                     whole = whole * ring_of.symbol(symbol)
                 short = short + whole
-        together = self._written(short) if short != 0.0 else ZERO
+        together = self._written_element(short) if short != 0.0 else ZERO
         return summed([together, *forms])
 
 
-def _times(factor: Fraction, symbols: tuple[str, ...], form: Form) -> Form:
-    """factor · Π symbols · form."""
+def _scaled_form(factor: Fraction, symbols: tuple[str, ...], form: Form) -> Form:
+    """Return factor · Π symbols · form."""
     powers = [power(Symbol(name), symbols.count(name)) for name in dict.fromkeys(symbols)]
     if form == ZERO:
         return ZERO
@@ -96,12 +96,12 @@ ONE, HALF = Fraction(1), Fraction(1, 2)
 
 
 def coriolis_parts(chain: Chain, k: int, j: int) -> list[Part]:
-    """C_kj = Σ_i c_ijk q̇_i."""
+    """Return the parts of C_kj = Σ_i c_ijk q̇_i."""
     return [Part(ONE, chain.christoffel(max(i, j), min(i, j), k), (chain.rates[i],)) for i in range(chain.n)]
 
 
 def torque_parts(chain: Chain, k: int) -> list[Part]:
-    """τ_k = Σ_j M_kj q̈_j + Σ_ij c_ijk q̇_i q̇_j + G_k."""
+    """Return the parts of τ_k = Σ_j M_kj q̈_j + Σ_ij c_ijk q̇_i q̇_j + G_k."""
     n, v = chain.n, chain.rates
     made = [Part(ONE, chain.mass_matrix[k][j], (chain.accelerations[j],)) for j in range(n)]
     made += [
@@ -113,7 +113,7 @@ def torque_parts(chain: Chain, k: int) -> list[Part]:
 
 
 def kinetic_parts(chain: Chain) -> list[Part]:
-    """K = ½ Σ_i M_ii q̇_i² + Σ_i>j M_ij q̇_i q̇_j."""
+    """Return the parts of K = ½ Σ_i M_ii q̇_i² + Σ_i>j M_ij q̇_i q̇_j."""
     v = chain.rates
     return [
         Part(HALF if i == j else ONE, chain.mass_matrix[i][j], (v[i], v[j]))
@@ -123,7 +123,7 @@ def kinetic_parts(chain: Chain) -> list[Part]:
 
 
 def parts_of(chain: Chain, what: str, row: int, column: int) -> list[Part]:
-    """The parts of an entry; none where a result has none."""
+    """Return the parts of an entry; empty if the result is not a sum of parts."""
     if what == "C":
         return coriolis_parts(chain, row, column)
     if what == "tau":

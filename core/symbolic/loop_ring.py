@@ -1,5 +1,5 @@
-"""Loops over exact polynomials: quotients keep names until they are brought on one fraction, and the subproblems of
-closed chains (`core.closed_forms.dyads`) answer with the symbols that they determine."""
+"""Loop closure over exact polynomials: quotients get symbols until they are combined into one fraction, and the
+subproblems of closed chains (`core.closed_forms.dyads`) return the symbols that they determine."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from core.spatial.vector import Vector3
 from core.symbolic.ring import Element, Ring
 
 _DIRECTIONS = tuple(f"direction {n}" for n in range(6))
-"""Angles of a chain that are not yet known to be those of a joint."""
+"""Placeholder angles of a chain that are not yet assigned to joints."""
 _QUOTIENTS = tuple(f"quotient {n}" for n in range(32))
 
 
 class Ratio(NamedTuple):
-    """A quotient of two elements without common factors."""
+    """Quotient of two elements without common factors."""
 
     top: Scalar
     bottom: Scalar
 
 
 class LoopRing(Ring):
-    """A ring in which quotients that are no polynomials are symbols of their own."""
+    """Ring in which quotients that are not polynomials become symbols."""
 
     def __init__(self, angles: Iterable[str], plain: Iterable[str]) -> None:
         super().__init__((*angles, *_DIRECTIONS), (*plain, *_DIRECTIONS, *_QUOTIENTS))
@@ -38,11 +38,11 @@ class LoopRing(Ring):
         self._quotients: list[tuple[Any, Any]] = []
         self._first = 2 * len(self.angles) + self.plain.index(_QUOTIENTS[0])
 
-    def broken(self, top: Element, bottom: Element) -> Element:
-        """A symbol for the quotient."""
+    def quotient_element(self, top: Element, bottom: Element) -> Element:
+        """Return a symbol for a quotient."""
         if len(self._quotients) == len(_QUOTIENTS):
             raise ModelError(
-                "The loop takes more quotients than can be written down.",
+                "The symbolic solution of the loop needs too many quotients.",
                 where="symbolic",
                 remedy="Use the numeric functions.",
             )
@@ -50,11 +50,11 @@ class LoopRing(Ring):
         return self.symbol(_QUOTIENTS[len(self._quotients) - 1])
 
     def forget_quotients(self) -> None:
-        """Their symbols are free for others: none is used any more."""
+        """Release the symbols of quotients for reuse once none is used any longer."""
         self._quotients.clear()
 
     def ratio(self, x: Scalar) -> Ratio:
-        """An element without its quotients, over what they are over."""
+        """Convert an element with quotient symbols to one quotient of polynomials."""
         if not isinstance(x, Element):
             return Ratio(x, 1.0)
         top, bottom = x.polynomial, self.context.constant(1)
@@ -62,11 +62,11 @@ class LoopRing(Ring):
             at = self._first + n
             highest = max(int(top.degrees()[at]), int(bottom.degrees()[at]))
             if highest:
-                top, bottom = (self._replaced(each, at, n, highest) for each in (top, bottom))
+                top, bottom = (self._with_quotient_inserted(each, at, n, highest) for each in (top, bottom))
         return self._shortened(top, bottom)
 
-    def _replaced(self, polynomial: Any, at: int, n: int, highest: int) -> Any:
-        """The polynomial times the n-th divisor to a power, the n-th quotient put in."""
+    def _with_quotient_inserted(self, polynomial: Any, at: int, n: int, highest: int) -> Any:
+        """Substitute the n-th quotient into a polynomial and multiply by a power of its divisor."""
         over, under = self._quotients[n]
         parts: dict[int, dict[tuple[int, ...], Any]] = {}
         for powers, coefficient in polynomial.terms():
@@ -77,8 +77,8 @@ class LoopRing(Ring):
             total += self.context.from_dict(terms) * over**k * under ** (highest - k)
         return self.reduced(total)
 
-    def shortened(self, top: Scalar, bottom: Scalar) -> Ratio:
-        """The quotient of two elements, common factors taken out."""
+    def reduced_ratio(self, top: Scalar, bottom: Scalar) -> Ratio:
+        """Return the quotient of two elements without common factors."""
         given = [
             x.polynomial if isinstance(x, Element) else self.context.constant(self.number(x)) for x in (top, bottom)
         ]
@@ -87,17 +87,20 @@ class LoopRing(Ring):
     def _shortened(self, top: Any, bottom: Any) -> Ratio:
         if bottom.is_zero():
             raise ModelError(
-                "A loop is singular at every pose.", where="symbolic", remedy="See which joints mobility calls locked."
+                "A loop is singular in every pose.",
+                where="symbolic",
+                remedy="Check with Mobility which joints are locked.",
             )
         if top.is_zero():
             return Ratio(0.0, 1.0)
         common = top.gcd(bottom)
         top, bottom = divmod(top, common)[0], divmod(bottom, common)[0]
-        number = self.number(_scale(top, bottom))
-        return Ratio(self.wrapped(top * number), self.wrapped(bottom * number))
+        number = self.number(_quotient_scale(top, bottom))
+        return Ratio(self.as_scalar(top * number), self.as_scalar(bottom * number))
 
-    def without(self, name: str, elements: Sequence[Scalar]) -> tuple[int, list[Scalar]]:
-        """The power of a symbol that all elements have, and the elements without it."""
+    def divided_by_common_power(self, name: str, elements: Sequence[Scalar]) -> tuple[int, list[Scalar]]:
+        """Divide elements by the highest power of a symbol that all of them contain; return the power and the
+        elements."""
         polynomials = [x.polynomial for x in elements if isinstance(x, Element)]
         if any(not isinstance(x, Element) and x != 0.0 for x in elements) or not polynomials:
             return 0, list(elements)
@@ -107,11 +110,11 @@ class LoopRing(Ring):
             return 0, list(elements)
         divisor = self._plain[name] ** least
         return least, [
-            self.wrapped(divmod(x.polynomial, divisor)[0]) if isinstance(x, Element) else x for x in elements
+            self.as_scalar(divmod(x.polynomial, divisor)[0]) if isinstance(x, Element) else x for x in elements
         ]
 
-    def whole(self, elements: Sequence[Scalar]) -> list[Scalar]:
-        """Elements times a positive number that makes simple fractions in them whole."""
+    def with_whole_coefficients(self, elements: Sequence[Scalar]) -> list[Scalar]:
+        """Multiply elements by a positive number that clears simple fractions."""
         polynomials = [x.polynomial for x in elements if isinstance(x, Element)]
         if not polynomials:
             return list(elements)
@@ -120,15 +123,18 @@ class LoopRing(Ring):
             below = {_fraction(c).denominator for each in polynomials for _, c in each.terms()}
             content = Fraction(1, math.lcm(*(k for k in below if k <= SIMPLE)))
         number = self.number(1 / content)
-        return [self.wrapped(x.polynomial * number) if isinstance(x, Element) else x / float(content) for x in elements]
+        return [
+            self.as_scalar(x.polynomial * number) if isinstance(x, Element) else x / float(content) for x in elements
+        ]
 
 
 SIMPLE = 4
-"""Denominators up to which fractions are made whole; decimal numbers stay what they are."""
+"""Largest denominator of fractions that are cleared; decimal numbers are left unchanged."""
 
 
-def _scale(top: Any, bottom: Any) -> Fraction:
-    """By what a quotient is extended: a number below becomes 1, simple fractions whole, decimals get a 1 below."""
+def _quotient_scale(top: Any, bottom: Any) -> Fraction:
+    """Return the factor for both sides of a quotient: it makes a constant divisor 1, clears simple fractions, and gives
+    decimals a leading divisor of 1."""
     leading = _fraction(bottom.leading_coefficient())
     if bottom.is_constant():
         return 1 / leading
@@ -142,7 +148,8 @@ def _fraction(x: Any) -> Fraction:
 
 
 def _content(*polynomials: Any) -> Fraction:
-    """The positive number by which coefficients become whole without a common factor."""
+    """Return the content of polynomials: the positive number by which dividing makes the coefficients coprime
+    integers."""
     found = [_fraction(c) for each in polynomials for _, c in each.terms()]
     if not found:
         return Fraction(1)
@@ -153,17 +160,17 @@ def _content(*polynomials: Any) -> Fraction:
 
 
 class Answer(NamedTuple):
-    """What a subproblem says of a joint of a chain: kind "turn" (A, B, C with A cos + B sin = C), "slide" (w and a
-    square: |w + s z|² = square), "direction" (sine and cosine up to a length), "value"."""
+    """Equation that a subproblem gives for a joint of a chain: kind "turn" (A, B, C with A cos + B sin = C), "slide" (w
+    and a square: |w + s z|² = square), "direction" (sine and cosine up to a positive factor), "value"."""
 
     kind: str
     joint: int
-    """Its place in the chain."""
+    """Index of the joint in the chain."""
     given: tuple[Any, ...]
 
 
-class _Named:
-    """Answers with the unknowns themselves, and remembers what was asked."""
+class _SymbolicAnswers:
+    """Answers subproblems with the unknown symbols themselves, and records the equations."""
 
     def __init__(self, ring: LoopRing, unknowns: Sequence[Any], order: Sequence[int] = ()) -> None:
         self.ring, self.unknowns, self.order = ring, unknowns, order
@@ -171,17 +178,17 @@ class _Named:
         self.turns: list[Turn] = []
 
     def turn(self, A: Scalar, B: Scalar, C: Scalar, guess: Scalar) -> Root:
-        """The angle with A cos q + B sin q = C."""
-        self.asked.append(Answer("turn", self._place(guess), (A, B, C)))
+        """Return the angle with A cos q + B sin q = C."""
+        self.asked.append(Answer("turn", self._joint_index(guess), (A, B, C)))
         return Root(Turn(cos(guess), sin(guess)), 1.0)
 
     def slide(self, w: Vector3, square: Scalar, guess: Scalar) -> Root:
-        """The displacement s with |w + s z|² = square."""
-        self.asked.append(Answer("slide", self._place(guess), (w, square)))
+        """Return the displacement s with |w + s z|² = square."""
+        self.asked.append(Answer("slide", self._joint_index(guess), (w, square)))
         return Root(guess, 1.0)
 
     def direction(self, ahead: Scalar, along: Scalar) -> Turn:
-        """The angle whose sine and cosine are as `ahead` to `along`."""
+        """Return the angle whose sine and cosine are proportional to `ahead` and `along`."""
         n = len(self.turns)
         place = self.order[n] if self.order else n
         angle = self.unknowns[place] if self.order else self.ring.symbol(_DIRECTIONS[n])
@@ -189,22 +196,22 @@ class _Named:
         self.turns.append(Turn(cos(angle), sin(angle)))
         return self.turns[-1]
 
-    def _place(self, guess: Scalar) -> int:
+    def _joint_index(self, guess: Scalar) -> int:
         return next(k for k, each in enumerate(self.unknowns) if each is guess)
 
 
 def answers_of(ring: LoopRing, family: str, kinds: str, K: Sequence[Pose], unknowns: Sequence[Any]) -> list[Answer]:
-    """What determines the joints of a closed chain, in the order in which they become known.
+    """Return the equations that determine the joints of a closed chain, in the order in which they are solved.
 
     unknowns : the motion of each joint in the direction of the chain, as a symbol; the length of a massless rod
     """
     solve = SOLVERS[family]
-    tried = _Named(ring, unknowns)
-    values, _ = _with(ring, tried, lambda: solve(kinds, K, unknowns.__getitem__))
+    tried = _SymbolicAnswers(ring, unknowns)
+    values, _ = _with_answers(ring, tried, lambda: solve(kinds, K, unknowns.__getitem__))
     order = [next(k for k, value in enumerate(values) if value is turn) for turn in tried.turns]
     if order:
-        tried = _Named(ring, unknowns, order)
-        values, _ = _with(ring, tried, lambda: solve(kinds, K, unknowns.__getitem__))
+        tried = _SymbolicAnswers(ring, unknowns, order)
+        values, _ = _with_answers(ring, tried, lambda: solve(kinds, K, unknowns.__getitem__))
     known = {each.joint for each in tried.asked}
     for k, value in enumerate(values):
         if k in known or value is None or not isinstance(value, Turn | Element | float):
@@ -216,7 +223,7 @@ def answers_of(ring: LoopRing, family: str, kinds: str, K: Sequence[Pose], unkno
     return tried.asked
 
 
-def _with(ring: LoopRing, answers: _Named, work: Callable[[], Any]) -> Any:
+def _with_answers(ring: LoopRing, answers: _SymbolicAnswers, work: Callable[[], Any]) -> Any:
     ring.answers = answers
     try:
         return work()
@@ -224,8 +231,8 @@ def _with(ring: LoopRing, answers: _Named, work: Callable[[], Any]) -> Any:
         ring.answers = None
 
 
-def _answering(x: Element) -> Any:
+def _current_answers(x: Element) -> Any:
     return getattr(x.ring, "answers", None)
 
 
-register_answers(Element, _answering)
+register_answers(Element, _current_answers)

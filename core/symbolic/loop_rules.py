@@ -1,4 +1,4 @@
-"""How a subproblem of a closed chain is written down: one rule for each kind of answer (`loop_ring.Answer`)."""
+"""Rules for writing the solution of a subproblem of a closed chain, one for each kind of `loop_ring.Answer`."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from core.symbolic.notation import short_angle_digits
 from core.symbolic.ring import exact
 
 SHORT = 12
-"""Operations up to which a part stands in its place; longer ones get a name."""
+"""Largest number of operations of a part that is written in place; longer ones get a name."""
 
 
 class Definition(NamedTuple):
-    """name = form.
+    """Definition name = form.
 
     side : of a sign its form is `side`: positive on one branch of the linkage, negative on the other
     """
@@ -47,8 +47,9 @@ class Definition(NamedTuple):
     side: Form | None = None
 
 
-def spelled(definition: Definition, variables: Collection[str]) -> Definition:
-    """A definition in which C1 means the cosine of a variable alone: sines and cosines of other angles are in full."""
+def with_angles_in_full(definition: Definition, variables: Collection[str]) -> Definition:
+    """Return the definition with sines and cosines of other angles written in full, so that C1 always means the cosine
+    of a variable."""
 
     def put(form: Form) -> Form:
         if isinstance(form, Trig):
@@ -64,29 +65,30 @@ def spelled(definition: Definition, variables: Collection[str]) -> Definition:
 
 
 class Pen(Protocol):
-    """Writes elements."""
+    """Interface for writing elements of a ring."""
 
     def written(self, x: Scalar) -> Form:
-        """An element, or a quotient of elements, as one would write it down."""
+        """Write an element or a quotient of elements."""
 
     def named(self, name: str) -> str:
-        """A name that nothing else has."""
+        """Return a unique name."""
 
     branches: dict[str, str]
 
     def direction(self, *elements: Scalar) -> tuple[list[str], list[Scalar]]:
-        """Elements without common positive factors, and the signs of common factors that have one."""
+        """Divide elements by common factors; return the signs of those factors that may be negative, and the
+        elements."""
 
     def scaled(self, *elements: Scalar) -> list[Scalar]:
-        """Elements times a positive number that makes their coefficients whole."""
+        """Multiply elements by a positive number that makes their coefficients integers."""
 
     def same_angle(self, sine: Scalar, cosine: Scalar) -> Form | None:
-        """The sum of angles whose sine and cosine these are; None where it is not seen."""
+        """Return the sum of angles with this sine and cosine; None if it is not recognised."""
 
 
 @dataclass(frozen=True)
 class Rule(ABC):
-    """What determines a coordinate.
+    """Rule that writes the solution for one coordinate.
 
     name : of the coordinate; number : behind the letters of what belongs to it; backward : the chain meets its joint
     from the other side; answer : what the subproblem says
@@ -99,21 +101,21 @@ class Rule(ABC):
 
     @abstractmethod
     def definitions(self, pen: Pen) -> Iterator[Definition]:
-        """Names in order of use, the coordinate last."""
+        """Yield definitions in order of use, the coordinate last."""
 
-    def own(self, x: Scalar) -> Scalar:
-        """What changes its sign with the direction."""
+    def in_joint_direction(self, x: Scalar) -> Scalar:
+        """Negate a value if the joint is traversed backward."""
         return negated(x) if self.backward else x
 
 
 class Turning(Rule):
-    """P cos q + Q sin q = R: q = atan2(Q, P) + σ atan2(√(P² + Q² − R²), R)."""
+    """Solution of P cos q + Q sin q = R: q = atan2(Q, P) + σ atan2(√(P² + Q² − R²), R)."""
 
     def definitions(self, pen: Pen) -> Iterator[Definition]:
         A, B, C = self.answer.given
         P, Q, R = (pen.named(f"{letter}{self.number}") for letter in "PQR")
         sigma = pen.named(f"sigma{self.number}")
-        forms = [pen.written(x) for x in pen.scaled(A, self.own(B), C)]
+        forms = [pen.written(x) for x in pen.scaled(A, self.in_joint_direction(B), C)]
         p, q, r = (Symbol(each) for each in (P, Q, R))
         for name, form in zip((P, Q, R), forms, strict=True):
             yield Definition(name, form)
@@ -132,12 +134,12 @@ class Turning(Rule):
 
 
 class Sliding(Rule):
-    """|w + s z| = l: s = −w_z + σ √(l² − w_x² − w_y²)."""
+    """Solution of |w + s z| = l: s = −w_z + σ √(l² − w_x² − w_y²)."""
 
     def definitions(self, pen: Pen) -> Iterator[Definition]:
         w, square = self.answer.given
         sigma = pen.named(f"sigma{self.number}")
-        middle = pen.written(self.own(negated(w.z)))
+        middle = pen.written(self.in_joint_direction(negated(w.z)))
         parts = [pen.written(square), *(product(MINUS_ONE, _squared(pen.written(x))) for x in w[:2])]
         yield Definition(sigma, Symbol(self.name), "branch", summed([Symbol(self.name), product(MINUS_ONE, middle)]))
         if middle == ZERO:
@@ -147,18 +149,18 @@ class Sliding(Rule):
 
 
 def _squared(form: Form) -> Form:
-    """The square of a form, its sign left out."""
+    """Return the square of a form without its sign."""
     if isinstance(form, Number):
         return Number(form.value**2)
     return power(sign_of(form)[1] if not isinstance(form, Sum) else form, 2)
 
 
 class Pointing(Rule):
-    """q = atan2(Y, X), or a sum of angles where that is seen."""
+    """Solution q = atan2(Y, X), or a sum of angles if one is recognised."""
 
     def definitions(self, pen: Pen) -> Iterator[Definition]:
         sine, cosine = self.answer.given
-        sine = self.own(sine)
+        sine = self.in_joint_direction(sine)
         if isinstance(sine, float) and isinstance(cosine, float):
             yield Definition(self.name, Number(exact(math.atan2(sine, cosine))))
             return
@@ -179,11 +181,11 @@ class Pointing(Rule):
 
 
 class Known(Rule):
-    """q = a quotient of polynomials."""
+    """Solution q given as a quotient of polynomials."""
 
     def definitions(self, pen: Pen) -> Iterator[Definition]:
-        yield Definition(self.name, pen.written(self.own(self.answer.given[0])))
+        yield Definition(self.name, pen.written(self.in_joint_direction(self.answer.given[0])))
 
 
 RULES: dict[str, type[Rule]] = {"turn": Turning, "slide": Sliding, "direction": Pointing, "value": Known}
-"""By the kind of the answer."""
+"""Rule for each kind of answer."""

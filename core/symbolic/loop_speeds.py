@@ -1,4 +1,4 @@
-"""Velocity ratios of a linkage in symbols, step by step, by the kernel's solvers of closed chains.
+"""Velocity ratios of a symbolic linkage, step by step, by the kernel's solvers of closed chains.
 
 A ratio can be written in several manners, all equal where the loop is closed: of the chain begun at each of its joints,
 and of its joints placed along one part of the loop or the other, the one is taken that is shortest to write. For a
@@ -25,7 +25,7 @@ from core.symbolic.loop_rules import Definition
 
 
 class Speeds:
-    """Velocity ratios, step by step."""
+    """Velocity ratios of a linkage, added step by step."""
 
     def __init__(self, linkage: LinkageSymbols) -> None:
         self.linkage = linkage
@@ -35,15 +35,15 @@ class Speeds:
         self.ratios: dict[tuple[int, int], Ratio] = {}
 
     def ratio_name(self, i: int, a: int) -> str:
-        """The name of ∂q_i/∂q_a; "" where it is a number."""
+        """Return the name of ∂q_i/∂q_a; "" if it is a number."""
         return self.linkage.ratio_names[i, a] if (i, a) in self.ratios else ""
 
     def slope_name(self, i: int, a: int, b: int) -> str:
-        """The name of ∂²q_i/∂q_a∂q_b; "" where it is zero, since a first derivative is a number."""
+        """Return the name of ∂²q_i/∂q_a∂q_b; "" if it is zero because a first derivative is a number."""
         return self.linkage.ratio_names[i, a, b] if {(i, a), (i, b)} <= self.ratios.keys() else ""
 
-    def independent(self, i: int) -> None:
-        """An independent joint."""
+    def add_independent(self, i: int) -> None:
+        """Add an independent joint."""
         edge = self.linkage.edges[i]
         if not edge.nv:
             self.flow.join(edge, {})
@@ -53,17 +53,17 @@ class Speeds:
         self.columns[at][place] = 1.0
         self.flow.join(edge, {place: self.axes[i].columns[0].scaled(edge.ratio)})
 
-    def geared(self, form: Form, pairs: Mapping[int, tuple[int, int]]) -> list[Definition]:
-        """A joint behind a gear."""
+    def add_geared(self, form: Form, pairs: Mapping[int, tuple[int, int]]) -> list[Definition]:
+        """Add a joint driven by a gear; return the definitions of its ratios."""
         (i, _), (k, forward) = form.chain
         gear, source = self.linkage.edges[k], self.linkage.edges[pairs[k][1 if forward else 0]]
         at = self.linkage.number_of(source)
         factor = times(gear.ratio, source.ratio) if forward else over(source.ratio, gear.ratio)
         found = {a: self.linkage.ring.ratio(times(factor, x)) for a, x in enumerate(self.columns[at]) if not is_zero(x)}
-        return self._entered(i, found)
+        return self._add_tree_joint(i, found)
 
-    def _entered(self, i: int, found: Mapping[int, Ratio]) -> list[Definition]:
-        """The ratios of a joint of the tree: names for those that are no numbers; its motion."""
+    def _add_tree_joint(self, i: int, found: Mapping[int, Ratio]) -> list[Definition]:
+        """Add the ratios and motion of a tree joint; return definitions of ratios that are not numbers."""
         edge, made = self.linkage.edges[i], []
         at = self.linkage.number_of(edge)
         across_: dict[int, Motion] = {}
@@ -82,13 +82,13 @@ class Speeds:
         self.flow.join(edge, across_)
         return made
 
-    def closed(self, form: Form, chains: Sequence[Any]) -> list[Definition]:
-        """The joints of a closed chain, by the variant that is shortest to write."""
+    def add_closed_chain(self, form: Form, chains: Sequence[Any]) -> list[Definition]:
+        """Add the joints of a closed chain, each ratio by the variant that is shortest to write."""
         best: dict[int, dict[int, Ratio]] = {}
         costs: dict[tuple[int, int], int] = {}
         for chain in chains:
-            for axes in self._placements(form.family, chain):
-                for i, row in self._solved(form._replace(chain=chain), axes).items():
+            for axes in self._axis_arrangements(form.family, chain):
+                for i, row in self._solve_chain(form._replace(chain=chain), axes).items():
                     for a, ratio in row.items():
                         cost = operations(self.linkage.ratio_form(ratio))
                         if cost < costs.get((i, a), cost + 1):
@@ -100,15 +100,15 @@ class Speeds:
         for i in sorted(members, key=lambda i: (edges[i].cut, edges[i].cut or self.linkage.number_of(edges[i]))):
             edge = self.linkage.edges[i]
             if not edge.cut:
-                made += self._entered(i, best.get(i, {}))
+                made += self._add_tree_joint(i, best.get(i, {}))
             elif self.flow.root[edge.a] != self.flow.root[edge.b] and edge.kind in ("R", "P"):
                 column = self.axes[i].columns[0]
                 values = {a: over(*ratio) for a, ratio in best.get(i, {}).items()}
                 self.flow.join(edge, {a: column.scaled(x) for a, x in values.items()})
         return made
 
-    def _solved(self, form: Form, axes: list[Axis]) -> dict[int, dict[int, Ratio]]:
-        """Edge → place → ratio."""
+    def _solve_chain(self, form: Form, axes: list[Axis]) -> dict[int, dict[int, Ratio]]:
+        """Solve a closed chain; return edge → place → ratio."""
         edges, ring = self.linkage.edges, self.linkage.ring
         solver = Solver(form, "".join(edges[i].kind for i, _ in form.chain), axes)
         found: dict[int, dict[int, Ratio]] = {}
@@ -123,39 +123,50 @@ class Speeds:
         ring.forget_quotients()
         return found
 
-    def _placements(self, family: str, chain: Any) -> Iterator[list[Axis]]:
-        """Axes of a chain; of a planar one its joints placed along the chain, which writes them by its own links."""
+    def _axis_arrangements(self, family: str, chain: Any) -> Iterator[list[Axis]]:
+        """Yield arrangements of the axes of a chain; in a planar chain joints are placed along different links, which
+        gives different expressions."""
         own = [self.axes[i] for i, _ in chain]
         kinds = "".join(self.linkage.edges[i].kind for i, _ in chain)
         if family != PLANAR or kinds == "RPP":
             yield own
             return
         base = 0 if kinds == "RRR" else 1
-        for start in self._points(chain[base][0]):
+        for start in self._joint_positions(chain[base][0]):
             if kinds == "RRR":
-                placements = [{0: start, 1: start + self._link(chain, 0), 2: start - self._link(chain, 2)}]
+                placements = [
+                    {
+                        0: start,
+                        1: start + self._vector_to_next_joint(chain, 0),
+                        2: start - self._vector_to_next_joint(chain, 2),
+                    }
+                ]
             else:
-                along = self._link(chain, 2) + self._across(*chain[0]) + self._link(chain, 0)
-                placements = [{1: start, 2: start + self._link(chain, 1)}, {1: start, 2: start - along}]
+                along = (
+                    self._vector_to_next_joint(chain, 2)
+                    + self._vector_across_joint(*chain[0])
+                    + self._vector_to_next_joint(chain, 0)
+                )
+                placements = [{1: start, 2: start + self._vector_to_next_joint(chain, 1)}, {1: start, 2: start - along}]
             for places in placements:
                 yield [
                     axis._replace(pose=Pose(axis.pose.rotation, places[k])) if k in places else axis
                     for k, axis in enumerate(own)
                 ]
 
-    def _points(self, i: int) -> list[Vector3]:
-        """Where a joint is, by either side."""
+    def _joint_positions(self, i: int) -> list[Vector3]:
+        """Return the position of a joint, reached from either of its sides."""
         edge, pose = self.linkage.edges[i], self.linkage.placed.pose
         return [(pose[edge.b] @ edge.B).position, (pose[edge.a] @ edge.A).position][: 2 if edge.cut else 1]
 
-    def _across(self, i: int, forward: bool) -> Vector3:
-        """From where a chain enters a joint to where it leaves it."""
+    def _vector_across_joint(self, i: int, forward: bool) -> Vector3:
+        """Return the vector from where a chain enters a joint to where it leaves the joint."""
         enter, near, leave, far = ends(self.linkage.edges[i], forward)
         pose = self.linkage.placed.pose
         return (pose[leave] @ far).position - (pose[enter] @ near).position
 
-    def _link(self, chain: Any, k: int) -> Vector3:
-        """From a joint to the next one, along the known part between them."""
+    def _vector_to_next_joint(self, chain: Any, k: int) -> Vector3:
+        """Return the vector from joint k to the next one, across the rigid part between them."""
         (i, forward), (n, onward) = chain[k], chain[(k + 1) % len(chain)]
         edges, pose = self.linkage.edges, self.linkage.placed.pose
         _, _, leave, far = ends(edges[i], forward)

@@ -1,4 +1,4 @@
-"""Which numbers of a robot become symbols, and what they are called.
+"""Choice and names of the symbols of a robot.
 
 Names are those of the field: a2, d3 for lengths, m2, the centre of mass r2x, r2y, r2z, the inertia I2xx … of link 2,
 g for gravity. Numbers of a file that stand for multiples of π or for simple fractions are recognised within
@@ -24,29 +24,29 @@ from core.multibody.number_reader import Numbers
 from core.spatial.inertia import split
 
 RECOGNITION_TOLERANCE = 5e-5
-"""Relative difference within which a number is taken for a multiple of π or a simple fraction."""
+"""Relative difference within which a number is recognised as a multiple of π or a simple fraction."""
 LARGEST_SIMPLE = 16
 """Largest denominator of a fraction that is recognised as simple."""
 NO_FRACTION = 1e-12
-"""Part of the largest component below which another is none."""
+"""Fraction of the largest component below which a component is not recognised as a fraction."""
 KINDS = ("named", "masses", "all", "none")
-"""Choices of symbols that are no names."""
+"""Values of the option `symbols` that are not names."""
 USUAL_GRAVITY = (9.7, 9.9)
-"""Accelerations (m/s²) that are called g."""
+"""Accelerations (m/s²) that become the symbol g."""
 
 
 class Recognised(NamedTuple):
-    """A number that was taken for another."""
+    """A number that was replaced by an exact one."""
 
     where: str
     given: float
     taken: float
     meaning: str
-    """As one would write it: π/2, 1/3."""
+    """Exact number as written by hand: π/2, 1/3."""
 
 
 def angle_of(value: float) -> tuple[float, str] | None:
-    """The multiple of π/12 that an angle near it stands for; None if there is none."""
+    """Return the multiple of π/12 that equals an angle within tolerance; None if there is none."""
     twelfths = 12.0 * value / math.pi
     whole = round(twelfths)
     if whole == 0 or abs(twelfths - whole) > RECOGNITION_TOLERANCE * abs(whole):
@@ -57,7 +57,7 @@ def angle_of(value: float) -> tuple[float, str] | None:
 
 
 def fraction_of(value: float) -> tuple[float, str] | None:
-    """The simple fraction a periodic decimal such as 0.33333 stands for; None for short decimals."""
+    """Return the simple fraction of a periodic decimal such as 0.33333; None for short decimals."""
     fraction = Fraction(value).limit_denominator(LARGEST_SIMPLE)
     if not fraction or fraction.denominator in (1, 2, 4, 5, 8, 10, 16):
         return None
@@ -70,7 +70,7 @@ def fraction_of(value: float) -> tuple[float, str] | None:
 
 
 def with_symbols(model: Model) -> Model:
-    """The model with a parameter in place of every number of its links: lengths, masses, centres, inertias."""
+    """Return the model with a parameter in place of every number of its links: lengths, masses, centres, inertias."""
     namer = _Namer(model)
     chains = tuple(namer.chain(chain) for chain in model.chains)
     bodies = tuple(namer.body(body, i) for i, body in enumerate(model.bodies, 1))
@@ -81,7 +81,7 @@ def with_symbols(model: Model) -> Model:
 
 
 def with_gravity_symbol(model: Model) -> Model:
-    """The model with g in place of the usual acceleration along one axis, unless something else is called g."""
+    """Return the model with the symbol g for standard gravity along an axis, unless another element is named g."""
     gravity = model.world.gravity
     used = {parameter.name for parameter in model.parameters}
     acting = [x for x in gravity.acceleration if x != 0.0]
@@ -99,7 +99,7 @@ def with_gravity_symbol(model: Model) -> Model:
 def with_chosen_symbols(
     model: Model, symbols: str | Iterable[str] | None, values: Mapping[str, float] | None
 ) -> tuple[Model, dict[str, float]]:
-    """The model with parameters for what is to be a symbol, and the values of those that are to be numbers.
+    """Return the model with parameters for the chosen symbols, and the values of the parameters that become numbers.
 
     symbols : "named", "masses", "all", "none" or names, as `symbolic.robot` and `symbolic.linkage` take them; values :
     of parameters that take others than the model's. Raises ModelError for unknown names and for no numbers.
@@ -132,11 +132,13 @@ def with_chosen_symbols(
 
 
 def with_mass_symbols(model: Model) -> Model:
-    """The model with a parameter in place of mass, centre of mass and inertia of every body, those that follow from its
-    shapes and a density included; lengths stay as they are."""
+    """Return the model with parameters for mass, centre of mass and inertia of every body, including those that follow
+    from shapes and density; lengths are unchanged."""
     namer = _Namer(model)
     numbers = Numbers(model.values(), model.origin)
-    bodies = tuple(_weighed(body, numbers.inertia(body), namer, i) for i, body in enumerate(model.bodies, 1))
+    bodies = tuple(
+        _with_inertial_symbols(body, numbers.inertia(body), namer, i) for i, body in enumerate(model.bodies, 1)
+    )
     chains = tuple(
         dataclasses.replace(
             chain,
@@ -150,8 +152,8 @@ def with_mass_symbols(model: Model) -> Model:
     return dataclasses.replace(model, chains=chains, bodies=bodies, parameters=(*model.parameters, *namer.made))
 
 
-def _weighed(body: Body, inertia: Any, namer: _Namer, i: int) -> Body:
-    """A body with symbols for its inertial data; what rounding leaves is zero."""
+def _with_inertial_symbols(body: Body, inertia: Any, namer: _Namer, i: int) -> Body:
+    """Return a body with symbols for its inertial data; rounding errors become zero."""
     mass, center, tensor = split(inertia)
     size = max(map(abs, center), default=0.0)
     x, y, z = (float(each) if abs(each) > NO_FRACTION * size else 0.0 for each in center)
@@ -168,7 +170,7 @@ def _weighed(body: Body, inertia: Any, namer: _Namer, i: int) -> Body:
 
 
 class _Namer:
-    """Makes parameters of numbers."""
+    """Makes named parameters from numbers."""
 
     def __init__(self, model: Model) -> None:
         self.taken = {parameter.name for parameter in model.parameters}
@@ -176,7 +178,7 @@ class _Namer:
         self.made: list[Parameter] = []
 
     def named(self, value: Value, name: str, dimension: str) -> Value:
-        """The name of a new parameter for a number other than zero."""
+        """Return the name of a new parameter for a number; zero stays a number."""
         if isinstance(value, str) or value == 0.0:
             return value
         while name in self.taken:
@@ -186,7 +188,7 @@ class _Namer:
         return name
 
     def mass(self, part: Any, i: Any) -> dict[str, Any]:
-        """Mass, centre and inertia of a body or row."""
+        """Replace mass, centre and inertia of a body or DH row by parameters."""
         inertia = {
             field.name: self.named(getattr(part.inertia, field.name), f"I{i}{field.name[1:]}", "inertia")
             for field in fields_of(type(part.inertia))
@@ -232,7 +234,7 @@ class _Namer:
 
 
 def angle_parameters(model: Model) -> set[str]:
-    """Parameters that occur in angles, by themselves or through others."""
+    """Return the parameters that occur in angles, directly or through other parameters."""
     found: set[str] = set()
     for _, element in model.elements():
         for part in nested_elements(element):
@@ -251,7 +253,7 @@ def _names(values: Iterable[Any]) -> set[str]:
 
 
 def kept_symbols(chosen: str | Iterable[str] | None) -> Callable[[Mapping[str, float]], dict[str, float]]:
-    """Which parameters take their values: a function of the model's values.
+    """Return a function of the model's values that selects the parameters to be replaced by numbers.
 
     chosen : "all" or None (every parameter stays a symbol), "none", or the names that stay
     """

@@ -19,7 +19,7 @@ from core.symbolic.legible import Kept, is_short, legible
 _NUMBERED = re.compile(r"[A-Za-z]+_?(\d)")
 _PARTS = re.compile(r"(?P<rate>D{0,2})(?P<stem>[A-Za-zα-ωΑ-Ω]+)_?(?P<index>[0-9]*[a-z]{0,2})")
 PRIME = "_prime"
-"""At the end of the name of a derivative by the independent coordinate."""
+"""Suffix of the name of a derivative by the independent coordinate."""
 GREEK = {
     "alpha",
     "beta",
@@ -41,32 +41,33 @@ GREEK = {
 }
 
 
-class _Request:
-    """How the person wants sines and cosines written."""
+class _TrigStyle:
+    """Holds the user's choice of how sines and cosines are written."""
 
     short = True
 
 
 def writes_short() -> bool:
-    """Whether C12 is written for cos(q1 + q2)."""
-    return _Request.short
+    """Return True if cos(q1 + q2) is written C12."""
+    return _TrigStyle.short
 
 
 def write_short(short: bool) -> None:
-    """Write C12, or Cos[q1 + q2], in all text, LaTeX and pictures of formulas from now on."""
-    _Request.short = short
+    """Choose C12 or Cos[q1 + q2] for all text, LaTeX and pictures of formulas from now on."""
+    _TrigStyle.short = short
 
 
 def short_angle(angle: tuple[tuple[str, int], ...]) -> str:
-    """The digits of a sum of numbered angles, "12" for q1 + q2; empty if it has no short name, or none is wanted."""
-    if not _Request.short:
+    """Return the digits of a sum of numbered angles, "12" for q1 + q2; empty if it has no short name or long names are
+    chosen."""
+    if not _TrigStyle.short:
         return ""
     digits = [short_angle_digits(name) for name, _ in angle]
     return "" if not all(digits) or any(k != 1 for _, k in angle) else "".join(digits)
 
 
 def short_angle_digits(name: str) -> str:
-    """The digit by which C12 and S12 mean an angle, "1" for q1; empty if there is none."""
+    """Return the digit of an angle in C12 and S12, "1" for q1; empty if it has none."""
     match = _NUMBERED.fullmatch(name)
     return match.group(1) if match else ""
 
@@ -81,7 +82,7 @@ _CALLS: dict[str, Callable[..., str]] = {
 
 @dataclass(frozen=True)
 class Language:
-    """How a language writes the parts of a form."""
+    """Rules for writing the parts of a form in a language."""
 
     number: Callable[[Fraction], str]
     symbol: Callable[[str], str]
@@ -92,11 +93,11 @@ class Language:
     plus: str = " + "
     brackets: tuple[str, str] = ("(", ")")
     fraction: Callable[[str, str], str] | None = None
-    """Writes a quotient; None: with a stroke."""
+    """Function that writes a quotient; None to use a slash."""
     functions: Mapping[str, Callable[..., str]] = field(default_factory=lambda: dict(_CALLS))
 
     def write(self, form: Form) -> str:
-        """The whole form."""
+        """Write the whole form."""
         return _WRITERS[type(form)](self, form)
 
     def _number(self, form: Number) -> str:
@@ -109,13 +110,13 @@ class Language:
         return self.trig(form)
 
     def _power(self, form: Power) -> str:
-        return self.power(self._inside(form.base), form.exponent)
+        return self.power(self._operand_text(form.base), form.exponent)
 
     def _product(self, form: Product) -> str:
         negative, positive = sign_of(form)
         if negative:
-            return "-" + self._inside(positive, product=True)
-        return self.times.join([self._inside(factor, product=True) for factor in form.factors])
+            return "-" + self._operand_text(positive, product=True)
+        return self.times.join([self._operand_text(factor, product=True) for factor in form.factors])
 
     def _function(self, form: Function) -> str:
         return self.functions[form.name](*map(self.write, form.arguments))
@@ -123,19 +124,19 @@ class Language:
     def _quotient(self, form: Quotient) -> str:
         if self.fraction is not None:
             return self.fraction(self.write(form.top), self.write(form.bottom))
-        top = self._inside(form.top, product=True)
-        return f"{top}/{self._inside(form.bottom, product=not isinstance(form.bottom, Product | Power))}"
+        top = self._operand_text(form.top, product=True)
+        return f"{top}/{self._operand_text(form.bottom, product=not isinstance(form.bottom, Product | Power))}"
 
     def _sum(self, form: Sum) -> str:
         parts: list[str] = []
         for term in form.terms:
             negative, positive = sign_of(term)
             parts.append((self.minus if negative else self.plus) if parts else "-" if negative else "")
-            parts.append(self._inside(positive) if type(positive) is Sum else self.write(positive))
+            parts.append(self._operand_text(positive) if type(positive) is Sum else self.write(positive))
         return "".join(parts)
 
-    def _inside(self, form: Form, *, product: bool = False) -> str:
-        """The form as a factor or base."""
+    def _operand_text(self, form: Form, *, product: bool = False) -> str:
+        """Write the form as a factor or base, in brackets where needed."""
         kind, inner = type(form), self.write(form)
         needs = (
             kind is Sum
@@ -147,7 +148,7 @@ class Language:
 
 
 _JOINED = {Product, Number, Power}
-"""What needs brackets to be raised to a power."""
+"""Types of forms that need brackets to be raised to a power."""
 _WRITERS: dict[type, Callable[[Language, Any], str]] = {
     Number: Language._number,
     Symbol: Language._symbol,
@@ -175,8 +176,8 @@ def _fraction(x: Fraction) -> str:
     return str(x.numerator) if x.denominator == 1 else f"{x.numerator}/{x.denominator}"
 
 
-def _readable(x: Fraction) -> str:
-    """A simple fraction, or the decimal number: exact if it has up to 17 digits."""
+def _readable_number(x: Fraction) -> str:
+    """Write a number as a simple fraction, or as a decimal number that is exact if it has up to 17 digits."""
     if is_short(x):
         return _fraction(x)
     with localcontext(prec=17) as context:
@@ -186,8 +187,8 @@ def _readable(x: Fraction) -> str:
         return f"{decimal:f}" if abs(decimal.adjusted()) < 7 else str(decimal).replace("E+", "e").replace("E", "e")
 
 
-def _decimal(x: Fraction) -> str:
-    """Exact in floating point code: a decimal number, or a quotient of floats."""
+def _code_number(x: Fraction) -> str:
+    """Write a number for floating-point code: a decimal number, or a quotient of floats."""
     if x.denominator == 1:
         return f"{x.numerator}.0"
     decimal = repr(float(x))
@@ -195,7 +196,8 @@ def _decimal(x: Fraction) -> str:
 
 
 def identifier(name: str) -> str:
-    """A name that Python and C take: other signs become underlines, words of the languages get one behind them."""
+    """Convert a name to a valid identifier of Python and C: other characters become underscores, keywords get a
+    trailing one."""
     plain = re.sub(r"\W", "_", name)
     plain = plain if plain[:1].isalpha() or plain[:1] == "_" else f"_{plain}"
     return f"{plain}_" if plain in _RESERVED else plain
@@ -205,16 +207,16 @@ _OF_C = """auto break case char const continue default do double else enum exter
 register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while"""
 _USED = ("array", "cos", "sin", "sqrt", "tan", "arctan2", "atan2", "out", "Matrix", "Rational", "symbols")
 _RESERVED = {*kwlist, *_OF_C.split(), *_USED}
-"""Words of Python and C, and what written code uses itself."""
+"""Keywords of Python and C, and names used by generated code."""
 
 
 def _identifier(name: str) -> str:
-    """A symbol of a form in code."""
+    """Write a symbol of a form in code."""
     root = re.fullmatch(r"sqrt\((\d+)\)", name)
     return f"sqrt({root.group(1)}.0)" if root else identifier(name)
 
 
-def _repeated(base: str, exponent: int) -> str:
+def _repeated_product(base: str, exponent: int) -> str:
     return "*".join([base] * exponent)
 
 
@@ -232,7 +234,8 @@ def _mathematica_name(name: str) -> str:
 
 
 def mathematica_name(name: str) -> str:
-    """A name that Mathematica takes: without other signs, and none of its own single letters (E is 2.718…)."""
+    """Convert a name to a valid Mathematica name, without special characters and distinct from its built-in single
+    letters (E is 2.718…)."""
     plain = re.sub(r"[\W_]", "", name)
     return f"{plain}$" if plain in ("C", "D", "E", "I", "K", "N", "O", "Pi", "Degree") else plain
 
@@ -242,7 +245,7 @@ _code_angle = _angle(_identifier, "*")
 
 
 class Parts(NamedTuple):
-    """A symbol's name taken apart: Dq1 is the stem q with index 1 and one dot."""
+    """Parts of a symbol's name: Dq1 has the stem q, index 1 and one dot."""
 
     stem: str
     below: str
@@ -250,13 +253,13 @@ class Parts(NamedTuple):
 
 
 def parts_of(name: str) -> Parts:
-    """Stem, index and dots of a name; a name that is not built so is all stem."""
+    """Split a name into stem, index and dots; a name of another form is all stem."""
     match = _PARTS.fullmatch(name)
     return Parts(match["stem"], match["index"], len(match["rate"])) if match else Parts(name, "", 0)
 
 
 def latex_symbol(name: str) -> str:
-    """m1 → m_{1}, Dq1 → \\dot{q}_{1}, alpha2 → \\alpha_{2}, I2xx → I_{2xx}."""
+    r"""Write a symbol in LaTeX: m1 → m_{1}, Dq1 → \dot{q}_{1}, alpha2 → \alpha_{2}, I2xx → I_{2xx}."""
     root = re.fullmatch(r"sqrt\((\d+)\)", name)
     if root:
         return rf"\sqrt{{{root.group(1)}}}"
@@ -282,12 +285,14 @@ def _latex_trig(trig: Trig) -> str:
 def _latex_fraction(x: Fraction) -> str:
     if is_short(x):
         return str(x.numerator) if x.denominator == 1 else rf"\frac{{{x.numerator}}}{{{x.denominator}}}"
-    digits, _, exponent = _readable(x).partition("e")
+    digits, _, exponent = _readable_number(x).partition("e")
     return digits + (rf" \cdot 10^{{{int(exponent)}}}" if exponent else "")
 
 
 LANGUAGES: dict[str, Language] = {
-    "text": Language(_readable, lambda name: name.replace(PRIME, "′"), _text_trig, lambda base, n: f"{base}^{n}", " "),
+    "text": Language(
+        _readable_number, lambda name: name.replace(PRIME, "′"), _text_trig, lambda base, n: f"{base}^{n}", " "
+    ),
     "latex": Language(
         _latex_fraction,
         latex_symbol,
@@ -316,14 +321,16 @@ LANGUAGES: dict[str, Language] = {
         },
     ),
     "python": Language(
-        _decimal,
+        _code_number,
         _identifier,
         lambda trig: f"{trig.function}({_code_angle(trig)})",
         lambda base, n: f"{base}**{n}",
         "*",
         functions=_CALLS | {"atan2": lambda y, x: f"arctan2({y}, {x})"},
     ),
-    "c": Language(_decimal, _identifier, lambda trig: f"{trig.function}({_code_angle(trig)})", _repeated, "*"),
+    "c": Language(
+        _code_number, _identifier, lambda trig: f"{trig.function}({_code_angle(trig)})", _repeated_product, "*"
+    ),
     "sympy": Language(
         lambda x: f"Rational({x.numerator}, {x.denominator})" if x.denominator != 1 else str(x),
         lambda name: name if name.startswith("sqrt(") else _identifier(name),
@@ -332,16 +339,17 @@ LANGUAGES: dict[str, Language] = {
         "*",
     ),
 }
-"""One entry per language a form can be written in."""
+"""Languages in which a form can be written."""
 
 
 def text(form: Form, language: str = "text", kept: Kept | None = None) -> str:
-    """The form in a language of `LANGUAGES`; for reading, with numbers one can read (kept: as in `legible`)."""
+    """Write the form in a language of `LANGUAGES`; in languages for reading with legible numbers (kept: as in
+    `legible`)."""
     return LANGUAGES[language].write(legible(form, kept=kept) if language in ("text", "latex") else form)
 
 
 def sympy_of(form: Form, symbols: Callable[[str], Any]) -> Any:
-    """The form as a sympy expression; `symbols(name)` gives the symbols."""
+    """Convert the form to a SymPy expression; `symbols(name)` gives the symbols."""
     import sympy
 
     if isinstance(form, Number):

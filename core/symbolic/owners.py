@@ -1,4 +1,5 @@
-"""What of a machine a symbol belongs to: the joint it moves, the bodies, joints and frames whose numbers contain it."""
+"""Elements of a machine to which a symbol belongs: the joint it moves, or the bodies, joints and frames whose numbers
+contain it."""
 
 from __future__ import annotations
 
@@ -13,12 +14,13 @@ if TYPE_CHECKING:
     from core.symbolic.robot import Robot
 
 Owners = dict[str, tuple[tuple[str, str], ...]]
-"""symbol → (collection, name) of elements."""
+"""Mapping symbol → (collection, name) of elements."""
 HOLDERS = ("bodies", "joints", "frames")
 
 
 def owners(robot: Robot) -> Owners:
-    """Elements of the expanded model that each symbol belongs to; a coordinate and its rates: their joint."""
+    """Return the elements of the expanded model that each symbol belongs to; a coordinate and its rates belong to their
+    joint."""
     found = parameter_owners(robot.model)
     chain = robot.chain
     for variable, rate, acceleration in zip(chain.variables, chain.rates, chain.accelerations, strict=True):
@@ -27,7 +29,7 @@ def owners(robot: Robot) -> Owners:
 
 
 def parameter_owners(model: Model) -> Owners:
-    """Elements whose formulas contain a parameter, directly or through parameters that follow from it."""
+    """Return the elements whose formulas contain a parameter, directly or through dependent parameters."""
     expanded = model.expanded
     sources = {p.name: names(parse(p.value)) for p in expanded.parameters if isinstance(p.value, str)}
     known = {p.name for p in expanded.parameters}

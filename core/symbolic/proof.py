@@ -1,4 +1,5 @@
-"""Proof of symbols by numbers: the largest deviation of written forms from the compiled kernel over random states."""
+"""Numerical check of symbolic results: largest deviation of written forms from the compiled kernel over random
+states."""
 
 from __future__ import annotations
 
@@ -23,13 +24,14 @@ from core.symbolic.robot import SIGNS, Forms, Robot
 Array = NDArray[np.float64]
 STATES = 20
 ACCEPTED = 1e-9
-"""Relative deviation up to which a result counts as proved (rounding of long sums)."""
+"""Relative deviation up to which a result passes (rounding of long sums)."""
 TAKEN = 1e-4
-"""The same where numbers of the file were taken for multiples of π or fractions."""
+"""Relative deviation up to which a result passes if numbers of the file were replaced by multiples of π or fractions.
+"""
 
 
 class Proof(NamedTuple):
-    """What a comparison with the compiled kernel gave."""
+    """Outcome of a comparison with the compiled kernel."""
 
     what: str
     deviation: float
@@ -48,17 +50,17 @@ class Proof(NamedTuple):
 
 
 CHECKED = ("A", "T", "J", "Jvc", "Jwc", "M", "c", "C", "G", "tau", "K", "P", "Ki", "Pi")
-"""Results that have a counterpart in the compiled kernel."""
+"""Results that can be compared with the compiled kernel."""
 
 
 def proof(robot: Robot, what: str, *indices: int, states: int = STATES, seed: int = 0) -> Proof:
-    """Compare a result of `Robot.form` with the compiled kernel; "T" without indices stands for T(0, n).
+    """Compare a result of `Robot.form` with the compiled kernel; "T" without indices means T(0, n).
 
     C is compared by C q̇.
     """
     if what == "T" and not indices:
         indices = (0, robot.n)
-    judge = _judge(robot)
+    judge = _comparison_of(robot)
     rng = np.random.default_rng(seed)
     drawn = [judge.state(rng) for _ in range(states)]
     ours = judge.ours(what, indices, drawn)
@@ -74,13 +76,13 @@ def proof(robot: Robot, what: str, *indices: int, states: int = STATES, seed: in
 
 
 @lru_cache(maxsize=2)
-def _judge(robot: Robot) -> _Judge:
-    """The machine a robot is compared with is compiled once."""
-    return _Judge(robot)
+def _comparison_of(robot: Robot) -> _KernelComparison:
+    """Return the evaluator for a robot; cached, since it compiles the machine."""
+    return _KernelComparison(robot)
 
 
-class _Judge:
-    """Both sides of the comparison."""
+class _KernelComparison:
+    """Evaluates both sides of the comparison."""
 
     def __init__(self, robot: Robot) -> None:
         self.robot, self.chain = robot, robot.chain
@@ -91,14 +93,14 @@ class _Judge:
         self.at_v = [v.v for v in self.chain.variables]
 
     def state(self, rng: np.random.Generator) -> dict[str, float]:
-        """Random values of all symbols."""
+        """Draw random values of all symbols."""
         chain = self.chain
         drawn = {
             name: x * rng.uniform(0.7, 1.3) if x else rng.uniform(0.5, 1.5)
             for name, x in chain.values.items()
             if name in self.mech.p_names
         }
-        follows = chain.model.values({**_known(self.robot), **chain.given, **drawn})
+        follows = chain.model.values({**_known_values(self.robot), **chain.given, **drawn})
         values = {name: follows[name] for name in chain.values}
         for v, rate, acceleration in zip(chain.variables, chain.rates, chain.accelerations, strict=True):
             values[v.symbol] = rng.uniform(-np.pi, np.pi) if v.turns else rng.uniform(-1.0, 1.0)
@@ -106,7 +108,7 @@ class _Judge:
         return values | {"sqrt(2)": math.sqrt(2.0), "sqrt(3)": math.sqrt(3.0)}
 
     def ours(self, what: str, indices: tuple[int, ...], drawn: list[dict[str, float]]) -> Array:
-        """(states, rows, columns) numbers of the written forms; of C times q̇."""
+        """Evaluate the written forms: (states, rows, columns); C is multiplied by q̇."""
         values = {name: np.array([state[name] for state in drawn]) for name in drawn[0]}
         found = numbers_over(self.robot.form(what, *indices), values, len(drawn))
         if what != "C":
@@ -115,9 +117,9 @@ class _Judge:
         return np.einsum("sij,js->si", found, speeds)
 
     def theirs(self, what: str, indices: tuple[int, ...], values: dict[str, float]) -> Array:
-        """The same from the compiled kernel at one state, in the shape of the form's entries."""
+        """Evaluate the same result by the compiled kernel at one state, in the shape of the form's entries."""
         given = {name: values[name] for name in self.chain.values if name in self.mech.p_names}
-        p = self.mech.parameter_values({**_known(self.robot), **self.chain.given, **given})
+        p = self.mech.parameter_values({**_known_values(self.robot), **self.chain.given, **given})
         q, v, a = self.mech.rest(), np.zeros(self.mech.nv), np.zeros(self.mech.nv)
         for i, variable in enumerate(self.chain.variables):
             q[variable.q] = values[variable.symbol]
@@ -134,26 +136,28 @@ class _Judge:
         return np.asarray(np.linalg.inv(first) @ last)
 
     def _Jvc(self, q: Array, v: Array, a: Array, p: Array, i: int) -> Array:
-        """Of the centre of mass of link i: that of its frame's origin and ω × r."""
+        """Return the Jacobian of the centre of mass of link i: that of its frame's origin plus ω × r."""
         J = self.mech.jacobian(q, self.chain.frames[i], p=p)[:, self.at_v]
         R = self.mech.frame(q, self.chain.frames[i], p=p)[:3, :3]
         r = R @ self.center(i, p)
-        return np.asarray(self._base(q, p).T @ (J[3:] + np.cross(J[:3].T, r).T))
+        return np.asarray(self._base_pose(q, p).T @ (J[3:] + np.cross(J[:3].T, r).T))
 
     def _Jwc(self, q: Array, v: Array, a: Array, p: Array, i: int) -> Array:
         J = self.mech.jacobian(q, self.chain.frames[i], p=p)[:3, self.at_v]
-        return np.asarray(self._base(q, p).T @ J)
+        return np.asarray(self._base_pose(q, p).T @ J)
 
-    def _base(self, q: Array, p: Array) -> Array:
+    def _base_pose(self, q: Array, p: Array) -> Array:
         return np.asarray(self.mech.frame(q, self.chain.frames[0], p=p)[:3, :3])
 
     def center(self, i: int, p: Array) -> Array:
-        """(3,) centre of mass of link i in its frame, m, for values (n_p,) of the parameters."""
-        return np.array(self._numbers(p).center(self.chain.topology.model.body(self.chain.frames[i])), dtype=float)
+        """Return the centre of mass (3,) of link i in its frame, m, for parameter values (n_p,)."""
+        return np.array(
+            self._parameter_numbers(p).center(self.chain.topology.model.body(self.chain.frames[i])), dtype=float
+        )
 
     def _J(self, q: Array, v: Array, a: Array, p: Array) -> Array:
         J = self.mech.jacobian(q, self.chain.tip, p=p)[:, self.at_v]
-        R = self._base(q, p)
+        R = self._base_pose(q, p)
         return np.vstack([R.T @ J[3:], R.T @ J[:3]])
 
     def _M(self, q: Array, v: Array, a: Array, p: Array) -> Array:
@@ -164,7 +168,7 @@ class _Judge:
         return np.asarray((bias - self.mech.bias(q, 0.0 * v, p=p, passive=False))[self.at_v])
 
     def _c(self, q: Array, v: Array, a: Array, p: Array, i: int, j: int, k: int) -> Array:
-        """c_ijk from b(v) = C v, a quadratic form in v: 2 c_ijk = b_k(e_i + e_j) − b_k(e_i) − b_k(e_j)."""
+        """Return c_ijk from b(v) = C v, a quadratic form in v: 2 c_ijk = b_k(e_i + e_j) − b_k(e_i) − b_k(e_j)."""
         first, second = (np.eye(self.mech.nv)[self.at_v[index - 1]] for index in (i, j))
         both, one, other = (self._C(q, speeds, a, p)[k - 1] for speeds in (first + second, first, second))
         return np.array([[0.5 * (both - one - other)]])
@@ -179,7 +183,8 @@ class _Judge:
         return np.array([self.mech.compiled.call("energy", q, v, p=p)[0]])
 
     def _Ki(self, q: Array, v: Array, a: Array, p: Array, i: int) -> Array:
-        """Of the bodies of a link: ½ m v·v + ½ ω·I ω about each centre of mass; and of the joint's rotor."""
+        """Return the kinetic energy of a link: ½ m v·v + ½ ω·I ω of each body about its centre of mass, plus that of
+        the joint's rotor."""
         total = 0.0
         link, numbers = self._link(i, p)
         for body, inertia in self._bodies(i, numbers):
@@ -194,7 +199,7 @@ class _Judge:
         return np.array([total + 0.5 * rotor])
 
     def _Pi(self, q: Array, v: Array, a: Array, p: Array, i: int) -> Array:
-        """Of the bodies of a link: −m g·r; and of the spring in the joint."""
+        """Return the potential energy of a link: −m g·r of each body, plus that of the spring in the joint."""
         total = 0.0
         link, numbers = self._link(i, p)
         gravity = self.chain.topology.model.world.gravity
@@ -207,20 +212,20 @@ class _Judge:
         return np.array([total])
 
     def _link(self, i: int, p: Array) -> tuple[Link, Numbers]:
-        """Moved link i in numbers."""
+        """Return moved link i with numbers for its parameters."""
         links, numbers = self._links(tuple(p.tolist()))
         return links[self.chain.links[i - 1]], numbers
 
     def _links_in_numbers(self, p: tuple[float, ...]) -> tuple[Sequence[Link], Numbers]:
-        numbers = self._numbers(np.array(p))
+        numbers = self._parameter_numbers(np.array(p))
         return machine_of(self.chain.topology, numbers).tree.links, numbers
 
     def _bodies(self, i: int, numbers: Numbers) -> list[tuple[str, Any]]:
-        """Bodies of moved link i, each with its inertia in its own frame."""
+        """Return the bodies of moved link i, each with its inertia in its own frame."""
         model = self.chain.topology.model
         return [(name, numbers.inertia(model.body(name))) for name in self.chain.link_bodies(i)]
 
-    def _numbers(self, p: Array) -> Numbers:
+    def _parameter_numbers(self, p: Array) -> Numbers:
         model = self.chain.topology.model
         return Numbers(model.values(dict(zip(self.mech.p_names, map(float, p), strict=True))), model.origin)
 
@@ -228,18 +233,18 @@ class _Judge:
         return np.array([self.mech.compiled.call("energy", q, v, p=p)[1]])  # poses beyond limits are as good as others
 
 
-def _known(robot: Robot) -> dict[str, float]:
+def _known_values(robot: Robot) -> dict[str, float]:
     values = robot.chain.model.values()
     return {p.name: values[p.name] for p in robot.chain.model.parameters if p.independent}
 
 
 def numbers(forms: Forms, values: Mapping[str, Any]) -> Array:
-    """(rows, columns) numbers of forms."""
+    """Evaluate forms: (rows, columns)."""
     return numbers_over(forms, values, 1)[0]
 
 
 def numbers_over(forms: Forms, values: Mapping[str, Any], count: int) -> Array:
-    """(count, rows, columns) numbers of forms over `count` values of each symbol."""
+    """Evaluate forms for `count` values of each symbol: (count, rows, columns)."""
     kept: dict[Any, Any] = {}
     found = np.empty((count, len(forms), len(forms[0])))
     for i, row in enumerate(forms):

@@ -1,4 +1,4 @@
-"""Code of the recursions themselves, for machines whose written forms are long.
+"""Code for the recursive algorithms themselves, for machines whose expanded formulas are long.
 
 The same laws as everywhere, run over CasADi's graph with the robot's symbols: inverse dynamics by Newton and Euler,
 the mass matrix by composite bodies. Equal parts are computed once, what is zero is gone; for six joints that is a
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from core.symbolic.robot import Robot
 
 RESULTS = ("tau", "M", "G", "bias")
-"""What a recursion gives: M q̈ + C q̇ + G; M; G; C q̇ + G."""
+"""Results available as recursions: M q̈ + C q̇ + G; M; G; C q̇ + G."""
 
 _PYTHON: dict[int, str] = {
     ca.OP_ADD: "{0} + {1}",
@@ -49,7 +49,7 @@ _FREE = {ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_CONST, ca.OP_NEG}
 
 
 class Recursion(NamedTuple):
-    """A traced recursion: names of its arguments, and its graph."""
+    """Recursive algorithm as an expression graph, with the names of its arguments."""
 
     what: str
     names: tuple[str, ...]
@@ -59,14 +59,15 @@ class Recursion(NamedTuple):
 
     @property
     def operations(self) -> int:
-        """Additions and multiplications, signs left out; sines count one."""
+        """Number of operations except negations; a sine counts as one."""
         return sum(i.operation not in _FREE for i in instructions_of(self.function))
 
 
 def recursion(robot: Robot, what: str) -> Recursion:
-    """Trace a result of `RESULTS` over the robot's symbols. Raises ModelError for another one."""
+    """Build the expression graph of a result of `RESULTS` over the robot's symbols. Raises ModelError for another
+    name."""
     if what not in RESULTS:
-        raise ModelError(f"There is no recursion for '{what}'.", remedy=f"There are: {', '.join(RESULTS)}.")
+        raise ModelError(f"'{what}' is not available as a recursion.", remedy=f"Choose one of {', '.join(RESULTS)}.")
     chain = robot.chain
     coordinates = [v.symbol for v in chain.variables]
     groups = [chain.parameters, coordinates, chain.rates, chain.accelerations]
@@ -96,7 +97,7 @@ def recursion(robot: Robot, what: str) -> Recursion:
 
 
 def code(traced: Recursion, language: str = "python", label: str = "") -> str:
-    """The recursion as a Python function (NumPy) or a C function.
+    """Write the recursion as a Python function (NumPy) or a C function.
 
     Raises ModelError for another language.
     """
@@ -128,7 +129,7 @@ def code(traced: Recursion, language: str = "python", label: str = "") -> str:
 
 
 def _statements(traced: Recursion, names: Sequence[str], table: dict[int, str]) -> tuple[list[str], list[str]]:
-    """Assignments in order, and the entries of the result."""
+    """Return the assignments in order, and the entries of the result."""
     stem = "w"
     while any(re.fullmatch(rf"{stem}\d+", name) for name in names):
         stem += "_"

@@ -1,4 +1,4 @@
-"""Exact polynomials in parameters, coordinates and the sines and cosines of angles, as scalars of mechanics.
+"""Exact polynomials in parameters, coordinates and the sines and cosines of angles, used as scalars of mechanics.
 
 Every result of the recursions of `core.mechanics` is a polynomial in parameters, sliding coordinates and the pairs
 (sin θ, cos θ). In this ring, reduced by sin² θ + cos² θ = 1, the form of an element is unique: equal results have
@@ -22,17 +22,18 @@ from core.spatial import scalar
 
 LARGEST_DENOMINATOR = 10_000
 CLOSE = 1e-12
-"""Relative difference up to which a float is taken for a fraction with a small denominator: 0.1 + 0.2 is 3/10."""
+"""Relative difference within which a float is replaced by a fraction with a small denominator: 0.1 + 0.2 becomes 3/10.
+"""
 DIGITS = 13
-"""A float that so many decimal digits say is the decimal number that somebody wrote."""
+"""Number of significant digits within which a float counts as a decimal number typed by the user."""
 ROUNDING = 4.0 * 2.0**-52
-"""Relative error of products and sums of written numbers: 4.25 · 0.6447 is 2.739975, not 2.7399750000000003."""
+"""Relative rounding error of products and sums of typed numbers: 4.25 · 0.6447 is 2.739975, not 2.7399750000000003."""
 ROOTS = {2: "sqrt(2)", 3: "sqrt(3)"}
-"""Square roots that stay exact: sines of multiples of 30° and 45° need them."""
+"""Square roots kept exact, needed for sines of multiples of 30° and 45°."""
 
 
 def exact(x: float) -> Fraction:
-    """The number a float stands for: the fraction its decimal digits say."""
+    """Return the fraction that a float stands for, as given by its decimal digits."""
     written = float(f"{x:.{DIGITS}g}")
     if abs(written - x) <= ROUNDING * abs(x):
         return Fraction(repr(written))
@@ -41,7 +42,7 @@ def exact(x: float) -> Fraction:
 
 
 class Ring:
-    """Names of the symbols, and the relations between them.
+    """Polynomial ring over the symbols, with sin² + cos² = 1 and the squares of roots as relations.
 
     angles : symbols whose sine and cosine occur; plain : all others (and angles that also occur by themselves)
     """
@@ -66,11 +67,11 @@ class Ring:
         self._angle_index = {name: i for i, name in enumerate(self.angles)}
 
     def symbol(self, name: str) -> Element:
-        """A plain symbol, or an angle by itself."""
+        """Return a plain symbol, or an angle by itself."""
         return Element(self, self._plain[name])
 
     def number(self, x: Any) -> Any:
-        """A float or fraction as an exact number."""
+        """Convert a float or fraction to an exact number."""
         if isinstance(x, Fraction):
             return flint.fmpq(x.numerator, x.denominator)
         found = self._numbers.get(x)
@@ -80,72 +81,75 @@ class Ring:
         return found
 
     def constant(self, x: Any) -> Element:
-        """A number as an element."""
+        """Convert a number to an element."""
         return Element(self, self.context.constant(self.number(x)))
 
     def reduced(self, polynomial: Any) -> Any:
-        """The unique form: squares of sines and roots replaced."""
+        """Reduce a polynomial to its unique form, with squares of sines and roots replaced."""
         degrees = polynomial.degrees()
         for index, power, relation in self._relations:
             if degrees[index] >= power:
                 polynomial = divmod(polynomial, relation)[1]
         return polynomial
 
-    def wrapped(self, polynomial: Any) -> scalar.Scalar:
-        """An element; a constant that a float holds exactly becomes one, so that zeros and ones vanish from traces."""
+    def as_scalar(self, polynomial: Any) -> scalar.Scalar:
+        """Return a polynomial as an element, or as a float if it is a constant that a float represents exactly, so that
+        zeros and ones drop out of later operations."""
         if polynomial.is_constant():
-            value = _constant(polynomial)
+            value = _constant_value(polynomial)
             if float(value) == value:
                 return float(value)
         return Element(self, polynomial)
 
-    def broken(self, top: Element, bottom: Element) -> Element:
-        """The quotient of two elements that is no polynomial. Raises ModelError: a ring has none."""
+    def quotient_element(self, top: Element, bottom: Element) -> Element:
+        """Raise ModelError for a quotient of two elements that is not a polynomial."""
         raise ModelError(
-            f"The quotient by '{bottom}' is no polynomial.",
+            f"A quotient by '{bottom}' is not a polynomial.",
             where="symbolic",
-            remedy="Give the divisor a value, or a parameter of its own.",
+            remedy="Give the divisor a value, or define a parameter for the quotient.",
         )
 
     # ------------------------------------------------------------------------------- sines and cosines
 
     def sin_cos(self, x: Element) -> tuple[scalar.Scalar, scalar.Scalar]:
-        """Sine and cosine of a sum of angles with whole factors and a constant.
+        """Return sine and cosine of an integer combination of angles plus a constant.
 
         Raises ModelError for any other argument.
         """
-        sine, cosine = self._of_constant(x)
-        for (name, times), index in ((pair, self._angle_index.get(pair[0])) for pair in self._linear(x).items()):
+        sine, cosine = self._sin_cos_of_constant(x)
+        for (name, times), index in (
+            (pair, self._angle_index.get(pair[0])) for pair in self._linear_factors(x).items()
+        ):
             if index is None or times.denominator != 1:
                 raise ModelError(
-                    f"The sine of '{times}·{name}' has no exact form here.",
+                    f"The sine of '{times}·{name}' cannot be written exactly.",
                     where="symbolic",
-                    remedy="Only whole multiples of angles can stand in a rotation.",
+                    remedy="Use only integer multiples of angles in rotations.",
                 )
             s1, c1 = self.sines[index], self.cosines[index]
             if times < 0:
                 s1 = -s1
             for _ in range(abs(int(times))):
                 sine, cosine = self.reduced(sine * c1 + cosine * s1), self.reduced(cosine * c1 - sine * s1)
-        return self.wrapped(sine), self.wrapped(cosine)
+        return self.as_scalar(sine), self.as_scalar(cosine)
 
-    def _linear(self, x: Element) -> dict[str, Fraction]:
-        """Factors of the plain symbols in a linear polynomial, without its constant."""
+    def _linear_factors(self, x: Element) -> dict[str, Fraction]:
+        """Return the factors of the plain symbols in a linear polynomial, without its constant."""
         first = 2 * len(self.angles)
         factors: dict[str, Fraction] = {}
         for powers, coefficient in x.polynomial.terms():
             if sum(powers) > 1 or any(powers[:first]):
                 raise ModelError(
-                    f"The sine of '{x}' has no exact form here.",
+                    f"The sine of '{x}' cannot be written exactly.",
                     where="symbolic",
-                    remedy="Only sums of angles can stand in a rotation.",
+                    remedy="Use only sums of angles in rotations.",
                 )
             if any(powers):
                 factors[self.plain[powers.index(1) - first]] = Fraction(int(coefficient.p), int(coefficient.q))
         return factors
 
-    def _of_constant(self, x: Element) -> tuple[Any, Any]:
-        """Sine and cosine of the constant part; exact for multiples of 30° and 45°."""
+    def _sin_cos_of_constant(self, x: Element) -> tuple[Any, Any]:
+        """Return sine and cosine of the constant part, exact for multiples of 30° and 45°."""
         constant = x.polynomial[(0,) * self.context.nvars()]
         value = float(Fraction(int(constant.p), int(constant.q)))
         return tuple(self._exact_sine(angle) for angle in (value, value + 0.5 * math.pi))
@@ -163,54 +167,54 @@ class Ring:
 
 
 def _first_quadrant(twelfths: int) -> tuple[int, int]:
-    """(sign, n) with sin(twelfths · 15°) = sign · sin(n · 15°), 0 ≤ n ≤ 6."""
+    """Return (sign, n) with sin(twelfths · 15°) = sign · sin(n · 15°), 0 ≤ n ≤ 6."""
     n = twelfths % 24
     sign = 1 if n <= 12 else -1
     n = n if n <= 12 else n - 12
     return sign, min(n, 12 - n)
 
 
-def _constant(polynomial: Any) -> Fraction:
+def _constant_value(polynomial: Any) -> Fraction:
     for _, coefficient in polynomial.terms():
         return Fraction(int(coefficient.p), int(coefficient.q))
     return Fraction(0)
 
 
 class Element:
-    """A scalar of mechanics: an element of a ring."""
+    """Element of a ring, used as a scalar of mechanics."""
 
     __slots__ = ("polynomial", "ring")
 
     def __init__(self, ring: Ring, polynomial: Any) -> None:
         self.ring, self.polynomial = ring, polynomial
 
-    def _other(self, other: Any) -> Any:
+    def _operand(self, other: Any) -> Any:
         return other.polynomial if isinstance(other, Element) else self.ring.number(other)
 
     def __add__(self, other: Any) -> Any:
-        return self.ring.wrapped(self.polynomial + self._other(other))
+        return self.ring.as_scalar(self.polynomial + self._operand(other))
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
-        return self.ring.wrapped(self.polynomial - self._other(other))
+        return self.ring.as_scalar(self.polynomial - self._operand(other))
 
     def __rsub__(self, other: Any) -> Any:
-        return self.ring.wrapped(self._other(other) - self.polynomial)
+        return self.ring.as_scalar(self._operand(other) - self.polynomial)
 
     def __neg__(self) -> Element:
         return Element(self.ring, -self.polynomial)
 
     def __mul__(self, other: Any) -> Any:
-        product = self.polynomial * self._other(other)
-        return self.ring.wrapped(self.ring.reduced(product) if isinstance(other, Element) else product)
+        product = self.polynomial * self._operand(other)
+        return self.ring.as_scalar(self.ring.reduced(product) if isinstance(other, Element) else product)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
         if isinstance(other, Element):
             quotient, rest = divmod(self.polynomial, other.polynomial)
-            return self.ring.wrapped(quotient) if rest.is_zero() else self.ring.broken(self, other)
+            return self.ring.as_scalar(quotient) if rest.is_zero() else self.ring.quotient_element(self, other)
         return Element(self.ring, self.polynomial / self.ring.number(other))
 
     def __rtruediv__(self, other: Any) -> Any:
@@ -220,9 +224,9 @@ class Element:
         n = int(exponent)
         if n != exponent or n < 0:
             raise ModelError(
-                f"The power {exponent} of '{self}' is no polynomial.",
+                f"The power {exponent} of '{self}' is not a polynomial.",
                 where="symbolic",
-                remedy="Give the base a value, or a parameter of its own.",
+                remedy="Give the base a value, or define a parameter for the power.",
             )
         result: Any = 1.0
         for _ in range(n):
@@ -232,7 +236,7 @@ class Element:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Element | int | float | Fraction):
             return NotImplemented
-        return bool((self.polynomial - self._other(other)).is_zero())
+        return bool((self.polynomial - self._operand(other)).is_zero())
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -240,7 +244,7 @@ class Element:
         return _written(self)
 
     def derivative(self, symbol: str) -> Any:
-        """By a plain symbol; by an angle, its sine and cosine included."""
+        """Differentiate by a plain symbol, or by an angle including its sine and cosine."""
         ring = self.ring
         at = 2 * len(ring.angles)
         result = ring.context.constant(0)
@@ -251,14 +255,14 @@ class Element:
             n = len(ring.angles)
             by_sine, by_cosine = self.polynomial.derivative(i), self.polynomial.derivative(n + i)
             result = result + by_sine * ring.cosines[i] - by_cosine * ring.sines[i]
-        return ring.wrapped(ring.reduced(result))
+        return ring.as_scalar(ring.reduced(result))
 
 
 _written: Callable[[Element], str] = object.__repr__
 
 
 def register_text(written: Callable[[Element], str]) -> None:
-    """Let elements show themselves, in messages too, by `written`."""
+    """Register the function that writes elements as text, also in messages."""
     global _written
     _written = written
 
@@ -267,34 +271,34 @@ _AS_WRITTEN = {
     **{ours: sign for sign, ours in (COMPARISONS | LOGIC).items()},
     **{ours: written for written, (ours, _) in FUNCTIONS.items()},
 }
-"""Elementary function → how formulas write it."""
+"""Elementary function → its spelling in formulas."""
 
 
-def _function(name: str, *arguments: Any) -> Any:
-    """An elementary function of an element."""
+def _applied_function(name: str, *arguments: Any) -> Any:
+    """Apply an elementary function to an element."""
     x = arguments[0]
     if name in ("sin", "cos") and isinstance(x, Element):
         return x.ring.sin_cos(x)[0 if name == "sin" else 1]
-    if name == "sqrt" and isinstance(x, Element) and (root := _root(x)) is not None:
+    if name == "sqrt" and isinstance(x, Element) and (root := _square_root(x)) is not None:
         if _is_positive(root):
-            return x.ring.wrapped(root)
+            return x.ring.as_scalar(root)
         if _is_positive(-root):
-            return x.ring.wrapped(-root)
+            return x.ring.as_scalar(-root)
         raise ModelError(
-            f"The root of '{x}' is '{Element(x.ring, root)}' or its negative, by its sign.",
+            f"The root of '{x}' is '{Element(x.ring, root)}' or its negative, depending on its sign.",
             where="symbolic",
             remedy=f"Write '{Element(x.ring, root)}' if it is positive.",
         )
     name = _AS_WRITTEN.get(name, name)
     raise ModelError(
-        f"'{name}' of a symbol has no exact form here.",
+        f"'{name}' of a symbol cannot be written as a polynomial.",
         where="symbolic",
-        remedy="Give the symbol a value, or the whole formula a parameter of its own.",
+        remedy="Give the symbol a value, or define a parameter for the whole formula.",
     )
 
 
-def _root(x: Element) -> Any:
-    """A polynomial whose square is that of x; None if there is none."""
+def _square_root(x: Element) -> Any:
+    """Return a polynomial whose square is x; None if there is none."""
     try:
         return x.polynomial.sqrt()
     except (ArithmeticError, ValueError, DomainError):
@@ -302,12 +306,12 @@ def _root(x: Element) -> Any:
 
 
 def _is_positive(polynomial: Any) -> bool:
-    """Whether no values of the symbols make a polynomial negative: even powers with positive factors alone (the roots
-    of 2 and 3, which are the last symbols, are positive)."""
+    """Return True if a polynomial is non-negative for all values of the symbols, because all its powers are even and
+    its coefficients positive (the roots of 2 and 3, the last symbols, are positive)."""
     return all(
         coefficient >= 0 and not any(power % 2 for power in powers[: -len(ROOTS)])
         for powers, coefficient in polynomial.terms()
     )
 
 
-scalar.register_functions(Element, _function)
+scalar.register_functions(Element, _applied_function)

@@ -1,4 +1,4 @@
-"""A robot in symbols, as a person asks for it: matrices of written forms, and of sympy expressions.
+"""Symbolic robot for users: matrices of written forms and of SymPy expressions.
 
 Follows Robotica: J is 6×n with rows [v; ω] in the axes of frame 0, unlike `Mechanism.jacobian`.
 """
@@ -33,7 +33,7 @@ def robot(
     values: Mapping[str, float] | None = None,
     recognise: bool = True,
 ) -> Robot:
-    """The serial chain of a model in symbols.
+    """Return the serial chain of a model in symbols.
 
     tip : frame at its end; default: the tool
     symbols : "named" (default: the model's parameters stay symbols), "all" (every length, mass, centre and inertia
@@ -48,7 +48,7 @@ def robot(
 
 
 class Robot:
-    """A serial chain in symbols. Indices count from 1, as in Robotica and in textbooks; T(0, n) is frame n in frame 0.
+    """Serial chain in symbols. Indices count from 1, as in Robotica and in textbooks; T(0, n) is frame n in frame 0.
 
     A(i), T(i, j), J, M, C, G, tau, Jv(i), Jw(i), c(i, j, k), K, P are sympy; `form(…)` gives the same as written forms.
     """
@@ -66,43 +66,43 @@ class Robot:
 
     @cached_property
     def q(self) -> tuple[Any, ...]:
-        """The joint coordinates' symbols."""
+        """Symbols of the joint coordinates."""
         return tuple(self.symbol(v.symbol) for v in self.chain.variables)
 
     @cached_property
     def dq(self) -> tuple[Any, ...]:
-        """The joint speeds' symbols."""
+        """Symbols of the joint speeds."""
         return tuple(map(self.symbol, self.chain.rates))
 
     @cached_property
     def ddq(self) -> tuple[Any, ...]:
-        """The joint accelerations' symbols."""
+        """Symbols of the joint accelerations."""
         return tuple(map(self.symbol, self.chain.accelerations))
 
     @property
     def values(self) -> dict[Any, float]:
-        """symbol → number known for it."""
+        """Mapping symbol → known value."""
         return {self.symbol(name): value for name, value in self.chain.values.items()}
 
     @property
     def recognised(self) -> tuple[Recognised, ...]:
-        """Numbers that were taken for multiples of π or simple fractions."""
+        """Numbers that were recognised as multiples of π or simple fractions."""
         return tuple(self.chain.recognised.values())
 
     @staticmethod
     def symbol(name: str) -> Any:
-        """The sympy symbol of a name; all are real."""
+        """Return the SymPy symbol of a name; all symbols are real."""
         import sympy
 
         return sympy.Symbol(name, real=True)
 
     @cached_property
     def groups(self) -> Groups:
-        """Angles of neighbouring revolute joints with parallel axes, whose sums are collected."""
+        """Groups of angles of neighbouring revolute joints with parallel axes, whose sums are collected."""
         groups: list[list[str]] = []
         axis: Any = None
         for i, variable in enumerate(self.chain.variables):
-            own = self._axis(i)
+            own = self._joint_axis(i)
             if variable.turns:
                 if groups and axis is not None and _parallel(axis, own):
                     groups[-1].append(variable.symbol)
@@ -111,84 +111,85 @@ class Robot:
                 axis = own
         return tuple(tuple(group) for group in groups)
 
-    def _axis(self, i: int) -> tuple[Scalar, ...]:
-        """Direction of joint i's axis in frame 0."""
+    def _joint_axis(self, i: int) -> tuple[Scalar, ...]:
+        """Return the direction of joint i's axis in frame 0."""
         return tuple(row[i] for row in self.chain.jacobian[3:])
 
     # ------------------------------------------------------------------------------- results
 
     def A(self, i: int) -> Any:
-        """4×4, frame i in frame i − 1."""
+        """Return the 4×4 pose of frame i in frame i − 1."""
         return self._sympy(self.form("A", i))
 
     @cache  # noqa: B019 – robots live as long as their results
     def T(self, i: int, j: int) -> Any:
-        """4×4, frame j in frame i."""
+        """Return the 4×4 pose of frame j in frame i."""
         return self._sympy(self.form("T", i, j))
 
     @cached_property
     def J(self) -> Any:
-        """6×n, rows [v; ω] of the tip, axes of frame 0."""
+        """Return the 6×n Jacobian, rows [v; ω] of the tip, axes of frame 0."""
         return self._sympy(self.form("J"))
 
     @cache  # noqa: B019
     def Jv(self, i: int) -> Any:
-        """3×n, velocity of the centre of mass of link i."""
+        """Return the 3×n Jacobian of the centre of mass of link i."""
         return self._sympy(self.form("Jvc", i))
 
     @cache  # noqa: B019
     def Jw(self, i: int) -> Any:
-        """3×n, angular velocity of link i."""
+        """Return the 3×n Jacobian of the angular velocity of link i."""
         return self._sympy(self.form("Jwc", i))
 
     @cached_property
     def M(self) -> Any:
-        """n×n mass matrix, armature included."""
+        """Return the n×n mass matrix, armature included."""
         return self._sympy(self.form("M"))
 
     @cache  # noqa: B019
     def c(self, i: int, j: int, k: int) -> Any:
-        """Christoffel symbol c_ijk = ½ (∂M_kj/∂q_i + ∂M_ki/∂q_j − ∂M_ij/∂q_k)."""
+        """Return the Christoffel symbol c_ijk = ½ (∂M_kj/∂q_i + ∂M_ki/∂q_j − ∂M_ij/∂q_k)."""
         return sympy_of(self.form("c", i, j, k)[0][0], self.symbol)
 
     @cached_property
     def C(self) -> Any:
-        """n×n with C_kj = Σ_i c_ijk q̇_i; Ṁ − 2 C is skew-symmetric."""
+        """Return the n×n matrix with C_kj = Σ_i c_ijk q̇_i; Ṁ − 2 C is skew-symmetric."""
         return self._sympy(self.form("C"))
 
     @cached_property
     def G(self) -> Any:
-        """n×1 gravity terms, on the side of M q̈ + C q̇ + G = τ."""
+        """Return the n×1 gravity terms G of M q̈ + C q̇ + G = τ."""
         return self._sympy(self.form("G"))
 
     @cached_property
     def tau(self) -> Any:
-        """n×1 joint forces M q̈ + C q̇ + G."""
+        """Return the n×1 joint forces M q̈ + C q̇ + G."""
         return self._sympy(self.form("tau"))
 
     @cached_property
     def K(self) -> Any:
-        """Kinetic energy."""
+        """Return the kinetic energy."""
         return sympy_of(self.form("K")[0][0], self.symbol)
 
     @cached_property
     def P(self) -> Any:
-        """Potential energy."""
+        """Return the potential energy."""
         return sympy_of(self.form("P")[0][0], self.symbol)
 
     # ------------------------------------------------------------------------------- written forms
 
     def form(self, what: str, *indices: int) -> Forms:
-        """A result as rows of written forms: "A" i, "T" i j, "J", "Jvc" i, "Jwc" i, "M", "c" i j k, "C", "G", "tau",
-        "K", "P", "Ki" i, "Pi" i (energies of the links it moves). Raises ModelError for a wrong name or index."""
+        """Return a result as rows of written forms: "A" i, "T" i j, "J", "Jvc" i, "Jwc" i, "M", "c" i j k, "C", "G",
+        "tau", "K", "P", "Ki" i, "Pi" i (energies of the links it moves). Raises ModelError for a wrong name or index.
+        """
         if (what, *indices) not in self._forms:
             for _ in self.rows(what, *indices):
                 pass
         return self._forms[(what, *indices)]
 
     def rows(self, what: str, *indices: int) -> Iterator[tuple[Form, ...]]:
-        """The rows of a result, as they get ready."""
-        self._check(what, indices)
+        """Yield the rows of a result as they are computed."""
+        self._check_indices(what, indices)
         key = (what, *indices)
         if key in self._forms:
             yield from self._forms[key]
@@ -200,27 +201,27 @@ class Robot:
         self._forms[key] = tuple(rows)
 
     def height(self, what: str) -> int:
-        """Number of rows of a result."""
+        """Return the number of rows of a result."""
         return {"A": 4, "T": 4, "J": 6, "Jvc": 3, "Jwc": 3, "c": 1, "K": 1, "P": 1, "Ki": 1, "Pi": 1}.get(what, self.n)
 
     def _row(self, what: str, indices: tuple[int, ...], i: int) -> tuple[Form, ...]:
         if what in LONG_RESULTS:
-            return tuple(self._entry(what, i, j) for j in range(self.n if what == "C" else 1))
+            return tuple(self._long_entry(what, i, j) for j in range(self.n if what == "C" else 1))
         return tuple(map(self.written, self.exact(what, *indices)[i]))
 
-    def _entry(self, what: str, i: int, j: int) -> Form:
-        """An entry of a long result: as a whole if it is short, else as a sum of parts."""
+    def _long_entry(self, what: str, i: int, j: int) -> Form:
+        """Write an entry of a long result, as a whole if it is short, else as a sum of parts."""
         parts = parts_of(self.chain, what, i, j)
         if sum(length(part.element) for part in parts) <= LONG:
             return self.written(self.exact(what)[i][j])
         return self._writer.sum(parts)
 
     def exact(self, what: str, *indices: int) -> Rows:
-        """The same as elements of the ring."""
-        self._check(what, indices)
+        """Return a result as elements of the ring."""
+        self._check_indices(what, indices)
         return _RESULTS[what][1](self.chain, *indices)
 
-    def _check(self, what: str, indices: tuple[int, ...]) -> None:
+    def _check_indices(self, what: str, indices: tuple[int, ...]) -> None:
         """Raise ModelError for a wrong name or index."""
         if what not in _RESULTS:
             raise ModelError(f"There is no result '{what}'.", remedy=f"There are: {', '.join(_RESULTS)}.")
@@ -231,7 +232,7 @@ class Robot:
         highest = len(self.chain.links) if what in ("Ki", "Pi") else self.n
         for index in indices:
             if not isinstance(index, int | np.integer):
-                raise ModelError(f"The index {index!r} of '{what}' is no whole number.", remedy="Count from 1.")
+                raise ModelError(f"The index {index!r} of '{what}' is not an integer.", remedy="Count from 1.")
             if not lowest <= index <= highest:
                 raise ModelError(
                     f"The index {index} of '{what}' is outside {lowest} … {highest}.",
@@ -243,7 +244,7 @@ class Robot:
         return Writer(self.groups, lambda: self.chain.watch())
 
     def written(self, x: Scalar) -> Form:
-        """An element as one would write it down: angle sums collected, common factors out where that is shorter."""
+        """Write an element with angle sums collected, and common factors taken out where that is shorter."""
         return self._writer.form(x)
 
     def _sympy(self, rows: Forms) -> Any:
@@ -272,9 +273,9 @@ def _column(entries: Iterable[Scalar]) -> Rows:
 
 
 SIGNS = {"Ki": "K", "Pi": "P"}
-"""Results whose sign is another than their name: energies of single links."""
+"""Displayed names of results where they differ from the key: energies of single links."""
 LONG_RESULTS = ("C", "tau", "K")
-"""Results whose long entries are sums of parts."""
+"""Results whose long entries are written as sums of parts."""
 _RESULTS: dict[str, tuple[int, Callable[..., Rows]]] = {
     "A": (1, lambda chain, i: _matrix(chain.pose(i - 1, i))),
     "T": (2, lambda chain, i, j: _matrix(chain.pose(i, j))),

@@ -1,4 +1,4 @@
-"""Simplifying a typed expression (Robotica's SimplifyExpression), in the ring its names span."""
+"""Simplification of a typed expression (Robotica's SimplifyExpression), in the ring spanned by its names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from core.symbolic.terms import terms_of
 
 
 def simplified(text: str) -> Form:
-    """The short form of an expression of numbers, names, sines and cosines: Sin[q1] Cos[q2] + Cos[q1] Sin[q2] is S12.
+    """Return the short form of an expression of numbers, names, sines and cosines: Sin[q1] Cos[q2] + Cos[q1] Sin[q2]
+    becomes S12.
 
     Functions may be written in Robotica's or in ordinary notation, Cos[q1] or cos(q1).
     Raises ExpressionError where it is no polynomial of these.
@@ -38,7 +39,7 @@ _FUNCTIONS = {*FUNCTIONS, *MATHEMATICA_FUNCTIONS}
 
 
 def _angles(node: Node) -> set[str]:
-    """Names inside sines and cosines."""
+    """Return the names inside sines and cosines."""
     if isinstance(node, Call):
         inner: set[str] = set().union(*map(names, node.arguments)) if node.function in ("sin", "cos") else set()
         return inner.union(*map(_angles, node.arguments))

@@ -1,4 +1,5 @@
-"""A machine over exact polynomials: parameters, coordinates and rates as symbols, and the recursions of its tree."""
+"""Symbolic model of a machine over exact polynomials: symbols for parameters, coordinates and rates, and the recursions
+of its tree."""
 
 from __future__ import annotations
 
@@ -31,27 +32,27 @@ Rows = list[list[Scalar]]
 
 
 class Variable(NamedTuple):
-    """A joint coordinate of the chain."""
+    """A joint coordinate of the machine, with its symbol."""
 
     symbol: str
     joint: str
     coordinate: str
-    """Its name in `Mechanism.q_names`."""
+    """Name in `Mechanism.q_names`."""
     q: int
-    """Its place in q of the whole machine."""
+    """Index in q of the whole machine."""
     v: int
-    """Its place in v."""
+    """Index in v of the whole machine."""
     turns: bool
 
 
 @dataclass(frozen=True)
 class ExactNumbers(Numbers):
-    """Numbers of a document over a ring; notes what it recognised."""
+    """Reads the numbers of a document into a ring, and notes those it replaced by exact ones."""
 
     recognised: dict[str, Recognised] | None = None
-    """None: take all numbers as they are."""
+    """Numbers replaced so far; None to take all numbers unchanged."""
     ring: Ring | None = None
-    """Where sines of 30° and 45° are exact roots."""
+    """Ring in which sines of 30° and 45° are exact roots."""
 
     def scalar(self, value: Value, where: str = "") -> Scalar:
         number = super().scalar(value, where)
@@ -64,26 +65,26 @@ class ExactNumbers(Numbers):
         ):
             return number
         found = fraction_of(number)
-        return number if found is None else self._note(where, number, *found)
+        return number if found is None else self._note_recognised(where, number, *found)
 
     def pose(self, pose: DocumentPose, where: str = "") -> Pose:
         if self.recognised is None or len(pose.rotation) != 3:
             return super().pose(pose, where)
-        turn = [self._with_roots(self.scalar(self._angle(value, where), where)) for value in pose.rotation]
+        turn = [self._exact_angle(self.scalar(self._recognised_angle(value, where), where)) for value in pose.rotation]
         return Pose(from_angles(turn), self.vector(pose.position, where))
 
-    def _with_roots(self, angle: Scalar) -> Scalar:
-        """An angle whose sine is no rational number, as an element: its sine is then an exact root."""
+    def _exact_angle(self, angle: Scalar) -> Scalar:
+        """Convert an angle whose sine is irrational to an element, so that its sine becomes an exact root."""
         if self.ring is None or not isinstance(angle, float) or angle % (0.5 * math.pi) == 0.0:
             return angle
         return self.ring.constant(angle) if angle_of(angle) is not None else angle
 
-    def _angle(self, value: Value, where: str) -> Value:
+    def _recognised_angle(self, value: Value, where: str) -> Value:
         if isinstance(value, str) or (found := angle_of(value)) is None:
             return value
-        return float(self._note(where, value, *found))
+        return float(self._note_recognised(where, value, *found))
 
-    def _note(self, where: str, given: float, taken: float, meaning: str) -> float:
+    def _note_recognised(self, where: str, given: float, taken: float, meaning: str) -> float:
         if taken != given and self.recognised is not None:
             self.recognised[f"{where} {meaning}"] = Recognised(where, given, taken, meaning)
         return taken
@@ -97,7 +98,7 @@ class SymbolicMachine:
     def __init__(self, model: Model, given: Mapping[str, float] | None = None) -> None:
         self.model, self._own = with_own_symbols(model)
         self.given = dict(given or {})
-        self.watch: Callable[[], None] = _unwatched
+        self.watch: Callable[[], None] = _do_nothing
         """Called between pieces of long work; may raise to stop it."""
         self.topology = topology_of(self.model)
 
@@ -109,7 +110,7 @@ class SymbolicMachine:
         plain: Iterable[str] = (),
         recognise: bool = True,
     ) -> None:
-        """Make the ring. angles, plain : symbols beside those of the model and of the variables"""
+        """Create the ring. angles, plain : further symbols besides those of the model and the variables"""
         self.variables = variables
         values = self.model.values()
         free = [p.name for p in self.model.parameters if p.independent and p.name not in self.given]
@@ -140,7 +141,8 @@ class SymbolicMachine:
             raise ModelError(error.what, where=error.where, remedy=error.remedy) from None
 
     def _coordinates(self) -> list[Scalar]:
-        """Symbols for the chain's coordinates; what else moves stands at its rest position."""
+        """Return q with symbols for the variables; other coordinates take their value in the reference
+        configuration."""
         from core.multibody.coordinates import Coordinates
 
         self.rest = tuple(float(x) for x in Coordinates(self.topology, self.model.values()).rest())
@@ -151,18 +153,18 @@ class SymbolicMachine:
 
     @property
     def n(self) -> int:
-        """Number of coordinates."""
+        """Number of variables."""
         return len(self.variables)
 
     @cached_property
     def mass_matrix(self) -> Rows:
-        """n×n."""
+        """Mass matrix, n×n."""
         M = crba(self.machine.tree, self.q)
         return [[M[a.v][b.v] for b in self.variables] for a in self.variables]
 
     @cached_property
-    def _slopes(self) -> list[list[list[Scalar]]]:
-        """∂M_ij/∂q_k as [i][j][k]."""
+    def _mass_matrix_derivatives(self) -> list[list[list[Scalar]]]:
+        """Derivatives ∂M_ij/∂q_k as [i][j][k]."""
         n, M = self.n, self.mass_matrix
         slopes: list[list[list[Scalar]]] = [[[] for _ in range(n)] for _ in range(n)]
         for i in range(n):
@@ -171,13 +173,13 @@ class SymbolicMachine:
         return slopes
 
     def by(self, x: Scalar, k: int) -> Scalar:
-        """∂x/∂q_k."""
+        """Return ∂x/∂q_k."""
         return x.derivative(self.variables[k].symbol) if isinstance(x, Element) else 0.0
 
     @cache  # noqa: B019
     def christoffel(self, i: int, j: int, k: int) -> Scalar:
-        """c_ijk = ½ (∂M_kj/∂q_i + ∂M_ki/∂q_j − ∂M_ij/∂q_k) (Spong and Vidyasagar 6.3); indices from 0."""
-        D = self._slopes
+        """Return c_ijk = ½ (∂M_kj/∂q_i + ∂M_ki/∂q_j − ∂M_ij/∂q_k) (Spong and Vidyasagar 6.3); indices from 0."""
+        D = self._mass_matrix_derivatives
         self.watch()
         return times(0.5, minus(plus(D[k][j][i], D[k][i][j]), D[i][j][k]))
 
@@ -188,16 +190,16 @@ class SymbolicMachine:
 
     @cached_property
     def gravity(self) -> list[Scalar]:
-        """G_j = ∂P/∂q_j."""
+        """Gravity terms G_j = ∂P/∂q_j."""
         return [self.by(self.potential, j) for j in range(self.n)]
 
 
-def _unwatched() -> None:
-    """Nobody wants to stop the work."""
+def _do_nothing() -> None:
+    """Do nothing; the default callback during long computations."""
 
 
 def _is_known(model: Model, name: str, given: Mapping[str, float]) -> bool:
-    """True if a parameter follows from parameters that all have values."""
+    """Return True if a parameter depends only on parameters that have values."""
     parameter = next(p for p in model.parameters if p.name == name)
     if parameter.independent:
         return name in given
@@ -205,7 +207,7 @@ def _is_known(model: Model, name: str, given: Mapping[str, float]) -> bool:
 
 
 def variables_of(model: Model, topology: Topology, joints: Iterable[str]) -> tuple[Variable, ...]:
-    """The coordinates of joints of the tree, those that follow others left out, and their symbols."""
+    """Return the coordinates of tree joints with their symbols, except mimic joints."""
     where = offsets(topology)
     kinds = {branch.joint.name: branch.joint for branch in topology.branches}
     path = [name for name in joints if kinds[name].mimic is None]
@@ -228,7 +230,7 @@ def variables_of(model: Model, topology: Topology, joints: Iterable[str]) -> tup
 
 
 def _requested_symbols(model: Model) -> dict[str, str]:
-    """Symbols a DH table gives its joints."""
+    """Return the symbols that DH tables give their joints."""
     wanted: dict[str, str] = {}
     for chain in model.chains:
         wanted |= {f"{chain.prefix}joint{i}": s for i, s in enumerate(chain.variables(), 1)}

@@ -1,4 +1,4 @@
-"""From an element of a ring to terms with collected angle sums: C1 C2 − S1 S2 becomes C12.
+"""Conversion of ring elements to terms with collected angle sums: C1 C2 − S1 S2 becomes C12.
 
 Within a group of angles about parallel axes, products of sines and cosines become sums of sines and cosines of sums
 (Fourier form: unique, so that everything that cancels is gone). Single angles keep their powers; 1 − C² becomes S².
@@ -22,13 +22,13 @@ Groups = Sequence[Sequence[str]]
 
 
 class Term(NamedTuple):
-    """coefficient · Π atom^power."""
+    """Term coefficient · Π atom^power."""
 
     coefficient: Fraction
     factors: Factors
 
     def form(self) -> Form:
-        """As a written product: number, plain symbols, sines and cosines."""
+        """Write the term as a product of number, plain symbols, sines and cosines."""
         parts = [power(atom, exponent) for atom, exponent in self.factors]
         return product(Number(self.coefficient), *parts)
 
@@ -39,25 +39,27 @@ class Term(NamedTuple):
 
 
 Wave = tuple[str, tuple[int, ...]]
-"""("cos" or "sin", whole factors of the angles of a group); cos of zero is 1."""
+"""Sine or cosine of an angle sum: ("cos" or "sin", integer factors of the angles of a group); cos of zero is 1."""
 Key = tuple[tuple[tuple[int, int], ...], tuple[int, ...], tuple[Wave, ...]]
-"""(sine, cosine) powers of single angles, powers of plain symbols, a wave for each group."""
+"""Exponents of a term: (sine, cosine) powers of single angles, powers of plain symbols, and one wave per group."""
 
 
 @lru_cache(maxsize=100_000)
-def _waves(powers: tuple[tuple[int, int], ...]) -> tuple[tuple[int, Wave], ...]:
-    """2^m Π sin(θ_i)^s cos(θ_i)^c as a sum of waves, m the number of factors; powers: (s, c) of a group's angles."""
+def _sum_of_waves(powers: tuple[tuple[int, int], ...]) -> tuple[tuple[int, Wave], ...]:
+    """Expand 2^m Π sin(θ_i)^s cos(θ_i)^c into a sum of waves, with m the number of factors; powers: (s, c) of a group's
+    angles."""
     zero = tuple(0 for _ in powers)
     result: dict[Wave, int] = {("cos", zero): 1}
     for i, (s, c) in enumerate(powers):
         unit = tuple(int(k == i) for k in range(len(powers)))
         for kind in ["sin"] * s + ["cos"] * c:
-            result = _times(result, kind, unit)
+            result = _multiplied_waves(result, kind, unit)
     return tuple((value, wave) for wave, value in result.items() if value)
 
 
-def _times(waves: dict[Wave, int], kind: str, unit: tuple[int, ...]) -> dict[Wave, int]:
-    """Product-to-sum rules: 2 sin a sin b = cos(a−b) − cos(a+b) and the like."""
+def _multiplied_waves(waves: dict[Wave, int], kind: str, unit: tuple[int, ...]) -> dict[Wave, int]:
+    """Multiply waves by a sine or cosine by the product-to-sum rules: 2 sin a sin b = cos(a−b) − cos(a+b) and the
+    like."""
     result: dict[Wave, int] = {}
     for (own, angle), value in waves.items():
         plus = tuple(a + b for a, b in zip(angle, unit, strict=True))
@@ -69,14 +71,14 @@ def _times(waves: dict[Wave, int], kind: str, unit: tuple[int, ...]) -> dict[Wav
         else:
             pieces = [("sin", plus, value), ("sin", minus, -value)]
         for name, sum_of, amount in pieces:
-            wave, sign = _oriented(name, sum_of)
+            wave, sign = _normalised_wave(name, sum_of)
             if sign:
                 result[wave] = result.get(wave, 0) + sign * amount
     return result
 
 
-def _oriented(kind: str, angle: tuple[int, ...]) -> tuple[Wave, int]:
-    """The wave with its first factor positive, and the sign that takes; sin 0 is nothing."""
+def _normalised_wave(kind: str, angle: tuple[int, ...]) -> tuple[Wave, int]:
+    """Return the wave with its first factor positive, and the sign taken out; 0 as sign for sin 0."""
     first = next((k for k in angle if k), 0)
     if first == 0:
         return ("cos", angle), int(kind == "cos")
@@ -86,7 +88,7 @@ def _oriented(kind: str, angle: tuple[int, ...]) -> tuple[Wave, int]:
 
 
 def terms_of(x: Any, groups: Groups = ()) -> list[Term]:
-    """The terms of an element (or number), angle sums of the groups collected."""
+    """Return the terms of an element (or number), with angle sums of the groups collected."""
     if not isinstance(x, Element):
         value = x if isinstance(x, Fraction) else exact(float(x))
         return [Term(value, ())] if value else []
@@ -94,15 +96,15 @@ def terms_of(x: Any, groups: Groups = ()) -> list[Term]:
     wide = [[ring.angles.index(name) for name in group if name in ring.angles] for group in groups]
     wide = [group for group in wide if len(group) > 1]
     single = [i for i in range(len(ring.angles)) if not any(i in group for group in wide)]
-    sums, scale = _collected(x, single, wide)
+    sums, scale = _collected_coefficients(x, single, wide)
     sums = _squares_of_waves(_squares_of_sines(sums))
     atoms = _Atoms(ring, single, wide)
     found = sorted(((atoms.factors(key), value) for key, value in sums.items()), key=lambda pair: atoms.order(pair[0]))
     return [Term(Fraction(value, scale), factors) for factors, value in found]
 
 
-def _collected(x: Element, single: list[int], wide: list[list[int]]) -> tuple[dict[Key, int], int]:
-    """Whole coefficients of powers and waves, and what all are to be divided by."""
+def _collected_coefficients(x: Element, single: list[int], wide: list[list[int]]) -> tuple[dict[Key, int], int]:
+    """Return integer coefficients of powers and waves, and their common divisor."""
     n = len(x.ring.angles)
     terms = [(tuple(map(int, powers)), int(c.p), int(c.q)) for powers, c in x.polynomial.terms()]
     denominator = math.lcm(*(q for _, _, q in terms))
@@ -113,7 +115,7 @@ def _collected(x: Element, single: list[int], wide: list[list[int]]) -> tuple[di
     for (powers, p, q), halved in zip(terms, halvings, strict=True):
         alone, plain = tuple((powers[i], powers[n + i]) for i in single), powers[2 * n :]
         value = p * (denominator // q) << (most - halved)
-        choices = [_waves(tuple((powers[i], powers[n + i]) for i in group)) for group in wide]
+        choices = [_sum_of_waves(tuple((powers[i], powers[n + i]) for i in group)) for group in wide]
         for choice in combinations(*choices):
             key = alone, plain, tuple(wave for _, wave in choice)
             sums[key] = sums.get(key, 0) + value * math.prod(factor for factor, _ in choice)
@@ -121,7 +123,7 @@ def _collected(x: Element, single: list[int], wide: list[list[int]]) -> tuple[di
 
 
 def _squares_of_sines(sums: dict[Key, int]) -> dict[Key, int]:
-    """k − k C² becomes k S² for single angles."""
+    """Replace k − k C² by k S² for single angles."""
     for key in sorted(key for key in sums if any(c > 1 for _, c in key[0])):
         single, plain, waves = key
         for i, (s, c) in enumerate(single):
@@ -138,7 +140,7 @@ def _squares_of_sines(sums: dict[Key, int]) -> dict[Key, int]:
 
 
 def _squares_of_waves(sums: dict[Key, int]) -> dict[Key, int]:
-    """k + Σ a cos 2α with k = Σ ± a becomes Σ 2a cos²α or −2a sin²α: squares are marked by a third entry."""
+    """Replace k + Σ a cos 2α with k = Σ ± a by Σ 2a cos²α or −2a sin²α; squares are marked by a third entry."""
     families: dict[tuple[int, Key], list[Key]] = {}
     for key in sums:
         single, plain, waves = key
@@ -162,16 +164,16 @@ def _squares_of_waves(sums: dict[Key, int]) -> dict[Key, int]:
 
 
 class _Atoms:
-    """Factors of terms and their order, each made once."""
+    """Factors of terms, each created once, and the order of terms."""
 
     def __init__(self, ring: Any, single: list[int], wide: list[list[int]]) -> None:
         self._plain = [Symbol(name) for name in ring.plain]
         self._single = [tuple(Trig(f, ((ring.angles[i], 1),)) for f in ("cos", "sin")) for i in single]
         self._angles = [[ring.angles[i] for i in group] for group in wide]
-        self._waves: dict[tuple[int, Wave], tuple[tuple[Atom, int], ...]] = {}
+        self._sum_of_waves: dict[tuple[int, Wave], tuple[tuple[Atom, int], ...]] = {}
 
     def factors(self, key: Key) -> Factors:
-        """What a term is a product of."""
+        """Return the factors of the term with this key."""
         powers, plain, waves = key
         factors: list[tuple[Atom, int]] = [(self._plain[i], k) for i, k in enumerate(plain) if k]
         for (cosine, sine), (s, c) in zip(self._single, powers, strict=True):
@@ -180,25 +182,25 @@ class _Atoms:
             if s:
                 factors.append((sine, s))
         for g, wave in enumerate(waves):
-            if (g, wave) not in self._waves:
-                self._waves[g, wave] = self._wave(g, *wave)
-            factors += self._waves[g, wave]
+            if (g, wave) not in self._sum_of_waves:
+                self._sum_of_waves[g, wave] = self._wave_factor(g, *wave)
+            factors += self._sum_of_waves[g, wave]
         return tuple(factors)
 
-    def _wave(self, g: int, kind: str, multiples: tuple[int, ...]) -> tuple[tuple[Atom, int], ...]:
+    def _wave_factor(self, g: int, kind: str, multiples: tuple[int, ...]) -> tuple[tuple[Atom, int], ...]:
         angle = tuple((name, k) for name, k in zip(self._angles[g], multiples, strict=True) if k)
         return ((Trig(kind[:3], angle), 2 if kind.endswith("²") else 1),) if angle else ()
 
     @staticmethod
     def order(factors: Factors) -> tuple[Any, ...]:
-        """Terms without sines first, then by their symbols."""
+        """Sort key of a term: terms without sines first, then by symbols."""
         trig = [(a.angle, a.function, k) for a, k in factors if isinstance(a, Trig)]
         plain = [(a.name, k) for a, k in factors if isinstance(a, Symbol)]
         return len(trig), trig, plain
 
 
 def expanded(terms: Iterable[Term]) -> list[Form]:
-    """The written terms."""
+    """Write the terms as products."""
     return [term.form() for term in terms]
 
 

@@ -1,1 +1,1 @@
-"""The functions of a machine, each traced over the graph of scalars and compiled when first asked for."""
+"""Functions of a machine, built symbolically as CasADi graphs and compiled when first needed."""

@@ -1,5 +1,5 @@
-"""Which joints bear the wrenches of what holds: between the sides of a row and the world, those that only one of its
-two frames lies behind, and the cut joint itself."""
+"""Pairs of joints and constraint rows whose wrench they transmit: the tree joints that carry only one of a constraint's
+two frames, and the cut joint itself."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ Integers = NDArray[np.int64]
 
 
 class BearingPairs(NamedTuple):
-    """Which joints bear a row's wrench: of every such pair, sorted by joint, the joint, the row, the row among those of
-    sides, and the sign with which it counts."""
+    """Pairs of joints and the rows whose wrench they transmit, sorted by joint: joint, row, row within the sides, and
+    sign."""
 
     joints: Integers
     rows: Integers
     side_rows: Integers
     signs: Array
     moved: NDArray[np.bool_]
-    """Whether the wrench is moved to the joint's b (a cut joint has it there)."""
+    """True if the wrench must be moved to the joint's frame b (a cut joint's is there already)."""
     starts: Integers
-    """Where the joints that bear something begin among the pairs."""
+    """Index of the first pair of each joint."""
 
 
 def bearing_pairs(
     topology: Topology, index: Mapping[str, int], sides: Sequence[tuple[Side, Sequence[int]]]
 ) -> BearingPairs:
-    """The pairs of sides with the rows that they belong to. index : joint → its number"""
+    """Return the pairs for sides of constraints with their row numbers. index : joint → its number"""
     turned = {branch.joint.name: branch.reversed for branch in topology.branches}
     found: list[tuple[int, int, int, float, bool]] = []
     first = 0

@@ -1,4 +1,4 @@
-"""A program with one model's numbers: names, coordinates, parameters, time, and every function of the machine."""
+"""Compiled model: one model's names, coordinates, parameters and time, and all functions of the machine by name."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 LARGE = 60_000
-"""Entries of G from which on it may be too large to be worked with as a whole."""
+"""Number of entries of G above which it may be handled as a sparse matrix."""
 NEARLY_EMPTY = 0.05
-"""Share of entries that may differ from zero below which it then is."""
+"""Fraction of nonzero entries below which a large G is handled as a sparse matrix."""
 MANY = 24
-"""Speeds above which the mass matrix of coupled joints is factorised by LAPACK rather than in the trace."""
+"""Number of speeds above which the mass matrix of coupled joints is factorised by LAPACK instead of symbolically."""
 
 
 class Compiled:
-    """One model as functions of (q, v, u, x, t, p), evaluated by name (`core.traces.registry`).
+    """Functions of (q, v, u, x, t, p) of one model, evaluated by name (`core.traces.registry`).
 
     Code is shared with all models that differ only in parameter values, limits and looks; numbers are the model's own.
     """
@@ -53,7 +53,7 @@ class Compiled:
         self.program = program_of(model)
         self._evaluators: dict[str, Evaluator] = {}
         self._passed: dict[str, Evaluator] = {}
-        """Those that the model's own numbers may be asked of."""
+        """Evaluators for which the model's own numbers have been checked."""
         self._splines: dict[bytes, Splines] = {}
         values = model.values()
         context = self.program.tracer
@@ -69,99 +69,100 @@ class Compiled:
         self.nx = len(self.x_names)
         """Number of first-order states of force elements."""
         self.rows: tuple[Row, ...] = self.program.constraint_rows
-        """Whose every row of `constraint_residual` is; what is wrong with constraints and drivers is said at once."""
+        """Owner of each row of `constraint_residual`; reading them here reports errors in constraints and drivers at
+        once."""
         self.constrained = bool(self.rows)
         """True if there are loops, constraints or drivers."""
         self.lasting = np.array([row.collection != "drivers" for row in self.rows], dtype=bool)
-        """Which rows joints and constraints hold: drivers are what actuators do."""
+        """Mask of the rows of joints and constraints, without drivers, which are actuation."""
         self.plain = not (self.nx or context.clock.size or self.constrained)
-        """True if neither time nor states nor anything constrained counts."""
+        """True if the machine has no constraints, no states of force elements and no dependence on time."""
         self.by_mass_matrix = self.constrained or bool(
             (self.tree.coupled or self.elements.added_inertia) and self.nv > MANY
         )
         """True where the articulated-body recursion does not apply: constraints, and many coupled joints."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copies are made from the model, as those of `Mechanism`."""
+        """Pickle by the model alone, as `Mechanism` does."""
         return Compiled, (self.model,)
 
     # --------------------------------------------------------------------------- what it consists of
 
     @cached_property
     def gate(self) -> Gate:
-        """What refuses numbers that no machine has."""
+        """Return the check that refuses physically impossible numbers."""
         return Gate(self.model.expanded, self.p_names, self._p)
 
     @property
     def topology(self) -> Topology:
-        """The spanning tree and what was cut."""
+        """Return the spanning tree and the cut joints."""
         return self.program.topology
 
     @property
     def cuts(self) -> tuple[Joint, ...]:
-        """Joints that close loops."""
+        """Return the joints that close loops."""
         return self.program.topology.cuts
 
     @cached_property
     def loops(self) -> tuple[Loop, ...]:
-        """Closed chains, by the names of their joints and the one that was cut."""
+        """Return the closed chains with the names of their joints, the cut one last."""
         return self.program.topology.loops
 
     @property
     def constraints(self) -> ConstraintReader:
-        """Cut joints, constraints and drivers."""
+        """Return the cut joints, constraints and drivers."""
         return self.program.tracer.constraints
 
     @cached_property
     def sparse(self) -> bool:
-        """Whether G is large and nearly empty, so that what is computed with it goes by its entries."""
+        """Return True if G is large and sparse, so that computations with it use its nonzero entries only."""
         size = len(self.rows) * self.nv
         return size > LARGE and len(self.program.tracer.row_expressions.pattern.rows) < NEARLY_EMPTY * size
 
     @property
     def levels(self) -> NDArray[np.int64]:
-        """(rows,) level from which on each row holds: 0 position, 1 speed, 2 acceleration."""
+        """Return the level of each row (rows,) from which on it is enforced: 0 position, 1 speed, 2 acceleration."""
         return self.program.levels
 
     @property
     def frame_names(self) -> tuple[str, ...]:
-        """Bodies and frames, in the order of `poses`."""
+        """Return the names of bodies and frames, in the order of `poses`."""
         return self.program.frame_names
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """All joints: implicit free ones, then as the document lists them."""
+        """Return the names of all joints: implicit free ones, then as the document lists them."""
         return self.program.joint_names
 
     @property
     def implicit_joints(self) -> tuple[Joint, ...]:
-        """The free joints of bodies that nothing holds: not in the document, named as the body."""
+        """Return the free joints of unconnected bodies, which are not in the document and have the body's name."""
         declared = {joint.name for joint in self.topology.model.joints}
         return tuple(b.joint for b in self.topology.branches if b.joint.name not in declared)
 
     def known_joint(self, name: Any) -> str:
-        """The name of a joint, or a ModelError."""
+        """Check the name of a joint and return it. Raises ModelError."""
         if name not in self.program.joint_index:
             raise ModelError(f"There is no joint '{name}'.", remedy=near_misses(str(name), self.joint_names))
         return name
 
     def known_frame(self, name: Any) -> str:
-        """The name of a body or frame or "world", or a ModelError."""
+        """Check the name of a body, a frame or "world" and return it. Raises ModelError."""
         if not isinstance(name, str) or (name not in self.program.frame_index and name != "world"):
             raise ModelError(f"There is no body or frame '{name}'.", remedy=near_misses(str(name), self.frame_names))
         return name
 
     def joint_q(self, name: str) -> slice:
-        """Where a joint's coordinates are in q (its leader's, if it follows another)."""
+        """Return the slice of a joint's coordinates in q (its leader's, if it is coupled)."""
         return self.coordinates.slice_q(self.known_joint(name))
 
     def joint_v(self, name: str) -> slice:
-        """Where a joint's speeds are in v (its leader's, if it follows another)."""
+        """Return the slice of a joint's speeds in v (its leader's, if it is coupled)."""
         return self.coordinates.slice_v(self.known_joint(name))
 
     def following(self, joint: str, p: Values = None) -> tuple[Array, Array]:
-        """(ratio, offset) of a joint's coordinate to that of the joint with entries in q which it follows, (…, 1);
-        1 and 0 of one that leads."""
+        """Return (ratio, offset) of a coupled joint's coordinate to that of its leader with entries in q, (…, 1); 1 and
+        0 for a joint that is not coupled."""
         values = self.parameter_values(p)
         if self.coordinates.coupling(joint)[0] == joint:  # whatever the parameters
             return np.ones((*values.shape[:-1], 1)), np.zeros((*values.shape[:-1], 1))
@@ -178,80 +179,80 @@ class Compiled:
     # --------------------------------------------------------------------------- numbers
 
     def call(self, function: str, *states: Any, p: Values = None, t: Any = 0.0, x: Any = None) -> Array:
-        """The value of a function at states q, v, u as far as it takes them, one state or arrays of states."""
+        """Evaluate a function at those of the states q, v, u that it takes; one state or arrays of states."""
         if p is None:
             evaluator = self._passed.get(function) or self.evaluator(function)
         else:
-            evaluator = self._evaluators.get(function) or self._made(function)
+            evaluator = self._evaluators.get(function) or self._unchecked_evaluator(function)
             if function in WEIGHED:
                 self.gate.ask(self.parameter_values(p))
         if len(states) < len(evaluator.sizes):
-            states = (*states, *self._further(evaluator, states, p, t, x))
+            states = (*states, *self._further_arguments(evaluator, states, p, t, x))
         return evaluator.call(*states) if p is None else evaluator.general(states, self.parameter_values(p))
 
     def joint_poses(self, q: Any, p: Values = None) -> dict[str, tuple[Array, Array]]:
-        """joint → (world ← a, world ← b), each (…, 4, 4), of every joint, loop-closing and implicit ones too."""
+        """Return joint → (world ← a, world ← b), each (…, 4, 4), for every joint, cut and implicit ones included."""
         pairs = self.call("joint_poses", q, p=p)
         return {name: (pairs[..., i, 0, :, :], pairs[..., i, 1, :, :]) for i, name in enumerate(self.joint_names)}
 
     def constraint_matrix(self, q: Array, p: Values = None) -> Matrix:
-        """(rows, nv) G at one state, in compressed rows if the machine is `sparse`."""
+        """Return the constraint Jacobian G (rows, nv) at one state, in CSR format if the machine is `sparse`."""
         if not self.sparse:
             return self.call("constraint_jacobian", q, p=p)
         return self.program.constraint_matrix(self.call("constraint_entries", q, p=p))
 
     def mass_matrix(self, q: Any, p: Values = None) -> Array:
-        """(…, nv, nv) M(q), armature included."""
+        """Return the mass matrix M(q) (…, nv, nv), armature included."""
         if self.very_long:
             return long_machines.mass_matrix(self.program.freedoms, self.call("screws", q, p=p), self.nv)
         return self.call("mass_matrix", q, p=p)
 
     def mass_entries(self, q: Array, p: Values = None) -> Matrix:
-        """(nv, nv) M at one state, in compressed columns."""
+        """Return the mass matrix M (nv, nv) at one state, in CSC format."""
         return self.program.compressed_masses(self.call("mass_entries", q, p=p))
 
     @cached_property
     def very_long(self) -> bool:
-        """True if the mass matrix is left to NumPy."""
+        """Return True if NumPy computes the mass matrix from the links' screws."""
         return self.program.tracer.very_long
 
     def parameter_values(self, p: Values = None) -> Array:
-        """(…, n_p) all independent parameters: the model's values, replaced by those given."""
+        """Return all independent parameters (…, n_p): the model's values, overridden by the given ones."""
         return parameter_values(self.p_names, self._p, p)
 
     def time_argument(self, t: Any, p: Values = None) -> Array:
-        """(…, nt) the time argument of functions at times t: t, then value, rate and second rate of every table and
-        recorded signal; nt = 0 if nothing depends on time."""
+        """Return the time argument (…, nt) of functions at times t: t, then value, rate and second rate of every table
+        and recorded signal; nt = 0 if nothing depends on time."""
         if not self.program.tracer.clock.size:
             return np.zeros((*np.shape(t), 0))
         return at_times(self.splines(p), t)
 
     def splines(self, p: Values = None) -> Splines:
-        """The tables and recorded signals of drivers at parameter values (n_p,)."""
+        """Return the tables and recorded signals of drivers at parameter values (n_p,)."""
         row = self.parameter_values(p)
         if row.ndim > 1:
-            raise ModelError("Tables take one set of parameter values, not one per state.", where="p")
+            raise ModelError("Tables need a single set of parameter values, not one per state.", where="p")
         if row.tobytes() not in self._splines:
             values = self.model.values(dict(zip(self.p_names, row.tolist(), strict=True)))
             self._splines[row.tobytes()] = self.program.tracer.clock.splines(values)
         return self._splines[row.tobytes()]
 
     def x_rest(self, q: Any, *, p: Values = None, t: Any = 0.0, v: Any = None, near: Any = None) -> Array:
-        """(…, nx) states of force elements at rest: junctions in balance; of a spring and damper in series the damper
-        where it is at the spring's rest length, so that the spring has all the stretch; angles that count turns next to
-        those of `near` (…, nx), default next to rest positions."""
+        """Return the states of force elements (…, nx) at rest: junctions in equilibrium; for a spring and damper in
+        series the damper at the spring's rest length, so that the spring takes all the elongation; angles that count
+        turns close to those of `near` (…, nx), by default to the rest position."""
         from core.traces.rest_states import at_rest
 
         context = self.program.tracer
         return at_rest(self.call, context, self.coordinates, q, v, p, self.parameter_values(p), t, near)
 
     def x_rate(self, q: Any, v: Any, x: Any, *, p: Values = None, t: Any = 0.0) -> Array:
-        """(…, nx) ẋ."""
+        """Return ẋ (…, nx)."""
         x = np.asarray(x, dtype=float)
         return self.call("states", q, v, np.concatenate([x, np.zeros_like(x)], axis=-1), p=p, t=t)
 
-    def _further(self, evaluator: Evaluator, states: tuple[Any, ...], p: Values, t: Any, x: Any) -> list[Any]:
-        """The arguments that follow q, v, u: states of force elements with their rates, time."""
+    def _further_arguments(self, evaluator: Evaluator, states: tuple[Any, ...], p: Values, t: Any, x: Any) -> list[Any]:
+        """Return the arguments after q, v, u: states of force elements with their rates, time."""
         missing = evaluator.signature.arguments[len(states) :]
         result: list[Any] = []
         if "x" in missing:
@@ -260,7 +261,7 @@ class Compiled:
             if own.shape[-1:] != (self.nx,):
                 raise ModelError(
                     f"x has shape {own.shape}; {self.nx} numbers are needed.",
-                    remedy="mech.x_names lists them in order.",
+                    remedy="mech.x_names lists the entries in order.",
                 )
             speed = self.x_rate(q, v, own, p=p, t=t)
             own, speed = np.broadcast_arrays(own, speed)
@@ -272,50 +273,50 @@ class Compiled:
     # --------------------------------------------------------------------------- code
 
     def compile(self, *functions: str, wait: bool = True) -> None:
-        """Ask for machine code of functions (e.g. "forward_dynamics"; default: those used so far) and wait for it."""
+        """Compile functions (e.g. "forward_dynamics"; default: those used so far) and wait for their machine code."""
         for function in functions:
-            self._made(function)
+            self._unchecked_evaluator(function)
         if wait:
             self.program.wait(functions)
 
     @property
     def ready(self) -> bool:
-        """True when every function used so far runs as machine code."""
+        """Return True when every function used so far runs as machine code."""
         return self.program.ready(self._evaluators)
 
     def evaluator(self, function: str) -> Evaluator:
-        """A function by name, e.g. "jacobian:tool", with the model's parameter values as default. Raises
-        SimulationError where it needs numbers that no machine has."""
+        """Return a function by name, e.g. "jacobian:tool", with the model's parameter values as default. Raises
+        SimulationError if the model's numbers are physically impossible."""
         evaluator = self._passed.get(function)
         if evaluator is None:
             if function in WEIGHED:
                 self.gate.ask()
-            evaluator = self._passed[function] = self._made(function)
+            evaluator = self._passed[function] = self._unchecked_evaluator(function)
         return evaluator
 
-    def _made(self, function: str) -> Evaluator:
-        """A function by name, for the model's parameter values or others."""
+    def _unchecked_evaluator(self, function: str) -> Evaluator:
+        """Return a function by name, without checking the model's numbers."""
         evaluator = self._evaluators.get(function)
         if evaluator is None:
             evaluator = self.program.evaluator(function, self._p)
             signature = evaluator.signature
             if signature.checked:
-                evaluator.failed = lambda states, p, out: self._failed(signature, states, p, out)
+                evaluator.failed = lambda states, p, out: self._raise_not_finite(signature, states, p, out)
             self._evaluators[function] = evaluator
         return evaluator
 
     def entry(self, function: str, p: Array) -> Entry:
-        """A function for loops in machine code, compiled now if need be, with parameter values p (n_p,).
+        """Return a function for use in machine-code loops, compiled now if necessary, with parameter values p (n_p,).
 
         Raises SimulationError if it has no machine code.
         """
         from core.traces.native_entry import entry_of
 
         self.compile(function)
-        return entry_of(function, self._made(function).code, p, self.program.failures.get(function, ""))
+        return entry_of(function, self._unchecked_evaluator(function).code, p, self.program.failures.get(function, ""))
 
-    def _failed(self, signature: Signature, states: Sequence[Array], p: Array, out: Array) -> None:
-        """A result that is not finite: say why."""
+    def _raise_not_finite(self, signature: Signature, states: Sequence[Array], p: Array, out: Array) -> None:
+        """Raise the error that explains a result that is not finite."""
         from core.traces.not_finite import singular
 
         bad = int(np.argmin(np.isfinite(out).all(axis=1)))
@@ -326,7 +327,7 @@ class Compiled:
 
 
 def once(function: Callable[[Compiled], Result]) -> Callable[[Compiled], Result]:
-    """A function of a compiled model whose result is kept as long as the model."""
+    """Cache a function's result for the lifetime of the compiled model."""
     known: WeakKeyDictionary[Compiled, Result] = WeakKeyDictionary()
 
     @wraps(function)

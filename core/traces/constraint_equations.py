@@ -1,4 +1,4 @@
-"""Traces of what holds: residuals of cut joints, constraints and drivers, their derivatives and wrenches."""
+"""Symbolic constraint equations of cut joints, constraints and drivers: residuals, their derivatives and wrenches."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Inputs = Mapping[str, list[Any]]
 
 
 def speed_jacobian(context: TraceContext, q: Sequence[Any]) -> ca.SX:
-    """G with ṡ = G v, sparse."""
+    """Return G with ṡ = G v, sparse."""
     rows, columns = context.row_expressions.pattern
     entries = context.row_expressions.entries({"q": list(q)}, inline)
     where = ca.Sparsity.triplet(context.tree.nv, context.row_expressions.count, columns.tolist(), rows.tolist())
@@ -24,17 +24,17 @@ def speed_jacobian(context: TraceContext, q: Sequence[Any]) -> ca.SX:
 
 
 def constraint_residual(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """s − f; zero for rows that hold on higher levels only."""
+    """Return s − f; zero for rows enforced only at speed or acceleration level."""
     return context.row_expressions.residual(x, run)
 
 
 def constraint_entries(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """Entries of G that may differ from zero, row by row."""
+    """Return the nonzero entries of G, row by row."""
     return context.row_expressions.entries(x, run)
 
 
 def constraint_jacobian(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """G, row by row."""
+    """Return G, row by row."""
     nv = context.tree.nv
     G: list[Scalar] = [0.0] * (context.row_expressions.count * nv)
     for row, at, entry in zip(*context.row_expressions.pattern, context.row_expressions.entries(x, run), strict=True):
@@ -43,25 +43,25 @@ def constraint_jacobian(context: TraceContext, x: Inputs, _: str, run: Runner = 
 
 
 def constraint_bias(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """Ġ v − f̈: G a = −this."""
+    """Return Ġ v − f̈, so that G a = −(Ġ v − f̈)."""
     return context.row_expressions.bias(x, run)
 
 
 def constraint_time(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """−ḟ: the residual on the level of speeds is G v plus this; zero for rows that hold on accelerations only."""
+    """Return −ḟ, so that the residual at speed level is G v − ḟ; zero for rows enforced only at acceleration level."""
     return context.row_expressions.time(x, run)
 
 
 def cut_values(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """Coordinates of joints that close loops, as rows along which forces act."""
+    """Return the coordinates of cut joints, as rows along which forces act."""
     return context.cut_expressions.residual(x, run)
 
 
 def cut_entries(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """Entries of W, with which their rates are W v."""
+    """Return the nonzero entries of W; the rates of the cut joints' coordinates are W v."""
     return context.cut_expressions.entries(x, run)
 
 
 def cut_drift(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """Ẇ v."""
+    """Return Ẇ v."""
     return context.cut_expressions.bias(x, run)

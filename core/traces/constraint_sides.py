@@ -1,4 +1,4 @@
-"""The trace of what sides of constraints exert: of each multiplier a wrench, and the point that it is about.
+"""Symbolic wrenches of constraints: for each multiplier the wrench on each side, and its reference point.
 
 A row's wrench depends on the poses of its frames alone, so what holds in like ways is derived once
 (`core.codegen.like_expressions`).
@@ -27,7 +27,7 @@ Step = Callable[..., tuple[Scalar, ...]]
 
 
 class _Coordinates(dict[int, list[Any]]):
-    """Coordinates of links of a tree as symbols, of those that are asked for."""
+    """Symbols for the coordinates of links, created when first used."""
 
     def __init__(self, tree: Tree) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class _Coordinates(dict[int, list[Any]]):
 
 
 class _Frames:
-    """Frames of sides and coordinates as symbols, in the place of a kinematic state."""
+    """Symbolic frames and coordinates that replace a kinematic state."""
 
     def __init__(self, sides: Sequence[Side], tree: Tree) -> None:
         self.coordinates = _Coordinates(tree)
@@ -48,7 +48,7 @@ class _Frames:
         self._poses = {id(place): _pose(self.symbols[12 * k : 12 * k + 12]) for k, place in enumerate(self.places)}
 
     def frame(self, place: Place) -> Pose:
-        """X_WF."""
+        """Return X_WF."""
         return self._poses[id(place)]
 
 
@@ -58,28 +58,29 @@ def _pose(entries: Sequence[Any]) -> Pose:
 
 
 def constraint_sides(context: TraceContext, x: Mapping[str, list[Any]], _: str, run: Runner = inline) -> list[Scalar]:
-    """Derivative of the rows of every side by the motion [ω; v] of its b against a, at b's origin in world axes, and
-    that origin."""
-    return _sides(context, context.constraints.table, x, run)
+    """Return the derivative of each side's rows with respect to the motion [ω; v] of its frame b relative to a, at b's
+    origin in world axes, and that origin."""
+    return _side_wrenches(context, context.constraints.table, x, run)
 
 
 def cut_sides(context: TraceContext, x: Mapping[str, list[Any]], _: str, run: Runner = inline) -> list[Scalar]:
-    """The same of coordinates of joints that close loops, and of clutches between such."""
-    return _sides(context, context.cut_coordinates, x, run)
+    """Return the derivatives as in `constraint_sides` for the coordinates of cut joints and of clutches between
+    these."""
+    return _side_wrenches(context, context.cut_coordinates, x, run)
 
 
-def _sides(
+def _side_wrenches(
     context: TraceContext, table: Sequence[KinematicConstraint], x: Mapping[str, list[Any]], run: Runner
 ) -> list[Scalar]:
     kinematics = context.standing(x["q"], run)
     known: dict[Form, Step] = {}
-    alike: dict[Hashable, _Derived] = {}
+    alike: dict[Hashable, _SideDerivatives] = {}
     result: list[Scalar] = []
     for constraint in table:
         if not constraint.sides:
             continue
         frames = _Frames(constraint.sides, context.tree)
-        derived = alike.get(constraint.alike) or _derived(constraint, frames, context.p, known)
+        derived = alike.get(constraint.alike) or _side_derivatives(constraint, frames, context.p, known)
         if constraint.alike is not None:
             alike[constraint.alike] = derived
         poses = tuple(kinematics.frame(place) for place in frames.places)
@@ -92,8 +93,8 @@ def _sides(
     return result
 
 
-class _Derived(NamedTuple):
-    """The derivatives of all sides of a constraint: a step of (poses, coordinates of links, parameters, numbers)."""
+class _SideDerivatives(NamedTuple):
+    """Derivatives of all sides of a constraint: a step of (poses, coordinates of links, parameters, constants)."""
 
     step: Step
     links: tuple[int, ...]
@@ -101,19 +102,21 @@ class _Derived(NamedTuple):
     constants: tuple[float, ...]
 
 
-def _derived(constraint: KinematicConstraint, frames: _Frames, p: Sequence[Any], known: dict[Form, Step]) -> _Derived:
+def _side_derivatives(
+    constraint: KinematicConstraint, frames: _Frames, p: Sequence[Any], known: dict[Form, Step]
+) -> _SideDerivatives:
     derived = column([entry for side in constraint.sides for entry in _derivatives(constraint, side, frames)])
     within = {symbol.element_hash() for symbol in ca.symvar(derived)}
     used = tuple(symbol for symbol in p if symbol.element_hash() in within)
     coordinates = [x for own in frames.coordinates.values() for x in own]
     form, constants = form_of([column(frames.symbols), column(coordinates), column(list(used))], [derived])
     if form not in known:
-        known[form] = _translated(form)
-    return _Derived(known[form], tuple(frames.coordinates), used, tuple(constants))
+        known[form] = _step_of_form(form)
+    return _SideDerivatives(known[form], tuple(frames.coordinates), used, tuple(constants))
 
 
 def _derivatives(constraint: KinematicConstraint, side: Side, frames: _Frames) -> Iterator[Any]:
-    """R, row by row."""
+    """Return the derivatives R, row by row."""
     motion = symbols("m", 6)
     values = constraint.values(ConstraintState(cast(KinematicState, frames), {id(side): motion}))
     R = ca.jacobian(column(values), column(motion))
@@ -121,8 +124,8 @@ def _derivatives(constraint: KinematicConstraint, side: Side, frames: _Frames) -
     yield from ca.vertsplit(ca.vec(ca.densify(R).T))
 
 
-def _translated(form: Form) -> Step:
-    """A form as a step (`core.mechanics.runner`)."""
+def _step_of_form(form: Form) -> Step:
+    """Convert a form to a step (`core.mechanics.runner`)."""
     arguments, (derived,) = written_out(form)
     function = ca.Function("f", arguments, [derived], {"cse": True})
 

@@ -1,4 +1,4 @@
-"""Exact derivatives of the equations of motion by positions and speeds, taken from the traces.
+"""Exact derivatives of the equations of motion with respect to positions and speeds.
 
 With f(q, v, a, λ) = M a + h − Gᵀ λ and g(q, v, a) = G a + Ġ v the motion obeys f = τ, g = 0.
 """
@@ -26,8 +26,8 @@ _known: weakref.WeakKeyDictionary[Program, dict[tuple[int, ...], Derivatives]] =
 
 
 class Equations(NamedTuple):
-    """Derivatives of f and g along displacements ξ of q (nv directions) and by v, of G v and q̇ along ξ, and of all by
-    the m parameters that were asked for.
+    """Derivatives of f and g along displacements ξ of q (nv directions) and with respect to v, of G v and q̇ along ξ,
+    and of all with respect to the m selected parameters.
 
     f_q, f_v : (nv, nv); f_x : (nv, nx); g_q, g_v, Gv_q : (rows, nv); turn : (nv, nv) with ξ̇ = δv + turn · ξ
     f_p : (nv, m); g_p, Gv_p, s_p : (rows, m), s the residuals of positions; x_p : (nx, m); sum_p : (nj, m)
@@ -44,9 +44,10 @@ class Equations(NamedTuple):
     x_v: Array
     x_x: Array
     follow: Array
-    """(nj, nv) how junctions (the first nj states) follow displacements when they stay in balance."""
+    """(nj, nv) displacement of junctions (the first nj states) per displacement ξ, when they stay in equilibrium."""
     sum_q: Array
-    """(nj, nv), (nj, nx), (nj, nj): forces on the junctions by displacements, states and the junctions' own speeds."""
+    """(nj, nv), (nj, nx), (nj, nj): derivatives of the forces on junctions with respect to displacements, states and
+    the junctions' speeds."""
     sum_x: Array
     sum_w: Array
     f_p: Array
@@ -58,65 +59,69 @@ class Equations(NamedTuple):
 
 
 class Derivatives:
-    """Derivatives of one program's traces; parameters : indices of those by which, too."""
+    """Derivatives of one program's functions; parameters : indices of the parameters to differentiate by."""
 
     def __init__(self, program: Program, parameters: tuple[int, ...] = ()) -> None:
         self._program = program
         self._by = column([program.tracer.p[k] for k in parameters])
         self._inputs: dict[str, list[Any]] = {}
-        self._code = self._traced()
+        self._code = self._build_code()
 
     def __call__(self, values: Mapping[str, Any], multipliers: Array, p: Array) -> Equations:
-        """At values of the traces' arguments (q, v, u: accelerations, t: the clock) and of the states x."""
+        """Evaluate at one state: q, v, u (accelerations), t (time argument) and x (states of force elements)."""
         one = {name: np.asarray(values[name], dtype=float).reshape(1, -1) for name in (*self._inputs, "x")}
         return Equations(*(each[0] for each in self.many(one, np.reshape(multipliers, (1, -1)), p)))
 
     def many(self, values: Mapping[str, Any], multipliers: Array, p: Array) -> Equations:
-        """At many states (n, …) and one set of parameters, each derivative with the states first."""
+        """Evaluate at many states (n, …) and one set of parameters; each derivative has the states as first axis."""
         return Equations(*self._code([*(values[name] for name in (*self._inputs, "x")), multipliers], p))
 
-    def _body(self, name: str) -> Any:
-        """A trace as a column, over this object's symbols."""
+    def _symbolic_column(self, name: str) -> Any:
+        """Return a symbolic function as a column, over this object's symbols."""
         tracer = self._program.tracer
         for argument in tracer.signature(name).arguments:
             if argument != "x":
                 self._inputs.setdefault(argument, symbols(argument, tracer.sizes[argument]))
         return ca.densify(column(tracer.body(name, {**self._inputs, "x": self._states}, "", inline)))
 
-    def _traced(self) -> FlatCode:
+    def _build_code(self) -> FlatCode:
         tracer = self._program.tracer
         nv, nx = tracer.tree.nv, tracer.nx
         x = symbols("x", nx)
         self._states = [*x, *[0.0] * nx]
-        x_rate = self._body("states") if nx else ca.SX.zeros(0)
+        x_rate = self._symbolic_column("states") if nx else ca.SX.zeros(0)
         self._states = [*x, *ca.vertsplit(x_rate)]  # forces may depend on ẋ, which follows from the rest
-        forces, rate = self._body("inverse_dynamics"), self._body("rate")
+        forces, rate = self._symbolic_column("inverse_dynamics"), self._symbolic_column("rate")
         q, v, a = (column(self._inputs[name]) for name in "qvu")
         rows = tracer.signature("constraint_residual").shape[0]
         multipliers = ca.SX.sym("lambda", rows)
         N = ca.sparsify(ca.jacobian(rate, v))
         g = gaps = positions = ca.SX.zeros(rows)
         if rows:
-            positions = self._body("constraint_residual")
+            positions = self._symbolic_column("constraint_residual")
             G = speed_jacobian(tracer, self._inputs["q"])
             forces = forces - G.T @ multipliers
             gaps = G @ v
-            g = G @ a + self._body("constraint_bias")
+            g = G @ a + self._symbolic_column("constraint_bias")
         # q̇ = N v, δq = N ξ: N ξ̇ = (∂q̇/∂q N − Ṅ) ξ + N δv
         N_rate = ca.jtimes(ca.vec(N), q, rate).reshape(N.shape)
         turn = ca.solve(N.T @ N, N.T @ (ca.jacobian(rate, q) @ N - N_rate)) if nv else ca.SX.zeros(0, 0)
         own = column(list(x))
         slopes = ((forces, (q, v, own)), (g, (q, v)), (gaps, (q,)))
-        outputs = [_slope(f, by, q, N) for f, arguments in slopes for by in arguments]
-        outputs += [turn, *(_slope(x_rate, by, q, N) for by in (q, v, own)), self._follow(own, q, N)]
-        outputs += self._sums(own, x_rate, q, N)
+        outputs = [_derivative(f, by, q, N) for f, arguments in slopes for by in arguments]
+        outputs += [
+            turn,
+            *(_derivative(x_rate, by, q, N) for by in (q, v, own)),
+            self._junction_displacements(own, q, N),
+        ]
+        outputs += self._junction_derivatives(own, x_rate, q, N)
         outputs += [ca.jacobian(each, self._by) for each in (forces, g, gaps, positions, x_rate)]
-        outputs += [self._sums_by_parameters(x_rate, own)]
+        outputs += [self._junction_parameter_derivatives(x_rate, own)]
         arguments = [*(column(list(given)) for given in self._inputs.values()), own, multipliers, column(tracer.p)]
         return FlatCode(arguments, outputs, later=True)
 
-    def _sums(self, x: Any, x_rate: Any, q: Any, N: Any) -> list[Any]:
-        """∂f/∂q N, ∂f/∂x, ∂f/∂w of the forces f at junctions that move with w, at w as it is."""
+    def _junction_derivatives(self, x: Any, x_rate: Any, q: Any, N: Any) -> list[Any]:
+        """Return ∂f/∂q N, ∂f/∂x, ∂f/∂w of the forces f on junctions, where w are the junctions' speeds."""
         tracer = self._program.tracer
         count = 3 * len(tracer.elements.junctions)
         if not count:
@@ -126,8 +131,8 @@ class Derivatives:
         slopes = (ca.jacobian(f, q) @ N, ca.jacobian(f, x), ca.jacobian(f, w))
         return [ca.densify(ca.substitute(each, w, x_rate[:count])) for each in slopes]
 
-    def _sums_by_parameters(self, x_rate: Any, x: Any) -> Any:
-        """∂f/∂p of these forces."""
+    def _junction_parameter_derivatives(self, x_rate: Any, x: Any) -> Any:
+        """Return ∂f/∂p of the forces f on junctions."""
         tracer = self._program.tracer
         count = 3 * len(tracer.elements.junctions)
         if not count:
@@ -136,23 +141,23 @@ class Derivatives:
         f = forces(tracer, {**self._inputs, "x": ca.vertsplit(x)}, w)
         return ca.densify(ca.substitute(ca.jacobian(f, self._by), w, x_rate[:count]))
 
-    def _follow(self, x: Any, q: Any, N: Any) -> Any:
-        """−(∂f/∂x)⁻¹ ∂f/∂q N of the forces f at junctions."""
+    def _junction_displacements(self, x: Any, q: Any, N: Any) -> Any:
+        """Return −(∂f/∂x)⁻¹ ∂f/∂q N of the forces f on junctions."""
         tracer = self._program.tracer
         count = 3 * len(tracer.elements.junctions)
         if not count:
             return ca.SX.zeros(0, tracer.tree.nv)
-        f = self._body("balance")[:count]
+        f = self._symbolic_column("balance")[:count]
         return -ca.solve(ca.densify(ca.jacobian(f, x[:count])), ca.densify(ca.jacobian(f, q) @ N))
 
 
-def _slope(f: Any, by: Any, q: Any, N: Any) -> Any:
-    """∂f/∂by; by q along displacements, δq = N ξ."""
+def _derivative(f: Any, by: Any, q: Any, N: Any) -> Any:
+    """Return ∂f/∂by; for q along displacements, δq = N ξ."""
     return ca.jacobian(f, by) @ N if by is q else ca.jacobian(f, by)
 
 
 def derivatives(program: Program, parameters: tuple[int, ...] = ()) -> Derivatives:
-    """The derivatives of a program, traced once; parameters : indices of those by which, too."""
+    """Return the cached derivatives of a program; parameters : indices of the parameters to differentiate by."""
     known = _known.setdefault(program, {})
     if parameters not in known:
         known[parameters] = Derivatives(program, parameters)

@@ -1,4 +1,4 @@
-"""Traces of forces, accelerations, inertia, energy and momentum."""
+"""Symbolic forces, accelerations, mass matrix, energy and momentum."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ from core.traces.trace_context import TraceContext
 
 
 def without_friction(tree: Tree) -> Tree:
-    """The tree with joints whose friction is left to modes (`core.simulation.equations.mode_rows`)."""
+    """Return the tree without the friction of joints that contact states handle
+    (`core.simulation.equations.mode_rows`)."""
     return replace(tree, links=tuple(replace(link, friction=NO_FRICTION) for link in tree.links))
 
 
@@ -41,7 +42,7 @@ Scalars = Sequence[Scalar]
 def force_state(
     context: TraceContext, x: Inputs, run: Runner = inline, smooth: bool = False, elements: Elements | None = None
 ) -> ForceState:
-    """What force elements see."""
+    """Return the quantities on which force elements depend."""
     elements = context.elements if elements is None else elements
     kinematics = KinematicState(elements.machine.tree, x["q"], x.get("v"), run)
     states = x.get("x") or ()
@@ -58,7 +59,7 @@ def acting(
     smooth: bool = False,
     unmerged: bool = False,
 ) -> Loads | None:
-    """What the force elements exert; None if there are none."""
+    """Return the loads of all force elements; None if there are none."""
     elements = context.unmerged_elements if unmerged else context.elements
     forces = elements.forces if resist else ()
     masses = elements.added_inertia if "u" in x else ()
@@ -73,7 +74,7 @@ def acting(
     return loads if loads.acts else None
 
 
-def _masses(context: TraceContext, x: Inputs, run: Runner) -> list[list[Scalar]]:
+def _mass_matrix_rows(context: TraceContext, x: Inputs, run: Runner) -> list[list[Scalar]]:
     algorithm = crba if context.tree.coupled or not context.deep else by_screws
     M = algorithm(context.tree, x["q"], run)
     if context.elements.added_inertia:
@@ -82,27 +83,27 @@ def _masses(context: TraceContext, x: Inputs, run: Runner) -> list[list[Scalar]]
 
 
 def mass_matrix(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """M, row by row."""
-    return [entry for row in _masses(context, x, run) for entry in row]
+    """Return M, row by row."""
+    return [entry for row in _mass_matrix_rows(context, x, run) for entry in row]
 
 
 def mass_entries(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """Entries of M on and below its diagonal that may differ from zero; of a deep machine in segments."""
+    """Return the nonzero entries of M on and below its diagonal; for a deep tree those of its segments."""
     if context.segments is not None:
         return context.segments.entries(x["q"], run)
-    M = _masses(context, x, run)
+    M = _mass_matrix_rows(context, x, run)
     return [M[i][j] for i, j in zip(*context.mass_pattern, strict=True)]
 
 
 def segment_entries(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """Entries of what holds segments of a deep machine together, row by row."""
+    """Return the entries of the rows that connect the segments of a deep tree, row by row."""
     return [] if context.segments is None else context.segments.row_entries(x["q"], run)
 
 
 def inverse(
     context: TraceContext, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, smooth: bool = False
 ) -> list[Scalar]:
-    """τ; u: accelerations."""
+    """Return joint forces τ by inverse dynamics; u: accelerations."""
     tree = without_friction(context.tree) if smooth else context.tree
     loads = acting(context, x, run, resist=resist, smooth=smooth)
     if loads is None:
@@ -114,12 +115,12 @@ def inverse(
 def bias(
     context: TraceContext, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, smooth: bool = False
 ) -> list[Scalar]:
-    """h: the forces that produce no acceleration."""
+    """Return h: the joint forces for zero acceleration."""
     return inverse(context, {**x, "u": [0.0] * context.tree.nv}, _, run, resist=resist, smooth=smooth)
 
 
 def gravity(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """G."""
+    """Return the gravity forces G."""
     rest = [0.0] * context.tree.nv
     return inverse(context, {**x, "v": rest, "u": rest}, _, run, resist=False)
 
@@ -127,7 +128,7 @@ def gravity(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> l
 def forward(
     context: TraceContext, x: Inputs, _: str, run: Runner = inline, *, resist: bool = True, smooth: bool = False
 ) -> list[Scalar]:
-    """Accelerations."""
+    """Return the accelerations by forward dynamics."""
     tree = without_friction(context.tree) if smooth else context.tree
     if not (tree.coupled or context.elements.added_inertia):
         loads = acting(context, x, run, resist=resist, smooth=smooth)
@@ -140,19 +141,19 @@ def forward(
     remaining = run(_differences, tuple(x["u"]), tuple(h))
     M = mass_matrix(context, x, "", run)
     rows = tuple(tuple(M[i : i + tree.nv]) for i in range(0, len(M), tree.nv))
-    return list(run(_solved, rows, remaining))
+    return list(run(_solve, rows, remaining))
 
 
 def _differences(a: Scalars, b: Scalars) -> tuple[Scalar, ...]:
     return tuple(minus(x, y) for x, y in zip(a, b, strict=True))
 
 
-def _solved(M: Sequence[Scalars], b: Scalars) -> tuple[Scalar, ...]:
+def _solve(M: Sequence[Scalars], b: Scalars) -> tuple[Scalar, ...]:
     return solve(factorise(M), b)
 
 
 def energy(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """Kinetic, potential."""
+    """Return kinetic and potential energy."""
     potential = energies.potential(context.tree, x["q"], run)
     if context.elements.forces:
         s = force_state(context, x, run)
@@ -167,7 +168,7 @@ def energy(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> li
 
 
 def momentum_of(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """[angular; linear]."""
+    """Return the momentum [angular; linear]."""
     total = momentum(context.tree, x["q"], x["v"], run)
     sums, kinematics = (Vector3(*total[:3]), Vector3(*total[3:])), KinematicState(context.tree, x["q"], x["v"], run)
     for mass in context.elements.line_masses:
@@ -176,19 +177,19 @@ def momentum_of(context: TraceContext, x: Inputs, _: str, run: Runner = inline) 
 
 
 def observed(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """What every force element of the document shows."""
+    """Return the output quantities of every force element of the document."""
     s = force_state(context, x, run)
     return [number for element in context.elements.named_forces for number in element.observed(s)]
 
 
 def friction_levels(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """Friction while it slides and at rest, onward and backward, of every brake and clutch, one behind the other."""
+    """Return the kinetic and static friction levels, forward and backward, of every brake and clutch, concatenated."""
     s = force_state(context, x, run)
     return [s.value(each) for friction in context.elements.controlled.values() for each in friction.levels]
 
 
 def event_indicators(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """Arguments of the comparisons in the formulas of forces and drivers: where one changes its sign, an event is."""
+    """Return the arguments of the comparisons in formulas of forces and drivers; a change of sign is an event."""
     seen, forces = force_state(context, x), {force.element: force for force in context.elements.named_forces}
 
     def value(name: str) -> Scalar:

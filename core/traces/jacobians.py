@@ -1,4 +1,4 @@
-"""Traces of the exact derivatives of the equations of motion by the state, for implicit integrators.
+"""Exact state derivatives of the equations of motion, for implicit integrators.
 
 With accelerations a and multipliers λ held, q̇ = N v, b = M a + h − Gᵀ λ, g = G a + Ġ v − f̈ and ẋ are differentiated
 by q, v and x; what ẋ does to the forces is followed. Accelerations then change by M δa = Gᵀ δλ − δb, G δa = −δg
@@ -25,7 +25,7 @@ Inputs = Mapping[str, list[Any]]
 
 
 def slopes(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """∂(q̇, b, g, ẋ)/∂y of each entry of y = (q, v, x), one after another; u: a, l: λ."""
+    """Return ∂(q̇, b, g, ẋ)/∂y for each entry of y = (q, v, x), column by column; u: a, l: λ."""
     own = list((x.get("x") or [])[: context.nx])
     x_rate = states(context, {**x, "x": [*own, *[0.0] * context.nx]}, "") if own else []
     seen = {**x, "x": [*own, *x_rate]} if own else x
@@ -40,8 +40,8 @@ def slopes(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> li
 
 
 def lost_power(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """W: what dampers and force elements take from the energy of a machine, without dry friction. v · h is what joint
-    forces would have to give for no acceleration, and dE/dt what the energy then has of it."""
+    """Return the power W that dampers and force elements dissipate, without dry friction: v · h, the power of joint
+    forces at zero acceleration, minus the resulting rate of energy dE/dt."""
     own = list((x.get("x") or [])[: context.nx])
     x_rate = states(context, {**x, "x": [*own, *[0.0] * context.nx]}, "") if own else []
     seen = {**x, "x": [*own, *x_rate]} if own else x

@@ -1,4 +1,4 @@
-"""The trace of the joints' wrenches."""
+"""Symbolic joint wrenches."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ def wrenches(
     resist: bool = True,
     smooth: bool = False,
 ) -> list[Scalar]:
-    """Parent side on child side of every joint, at b's origin in world axes; of cut joints only what their own springs,
-    dampers, forces and rotors exert, not what closes the loop. u: accelerations; smooth : without dry friction"""
+    """Return the wrench of the parent side on the child side of every joint, at b's origin in world axes; for cut
+    joints only the part of their own springs, dampers, forces and rotors, without constraint forces. u: accelerations;
+    smooth : without dry friction"""
     machine = context.unmerged
     loads = acting(context, x, run, resist=resist, smooth=smooth, unmerged=True)
     external = () if loads is None else loads.external
@@ -39,19 +40,19 @@ def wrenches(
     for name, (_a, b) in machine.joints.items():
         link = machine.carried.get(name)
         if link is None:
-            F = _own(context, x, name, run, resist, smooth)
+            F = _wrench_of_own_elements(context, x, name, run, resist, smooth)
             result += [*F.moment, *F.force]
             continue
         p_b = b.pose.position if b.link < 0 else run(Pose.point, poses[b.link], b.pose.position)
-        F = run(_opposite_at if turned[name] else _at, forces[link], poses[link], p_b)
+        F = run(_reaction_at_link if turned[name] else _moved_to_link, forces[link], poses[link], p_b)
         result += [*F.moment, *F.force]
     return result
 
 
-def _own(
+def _wrench_of_own_elements(
     context: TraceContext, x: Mapping[str, list[Any]], joint: str, run: Runner, resist: bool, smooth: bool
 ) -> Force:
-    """What the elements of a cut joint exert on its child side."""
+    """Return the wrench of a cut joint's own elements on its child side."""
     elements = context.unmerged_elements
     seen = force_state(context, x, run, smooth, elements)
     loads = Exchanged(KinematicState(elements.machine.tree, x["q"], x["v"], run, x["u"]))
@@ -63,11 +64,11 @@ def _own(
     return loads.on_b
 
 
-def _at(force: Force, X_WL: Pose, p: Vector3) -> Force:
-    """A force at a link's origin in its axes, about the world point p in world axes."""
+def _moved_to_link(force: Force, X_WL: Pose, p: Vector3) -> Force:
+    """Move a force about the world point p, world axes, to a link's origin and axes."""
     return Pose(X_WL.rotation, X_WL.position - p).force(force)
 
 
-def _opposite_at(force: Force, X_WL: Pose, p: Vector3) -> Force:
-    """The reaction to it."""
-    return -_at(force, X_WL, p)
+def _reaction_at_link(force: Force, X_WL: Pose, p: Vector3) -> Force:
+    """Return the reaction to a force, moved to a link's origin and axes."""
+    return -_moved_to_link(force, X_WL, p)

@@ -1,4 +1,4 @@
-"""Junctions: points without mass at which forces meet, always where these are in balance.
+"""Junctions: massless points at which forces meet, always in equilibrium.
 
 Let r be the positions of all junctions, w = ṙ, and f(r, w, …) the sums of the forces on them. Where dampers act, f = 0
 gives w; where springs alone act, f = 0 gives r, and its derivative along the motion, D(w) = 0, gives w. With the
@@ -27,15 +27,16 @@ from core.traces.trace_context import TraceContext
 Inputs = Mapping[str, list[Any]]
 
 NEGLIGIBLE_DAMPING = 1e-9
-"""Damping below this part of all damping counts as none."""
+"""Fraction of the total damping below which damping counts as zero."""
 SUPPORT = 1e-12
-"""Part of all stiffness that is added, so that a direction in which nothing happens gives zero and not 0/0."""
+"""Fraction of the total stiffness added to the diagonal, so that a direction without any stiffness or damping gives
+zero and not 0/0."""
 ROUNDS = 4
-"""Newton steps where a law is not linear in the rate."""
+"""Newton iterations where a force law is nonlinear in the rate."""
 
 
-def _sums(context: TraceContext, s: ForceState) -> ca.SX:
-    """f: the force on every junction, world axes."""
+def _junction_forces(context: TraceContext, s: ForceState) -> ca.SX:
+    """Return f: the total force on every junction, world axes."""
     totals: list[Scalar] = [0.0] * (3 * len(context.elements.junctions))
     for element in context.elements.named_forces:
         ends = element.ends()
@@ -49,7 +50,7 @@ def _sums(context: TraceContext, s: ForceState) -> ca.SX:
 
 
 def _time_rates(t: list[Any], modes: int) -> ca.SX:
-    """d/dt of the time argument: 1, then of every signal its rate, second rate, and 0; of mode variables 0."""
+    """Return d/dt of the time argument: 1, then for every signal its rate, second rate, and 0; 0 for mode variables."""
     rates_ = [1.0] if t else []
     for k in range(1, len(t) - modes, 3):
         rates_ += [t[k + 1], t[k + 2], 0.0]
@@ -57,7 +58,7 @@ def _time_rates(t: list[Any], modes: int) -> ca.SX:
 
 
 class Balance:
-    """Sums of forces at the junctions as functions of their speeds w."""
+    """Total forces on junctions as functions of the junctions' velocities w."""
 
     def __init__(self, context: TraceContext, x: Inputs) -> None:
         self.context, self.x = context, x
@@ -65,15 +66,15 @@ class Balance:
         self.w = symbols("w", self.count)
         self.r = column(list(x["x"][: self.count]))
         self.states = range(self.count, context.nx - len(context.elements.turn_counters))
-        """Where those of force elements are in x."""
+        """Indices in x of the internal states of force elements."""
         nothing = [0.0] * (context.nx - self.count)
         self.s = force_state(context, {**x, "x": [*x["x"][: context.nx], *self.w, *nothing]})
-        self.f = _sums(context, self.s)
+        self.f = _junction_forces(context, self.s)
         self.state_rates = column(_state_rates(context, self.s))
         self.of_w = column(self.w)
 
     def change(self) -> ca.SX:
-        """D(w): the rate of f, its dependence on w and on the bodies' accelerations left out."""
+        """Return D(w): the rate of f, without its dependence on ẇ and on the bodies' accelerations."""
         x, f = self.x, self.f
         states = column([x["x"][k] for k in self.states])
         D = along(f, self.r, self.of_w) + along(f, column(list(x["q"])), rates(self.context, x))
@@ -84,7 +85,7 @@ class Balance:
         return ca.densify(D)
 
     def equations(self) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """(R, ∂R/∂w, P), all functions of w."""
+        """Return (R, ∂R/∂w, P), all functions of w."""
         C = -ca.jacobian(self.f, self.of_w)
         unit = ca.SX.eye(self.count)
         D = self.change()
@@ -97,47 +98,47 @@ class Balance:
         return (unit - P) @ self.f + P @ D, ca.densify(J), P
 
     def speeds(self) -> ca.SX:
-        """w."""
+        """Solve for the junctions' velocities w."""
         R, J, _ = self.equations()
         nonlinear = bool(ca.depends_on(J, self.of_w))
         w = ca.SX.zeros(self.count)
         for _ in range(ROUNDS if nonlinear else 1):
             value, slope = (ca.substitute(each, self.of_w, w) for each in (R, J))
-            w = w - ca.solve(_supported(slope), value)
+            w = w - ca.solve(_regularised(slope), value)
         return w
 
 
 def forces(context: TraceContext, x: Inputs, w: Any) -> ca.SX:
-    """Sums of forces on the junctions when these move with w."""
+    """Return the total forces on junctions that move with velocities w."""
     balance = Balance(context, x)
     return ca.substitute(balance.f, balance.of_w, w)
 
 
-def _supported(J: ca.SX) -> ca.SX:
+def _regularised(J: ca.SX) -> ca.SX:
     n = J.shape[0]
     size = ca.sum1(ca.sum2(ca.fabs(J))) + 1e-30
     return J - SUPPORT * size * ca.SX.eye(n)
 
 
 def states(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """ẋ."""
+    """Return the rates ẋ of the states of force elements."""
     balance = Balance(context, x) if context.elements.junctions else None
     if balance is None:
         s = force_state(context, x)
-        return [*map(as_symbol, _state_rates(context, s)), *_turning(context, x)]
+        return [*map(as_symbol, _state_rates(context, s)), *_counted_angle_rates(context, x)]
     w, own = balance.speeds(), []
     if balance.states:
         own = ca.vertsplit(ca.densify(ca.substitute(balance.state_rates, balance.of_w, w)))
-    return [*ca.vertsplit(ca.densify(w)), *own, *_turning(context, x)]
+    return [*ca.vertsplit(ca.densify(w)), *own, *_counted_angle_rates(context, x)]
 
 
 def _state_rates(context: TraceContext, s: ForceState) -> list[Scalar]:
-    """Rates of the states that force elements have of their own."""
+    """Return the rates of the force elements' internal states."""
     return [rate for element in context.elements.named_forces for rate in element.x_rate(s)]
 
 
-def _turning(context: TraceContext, x: Inputs) -> list[Scalar]:
-    """Rates of the angles that count turns."""
+def _counted_angle_rates(context: TraceContext, x: Inputs) -> list[Scalar]:
+    """Return the rates of the angles that count turns."""
     if not context.elements.turn_counters:
         return []
     signals = Signals(context.elements, context.numbers.values, KinematicState(context.tree, x["q"], x.get("v")))
@@ -145,12 +146,13 @@ def _turning(context: TraceContext, x: Inputs) -> list[Scalar]:
 
 
 def settle(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """The step of x toward P f = 0; states go with the points they depend on (dampers in series do not jump)."""
+    """Return the Newton step of x toward P f = 0; internal states move with the points they depend on (dampers in
+    series do not jump)."""
     balance = Balance(context, x)
     J, P = balance.equations()[1:]
     w = balance.speeds()
     f, J, P = (ca.substitute(each, balance.of_w, w) for each in (balance.f, J, P))
-    step = -ca.solve(_supported(J), P @ f)
+    step = -ca.solve(_regularised(J), P @ f)
     result = ca.vertsplit(ca.densify(step))
     if balance.states:
         along = ca.jacobian(balance.state_rates, balance.of_w)
@@ -159,14 +161,14 @@ def settle(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> li
 
 
 def balance_jacobian(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """∂R/∂w at w = 0, row by row: singular where a junction is not held."""
+    """Return ∂R/∂w at w = 0, row by row; singular where a junction is not supported."""
     balance = Balance(context, x)
     J = ca.substitute(balance.equations()[1], balance.of_w, ca.SX.zeros(balance.count))
     return ca.vertsplit(ca.vec(ca.densify(J).T))
 
 
 def stretched(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """x as given, but states of force elements as they start, and angles next to their bases."""
+    """Return x with the internal states of force elements at their initial values, and angles close to their bases."""
     s = force_state(context, x)
     result: list[Scalar] = list(s.x)
     for element in context.elements.named_forces:
@@ -180,9 +182,9 @@ def stretched(context: TraceContext, x: Inputs, _: str, run: Runner = inline) ->
 
 
 def at_rest(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """f, then ∂f/∂r row by row, of junctions that do not move, states of force elements as they start."""
+    """Return f, then ∂f/∂r row by row, for junctions at rest and force elements at their initial states."""
     count = 3 * len(context.elements.junctions)
     states = stretched(context, x, "")
-    f = _sums(context, force_state(context, {**x, "x": [*states, *[0.0] * context.nx]}))
+    f = _junction_forces(context, force_state(context, {**x, "x": [*states, *[0.0] * context.nx]}))
     K = ca.jacobian(f, column(list(x["x"][:count])))
     return [*ca.vertsplit(ca.densify(f)), *ca.vertsplit(ca.vec(ca.densify(K).T))]

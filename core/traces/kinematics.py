@@ -1,4 +1,4 @@
-"""Traces of positions, velocities and their Jacobians."""
+"""Symbolic positions, velocities and Jacobians."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Scalars = Sequence[Scalar]
 
 
 def matrix_of(pose: Pose) -> list[Scalar]:
-    """The 4×4 matrix of a pose, row by row."""
+    """Return the 4×4 matrix of a pose, row by row."""
     rows: list[Scalar] = []
     for row, component in zip(pose.rotation, pose.position, strict=True):
         rows += [*row, component]
@@ -33,12 +33,12 @@ def matrix_of(pose: Pose) -> list[Scalar]:
 
 
 def poses(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """Matrices of all frames but the world."""
+    """Return the pose matrices of all frames except the world."""
     links = context.standing(x["q"], run).poses
-    return _matrices(list(context.machine.frames.values())[1:], links, run)
+    return _pose_matrices(list(context.machine.frames.values())[1:], links, run)
 
 
-def _matrices(places: Sequence[Place], links: Sequence[Pose], run: Runner) -> list[Scalar]:
+def _pose_matrices(places: Sequence[Place], links: Sequence[Pose], run: Runner) -> list[Scalar]:
     result: list[Scalar] = []
     for place in places:
         result += matrix_of(place.pose if place.link < 0 else run(Pose.__matmul__, links[place.link], place.pose))
@@ -46,67 +46,67 @@ def _matrices(places: Sequence[Place], links: Sequence[Pose], run: Runner) -> li
 
 
 def joint_poses(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """Matrices of frames a and b of all joints."""
+    """Return the pose matrices of frames a and b of all joints."""
     links = context.standing(x["q"], run).poses
-    return _matrices([place for sides in context.machine.joints.values() for place in sides], links, run)
+    return _pose_matrices([place for sides in context.machine.joints.values() for place in sides], links, run)
 
 
 def jacobian(context: TraceContext, x: Inputs, frame: str, run: Runner = inline) -> list[Scalar]:
-    """J of a frame, row by row."""
+    """Return the Jacobian J of a frame, row by row."""
     place = context.machine.frames[frame]
     rows = kinematics.jacobian(context.tree, x["q"], place.link, place.pose, run)
     return [entry for row in rows for entry in row]
 
 
 def frames_jacobian(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """J of all frames but the world."""
+    """Return the Jacobians J of all frames except the world."""
     names = list(context.machine.frames)[1:]
     return [entry for name in names for entry in jacobian(context, x, name, run)]
 
 
 def frame_acceleration(context: TraceContext, x: Inputs, frame: str, run: Runner = inline) -> list[Scalar]:
-    """[ω̇; v̇] of the frame's origin, world axes: J a + J̇ v; u: accelerations."""
+    """Return [ω̇; v̇] of a frame's origin, world axes: J a + J̇ v; u: accelerations."""
     q, v, a = (column(list(x[name])) for name in "qvu")
     J = ca.densify(column(jacobian(context, x, frame))).reshape((context.tree.nv, 6)).T
     return ca.vertsplit(ca.densify(J @ a + along(J @ v, q, rates(context, x))))
 
 
 def rates(context: TraceContext, x: Inputs) -> ca.SX:
-    """q̇ as a column."""
+    """Return q̇ as a column."""
     return ca.densify(column(kinematics.rate(context.tree, x["q"], x["v"])))
 
 
 def center(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """Centre of mass of everything."""
+    """Return the centre of mass of the whole machine."""
     links = context.standing(x["q"], run).poses
     sums = kinematics.mass_center(context.tree, links, context.machine.ground, run)
     state = context.standing(x["q"], run)
     for mass in context.elements.line_masses:
-        sums = run(_with_mass, tuple(sums), mass.mass, mass.position(state))
-    return list(run(_divided, tuple(sums)))
+        sums = run(_add_mass, tuple(sums), mass.mass, mass.position(state))
+    return list(run(_center_from_sums, tuple(sums)))
 
 
-def _with_mass(sums: Scalars, mass: Scalar, p: Vector3) -> tuple[Scalar, ...]:
+def _add_mass(sums: Scalars, mass: Scalar, p: Vector3) -> tuple[Scalar, ...]:
     return tuple(plus(total, more) for total, more in zip(sums, (mass, *p.scaled(mass)), strict=True))
 
 
-def _divided(sums: Scalars) -> tuple[Scalar, ...]:
+def _center_from_sums(sums: Scalars) -> tuple[Scalar, ...]:
     return tuple(over(component, sums[0]) for component in sums[1:])
 
 
 def rate(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """q̇."""
+    """Return q̇."""
     return kinematics.rate(context.tree, x["q"], x["v"])
 
 
 def screws_of(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """See `core.mechanics.crba.screws`."""
+    """Return the screws of the links; see `core.mechanics.crba.screws`."""
     return [entry for row in screws(context.tree, x["q"], run) for entry in row]
 
 
 def sensor(context: TraceContext, x: Inputs, name: str, run: Runner = inline) -> list[Scalar]:
-    """Values, rates and accelerations of a sensor's components; u: accelerations. Acceleration sensors are
-    the rates of velocities; they have a value only."""
+    """Return values, rates and accelerations of a sensor's components; u: accelerations. Acceleration sensors are the
+    rates of velocity sensors and have a value only."""
     found, state = context.elements.sensors[name], KinematicState(context.tree, x["q"], x["v"])
     if found.info.accelerated:  # seen from a: the rate of the components in a's axes, turned into those of `resolve`
         turn = state.frame(found.a).rotation
@@ -120,7 +120,7 @@ def sensor(context: TraceContext, x: Inputs, name: str, run: Runner = inline) ->
 
 
 def cut_coordinates(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """Coordinates of all joints that close loops."""
+    """Return the coordinates of all cut joints."""
     state, values = context.standing(x["q"], run), list[Scalar]()
     for name in (name for name, (law, *_) in context.machine.laws.items() if law.nq):
         measure = context.elements.measure_of_joint(name)
@@ -130,7 +130,7 @@ def cut_coordinates(context: TraceContext, x: Inputs, _: str, run: Runner = inli
 
 
 def joint_measure(context: TraceContext, x: Inputs, name: str, run: Runner = inline) -> list[Scalar]:
-    """Coordinates, speeds and accelerations of a joint that closes a loop; u: accelerations."""
+    """Return coordinates, speeds and accelerations of a cut joint; u: accelerations."""
     measured, motion = measurement(
         context.elements.measure_of_joint(name), KinematicState(context.tree, x["q"], x["v"])
     )
@@ -139,7 +139,7 @@ def joint_measure(context: TraceContext, x: Inputs, name: str, run: Runner = inl
 
 
 def _derivative(context: TraceContext, x: Inputs, values: Scalars) -> list[Scalar]:
-    """d/dt along q̇ and v̇ = u."""
+    """Return d/dt along q̇ and v̇ = u."""
     q, v, u = (column(list(x[word])) for word in "qvu")
     f = column(list(values))
     total = along(f, q, rates(context, x)) + along(f, v, u)

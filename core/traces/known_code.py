@@ -1,4 +1,4 @@
-"""Code over the traces of a program that is made once, and goes with the program."""
+"""Cache of compiled code derived from a program's functions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _known: WeakKeyDictionary[Program, dict[Hashable, FlatCode]] = WeakKeyDictionary
 
 
 def known_code(program: Program, key: Hashable, make: Callable[[], FlatCode]) -> FlatCode:
-    """Code of a program that is made once."""
+    """Return code of a program from the cache, made on first use."""
     known = _known.setdefault(program, {})
     if key not in known:
         known[key] = make()

@@ -1,5 +1,5 @@
-"""The trace of what bearings bear: for each speed of a joint whose friction grows with its reaction, the force (N) or
-torque (N·m) of friction for a coefficient of one.
+"""Symbolic bearing loads: for each speed of a joint whose friction grows with its reaction, the friction force (N) or
+torque (N·m) for a friction coefficient of one.
 
 f, n : the joint's reaction on its child side, at b's origin; f has parts along its axis (f_z) and across (f⊥).
 Σ|f⊥| is that of two bearings at the distance d about b, f⊥/2 ± (n⊥ × axis)/d, or |f⊥| where there is one.
@@ -31,8 +31,8 @@ Inputs = Mapping[str, list[Any]]
 
 
 def bearing_loads(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """One number for each entry of `TraceContext.bearings`. u : accelerations; l : multipliers of what holds; c :
-    forces along coordinates of joints that close loops, and of clutches."""
+    """Return one load for each entry of `TraceContext.bearings`. u : accelerations; l : constraint multipliers; c :
+    forces along coordinates of cut joints and clutches."""
     names, machine = list(context.unmerged.joints), context.unmerged
     flat = wrenches(context, x, "", run, smooth=True)
     forces = [_force(flat[6 * i : 6 * i + 6]) for i in range(len(names))]
@@ -42,31 +42,32 @@ def bearing_loads(context: TraceContext, x: Inputs, _: str, run: Runner = inline
         for name, pair in machine.joints.items()
     }
     index = {name: i for i, name in enumerate(names)}
-    for letter, sides, trace in _held(context):
+    for letter, sides, trace in _constraint_groups(context):
         if x.get(letter):
             pairs = bearing_pairs(context.topology, index, sides)
             places = [frames[name][1].position for name in names]
-            _send(forces, pairs, trace(context, {"q": x["q"]}, "", run), x[letter], places)
+            _add_transmitted_wrenches(forces, pairs, trace(context, {"q": x["q"]}, "", run), x[letter], places)
     result: list[Scalar] = []
     for joint, k in context.bearings:
         if k == 0:
             axis = frames[joint.name][0].rotation.act(context.numbers.law(joint)[1].columns()[2])
-            loads = _loads(context, joint, forces[index[joint.name]], axis)
+            loads = _friction_loads(context, joint, forces[index[joint.name]], axis)
         result.append(loads[k])
     return result
 
 
-def _held(context: TraceContext) -> list[tuple[str, list[Any], Any]]:
-    """The letter of what exerts wrenches, their sides with rows, and their trace."""
+def _constraint_groups(context: TraceContext) -> list[tuple[str, list[Any], Any]]:
+    """Return the groups of rows that exert wrenches: letter of their multipliers, their sides with row numbers, and the
+    function of their wrenches."""
     held = [(side, list(range(rows.start, rows.stop))) for _, side, rows in context.constraints.sides()]
     closing = [(side, [i]) for i, coordinate in enumerate(context.cut_coordinates) for side in coordinate.sides]
     return [("l", held, constraint_sides), ("c", closing, cut_sides)]
 
 
-def _send(
+def _add_transmitted_wrenches(
     forces: list[Force], pairs: BearingPairs, sides: list[Scalar], factors: list[Any], places: list[Vector3]
 ) -> None:
-    """Add what forces of rows send through joints, at each one's b in world axes."""
+    """Add the wrenches that row forces transmit through joints, at each joint's frame b in world axes."""
     for joint, row, side, sign, moved in zip(*pairs[:5], strict=True):
         own = sides[9 * side : 9 * side + 9]
         force = _force(own[:6])
@@ -80,12 +81,12 @@ def _force(entries: list[Scalar]) -> Force:
     return Force(Vector3(*entries[:3]), Vector3(*entries[3:]))
 
 
-def _size(v: Vector3) -> Scalar:
+def _norm(v: Vector3) -> Scalar:
     return sqrt(plus(v.dot(v), NOTHING))
 
 
-def _loads(context: TraceContext, joint: Joint, force: Force, axis: Vector3) -> list[Scalar]:
-    """Of each speed of a joint."""
+def _friction_loads(context: TraceContext, joint: Joint, force: Force, axis: Vector3) -> list[Scalar]:
+    """Return the friction per unit coefficient for each speed of a joint."""
     where, scalar = f"joint '{joint.name}'", context.numbers.scalar
     radius, shoulder = (
         scalar(getattr(joint, field), f"{where}, {field}") for field in ("bearing_radius", "thrust_radius")
@@ -93,25 +94,25 @@ def _loads(context: TraceContext, joint: Joint, force: Force, axis: Vector3) -> 
     along = force.force.dot(axis)
     match joint.info.bearing:
         case "pin":
-            across = times(radius, _across(context, joint, force, axis))
-            normal = across if is_zero(shoulder) else plus(across, times(shoulder, _size(Vector3(along, 0.0, 0.0))))
+            across = times(radius, _force_across_axis(context, joint, force, axis))
+            normal = across if is_zero(shoulder) else plus(across, times(shoulder, _norm(Vector3(along, 0.0, 0.0))))
             return [normal]
         case "guide":
-            normal = _across(context, joint, force, axis)
+            normal = _force_across_axis(context, joint, force, axis)
         case "plane":
-            normal = _size(Vector3(along, 0.0, 0.0))
+            normal = _norm(Vector3(along, 0.0, 0.0))
         case _:
-            normal = _size(force.force)
+            normal = _norm(force.force)
     turns = [dimension == "angular_velocity" for dimension in joint.info.speed_dimensions]
     return [times(radius, normal) if turn else normal for turn in turns]
 
 
-def _across(context: TraceContext, joint: Joint, force: Force, axis: Vector3) -> Scalar:
-    """Σ|f⊥|."""
+def _force_across_axis(context: TraceContext, joint: Joint, force: Force, axis: Vector3) -> Scalar:
+    """Return the sum Σ|f⊥| of the bearing forces normal to the joint's axis."""
     across = force.force - axis.scaled(force.force.dot(axis))
     if joint.bearing_distance is None:
-        return _size(across)
+        return _norm(across)
     distance = context.numbers.scalar(joint.bearing_distance, f"joint '{joint.name}', bearing_distance")
     pair = force.moment.cross(axis).scaled(over(1.0, distance))
     half = across.scaled(0.5)
-    return plus(_size(half + pair), _size(half - pair))
+    return plus(_norm(half + pair), _norm(half - pair))

@@ -1,4 +1,4 @@
-"""Mass matrices of long machines: O(n) recorded steps, then one product of matrices."""
+"""Mass matrix of long chains: O(n) recorded steps, then one matrix product."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ Array = NDArray[np.float64]
 
 
 class Freedoms(NamedTuple):
-    """Of every freedom of every link: its entry in v; and which freedoms carry which."""
+    """Degrees of freedom of all links: the index in v of each, and which carry which."""
 
     entry: NDArray[np.int64]
     carries: NDArray[np.bool_]
-    """[i, j] true when the link of i is the link of j or an ancestor of it."""
+    """[i, j] is True if the link of i is the link of j or an ancestor of it."""
 
 
 def freedoms(tree: Tree) -> Freedoms:
-    """The table of a tree."""
+    """Return the table of degrees of freedom of a tree."""
     links = [i for i, link in enumerate(tree.links) for _ in range(link.law.nv)]
     entry = [v for link in tree.links for v in range(link.first_v, link.first_v + link.law.nv)]
     ancestor = np.zeros((len(tree.links), len(tree.links)), dtype=bool)
@@ -33,7 +33,7 @@ def freedoms(tree: Tree) -> Freedoms:
 
 
 def mass_matrix(table: Freedoms, screws: Array, nv: int) -> Array:
-    """(…, nv, nv) from the rows of `core.mechanics.crba.screws`."""
+    """Return the mass matrix (…, nv, nv) from the rows of `core.mechanics.crba.screws`."""
     entry, carries = table
     S, F, ratio, armature = screws[..., :6], screws[..., 6:12], screws[..., 12], screws[..., 13]
     upper = np.where(carries, S @ np.swapaxes(F, -1, -2), 0.0)

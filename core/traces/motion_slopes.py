@@ -1,4 +1,4 @@
-"""Traces of the exact derivatives of inverse and forward dynamics of open chains, as machine code.
+"""Exact derivatives of inverse and forward dynamics of open chains, as compiled functions.
 
 Forward dynamics is not differentiated: with b = M a + h the inverse dynamics, ∂a = −M⁻¹ ∂b at the accelerations a, and
 ∂a/∂τ = M⁻¹ (Carpentier and Mansard, RSS 2018). Derivatives by q are along displacements ξ, δq = N ξ with q̇ = N v.
@@ -23,66 +23,68 @@ Inputs = Mapping[str, list[Any]]
 
 
 def force_slopes(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """∂τ/∂ξ and ∂τ/∂v, row by row; u: accelerations."""
+    """Return ∂τ/∂ξ and ∂τ/∂v, row by row; u: accelerations."""
     balance = column(inverse(context, x, ""))
-    return [entry for part in _by_state(context, x, balance) for entry in _flat(part)]
+    return [entry for part in _state_derivatives(context, x, balance) for entry in _entries_row_by_row(part)]
 
 
 def force_slopes_by_parameters(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """∂τ/∂p, row by row."""
-    return _flat(ca.jacobian(column(inverse(context, x, "")), column(list(context.p))))
+    """Return ∂τ/∂p, row by row."""
+    return _entries_row_by_row(ca.jacobian(column(inverse(context, x, "")), column(list(context.p))))
 
 
 def motion_slopes(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """∂a/∂ξ, ∂a/∂v and ∂a/∂τ = M⁻¹, row by row; u: joint forces."""
+    """Return ∂a/∂ξ, ∂a/∂v and ∂a/∂τ = M⁻¹, row by row; u: joint forces."""
     nv = context.tree.nv
     a = symbols("a", nv)
     balance = column(inverse(context, {**x, "u": a}, ""))
-    slopes = ca.horzcat(*_by_state(context, x, balance))
-    wanted = ca.horzcat(-_at_motion(context, x, slopes, a), ca.SX.eye(nv))
-    found = _solved(context, x, wanted)
+    slopes = ca.horzcat(*_state_derivatives(context, x, balance))
+    wanted = ca.horzcat(-_with_accelerations(context, x, slopes, a), ca.SX.eye(nv))
+    found = _solve_mass_matrix(context, x, wanted)
     return [entry for part in range(3) for row in found for entry in row[part * nv : (part + 1) * nv]]
 
 
 def motion_slopes_by_parameters(context: TraceContext, x: Inputs, _: str, run: Runner = inline) -> list[Scalar]:
-    """∂a/∂p, row by row."""
+    """Return ∂a/∂p, row by row."""
     a = symbols("a", context.tree.nv)
     balance = column(inverse(context, {**x, "u": a}, ""))
     slopes = ca.jacobian(balance, column(list(context.p)))
-    return [entry for row in _solved(context, x, -_at_motion(context, x, slopes, a)) for entry in row]
+    return [
+        entry for row in _solve_mass_matrix(context, x, -_with_accelerations(context, x, slopes, a)) for entry in row
+    ]
 
 
-def _by_state(context: TraceContext, x: Inputs, balance: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """∂f/∂ξ and ∂f/∂v."""
+def _state_derivatives(context: TraceContext, x: Inputs, balance: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """Return ∂f/∂ξ and ∂f/∂v."""
     q, v = column(list(x["q"])), column(list(x["v"]))
     N = ca.jacobian(rates(context, x), v)
     return ca.jacobian(balance, q) @ N, ca.jacobian(balance, v)
 
 
-def _at_motion(context: TraceContext, x: Inputs, slopes: ca.SX, a: list[Any]) -> ca.SX:
-    """With the accelerations that the forces x["u"] produce."""
+def _with_accelerations(context: TraceContext, x: Inputs, slopes: ca.SX, a: list[Any]) -> ca.SX:
+    """Substitute the accelerations that the forces x["u"] produce."""
     return ca.substitute(slopes, column(list(a)), column(forward(context, x, "")))
 
 
-def _solved(context: TraceContext, x: Inputs, wanted: ca.SX) -> list[list[Scalar]]:
-    """Rows of M⁻¹ times columns."""
+def _solve_mass_matrix(context: TraceContext, x: Inputs, wanted: ca.SX) -> list[list[Scalar]]:
+    """Return the rows of M⁻¹ times columns."""
     nv = context.tree.nv
     M = mass_matrix(context, x, "")
     factors = factorise([M[i * nv : (i + 1) * nv] for i in range(nv)])
-    columns = [solve(factors, _flat(wanted[:, k])) for k in range(wanted.size2())]
+    columns = [solve(factors, _entries_row_by_row(wanted[:, k])) for k in range(wanted.size2())]
     return [[own[i] for own in columns] for i in range(nv)]
 
 
-def _flat(matrix: ca.SX) -> list[Scalar]:
-    """Entries row by row; those that are structurally zero as literals, so that nothing is computed with them."""
+def _entries_row_by_row(matrix: ca.SX) -> list[Scalar]:
+    """Return the entries row by row; structural zeros as literals, so that nothing is computed with them."""
     rows, columns = matrix.size1(), matrix.size2()
     entries: Sequence[Scalar] = [0.0] * (rows * columns)
     found = list(entries)
-    for (row, k), value in zip(_places(matrix), matrix.nonzeros(), strict=True):
+    for (row, k), value in zip(_nonzero_places(matrix), matrix.nonzeros(), strict=True):
         found[row * columns + k] = value
     return found
 
 
-def _places(matrix: ca.SX) -> list[tuple[int, int]]:
+def _nonzero_places(matrix: ca.SX) -> list[tuple[int, int]]:
     row, k = matrix.sparsity().get_triplet()
     return list(zip(row, k, strict=True))

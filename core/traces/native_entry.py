@@ -1,4 +1,4 @@
-"""Addresses of compiled functions, for loops that run in machine code around them."""
+"""Entry points of compiled functions, for loops in machine code."""
 
 from __future__ import annotations
 
@@ -14,28 +14,29 @@ Array = NDArray[np.float64]
 
 
 class Entry(NamedTuple):
-    """A function and the memory it works in: arguments one behind the other, then what it gives."""
+    """Compiled function and its memory: consecutive arguments, then the result."""
 
     address: int
     memory: Array
     result: int
-    """Where in the memory its result begins."""
+    """Offset of the result in the memory."""
     keep: Any
-    """What must live as long as the addresses are used."""
+    """Objects that must stay alive while the addresses are used."""
     table: int = 0
-    """0: it is called as `single(base)`; else as `run(workspace, table, rows, places, count, result)`."""
+    """Address of the block table; 0 if the function is called as `single(base)`, otherwise as `run(workspace, table,
+    rows, places, count, result)`."""
     rows: int = 0
     places: int = 0
     size: int = 0
 
     def parameters(self, count: int) -> Array:
-        """(count,) where the parameters stand in the memory; a view."""
+        """Return a view (count,) of the parameters in the memory."""
         end = self.result if self.table == 0 else sum(self.keep.table.inputs[:-1]) + count
         return self.memory[end - count : end]
 
 
 def single(address: int, sizes: tuple[int, ...], size: int, p: Array, keep: Any) -> Entry:
-    """The entry of a function `single` with arguments of these sizes (the parameters last)."""
+    """Return the entry of a function `single` with arguments of these sizes (parameters last)."""
     memory = np.zeros(sum(sizes) + max(size, 1))
     result = sum(sizes)
     memory[result - len(p) : result] = p
@@ -43,7 +44,7 @@ def single(address: int, sizes: tuple[int, ...], size: int, p: Array, keep: Any)
 
 
 def entry_of(function: str, code: Code, p: Array, failure: str) -> Entry:
-    """A function that is compiled, with parameter values p (n_p,).
+    """Return the entry of a compiled function with parameter values p (n_p,).
 
     Raises SimulationError if it has no machine code. failure : why, if that is known
     """
@@ -61,4 +62,7 @@ def entry_of(function: str, code: Code, p: Array, failure: str) -> Entry:
         memory = np.concatenate([workspace, np.zeros(max(count, 1))])
         return Entry(code.library.address("run"), memory, result, code, table, rows, places, count)
     reason = failure or "unknown reason"
-    raise SimulationError(f"There is no machine code of {function}: {reason}.", remedy="Report this with the model.")
+    raise SimulationError(
+        f"The function {function} could not be compiled: {reason}.",
+        remedy="Please report this problem together with the model.",
+    )

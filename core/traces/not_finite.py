@@ -1,4 +1,4 @@
-"""Why a result is not a finite number: which element's formula gives none, which joint moves no mass."""
+"""Diagnosis of a result that is not finite: the element whose formula fails, or the joint that moves no mass."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ Array = NDArray[np.float64]
 
 REMEDY = "Look for roots and logarithms of negative numbers and divisions by zero."
 AHEAD = (0.0, 1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2)
-"""Times (s) after a state at which formulas are tried: a run ends just before the place where one breaks."""
+"""Times (s) after a state at which formulas are also tried, because a simulation stops just before the point of
+failure."""
 
 
 class Machine(Protocol):
-    """What is asked of a compiled model (`core.traces.compiled`)."""
+    """Part of a compiled model's interface that the diagnosis needs (`core.traces.compiled`)."""
 
     model: Model
     coordinates: Coordinates
@@ -40,17 +41,19 @@ class Machine(Protocol):
 
 
 def undefined_formula(machine: Machine, q: Array, v: Array, p: Values, t: float, x: Array | None = None) -> str:
-    """ "force 'name'", "driver 'name'" … of the first element that gives no finite number at (q, v) or just after it;
-    empty if all do."""
+    """Return "force 'name'", "driver 'name'" … of the first element whose value is not finite at (q, v) or just after
+    it; empty if all are finite."""
     for step in AHEAD:
         ahead = machine.coordinates.integrate(q, v, step)
-        found = _force(machine, ahead, v, p, t + step, x) or _row(machine, ahead, v, p, t + step)
+        found = _undefined_force(machine, ahead, v, p, t + step, x) or _undefined_constraint(
+            machine, ahead, v, p, t + step
+        )
         if found:
             return found
     return ""
 
 
-def _force(machine: Machine, q: Array, v: Array, p: Values, t: float, x: Array | None) -> str:
+def _undefined_force(machine: Machine, q: Array, v: Array, p: Values, t: float, x: Array | None) -> str:
     if not machine.model.expanded.forces:
         return ""
     shown, at = machine.call("forces", q, v, p=p, t=t, x=x), 0
@@ -62,7 +65,7 @@ def _force(machine: Machine, q: Array, v: Array, p: Values, t: float, x: Array |
     return ""
 
 
-def _row(machine: Machine, q: Array, v: Array, p: Values, t: float) -> str:
+def _undefined_constraint(machine: Machine, q: Array, v: Array, p: Values, t: float) -> str:
     if not machine.rows:
         return ""
     residual, bias = machine.call("constraint_residual", q, p=p, t=t), machine.call("constraint_bias", q, v, p=p, t=t)
@@ -77,7 +80,7 @@ def _row(machine: Machine, q: Array, v: Array, p: Values, t: float) -> str:
 def singular(
     machine: Machine, q: Array, p: Values, v: Array | None = None, t: float = 0.0, x: Array | None = None
 ) -> KinetostatError:
-    """The message for forward dynamics without a finite result: which joint, or which number."""
+    """Return the error for forward dynamics without a finite result, which names the joint or the number at fault."""
     states = q.reshape(-1, q.shape[-1])
     bad = ~np.isfinite(states).all(axis=1)
     if bad.any():
@@ -85,10 +88,10 @@ def singular(
         return SimulationError(
             "The coordinate is not a finite number.",
             where=f"coordinate '{name}'",
-            remedy="Begin from a finite position.",
+            remedy="Start from finite coordinates.",
         )
     if v is not None and np.ndim(v) == 1 and (culprit := undefined_formula(machine, states[0], v, p, t, x)):
-        return SimulationError("Its formula gives no finite number.", where=culprit, remedy=REMEDY)
+        return SimulationError("The element's formula does not give a finite number.", where=culprit, remedy=REMEDY)
     size = len(machine.coordinates.v_names)
     for M in machine.mass_matrix(q, p).reshape(-1, size, size):
         if not np.isfinite(M).all():
@@ -98,5 +101,5 @@ def singular(
             moved = machine.coordinates.v_names[int(np.argmax(np.abs(vectors[:, 0])))]
             return massless(moved, [joint.name for joint in machine.implicit_joints])
     return SimulationError(
-        "The accelerations are not finite numbers.", remedy="Look for extreme values of speeds, forces or parameters."
+        "The accelerations are not finite numbers.", remedy="Check speeds, forces and parameters for extreme values."
     )

@@ -1,5 +1,5 @@
-"""The gate before forces and motions: a machine with numbers that none can have is refused by element and field, with
-its own values of parameters or with others (`core.model.validation.possible_numbers` says which)."""
+"""Check for physically impossible numbers before dynamics are computed, by element and field, for the model's own
+parameter values or others (rules in `core.model.validation.possible_numbers`)."""
 
 from __future__ import annotations
 
@@ -32,59 +32,60 @@ WEIGHED = frozenset(
         *("motion_slopes", "motion_slopes_by_parameters"),
     ]
 )
-"""Functions (`core.traces.registry`) that mean nothing for a machine with impossible masses, friction or limits."""
+"""Functions (`core.traces.registry`) that are meaningless for a machine with impossible masses, friction or limits."""
 
 
 class Gate:
-    """What is refused of one model. Where parameters have other values than its own, only what follows them is looked
-    at again."""
+    """Check of one model for impossible numbers. For other parameter values only the fields that depend on parameters
+    are checked again."""
 
     def __init__(self, model: Model, p_names: tuple[str, ...], own: Array) -> None:
         self._model, self._names, self._own = model, p_names, own
         self._last = b""
         self.is_open = False
-        """True: nothing is refused, for those who compare identities at random numbers."""
+        """True to accept all numbers, for comparisons of identities at random values."""
 
     def ask(self, p: Array | None = None) -> None:
-        """Raise SimulationError for impossible numbers, by element and field. p : (…, n_p) values of parameters;
-        default: the model's own."""
+        """Raise SimulationError for impossible numbers, by element and field. p : (…, n_p) parameter values; default:
+        the model's own."""
         if self.is_open:
             return
-        if p is None or not p.size or not self._followers or np.array_equal(p, self._own):
-            if (error := self._of_own) is not None:
+        if p is None or not p.size or not self._elements_with_parameters or np.array_equal(p, self._own):
+            if (error := self._own_error) is not None:
                 raise SimulationError(error.what, where=error.where, remedy=error.remedy)
             return
         if p.ndim == 1 and p.tobytes() == self._last:
             return
         rows = p.reshape(-1, p.shape[-1])
-        for row in rows[~self.surely(rows)] if self._of_own is None else rows:
+        for row in rows[~self.surely(rows)] if self._own_error is None else rows:
             values = self._model.values(dict(zip(self._names, row.tolist(), strict=True)))
-            elements = self._followers if self._of_own is None else tuple(numbered(self._model))
+            elements = self._elements_with_parameters if self._own_error is None else tuple(numbered(self._model))
             if (error := refusal(elements, self._model, values)) is not None:
                 raise error
         if p.ndim == 1:
             self._last = p.tobytes()
 
     def surely(self, rows: Array) -> NDArray[np.bool_]:
-        """(n,) with which values of parameters (n, n_p) all that follows them is surely possible, where the rest is."""
-        if not self._followers:
+        """Return a mask (n,) of the parameter values (n, n_p) for which all dependent fields are certainly possible,
+        provided that the other fields are."""
+        if not self._elements_with_parameters:
             return np.ones(len(rows), dtype=bool)
-        return np.asarray(np.array(self._missing(rows.T)).ravel() == 0.0)
+        return np.asarray(np.array(self._negative_margins(rows.T)).ravel() == 0.0)
 
     @cached_property
-    def _of_own(self) -> SimulationError | None:
-        """The message for the model's own numbers."""
+    def _own_error(self) -> SimulationError | None:
+        """Return the error for the model's own numbers; None if they are possible."""
         return refusal(numbered(self._model), self._model, self._model.values())
 
     @cached_property
-    def _followers(self) -> tuple[Placed, ...]:
+    def _elements_with_parameters(self) -> tuple[Placed, ...]:
         known = set(self._model.values())
         return tuple(each for each in numbered(self._model) if follows_parameters(each[1], known))
 
     @cached_property
-    def _missing(self) -> Callable[[Array], Any]:
-        """(n_p, n) values of parameters → (1, n) sums of what margins of what follows them are negative by; NaN where
-        one is not finite."""
+    def _negative_margins(self) -> Callable[[Array], Any]:
+        """Return a function of parameter values (n_p, n) that gives the total of negative margins of the dependent
+        fields (1, n); NaN where one is not finite."""
         p = symbols("p", len(self._names))
         values = environment(self._model.parameters, dict(zip(self._names, p, strict=True)))
 
@@ -93,7 +94,7 @@ class Gate:
                 return None
             return value_of(value, values)
 
-        found = column([each for _, element in self._followers for each in margins(element, read)])
+        found = column([each for _, element in self._elements_with_parameters for each in margins(element, read)])
         missing = ca.sum1(found - ca.fabs(found))
         function: Callable[[Array], Any] = ca.Function("missing", [column(list(p))], [missing])
         return function

@@ -1,4 +1,4 @@
-"""The code of a machine, shared by all mechanisms that differ only in parameter values, limits and looks."""
+"""Compiled code of a machine, shared by all mechanisms that differ only in parameter values, limits and appearance."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from core.traces.long_machines import Freedoms, freedoms
 from core.traces.tracer import Trace, Tracer
 
 KEPT = 16
-"""Structures whose code is kept when no machine has them any more."""
+"""Number of structures whose code is kept although no machine uses them any longer."""
 _programs: OrderedDict[Any, Program] = OrderedDict()
-"""Those used last, which are kept though no mechanism may have them any more."""
+"""Most recently used programs, kept even if no mechanism uses them."""
 _in_use: weakref.WeakValueDictionary[Any, Program] = weakref.WeakValueDictionary()
-"""Those that some mechanism has."""
+"""Programs that some mechanism uses."""
 _lock = threading.Lock()
 
 
 class Program:
-    """Traces and code of one structure."""
+    """Symbolic functions and compiled code of one machine structure."""
 
     def __init__(self, topology: Topology) -> None:
         self.topology = topology
@@ -46,13 +46,13 @@ class Program:
         self._codes: dict[str, Code] = {}
         self._lock = threading.RLock()
         self._traces: dict[str, Trace] = {}
-        """Traces that wait to be compiled."""
+        """Symbolic functions that wait for compilation."""
         self._waiting: dict[str, threading.Event] = {}
         self._evaluators: dict[str, weakref.WeakSet[Evaluator]] = {}
         self.failures: dict[str, str] = {}
-        """Functions that stay interpreted, and why."""
+        """Functions that could not be compiled, with the reason."""
         self.compile_times: dict[str, float] = {}
-        """Seconds from a trace to callable machine code."""
+        """Compilation time of each function, s."""
 
         self.frame_names = tuple(self.tracer.frame_names)
         self.frame_index = {name: i for i, name in enumerate(self.frame_names)}
@@ -61,36 +61,36 @@ class Program:
 
     @cached_property
     def freedoms(self) -> Freedoms:
-        """Which freedoms carry which."""
+        """Return the table of degrees of freedom and which carry which."""
         return freedoms(self.tracer.tree)
 
     @cached_property
     def constraint_rows(self) -> tuple[Row, ...]:
-        """Whose every row of `constraint_residual` is: cut joints first, then constraints and drivers."""
+        """Return the owner of each row of `constraint_residual`: cut joints first, then constraints and drivers."""
         return self.tracer.constraints.rows
 
     @cached_property
     def levels(self) -> NDArray[np.int64]:
-        """(rows,) level from which on each row holds: 0 position, 1 speed, 2 acceleration."""
+        """Return the level of each row (rows,) from which on it is enforced: 0 position, 1 speed, 2 acceleration."""
         return np.array([row.level for row in self.constraint_rows], dtype=np.int64)
 
     def constraint_matrix(self, entries: Array) -> Matrix:
-        """(rows, nv) G in compressed rows, from its entries."""
+        """Return G (rows, nv) in CSR format from its nonzero entries."""
         import scipy.sparse
 
-        columns, begins = self._compressed
+        columns, begins = self._row_structure
         shape = len(self.constraint_rows), self.tracer.tree.nv
         return scipy.sparse.csr_array((entries, columns, begins), shape=shape)
 
     @cached_property
-    def _compressed(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Columns of the entries of G, and begins of its rows among them."""
+    def _row_structure(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the column indices of the entries of G, and the start of each row among them."""
         rows, columns = self.tracer.row_expressions.pattern
         begins = np.searchsorted(rows, np.arange(len(self.constraint_rows) + 1))
         return columns.astype(np.int32), begins.astype(np.int32)
 
     def compressed_masses(self, entries: Array) -> Matrix:
-        """(nv, nv) M in compressed columns, from its entries on and below the diagonal."""
+        """Return M (nv, nv) in CSC format from its entries on and below the diagonal."""
         import scipy.sparse
 
         rows, columns = self.tracer.mass_pattern
@@ -101,11 +101,11 @@ class Program:
 
     @cached_property
     def timed_constraints(self) -> bool:
-        """True if some row changes with time."""
+        """Return True if any constraint row depends on time."""
         return bool(self.topology.model.drivers)
 
     def evaluator(self, name: str, p: Array) -> Evaluator:
-        """A function with default parameter values; machine code follows when it is compiled."""
+        """Return a function with default parameter values; it switches to machine code once that is compiled."""
         with self._lock:
             if name not in self._codes:
                 self._traces[name] = self.tracer.trace(name)
@@ -124,7 +124,7 @@ class Program:
         return [*(lengths[argument] for argument in signature.arguments), len(self.tracer.p_names)]
 
     def _compile(self, name: str, *, wanted: bool) -> None:
-        """Make machine code of a function and hand it to everyone who uses it.
+        """Compile a function to machine code and hand it to all its evaluators.
 
         Does nothing if that is done or in hand, or if nobody uses the function any more (unless `wanted`).
         """
@@ -161,14 +161,14 @@ class Program:
         return MachineCode(Library(text), sizes, size, len(instructions))
 
     def ready(self, names: Iterable[str] | None = None) -> bool:
-        """True when these functions (default: all asked for so far) run as machine code."""
+        """Return True when the given functions (default: all used so far) run as machine code."""
         return all(map(self._is_compiled, names or list(self._codes)))
 
     def _is_compiled(self, name: str) -> bool:
         return name in self._waiting and self._waiting[name].is_set() and name not in self.failures
 
     def wait(self, names: Iterable[str] | None = None, timeout: float | None = None) -> None:
-        """Compile these functions here and now, or wait for the thread that has them in hand."""
+        """Compile the given functions now, or wait for the thread that is compiling them."""
         for name in names or list(self._codes):
             self._compile(name, wanted=True)
             self._waiting[name].wait(timeout)
@@ -183,7 +183,7 @@ def _interpreter(trace: Trace) -> Code:
 
 
 def program_of(model: Model) -> Program:
-    """The program of a model: one that is there already if only values, limits or looks differ."""
+    """Return the program of a model, shared with models that differ only in values, limits or appearance."""
     key = structure(model)
     with _lock:
         found = _programs.get(key) or _in_use.get(key)
@@ -197,10 +197,10 @@ def program_of(model: Model) -> Program:
 
 
 def structure(model: Model) -> Any:
-    """What the code of a model depends on, as a hashable value."""
+    """Return a hashable value of everything that a model's code depends on."""
     plain = model.expanded
-    bodies = tuple(_body(body) for body in plain.bodies)
-    joints = tuple(_joint(joint, bool(plain.forces)) for joint in plain.joints)
+    bodies = tuple(_body_structure(body) for body in plain.bodies)
+    joints = tuple(_joint_structure(joint, bool(plain.forces)) for joint in plain.joints)
     frames = tuple(dataclasses.replace(frame, description="") for frame in plain.frames)
     parameters = tuple((p.name, None if p.independent else p.value) for p in plain.parameters)
     others = tuple(
@@ -212,13 +212,14 @@ def structure(model: Model) -> Any:
     return plain.world.gravity, parameters, bodies, frames, joints, others, contents, own_kinds_of(plain)
 
 
-def _body(body: Body) -> Any:
+def _body_structure(body: Body) -> Any:
     shapes = () if body.density is None else body.shapes
     return body.name, body.mass, body.center_of_mass, body.inertia, body.density, shapes
 
 
-def _joint(joint: Joint, forces: bool) -> Any:
-    """Its fields. Where it rests is but a start, unless a spring of its own or a force counts from there."""
+def _joint_structure(joint: Joint, forces: bool) -> Any:
+    """Return a joint's fields that its code depends on. The rest position is only a starting value, unless a spring or
+    force refers to it."""
     if joint.stiffness == 0.0 and not forces and all(isinstance(value, float) for value in joint.rest):
         joint = dataclasses.replace(joint, rest=(0.0,) * len(joint.rest))
     return tuple(

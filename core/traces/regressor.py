@@ -1,4 +1,4 @@
-"""The trace of the regressor: ∂τ/∂π of inverse dynamics by the parameters π in which it is linear.
+"""Symbolic regressor: ∂τ/∂π of inverse dynamics for the parameters π in which it is linear.
 
 Nothing mechanical is written again: the tree gets a symbol for each mass, first moment, moment of inertia, armature and
 coefficient of a joint, its inverse dynamics is traced, and differentiated by them (Atkeson, An and Hollerbach,
@@ -27,14 +27,14 @@ from core.spatial.vector import Vector3
 from core.traces.trace_context import TraceContext
 
 INERTIAL = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
-"""Of a body, in its frame: mass, first moment, tensor about the origin, in the order of Pinocchio."""
+"""Parameters of a body, in its frame: mass, first moment, tensor about the origin, in the order of Pinocchio."""
 OF_JOINTS = ("armature", "damping", "friction", "stiffness")
-"""Of a joint: rotor inertia, viscous damping, dry friction while it slides, spring rate."""
+"""Parameters of a joint: rotor inertia, viscous damping, kinetic dry friction, spring rate."""
 
 
 class LinearParameter(NamedTuple):
-    """One that τ is linear in. kind : "inertia" or one of `OF_JOINTS`; owner : the body or joint; part : of
-    `INERTIAL`, or the kind again."""
+    """Parameter in which τ is linear. kind : "inertia" or one of `OF_JOINTS`; owner : the body or joint; part : one of
+    `INERTIAL`, or equal to kind."""
 
     kind: str
     owner: str
@@ -43,7 +43,7 @@ class LinearParameter(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class _Symbols(Numbers):
-    """Numbers whose bodies have symbols for inertias."""
+    """Reader of numbers that gives bodies symbolic inertias."""
 
     inertias: Mapping[str, Inertia]
 
@@ -52,7 +52,8 @@ class _Symbols(Numbers):
 
 
 def linear_parameters(context: TraceContext) -> tuple[LinearParameter, ...]:
-    """Columns of the regressor: ten of each body that moves, as the document lists them, then those of joints."""
+    """Return the parameters of the regressor's columns: ten of each moving body, as the document lists them, then those
+    of joints."""
     frames = context.machine.frames
     moving = [body.name for body in context.topology.model.bodies if frames[body.name].link >= 0]
     order = {joint.name: k for k, joint in enumerate(context.topology.model.joints)}
@@ -62,12 +63,12 @@ def linear_parameters(context: TraceContext) -> tuple[LinearParameter, ...]:
 
 
 def shape(context: TraceContext, _: str) -> tuple[int, ...]:
-    """(nv, columns)."""
+    """Return (nv, columns)."""
     return context.tree.nv, len(linear_parameters(context))
 
 
 def regressor(context: TraceContext, x: Mapping[str, list[Any]], _: str, run: Runner = inline) -> list[Scalar]:
-    """Y, row by row; u: accelerations."""
+    """Return the regressor Y, row by row; u: accelerations."""
     wanted = linear_parameters(context)
     pi = symbols("pi", len(wanted))
     value = dict(zip(wanted, pi, strict=True))

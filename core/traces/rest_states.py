@@ -1,4 +1,4 @@
-"""The states of force elements at rest: junctions where springs are in balance."""
+"""States of force elements at rest: junctions in equilibrium of their springs."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from core.traces.trace_context import TraceContext
 
 Array = NDArray[np.float64]
 Call = Callable[..., Array]
-"""A function of the machine by name, with parameter values, states and the time."""
+"""Function of the machine by name, with states, parameter values and time."""
 
 STEPS = 200
 BALANCED = 1e-12
-"""Part of the largest force at a junction that counts as none."""
+"""Fraction of the largest initial junction force below which a force counts as zero."""
 UNHELD = 1e-9
-"""Part of the largest stiffness (or damping) that counts as none."""
+"""Fraction of the largest stiffness (or damping) below which a direction counts as unsupported."""
 
 
 def at_rest(
@@ -35,7 +35,8 @@ def at_rest(
     t: Any,
     near: Any = None,
 ) -> Array:
-    """(…, nx) see `Mechanism.x_rest`. coordinates : by whose numbers guesses are read; values : all of p."""
+    """Return the states (…, nx) of `Mechanism.x_rest`. coordinates : source of the numbers in junctions' guesses;
+    values : all of p."""
     q = np.asarray(q, dtype=float)
     v = np.zeros((*q.shape[:-1], context.tree.nv)) if v is None else np.asarray(v, dtype=float)
     leading = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], np.shape(t), values.shape[:-1])
@@ -59,7 +60,7 @@ def at_rest(
 def _junctions_at_rest(
     call: Call, context: TraceContext, coordinates: Coordinates, q: Array, v: Array, p: Array, t: float
 ) -> Array:
-    """x with the junctions in balance; Newton's method, each step at most as long as it lowers the forces."""
+    """Return x with the junctions in equilibrium, by Newton's method with step halving."""
     junctions = context.topology.model.junctions
     count = 3 * len(junctions)
     x = np.zeros(context.nx)
@@ -86,18 +87,18 @@ def _junctions_at_rest(
         else:
             break
         x, f, K = trial, f_trial, K_trial
-    _check_held(call, list(context.elements.junctions), q, v, p, t, x)
+    _check_supported(call, list(context.elements.junctions), q, v, p, t, x)
     return x
 
 
-def _check_held(call: Call, names: list[str], q: Array, v: Array, p: Array, t: float, x: Array) -> None:
+def _check_supported(call: Call, names: list[str], q: Array, v: Array, p: Array, t: float, x: Array) -> None:
     x = np.asarray(call("stretched", q, v, np.concatenate([x, np.zeros_like(x)]), p=p, t=t))
     J = call("junctions", q, v, np.concatenate([x, np.zeros_like(x)]), p=p, t=t)
     if not np.isfinite(J).all():
         raise SimulationError(
             "The forces at the junction are not finite numbers.",
             where=f"junction '{names[0]}'",
-            remedy="Look at the laws of the forces that meet there.",
+            remedy="Check the force laws of the elements at the junction.",
         )
     _, sizes, rows = np.linalg.svd(J)
     if sizes[-1] > UNHELD * sizes[0] and sizes[0] > 0.0:
@@ -108,7 +109,7 @@ def _check_held(call: Call, names: list[str], q: Array, v: Array, p: Array, t: f
     d = d * np.sign(d[int(np.argmax(np.abs(d)))])
     direction = ", ".join(f"{round(float(e), 3) + 0.0:g}" for e in d)
     raise SimulationError(
-        f"Nothing holds the junction in the direction ({direction}).",
+        f"No spring or damper supports the junction in the direction ({direction}).",
         where=f"junction '{names[worst]}'",
-        remedy="Let another spring or damper meet it there, or use a body.",
+        remedy="Attach another spring or damper to the junction, or replace it by a body.",
     )

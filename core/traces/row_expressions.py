@@ -1,4 +1,4 @@
-"""What holds, as expressions over the joints between its frames, and what is derived of these.
+"""Constraint rows as expressions of the joint coordinates between their frames, and their derivatives.
 
 The constraints of a short machine are derived together, since they share much. A long one has many of few forms
 (`core.codegen.like_expressions`): of each form residual, Jacobian and bias are derived once.
@@ -31,17 +31,18 @@ from core.spatial.scalar import Scalar
 Step = Callable[..., tuple[Scalar, ...]]
 
 
-class _Kind(NamedTuple):
-    """What tells apart rows beside their form: of each its level, whether it is an angle up to whole turns, and whether
-    it holds speeds that no coordinates have as rates."""
+class _RowKind(NamedTuple):
+    """Properties of a form's rows: level, True for an angle up to whole turns, and True if the row constrains speeds
+    that are not rates of coordinates."""
 
     levels: tuple[int, ...]
     turns: tuple[bool, ...]
     of_speeds: tuple[bool, ...]
 
 
-class _Derived(NamedTuple):
-    """Steps over (q, v, t, p, constants), those that each takes; and where the entries of G stand."""
+class _DerivedSteps(NamedTuple):
+    """Steps over (q, v, t, p, constants) for residual, entries of G, bias and time derivative, and the positions of the
+    entries."""
 
     residual: Step
     entries: Step
@@ -51,13 +52,13 @@ class _Derived(NamedTuple):
     columns: tuple[int, ...]
 
 
-class _Part(NamedTuple):
-    """A constraint: what is derived of its form, and what that works on."""
+class _ConstraintPart(NamedTuple):
+    """Constraint of a given form: the derived steps and the indices of its arguments."""
 
-    derived: _Derived
+    derived: _DerivedSteps
     first_row: int
     q: tuple[int, ...]
-    """Entries of q, of v and of the time argument, parameters, numbers."""
+    """Indices in q, in v and in the time argument, parameters, constants."""
     v: tuple[int, ...]
     t: tuple[int, ...]
     p: tuple[Any, ...]
@@ -65,8 +66,8 @@ class _Part(NamedTuple):
 
 
 class RowExpressions:
-    """All constraints of a tree; p : symbols of the parameters, clock_size : length of the time argument, apart:
-    whether they are derived one by one."""
+    """Constraint rows of a tree; p : symbols of the parameters, clock_size : length of the time argument, apart: True
+    to derive each constraint separately."""
 
     def __init__(
         self, tree: Tree, table: Sequence[KinematicConstraint], p: Sequence[Any], clock_size: int, apart: bool
@@ -83,21 +84,21 @@ class RowExpressions:
         self._owners = {("q", k): link for link in free for k in range(link.q.start, link.q.stop)}
         self._owners |= {("v", k): link for link in free for k in range(link.v.start, link.v.stop)}
         self._state = KinematicState(tree, self._q)
-        self._forms: dict[tuple[Form, _Kind], _Derived] = {}
-        self._parts: list[_Part] = []
+        self._forms: dict[tuple[Form, _RowKind], _DerivedSteps] = {}
+        self._parts: list[_ConstraintPart] = []
         self.count = 0
         """Number of rows."""
         for some in [[each] for each in table] if apart else [table]:
             if count := sum(len(each.rows) for each in some):
-                self._parts.append(self._read(some))
+                self._parts.append(self._constraint_part(some))
                 self.count += count
         self.pattern = Pattern(
             np.array([part.first_row + row for part in self._parts for row in part.derived.rows], dtype=np.int64),
             np.array([part.v[k] for part in self._parts for k in part.derived.columns], dtype=np.int64),
         )
-        """Of G, in the order of `entries`."""
+        """Pattern of G, in the order of `entries`."""
 
-    def _read(self, some: Sequence[KinematicConstraint]) -> _Part:
+    def _constraint_part(self, some: Sequence[KinematicConstraint]) -> _ConstraintPart:
         values: list[Any] = []
         targets: list[Target] = []
         speeds: list[Any] = []
@@ -109,9 +110,9 @@ class RowExpressions:
             state = ConstraintState(kinematics)
             values += constraint.values(state)
             targets += constraint.targets(self._t or (0.0,))
-            own = constraint.speeds(state, self._v, self._rates)
+            own = constraint.speeds(state, self._v, self._time_derivatives)
             speeds += [None] * len(constraint.rows) if own is None else own
-        kind = _Kind(
+        kind = _RowKind(
             tuple(row.level for each in some for row in each.rows),
             tuple(each.turns for each in some for _ in each.rows),
             tuple(speed is not None for speed in speeds),
@@ -131,43 +132,54 @@ class RowExpressions:
         ]
         form, constants = form_of(arguments, [ca.densify(each) for each in (*results, column(rates))])
         if (form, kind) not in self._forms:
-            self._forms[form, kind] = _derived(form, kind)
-        return _Part(self._forms[form, kind], self.count, q, v, t, tuple(self._p[k] for k in p), tuple(constants))
+            self._forms[form, kind] = _derived_steps(form, kind)
+        return _ConstraintPart(
+            self._forms[form, kind], self.count, q, v, t, tuple(self._p[k] for k in p), tuple(constants)
+        )
 
-    def _rates(self, scalars: Sequence[Scalar]) -> list[Scalar]:
-        """Derivatives by time of scalars of q."""
+    def _time_derivatives(self, scalars: Sequence[Scalar]) -> list[Scalar]:
+        """Differentiate scalars of q with respect to time."""
         free = sorted((link for link in self.tree.links if link.coupling is None), key=lambda link: link.q.start)
         rates = [x for link in free for x in link.law.rate(self._q[link.q], self._v[link.v])]
         return _split(along(column(list(scalars)), column(self._q), column(rates)))
 
     def residual(self, x: Mapping[str, list[Any]], run: Runner) -> list[Scalar]:
-        """s − f of every row; zero for rows that hold on higher levels only."""
-        return self._every(lambda h: run(h.derived.residual, _of(x, "q", h.q), _of(x, "t", h.t), h.p, h.constants))
+        """Return s − f of every row; zero for rows enforced only at speed or acceleration level."""
+        return self._rows_of_all_parts(
+            lambda h: run(h.derived.residual, _entries_of(x, "q", h.q), _entries_of(x, "t", h.t), h.p, h.constants)
+        )
 
     def entries(self, x: Mapping[str, list[Any]], run: Runner) -> list[Scalar]:
-        """Entries of G as `pattern` says."""
-        return self._every(lambda h: run(h.derived.entries, _of(x, "q", h.q), h.p, h.constants))
+        """Return the entries of G in the order of `pattern`."""
+        return self._rows_of_all_parts(lambda h: run(h.derived.entries, _entries_of(x, "q", h.q), h.p, h.constants))
 
     def bias(self, x: Mapping[str, list[Any]], run: Runner) -> list[Scalar]:
-        """Ġ v − f̈ of every row."""
-        return self._every(
-            lambda h: run(h.derived.bias, _of(x, "q", h.q), _of(x, "v", h.v), _of(x, "t", h.t), h.p, h.constants)
+        """Return Ġ v − f̈ of every row."""
+        return self._rows_of_all_parts(
+            lambda h: run(
+                h.derived.bias,
+                _entries_of(x, "q", h.q),
+                _entries_of(x, "v", h.v),
+                _entries_of(x, "t", h.t),
+                h.p,
+                h.constants,
+            )
         )
 
     def time(self, x: Mapping[str, list[Any]], run: Runner) -> list[Scalar]:
-        """−ḟ of every row; zero for rows that hold on accelerations only."""
-        return self._every(lambda h: run(h.derived.time, _of(x, "t", h.t), h.p, h.constants))
+        """Return −ḟ of every row; zero for rows enforced only at acceleration level."""
+        return self._rows_of_all_parts(lambda h: run(h.derived.time, _entries_of(x, "t", h.t), h.p, h.constants))
 
-    def _every(self, evaluate: Callable[[_Part], tuple[Scalar, ...]]) -> list[Scalar]:
+    def _rows_of_all_parts(self, evaluate: Callable[[_ConstraintPart], tuple[Scalar, ...]]) -> list[Scalar]:
         return [entry for part in self._parts for entry in evaluate(part)]
 
 
-def _of(x: Mapping[str, list[Any]], word: str, places: Sequence[int]) -> tuple[Any, ...]:
+def _entries_of(x: Mapping[str, list[Any]], word: str, places: Sequence[int]) -> tuple[Any, ...]:
     return tuple(x[word][k] for k in places)
 
 
-def _derived(form: Form, kind: _Kind) -> _Derived:
-    """Residual, entries of G, bias and −ḟ of a form."""
+def _derived_steps(form: Form, kind: _RowKind) -> _DerivedSteps:
+    """Derive residual, entries of G, bias and −ḟ of a form."""
     (q, v, t, p, c), (values, target, rate, second, speeds, q_rate) = written_out(form)
     gaps = ca.vertsplit(values - target)
     residual = column(
@@ -186,11 +198,11 @@ def _derived(form: Form, kind: _Kind) -> _Derived:
     opposite = column(
         [0.0 if level == ACCELERATION else -r for level, r in zip(kind.levels, _split(rate), strict=True)]
     )
-    return _Derived(
-        _step([q, t, p, c], residual),
-        _step([q, p, c], column(transposed.nonzeros())),
-        _step([q, v, t, p, c], bias),
-        _step([t, p, c], opposite),
+    return _DerivedSteps(
+        _step_of([q, t, p, c], residual),
+        _step_of([q, p, c], column(transposed.nonzeros())),
+        _step_of([q, v, t, p, c], bias),
+        _step_of([t, p, c], opposite),
         tuple(rows),
         tuple(columns),
     )
@@ -200,8 +212,8 @@ def _split(x: ca.SX) -> list[ca.SX]:
     return ca.vertsplit(x) if x.numel() else []
 
 
-def _step(arguments: Sequence[ca.SX], result: ca.SX) -> Step:
-    """A step (`core.mechanics.runner`) of an expression; its arguments come as tuples of scalars."""
+def _step_of(arguments: Sequence[ca.SX], result: ca.SX) -> Step:
+    """Convert an expression to a step (`core.mechanics.runner`) that takes its arguments as tuples of scalars."""
     function = ca.Function("f", list(arguments), [ca.densify(result)], {"cse": True})
 
     def step(*given: Sequence[Scalar]) -> tuple[Scalar, ...]:

@@ -1,4 +1,4 @@
-"""What traced functions see: the machine over symbols, its tree, elements and constraints, and what sizes they have."""
+"""Context of symbolic functions: the machine over symbols, its tree, elements, constraints and sizes."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
     from core.traces.row_expressions import RowExpressions
 
 LONG = 24
-"""Links above which recursions are recorded as tables of blocks instead of being traced in one piece."""
+"""Number of links above which recursions are recorded as tables of blocks instead of as one graph."""
 SHALLOW = 6
-"""Mean number of links from the world to one of them up to which forces of inertia are carried from link to link."""
+"""Mean depth of the links up to which inertia forces are passed from link to link."""
 VERY_LONG = 200
-"""Speeds above which the mass matrix of a long machine is the product of two matrices made by NumPy."""
+"""Number of speeds above which NumPy computes the mass matrix of a long machine as a product of two matrices."""
 
 
 class TraceContext:
-    """One topology with symbols for its parameters."""
+    """Machine of one topology with symbols for its parameters."""
 
     def __init__(self, topology: Topology) -> None:
         self.topology = topology
@@ -55,7 +55,7 @@ class TraceContext:
         self._standing: KinematicState | None = None
 
     def inputs(self, arguments: Iterable[str]) -> dict[str, list[Any]]:
-        """Symbols of q, v …: the same for all functions, so that what they have in common is traced once."""
+        """Return the symbols q, v …, shared by all functions, so that common subexpressions are built once."""
         sizes = self.sizes
         for argument in arguments:
             if argument not in self._inputs:
@@ -63,7 +63,7 @@ class TraceContext:
         return {argument: self._inputs[argument] for argument in arguments}
 
     def standing(self, q: Sequence[Scalar], run: Runner = inline) -> KinematicState:
-        """All at rest at q; of the symbols of a trace what was found before is known."""
+        """Return the kinematic state at q with zero speeds, cached for the symbols of the inputs."""
         if run is not inline or q is not self._inputs.get("q"):
             return KinematicState(self.tree, q, None, run)
         if self._standing is None:
@@ -72,87 +72,88 @@ class TraceContext:
 
     @cached_property
     def machine(self) -> Machine:
-        """With links merged across fixed joints."""
+        """Return the machine with links merged across fixed joints."""
         return machine_of(self.topology, self.numbers)
 
     @cached_property
     def unmerged(self) -> Machine:
-        """With every body a link of its own."""
+        """Return the machine with every body as a separate link."""
         return machine_of(self.topology, self.numbers, merged=False)
 
     @cached_property
     def elements(self) -> Elements:
-        """Sensors and forces on the merged machine."""
+        """Return sensors and forces on the merged machine."""
         return Elements(self.topology.model, self.machine, self.numbers)
 
     @cached_property
     def unmerged_elements(self) -> Elements:
-        """Sensors and forces where every body is a link of its own."""
+        """Return sensors and forces on the machine with every body as a separate link."""
         return Elements(self.topology.model, self.unmerged, self.numbers)
 
     @cached_property
     def clock(self) -> Clock:
-        """What depends on time, and how."""
+        """Return the quantities that depend on time."""
         return clock_of(
             self.topology.model, called_by_forces(self.topology.model), len(self.elements.mode_variables.numbers)
         )
 
     @cached_property
     def constraints(self) -> ConstraintReader:
-        """Cut joints, constraints and drivers."""
+        """Return the cut joints, constraints and drivers."""
         return ConstraintReader(self.elements, self.clock)
 
     @cached_property
     def row_expressions(self) -> RowExpressions:
-        """What holds, as expressions."""
+        """Return the constraint rows as expressions."""
         from core.traces.row_expressions import RowExpressions
 
         return RowExpressions(self.tree, self.constraints.table, self.p, self.clock.size, self.long)
 
     @cached_property
     def cut_coordinates(self) -> tuple[RowCoordinate, ...]:
-        """Coordinates along which forces may act in joints that close loops, and in clutches."""
+        """Return the coordinates of cut joints and clutches along which forces may act."""
         return row_coordinates(self.elements)
 
     @cached_property
     def bearings(self) -> tuple[tuple[Joint, int], ...]:
-        """Joints whose friction grows with their reaction, and the number of each of their speeds."""
+        """Return the joints whose friction grows with their reaction, once for each of their speeds, with the speed's
+        number."""
         rubbing = [joint for joint in self.machine.members if joint.rubs_by_reaction]
         return tuple((joint, k) for joint in rubbing for k in range(joint.info.nv))
 
     @cached_property
     def cut_expressions(self) -> RowExpressions:
-        """Those coordinates, as expressions."""
+        """Return the coordinates of cut joints and clutches as expressions."""
         from core.traces.row_expressions import RowExpressions
 
         return RowExpressions(self.tree, self.cut_coordinates, self.p, self.clock.size, self.long)
 
     @property
     def nx(self) -> int:
-        """Number of states of force elements."""
+        """Return the number of states of force elements."""
         return len(self.elements.x_names)
 
     @property
     def frame_names(self) -> list[str]:
-        """Bodies and frames, without the world."""
+        """Return the names of bodies and frames, without the world."""
         model = self.topology.model
         return [*(body.name for body in model.bodies), *(frame.name for frame in model.frames)]
 
     @property
     def joint_names(self) -> list[str]:
-        """Implicit free joints, then those of the document."""
+        """Return the names of implicit free joints, then of those in the document."""
         declared = [joint.name for joint in self.topology.model.joints]
         tree = [branch.joint.name for branch in self.topology.branches]
         return [*(name for name in tree if name not in set(declared)), *declared]
 
     @property
     def tree(self) -> Tree:
-        """The merged tree."""
+        """Return the merged tree."""
         return self.machine.tree
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Lengths of the arguments."""
+        """Return the lengths of the arguments."""
         nv = self.tree.nv
         rows = len(self.constraints.rows)
         others = {"c": len(self.cut_coordinates) if self.bearings else 0, "x": 2 * self.nx, "t": self.clock.size}
@@ -160,7 +161,7 @@ class TraceContext:
 
     @cached_property
     def segments(self) -> Segments | None:
-        """Those of a deep machine with constraints."""
+        """Return the segments of a deep machine with constraints; None for others."""
         from core.mechanics.segments import Segments, stations_of
 
         plain = self.constraints.rows and not self.elements.added_inertia
@@ -169,7 +170,8 @@ class TraceContext:
 
     @cached_property
     def mass_pattern(self) -> Pattern:
-        """Of M on and below its diagonal, in the order of "mass_entries"; of a deep machine that of its segments."""
+        """Return the pattern of M on and below its diagonal, in the order of "mass_entries"; for a deep machine that of
+        its segments."""
         from core.numerics.elimination import Pattern
 
         if self.segments is not None:
@@ -186,7 +188,7 @@ class TraceContext:
 
     @cached_property
     def deep(self) -> bool:
-        """True if most links of a long machine have many others before them."""
+        """Return True if most links of a long machine have many ancestors."""
         depths = [0]
         for link in self.tree.links:
             depths.append(depths[link.parent + 1] + 1)
@@ -194,21 +196,21 @@ class TraceContext:
 
     @property
     def long(self) -> bool:
-        """True if recursions become tables of blocks."""
+        """Return True if recursions become tables of blocks."""
         return len(self.tree.links) > LONG
 
     @property
     def very_long(self) -> bool:
-        """True if the mass matrix is left to NumPy."""
+        """Return True if NumPy computes the mass matrix."""
         plain = not self.elements.added_inertia
         return self.long and plain and (self.tree.nv > VERY_LONG or self.tree.coupled)
 
     def components(self, sensor: str) -> int:
-        """Number of components of a sensor; 0 for a name that is none."""
+        """Return the number of components of a sensor; 0 for an unknown name."""
         found = self.elements.sensors.get(sensor)
         return 0 if found is None else found.count
 
     @property
     def observed(self) -> int:
-        """Numbers that force elements show."""
+        """Return the number of output quantities of all force elements."""
         return sum(numbers_shown(FORCES[force.kind]) for force in self.topology.model.forces)

@@ -182,7 +182,9 @@ def test_driven_joints_and_those_with_an_effort_come_first():
 
 def test_too_few_and_unknown_actuators_are_told():
     mech = Mechanism(machines.stewart())
-    with pytest.raises(ModelError, match=r"leave 1 freedom: with leg1, .* held the machine still moves at"):
+    with pytest.raises(
+        ModelError, match=r"leave 1 degree of freedom: with leg1, .* locked the machine can still move at"
+    ):
         actuators(mech, [f"leg{i}" for i in range(1, 6)])
     with pytest.raises(ModelError, match="no joint 'leg9'"):
         actuators(mech, ["leg9"])

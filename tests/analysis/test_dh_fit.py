@@ -77,7 +77,7 @@ def test_what_no_table_can_hold_is_named():
             Joint(name="two", parent="a", child="b", mimic=Mimic(leader="one")),
         ),
     )
-    with pytest.raises(ModelError, match="follows another"):
+    with pytest.raises(ModelError, match="is coupled to another"):
         fit(Mechanism(follower), "b")
     with pytest.raises(ModelError, match="closed loop"):
         fit(Mechanism(example("four_bar")))

@@ -44,7 +44,7 @@ def test_a_block_on_a_ramp_is_held_with_its_safety(angle):
 
 
 def test_a_ramp_too_steep_holds_nowhere():
-    with pytest.raises(SimulationError, match="nothing holds the machine"):
+    with pytest.raises(SimulationError, match="nothing balances the load"):
         equilibrium(on_ramp(1.3, friction=18.0), [0.3], friction=True)
 
 

@@ -282,7 +282,7 @@ def test_kinds_of_a_script_are_found_by_others_behind_all_libraries(tmp_path, mo
 
     content = packed([module.Kind])
     monkeypatch.setattr(sys, "path", [each for each in sys.path if each != str(tmp_path)])
-    with pytest.raises(ks.KinetostatError, match="is no kind"):  # it was found, and looked at
+    with pytest.raises(ks.KinetostatError, match="is not a kind"):  # it was found, and looked at
         register_packed(content)
     assert sys.path[-1] == str(tmp_path)
 

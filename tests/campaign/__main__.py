@@ -15,6 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from core.simulation.machine_code import intermediate, supply
 from tests.campaign.runner import Runner
 from tests.campaign.trials import luck_of
 from tests.campaign.worker import MODULES, PARTS
@@ -48,6 +49,8 @@ def main() -> int:
     if given.only is not None:
         print(alone(given.part, given.seed, given.only))
         return 0
+    if intermediate.unfit(intermediate.entries()):
+        supply.make()  # trials may write nothing, and so make none
     reports = []
     for part in PARTS if given.part == "all" else (given.part,):
         runner = Runner(part, given.seed, processes=given.processes, minutes=given.minutes, resume=not given.again)

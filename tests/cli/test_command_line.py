@@ -409,7 +409,7 @@ def test_a_full_disk_is_one_message_and_what_was_written_can_be_read(tmp_path, l
         (["--channels", "pin.q,nonsense"], "nonsense"),
         (["--channels", "tip.position.w"], "no component 'w'"),
         (["-o", "run.xyz"], "no format of runs"),
-        (["-o", "/no/such/folder/run.csv"], "no such folder"),
+        (["-o", "/no/such/folder/run.csv"], "folder does not exist"),
     ],
 )
 def test_what_cannot_be_written_is_told_before_a_long_run(run, more, words):

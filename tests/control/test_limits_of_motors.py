@@ -39,7 +39,7 @@ def test_a_motor_that_is_too_weak_is_named_with_what_is_needed():
     found = held_pendulum(0.8)
     assert not found.solved
     needed = WEIGHT * np.sin(0.7)
-    assert f"The motor of 'j0' would have to give {needed:.4g} N·m, and gives at most 0.8 N·m." in found.message
+    assert f"The motor of 'j0' would have to give {needed:.4g} N·m, but is limited to 0.8 N·m." in found.message
     assert abs(found.inputs["j0.tau"]) <= 0.8
 
 
@@ -78,7 +78,7 @@ def test_a_four_bar(most):
     if found.solved:
         assert found.inputs["crank.tau"] == pytest.approx(needed, rel=1e-9)
     else:
-        assert f"would have to give {needed:.4g} N·m, and gives at most {most:g} N·m" in found.message
+        assert f"would have to give {needed:.4g} N·m, but is limited to {most:g} N·m" in found.message
 
 
 def test_no_motor_drives_faster_than_its_limit_of_speed():
@@ -97,7 +97,7 @@ def test_no_motor_drives_faster_than_its_limit_of_speed():
     assert slow.inputs["x.tau"] == pytest.approx(4.0, rel=1e-9)
     fast = at(3.5)
     assert not fast.solved
-    assert "The motor of 'x' would have to drive at 3.5 m/s, and drives up to 3 m/s only." in fast.message
+    assert "The motor of 'x' would have to drive at 3.5 m/s, but is limited to 3 m/s." in fast.message
 
 
 @pytest.mark.parametrize(("asked", "gain"), [(0.3, 1.0), (0.5, 0.0), (2.0, 0.0), (-2.0, 0.0)])

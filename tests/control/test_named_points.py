@@ -65,7 +65,7 @@ def test_inputs_beside_joint_forces_act_in_the_linear_system_and_the_run():
 def test_names_that_there_are_not_are_told(mech):
     with pytest.raises(ks.ModelError, match="Did you mean pushed"):
         ks.OperatingPoint(mech, "pusht")
-    with pytest.raises(ks.ModelError, match="asks for none"):
+    with pytest.raises(ks.ModelError, match="has none"):
         ks.OperatingPoint(MODEL.machine, "pushed")
     gone = edits.rename(edits.remove(MODEL, "joints", "x"), "joints", "th", "theta")
     with pytest.raises(ks.ModelError, match=r"operating point 'pushed', row 'x.a': There is no quantity 'x.a'"):

@@ -173,7 +173,7 @@ def test_a_box_without_volume_has_no_mass_and_it_is_said():
     reading = reading_of(FORMATS["mjcf"], source_of_text(FLAT_BOX), Options())
     assert reading.model.bodies[0].mass == 0.0
     (finding,) = reading.findings
-    assert finding.text == "Its mass is left out: A box of this size has no volume that could have a mass."
+    assert finding.text == "Its mass is left out: A box of this size has no volume, and so no mass."
 
 
 def test_a_loop_too_large_for_numbers_is_not_closed():

@@ -81,7 +81,7 @@ def test_added_from_a_path_and_saved_elsewhere(folder, tmp_path_factory):
     assert first.assemblies[0].file == os.path.relpath(folder / "parts" / "leg.kst", other).replace(os.sep, "/")
     assert first.values() == {"leg.l": 2.0}
     findings = save(first, folder / "moved.kst")
-    assert any("named by their path" in finding.text for finding in findings)
+    assert any("paths from the new folder" in finding.text for finding in findings)
     moved = load(folder / "moved.kst")
     assert moved.assemblies[0].file == "parts/leg.kst"
     assert moved.expanded.bodies == first.expanded.bodies
@@ -122,14 +122,14 @@ def test_circles_are_refused_with_the_chain(folder):
     [
         ("x: {file: nothing.kst}", 3, "assembly 'x', file", "no file 'nothing.kst'"),
         ("x: {file: parts}", 3, "assembly 'x', file", "no file 'parts'"),
-        ("x: {}", 3, "assembly 'x', file", "not said which"),
+        ("x: {}", 3, "assembly 'x', file", "has no file"),
         (
             "x: {file: parts/leg.kst, settings: [{parameter: ll, value: 1}]}",
             3,
             "assembly 'x', settings",
             "no parameter",
         ),
-        ("x: {file: parts/leg.kst, settings: [{parameter: l, value: w}]}", 3, "assembly 'x', value", "called 'w'"),
+        ("x: {file: parts/leg.kst, settings: [{parameter: l, value: w}]}", 3, "assembly 'x', value", "'w' is not"),
         ("x: {file: parts/leg.kst, parent: y}", 3, "assembly 'x', parent", "'y'"),
         ("a-b: {file: parts/leg.kst}", 3, "assembly 'a-b', name", "formula"),
         ("x: {file: parts/shank.stl}", None, "(imported as 'x')", "a mesh"),

@@ -76,7 +76,7 @@ def test_a_path_that_exists_wins(folder, tmp_path, monkeypatch):
     ("word", "remedy"),
     [
         ("puma56", "Did you mean puma560?"),
-        ("puma560.kst", "The example is opened by its name, puma560."),
+        ("puma560.kst", "Open the example by its name, puma560."),
         ("xxyyzz", "kinetostat examples lists"),
         ("folder/puma560", "Check the name and the folder."),
     ],
@@ -155,7 +155,7 @@ def test_a_description_that_is_a_xacro_gets_its_arguments(robots):
     ("name", "told"),
     [
         ("bea_description", "Did you mean bee_description"),
-        ("wasp_description", "could not fetch it: no route to host. Check the connection"),
+        ("wasp_description", "could not fetch it: no route to host. Check the network connection"),
         ("fly_description", "cannot be loaded: No module named 'a_library_that_is_not_there'. Install it"),
         ("ant_description", "no URDF, Xacro or MJCF file"),
     ],
@@ -168,6 +168,6 @@ def test_a_description_that_cannot_be_opened_is_answered_with_what_helps(name, t
 
 def test_without_the_package_its_names_say_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "robot_descriptions", None)
-    monkeypatch.setattr("core.files.named._robots", lambda: ())
+    monkeypatch.setattr("core.files.named._robot_names", lambda: ())
     with pytest.raises(FileError, match="pip install robot_descriptions"):
         ks.load("panda_description")

@@ -59,7 +59,7 @@ def test_files_of_other_programs_are_called_by_their_names(tmp_path, name, conte
 @pytest.mark.parametrize(
     ("name", "there", "words"),
     [
-        ("part.step", True, "'.step' files are not read"),
+        ("part.step", True, "'.step' files are not supported"),
         ("part", True, "without a suffix"),
         ("part.stl", False, "is not found"),
     ],

@@ -40,7 +40,7 @@ def test_any_changed_bit_and_any_cut_is_found(tmp_path, content):
         changed = bytearray(whole)
         changed[place] ^= 1 << place % 8
         path.write_bytes(changed)
-        with pytest.raises(ks.FileError, match="The file is damaged: .* Copy it again"):
+        with pytest.raises(ks.FileError, match="The file is damaged: .* Restore it"):
             is_whole(path)
     path.write_bytes(whole[: end - 1] + whole[end:])
     with pytest.raises(ks.FileError, match="damaged"):

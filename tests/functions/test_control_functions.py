@@ -54,7 +54,7 @@ def test_a_pose_that_is_no_operating_point_is_told(model):
     tilted = Context(model, context.mech, np.array([0.0, 0.3]), context.p)
     said = parts(call("linear_system", tilted), Message)[0]
     assert said.severity == "hint"
-    assert "no operating point" in said.text
+    assert "not an operating point" in said.text
     assert "th.v" in said.text
 
 
@@ -91,7 +91,7 @@ def test_trim_from_the_command_line(model, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"fixed": {"th": 0.1}, "target": {"th": 0.2}}, "asked for twice"),
+        ({"fixed": {"th": 0.1}, "target": {"th": 0.2}}, "has two requirements"),
         ({"fixed": "th"}, "name=value"),
         ({"free": "x.tau=1"}, "bounds"),
         ({"fixed": {"th": "much"}}, "much"),

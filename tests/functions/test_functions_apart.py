@@ -85,6 +85,6 @@ def test_a_crash_is_said_and_the_next_call_is_answered(process):
 
     context = machine("pendulum")
     context = Context(context.model, context.mech, context.q, context.p, progress=crash)
-    with pytest.raises(SimulationError, match="The process that calculated ended unexpectedly .signal 11"):
+    with pytest.raises(SimulationError, match="The worker process ended unexpectedly .signal 11"):
         called(process, "linear_system", context)
     assert called(process, "linear_system", machine("pendulum")).title == "Linear system"

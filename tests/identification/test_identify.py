@@ -198,7 +198,7 @@ def test_bad_choices_are_named():
         ({"held_back": 1.0}, "cannot be held back"),
         ({"preparation": ks.Preparation(cutoff=1e4)}, "filter of 10000 Hz"),
         ({"columns": {"joint1.q": "angle"}}, "no column 'angle'"),
-        ({"columns": {"joint1.q": "joint1.q [furlong]"}}, "'furlong' is no unit"),
+        ({"columns": {"joint1.q": "joint1.q [furlong]"}}, "'furlong' is not a known unit"),
         ({"columns": {"elbow.q": "joint1.q"}}, "no signal 'elbow.q'"),
     ):
         with pytest.raises(ks.KinetostatError, match=message):

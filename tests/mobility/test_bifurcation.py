@@ -72,7 +72,7 @@ def test_wrens_platform_upright(count, branch_freedoms):
     assert mobility.rank == 6 - mobility.dof
     assert [item.joint for item in mobility.redundant] == [f"rod{i}" for i in range(4, count)]
     assert ("kinematotropic" in str(mobility)) == (count >= 5)
-    assert ("Ways of motion part here, of 2 freedoms each." in str(mobility)) == (count == 4)
+    assert ("Branches of motion meet here, with 2 degrees of freedom each." in str(mobility)) == (count == 4)
 
 
 @pytest.mark.parametrize("count", [4, 5, 6, 7])
@@ -144,13 +144,13 @@ def test_flat_parallelograms_part_into_two_ways_each(pairs):
     assert (mobility.dof, mobility.at_pose, mobility.singular) == (pairs, 2 * pairs, True)
     if pairs == 1:
         assert mobility.branch_freedoms == (1, 1)
-        assert "Ways of motion part here, of 1 freedom each." in str(mobility)
+        assert "Branches of motion meet here, with 1 degree of freedom each." in str(mobility)
 
 
 def test_a_free_body_is_told_to_turn_or_shift():
     mech = platform(points(6))
     assert [motion.text for motion in mech.mobility(at(mech)).motions] == [
-        "plate turns about z",
-        "plate shifts along x",
-        "plate shifts along y",
+        "plate rotates about z",
+        "plate translates along x",
+        "plate translates along y",
     ]

@@ -233,11 +233,11 @@ def test_the_proposal_takes_the_redundancy_and_leaves_the_motion(model: Model):
 
 def test_a_proposal_that_no_joint_can_make_says_so():
     model = machines.stewart()
-    with pytest.raises(ModelError, match="Nothing is proposed"):
+    with pytest.raises(ModelError, match="There is no proposal"):
         isostatic_model(Compiled(model), found(model))
     # planar joints would have to give way across their plane
     planar = machines.ring("planar", ["planar", "planar"], [(0, 0, 0), (1, 0, 0)], [(0, 0, 1), (0, 0, 1)])
-    with pytest.raises(ModelError, match="No kind of joint makes this change"):
+    with pytest.raises(ModelError, match="No joint kind makes this change"):
         isostatic_model(Compiled(planar), found(planar))
 
 
@@ -291,7 +291,7 @@ def test_a_second_driver_is_named(function, contradicts):
     mobility = driven(machines.planar_fourbar(), first, second)
     told = mobility.inconsistent if contradicts else mobility.idle_drivers
     assert len(told) == 1
-    assert told[0].startswith("Driver second moves what motor drives already")
+    assert told[0].startswith("Driver second drives the same motion as motor")
     assert mobility.inconsistent + mobility.idle_drivers == told
     assert told[0] in str(mobility)
 
@@ -302,12 +302,12 @@ def test_drivers_of_different_joints_of_one_loop_contradict():
         Driver(name="motor", joint="J1", function="0.5*t"),
         Driver(name="brake", joint="J2", function="0"),
     )
-    assert mobility.inconsistent == ("Driver brake moves what motor drives already, but with another speed",)
+    assert mobility.inconsistent == ("Driver brake drives the same motion as motor, but with a different speed",)
 
 
 def test_a_driver_of_a_rigid_frame_is_named():
     mobility = driven(machines.truss(2), Driver(name="motor", joint="foot1", function="0.5*t"))
-    assert mobility.inconsistent == ("Driver motor moves what the joints hold fixed",)
+    assert mobility.inconsistent == ("Driver motor prescribes a motion that the joints do not allow",)
 
 
 def rods(count):

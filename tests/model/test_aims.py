@@ -58,8 +58,8 @@ def test_problems_and_curves_are_made_of_them():
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"vary": (ks.DesignVariable(parameter="k"), ks.DesignVariable(parameter="k"))}, "'k' has 2 rows"),
-        ({"duration": 0.0}, "run of 0 s"),
+        ({"vary": (ks.DesignVariable(parameter="k"), ks.DesignVariable(parameter="k"))}, "'k' is varied in 2 rows"),
+        ({"duration": 0.0}, "duration of 0 s"),
         ({"kind": "wish"}, "not one of"),
     ],
 )

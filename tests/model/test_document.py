@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from core.errors import ExpressionError, KinetostatError, ModelError
 from core.model import Body, Box, DHChain, DHRow, Frame, Joint, Limit, Material, Mimic, Model, Parameter, Pose
 from core.model.formula.expression import evaluate, parse
-from core.model.parameters import environment, in_order
+from core.model.parameters import environment, parameters_in_order
 from core.model.units.units import SI, UNITS, display
 
 A, B = Body(name="a"), Body(name="b")
@@ -25,7 +25,7 @@ REFUSED = [
     (lambda: Model(bodies=(Body(name="base"),), chains=(DHChain(name="c"),)), "body 'base'", "twice"),
     (lambda: Model(bodies=(A,), joints=(HINGE,)), "joint 'hinge', child", "no body or frame 'b'"),
     (lambda: Model(bodies=(A, B), joints=(HINGE, HINGE)), "joint 'hinge'", "used twice"),
-    (lambda: Model(bodies=(Body(name="a", mass="m"),)), "body 'a', mass", "Nothing is called 'm'"),
+    (lambda: Model(bodies=(Body(name="a", mass="m"),)), "body 'a', mass", "The name 'm' is not defined"),
     (lambda: Model(bodies=(Body(name="a", shapes=(Box(material="red"),)),)), "body 'a', material", "no material 'red'"),
     (lambda: Model(bodies=(Body(name="a", shapes=(Box(size=(1.0, "w", 1.0)),)),)), "body 'a', size", "'w'"),
     (lambda: Model(joints=(Joint(name="j", parent="world", child="world"),)), "joint 'j', child", "the same"),
@@ -34,7 +34,7 @@ REFUSED = [
     (lambda: Joint(name="j", parent="a", child="b", kind="spherical", rest=(0.0,)), "joint 'j', rest", "4 coordinates"),
     (lambda: Joint(name="j", parent="a", child="b", kind="planar", mimic=Mimic(leader="k")), "joint 'j', mimic", "one"),
     (lambda: Joint(name="j", parent="a", child="b", kind="hinge"), "joint 'j', kind", "revolute"),
-    (lambda: Body(name="12"), "body '12', name", "cannot be a name"),
+    (lambda: Body(name="12"), "body '12', name", "is not a valid name"),
     (lambda: Body(name="a", mass=math.nan), "body 'a', mass", "finite"),
     (lambda: Body(name="a", mass=True), "body 'a', mass", "number"),
     (lambda: Body(name="a", mass="2 *"), "body 'a', mass", "ends"),
@@ -47,7 +47,11 @@ REFUSED = [
         "frame 'f', parent",
         "f → g → f",
     ),
-    (lambda: Model(parameters=(Parameter(name="x", value="y"),)), "parameter 'x', value", "Nothing is called 'y'"),
+    (
+        lambda: Model(parameters=(Parameter(name="x", value="y"),)),
+        "parameter 'x', value",
+        "The name 'y' is not defined",
+    ),
     (lambda: Model(parameters=(Parameter(name="x", value="y"), Parameter(name="y", value="x"))), "parameter", "circle"),
     (lambda: Model(parameters=(Parameter(name="x", value="x"),)), "parameter 'x', value", "x → x"),
 ]
@@ -115,7 +119,7 @@ def test_parameters_follow_one_another_in_any_order():
 def test_order_puts_each_after_what_it_uses(order):
     chain = [Parameter(name="p0", value=1.0)] + [Parameter(name=f"p{i}", value=f"p{i - 1} + p0") for i in range(1, 8)]
     shuffled = [chain[i] for i in order]
-    found = [parameter.name for parameter in in_order(shuffled)]
+    found = [parameter.name for parameter in parameters_in_order(shuffled)]
     assert found == [f"p{i}" for i in range(8)]
     assert environment(shuffled)["p7"] == 8.0
 

@@ -93,7 +93,7 @@ def test_signals(name, meant):
 
 
 def test_what_is_near_no_name_tells_what_there_is():
-    with pytest.raises(ks.KinetostatError, match=r"There is: pin\.q, pin\.v\."):
+    with pytest.raises(ks.KinetostatError, match=r"Known: pin\.q, pin\.v\."):
         read(FILE + "forces:\n  f: {{kind: joint, joint: pin, law: -pin.xxxxxxxx}}\n")
 
 

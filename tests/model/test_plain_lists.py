@@ -89,7 +89,7 @@ def test_axes_by_letter(word, axis):
 
 @pytest.mark.parametrize("word", ["w", "xy", "--x", ""])
 def test_what_is_no_axis_is_told(word):
-    with pytest.raises(ks.ModelError, match=r"names no axis\. Write x, y, z"):
+    with pytest.raises(ks.ModelError, match=r"is not an axis\. Write x, y, z"):
         joint(axis=word)
 
 
@@ -149,15 +149,15 @@ def test_limits_and_gravity():
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: ks.Body(name="arm", inertia=[1, 2, 3, 4, 5, 6]), "six numbers do not say their order"),
+        (lambda: ks.Body(name="arm", inertia=[1, 2, 3, 4, 5, 6]), "the order of six numbers is ambiguous"),
         (lambda: ks.Body(name="arm", inertia=[[1, 0, 0], [1, 2, 0], [0, 0, 3]]), "symmetric"),
         (lambda: joint(a=[1, 2]), "position \\[x, y, z\\]"),
         (lambda: joint(a=[1, 2, 3, 0, 0, 0, 1]), "position and angles"),
         (lambda: joint(a=2 * np.eye(4)), "4×4"),
-        (lambda: ks.Pose(rotation=2 * np.eye(3)), "no rotation"),
-        (lambda: ks.Pose(rotation=np.diag([1, 1, -1])), "no rotation"),
+        (lambda: ks.Pose(rotation=2 * np.eye(3)), "not a rotation"),
+        (lambda: ks.Pose(rotation=np.diag([1, 1, -1])), "not a rotation"),
         (lambda: joint(limits=[1, 2, 3]), "\\[lower, upper\\]"),
-        (lambda: in_file("inertia", "[1, 2, 3, 4, 5, 6]", "bodies"), "line 3, .*six numbers do not say their order"),
+        (lambda: in_file("inertia", "[1, 2, 3, 4, 5, 6]", "bodies"), "line 3, .*the order of six numbers is ambiguous"),
     ],
 )
 def test_sizes_that_do_not_say_what_is_meant_are_told_with_the_forms(make, said):

@@ -48,7 +48,7 @@ def test_a_parameter_in_use_keeps_its_value_and_a_part_that_goes_is_named():
     assert gone.gone == ()  # what was asked stays
     (doubt,) = [each for each in ks.check(edits.remove(MODEL, "joints", "th")) if each.collection == "operating_points"]
     assert (doubt.name, doubt.field, doubt.severity) == ("pushed", "quantity", "warning")
-    assert "'th' (in 'th.v')" in doubt.text
+    assert "'th' is not defined (in 'th.v')" in doubt.text
 
 
 def test_those_who_use_an_element_are_told():
@@ -84,7 +84,7 @@ def test_what_quantities_measure(quantity, dimension):
 def test_a_unit_that_cannot_be_is_doubted():
     wrong = edits.add(CART, ks.Trim(name="p", rows=(ks.TrimRow(quantity="x.q", value="30 deg"),)))
     (doubt,) = [each for each in ks.check(wrong) if each.collection == "operating_points"]
-    assert doubt.text == "'30 deg' is an angle; a length is wanted here."
+    assert doubt.text == "'30 deg' is an angle; a length is required here."
 
 
 @pytest.mark.parametrize(
@@ -94,8 +94,8 @@ def test_a_unit_that_cannot_be_is_doubted():
         ({"quantity": "x.q", "role": "held"}, "not one of"),
         ({"quantity": "x.q", "role": "target"}, "needs a value"),
         ({"quantity": "x.q", "role": "target", "value": 1, "weight": 0}, "positive"),
-        ({"quantity": "x.q", "role": "free", "minimum": 2, "maximum": 1}, "Nothing lies between"),
-        ({"quantity": "x.q", "value": "nothing"}, "Nothing is called 'nothing'"),
+        ({"quantity": "x.q", "role": "free", "minimum": 2, "maximum": 1}, "is not below the upper bound"),
+        ({"quantity": "x.q", "value": "nothing"}, "The name 'nothing' is not defined"),
     ],
 )
 def test_rows_that_say_nothing_are_refused(fields, words):

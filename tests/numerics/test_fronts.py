@@ -64,8 +64,8 @@ def chain(count: int) -> scipy.sparse.csr_array:
 def test_work_grows_with_the_entries(monkeypatch):
     """Entries of all fronts of a chain ten times as long: ten times as many."""
     entries: list[int] = []
-    eliminate = fronts._front
-    monkeypatch.setattr(fronts, "_front", lambda A, *more: entries.append(A.size) or eliminate(A, *more))
+    eliminate = fronts._factorised_front
+    monkeypatch.setattr(fronts, "_factorised_front", lambda A, *more: entries.append(A.size) or eliminate(A, *more))
     totals = []
     for count in (100, 1000):
         entries.clear()

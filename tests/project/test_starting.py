@@ -61,7 +61,7 @@ def test_a_file_that_hides_a_package_is_one_sentence(start, tmp_path):
 )
 def test_a_python_that_does_not_fit_is_one_sentence(version, wanted, monkeypatch, capsys):
     monkeypatch.setattr(sys, "version_info", version)
-    kinetostat._require_fit_python.cache_clear()
+    kinetostat._require_suitable_python.cache_clear()
     assert kinetostat.main() == 1
     number = ".".join(map(str, version))
     assert f"{wanted}; {sys.executable} is Python {number}. Install" in capsys.readouterr().err
@@ -89,7 +89,7 @@ def test_an_old_python_can_read_the_module():
 
 def test_a_32_bit_python_is_one_sentence(monkeypatch, capsys):
     monkeypatch.setattr(sys, "maxsize", 2**31 - 1)
-    kinetostat._require_fit_python.cache_clear()
+    kinetostat._require_suitable_python.cache_clear()
     assert kinetostat.window() == 1
     assert "needs a 64-bit Python" in capsys.readouterr().err
 

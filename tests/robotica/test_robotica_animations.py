@@ -86,8 +86,8 @@ def test_another_robot_is_told(session, tmp_path):
     ("change", "words"),
     [
         (lambda text: text.replace('"version": 1', '"version": '), "Expecting value"),
-        (lambda text: "[]", "no animation"),
-        (lambda text: text.replace('"version": 1', '"version": 9'), "another version"),
+        (lambda text: "[]", "not an animation file"),
+        (lambda text: text.replace('"version": 1', '"version": 9'), "another program version"),
         (lambda text: text.replace('"poses": [[', '"poses": [[1.0, '), "cannot be read"),
         (lambda text: text.replace('"parameters"', '"parameter"'), "'parameters' is missing"),
         (lambda text: text.replace('"a1"', '"zz"'), "no parameter 'zz'"),
@@ -141,7 +141,7 @@ def test_ranges_of_views(session):
     assert free.ranges == ()
     with pytest.raises(ExpressionError, match="1 given"):
         session.run("SetRanges[{0, 1}]")
-    with pytest.raises(ExpressionError, match="no range along y"):
+    with pytest.raises(ExpressionError, match="not a range along y"):
         session.run("SetRanges[{0, 1}, {1, 1}, {0, 1}]")
 
 

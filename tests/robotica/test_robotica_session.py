@@ -137,7 +137,7 @@ def test_columns_of_a_trace_are_read_in_the_units_of_their_heads(session, tmp_pa
 
 def test_a_trace_in_units_of_something_else_is_refused(session, tmp_path):
     (tmp_path / "free.sim").write_text("t;q1 [mm];q2\n0;1;1\n1;2;2\n")
-    with pytest.raises(FileError, match="'mm' is no unit of an angle"):
+    with pytest.raises(FileError, match="'mm' is not a unit of an angle"):
         session.run('SimDrive["free.sim"]')
 
 
@@ -162,20 +162,20 @@ def test_expressions_and_values(session):
         ("T[0,9]", ModelError, "outside 0 … 2"),
         ("T[1]", ExpressionError, "takes 2 indices"),
         ("M[3,1]", ExpressionError, "outside of M"),
-        ("MPrint[x]", ExpressionError, "is no matrix"),
+        ("MPrint[x]", ExpressionError, "is not a matrix"),
         ('MPrint[M, "a", "*"]', ExpressionError, "no default file"),
         ("RElp[{{q1, 0}}]", ExpressionError, "not a range"),
         ("ShowRobot[{{q1,0,1,3},{q2,0,1,4}}]", ExpressionError, "different numbers of divisions"),
-        ("Response[{1, 0}]", ExpressionError, "no range of times"),
-        ("Response[{0, 1}, {q7[0] == 1}]", ExpressionError, "no joint coordinate"),
-        ("Response[{0, 1}, {q1[0] = 1}]", ExpressionError, "no initial condition"),
+        ("Response[{1, 0}]", ExpressionError, "not a range of times"),
+        ("Response[{0, 1}, {q7[0] == 1}]", ExpressionError, "not a joint coordinate"),
+        ("Response[{0, 1}, {q1[0] = 1}]", ExpressionError, "not an initial condition"),
         ('GetInputTau["nothing.tau"]', FileError, "cannot be read"),
         ('SimDrive["nothing.sim"]', FileError, "cannot be read"),
         ("SimPlot[t, {q1}]", ModelError, "no response"),
         ("2 = 3", ExpressionError, "cannot be given a value"),
-        ("k9 + k8 M[1,1]", ExpressionError, "no symbol of the robot"),
+        ("k9 + k8 M[1,1]", ExpressionError, "not a symbol of the robot"),
         ("1/0", ExpressionError, "no finite value"),
-        ("DataFile[]", ExpressionError, "Which file"),
+        ("DataFile[]", ExpressionError, "file name is missing"),
     ],
 )
 def test_mistakes_have_messages_and_lose_nothing(session, line, kind, words):
@@ -220,7 +220,7 @@ def test_a_bracket_that_is_left_open_is_told_with_its_own_place(session):
     [
         ("tau[[1]] = q9[t]", 1, "not known"),
         ("a = b\nb = a\ntau[[1]] = a", 2, "depends on itself"),
-        ("\ntau[[0]] = 1", 2, "names no joint"),
+        ("\ntau[[0]] = 1", 2, "is not the torque of a joint"),
         ("x + 1", 1, "no assignment"),
         ("tau[[1]] = M[3,1]", 1, "outside of M"),
         ("tau[[1]] = q1''[t]", 1, "acceleration"),

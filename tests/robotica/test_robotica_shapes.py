@@ -143,14 +143,14 @@ def test_the_document_keeps_them_and_files_follow(folder, tmp_path):
     ("text", "line", "column", "words"),
     [
         ("Line[{{0, 0}, {2, 2}}]", 1, 7, "three coordinates, 2 given"),
-        ("{Line[{{0,0,0},{1,1,1}}],\n Circle[{0,0,0}]}", 2, 2, "'Circle' is not known"),
+        ("{Line[{{0,0,0},{1,1,1}}],\n Circle[{0,0,0}]}", 2, 2, "'Circle' is not a known primitive"),
         ("Line[{{0,0,0}}]", 1, 1, "needs 2 points"),
         ("Polygon[{{0,0,0},{1,1,1}}]", 1, 1, "needs 3 points"),
         ("\n\nLine[{{0,0,a},{1,1,1}}]", 3, 12, "'a' has no value"),
         ("Line[{{0,0,0},{1,1,1}}", 1, 23, "']' is expected, not the end"),
         ("Line[{{0,0,1/0},{1,1,1}}]", 1, 12, "no finite value"),
         ("Line[{{0,0,1},{1,1,}}]", 1, 20, "expected"),
-        ("(* nothing *)", 1, 14, "holds no Line"),
+        ("(* nothing *)", 1, 14, "contains no Line"),
         ("5", 1, 1, "is expected"),
     ],
 )

@@ -238,17 +238,17 @@ def test_reductions(objective, value):
 
 
 BAD = [
-    ({"objective": "x.q"}, "say at which time"),
+    ({"objective": "x.q"}, "varies over time"),
     ({"objective": "at(y.q, end)"}, "no output 'y.q'"),
     ({"objective": "at(x.q, 7)"}, "no time 7 s"),
     ({"objective": "at(x.q"}, "ends where ')' was expected"),
-    ({"objective": "mean(max(x.q))"}, "stands within"),
-    ({"objective": "softmax(x.q, 0)"}, "no number other than 0"),
+    ({"objective": "mean(max(x.q))"}, "contains another reduction"),
+    ({"objective": "softmax(x.q, 0)"}, "not a number other than 0"),
     ({"by": ["k2"]}, "'k2'"),
-    ({"by": []}, "Nothing is named"),
-    ({"by": "m"}, "is one text"),
-    ({"method": "both"}, "is no method"),
-    ({"integrator": "radau"}, "no derivatives"),
+    ({"by": []}, "No names to differentiate by"),
+    ({"by": "m"}, "is a single text"),
+    ({"method": "both"}, "is not a method"),
+    ({"integrator": "radau"}, "cannot be differentiated"),
     ({"integrator": "nothing"}, "no method 'nothing'"),
     (
         {"torque": {"x": "-3*sign(x.v)"}, "v0": [1.0], "duration": 2.0, "integrator": "rk54"},

@@ -46,7 +46,7 @@ def test_a_method_that_was_chosen_stays_and_says_what_helps(method):
     np.testing.assert_allclose(run["axle.q"], exact(run.time), atol=1e-6)
     assert run.statistics.steps > 1.0 / 2e-5
     (note,) = run.notes
-    assert "Use radau" in note
+    assert "Use the method radau" in note
     assert run.settings.method == method
     with pytest.raises(SimulationError, match="use radau"):
         simulate(stiff_wheel(), 20.0, method=method, q0=[1.0], max_steps=60_000)

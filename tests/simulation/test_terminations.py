@@ -135,7 +135,7 @@ def test_a_driver_without_value_at_the_start_is_named(formula, recwarn):
 def test_a_driver_that_loses_its_value_is_told_as_such(formula, start):
     """Its speed grows beyond all bounds just before: yet it is no loop that is at its end."""
     error = failed(four_bar(Driver(name="motor", joint="A", function=formula)), 1.0, q0={"A": start})
-    assert "no finite number" in str(error)
+    assert "no finite value" in str(error)
     assert error.where == "driver 'motor'"
 
 
@@ -156,7 +156,7 @@ def test_rods_that_contradict_each_other_are_named_with_millimetres():
         constraints=rods,
         joints=(Joint(name="hinge", parent="world", child="bar"),),
     )
-    with pytest.raises(KinetostatError, match=r"1\d\d(\.\d+)? mm are missing") as caught:
+    with pytest.raises(KinetostatError, match=r"the gap is 1\d\d(\.\d+)? mm") as caught:
         simulate(model, 1.0)
     assert caught.value.where == "constraint 'rod1'"
     assert "'rod2'" in caught.value.what
@@ -211,7 +211,7 @@ def test_fixed_steps_that_are_too_long_are_told_as_such(method):
     model = machines.point_pendulum()
     stiff = {"theta": "-1e10*theta"}
     error = failed(model, 5.0, method=method, step=1e-2, q0=[0.1], torque=stiff)
-    assert "steps of 0.01 s are too long" in str(error)
+    assert "unstable with steps of 0.01 s" in str(error)
     assert "radau" in error.remedy
     assert error.where == METHODS[method].title
     assert np.isfinite(error.run.q).all()

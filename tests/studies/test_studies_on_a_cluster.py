@@ -126,5 +126,5 @@ def test_kinds_of_people_go_to_a_cluster_and_those_of_the_console_are_refused(cl
 
     address, _ = cluster
     assert np.array_equal(asked(Parabola).run().rows.results, asked(Parabola).run(cluster=address).rows.results)
-    with pytest.raises(KindError, match="'local' was made in the console"):
+    with pytest.raises(KindError, match="'local' was defined in the console"):
         asked(Local).run(cluster=address)

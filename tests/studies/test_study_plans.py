@@ -82,7 +82,7 @@ def test_opening_a_document_computes_nothing(monkeypatch):
         ({"varied": (*PLAN.varied, PLAN.varied[0])}, "'z.v' has 2 rows"),
         ({"record": PLAN.record * 2}, "'end' has 2 rows"),
         ({"how": "dice"}, "not one of"),
-        ({"count": "nothing"}, "Nothing is called 'nothing'"),
+        ({"count": "nothing"}, "The name 'nothing' is not defined"),
     ],
 )
 def test_what_cannot_be_is_refused(change, words):

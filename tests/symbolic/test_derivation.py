@@ -12,6 +12,7 @@ from core.functions import Context, call
 from core.functions.results import Formulas, leaves
 from core.mechanism import Mechanism
 from core.model import Body, Inertia, Joint, Model, Pose
+from core.model.edits import edits
 from core.symbolic import robot
 from core.symbolic.derivation import SPEED, forms, numbers, steps, values_at
 from core.symbolic.derivation_pictures import picture
@@ -158,7 +159,7 @@ def test_weights_do_the_work_of_gravity(arm):
 
 
 def test_parameters_move_the_numbers():
-    model = example("two_link")
+    model = example("double_pendulum")
     made, mech = robot(model), Mechanism(model)
     p = {**{name: model.values()[name] for name in mech.p_names}, "a1": 2.0}
     found = numbers(made, step_of(made, "T", 0, 1), values_at(made, np.zeros(mech.nq), p))
@@ -166,7 +167,7 @@ def test_parameters_move_the_numbers():
 
 
 def test_the_function_gives_every_step():
-    context = Context.of(example("two_link"))
+    context = Context.of(example("double_pendulum"))
     found = call("derivation", context)
     labels = [part.label for part in leaves(found) if isinstance(part, Formulas)]
     assert labels == [
@@ -243,3 +244,11 @@ def test_a_chain_that_begins_on_the_ground_is_drawn_there():
     first = picture(made, mech, steps(made)[0], q, p)
     axes = [np.asarray(arrow.vector) for arrow in first.arrows if np.allclose(arrow.origin, 0.0)]
     assert any(np.allclose(axis, (1.0, 0.0, 0.0)) for axis in axes)
+
+
+def test_a_body_whose_shapes_have_no_volume_has_steps_too():
+    """A density of nothing that has a volume gives no mass, and so no centre but the one that is stated."""
+    model = example("double_pendulum")
+    name = model.bodies[-1].name
+    made = robot(edits.change(model, "bodies", name, density=1000.0, shapes=(), center_of_mass=(0.1, 0.0, 0.0)))
+    assert forms(made, step_of(made, "Jvc", made.n))

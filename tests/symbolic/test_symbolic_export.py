@@ -97,7 +97,7 @@ def test_every_export_says_its_conventions(stanford):
         assert "Inertia about each centre of mass" in shown
         assert "qdd" in shown
         assert "gravity accelerates by (0, 0, -g)" in shown
-    with pytest.raises(ModelError, match="no export 'fortran'"):
+    with pytest.raises(ModelError, match="export language 'fortran'"):
         export(stanford, "M", language="fortran")
 
 

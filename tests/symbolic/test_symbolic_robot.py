@@ -266,7 +266,7 @@ def test_loops_and_quaternions_are_refused_by_name():
     with pytest.raises(ModelError, match="quaternion") as error:
         robot(ball)
     assert error.value.where == "joint 'ball'"
-    with pytest.raises(ModelError, match="index 1.5 of .* is no whole number"):
+    with pytest.raises(ModelError, match="index 1.5 of .* is not an integer"):
         robot(example("two_link")).A(1.5)
     with pytest.raises(ModelError, match="outside 1"):
         robot(example("two_link")).A(3)

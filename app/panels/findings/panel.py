@@ -78,7 +78,7 @@ class _ProposalLine(QWidget):
 
     def show_advice(self, advice: str) -> None:
         """Show the proposal; '' hides the line."""
-        self.text.setText(f"The mechanism is overconstrained. {advice} The motion stays the same.")
+        self.text.setText(f"Overconstrained. {advice} The motion stays the same.")
         self.setVisible(bool(advice))
 
 

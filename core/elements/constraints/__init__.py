@@ -1,4 +1,4 @@
-"""Constraints: the family of their kinds, the `KIND` of every file here."""
+"""Constraint kinds: the `KIND` of every module of this folder."""
 
 from core.elements.constraints.constraint_kind import ConstraintElement
 from core.elements.element_kinds import ElementKinds

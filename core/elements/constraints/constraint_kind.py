@@ -1,4 +1,4 @@
-"""What a kind of constraint says beside its equations: how it is read, and what closed forms see in it."""
+"""Interface of a constraint kind: equations, reading from the document, and equivalent for analytic loop closure."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from core.model.fields import Value
 
 
 class Distance(NamedTuple):
-    """What closed forms see in a massless rod, however it is said: a distance held between two points."""
+    """Equivalent of a massless rod for analytic loop closure: a constant distance between two points."""
 
     name: str
     a: str
     b: str
     length: tuple[tuple[Value, str], ...]
-    """Its parts, and where each stands."""
+    """Values whose sum is the length, each with its place in the document."""
 
 
 class Ratio(NamedTuple):
-    """What closed forms see in a gear: q_joint = ratio · q_leader + offset, of joints with one coordinate."""
+    """Equivalent of a gear for analytic loop closure: q_joint = ratio · q_leader + offset, for joints with one
+    coordinate."""
 
     name: str
     joint: str
@@ -35,39 +36,40 @@ class Ratio(NamedTuple):
 
 
 class ConstraintElement(KinematicConstraint):
-    """A constraint of the document. A kind is one class, in a file of its own beside this one."""
+    """Constraint of the document. Each kind is one class, in a module of its own in this folder."""
 
     name: ClassVar[str]
-    """What the document calls the kind."""
+    """Name of the kind in documents."""
 
     @classmethod
     def in_document(cls) -> ConstraintKind:
-        """What the document says of the kind: a row of `core.model.constraints`, or what a kind from outside gives."""
+        """Return the kind's description for documents: a row of `core.model.constraints`, or that of a user-defined
+        kind."""
         return CONSTRAINT_KINDS[cls.name]
 
     @classmethod
     def check(cls) -> None:
-        """Raises KindError, which names the member that cannot be used."""
+        """Check the kind; raises KindError, which names the unusable member."""
         told_to_document(cls)
 
     @classmethod
     @abstractmethod
     def read(cls, constraint: Constraint, machine: Resolver) -> ConstraintElement:
-        """A constraint of the document on a machine. Raises ModelError."""
+        """Read a constraint of the document. Raises ModelError."""
 
     @classmethod
     def elementary(cls, constraint: Constraint, model: Model) -> Distance | Ratio | None:
-        """What it is to closed forms; None: it is left to iteration."""
+        """Return the equivalent for analytic loop closure; None: the constraint is solved by iteration."""
         return None
 
 
 def side_of(machine: Resolver, a: str, b: str) -> Side:
-    """The side between two frames, with places of its own: each can be displaced by itself."""
+    """Return the side between two frames, with places of its own, so that each can be displaced separately."""
     return Side(machine.place(a), machine.place(b), (a or WORLD, b or WORLD))
 
 
 def sides_of(machine: Resolver, sensor: str) -> tuple[Side, ...]:
-    """The sides of a sensor and of those that are subtracted from it."""
+    """Return the sides of a sensor and of those that are subtracted from it."""
     table = {each.name: each for each in machine.model.sensors}
     sides = []
     for _ in machine.sensors[sensor].shares:
@@ -77,11 +79,11 @@ def sides_of(machine: Resolver, sensor: str) -> tuple[Side, ...]:
 
 
 def geometric(machine: Resolver, name: str, where: str) -> Sensor:
-    """A sensor that can be prescribed. Raises ModelError for others."""
+    """Return a sensor whose value can be prescribed. Raises ModelError for others."""
     if not machine.model.find("sensors", name).info.geometric:
         raise ModelError(
-            f"'{name}' does not measure a position or orientation, so it cannot be prescribed.",
+            f"'{name}' does not measure a position or orientation, so its value cannot be prescribed.",
             where=where,
-            remedy="Prescribe a distance, angle, position, orientation or pose.",
+            remedy="Choose a sensor of distance, angle, position, orientation or pose.",
         )
     return machine.sensors[name]

@@ -1,4 +1,4 @@
-"""A joint that closes a loop: what it forbids."""
+"""Constraint of a cut joint, which closes a loop."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.spatial.scalar import Scalar
 
 @dataclass(frozen=True)
 class CutJoint(KinematicConstraint):
-    """A joint that has no coordinates, since the tree is cut at it."""
+    """Cut joint: a joint without coordinates, because the tree is cut there."""
 
     relative = True
     law: Any
@@ -23,7 +23,7 @@ class CutJoint(KinematicConstraint):
 
     @classmethod
     def read(cls, name: str, machine: Resolver) -> CutJoint:
-        """The joint of a name."""
+        """Read the joint of a name."""
         law, a, b = machine.machine.laws[name]
         joint = machine.machine.member(name)
         rows = tuple(Row("joints", name, str(k + 1)) for k in range(joint.info.constraints))
@@ -31,17 +31,17 @@ class CutJoint(KinematicConstraint):
 
     @property
     def alike(self) -> Hashable:
-        """The kind of joint and its numbers, if these are."""
+        """Return the kind of joint and its parameters, if these are numbers."""
         numbers = tuple(getattr(self.law, field.name) for field in fields(self.law))
         plain = all(isinstance(x, float | int | str) for x in numbers)
         return (type(self.law), numbers) if plain else None
 
     @property
     def sides(self) -> tuple[Side, ...]:
-        """Its own frames."""
+        """Return the frames of the joint."""
         return (self.side,)
 
     def values(self, state: ConstraintState) -> list[Scalar]:
-        """What the joint forbids."""
+        """Return the residuals of the joint."""
         X_a, X_b = state.frames(self.side)
         return self.law.residual(X_a.inverse() @ X_b)

@@ -1,4 +1,4 @@
-"""A constraint of one's own between two frames."""
+"""Base class of user-defined constraints between two frames."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from core.spatial.vector import Vector3
 
 @dataclass(frozen=True)
 class FrameConstraint(ConstraintElement):
-    """A constraint of your own between the frames a and b: derive from this, and register it.
+    """User-defined constraint between frames a and b: derive a class from this one and register it.
 
     `name`, `title` and `value` must be stated; the derivatives and the wrenches between the frames come from the trace
     of `value`, which is zero where the constraint holds. Choose it smooth, of the size of what it measures (m, rad),
@@ -35,37 +35,37 @@ class FrameConstraint(ConstraintElement):
     """
 
     title: ClassVar[str]
-    """What the window calls the kind; `name` is what files call it."""
+    """Label of the kind in the window; `name` is its name in files."""
     numbers: ClassVar[tuple[Quantity, ...]] = ()
-    """What its elements set, each with unit, default and help."""
+    """Numbers that each constraint sets, with unit, default and help."""
     components: ClassVar[tuple[str, ...]] = ("",)
-    """A word for each scalar of `value`, or an empty one for a single scalar."""
+    """Suffix of each scalar of `value`; ('',) for a single scalar."""
     relative = True
     side: Side
     given: Any
-    """Its numbers."""
+    """Numbers set for this constraint."""
     rows: tuple[Row, ...]
 
     @staticmethod
     @abstractmethod
     def value(X_ab: Pose, numbers: Any) -> Scalar | Sequence[Scalar]:
-        """What is to be zero: a scalar, or one for each of `components`."""
+        """Return the residual, to be zero: a scalar, or one for each of `components`."""
 
     @classmethod
     def read(cls, constraint: Constraint, machine: Resolver) -> FrameConstraint:
-        """See `ConstraintElement`."""
+        """Read a constraint of the document. Raises ModelError."""
         given = numbers_of(constraint, f"constraint '{constraint.name}'", machine.numbers)
         rows = tuple(Row("constraints", constraint.name, word) for word in cls.components)
         return cls(side_of(machine, constraint.a, constraint.b), given, rows)
 
     @classmethod
     def in_document(cls) -> ConstraintKind:
-        """See `ConstraintElement`."""
+        """Return the kind's description for documents."""
         return ConstraintKind(cls.name, cls.title, ("a", "b", "settings"), ("b",), cls.numbers)
 
     @classmethod
     def check(cls) -> None:
-        """Its functions are tried over symbols, too."""
+        """Check the kind, including an evaluation of its functions with symbols."""
         super().check()
         usable_names(cls, "numbers", [number.name for number in cls.numbers])
         usable_units(cls, cls.numbers)
@@ -75,11 +75,11 @@ class FrameConstraint(ConstraintElement):
 
     @property
     def sides(self) -> tuple[Side, ...]:
-        """Its frames."""
+        """Return the side between its frames."""
         return (self.side,)
 
     def values(self, state: ConstraintState) -> list[Scalar]:
-        """What is to be zero."""
+        """Return the residuals."""
         X_a, X_b = state.frames(self.side)
         found = type(self).value(X_a.inverse() @ X_b, self.given)
         return list(found) if isinstance(found, tuple | list) else [found]

@@ -1,4 +1,4 @@
-"""Two joints coupled by a ratio, with a force of its own."""
+"""Gear: coupling of two joints by a ratio, with a constraint force."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.spatial.scalar import Scalar, is_zero, minus, over, plus, times
 
 @dataclass(frozen=True)
 class Gear(ConstraintElement):
-    """q_joint − ratio · q_leader − offset."""
+    """Gear with the residual q_joint − ratio · q_leader − offset."""
 
     name = "gear"
     joint: Coordinate
@@ -27,7 +27,7 @@ class Gear(ConstraintElement):
 
     @classmethod
     def read(cls, constraint: Constraint, machine: Resolver) -> Gear:
-        """See `ConstraintElement`."""
+        """Read a gear of the document. Raises ModelError."""
         where = f"constraint '{constraint.name}'"
         joint, leader = (
             Coordinate.read(machine.single(getattr(constraint, field), f"{where}, {field}"), 0, machine)
@@ -40,16 +40,17 @@ class Gear(ConstraintElement):
 
     @classmethod
     def elementary(cls, constraint: Constraint, model: Model) -> Ratio:
-        """A gear as it is."""
+        """Return the gear's ratio."""
         return Ratio(constraint.name, constraint.joint, constraint.leader, constraint.ratio, constraint.offset)
 
     @property
     def sides(self) -> tuple[Side, ...]:
-        """Of those of the two joints that close a loop."""
+        """Return the sides of those of the two joints that close a loop."""
         return (*self.joint.sides, *self.leader.sides)
 
     def values(self, state: ConstraintState) -> list[Scalar]:
-        """The gap; an angle that is measured is known up to whole turns, the gap of its gear up to what they make."""
+        """Return the residual. A measured angle is known up to whole turns, and so the residual up to the corresponding
+        multiples."""
         led = plus(times(self.ratio, self.leader.value(state)), self.offset)
         gap = minus(self.joint.value(state), led)
         if self.joint.turns and self.leader.turns and isinstance(self.ratio, int | float):

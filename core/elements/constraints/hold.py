@@ -1,4 +1,4 @@
-"""All components of a sensor held at one value."""
+"""Constraint that keeps all components of a sensor at one value."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from core.spatial.scalar import Scalar, is_zero
 
 @dataclass(frozen=True)
 class Hold(ConstraintElement):
-    """Orientations are compared as rotations, so that the rows stay minimal and regular up to half a turn."""
+    """Constraint of all components of a sensor. Orientations are compared as rotations, so that the rows stay minimal
+    and regular up to half a turn."""
 
     name = "hold"
     sensor: Sensor
@@ -26,15 +27,15 @@ class Hold(ConstraintElement):
 
     @classmethod
     def read(cls, constraint: Constraint, machine: Resolver) -> Hold:
-        """See `ConstraintElement`."""
+        """Read a constraint of the document. Raises ModelError."""
         where = f"constraint '{constraint.name}'"
         sensor = geometric(machine, constraint.sensor, f"{where}, sensor")
         value = machine.numbers.scalar(constraint.value, f"{where}, value")
         if not sensor.info.smooth_at_zero and len(sensor.shares) == 1 and (is_zero(value) and is_zero(sensor.offset)):
             raise ModelError(
-                "A distance of zero has no direction in which to hold it.",
+                "A distance of zero cannot be prescribed, because its direction is undefined.",
                 where=f"{where}, value",
-                remedy="Hold a position sensor instead.",
+                remedy="Use a position sensor instead.",
             )
         components = machine.model.find("sensors", constraint.sensor).info.components
         rows = tuple(Row("constraints", constraint.name, suffix) for suffix in components)
@@ -42,7 +43,7 @@ class Hold(ConstraintElement):
 
     @classmethod
     def elementary(cls, constraint: Constraint, model: Model) -> Distance | None:
-        """A distance that is held is a rod."""
+        """Return the equivalent rod of a constant distance; None for other sensors."""
         sensor = model.find("sensors", constraint.sensor)
         if not sensor.info.rod or sensor.minus:
             return None
@@ -52,11 +53,11 @@ class Hold(ConstraintElement):
 
     @property
     def sides(self) -> tuple[Side, ...]:
-        """Those of the sensor and of what is subtracted from it."""
+        """Return the sides of the sensor and of those that are subtracted from it."""
         return self.measured
 
     def values(self, state: ConstraintState) -> list[Scalar]:
-        """Sensor − value."""
+        """Return the sensor's components minus the value."""
         return sensor_residual(self.sensor, self.sides, self.value, state)
 
 

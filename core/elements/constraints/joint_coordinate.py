@@ -1,4 +1,4 @@
-"""A coordinate of a joint as gears and drivers take it."""
+"""Joint coordinate in gears, drivers and clutches, of a tree joint or a cut joint."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from core.spatial.vector import Vector3
 
 @dataclass(frozen=True)
 class Coordinate:
-    """An entry of a tree joint's own coordinates, or measured where the joint closes a loop."""
+    """Joint coordinate: an entry of q for a tree joint, or measured for a cut joint."""
 
     joint: str
     k: int
@@ -36,7 +36,7 @@ class Coordinate:
 
     @classmethod
     def read(cls, joint: Joint, k: int, machine: Resolver) -> Coordinate:
-        """Coordinate k of a joint."""
+        """Return coordinate k of a joint."""
         if joint.name not in machine.machine.laws:
             return cls(joint.name, k, machine.joint_link(joint.name))
         law, a, b = machine.machine.laws[joint.name]
@@ -45,62 +45,63 @@ class Coordinate:
 
     @property
     def sides(self) -> tuple[Side, ...]:
-        """None in the tree: there it is a force in the joint."""
+        """Return the sides of a cut joint; none for a tree joint, where the force acts on the coordinate itself."""
         return () if self.side is None else (self.side,)
 
     def value(self, state: ConstraintState) -> Scalar:
-        """The coordinate."""
+        """Return the value of the coordinate."""
         if self.side is None:
             return state.kinematics.coordinates[self.link][self.k]  # type: ignore[index]
         return coordinates_of(*state.frames(self.side), self.law, None).values[self.k]
 
 
 OF_CLUTCH = -1
-"""Stands for the number of a coordinate where it is the slip of a clutch."""
+"""Index that marks the slip of a clutch instead of a joint's coordinate."""
 
 
 @dataclass(frozen=True)
 class RowCoordinate(KinematicConstraint):
-    """A coordinate along which forces act, and which is no speed of the tree: one that is measured where a joint closes
-    a loop, or Σ factor · coordinate of a clutch."""
+    """Coordinate along which forces act, and whose rate is not a speed of the tree: measured in a cut joint, or Σ
+    factor · coordinate of a clutch."""
 
     owner: str
     k: int
-    """The joint or clutch, and which coordinate of it (`OF_CLUTCH`)."""
+    """Name of the joint or clutch, and index of its coordinate (`OF_CLUTCH`)."""
     parts: tuple[tuple[Scalar, Coordinate], ...]
     rows: tuple[Row, ...]
     of_speed: bool = False
-    """Whether it is the k-th speed of a joint with a quaternion, which no coordinate has as its rate."""
+    """True for the k-th speed of a joint with a quaternion, which is not the rate of a coordinate."""
 
     @property
     def relative(self) -> bool:  # type: ignore[override]
-        """See `KinematicConstraint`."""
+        """Return True if the coordinate depends on the relative pose of its two frames only."""
         return self.k != OF_CLUTCH
 
     @property
     def sides(self) -> tuple[Side, ...]:
-        """See `Coordinate.sides`."""
+        """Return the sides, as `Coordinate.sides`."""
         return tuple(side for _, part in self.parts for side in part.sides)
 
     def values(self, state: ConstraintState) -> list[Scalar]:
-        """The coordinate; of a speed what small motions of b make of it."""
+        """Return the coordinate; for a speed its displacement by small motions of b."""
         if self.of_speed:
             side = self.sides[0]
             motion = state.shifts.get(id(side))
-            return [0.0] if motion is None else [self._along(ConstraintState(state.kinematics), motion)]
+            return [0.0] if motion is None else [self._speed_along(ConstraintState(state.kinematics), motion)]
         total: Scalar = 0.0
         for factor, part in self.parts:
             total = plus(total, times(factor, part.value(state)))
         return [total]
 
-    def _along(self, state: ConstraintState, motion: Sequence[Scalar]) -> Scalar:
-        """The speed that a motion [ω; v] of b against a has, at b's origin in the axes of all frames."""
+    def _speed_along(self, state: ConstraintState, motion: Sequence[Scalar]) -> Scalar:
+        """Return the speed that a motion [ω; v] of b relative to a produces, at b's origin in the axes of all
+        frames."""
         part = self.parts[0][1]
         wrench = coordinates_of(*state.frames(self.sides[0]), part.law, None).wrenches[self.k]
         return Motion(Vector3(*motion[:3]), Vector3(*motion[3:])).dot(wrench)
 
     def speeds(self, state: ConstraintState, v: Sequence[Scalar], rates: Rates) -> list[Scalar] | None:
-        """See `KinematicConstraint`."""
+        """Return the speed of a joint with a quaternion; None for coordinates."""
         if not self.of_speed:
             return None
         X_a, X_b = state.frames(self.sides[0])
@@ -114,22 +115,22 @@ class RowCoordinate(KinematicConstraint):
 
 
 def row_coordinates(machine: Resolver) -> tuple[RowCoordinate, ...]:
-    """Those of all joints that close loops, speeds where joints have a quaternion; then of clutches."""
+    """Return the coordinates of all cut joints (speeds where joints have a quaternion), then those of clutches."""
     cuts = (machine.machine.member(name) for name in machine.machine.laws)
-    of_joints = (row for joint in cuts for row in _of_joint(joint, machine))
-    clutches = (_slip(force, machine) for force in machine.model.forces if force.is_clutch)
+    of_joints = (row for joint in cuts for row in _coordinates_of_joint(joint, machine))
+    clutches = (_slip_coordinate(force, machine) for force in machine.model.forces if force.is_clutch)
     return (*of_joints, *clutches)
 
 
-def _of_joint(joint: Joint, machine: Resolver) -> Iterator[RowCoordinate]:
+def _coordinates_of_joint(joint: Joint, machine: Resolver) -> Iterator[RowCoordinate]:
     by_speeds = joint.info.nq != joint.info.nv
     for k, word in enumerate(joint.info.speeds if by_speeds else joint.info.coordinates):
         row = Row("joints", joint.name, word, VELOCITY if by_speeds else POSITION)
         yield RowCoordinate(joint.name, k, ((1.0, Coordinate.read(joint, k, machine)),), (row,), by_speeds)
 
 
-def _slip(force: Force, machine: Resolver) -> RowCoordinate:
-    """q_joint − ratio · q_leader of a clutch."""
+def _slip_coordinate(force: Force, machine: Resolver) -> RowCoordinate:
+    """Return the slip q_joint − ratio · q_leader of a clutch."""
     joint, leader = (Coordinate.read(machine.machine.member(name), 0, machine) for name in (force.joint, force.leader))
     ratio = machine.numbers.scalar(force.ratio, f"force '{force.name}', ratio")
     return RowCoordinate(

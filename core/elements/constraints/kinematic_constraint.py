@@ -1,4 +1,4 @@
-"""What the program asks of everything that holds: joints that close loops, constraints, drivers.
+"""Interface of all kinematic constraints: cut joints, constraints and drivers.
 
 A row holds s(q) = f(t). On position level the residual is s − f; on the level of speeds G v = ḟ; of accelerations
 G a = f̈ − Ġ v. A driver may give only the speed or the acceleration; its rows then hold on these levels alone.
@@ -23,21 +23,22 @@ Rates = Callable[[Sequence[Scalar]], Sequence[Scalar]]
 
 
 class Row(NamedTuple):
-    """Whose a row of the constraint equations is."""
+    """Owner of a row of the constraint equations."""
 
     collection: str
     """"joints", "constraints" or "drivers"."""
     element: str
     component: str
     level: int = POSITION
-    """0: holds on all levels; 1: on speeds and accelerations; 2: on accelerations only."""
+    """0: enforced for positions, speeds and accelerations; 1: for speeds and accelerations; 2: for accelerations only.
+    """
 
     def __str__(self) -> str:
         return f"{self.element}.{self.component}" if self.component else self.element
 
 
 class Target(NamedTuple):
-    """f, ḟ, f̈."""
+    """Prescribed f, ḟ, f̈."""
 
     value: Scalar = 0.0
     rate: Scalar = 0.0
@@ -48,24 +49,24 @@ STILL = Target()
 
 
 class Side(NamedTuple):
-    """Two frames between which a row exerts a wrench."""
+    """Pair of frames between which a row exerts a wrench."""
 
     a: Place
     b: Place
     names: tuple[str, str]
-    """What carries them: names of bodies, frames, or the world."""
+    """Names of the bodies or frames, or the world, that carry the two frames."""
     joint: str = ""
-    """The cut joint through which the wrench goes; empty: none."""
+    """Cut joint that transmits the wrench; empty: none."""
 
 
 class ConstraintState:
-    """Where frames are when rows are written down; `shifts` displaces the b of sides by small motions."""
+    """Poses of the frames in the constraint equations; `shifts` displaces the frames b of sides by small motions."""
 
     def __init__(self, kinematics: KinematicState, shifts: dict[int, Sequence[Scalar]] | None = None) -> None:
         self.kinematics, self.shifts = kinematics, shifts or {}
 
     def frames(self, side: Side) -> tuple[Pose, Pose]:
-        """X_Wa and X_Wb."""
+        """Return X_Wa and X_Wb."""
         X_a, X_b = self.kinematics.frame(side.a), self.kinematics.frame(side.b)
         motion = self.shifts.get(id(side))
         if motion is not None:
@@ -75,33 +76,35 @@ class ConstraintState:
 
 
 class KinematicConstraint(ABC):
-    """Something that holds."""
+    """Kinematic constraint s(q) = f(t), one or more rows."""
 
     rows: tuple[Row, ...]
     turns: bool = False
     """True if s is an angle known up to whole turns."""
     relative: bool = False
-    """True if s is known from how the two frames of its side stand to each other: what moves both changes nothing."""
+    """True if s depends only on the relative pose of the side's two frames."""
 
     @property
     def alike(self) -> Hashable:
-        """Equal of constraints whose rows depend on the poses of their frames in the same way; None: not known."""
+        """Return a key that is equal for constraints whose rows depend on the poses of their frames in the same way;
+        None: unknown."""
         return None
 
     @property
     @abstractmethod
     def sides(self) -> tuple[Side, ...]:
-        """The frames between which it exerts wrenches; none of what acts on speeds of the tree."""
+        """Return the pairs of frames between which the constraint exerts wrenches; none for constraints on speeds of
+        the tree."""
 
     @abstractmethod
     def values(self, state: ConstraintState) -> list[Scalar]:
-        """s(q) of each row; zero for rows of speeds."""
+        """Return s(q) of each row; zero for rows of speeds."""
 
     def targets(self, t: Sequence[Scalar]) -> list[Target]:
-        """f(t) of each row; by default nothing moves by time."""
+        """Return f(t) of each row; zero by default."""
         return [STILL] * len(self.rows)
 
     def speeds(self, state: ConstraintState, v: Sequence[Scalar], rates: Rates) -> list[Scalar] | None:
-        """What rows of speeds hold, where no coordinates have them as rates; None: rows are of coordinates. rates : the
-        derivatives by time of scalars of the state"""
+        """Return the constrained speeds, where these are not rates of coordinates; None: rows are of coordinates. rates
+        : function that differentiates scalars of the state with respect to time"""
         return None

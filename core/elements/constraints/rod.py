@@ -1,4 +1,4 @@
-"""A massless rod: it keeps the distance of two points."""
+"""Massless rod: constant distance between two points."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from core.spatial.scalar import Scalar, minus, over, times
 
 @dataclass(frozen=True)
 class Rod(ConstraintElement):
-    """(|p|² − L²)/(2 L): smooth everywhere, and to first order the gap in m."""
+    """Massless rod with the residual (|p|² − L²)/(2 L), which is smooth everywhere and to first order the error of the
+    length in m."""
 
     name = "rod"
     relative = True
@@ -23,24 +24,24 @@ class Rod(ConstraintElement):
 
     @classmethod
     def read(cls, constraint: Constraint, machine: Resolver) -> Rod:
-        """See `ConstraintElement`."""
+        """Read a rod of the document. Raises ModelError."""
         length = machine.numbers.scalar(constraint.length, f"constraint '{constraint.name}', length")
         side = side_of(machine, constraint.a, constraint.b)
         return cls(side, length, (Row("constraints", constraint.name, ""),))
 
     @classmethod
     def elementary(cls, constraint: Constraint, model: Model) -> Distance:
-        """A rod as it is."""
+        """Return the rod's length and end points."""
         length = constraint.length, f"constraint '{constraint.name}', length"
         return Distance(constraint.name, constraint.a, constraint.b, (length,))
 
     @property
     def sides(self) -> tuple[Side, ...]:
-        """Its ends."""
+        """Return the side between the two ends."""
         return (self.side,)
 
     def values(self, state: ConstraintState) -> list[Scalar]:
-        """The gap."""
+        """Return the residual."""
         X_a, X_b = state.frames(self.side)
         p = X_b.position - X_a.position
         return [over(minus(p.dot(p), times(self.length, self.length)), times(2.0, self.length))]

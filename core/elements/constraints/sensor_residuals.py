@@ -1,4 +1,4 @@
-"""What is left of a sensor's components when a value is taken off: rows of constraints and drivers."""
+"""Differences between a sensor's components and a prescribed value: residuals of constraints and drivers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.spatial.vector import Vector3
 
 
 def sensor_residual(sensor: Sensor, sides: Sequence[Side], value: Scalar, state: ConstraintState) -> list[Scalar]:
-    """Components of a sensor less a value."""
+    """Return the components of a sensor minus a value."""
     if sensor.info.rotation:
         return _rotation_residual(sensor, sides, value, state)
     result = plain_sum(sensor, sides, value, state)
@@ -22,7 +22,7 @@ def sensor_residual(sensor: Sensor, sides: Sequence[Side], value: Scalar, state:
 
 
 def plain_sum(sensor: Sensor, sides: Sequence[Side], value: Scalar, state: ConstraintState) -> list[Scalar]:
-    """The components as the sensor gives them, less a value."""
+    """Return the sensor's components minus a value, without regard to whole turns or rotations."""
     sums: list[Scalar] = [minus(minus(0.0, sensor.offset), value)] * sensor.count
     for (sign, measure), side in zip(sensor.shares, sides, strict=True):
         values = measure.of(*state.frames(side), measure.axis, measure.axis_b).values
@@ -31,7 +31,7 @@ def plain_sum(sensor: Sensor, sides: Sequence[Side], value: Scalar, state: Const
 
 
 def _rotation_residual(sensor: Sensor, sides: Sequence[Side], value: Scalar, state: ConstraintState) -> list[Scalar]:
-    """2 sin(φ/2) n of what is left of the rotation, target taken off; then the other components."""
+    """Return 2 sin(φ/2) n of the rotation that remains after removing the target; then the other components."""
     frames = [state.frames(side) for side in sides]
     own, other = NO_ROTATION, NO_ROTATION
     for (sign, _), (X_a, X_b) in zip(sensor.shares, frames, strict=True):
@@ -39,14 +39,14 @@ def _rotation_residual(sensor: Sensor, sides: Sequence[Side], value: Scalar, sta
         own, other = (own @ R, other) if sign > 0.0 else (own, other @ R)
     wanted = plus(value, sensor.offset)
     if not is_zero(wanted):
-        other = other @ _by_vector(wanted)
+        other = other @ _rotation_by_equal_components(wanted)
     R = other.transposed() @ own
     trace = plus(plus(plus(1.0, R.x.x), R.y.y), R.z.z)  # 4 cos²(φ/2)
     rows = [over(component, sqrt(plus(trace, 1e-12))) for component in axial(R)]
     return rows if sensor.count == len(rows) else [*rows, *plain_sum(sensor, sides, value, state)[len(rows) :]]
 
 
-def _by_vector(component: Scalar) -> Rotation:
-    """The rotation whose rotation vector has three equal components."""
+def _rotation_by_equal_components(component: Scalar) -> Rotation:
+    """Return the rotation whose rotation vector has three equal components."""
     third = 3.0**-0.5
     return about(Vector3(third, third, third), times(component, 3.0**0.5))

@@ -1,10 +1,11 @@
-"""A massless rod that stands on one end with a universal joint: it does not turn about itself."""
+"""Massless rod with a universal joint at one end, so that it does not rotate about its axis."""
 
 from core.elements.constraints.rod import Rod
 
 
 class UniversalRod(Rod):
-    """It has no mass, so how it turns exerts nothing: its equation is that of a rod."""
+    """Massless rod with a universal joint at one end. As its rotation transmits no force, its equation is that of a
+    rod."""
 
     name = "universal_rod"
 

@@ -1,4 +1,4 @@
-"""Drivers: the family of their kinds."""
+"""Driver kinds."""
 
 from core.elements.drivers.driven_joint import DrivenJoint
 from core.elements.drivers.driven_sensor import DrivenSensor

@@ -1,4 +1,4 @@
-"""A joint's coordinate, or one of its speeds, moved by time."""
+"""Drivers that prescribe a joint's coordinate, or one of its speeds, as a function of time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from core.spatial.scalar import Scalar
 
 @dataclass(frozen=True)
 class DrivenJoint(DriverElement):
-    """A joint's coordinate."""
+    """Driver of a joint's coordinate."""
 
     name = "joint"
     coordinate: Coordinate
@@ -27,11 +27,11 @@ class DrivenJoint(DriverElement):
 
     @classmethod
     def read(cls, driver: Driver, motion: Motion, machine: Resolver) -> DriverElement:
-        """See `DriverElement`; of joints with a quaternion speeds can be driven as well."""
+        """Read a driver of the document; for joints with a quaternion speeds can be driven as well."""
         where, level = f"driver '{driver.name}'", MOTIONS.index(driver.motion)
         joint = machine.machine.member(driver.joint)
         if joint.info.nq > joint.info.nv and driver.coordinate in joint.info.speeds:
-            link, k = _speed(driver, joint, level, machine)
+            link, k = _driven_speed(driver, joint, level, machine)
             return DrivenSpeed(link, k, motion, (Row("drivers", driver.name, driver.coordinate, level),))
         words = tuple(word for word in joint.info.coordinates if word not in ("qx", "qy", "qz", "qw"))
         if not words:
@@ -44,22 +44,22 @@ class DrivenJoint(DriverElement):
 
     @property
     def sides(self) -> tuple[Side, ...]:
-        """See `Coordinate.sides`."""
+        """Return the sides of a cut joint; none for a tree joint."""
         return self.coordinate.sides
 
     @property
     def turns(self) -> bool:  # type: ignore[override]
-        """See `KinematicConstraint`."""
+        """Return True if the coordinate is an angle known up to whole turns."""
         return self.coordinate.turns
 
     def values(self, state: ConstraintState) -> list[Scalar]:
-        """The coordinate."""
+        """Return the coordinate."""
         return [self.coordinate.value(state)]
 
 
 @dataclass(frozen=True)
 class DrivenSpeed(DriverElement):
-    """Speed k of a link, where no coordinate has it as its rate."""
+    """Driver of speed k of a link, where the speed is not the rate of a coordinate."""
 
     name = "joint"
     link: int
@@ -69,31 +69,31 @@ class DrivenSpeed(DriverElement):
 
     @classmethod
     def read(cls, driver: Driver, motion: Motion, machine: Resolver) -> DriverElement:
-        """See `DrivenJoint`."""
+        """Read a driver of the document; see `DrivenJoint`."""
         return DrivenJoint.read(driver, motion, machine)
 
     @property
     def sides(self) -> tuple[Side, ...]:
-        """None: it is a force on the speed."""
+        """Return no sides: the driver's force acts on the speed."""
         return ()
 
     def values(self, state: ConstraintState) -> list[Scalar]:
-        """Nothing is held on the level of positions."""
+        """Return zero, as positions are not prescribed."""
         return [0.0]
 
     def speeds(self, state: ConstraintState, v: Sequence[Scalar], rates: Rates) -> list[Scalar]:
-        """The speed itself."""
+        """Return the speed."""
         return [v[state.kinematics.tree.links[self.link].first_v + self.k]]
 
 
-def _speed(driver: Driver, joint: Joint, level: int, machine: Resolver) -> tuple[int, int]:
-    """(link, number) of the speed that a driver moves."""
+def _driven_speed(driver: Driver, joint: Joint, level: int, machine: Resolver) -> tuple[int, int]:
+    """Return (link, index) of the speed that a driver prescribes."""
     where = f"driver '{driver.name}'"
     if level == POSITION:
         raise ModelError(
             f"'{driver.coordinate}' is a speed of '{joint.name}', not a coordinate.",
             where=f"{where}, motion",
-            remedy="Let the driver give the velocity.",
+            remedy="Set the driver's motion to velocity or acceleration.",
         )
     link = machine.joint_link(joint.name)
     if link is None:

@@ -1,4 +1,4 @@
-"""A component of a sensor moved by time."""
+"""Driver that prescribes a component of a sensor as a function of time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from core.spatial.scalar import Scalar
 
 @dataclass(frozen=True)
 class DrivenSensor(DriverElement):
-    """Component k of a sensor."""
+    """Driver of component k of a sensor."""
 
     name = "sensor"
     sensor: Sensor
@@ -30,7 +30,7 @@ class DrivenSensor(DriverElement):
 
     @classmethod
     def read(cls, driver: Driver, motion: Motion, machine: Resolver) -> DriverElement:
-        """See `DriverElement`."""
+        """Read a driver of the document. Raises ModelError."""
         where = f"driver '{driver.name}'"
         sensor = geometric(machine, driver.sensor, f"{where}, sensor")
         info = machine.model.find("sensors", driver.sensor).info
@@ -40,9 +40,9 @@ class DrivenSensor(DriverElement):
 
     @property
     def sides(self) -> tuple[Side, ...]:
-        """Those of the sensor and of what is subtracted from it."""
+        """Return the sides of the sensor and of those that are subtracted from it."""
         return self.measured
 
     def values(self, state: ConstraintState) -> list[Scalar]:
-        """The component."""
+        """Return the component."""
         return [plain_sum(self.sensor, self.sides, 0.0, state)[self.k]]

@@ -1,4 +1,4 @@
-"""The functions of time by which drivers move something: a number, a recorded signal, a formula."""
+"""Functions of time for drivers: a number, a recorded signal, a formula."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from core.spatial.scalar import Scalar
 
 
 class Motion(Protocol):
-    """A function of time."""
+    """Function of time."""
 
     def __call__(self, t: Sequence[Scalar]) -> Target: ...
 
 
 def motion_of(driver: Driver, machine: Resolver, clock: Clock) -> Motion:
-    """The function of a driver."""
+    """Return the function of a driver."""
     if driver.function is None:
         return Recorded(clock.index(driver.name))
     if not isinstance(driver.function, str):
@@ -35,7 +35,7 @@ def motion_of(driver: Driver, machine: Resolver, clock: Clock) -> Motion:
 
 
 def on_level(function: Target, level: int) -> Target:
-    """f of a row whose function gives position, speed or acceleration."""
+    """Return the target f of a row whose function gives position, speed or acceleration."""
     shifted = (
         (function.value, function.rate, function.second),
         (0.0, function.value, function.rate),
@@ -45,7 +45,7 @@ def on_level(function: Target, level: int) -> Target:
 
 
 class Constant:
-    """A number."""
+    """Constant function."""
 
     def __init__(self, value: float) -> None:
         self.value = value
@@ -55,7 +55,7 @@ class Constant:
 
 
 class Recorded:
-    """A table or file, evaluated outside the trace: its value and rates are entries of the time argument."""
+    """Table or file, evaluated outside the symbolic function: its value and rates are entries of the time argument."""
 
     def __init__(self, index: int) -> None:
         self.index = index
@@ -65,7 +65,7 @@ class Recorded:
 
 
 class Formula:
-    """Differentiated exactly, by the graph."""
+    """Formula of time, differentiated exactly."""
 
     def __init__(self, text: str, values: dict[str, Any], where: str, mode_variables: ModeVariables) -> None:
         self.node, self.values, self.where = mode_variables.with_modes(parse(text)), values, where

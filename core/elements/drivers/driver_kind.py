@@ -1,4 +1,4 @@
-"""What the program asks of every driver: a constraint whose value is a function of time."""
+"""Interface of all drivers: constraints whose value is a function of time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from core.spatial.scalar import Scalar
 
 
 class DriverElement(KinematicConstraint):
-    """A driver of the document. A kind is one class, found by the field of the document that says what is moved."""
+    """Driver of the document. Each kind is one class, selected by the document's field that names the driven
+    quantity."""
 
     name: ClassVar[str]
     motion: Motion
@@ -23,21 +24,21 @@ class DriverElement(KinematicConstraint):
     @classmethod
     @abstractmethod
     def read(cls, driver: Driver, motion: Motion, machine: Resolver) -> DriverElement:
-        """A driver of the document on a machine. Raises ModelError."""
+        """Read a driver of the document. Raises ModelError."""
 
     def targets(self, t: Sequence[Scalar]) -> list[Target]:
-        """The function."""
+        """Return the value of the driver's function."""
         return [on_level(self.motion(t), self.rows[0].level)]
 
 
 def component_of(words: Sequence[str], wanted: str, owner: str, where: str) -> int:
-    """Which of an owner's components a `coordinate` field means. Raises ModelError."""
+    """Return the index of the component that a `coordinate` field names. Raises ModelError."""
     if len(words) == 1 and wanted in ("", words[0]):
         return 0
     if wanted in words:
         return list(words).index(wanted)
     raise ModelError(
-        f"It is not said which coordinate of '{owner}' is moved.",
+        f"The driven coordinate of '{owner}' is not specified.",
         where=f"{where}, coordinate",
-        remedy=f"Name one of {', '.join(words)}.",
+        remedy=f"Choose one of {', '.join(words)}.",
     )

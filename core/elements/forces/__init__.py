@@ -1,4 +1,4 @@
-"""Force elements: the family of their kinds, the `KIND` of every file here."""
+"""Force element kinds: the `KIND` of every module of this folder."""
 
 from core.elements.element_kinds import ElementKinds
 from core.elements.forces.force_element import ForceElement

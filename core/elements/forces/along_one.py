@@ -1,4 +1,4 @@
-"""What force elements have in common that act along one quantity: a length, a relative measure, a coordinate.
+"""Base of force elements along one quantity: a length, a relative measure or a coordinate.
 
 A line force F pulls its ends together; the same law along a relative measure or in a joint acts against the growth of
 the coordinate: Q = −F, F = k (s − rest) + c ṡ + law.
@@ -19,7 +19,7 @@ from core.spatial.scalar import Scalar, minus, negated, plus, times
 
 
 class Law(NamedTuple):
-    """F = stiffness (s − rest) + damping ṡ + friction against ṡ + formula."""
+    """Force law F = stiffness (s − rest) + damping ṡ + friction against ṡ + formula."""
 
     stiffness: Scalar = 0.0
     rest: Scalar = 0.0
@@ -29,7 +29,7 @@ class Law(NamedTuple):
 
 
 def law_of(force: DocumentForce, machine: Resolver) -> Law:
-    """The law that the fields of an element give."""
+    """Return the force law given by the fields of an element."""
     where = f"force '{force.name}'"
     stiffness, rest, damping = (
         machine.numbers.scalar(getattr(force, field), f"{where}, {field}") for field in ("stiffness", "rest", "damping")
@@ -39,7 +39,7 @@ def law_of(force: DocumentForce, machine: Resolver) -> Law:
 
 
 class Observed(NamedTuple):
-    """Coordinate, rate, force F, power to the machine, potential."""
+    """Outputs: coordinate, rate, force F, power delivered to the machine, potential energy."""
 
     length: Scalar
     rate: Scalar
@@ -52,13 +52,13 @@ SPEED_AND_FORCE = {"length": ("velocity", "force"), "angle": ("angular_velocity"
 
 
 class AlongOne(ForceElement):
-    """A law along one quantity."""
+    """Force element with a force law along one quantity."""
 
     law: Law
 
     @classmethod
     def channels(cls, along: str) -> tuple[ForceChannel, ...]:
-        """The numbers of `Observed`."""
+        """Return the output channels, those of `Observed`."""
         rate, force = SPEED_AND_FORCE.get(along, ("none", "none"))
         dimensions = (along, rate, force, "power", "energy")
         return tuple(
@@ -68,25 +68,25 @@ class AlongOne(ForceElement):
 
     @abstractmethod
     def quantity(self, s: ForceState) -> tuple[Scalar, Scalar]:
-        """(value, rate), m or rad, per s."""
+        """Return (value, rate), m or rad, per s."""
 
     def force_and_potential(self, s: ForceState, value: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
-        """(F, potential), N or N·m, J."""
+        """Return (F, potential), N or N·m, J."""
         return along(self.law, s, value, speed)
 
     def observed(self, s: ForceState) -> Observed:
-        """See `ForceElement`."""
+        """Return the values of the output channels."""
         value, speed = self.quantity(s)
         force, potential = self.force_and_potential(s, value, speed)
         return Observed(value, speed, force, s.run(power_of, force, speed), potential)
 
     def potential(self, s: ForceState) -> Scalar:
-        """See `ForceElement`."""
+        """Return the potential energy, J."""
         return self.force_and_potential(s, *self.quantity(s))[1]
 
 
 def along(law: Law, s: ForceState, length: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
-    """(F, potential) of a law."""
+    """Return (F, potential) of a force law."""
     friction = NO_FRICTION if s.smooth else friction_at(law, s)
     force, potential = s.run(resistance, law[:3], friction, length, speed)
     further = s.value(law.formula, {"length": length, "rate": speed})
@@ -94,13 +94,13 @@ def along(law: Law, s: ForceState, length: Scalar, speed: Scalar) -> tuple[Scala
 
 
 def friction_at(law: Law, s: ForceState) -> DryFriction:
-    """Its friction with the levels of an instant."""
+    """Return the law's friction with the levels at a state."""
     known = {id(each): s.value(each) for each in law.friction}  # levels that are one stay one
     return DryFriction(*(known[id(each)] for each in law.friction))
 
 
 def resistance(law: Scalars, friction: DryFriction, s: Scalar, v: Scalar) -> tuple[Scalar, Scalar]:
-    """(k (s − rest) + c v + friction, ½ k (s − rest)²)."""
+    """Return (k (s − rest) + c v + friction, ½ k (s − rest)²)."""
     stiffness, rest, damping = law
     stretch = minus(s, rest)
     force = plus(plus(times(stiffness, stretch), times(damping, v)), resisting(friction, v))
@@ -108,10 +108,10 @@ def resistance(law: Scalars, friction: DryFriction, s: Scalar, v: Scalar) -> tup
 
 
 def power_of(force: Scalar, speed: Scalar) -> Scalar:
-    """−F ṡ."""
+    """Return the power −F ṡ."""
     return negated(times(force, speed))
 
 
 def against_growth(wrench: Force, share: Scalar, force: Scalar) -> Force:
-    """−F along a relative measure."""
+    """Return the wrench of a force −F along a relative measure."""
     return wrench.scaled(negated(times(share, force)))

@@ -1,4 +1,4 @@
-"""A law along one component of a sum of relative measures."""
+"""Force law along one component of a sum of relative measures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from core.spatial.vector import Vector3
 
 @dataclass(frozen=True)
 class MeasureForce(AlongOne):
-    """A force along a sensor, or in a joint that closes a loop."""
+    """Force along a sensor, or in a cut joint."""
 
     name = "sensor"
     element: str
@@ -30,17 +30,17 @@ class MeasureForce(AlongOne):
     law: Law
     component: int = 0
     counted: int | None = None
-    """Where the angle as counted over turns is in x."""
+    """Index in x of the angle with counted turns."""
     turns: bool = False
     joint: str = ""
 
     @classmethod
     def read(cls, force: DocumentForce, machine: Resolver) -> ForceElement:
-        """See `ForceElement`."""
+        """Read a force element of the document. Raises ModelError."""
         return along_sensor(force.name, force.sensor, law_of(force, machine), machine, f"force '{force.name}', sensor")
 
-    def _sums(self, s: ForceState) -> tuple[list[tuple[Share, Force]], Scalar, Scalar]:
-        """Relative measures with their wrenches, value, rate."""
+    def _measures_and_sum(self, s: ForceState) -> tuple[list[tuple[Share, Force]], Scalar, Scalar]:
+        """Return the relative measures with their wrenches, and value and rate of the sum."""
         pairs: list[tuple[Share, Force]] = []
         value, speed = s.run(negated, self.offset), 0.0
         for share in self.shares:
@@ -54,51 +54,53 @@ class MeasureForce(AlongOne):
         return pairs, value, speed
 
     def act(self, s: ForceState, loads: Loads) -> None:
-        """See `ForceElement`."""
-        self._load(s, loads, self._exerted(s))
+        """Add the element's force to the loads."""
+        self._add_wrenches(s, loads, self._wrenches_on_b(s))
 
     def pull(self, s: ForceState, loads: Loads, force: Scalar) -> None:
-        """Add a force against the growth of the sum."""
-        self._load(s, loads, self._against(s, self._sums(s)[0], force))
+        """Add a given force, positive against the growth of the sum, to the loads."""
+        self._add_wrenches(s, loads, self._wrenches_against_growth(s, self._measures_and_sum(s)[0], force))
 
-    def _load(self, s: ForceState, loads: Loads, exerted: Sequence[tuple[Share, Force]]) -> None:
+    def _add_wrenches(self, s: ForceState, loads: Loads, exerted: Sequence[tuple[Share, Force]]) -> None:
         for share, wrench in exerted:
             loads.between(share.measure.a, share.measure.b, s.kinematics.frame(share.measure.b).position, wrench)
 
-    def _exerted(self, s: ForceState) -> list[tuple[Share, Force]]:
-        """The wrench on b of each measure, at b's origin."""
-        pairs, value, speed = self._sums(s)
-        return self._against(s, pairs, self.force_and_potential(s, value, speed)[0])
+    def _wrenches_on_b(self, s: ForceState) -> list[tuple[Share, Force]]:
+        """Return the wrench on b of each measure, at b's origin."""
+        pairs, value, speed = self._measures_and_sum(s)
+        return self._wrenches_against_growth(s, pairs, self.force_and_potential(s, value, speed)[0])
 
-    def _against(self, s: ForceState, pairs: Sequence[tuple[Share, Force]], force: Scalar) -> list[tuple[Share, Force]]:
+    def _wrenches_against_growth(
+        self, s: ForceState, pairs: Sequence[tuple[Share, Force]], force: Scalar
+    ) -> list[tuple[Share, Force]]:
         return [(share, s.run(against_growth, wrench, share.sign, force)) for share, wrench in pairs]
 
     def forces_at_ends(self, s: ForceState, force: Scalar) -> list[Vector3]:
-        """Opposite forces on the two frames of each measure, of a force against the growth of the sum."""
-        exerted = self._against(s, self._sums(s)[0], force)
+        """Return the opposite forces on the two frames of each measure for a force against the growth of the sum."""
+        exerted = self._wrenches_against_growth(s, self._measures_and_sum(s)[0], force)
         return [end for _, wrench in exerted for end in (-wrench.force, wrench.force)]
 
     def quantity(self, s: ForceState) -> tuple[Scalar, Scalar]:
-        """(value, rate) of the sum, less its offset."""
-        return self._sums(s)[1:]
+        """Return (value, rate) of the sum minus its offset."""
+        return self._measures_and_sum(s)[1:]
 
     def ends(self) -> tuple[End, ...]:
-        """Both frames of each measure."""
+        """Return both frames of each measure."""
         return tuple(end for share in self.shares for end in (share.measure.a, share.measure.b))
 
     def at_ends(self, s: ForceState) -> list[Vector3]:
-        """Opposite forces on the two frames of each measure."""
-        return [force for _, wrench in self._exerted(s) for force in (-wrench.force, wrench.force)]
+        """Return the opposite forces on the two frames of each measure."""
+        return [force for _, wrench in self._wrenches_on_b(s) for force in (-wrench.force, wrench.force)]
 
 
 def along_sensor(element: str, sensor: str, law: Law, machine: Resolver, where: str) -> MeasureForce:
-    """A law along a sensor of one length or angle. Raises ModelError."""
+    """Return a force law along a sensor of one length or angle. Raises ModelError."""
     info = machine.model.find("sensors", sensor).info
     if not info.geometric or len(info.components) != 1:
         raise ModelError(
-            f"The sensor '{sensor}' is no single measure of position.",
+            f"Sensor '{sensor}' does not measure a single length or angle.",
             where=where,
-            remedy="Name a distance, an angle or a distance from a plane.",
+            remedy="Choose a sensor of distance, angle or distance from a plane.",
         )
     found = machine.sensors[sensor]
     return MeasureForce(element, found.shares, found.offset, law, 0, machine.counted(sensor), info.turns)

@@ -1,4 +1,4 @@
-"""Dry friction between two joints: a clutch, which sticks or slips."""
+"""Clutch: dry friction between two joints, which stick or slip."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.spatial.scalar import Scalar, negated
 
 
 class Slip(NamedTuple):
-    """v_joint − ratio · v_leader, and the friction that there may be while it slips."""
+    """Slip speed v_joint − ratio · v_leader, and the friction torque available while the clutch slips."""
 
     relative_speed: Scalar
     capacity: Scalar
@@ -25,13 +25,14 @@ class Slip(NamedTuple):
 
 @dataclass(frozen=True)
 class Clutch(Tendon):
-    """Friction F against the growth of q_joint − ratio · q_leader; runs take it by modes."""
+    """Friction torque F against the growth of q_joint − ratio · q_leader; simulations handle it by contact states
+    (stick or slip)."""
 
     name = "clutch"
 
     @classmethod
     def read(cls, force: DocumentForce, machine: Resolver) -> ForceElement:
-        """See `ForceElement`."""
+        """Read a clutch of the document. Raises ModelError."""
         where, parts = f"force '{force.name}'", []
         ratio = machine.numbers.scalar(force.ratio, f"{where}, ratio")
         for factor, field in ((1.0, "joint"), (negated(ratio), "leader")):
@@ -43,11 +44,11 @@ class Clutch(Tendon):
 
     @classmethod
     def channels(cls, along: str) -> tuple[ForceChannel, ...]:
-        """The numbers of `Slip`."""
+        """Return the output channels, those of `Slip`."""
         return tuple(map(ForceChannel, Slip._fields, SPEED_AND_FORCE.get(along, ("none", "none"))))
 
     def observed(self, s: ForceState) -> Slip:  # type: ignore[override]
-        """See `ForceElement`."""
+        """Return the values of the output channels."""
         return Slip(self.quantity(s)[1], friction_at(self.law, s).kinetic)
 
 

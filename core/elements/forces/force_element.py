@@ -1,4 +1,4 @@
-"""What the program asks of every force element; a kind is one class, in a file of its own beside this one."""
+"""Interface of all force elements; each kind is one class, in a module of its own in this folder."""
 
 from __future__ import annotations
 
@@ -17,100 +17,100 @@ from core.spatial.vector import Vector3
 
 
 class ForceChannel(NamedTuple):
-    """A quantity that a force element shows, with the suffixes of its components."""
+    """Output quantity of a force element, with the suffixes of its components."""
 
     name: str
     dimension: str
     components: tuple[str, ...] = ("",)
     of_runs: bool = True
-    """False for what is no channel of a run."""
+    """False if simulations do not record it."""
 
 
 class ForceElement(ABC):
-    """What acts on links and speeds. The states of an element are entries of x, from `state` on."""
+    """Force element that acts on links and speeds. Its states are entries of x, from index `state` on."""
 
     name: ClassVar[str]
-    """What the document calls the kind."""
+    """Name of the kind in documents."""
     state_names: ClassVar[tuple[str, ...]] = ()
     element: str
-    """The name of the element, or of the joint whose passive force it is."""
+    """Name of the element, or of the joint whose passive force it is."""
     joint: str = ""
-    """The joint in which it acts, if it acts in one."""
+    """Joint in which the element acts; empty if none."""
     turns: bool = False
-    """True if it acts along an angle that is measured, and so known up to whole turns."""
+    """True if it acts along a measured angle, which is known up to whole turns."""
     state: int = 0
 
     @classmethod
     def in_document(cls) -> ForceKind:
-        """What the document says of the kind: a row of `core.model.forces`, or what a kind from outside gives here."""
+        """Return the kind's description for documents: a row of `core.model.forces`, or that of a user-defined kind."""
         return FORCE_KINDS[cls.name]
 
     @classmethod
     def check(cls) -> None:
-        """Raises KindError, which names the member that cannot be used."""
+        """Check the kind; raises KindError, which names the unusable member."""
         told_to_document(cls)
 
     @classmethod
     @abstractmethod
     def read(cls, force: Force, machine: Resolver) -> ForceElement:
-        """An element of the document on a machine. Raises ModelError."""
+        """Read an element of the document. Raises ModelError."""
 
     @classmethod
     @abstractmethod
     def channels(cls, along: str) -> tuple[ForceChannel, ...]:
-        """What `observed` gives. along : the dimension of what it acts along"""
+        """Return the output channels of `observed`. along : dimension of the quantity along which the element acts"""
 
     @classmethod
     def masses(cls, force: Force, machine: Resolver) -> tuple[LineMass, ...]:
-        """Point masses on its line. Raises ModelError."""
+        """Return the point masses on the element's line. Raises ModelError."""
         return ()
 
     @classmethod
     def inertias(cls, force: Force, machine: Resolver) -> Sequence[AddedInertia]:
-        """Masses that move with its length. Raises ModelError."""
+        """Return the masses that move with the element's length. Raises ModelError."""
         return ()
 
     @abstractmethod
     def act(self, s: ForceState, loads: Loads) -> None:
-        """Add what it exerts."""
+        """Add the element's forces to the loads."""
 
     @abstractmethod
     def observed(self, s: ForceState) -> Scalars:
-        """The numbers of its channels, one behind the other."""
+        """Return the values of all output channels, concatenated."""
 
     @abstractmethod
     def potential(self, s: ForceState) -> Scalar:
-        """Of its springs, J."""
+        """Return the potential energy of the element's springs, J."""
 
     @abstractmethod
     def ends(self) -> tuple[End, ...]:
-        """The points on which it acts; none where it acts on a speed of the tree."""
+        """Return the points on which the element acts; none if it acts on a speed of the tree."""
 
     @abstractmethod
     def at_ends(self, s: ForceState) -> Sequence[Vector3]:
-        """The force on each of these points, world axes."""
+        """Return the force on each end point of `ends`, world axes."""
 
     def x_rate(self, s: ForceState) -> Scalars:
-        """Rates of its states."""
+        """Return the rates of the element's states."""
         return ()
 
     def x_rest(self, s: ForceState) -> Scalars:
-        """Its states where they start: what it comes to when nothing moves."""
+        """Return the initial states of the element: its equilibrium when nothing moves."""
         return ()
 
     def channel(self, name: str, s: ForceState) -> Scalar:
-        """One of its channels that are single numbers."""
+        """Return the value of a scalar output channel."""
         names = [channel.name for channel in self.channels("") for _ in channel.components]
         return self.observed(s)[names.index(name)]
 
 
 def numbers_shown(kind: type[ForceElement]) -> int:
-    """How many numbers the elements of a kind show."""
+    """Return the number of output values of elements of a kind."""
     return sum(len(channel.components) for channel in kind.channels(""))
 
 
 def loads_of(elements: Sequence[ForceElement], s: ForceState) -> Loads:
-    """What all elements exert."""
+    """Return the total loads of all elements."""
     loads = Loads(s.kinematics)
     for element in elements:
         element.act(s, loads)

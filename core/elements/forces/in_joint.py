@@ -1,4 +1,4 @@
-"""A law in a coordinate of a joint, of one that closes a loop or not."""
+"""Force law in a coordinate of a tree joint or a cut joint."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from core.spatial.vector import Vector3
 
 @dataclass(frozen=True)
 class JointForce(AlongOne):
-    """A law in a coordinate of a joint of the tree: coordinate k of the link's own, or the k-th displacement of a
-    joint with a quaternion."""
+    """Force law in a coordinate of a tree joint: coordinate k of the link, or the k-th displacement of a joint with a
+    quaternion."""
 
     name = "joint"
     element: str
@@ -36,7 +36,7 @@ class JointForce(AlongOne):
 
     @classmethod
     def read(cls, force: DocumentForce, machine: Resolver) -> ForceElement:
-        """See `ForceElement`; where the joint closes a loop the force acts along what is measured there."""
+        """Read a force element of the document; in a cut joint the force acts along the measured coordinate."""
         law, joint = law_of(force, machine), machine.machine.member(force.joint)
         if force.coordinate in joint.info.position:
             measure = RelativeMeasure(position, *machine.machine.joints[joint.name])
@@ -46,7 +46,7 @@ class JointForce(AlongOne):
         return at_joint(force.name, joint, k, law, machine)
 
     def quantity(self, s: ForceState) -> tuple[Scalar, Scalar]:
-        """(coordinate or displacement, speed)."""
+        """Return (coordinate or displacement, speed)."""
         link = s.kinematics.tree.links[self.link]
         own, speed = s.kinematics.coordinates[self.link], s.kinematics.speeds[self.link][self.k]
         if link.law.nq == link.law.nv:
@@ -54,31 +54,31 @@ class JointForce(AlongOne):
         return s.run(displacement, link.law, own, link.law.neutral)[self.k], speed
 
     def act(self, s: ForceState, loads: Loads) -> None:
-        """See `ForceElement`."""
+        """Add the element's force to the loads."""
         self.pull(s, loads, self.force_and_potential(s, *self.quantity(s))[0])
 
     def pull(self, s: ForceState, loads: Loads, force: Scalar) -> None:
-        """Add a force against the growth of the coordinate."""
+        """Add a given force, positive against the growth of the coordinate, to the loads."""
         link = s.kinematics.tree.links[self.link]
         loads.drive(link.first_v + self.k, link.coupling, s.run(negated, force))
 
     def ends(self) -> tuple[End, ...]:
-        """None: it acts on a speed."""
+        """Return no ends, as the element acts on a speed."""
         return ()
 
     def at_ends(self, s: ForceState) -> tuple[Vector3, ...]:
-        """None."""
+        """Return no end forces, as the element acts on a speed."""
         return ()
 
 
 @dataclass(frozen=True)
 class CutJointForce(AlongOne):
-    """A law in the k-th displacement (from `rest`) of a joint with a quaternion that closes a loop."""
+    """Force law in the k-th displacement (from `rest`) of a cut joint with a quaternion."""
 
     name = "joint"
     element: str
     measure: RelativeMeasure
-    """The joint's measure; its `axis` is the joint's law."""
+    """Relative measure of the joint; its `axis` is the joint's law."""
     k: int
     law: Law
     rest: tuple[Scalar, ...]
@@ -86,7 +86,7 @@ class CutJointForce(AlongOne):
 
     @classmethod
     def read(cls, force: DocumentForce, machine: Resolver) -> ForceElement:
-        """See `JointForce`."""
+        """Read a force element of the document; see `JointForce`."""
         return JointForce.read(force, machine)
 
     def _coordinate(self, s: ForceState) -> tuple[Force, Scalar, Scalar]:
@@ -95,59 +95,59 @@ class CutJointForce(AlongOne):
         value = s.run(displacement, self.measure.axis, measured.values, self.rest)[self.k]
         return wrench, value, s.run(rate, wrench, motion)
 
-    def _on_b(self, s: ForceState) -> Force:
+    def _wrench_on_b(self, s: ForceState) -> Force:
         wrench, value, speed = self._coordinate(s)
         force, _ = self.force_and_potential(s, value, speed)
         return s.run(against_growth, wrench, 1.0, force)
 
     def act(self, s: ForceState, loads: Loads) -> None:
-        """See `ForceElement`."""
+        """Add the element's force to the loads."""
         a, b = self.measure.a, self.measure.b
-        loads.between(a, b, s.kinematics.frame(b).position, self._on_b(s))
+        loads.between(a, b, s.kinematics.frame(b).position, self._wrench_on_b(s))
 
     def pull(self, s: ForceState, loads: Loads, force: Scalar) -> None:
-        """Add a force against the growth of the coordinate."""
+        """Add a given force, positive against the growth of the coordinate, to the loads."""
         a, b = self.measure.a, self.measure.b
         on_b = s.run(against_growth, self._coordinate(s)[0], 1.0, force)
         loads.between(a, b, s.kinematics.frame(b).position, on_b)
 
     def quantity(self, s: ForceState) -> tuple[Scalar, Scalar]:
-        """(displacement, speed)."""
+        """Return (displacement, speed)."""
         return self._coordinate(s)[1:]
 
     def ends(self) -> tuple[End, ...]:
-        """The joint's frames."""
+        """Return the joint's two frames, on which the element acts."""
         return self.measure.a, self.measure.b
 
     def at_ends(self, s: ForceState) -> tuple[Vector3, Vector3]:
-        """Opposite forces."""
-        on_b = self._on_b(s).force
+        """Return the opposite forces on the joint's frames."""
+        on_b = self._wrench_on_b(s).force
         return -on_b, on_b
 
 
 @dataclass(frozen=True)
 class BallFriction(ForceElement):
-    """Dry friction along coordinates of a joint whose speeds are components of one vector."""
+    """Dry friction along joint coordinates whose speeds are components of one vector."""
 
     name = "joint"
     element: str
     parts: tuple[JointForce | CutJointForce | MeasureForce, ...]
-    """Along each of them, without a law."""
+    """Elements along each of the coordinates, without a law."""
     friction: DryFriction
     joint: str = ""
 
     @classmethod
     def read(cls, force: DocumentForce, machine: Resolver) -> ForceElement:
-        """See `JointForce`."""
+        """Read a force element of the document; see `JointForce`."""
         return JointForce.read(force, machine)
 
     @classmethod
     def channels(cls, along: str) -> tuple[ForceChannel, ...]:
-        """None."""
+        """Return no output channels."""
         return ()
 
     def act(self, s: ForceState, loads: Loads) -> None:
-        """See `ForceElement`."""
+        """Add the friction to the loads."""
         if s.smooth:
             return
         speeds = [part.quantity(s)[1] for part in self.parts]
@@ -156,29 +156,29 @@ class BallFriction(ForceElement):
             part.pull(s, loads, force)
 
     def observed(self, s: ForceState) -> Scalars:
-        """Nothing."""
+        """Return no values."""
         return ()
 
     def potential(self, s: ForceState) -> Scalar:
-        """None."""
+        """Return zero."""
         return 0.0
 
     def ends(self) -> tuple[End, ...]:
-        """None: it acts where the joint is."""
+        """Return no ends, as the element acts in the joint."""
         return ()
 
     def at_ends(self, s: ForceState) -> tuple[Vector3, ...]:
-        """None."""
+        """Return no end forces, as the element acts in the joint."""
         return ()
 
 
 def displacement(law: Any, q: Scalars, neutral: Scalars) -> tuple[Scalar, ...]:
-    """Displacement from a position, one number per speed."""
+    """Return the displacement from a neutral position, one number per speed."""
     return law.displacement(q, neutral)
 
 
 def at_joint(element: str, joint: Joint, k: int, law: Law, machine: Resolver) -> ForceElement:
-    """A law in coordinate k of a joint, or in its k-th displacement from the neutral position."""
+    """Return a force law in coordinate k of a joint, or in its k-th displacement from the neutral position."""
     if joint.name not in machine.machine.laws:
         link = machine.joint_link(joint.name)
         assert link is not None
@@ -192,28 +192,28 @@ def at_joint(element: str, joint: Joint, k: int, law: Law, machine: Resolver) ->
 
 
 def passive(machine: Resolver) -> list[ForceElement]:
-    """Brakes in joints of the tree; damping, friction and springs of joints that close a loop."""
+    """Return the passive forces: brakes in tree joints; damping, friction and springs of cut joints."""
     result: list[ForceElement] = []
     for joint in machine.machine.members:
         if joint.name in machine.machine.laws:
-            result += _closing(joint, machine)
+            result += _cut_joint_forces(joint, machine)
         elif joint.name in machine.machine.carried and machine.is_controlled(joint):
             law = Law(friction=machine.friction(joint))
             alone = [k for k in range(joint.info.nv) if not any(k in ball for ball in joint.info.balls)]
             result += [at_joint(joint.name, joint, k, law, machine) for k in alone]
-            result += _balls(joint, law.friction, machine)
+            result += _vector_frictions(joint, law.friction, machine)
     return result
 
 
-def _balls(joint: Joint, friction: DryFriction, machine: Resolver) -> Iterator[BallFriction]:
-    """Friction of coordinates that rub together."""
+def _vector_frictions(joint: Joint, friction: DryFriction, machine: Resolver) -> Iterator[BallFriction]:
+    """Iterate over the friction of coordinates that share a friction vector."""
     for ball in joint.info.balls:
         parts = tuple(at_joint(joint.name, joint, k, Law(), machine) for k in ball)
         yield BallFriction(joint.name, parts, friction, joint.name)  # type: ignore[arg-type]
 
 
-def _closing(joint: Joint, machine: Resolver) -> Iterator[ForceElement]:
-    """Damping, friction and springs of a joint that closes a loop."""
+def _cut_joint_forces(joint: Joint, machine: Resolver) -> Iterator[ForceElement]:
+    """Iterate over damping, friction and springs of a cut joint."""
     where = f"joint '{joint.name}'"
     stiffness, damping = (
         machine.numbers.scalar(getattr(joint, field), f"{where}, {field}") for field in ("stiffness", "damping")
@@ -232,7 +232,7 @@ def _closing(joint: Joint, machine: Resolver) -> Iterator[ForceElement]:
             law = Law(stiffness, 0.0, damping, 0.0, own)
             yield CutJointForce(joint.name, machine.measure_of_joint(joint.name), k, law, rest, joint.name)
     if friction.acts:
-        yield from _balls(joint, friction, machine)
+        yield from _vector_frictions(joint, friction, machine)
 
 
 KIND = JointForce

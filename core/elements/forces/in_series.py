@@ -1,4 +1,4 @@
-"""A spring and a damper one behind the other on the line between two points."""
+"""Spring and damper in series on the line between two points."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.spatial.scalar import Scalar, is_zero, minus, over, times
 
 @dataclass(frozen=True)
 class SeriesForce(OnLine):
-    """Its state is the elongation of the spring: F = k x, ẋ = L̇ − F/c."""
+    """Spring and damper in series. Its state is the elongation x of the spring: F = k x, ẋ = L̇ − F/c."""
 
     name = "series"
     state_names = ("stretch",)
@@ -28,34 +28,34 @@ class SeriesForce(OnLine):
 
     @classmethod
     def read(cls, force: Force, machine: Resolver) -> ForceElement:
-        """See `ForceElement`."""
+        """Read a force element of the document. Raises ModelError."""
         law = law_of(force, machine)
         for field in force.info.nonzero:
             if is_zero(getattr(law, field)):
                 raise ModelError(
-                    "A spring and a damper in series need both.",
+                    "A spring and damper in series need a positive stiffness and a positive damping.",
                     where=f"force '{force.name}', {field}",
-                    remedy="Give a positive rate, or use a line force.",
+                    remedy="Enter a positive value, or use a line force.",
                 )
         return cls(force.name, machine.end(force.a), machine.end(force.b), law, machine.states[force.name])
 
     def force_and_potential(self, s: ForceState, value: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
-        """(k x, ½ k x²)."""
+        """Return (k x, ½ k x²)."""
         return s.run(resistance_of, self.law.stiffness, s.x[self.state])
 
     def x_rate(self, s: ForceState) -> Scalars:
-        """ẋ."""
+        """Return ẋ."""
         length, speed = self.quantity(s)
         force, _ = self.force_and_potential(s, length, speed)
         return (s.run(minus, speed, s.run(over, force, self.law.damping)),)
 
     def x_rest(self, s: ForceState) -> Scalars:
-        """The spring has all of the stretch."""
+        """Return the initial state: the spring takes the whole elongation."""
         return (minus(self.line(s).length, self.law.rest),)
 
 
 def resistance_of(stiffness: Scalar, stretch: Scalar) -> tuple[Scalar, Scalar]:
-    """(k x, ½ k x²)."""
+    """Return (k x, ½ k x²)."""
     return times(stiffness, stretch), times(0.5, times(stiffness, times(stretch, stretch)))
 
 

@@ -1,4 +1,4 @@
-"""A law on the line between two points."""
+"""Force law on the line between two points."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from core.spatial.vector import ZERO, Vector3
 
 
 class Line(NamedTuple):
-    """Length, its rate, and the unit vector from a to b."""
+    """Length of a line, its rate, and the unit vector from a to b."""
 
     length: Scalar
     rate: Scalar
@@ -27,7 +27,7 @@ class Line(NamedTuple):
 
 
 def line_of(p_a: Vector3, v_a: Vector3, p_b: Vector3, v_b: Vector3) -> Line:
-    """The line between two moving points; without direction where its length is zero."""
+    """Return the line between two moving points; its direction is zero where its length is zero."""
     p = p_b - p_a
     length = sqrt(plus(p.dot(p), TINY))
     direction = Vector3(*(over(component, length) for component in p))
@@ -35,48 +35,48 @@ def line_of(p_a: Vector3, v_a: Vector3, p_b: Vector3, v_b: Vector3) -> Line:
 
 
 def pull_on_b(direction: Vector3, force: Scalar) -> Force:
-    """F pulls b toward a."""
+    """Return the force on b that pulls it toward a."""
     return Force(ZERO, direction.scaled(negated(force)))
 
 
 class OnLine(AlongOne):
-    """What acts on the line between two points, by any law."""
+    """Base of force elements on the line between two points."""
 
     a: End
     b: End
 
     def line(self, s: ForceState) -> Line:
-        """The line now."""
+        """Return the line at a state."""
         return s.run(line_of, *s.point(self.a), *s.point(self.b))
 
     def quantity(self, s: ForceState) -> tuple[Scalar, Scalar]:
-        """(length, rate), m, m/s."""
+        """Return (length, rate), m, m/s."""
         line = self.line(s)
         return line.length, line.rate
 
     def on_b(self, s: ForceState) -> Force:
-        """The wrench on b, at b."""
+        """Return the wrench that the line exerts on b, about b's origin."""
         line = self.line(s)
         return s.run(pull_on_b, line.direction, self.force_and_potential(s, line.length, line.rate)[0])
 
     def act(self, s: ForceState, loads: Loads) -> None:
-        """See `ForceElement`."""
+        """Add the element's force to the loads."""
         wrench = self.on_b(s)
         loads.between(self.a, self.b, s.point(self.b)[0], wrench)
 
     def ends(self) -> tuple[End, ...]:
-        """Both ends of the line."""
+        """Return both ends of the line."""
         return self.a, self.b
 
     def at_ends(self, s: ForceState) -> tuple[Vector3, Vector3]:
-        """Opposite forces along the line."""
+        """Return the opposite forces along the line."""
         on_b = self.on_b(s).force
         return -on_b, on_b
 
 
 @dataclass(frozen=True)
 class LineForce(OnLine):
-    """A spring, damper or any law, and point masses on the line."""
+    """Spring, damper or other force law on a line, with optional point masses on the line."""
 
     name = "line"
     element: str
@@ -86,24 +86,24 @@ class LineForce(OnLine):
 
     @classmethod
     def read(cls, force: DocumentForce, machine: Resolver) -> ForceElement:
-        """See `ForceElement`."""
+        """Read a force element of the document. Raises ModelError."""
         law = law_of(force, machine)
         return cls(force.name, machine.end(force.a), machine.end(force.b), law)
 
     @classmethod
     def masses(cls, force: DocumentForce, machine: Resolver) -> tuple[LineMass, ...]:
-        """Of the document's element, in its order."""
-        return tuple(_mass(force, k, machine) for k in range(len(force.masses)))
+        """Return the point masses of the document's element, in its order."""
+        return tuple(_line_mass(force, k, machine) for k in range(len(force.masses)))
 
 
-def _mass(force: DocumentForce, k: int, machine: Resolver) -> LineMass:
+def _line_mass(force: DocumentForce, k: int, machine: Resolver) -> LineMass:
     part, where = force.masses[k], f"force '{force.name}', masses[{k}]"
     a, b = machine.end(force.a), machine.end(force.b)
     if isinstance(a, int) or isinstance(b, int):
         raise ModelError(
-            "A line with a mass cannot end at a junction, which has none.",
+            "A line with point masses cannot end at a junction, which is massless.",
             where=where,
-            remedy="Put a body with a mass in place of the junction.",
+            remedy="Replace the junction by a body with a mass.",
         )
     mass, place = (machine.numbers.scalar(value, where) for value in (part.mass, part.place))
     return LineMass(force.name, a, b, mass, part.at, place)

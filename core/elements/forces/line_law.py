@@ -1,4 +1,4 @@
-"""A law of one's own on the line between two points."""
+"""Base class of user-defined force laws on the line between two points."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from core.spatial.scalar import Scalar
 
 @dataclass(frozen=True)
 class LineLaw(OnLine):
-    """A force element of your own on the line from the origin of a to that of b: derive from this, and register it.
+    """User-defined force element on the line from the origin of a to that of b: derive a class from this one and
+    register it.
 
     `name`, `title` and `force` must be stated, and `state_rate` if there are states; what it exerts on bodies and
     junctions, its power, channels, fields and look follow. Its functions are static; they get scalars in SI:
@@ -33,50 +34,50 @@ class LineLaw(OnLine):
     """
 
     title: ClassVar[str]
-    """What the window calls the kind; `name` is what files call it."""
+    """Label of the kind in the window; `name` is its name in files."""
     numbers: ClassVar[tuple[Quantity, ...]] = ()
-    """What its elements set, each with unit, default and help."""
+    """Numbers that each element sets, with unit, default and help."""
     element: str
     a: End
     b: End
     given: Any
-    """Its numbers."""
+    """Numbers set for this element."""
     state: int = 0
 
     @staticmethod
     @abstractmethod
     def force(length: Scalar, rate: Scalar, state: Any, numbers: Any) -> Scalar:
-        """N; positive pulls the ends together."""
+        """Return the force in N; positive pulls the ends together."""
 
     @staticmethod
     def state_rate(length: Scalar, rate: Scalar, state: Any, numbers: Any) -> Sequence[Scalar]:
-        """The derivative of each state by time, per s."""
+        """Return the time derivative of each state, per s."""
         return ()
 
     @staticmethod
     def rest_state(length: Scalar, state: Any, numbers: Any) -> Sequence[Scalar]:
-        """Each state where it starts, in a machine that has stood still; `state` has zeros."""
+        """Return the initial value of each state for a machine at rest; `state` has zeros."""
         return tuple(state)
 
     @staticmethod
     def energy(length: Scalar, state: Any, numbers: Any) -> Scalar:
-        """J, what it has stored and gives back; counts in the energy of the machine, and changes no motion."""
+        """Return the stored energy in J, which counts in the machine's energy and does not affect its motion."""
         return 0.0
 
     @classmethod
     def read(cls, force: Force, machine: Resolver) -> LineLaw:
-        """See `ForceElement`."""
+        """Read a force element of the document. Raises ModelError."""
         given = numbers_of(force, f"force '{force.name}'", machine.numbers)
         return cls(force.name, machine.end(force.a), machine.end(force.b), given, machine.states.get(force.name, 0))
 
     @classmethod
     def in_document(cls) -> ForceKind:
-        """See `ForceElement`."""
+        """Return the kind's description for documents."""
         return ForceKind(cls.name, cls.title, ("a", "b", "settings"), LINE, numbers=cls.numbers)
 
     @classmethod
     def check(cls) -> None:
-        """Its functions are tried over symbols, too."""
+        """Check the kind, including an evaluation of its functions with symbols."""
         super().check()
         usable_names(cls, "numbers", [number.name for number in cls.numbers])
         usable_units(cls, cls.numbers)
@@ -88,29 +89,29 @@ class LineLaw(OnLine):
         tried(cls, "state_rate", len(state), length, rate, state, numbers)
         tried(cls, "rest_state", len(state), length, state, numbers)
 
-    def _states(self, x: Scalars) -> Any:
+    def _named_states(self, x: Scalars) -> Any:
         return named(*self.state_names)(*x[self.state : self.state + len(self.state_names)])
 
     def force_and_potential(self, s: ForceState, value: Scalar, speed: Scalar) -> tuple[Scalar, Scalar]:
-        """By the law."""
-        state = self._states(s.x)
+        """Return (F, potential) of the law."""
+        state = self._named_states(s.x)
         force = s.run(type(self).force, value, speed, state, self.given)
         return force, s.run(type(self).energy, value, state, self.given)
 
     def x_rate(self, s: ForceState) -> Scalars:
-        """See `ForceElement`."""
-        rates: Scalars = s.run(_Together(type(self).state_rate), *self.quantity(s), self._states(s.x), self.given)
+        """Return the rates of the states."""
+        rates: Scalars = s.run(_AsTuple(type(self).state_rate), *self.quantity(s), self._named_states(s.x), self.given)
         return rates
 
     def x_rest(self, s: ForceState) -> Scalars:
-        """See `ForceElement`."""
+        """Return the initial states."""
         zeros = named(*self.state_names)(*(0.0,) * len(self.state_names))
         return tuple(type(self).rest_state(self.quantity(s)[0], zeros, self.given))
 
 
 @dataclass(frozen=True)
-class _Together:
-    """The numbers of a sequence as a tuple, which a trace can take apart."""
+class _AsTuple:
+    """Function whose result is converted to a tuple, as symbolic functions need."""
 
     function: Callable[..., Sequence[Scalar]]
 

@@ -1,4 +1,4 @@
-"""A law along L = Σ factor · value of joints and sensors: a tendon, or a spring over several joints."""
+"""Force law along L = Σ factor · value of joints and sensors: a tendon, or a spring over several joints."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from core.spatial.vector import Vector3
 
 
 class WeightedPart(NamedTuple):
-    """What a strand adds to the length: factor · quantity of a force without law."""
+    """Contribution of a strand to the length: factor · quantity of a force element without a law."""
 
     factor: Scalar
     along: JointForce | MeasureForce
@@ -29,7 +29,7 @@ class WeightedPart(NamedTuple):
 
 @dataclass(frozen=True)
 class Tendon(AlongOne):
-    """The force F of its law acts on every strand, times its factor, against growth."""
+    """Tendon whose force F acts on every strand, times the strand's factor, against growth."""
 
     name = "tendon"
     element: str
@@ -38,23 +38,23 @@ class Tendon(AlongOne):
 
     @classmethod
     def read(cls, force: DocumentForce, machine: Resolver) -> ForceElement:
-        """See `ForceElement`."""
-        return cls(force.name, _parts(force, machine), law_of(force, machine))
+        """Read a force element of the document. Raises ModelError."""
+        return cls(force.name, _weighted_parts(force, machine), law_of(force, machine))
 
     @classmethod
     def inertias(cls, force: DocumentForce, machine: Resolver) -> tuple[TendonInertia, ...]:
-        """The mass that moves with its length."""
+        """Return the mass that moves with the tendon's length."""
         where = f"force '{force.name}', inertia"
         mass = machine.numbers.scalar(force.inertia, where)
         if is_zero(mass):
             return ()
         parts: list[tuple[Scalar, PathPart]] = []
-        for factor, along in _parts(force, machine):
-            parts += _moving(factor, along, where)
+        for factor, along in _weighted_parts(force, machine):
+            parts += _moving_parts(factor, along, where)
         return (TendonInertia(force.name, mass, tuple(parts)),)
 
     def quantity(self, s: ForceState) -> tuple[Scalar, Scalar]:
-        """(L, L̇)."""
+        """Return (L, L̇)."""
         length, rate = 0.0, 0.0
         for factor, along in self.parts:
             value, speed = along.quantity(s)
@@ -62,17 +62,17 @@ class Tendon(AlongOne):
         return length, rate
 
     def act(self, s: ForceState, loads: Loads) -> None:
-        """See `ForceElement`."""
+        """Add the element's force to the loads."""
         force, _ = self.force_and_potential(s, *self.quantity(s))
         for factor, along in self.parts:
             along.pull(s, loads, s.run(times, factor, force))
 
     def ends(self) -> tuple[End, ...]:
-        """Those of its sensors."""
+        """Return the frames of its sensors."""
         return tuple(end for _, along in self.parts for end in along.ends())
 
     def at_ends(self, s: ForceState) -> Sequence[Vector3]:
-        """Opposite forces on the frames of its sensors."""
+        """Return the opposite forces on the frames of its sensors."""
         force, _ = self.force_and_potential(s, *self.quantity(s))
         return [
             end
@@ -82,7 +82,7 @@ class Tendon(AlongOne):
         ]
 
 
-def _parts(force: DocumentForce, machine: Resolver) -> tuple[WeightedPart, ...]:
+def _weighted_parts(force: DocumentForce, machine: Resolver) -> tuple[WeightedPart, ...]:
     found = []
     for number, strand in enumerate(force.strands):
         where = f"force '{force.name}', strands[{number}]"
@@ -96,15 +96,15 @@ def _parts(force: DocumentForce, machine: Resolver) -> tuple[WeightedPart, ...]:
     return tuple(found)
 
 
-def _moving(factor: Scalar, along: JointForce | MeasureForce, where: str) -> list[tuple[Scalar, PathPart]]:
-    """What a strand adds to a length with which a mass moves. Raises ModelError."""
+def _moving_parts(factor: Scalar, along: JointForce | MeasureForce, where: str) -> list[tuple[Scalar, PathPart]]:
+    """Return a strand's contributions to the length with which a mass moves. Raises ModelError."""
     if isinstance(along, JointForce):
         return [(factor, OfJoint(along.link))]
     if any(share.measure.of is not distance for share in along.shares):
         raise ModelError(
-            "A mass moves only with distances and with joints of the tree.",
+            "A tendon's mass needs strands that are distances or joints of the tree.",
             where=where,
-            remedy="Let another joint of the loop be cut, or measure a distance.",
+            remedy="Cut the loop at another joint, or use a distance sensor.",
         )
     return [(times(share.sign, factor), Distance(share.measure.a, share.measure.b)) for share in along.shares]
 

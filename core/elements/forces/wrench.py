@@ -1,4 +1,4 @@
-"""Force and torque on b at its origin, the opposite on a at the same point, in the axes of a frame."""
+"""Force and torque on b at its origin, and the reaction on a at the same point, given in the axes of a frame."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _XYZ = ("x", "y", "z")
 
 @dataclass(frozen=True)
 class WrenchForce(ForceElement):
-    """Components that are numbers or formulas."""
+    """Wrench with components that are numbers or formulas."""
 
     name = "wrench"
     element: str
@@ -34,7 +34,7 @@ class WrenchForce(ForceElement):
 
     @classmethod
     def read(cls, force: DocumentForce, machine: Resolver) -> ForceElement:
-        """See `ForceElement`."""
+        """Read a force element of the document. Raises ModelError."""
         vectors: list[Any] = [
             tuple(machine.term(x, f"force '{force.name}', {field}") for x in getattr(force, field))
             for field in ("force", "torque")
@@ -43,7 +43,7 @@ class WrenchForce(ForceElement):
 
     @classmethod
     def channels(cls, along: str) -> tuple[ForceChannel, ...]:
-        """Force and torque in world axes, power."""
+        """Return the output channels: force and torque in world axes, power."""
         return (
             ForceChannel("force", "force", _XYZ),
             ForceChannel("torque", "torque", _XYZ),
@@ -55,38 +55,38 @@ class WrenchForce(ForceElement):
         return s.run(turned, s.kinematics.frame(self.resolve), torque, force)
 
     def act(self, s: ForceState, loads: Loads) -> None:
-        """See `ForceElement`."""
+        """Add the wrench and its reaction to the loads."""
         loads.between(self.a, self.b, s.point(self.b)[0], self._wrench(s))
 
     def ends(self) -> tuple[End, ...]:
-        """a and b."""
+        """Return frames a and b."""
         return self.a, self.b
 
     def at_ends(self, s: ForceState) -> tuple[Vector3, Vector3]:
-        """The force on b, and its reaction."""
+        """Return the force on b, and its reaction on a."""
         force = self._wrench(s).force
         return -force, force
 
     def observed(self, s: ForceState) -> Scalars:
-        """See `ForceElement`."""
+        """Return the values of the output channels."""
         F = self._wrench(s)
         p, v = zip(s.point(self.a), s.point(self.b), strict=True)
         turns = [s.kinematics.motion(end).angular if isinstance(end, Place) else ZERO for end in (self.a, self.b)]
         return (*F.force, *F.moment, s.run(power_against, F, tuple(turns), p, v))
 
     def potential(self, s: ForceState) -> Scalar:
-        """None."""
+        """Return zero."""
         return 0.0
 
 
 def power_against(F: Force, turns: Sequence[Vector3], p: Sequence[Vector3], v: Sequence[Vector3]) -> Scalar:
-    """Power of a wrench on b at its origin and of its reaction on a."""
+    """Return the power of a wrench on b at its origin and of its reaction on a."""
     linear = v[1] - v[0] - turns[0].cross(p[1] - p[0])
     return Motion(turns[1] - turns[0], linear).dot(F)
 
 
 def turned(X: Pose, torque: Vector3, force: Vector3) -> Force:
-    """A wrench given in a frame's axes, in world axes."""
+    """Transform a wrench from a frame's axes to world axes."""
     return Force(X.rotation.act(torque), X.rotation.act(force))
 
 

@@ -1,1 +1,1 @@
-"""Denavit–Hartenberg tables as CSV, TOML and Robotica's data files."""
+"""Denavit–Hartenberg tables as CSV, TOML and Robotica data files."""

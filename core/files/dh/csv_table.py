@@ -51,7 +51,7 @@ def read_csv(source: Source, options: Options) -> Reading:
     rows: list[tuple[int, str]] = []
     for number, line in enumerate(lines, 1):
         if (meta := _META.match(line)) is not None:
-            _remember(table, meta, source, number)
+            _read_metadata(table, meta, source, number)
         elif line.strip() and not line.lstrip().startswith("#"):
             rows.append((number, line))
     if not rows:
@@ -62,11 +62,11 @@ def read_csv(source: Source, options: Options) -> Reading:
             file=source.file,
             remedy="Choose a table of one robot.",
         )
-    _fill(table, rows, source)
+    _fill_table(table, rows, source)
     return reading_of(table, source)
 
 
-def _remember(table: Table, meta: re.Match[str], source: Source, line: int) -> None:
+def _read_metadata(table: Table, meta: re.Match[str], source: Source, line: int) -> None:
     key, value = meta["key"].split()[0].lower(), meta["value"].strip().rstrip(",;").strip()
     try:
         if key == "convention":
@@ -88,17 +88,17 @@ def _remember(table: Table, meta: re.Match[str], source: Source, line: int) -> N
         raise FileError(error.what, where=key, remedy=error.remedy, file=source.file, line=line) from None
 
 
-def _cells(line: str, separator: str) -> list[str]:
+def _split_cells(line: str, separator: str) -> list[str]:
     return [cell.strip() for cell in next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])]
 
 
-def _fill(table: Table, rows: list[tuple[int, str]], source: Source) -> None:
-    """Header and rows of the table."""
+def _fill_table(table: Table, rows: list[tuple[int, str]], source: Source) -> None:
+    """Fill the table with the header and rows of the file."""
     at, head = rows[0]
     separator = max(";\t,", key=lambda mark: (head.count(mark), mark == ","))
     try:
-        header = [_heading(word, source, at) for word in _cells(head, separator)]
-        found = [(line, _cells(text, separator)) for line, text in rows[1:]]
+        header = [_column_and_unit(word, source, at) for word in _split_cells(head, separator)]
+        found = [(line, _split_cells(text, separator)) for line, text in rows[1:]]
     except csv.Error as error:
         raise FileError(
             f"The table cannot be read: {error}.", file=source.file, line=at, remedy="Check the quotes."
@@ -111,9 +111,9 @@ def _fill(table: Table, rows: list[tuple[int, str]], source: Source) -> None:
                 f"The row has {len(cells)} cells, the header {len(header)}.",
                 file=source.file,
                 line=line,
-                remedy="Write numbers with a point, or separate the cells by semicolons.",
+                remedy="Use a decimal point, or separate the cells by semicolons.",
             )
-        row = {name: _with_unit(cell, unit) for (name, unit), cell in zip(header, cells, strict=False) if name}
+        row = {name: _cell_with_unit(cell, unit) for (name, unit), cell in zip(header, cells, strict=False) if name}
         stated = row.pop("convention", "")
         if stated:
             this = convention_of(stated, source, _WHERE, line)
@@ -123,7 +123,7 @@ def _fill(table: Table, rows: list[tuple[int, str]], source: Source) -> None:
                     where="convention",
                     file=source.file,
                     line=line,
-                    remedy="Use one convention for a table.",
+                    remedy="Use the same convention in all rows.",
                 )
             table.convention = this
         table.rows.append(row)
@@ -132,8 +132,8 @@ def _fill(table: Table, rows: list[tuple[int, str]], source: Source) -> None:
         convention_of("", source, _WHERE)
 
 
-def _heading(cell: str, source: Source, line: int) -> tuple[str, str]:
-    """Column and unit of a header cell."""
+def _column_and_unit(cell: str, source: Source, line: int) -> tuple[str, str]:
+    """Return the column name and unit of a header cell."""
     match = _HEADER_UNIT.match(cell)
     word, unit = (match["word"].strip(), match["unit"].strip()) if match else (cell, "")
     unit = {"°": "deg", "degrees": "deg", "degree": "deg", "radians": "rad", "-": ""}.get(unit, unit)
@@ -164,7 +164,11 @@ def _check_header(names: list[str], source: Source, line: int) -> None:
     for name in present:
         if present.count(name) > 1:
             raise FileError(
-                f"The column '{name}' stands twice.", where="header", file=source.file, line=line, remedy="Remove one."
+                f"The column '{name}' is given twice.",
+                where="header",
+                file=source.file,
+                line=line,
+                remedy="Remove one.",
             )
     missing = [name for name in ("type", "a", "alpha", "d", "theta") if name not in present]
     if missing:
@@ -173,12 +177,12 @@ def _check_header(names: list[str], source: Source, line: int) -> None:
             where="header",
             file=source.file,
             line=line,
-            remedy="The first line names the columns: joint,type,a,alpha,d,theta.",
+            remedy="Name the columns in the first line: joint,type,a,alpha,d,theta.",
         )
 
 
-def _with_unit(cell: str, unit: str) -> str:
-    """The cell's value with the unit of its column (only a number takes it; a formula says its own)."""
+def _cell_with_unit(cell: str, unit: str) -> str:
+    """Return the cell's value with the unit of its column; formulas and values with their own unit are unchanged."""
     if not unit or not cell:
         return cell
     try:
@@ -189,7 +193,7 @@ def _with_unit(cell: str, unit: str) -> str:
 
 
 def write_csv(model: Model) -> Writing:
-    """The CSV table of a model that is one DH chain."""
+    """Return the CSV table of a model that is a single DH chain."""
     chain = the_chain(model, "DH table")
     lines = [f"# convention: {chain.convention}", f"# name: {' '.join(model.name.split())}"]
     if model.description:
@@ -197,8 +201,8 @@ def write_csv(model: Model) -> Writing:
     gravity = model.world.gravity
     if gravity.kind != "point" and model.world != type(model.world)():
         vector = gravity.acceleration if gravity.kind == "uniform" else (0.0, 0.0, 0.0)
-        lines.append(f"# gravity: {', '.join(map(_text, vector))}")
-    lines += [f"# parameter {p.name}: {_text(p.value)}" for p in model.parameters if not is_assumption(p)]
+        lines.append(f"# gravity: {', '.join(map(_value_text, vector))}")
+    lines += [f"# parameter {p.name}: {_value_text(p.value)}" for p in model.parameters if not is_assumption(p)]
     variables = chain.variables()
     rows = [row_values(row, variable) for row, variable in zip(chain.rows, variables, strict=True)]
     used = [name for name in COLUMNS if any(name in row for row in rows)]
@@ -206,10 +210,10 @@ def write_csv(model: Model) -> Writing:
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(used)
     for row in rows:
-        writer.writerow([_text(row[name]) if name in row else "" for name in used])
+        writer.writerow([_value_text(row[name]) if name in row else "" for name in used])
     more = [word for word, pose in (("base pose", chain.base), ("tool pose", chain.tool)) if pose != Pose()]
     return Writing("\n".join(lines) + "\n" + stream.getvalue(), losses(model, chain, "CSV table", more))
 
 
-def _text(value: Value) -> str:
+def _value_text(value: Value) -> str:
     return number_text(value) if isinstance(value, float) else str(value)

@@ -1,4 +1,4 @@
-"""Reader of Robotica data files (Robotica manual; Mathematica expressions), tolerant of blanks and line breaks.
+"""Reader of Robotica data files (Robotica manual; Mathematica expressions) that tolerates extra blanks and line breaks.
 
     comments … / DOF=n / one line skipped / per joint: type, a, alpha, d, theta
     comments … / DYNAMICS / one line skipped / gravity vector / per link: mass, center of mass, inertia matrix
@@ -37,11 +37,11 @@ class _Entry(NamedTuple):
 
 def read_robotica(source: Source, options: Options) -> Reading:
     """A model with one standard DH chain. Raises FileError naming line and field."""
-    return _Build(source).reading()
+    return _RoboticaParser(source).reading()
 
 
-class _Build:
-    """One pass over the lines."""
+class _RoboticaParser:
+    """Parser that reads the lines of a Robotica file in one pass."""
 
     def __init__(self, source: Source) -> None:
         self.file = source.file
@@ -55,23 +55,23 @@ class _Build:
 
     # ------------------------------------------------------------------------------- lines
 
-    def find(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        """Go behind the next line that matches."""
+    def find_line(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """Advance past the next line that matches a pattern; return the match, or None."""
         for index in range(self.at, len(self.lines)):
             if (match := pattern.match(self.lines[index])) is not None:
                 self.at = index + 1
                 return match
         return None
 
-    def skip(self, belongs: Callable[[str], bool]) -> None:
-        """Skip the one line after DOF and DYNAMICS, unless somebody left it out."""
+    def skip_title_line(self, belongs: Callable[[str], bool]) -> None:
+        """Skip the line after DOF or DYNAMICS, unless the file omits it."""
         ahead = next((line for line in self.lines[self.at :] if line.strip()), "")
         first = self.lines[self.at] if self.at < len(self.lines) else ""
         if not (first.strip() and belongs(ahead.partition("=")[2])):
             self.at += 1
 
-    def entry(self, where: str) -> _Entry:
-        """The next `label = value`; braces may span lines."""
+    def next_entry(self, where: str) -> _Entry:
+        """Return the next `label = value`; braces may span lines."""
         while self.at < len(self.lines) and not self.lines[self.at].strip():
             self.at += 1
         if self.at >= len(self.lines):
@@ -87,25 +87,26 @@ class _Build:
             value += " " + self.lines[self.at]
             self.at += 1
         if not value.strip():
-            raise self.error("Nothing stands behind '='.", where, "Write a number or a formula.", start)
+            raise self.error("There is no value after '='.", where, "Write a number or a formula.", start)
         return _Entry(start, value.strip())
 
     # ------------------------------------------------------------------------------- values
 
-    def formula(self, text: str, where: str, line: int) -> str:
-        """A Mathematica expression in our own notation; symbols named like our constants get a _ behind them."""
+    def parsed_formula(self, text: str, where: str, line: int) -> str:
+        """Convert a Mathematica expression to the native notation; symbols named like native constants get a trailing
+        underscore."""
         try:
             node = parse(_CONSTANT.sub(r"\1_", text), "mathematica")
-            return text_of(_checked(node))
+            return text_of(_with_valid_symbols(node))
         except ExpressionError as error:
             raise self.error(error.what, where, error.remedy, line) from None
 
-    def vector(self, entry: _Entry, count: int, where: str) -> list[str]:
-        """The formulas in {…}."""
+    def parsed_vector(self, entry: _Entry, count: int, where: str) -> list[str]:
+        """Return the formulas in {…}."""
         inner = entry.value.strip()
         if not (inner.startswith("{") and inner.endswith("}")):
             raise self.error(f"'{inner[:40]}' is not of the form {{x, y, …}}.", where, "Put it in braces.", entry.line)
-        parts = _split(inner[1:-1])
+        parts = _split_at_commas(inner[1:-1])
         if len(parts) != count:
             raise self.error(
                 f"{count} values are needed in braces, {len(parts)} given.",
@@ -113,21 +114,21 @@ class _Build:
                 f"Give {count} values separated by commas.",
                 entry.line,
             )
-        return [self.formula(part, where, entry.line) for part in parts]
+        return [self.parsed_formula(part, where, entry.line) for part in parts]
 
     # ------------------------------------------------------------------------------- sections
 
     def reading(self) -> Reading:
-        count = self.dof()
-        self.skip(lambda value: joint_kind(value) is not None)
-        found = [self.row(number) for number in range(1, count + 1)]
+        count = self.joint_count()
+        self.skip_title_line(lambda value: joint_kind(value) is not None)
+        found = [self.joint_row(number) for number in range(1, count + 1)]
         rows, lines = [row for row, _ in found], [line for _, line in found]
-        gravity, links = self.dynamics(count)
+        gravity, links = self.read_dynamics(count)
         more = [*gravity, *(text for link in links for text in link)]
         try:
             variables = joint_variables(rows, more)
         except ExpressionError as error:
-            raise self.own_error(error, rows, lines) from None
+            raise self.variable_error(error, rows, lines) from None
         self.check_unique(variables, lines)
         for number, variable in enumerate(variables, 1):
             if not variable:
@@ -142,28 +143,32 @@ class _Build:
         texts = [text for row in rows for text in (row.a, row.alpha, row.d, row.theta)]
         parameters = assumed_parameters([*texts, *more], [v for v in variables if v])
         try:
-            chain = DHChain(name="arm", rows=self.rows(rows, variables, links))
+            chain = DHChain(name="arm", rows=self.dh_rows(rows, variables, links))
             model = Model(
-                name=self.name, world=_world(gravity), parameters=parameters, chains=(chain,), origin=self.file
+                name=self.name,
+                world=_world_with_gravity(gravity),
+                parameters=parameters,
+                chains=(chain,),
+                origin=self.file,
             )
         except KinetostatError as error:
             raise self.error(error.what, error.where, error.remedy, lines[0] if lines else 1) from None
         return Reading(model, tuple(self.findings))
 
-    def dof(self) -> int:
-        match = self.find(_DOF)
+    def joint_count(self) -> int:
+        match = self.find_line(_DOF)
         if match is None:
-            raise self.error("There is no line 'DOF=…'.", "DOF", "Say how many joints there are: DOF=2.", 1)
+            raise self.error("There is no line 'DOF=…'.", "DOF", "Give the number of joints, e.g. DOF=2.", 1)
         text = match.group(1)
         if not (text.isascii() and text.isdigit() and 1 <= int(text[:6]) <= MAX_DOF):
             raise self.error(
-                f"'{text[:20]}' is not a number of joints.", "DOF", f"Give a whole number from 1 to {MAX_DOF}."
+                f"'{text[:20]}' is not a valid number of joints.", "DOF", f"Give a whole number from 1 to {MAX_DOF}."
             )
         return int(text)
 
-    def row(self, number: int) -> tuple[RowText, int]:
+    def joint_row(self, number: int) -> tuple[RowText, int]:
         where = f"joint {number}"
-        entry = self.entry(f"{where}, joint type")
+        entry = self.next_entry(f"{where}, joint type")
         kind = joint_kind(entry.value)
         if kind is None:
             raise self.error(
@@ -174,11 +179,11 @@ class _Build:
             )
         texts = []
         for field in _ENTRIES[1:]:
-            value = self.entry(f"{where}, {field}")
-            texts.append(self.formula(value.value, f"{where}, {field}", value.line))
+            value = self.next_entry(f"{where}, {field}")
+            texts.append(self.parsed_formula(value.value, f"{where}, {field}", value.line))
         return RowText(kind, *texts), entry.line
 
-    def own_error(self, error: ExpressionError, rows: list[RowText], lines: list[int]) -> FileError:
+    def variable_error(self, error: ExpressionError, rows: list[RowText], lines: list[int]) -> FileError:
         for number, row in enumerate(rows, 1):
             if f"'{row.own}'" in error.what:
                 field = "theta" if row.kind == "revolute" else "d"
@@ -195,25 +200,29 @@ class _Build:
                     lines[number - 1],
                 )
 
-    def dynamics(self, count: int) -> tuple[list[str], list[list[str]]]:
-        """The gravity vector, and ten formulas per link (mass, centre of mass, inertia); both empty without
-        a dynamics section."""
-        if self.find(_DYNAMICS) is None:
+    def read_dynamics(self, count: int) -> tuple[list[str], list[list[str]]]:
+        """Return the gravity vector and ten formulas per link (mass, centre of mass, inertia); both empty if the file
+        has no dynamics section."""
+        if self.find_line(_DYNAMICS) is None:
             return [], []
-        self.skip(lambda value: value.strip().startswith("{"))
-        gravity = self.vector(self.entry("gravity vector"), 3, "gravity vector")
+        self.skip_title_line(lambda value: value.strip().startswith("{"))
+        gravity = self.parsed_vector(self.next_entry("gravity vector"), 3, "gravity vector")
         links = []
         for number in range(1, count + 1):
             texts: list[str] = []
             for field, size in _LINK_ENTRIES:
                 where = f"link {number}, {field}"
-                entry = self.entry(where)
+                entry = self.next_entry(where)
                 one = size == 1
-                texts += [self.formula(entry.value, where, entry.line)] if one else self.vector(entry, size, where)
+                texts += (
+                    [self.parsed_formula(entry.value, where, entry.line)]
+                    if one
+                    else self.parsed_vector(entry, size, where)
+                )
             links.append(texts)
         return gravity, links
 
-    def rows(self, rows: list[RowText], variables: list[str], links: list[list[str]]) -> tuple[DHRow, ...]:
+    def dh_rows(self, rows: list[RowText], variables: list[str], links: list[list[str]]) -> tuple[DHRow, ...]:
         made = []
         for number, (row, variable) in enumerate(zip(rows, variables, strict=True), 1):
             fields = row_fields(row, variable, number)
@@ -226,8 +235,8 @@ class _Build:
         return tuple(made)
 
 
-def _world(gravity: list[str]) -> World:
-    """The world that pulls against the file's gravity vector."""
+def _world_with_gravity(gravity: list[str]) -> World:
+    """Return the world with the file's gravity vector converted to the native sign convention."""
     if not gravity:
         return World()
     x, y, z = (negative(_number(text)) for text in gravity)
@@ -241,16 +250,16 @@ def _number(text: str) -> float | str:
         return text
 
 
-def _checked(node: Node) -> Node:
-    """The formula, if its names can be names of parameters."""
+def _with_valid_symbols(node: Node) -> Node:
+    """Return the formula if its symbols are valid parameter names. Raises ExpressionError otherwise."""
     for name in names(node):
         if "." in name:
-            raise ExpressionError(f"'{name}' cannot be a symbol.", remedy="Use letters and digits.")
+            raise ExpressionError(f"'{name}' is not a valid symbol.", remedy="Use letters and digits.")
     return node
 
 
-def _split(text: str) -> list[str]:
-    """The parts between commas outside brackets."""
+def _split_at_commas(text: str) -> list[str]:
+    """Split a text at the commas outside brackets."""
     parts, depth, start = [], 0, 0
     for index, character in enumerate(text):
         depth += (character in "[{(") - (character in "]})")

@@ -1,5 +1,5 @@
-"""Writer of Robotica data files, strictly in the form of the manual: exactly one blank after "=", no blank lines
-between joints, Mathematica expressions."""
+"""Writer of Robotica data files in the exact form of the manual: one blank after "=", no blank lines between joints,
+Mathematica expressions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.model import DHChain, DHRow, Finding, Model, Pose
 from core.model.chains import negative
 from core.model.fields import Value
 from core.model.formula.expression import CONSTANTS, Name, Node, parse, substitute, text_of
-from core.model.parameters import in_order
+from core.model.parameters import parameters_in_order
 
 _UNABLE = (
     ("limit", "limits"),
@@ -23,12 +23,12 @@ _UNABLE = (
     ("friction", "friction"),
 )
 _TAKEN = {"Pi", "E", "I", "Degree", "C", "D", "N", "O", "K", *CONSTANTS}
-"""Names with a meaning in Mathematica, or here."""
+"""Names that already have a meaning in Mathematica or in this writer."""
 
 
 def write_robotica(model: Model) -> Writing:
-    """The data file of a model that is one standard DH chain. Raises FileError for anything else."""
-    chain = _the_chain(model)
+    """Return the data file of a model that is a single standard DH chain. Raises FileError for any other model."""
+    chain = _single_standard_chain(model)
     findings: list[Finding] = []
     rename = _Symbols(model, chain, findings)
     lines = [model.name.replace("\n", " ") or "robot", f"DOF={len(chain.rows)}", "Forward kinematics:"]
@@ -36,14 +36,14 @@ def write_robotica(model: Model) -> Writing:
         lines += _row_lines(row, variable, number, rename)
     if _has_dynamics(model, chain):
         lines += ["", "Inertial data:", "DYNAMICS", "Gravity and links:"]
-        lines += [f"gravity vector = {rename.vector([negative(x) for x in _gravity(model)])}"]
+        lines += [f"gravity vector = {rename.vector([negative(x) for x in _gravity_vector(model)])}"]
         for number, row in enumerate(chain.rows, 1):
             lines += _link_lines(row, number, rename)
-    findings += _losses(model, chain)
+    findings += _loss_findings(model, chain)
     return Writing("\n".join(lines) + "\n", tuple(findings))
 
 
-def _the_chain(model: Model) -> DHChain:
+def _single_standard_chain(model: Model) -> DHChain:
     if len(model.chains) != 1 or model.bodies or model.joints or model.frames:
         raise FileError(
             "A Robotica file holds one DH chain and nothing else.",
@@ -63,7 +63,7 @@ def _the_chain(model: Model) -> DHChain:
 
 
 class _Symbols:
-    """Formulas in Mathematica's notation, with names that Mathematica allows (letters and digits)."""
+    """Conversion of formulas to Mathematica's notation, with names that Mathematica allows (letters and digits)."""
 
     def __init__(self, model: Model, chain: DHChain, findings: list[Finding]) -> None:
         self.map: dict[str, Node] = {}
@@ -80,24 +80,24 @@ class _Symbols:
                     Finding(
                         "hint",
                         f"The symbol '{name}' is written '{new}'.",
-                        "Mathematica's names have letters and digits only.",
+                        "Mathematica's names consist of letters and digits only.",
                     )
                 )
-        self._inline(model)
+        self._inline_dependent_parameters(model)
 
-    def _inline(self, model: Model) -> None:
-        """Parameters that follow from others are written as their formulas."""
-        for parameter in in_order(model.parameters):
+    def _inline_dependent_parameters(self, model: Model) -> None:
+        """Replace parameters that depend on other parameters by their formulas."""
+        for parameter in parameters_in_order(model.parameters):
             if isinstance(parameter.value, str) and not parameter.independent:
                 self.map[parameter.name] = substitute(parse(parameter.value), self.map)
 
     def text(self, value: Value) -> str:
-        """A number or formula."""
+        """Return a number or formula in Mathematica's notation."""
         node = parse(value) if isinstance(value, str) else parse(repr(float(value) or 0.0))
         return text_of(substitute(node, self.map), "mathematica")
 
     def vector(self, values: list[Value]) -> str:
-        """{…}"""
+        """Return a vector in Mathematica's notation, {…}."""
         return "{" + ", ".join(map(self.text, values)) + "}"
 
 
@@ -125,19 +125,19 @@ def _link_lines(row: DHRow, number: int, rename: _Symbols) -> list[str]:
     ]
 
 
-def _gravity(model: Model) -> tuple[Value, ...]:
+def _gravity_vector(model: Model) -> tuple[Value, ...]:
     gravity = model.world.gravity
     return gravity.acceleration if gravity.kind == "uniform" else (0.0, 0.0, 0.0)
 
 
 def _has_dynamics(model: Model, chain: DHChain) -> bool:
-    """True unless nothing of dynamics was ever said."""
+    """Return True if the model defines any mass, inertia or gravity of its own."""
     return model.world != type(model.world)() or any(
         row.mass != 0.0 or row.inertia != type(row.inertia)() for row in chain.rows
     )
 
 
-def _losses(model: Model, chain: DHChain) -> list[Finding]:
+def _loss_findings(model: Model, chain: DHChain) -> list[Finding]:
     lost = [word for field, word in _UNABLE if any(getattr(row, field) for row in chain.rows)]
     if chain.base != Pose() or chain.parent:
         lost.append("the pose of the base")

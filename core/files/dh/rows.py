@@ -1,4 +1,4 @@
-"""What the readers of DH tables share: which symbol of a row is its joint variable, and which are parameters."""
+"""Functions shared by the readers of DH tables: telling the joint variable of a row from parameters."""
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ GRAVITY = 9.81
 
 
 def joint_kind(word: str) -> str | None:
-    """Our word for a joint type as tables write it; None if it is none."""
+    """Return the native joint kind for a joint type as written in tables; None if it is unknown."""
     return _KINDS.get(word.strip().strip("\"'").lower())
 
 
 class RowText(NamedTuple):
-    """One row as a file gives it: kind, and the formulas of its four entries (native dialect)."""
+    """Row of a DH table as read from a file: joint kind, and the formulas of its four entries as text in the native
+    notation."""
 
     kind: str
     a: str
@@ -43,17 +44,17 @@ class RowText(NamedTuple):
 
     @property
     def own(self) -> str:
-        """The entry that holds the joint variable."""
+        """Return the entry that holds the joint variable."""
         return self.theta if self.kind == "revolute" else self.d
 
     @property
     def others(self) -> tuple[str, ...]:
-        """The entries that do not."""
+        """Return the entries that do not hold the joint variable."""
         return (self.a, self.alpha, self.d if self.kind == "revolute" else self.theta)
 
 
 def symbols(texts: Iterable[str]) -> list[str]:
-    """The names in some formulas, in order of appearance."""
+    """Return the names used in some formulas, in order of appearance."""
     found: dict[str, None] = {}
     for text in texts:
         found.update(dict.fromkeys(sorted(names(parse(text)), key=text.find)))
@@ -61,7 +62,7 @@ def symbols(texts: Iterable[str]) -> list[str]:
 
 
 def joint_variables(rows: Sequence[RowText], more: Iterable[str] = ()) -> list[str]:
-    """The joint variable of each row, "" where its own entry has none.
+    """Return the joint variable of each row, "" for a row whose variable entry has none.
 
     It is a symbol of the row's own entry that stands in no other entry (`more`: formulas besides the rows); of
     several, one named like a variable (q1, theta1, d3), else the first. Raises ExpressionError if the entry is not
@@ -86,7 +87,7 @@ def joint_variables(rows: Sequence[RowText], more: Iterable[str] = ()) -> list[s
 
 
 def row_fields(row: RowText, variable: str, number: int) -> dict[str, Any]:
-    """The fields of a `DHRow` for a row whose joint variable is known."""
+    """Return the fields of a `DHRow` for a row with a known joint variable."""
     own: Value = split_offset(row.own, variable) if variable else row.own  # type: ignore[assignment]
     entries: dict[str, Value] = {"a": row.a, "alpha": row.alpha, "d": row.d, "theta": row.theta}
     entries["theta" if row.kind == "revolute" else "d"] = own
@@ -94,7 +95,7 @@ def row_fields(row: RowText, variable: str, number: int) -> dict[str, Any]:
 
 
 def assumed_parameters(texts: Iterable[str], known: Iterable[str] = ()) -> tuple[Parameter, ...]:
-    """Parameters for the symbols of formulas that have no value: 1, or 9.81 for g."""
+    """Return parameters for the symbols of formulas that have no value: 9.81 for g, 1 for the others."""
     known = set(known)
     return tuple(
         Parameter(name=name, value=GRAVITY if name == "g" else 1.0, assumed=True)
@@ -104,12 +105,13 @@ def assumed_parameters(texts: Iterable[str], known: Iterable[str] = ()) -> tuple
 
 
 def is_assumption(parameter: Parameter) -> bool:
-    """True if leaving the parameter's value out of a file loses nothing."""
+    """Return True if the parameter has the value that a reader would assume anyway, so that a file need not state
+    it."""
     return parameter == assumed_parameters([parameter.name])[0]
 
 
 def own_entry(row: DHRow, variable: str, dialect: Any = "native") -> str:
-    """The text "variable + constant" of the entry that holds the joint variable."""
+    """Return the text "variable + constant" of the entry that holds the joint variable."""
     constant = row.theta if row.kind == "revolute" else row.d
     offset: Node = parse(constant) if isinstance(constant, str) else Number(abs(constant))
     if constant == 0.0:

@@ -1,4 +1,4 @@
-"""DH tables as people keep them: columns or keys, gathered here into one chain for CSV and TOML alike.
+"""DH tables as users write them: columns or keys, collected into one chain for both CSV and TOML.
 
 A table says which convention it follows; without that its numbers have no meaning, so it is refused. Entries are
 numbers in SI or formulas with units ("90 deg", "400 mm", "l1/2"). The entry of a row's own variable is the constant
@@ -34,7 +34,7 @@ TENSOR = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 BOUNDS = ("lower", "upper", "velocity", "effort")
 PLAIN = ("mass", "armature", "damping", "friction", "rest")
 COLUMNS = ("joint", "type", *ENTRIES, "offset", *BOUNDS, *PLAIN, *VECTORS["center_of_mass"], *TENSOR)
-"""Columns of a CSV table; only `type` and the four entries are needed."""
+"""Columns of a CSV table; only `type` and the four entries are required."""
 
 ALIASES = {
     "kind": "type",
@@ -62,12 +62,12 @@ ALIASES = {
     "jm": "armature",
     "b": "damping",
 }
-"""Other words for columns."""
+"""Alternative column names."""
 
 
 @dataclass
 class Table:
-    """A DH table as read from a file, all values as text."""
+    """DH table as read from a file, all values as text."""
 
     convention: str = ""
     name: str = ""
@@ -81,22 +81,22 @@ class Table:
 
 
 def column(word: str) -> str | None:
-    """Our name of a column; None if it is none."""
+    """Return the native name of a column; None if it is unknown."""
     plain = word.strip().strip("\"'").lower().replace(" ", "_").replace("-", "_")
     plain = ALIASES.get(plain, plain)
     return plain if plain in COLUMNS else None
 
 
 def near_columns(word: str) -> str:
-    """A remedy for an unknown column."""
+    """Return a remedy that names the columns most similar to an unknown one."""
     return near_misses(word.lower(), COLUMNS)
 
 
 def convention_of(word: str, source: Source, where_to_write: str, line: int | None = 1) -> str:
-    """standard or modified. Raises FileError that says where to write it."""
+    """Return the DH convention, "standard" or "modified". Raises FileError that says where to write it."""
     found = CONVENTIONS.get(word.strip().strip("\"'").lower())
     if found is None:
-        what = f"'{word[:40]}' is not a DH convention." if word else "The table does not say its DH convention."
+        what = f"'{word[:40]}' is not a DH convention." if word else "The table does not give its DH convention."
         raise FileError(
             what,
             where="convention",
@@ -108,18 +108,18 @@ def convention_of(word: str, source: Source, where_to_write: str, line: int | No
 
 
 def reading_of(table: Table, source: Source) -> Reading:
-    """The model of a table. Raises FileError naming the row's line and its field."""
+    """Convert a table to a model. Raises FileError naming the row's line and its field."""
     if not table.rows:
         raise FileError("The table has no rows.", file=source.file, remedy="Add one row per joint.")
-    build = _Build(table, source)
+    build = _TableConverter(table, source)
     try:
         return Reading(build.model())
     except ModelError as error:
         raise FileError(error.what, where=error.where, remedy=error.remedy, file=source.file) from None
 
 
-class _Build:
-    """Turns the texts of a table into rows."""
+class _TableConverter:
+    """Converter from the texts of a table to the rows of a chain."""
 
     def __init__(self, table: Table, source: Source) -> None:
         self.table = table
@@ -134,18 +134,18 @@ class _Build:
             line=self.table.lines[number - 1],
         )
 
-    def formula(self, number: int, column: str, default: str = "0") -> str:
+    def parsed_formula(self, number: int, column: str, default: str = "0") -> str:
         text = self.table.rows[number - 1].get(column, "").strip() or default
         try:
             return text_of(parse(text))
         except ExpressionError as error:
             comma = "," in text
-            hint = "Write numbers with a point, not a comma." if comma else error.remedy
+            hint = "Use a decimal point, not a comma." if comma else error.remedy
             raise self.error(number, column, ExpressionError(error.what, remedy=hint)) from None
 
     def model(self) -> Model:
         table = self.table
-        texts = [self.row(number) for number in range(1, len(table.rows) + 1)]
+        texts = [self.row_text(number) for number in range(1, len(table.rows) + 1)]
         variables = self.variables(texts)
         rows = tuple(
             self.dh_row(text, variable, number)
@@ -154,7 +154,7 @@ class _Build:
         name = table.name or self.source.stem or "robot"
         chain = DHChain(name="arm", convention=table.convention, rows=rows, base=table.base, tool=table.tool)
         known = [parameter.name for parameter in table.parameters]
-        formulas = _formulas(chain) + [text for text in table.gravity or () if names(parse(text))]
+        formulas = _chain_formulas(chain) + [text for text in table.gravity or () if names(parse(text))]
         parameters = (*table.parameters, *assumed_parameters(formulas, known))
         world = World(gravity=Gravity(acceleration=table.gravity)) if table.gravity else World()
         return Model(
@@ -166,19 +166,20 @@ class _Build:
             origin=self.source.file,
         )
 
-    def row(self, number: int) -> RowText:
+    def row_text(self, number: int) -> RowText:
         word = self.table.rows[number - 1].get("type", "")
         kind = {"0": "revolute", "1": "prismatic"}.get(word.strip()) or joint_kind(word)
         if kind is None:
             what = f"'{word[:40]}' is not a joint type." if word.strip() else "The joint's type is missing."
             raise self.error(number, "type", ModelError(what, remedy="Write revolute or prismatic."))
-        return RowText(kind, *(self.formula(number, entry) for entry in ENTRIES))
+        return RowText(kind, *(self.parsed_formula(number, entry) for entry in ENTRIES))
 
     def variables(self, texts: list[RowText]) -> list[str]:
-        """The variable of each row: as the column `joint` says when the own entry holds it, else as recognised."""
+        """Return the joint variable of each row: the one in column `joint` if the row's variable entry contains it,
+        else the recognised one."""
         elsewhere = [parameter.name for parameter in self.table.parameters]
         for number, row in enumerate(self.table.rows, 1):
-            elsewhere += [self.formula(number, key) for key in row if key in COLUMNS[6:]]
+            elsewhere += [self.parsed_formula(number, key) for key in row if key in COLUMNS[6:]]
         try:
             found = joint_variables(texts, elsewhere)
         except ExpressionError as error:
@@ -192,20 +193,20 @@ class _Build:
 
     def dh_row(self, text: RowText, variable: str, number: int) -> DHRow:
         fields = row_fields(text, variable, number)
-        if (offset := self.formula(number, "offset")) != "0":
+        if (offset := self.parsed_formula(number, "offset")) != "0":
             own = "theta" if text.kind == "revolute" else "d"
             constant = fields[own]
-            fields[own] = offset if constant in (0.0, "0") else _sum(str(constant), offset)
+            fields[own] = offset if constant in (0.0, "0") else _formula_sum(str(constant), offset)
         present = self.table.rows[number - 1]
-        fields |= {key: self.formula(number, key) for key in PLAIN if present.get(key, "").strip()}
+        fields |= {key: self.parsed_formula(number, key) for key in PLAIN if present.get(key, "").strip()}
         for key, columns in VECTORS.items():
-            fields[key] = tuple(self.formula(number, column) for column in columns)
-        fields["inertia"] = Inertia(**{key: self.formula(number, key) for key in TENSOR})
-        bounds = {key: self.formula(number, key) for key in BOUNDS if present.get(key, "").strip()}
+            fields[key] = tuple(self.parsed_formula(number, column) for column in columns)
+        fields["inertia"] = Inertia(**{key: self.parsed_formula(number, key) for key in TENSOR})
+        bounds = {key: self.parsed_formula(number, key) for key in BOUNDS if present.get(key, "").strip()}
         if bounds:
             fields["limit"] = Limit(**bounds)
         if not variable:
-            label = _label(present.get("joint", ""))
+            label = _variable_symbol(present.get("joint", ""))
             fields["variable"] = "" if label == f"q{number}" else label
         try:
             return DHRow(**fields)
@@ -213,23 +214,24 @@ class _Build:
             raise self.error(number, error.where.rpartition(", ")[2], error) from None
 
 
-def _sum(first: str, second: str) -> str:
+def _formula_sum(first: str, second: str) -> str:
     return text_of(Binary("+", parse(first), parse(second)))
 
 
-def _label(text: str) -> str:
-    """The column `joint` as a symbol, if it is one (not a number, not our own joint1)."""
+def _variable_symbol(text: str) -> str:
+    """Return the text of column `joint` if it is a symbol (neither a number nor a generated name such as joint1), else
+    ""."""
     text = text.strip()
     return text if text.isidentifier() and not text.lower().startswith(("joint", "link")) else ""
 
 
-def _formulas(chain: DHChain) -> list[str]:
-    """All formulas in the numbers of a chain."""
+def _chain_formulas(chain: DHChain) -> list[str]:
+    """Return all formulas in a chain's numbers."""
     return [found.text for element in nested_elements(chain) for found in formulas_in(element)]
 
 
 def the_chain(model: Model, format: str) -> DHChain:
-    """The one chain that is the whole model. Raises FileError for any other model."""
+    """Return the single DH chain that makes up the whole model. Raises FileError for any other model."""
     if len(model.chains) != 1 or model.bodies or model.joints or model.frames:
         raise FileError(
             f"A {format} holds one DH chain and nothing else.",
@@ -242,7 +244,7 @@ def the_chain(model: Model, format: str) -> DHChain:
 
 
 def losses(model: Model, chain: DHChain, format: str, more: list[str]) -> tuple[Finding, ...]:
-    """What of a model a table cannot hold."""
+    """Return findings about the parts of a model that a DH table cannot hold."""
     lost = list(more)
     if chain.base_shapes or any(row.shapes for row in chain.rows) or model.materials:
         lost.append("shapes and colours")
@@ -257,7 +259,7 @@ def losses(model: Model, chain: DHChain, format: str, more: list[str]) -> tuple[
 
 
 def row_values(row: DHRow, variable: str) -> Mapping[str, Any]:
-    """The columns of a row with other than default values, in the order of `COLUMNS`."""
+    """Return the columns of a row that differ from their defaults, in the order of `COLUMNS`."""
     values: dict[str, Any] = {"joint": variable, "type": row.kind}
     values |= {entry: getattr(row, entry) for entry in ENTRIES}
     if row.limit is not None:

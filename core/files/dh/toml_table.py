@@ -48,15 +48,15 @@ _KEYS = ("convention", "name", "description", "gravity", "base", "tool", "parame
 _HEADING = re.compile(r"^\s*\[\[\s*(?:joint|joints|row|rows)\s*\]\]")
 _LISTS = ("joint", "joints", "row", "rows")
 _DEEP_KEY = re.compile(r"[\w\"'-](?:\s*\.\s*[\w\"'-]+){16}")
-"""A key of many parts, on which the parser would take time with the square of their number."""
+"""A dotted key of many parts; the parser's time grows with the square of their number."""
 MAX_SIZE = 2_000_000
 _AT = re.compile(r"\(at line (\d+),")
 
 
 def read_toml(source: Source, options: Options) -> Reading:
-    """The model of a TOML table. Raises FileError naming line and key."""
+    """Return the model of a TOML table. Raises FileError naming line and key."""
     text = source.text
-    _refuse_slow(text, source)
+    _refuse_slow_text(text, source)
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -64,18 +64,18 @@ def read_toml(source: Source, options: Options) -> Reading:
         line = int(found[1]) if found else text.count("\n") + 1  # "at end of document"
         what = str(error).partition(" (at ")[0]
         raise FileError(
-            f"The text is not TOML: {what}.",
+            f"The text is not valid TOML: {what}.",
             file=source.file,
             line=line,
             remedy="Put texts in quotes and check the brackets.",
         ) from None
     except (RecursionError, ValueError) as error:
-        raise FileError(f"The text is not TOML: {error}.", file=source.file, remedy="Simplify it.") from None
-    return reading_of(_Build(data, text, source).table(), source)
+        raise FileError(f"The text is not valid TOML: {error}.", file=source.file, remedy="Simplify it.") from None
+    return reading_of(_TomlConverter(data, text, source).table(), source)
 
 
-def _refuse_slow(text: str, source: Source) -> None:
-    """Raise FileError for what the parser would take long over."""
+def _refuse_slow_text(text: str, source: Source) -> None:
+    """Raise FileError for text that would take the parser very long."""
     if len(text) > MAX_SIZE:
         raise FileError(
             "The file is too large for a DH table.", file=source.file, remedy="Choose a table of one robot."
@@ -85,12 +85,12 @@ def _refuse_slow(text: str, source: Source) -> None:
             "A key has too many parts.",
             file=source.file,
             line=text.count("\n", 0, deep.start()) + 1,
-            remedy="Use the keys of DH tables.",
+            remedy="Use only the keys of DH tables.",
         )
 
 
-class _Build:
-    """Gathers the table from the parsed data."""
+class _TomlConverter:
+    """Converter from the parsed TOML data to a DH table."""
 
     def __init__(self, data: dict[str, Any], text: str, source: Source) -> None:
         self.data = data
@@ -107,29 +107,33 @@ class _Build:
     def table(self) -> Table:
         for key in self.data:
             if key not in _KEYS and key not in _LISTS:
-                raise self.error(f"'{key[:40]}' is not a key.", "", f"Keys: {', '.join(_KEYS)}.", self.line_of(key))
+                raise self.error(
+                    f"'{key[:40]}' is not a known key.", "", f"Keys: {', '.join(_KEYS)}.", self.line_of(key)
+                )
         convention = convention_of(
             str(self.data.get("convention", "")), self.source, _WHERE, self.line_of("convention")
         )
-        table = Table(convention, self.plain("name"), self.plain("description"))
+        table = Table(convention, self.text_value("name"), self.text_value("description"))
         table.parameters = self.parameters()
         if "gravity" in self.data:
             x, y, z = self.vector(self.data["gravity"], "gravity", self.line_of("gravity"), 3)
             table.gravity = (x, y, z)
         table.base, table.tool = self.pose("base"), self.pose("tool")
-        self.rows(table)
+        self.add_rows(table)
         return table
 
-    def plain(self, key: str) -> str:
+    def text_value(self, key: str) -> str:
         value = self.data.get(key, "")
         if not isinstance(value, str):
-            raise self.error("Text is needed.", key, "Put it in quotes.", self.line_of(key))
+            raise self.error("A text is required here.", key, "Put it in quotes.", self.line_of(key))
         return value
 
     def value(self, value: Any, where: str, line: int | None) -> str:
-        """A number or formula as text that parses."""
+        """Return a number or formula as text that can be parsed."""
         if isinstance(value, bool) or not isinstance(value, int | float | str):
-            raise self.error("A number or a formula in quotes is needed.", where, 'Write e.g. 0.5 or "90 deg".', line)
+            raise self.error(
+                "A number, or a formula in quotes, is required here.", where, 'Write e.g. 0.5 or "90 deg".', line
+            )
         text = number_text(value) if isinstance(value, float) and value == value and abs(value) < 1e308 else str(value)
         try:
             parse(text)
@@ -147,7 +151,7 @@ class _Build:
         data = self.data.get(key, {})
         line = self.line_of(key)
         if not isinstance(data, dict) or not data.keys() <= {"position", "rotation"}:
-            raise self.error("A pose has position and rotation.", key, "Write { position = [0, 0, 0] }.", line)
+            raise self.error("A pose consists of position and rotation.", key, "Write { position = [0, 0, 0] }.", line)
         counts = {"position": (3,), "rotation": (3, 4)}
         fields: dict[str, Any] = {name: self.vector(data[name], f"{key}, {name}", line, *counts[name]) for name in data}
         return Pose(**fields)
@@ -157,7 +161,7 @@ class _Build:
         data = self.data.get("parameters", {})
         if not isinstance(data, dict):
             raise self.error(
-                "Parameters are written name = value.",
+                "Parameters must be written as name = value.",
                 "parameters",
                 "Use a section [parameters].",
                 self.line_of("parameters"),
@@ -178,13 +182,16 @@ class _Build:
                 ) from None
         return found
 
-    def rows(self, table: Table) -> None:
+    def add_rows(self, table: Table) -> None:
         lines = [n for n, line in enumerate(self.text_lines, 1) if _HEADING.match(line)]
         key = next((name for name in _LISTS if name in self.data), "joint")
         rows = self.data.get(key, [])
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise self.error(
-                "Joints are written as sections [[joint]].", key, "Add [[joint]] before each joint.", self.line_of(key)
+                "Joints must be written as sections [[joint]].",
+                key,
+                "Add [[joint]] before each joint.",
+                self.line_of(key),
             )
         for number, row in enumerate(rows, 1):
             line = lines[number - 1] if number <= len(lines) else self.line_of(key) or 1
@@ -198,19 +205,20 @@ class _Build:
             if key in ("com", "center_of_mass", "centre_of_mass"):
                 row |= zip(VECTORS["center_of_mass"], self.vector(value, place, line, 3), strict=True)
             elif key == "inertia":
-                row |= self.tensor(value, place, line)
+                row |= self.inertia_fields(value, place, line)
             elif key in ("limits", "limit"):
                 row |= zip(("lower", "upper"), self.vector(value, place, line, 2), strict=True)
             elif (name := column(key)) is None:
-                raise self.error(f"'{key[:40]}' is not a key of a joint.", where, near_columns(key), line)
+                raise self.error(f"'{key[:40]}' is not a known key of a joint.", where, near_columns(key), line)
             elif name in ("joint", "type"):
                 row[name] = str(value)
             else:
                 row[name] = self.value(value, place, line)
         return row
 
-    def tensor(self, value: Any, where: str, line: int) -> dict[str, str]:
-        """Named entries, or six numbers ixx iyy izz ixy ixz iyz, or three diagonal ones."""
+    def inertia_fields(self, value: Any, where: str, line: int) -> dict[str, str]:
+        """Return an inertia tensor from named entries, from six numbers ixx iyy izz ixy ixz iyz, or from three diagonal
+        ones."""
         if isinstance(value, list):
             numbers = self.vector(value, where, line, 3, 6)
             return dict(zip(TENSOR, numbers, strict=False))
@@ -220,45 +228,48 @@ class _Build:
 
 
 def write_toml(model: Model) -> Writing:
-    """The TOML table of a model that is one DH chain."""
+    """Return the TOML table of a model that is a single DH chain."""
     chain = the_chain(model, "DH table")
-    lines = [f"convention = {_toml(chain.convention)}", f"name = {_toml(model.name)}"]
+    lines = [f"convention = {_toml_value(chain.convention)}", f"name = {_toml_value(model.name)}"]
     if model.description:
-        lines.append(f"description = {_toml(model.description)}")
+        lines.append(f"description = {_toml_value(model.description)}")
     gravity = model.world.gravity
     if gravity.kind != "point" and model.world != type(model.world)():
-        lines.append(f"gravity = {_toml(gravity.acceleration if gravity.kind == 'uniform' else (0.0, 0.0, 0.0))}")
+        lines.append(f"gravity = {_toml_value(gravity.acceleration if gravity.kind == 'uniform' else (0.0, 0.0, 0.0))}")
     for key, pose in (("base", chain.base), ("tool", chain.tool)):
         if pose != Pose():
-            lines.append(f"{key} = {{ position = {_toml(pose.position)}, rotation = {_toml(pose.rotation)} }}")
+            lines.append(
+                f"{key} = {{ position = {_toml_value(pose.position)}, rotation = {_toml_value(pose.rotation)} }}"
+            )
     known = [parameter for parameter in model.parameters if not is_assumption(parameter)]
     if known:
-        lines += ["", "[parameters]", *map(_parameter, known)]
+        lines += ["", "[parameters]", *map(_parameter_line, known)]
     variables = chain.variables()
     for number, row in enumerate(chain.rows, 1):
         values = row_values(row, variables[number - 1])
         lines += ["", "[[joint]]"]
-        lines += [f"{name} = {_toml(values[name])}" for name in COLUMNS if name in values]
+        lines += [f"{name} = {_toml_value(values[name])}" for name in COLUMNS if name in values]
     return Writing("\n".join(lines) + "\n", losses(model, chain, "TOML table", []))
 
 
-def _parameter(parameter: Parameter) -> str:
+def _parameter_line(parameter: Parameter) -> str:
     fields: dict[str, Any] = {"value": parameter.value, "minimum": parameter.minimum, "maximum": parameter.maximum}
     fields = {key: value for key, value in fields.items() if value is not None}
     texts = {"dimension": parameter.dimension, "description": parameter.description}
     fields |= {key: value for key, value in texts.items() if value not in ("", "none")}
     if fields.keys() == {"value"}:
-        return f"{_key(parameter.name)} = {_toml(parameter.value)}"
-    return f"{_key(parameter.name)} = {{ {', '.join(f'{key} = {_toml(value)}' for key, value in fields.items())} }}"
+        return f"{_toml_key(parameter.name)} = {_toml_value(parameter.value)}"
+    entries = ", ".join(f"{key} = {_toml_value(value)}" for key, value in fields.items())
+    return f"{_toml_key(parameter.name)} = {{ {entries} }}"
 
 
-def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _toml(name)
+def _toml_key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _toml_value(name)
 
 
-def _toml(value: Value | tuple[Value, ...]) -> str:
+def _toml_value(value: Value | tuple[Value, ...]) -> str:
     if isinstance(value, tuple):
-        return f"[{', '.join(map(_toml, value))}]"
+        return f"[{', '.join(map(_toml_value, value))}]"
     if isinstance(value, float):
         return number_text(value)
     short = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}

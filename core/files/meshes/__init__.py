@@ -1,1 +1,1 @@
-"""Meshes: where they lie, what is read from them, the mass of what they enclose."""
+"""Mesh files: lookup, reading, and mass properties of the enclosed volume."""

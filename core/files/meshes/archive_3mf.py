@@ -23,9 +23,10 @@ Matrix = NDArray[np.float64]
 
 METRES = {"micron": 1e-6, "millimeter": 1e-3, "centimeter": 1e-2, "inch": 0.0254, "foot": 0.3048, "meter": 1.0}
 MOST_TEXT, MOST_UNPACKED, ROOM = 100_000_000, 50, 1_000_000
-"""Bytes of all models of an archive, unpacked: at most, and by those of the archive beyond the first ones."""
+"""Bytes of all models of an archive, unpacked: at most MOST_TEXT, and at most ROOM + MOST_UNPACKED times the packed
+bytes."""
 MOST_NESTED = 32
-"""Objects within one another."""
+"""Maximum nesting depth of objects."""
 _START = "3D/3dmodel.model"
 _RELATIONS = "_rels/.rels"
 _MODEL = "http://schemas.microsoft.com/3dmanufacturing/2013/01/3dmodel"
@@ -33,7 +34,7 @@ _PRODUCTION = "{http://schemas.microsoft.com/3dmanufacturing/production/2015/06}
 
 
 class Placed(NamedTuple):
-    """An object where it is: the model and the id that say it, and the transform, (4, 3) for row vectors."""
+    """Placed object: the model and id that define it, and its transform, (4, 3) for row vectors."""
 
     model: str
     id: str
@@ -41,8 +42,8 @@ class Placed(NamedTuple):
 
 
 @dataclass
-class _Object:
-    """Vertices, triangles with the colour of each, and objects within."""
+class _MeshObject:
+    """Object of a 3MF model: vertices, triangles with their colours, and nested objects."""
 
     color: tuple[str, int] | None = None
     vertices: array[float] = field(default_factory=lambda: array("d"))
@@ -52,68 +53,68 @@ class _Object:
 
 
 @dataclass
-class _Model:
-    """What one model of an archive says, element by element."""
+class _ArchiveModel:
+    """Content of one model file of an archive, collected element by element."""
 
     metres: float = METRES["millimeter"]
-    objects: dict[str, _Object] = field(default_factory=dict)
+    objects: dict[str, _MeshObject] = field(default_factory=dict)
     colors: dict[str, list[Color]] = field(default_factory=dict)
     items: list[Placed] = field(default_factory=list)
-    current: _Object = field(default_factory=lambda: _Object())
+    current: _MeshObject = field(default_factory=lambda: _MeshObject())
     group: list[Color] = field(default_factory=list)
 
     def begin(self, kind: str, tag: Any) -> None:
-        """An element begins: its kind and its attributes."""
+        """Handle the start of an element, given its kind and attributes."""
         if kind == "vertex":
             self.current.vertices.extend((float(tag["x"]), float(tag["y"]), float(tag["z"])))
         elif kind == "triangle":
             self.current.corners.extend((int(tag["v1"]), int(tag["v2"]), int(tag["v3"])))
-            self.current.colors.append(_index(tag, "p1"))
+            self.current.colors.append(_color_index(tag, "p1"))
         elif kind == "object":
-            self.current = self.objects[tag["id"]] = _Object(_index(tag, "pindex"))
+            self.current = self.objects[tag["id"]] = _MeshObject(_color_index(tag, "pindex"))
         elif kind == "component":
-            self.current.components.append(_placed(tag))
+            self.current.components.append(_placed_object(tag))
         elif kind in ("basematerials", "colorgroup"):
             self.group = self.colors[tag["id"]] = []
         elif kind in ("base", "color"):
-            self.group.append(_color(tag.get("displaycolor") or tag["color"]))
+            self.group.append(_parsed_color(tag.get("displaycolor") or tag["color"]))
         elif kind == "item":
-            self.items.append(_placed(tag))
+            self.items.append(_placed_object(tag))
         elif kind == "model":
             self.metres = METRES[tag.get("unit", "millimeter")]
 
     def end(self, kind: str) -> None:
-        """An element ends."""
+        """Handle the end of an element."""
         if kind == "object":
-            self.current = _Object()
+            self.current = _MeshObject()
 
 
 Part = tuple[NDArray[np.float64], NDArray[np.int64], Color | None]
 
 
 def parts_of(data: bytes, file: str) -> list[Part]:
-    """(vertices (n, 3) m, faces (m, 3), colour) of everything that is built. Raises FileError, or whatever the
-    libraries for archives and XML raise where they are damaged."""
+    """Return the parts (vertices (n, 3) m, faces (m, 3), colour) of all objects in the build. Raises FileError, or any
+    error of the zip and XML libraries for a damaged archive."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         return list(_Archive(archive, file, min(MOST_TEXT, ROOM + MOST_UNPACKED * len(data))).parts())
 
 
 class _Archive:
-    """The models of an archive, each read when it is first named."""
+    """Models of an archive, each read when first referenced."""
 
     def __init__(self, archive: zipfile.ZipFile, file: str, left: int) -> None:
         self.archive, self.file, self.left = archive, file, left
         self.names = {name.lower(): name for name in archive.namelist()}
-        self.models: dict[str, _Model] = {}
+        self.models: dict[str, _ArchiveModel] = {}
         self.numbers = self.places = 0
 
     def parts(self) -> Iterator[Part]:
         start = self.start()
         for item in self.model(start).items:
-            yield from self.placed(item._replace(model=item.model or start), self.model(start).metres, 0)
+            yield from self.placed_parts(item._replace(model=item.model or start), self.model(start).metres, 0)
 
     def start(self) -> str:
-        """The name of the model that is built, which a relation of the archive says."""
+        """Return the name of the model to build, as given by the archive's relationships."""
         if _RELATIONS in self.names:
             relations: list[Any] = []
             self.read(_RELATIONS, lambda kind, tag: relations.append(tag), lambda kind: None)
@@ -125,78 +126,80 @@ class _Archive:
     def read(
         self, name: str, begun: Callable[[str, Any], None], ended: Callable[[str], None] = lambda kind: None
     ) -> None:
-        """Tell the elements of an XML file of the archive, when they begin and when they end."""
+        """Parse an XML file of the archive, calling back at the start and end of each element."""
         real = self.names.get(name.lower())
         if real is None:
             raise refusal(f"the archive holds no '{name[:200]}'", self.file)
-        parser = etree.XMLParser(target=_Target(begun, ended), resolve_entities=False, no_network=True, load_dtd=False)
+        parser = etree.XMLParser(
+            target=_ParserTarget(begun, ended), resolve_entities=False, no_network=True, load_dtd=False
+        )
         with self.archive.open(real) as stream:
             while data := stream.read(1 << 16):
                 self.left -= len(data)
                 if self.left < 0:
-                    raise refusal("it unpacks to far more than it holds", self.file)
+                    raise refusal("its unpacked size is too large", self.file)
                 parser.feed(data)
         parser.close()
 
-    def model(self, name: str) -> _Model:
+    def model(self, name: str) -> _ArchiveModel:
         if name not in self.models:
-            self.models[name] = _Model()
+            self.models[name] = _ArchiveModel()
             self.read(name, self.models[name].begin, self.models[name].end)
         return self.models[name]
 
-    def placed(self, place: Placed, metres: float, depth: int) -> Iterator[Part]:
-        """The parts of an object and of those within it. Raises FileError where there are too many."""
+    def placed_parts(self, place: Placed, metres: float, depth: int) -> Iterator[Part]:
+        """Yield the parts of a placed object and of its nested objects. Raises FileError if there are too many."""
         model = self.model(place.model)
         if depth > MOST_NESTED or place.id not in model.objects:
-            raise refusal(f"object '{place.id[:40]}' is missing, or holds itself", self.file)
+            raise refusal(f"object '{place.id[:40]}' is missing, or contains itself", self.file)
         found = model.objects[place.id]
         self.places += 1
         self.numbers += len(found.vertices) + len(found.corners)
         if self.places > MOST_PLACES or self.numbers > MOST_NUMBERS:
-            raise refusal(f"it places its parts more than {MOST_PLACES} times", self.file)
+            raise refusal(f"it has more than {MOST_PLACES} placed parts", self.file)
         if found.corners:
-            yield from _coloured(found, model, place.transform, metres)
+            yield from _parts_by_color(found, model, place.transform, metres)
         for inner in found.components:
             transform = np.hstack([inner.transform, [[0.0], [0.0], [0.0], [1.0]]]) @ place.transform
-            yield from self.placed(Placed(inner.model or place.model, inner.id, transform), metres, depth + 1)
+            yield from self.placed_parts(Placed(inner.model or place.model, inner.id, transform), metres, depth + 1)
 
 
-class _Target(NamedTuple):
-    """What lxml tells the elements to."""
+class _ParserTarget(NamedTuple):
+    """Parser target that receives elements from lxml."""
 
     begun: Callable[[str, Any], None]
     ended: Callable[[str], None]
 
     def start(self, tag: str, attributes: Any) -> None:
-        """An element begins."""
+        """Handle the start of an element."""
         self.begun(tag.rpartition("}")[2], attributes)
 
     def end(self, tag: str) -> None:
-        """An element ends."""
+        """Handle the end of an element."""
         self.ended(tag.rpartition("}")[2])
 
     def close(self) -> None:
-        """The file ends."""
+        """Handle the end of the file."""
 
 
-def _placed(tag: Any) -> Placed:
+def _placed_object(tag: Any) -> Placed:
     numbers = [float(word) for word in tag.get("transform", "1 0 0 0 1 0 0 0 1 0 0 0").split()]
     return Placed(str(tag.get(_PRODUCTION, "")).lstrip("/"), tag["objectid"], np.array(numbers).reshape(4, 3))
 
 
-def _index(tag: Any, place: str) -> tuple[str, int] | None:
-    """Group and number of a colour; a triangle without a group takes that of its object."""
+def _color_index(tag: Any, place: str) -> tuple[str, int] | None:
+    """Return the group and index of a colour, or None; a triangle without a group takes that of its object."""
     return None if tag.get(place) is None else (tag.get("pid", ""), int(tag.get(place)))
 
 
-def _color(text: str) -> Color:
-    """#RRGGBB or #RRGGBBAA."""
+def _parsed_color(text: str) -> Color:
+    """Return the colour of a text #RRGGBB or #RRGGBBAA."""
     red, green, blue, opacity = bytes.fromhex(text.lstrip("#").ljust(8, "F"))[:4]
     return red / 255, green / 255, blue / 255, opacity / 255
 
 
-def _coloured(found: _Object, model: _Model, transform: Matrix, metres: float) -> Iterator[Part]:
-    """The triangles of an object, those of one colour together."""
+def _parts_by_color(found: _MeshObject, model: _ArchiveModel, transform: Matrix, metres: float) -> Iterator[Part]:
+    """Yield the triangles of an object, grouped by colour."""
     vertices = np.array(found.vertices).reshape(-1, 3)
     vertices = (vertices @ transform[:3] + transform[3]) * metres
     faces = np.array(found.corners).reshape(-1, 3)

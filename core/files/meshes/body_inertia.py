@@ -1,4 +1,4 @@
-"""Mass properties of bodies: as given, or from their shapes and mesh files when they have a density."""
+"""Mass properties of bodies: given explicitly, or computed from shapes and mesh files with a density."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from core.spatial.vector import Vector3
 
 
 def inertia_of(body: Body, numbers: Numbers) -> Inertia:
-    """Mass properties of a body in its own frame: given, or from its shapes when it has a density."""
+    """Return the mass properties of a body in its own frame: the given ones, or those of its shapes when it has a
+    density."""
     where = f"body '{body.name}'"
     if body.density is not None:
         density = numbers.scalar(body.density, f"{where}, density")
-        sizes = _Sizes(numbers, f"{where}, shapes")
+        sizes = _ShapeSizes(numbers, f"{where}, shapes")
         return sum_of([sizes.placed(shape, density) for shape in body.shapes if shape.role != "collision"])
     mass = numbers.scalar(body.mass, f"{where}, mass")
     I = body.inertia
@@ -31,27 +32,28 @@ def inertia_of(body: Body, numbers: Numbers) -> Inertia:
 
 
 @dataclass(frozen=True)
-class _Sizes:
-    """Sizes of a body's shapes over the values of parameters; files stand beside the model's."""
+class _ShapeSizes:
+    """Sizes of a body's shapes evaluated with parameter values; mesh files are looked up relative to the model's
+    file."""
 
     values: Numbers
     where: str
 
     def placed(self, shape: Shape, density: Scalar) -> Inertia:
-        """Mass properties of a shape in the body's frame."""
+        """Return the mass properties of a shape in the body's frame."""
         own = shape.mass_properties(density, self)
         return own if own is inertias.ZERO else own.moved(self.values.pose(shape.pose, self.where))
 
     def number(self, value: Value) -> Scalar:
-        """See `core.model.shapes.Sizes`."""
+        """Return the value of a number or formula (see `core.model.shapes.Sizes`)."""
         return self.values.scalar(value, self.where)
 
     def enclosed(self, mesh: Mesh, density: Scalar) -> Inertia:
-        """See `core.model.shapes.Sizes`."""
+        """Return the mass properties of the volume enclosed by a mesh (see `core.model.shapes.Sizes`)."""
         scale = [self.number(value) for value in mesh.scale]
         if not all(isinstance(value, float) for value in scale):
             raise ModelError(
-                "Mass properties of a mesh need a scale in plain numbers.",
+                "The mass of a mesh cannot be computed if its scale contains formulas.",
                 where=self.where,
                 remedy="Write numbers for the scale, or give the mass properties.",
             )
@@ -65,7 +67,7 @@ class _Sizes:
 
 
 def sum_of(parts: list[Inertia]) -> Inertia:
-    """Several bodies as one."""
+    """Return the combined mass properties of several parts."""
     result = inertias.ZERO
     for part in parts:
         result = result + part
@@ -73,24 +75,27 @@ def sum_of(parts: list[Inertia]) -> Inertia:
 
 
 def _volume_of(file: str, origin: str, scale: tuple[float, ...]) -> tuple[float, Vector3, Symmetric3]:
-    """Volume (m³), centre (m) and tensor about the centre per density (m⁵) of a mesh file as it is now."""
+    """Return volume (m³), centre (m) and second-moment tensor about the centre per density (m⁵) of a mesh file in its
+    current state."""
     from core.files.meshes.lookup import problem_of, resolve_mesh
     from core.files.meshes.meshes import mesh_fingerprint
 
     path = resolve_mesh(file, origin)
     if path is None:
         problem = problem_of(file, origin)
-        why = "is not found" if problem is None or "is not found" in problem[0] else "is of a kind that is not read"
+        why = "is not found" if problem is None or "is not found" in problem[0] else "has an unsupported format"
         raise ModelError(
-            f"The mesh '{file}' {why}, so it gives no mass.",
-            remedy="Correct the path, or give mass and inertia in place of a density.",
+            f"The mesh '{file}' {why}, so its mass cannot be computed.",
+            remedy="Correct the path, or give mass and inertia instead of a density.",
         )
-    return _measured(str(path), mesh_fingerprint(path), file, scale)
+    return _volume_of_content(str(path), mesh_fingerprint(path), file, scale)
 
 
 @lru_cache(maxsize=256)
-def _measured(path: str, content: str, file: str, scale: tuple[float, ...]) -> tuple[float, Vector3, Symmetric3]:
-    """Volume, centre and tensor of a mesh file of this content, which messages call `file`."""
+def _volume_of_content(
+    path: str, content: str, file: str, scale: tuple[float, ...]
+) -> tuple[float, Vector3, Symmetric3]:
+    """Return volume, centre and tensor of a mesh file with this content; messages name it `file`."""
     from trimesh import Trimesh
 
     from core.files.meshes.meshes import load_mesh
@@ -101,8 +106,8 @@ def _measured(path: str, content: str, file: str, scale: tuple[float, ...]) -> t
     volume = float(mesh.volume)
     if not volume > 0.0:
         raise ModelError(
-            f"The mesh '{file}' encloses no volume, so it gives no mass.",
-            remedy="Close its surface, or give mass and inertia in place of a density.",
+            f"The mesh '{file}' encloses no volume, so its mass cannot be computed.",
+            remedy="Close its surface, or give mass and inertia instead of a density.",
         )
     mesh.density = 1.0
     I = mesh.moment_inertia

@@ -1,4 +1,4 @@
-"""Where a mesh file lies: the order in which `package://` and other names are tried.
+"""Lookup of mesh files: the order in which locations are tried for `package://` and other addresses.
 
 1. an explicit map package → folder; 2. the folders above the model's file: one that holds `package.xml` of this
 package, or a folder of the package's name beside it; 3. the folders in the path variables of ROS, Ament and Gazebo;
@@ -21,7 +21,7 @@ from core.errors import FileError
 from core.files.regular_file import MESH, MODEL, beginning_of, status_of
 
 MESH_SUFFIXES = (".stl", ".obj", ".dae", ".gltf", ".glb", ".ply", ".off", ".3mf")
-"""Files that are read as meshes."""
+"""Suffixes of the files that are read as meshes."""
 
 PATH_VARIABLES = (
     "ROS_PACKAGE_PATH",
@@ -34,40 +34,40 @@ _MAX_PARENTS = 20
 _MAX_NEIGHBOURS = 3
 _MOST_ENTRIES = 1000
 _LISTED = 2.0
-"""s for which the packages of a folder are remembered."""
+"""s for which the packages of a folder are cached."""
 _PACKAGE_NAME = re.compile(r"<name>\s*([^<\s]+)\s*</name>")
 
 
 def resolve_mesh(file: str, origin: str = "", packages: Mapping[str, str] | None = None) -> Path | None:
-    """The path of a mesh file as a model names it; None if there is none.
+    """Return the path of a mesh file named in a model; None if there is no such file.
 
     file     : a path relative to the model's file, an absolute path, or a file://, package:// or model:// URI
     origin   : path of the model's file, "" if it has none
     packages : package name → folder, tried first
     """
-    for place in _candidates(file, origin, packages or {}):
+    for place in _candidate_paths(file, origin, packages or {}):
         if _is_mesh(place):
             return place
     return None
 
 
 def problem_of(file: str, origin: str = "", packages: Mapping[str, str] | None = None) -> tuple[str, str] | None:
-    """What is wrong with the address of a mesh file, and the remedy; None if a mesh is found there."""
+    """Return the problem with a mesh file's address and the remedy; None if a mesh is found there."""
     if resolve_mesh(file, origin, packages) is not None:
         return None
-    for place in _candidates(file, origin, packages or {}):
+    for place in _candidate_paths(file, origin, packages or {}):
         if not _is_file(place):
             continue
         if place.suffix.lower() not in MESH_SUFFIXES:
             kind = f"'{place.suffix}' files are" if place.suffix else "files without a suffix are"
-            text = f"The mesh '{file}' is there, but {kind} not read; a placeholder is shown."
+            text = f"The mesh '{file}' exists, but {kind} not supported; a placeholder is shown."
             return text, f"Export it as one of {' '.join(MESH_SUFFIXES)}."
         try:
             status_of(place, MESH)
         except FileError as error:
             return f"The mesh '{file}' is not usable: {error.what} A placeholder is shown.", error.remedy or ""
     text = f"The mesh '{file}' is not found; a placeholder is shown."
-    return text, "Put the file there, or say where its package lies."
+    return text, "Put the file there, or give the folder of its package."
 
 
 def _is_file(place: Path) -> bool:
@@ -84,7 +84,7 @@ def _is_mesh(place: Path) -> bool:
         return False
 
 
-def _candidates(file: str, origin: str, packages: Mapping[str, str]) -> Iterator[Path]:
+def _candidate_paths(file: str, origin: str, packages: Mapping[str, str]) -> Iterator[Path]:
     if not file or "\0" in file or len(file) > 4096:
         return
     folder = Path(origin).absolute().parent if origin else None
@@ -110,7 +110,7 @@ def _candidates(file: str, origin: str, packages: Mapping[str, str]) -> Iterator
 
 
 def package_folders(name: str, folder: Path | None, packages: Mapping[str, str]) -> Iterator[Path]:
-    """Folders in which a package may lie, the most likely first."""
+    """Yield folders that may contain a package, the most likely first."""
     if name in packages:
         yield Path(packages[name]).expanduser()
     if folder is not None:
@@ -124,20 +124,20 @@ def package_folders(name: str, folder: Path | None, packages: Mapping[str, str])
             yield from (root / "share" / name, root / name)
             if root.name == name:
                 yield root
-            yield from _declared_in(root, name)
+            yield from _packages_declaring(root, name)
     for parent in list(folder.parents)[:_MAX_NEIGHBOURS] if folder is not None else ():
-        yield from _declared_in(parent, name)
+        yield from _packages_declaring(parent, name)
 
 
-def _declared_in(parent: Path, name: str) -> Iterator[Path]:
-    """Folders in a folder whose package.xml says this name, whatever they are called."""
+def _packages_declaring(parent: Path, name: str) -> Iterator[Path]:
+    """Yield the subfolders whose package.xml declares this package name, whatever the folder is called."""
     packages = _packages_in(parent, int(time.monotonic() / _LISTED))
     yield from (place for declared, place in packages if declared == name)
 
 
 @lru_cache(maxsize=64)
 def _packages_in(parent: Path, _moment: int) -> tuple[tuple[str, Path], ...]:
-    """(name, folder) of the packages in a folder; looked for again every few seconds: many meshes ask at once."""
+    """Return (name, folder) of the packages in a folder, cached for a few seconds because many meshes ask at once."""
     try:
         with os.scandir(parent) as entries:
             places = [Path(entry.path) for entry in itertools.islice(entries, _MOST_ENTRIES) if entry.is_dir()]
@@ -148,15 +148,15 @@ def _packages_in(parent: Path, _moment: int) -> tuple[tuple[str, Path], ...]:
 
 
 def _declared_name(package: Path) -> str:
-    """The name in a package.xml; "" if there is no such file."""
+    """Return the name in a package.xml; "" if there is no such file."""
     try:
         status = status_of(package, MODEL)
     except FileError:
         return ""
-    return _name_in(package, status.st_mtime_ns, status.st_size)
+    return _parsed_package_name(package, status.st_mtime_ns, status.st_size)
 
 
 @lru_cache(maxsize=1024)
-def _name_in(package: Path, _changed: int, _size: int) -> str:
+def _parsed_package_name(package: Path, _changed: int, _size: int) -> str:
     found = _PACKAGE_NAME.search(beginning_of(package, 20_000).decode("utf-8", "replace"))
     return found.group(1) if found else ""

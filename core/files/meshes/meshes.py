@@ -1,4 +1,4 @@
-"""Mesh files (STL, OBJ, DAE, glTF, PLY, OFF through trimesh, 3MF) as triangles with colours.
+"""Mesh files (STL, OBJ, DAE, glTF, PLY, OFF through trimesh, 3MF) read as triangles with colours.
 
 Units: numbers of STL, OBJ, PLY and OFF files are taken as metres (a model's `scale` says otherwise); DAE and 3MF files
 state their unit and it is applied; glTF is metres, y up, and is turned z up. The up-axis that a DAE states is applied,
@@ -33,13 +33,13 @@ _TO_Z_UP = {
     b"Y": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
     b"X": np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]]),
 }
-"""Rotations by the axis that is up in the file (COLLADA 1.4.1, up_axis: right, up and inward axes)."""
+"""Rotations to z up, by the file's up axis (COLLADA 1.4.1, up_axis: right, up and inward axes)."""
 _UP_AXIS = re.compile(rb"<up_axis>\s*([XYZ])_UP\s*</up_axis>")
 _WITH_OTHERS = (".gltf", ".obj")
 _NAMES = re.compile(rb'(?:"uri"\s*:\s*"(?!data:)([^"]{1,300})"|^mtllib\s+(\S.{0,300}?)\s*$)', re.M)
 _MOST_NAMES = 100
 _ASSET = 65536
-"""Bytes in which a DAE says where it comes from and which axis is up."""
+"""Bytes at the start of a DAE file that state its origin and its up axis."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,18 +64,18 @@ class MeshData:
 
     @property
     def vertices(self) -> NDArray[np.float64]:
-        """(n, 3) all vertices, m."""
+        """Return all vertices, (n, 3) in m."""
         return np.concatenate([part.vertices for part in self.parts])
 
     @property
     def faces(self) -> NDArray[np.int64]:
-        """(m, 3) all triangles, indices into `vertices`."""
+        """Return all triangles, (m, 3) indices into `vertices`."""
         starts = np.cumsum([0, *(len(part.vertices) for part in self.parts)])
         return np.concatenate([part.faces + start for part, start in zip(self.parts, starts, strict=False)])
 
     @property
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Smallest and largest x, y, z, m."""
+        """Return the smallest and largest x, y, z in m."""
         return (
             np.min([part.vertices.min(axis=0) for part in self.parts], axis=0),
             np.max([part.vertices.max(axis=0) for part in self.parts], axis=0),
@@ -83,7 +83,8 @@ class MeshData:
 
 
 def load_mesh(path: str | os.PathLike[str]) -> MeshData:
-    """The triangles of a mesh file; the same object as long as the file is unchanged. Raises FileError."""
+    """Return the triangles of a mesh file; the same object is returned as long as the file is unchanged. Raises
+    FileError."""
     place = Path(path)
     file = os.fspath(path)
     if place.suffix.lower() not in MESH_SUFFIXES:
@@ -91,11 +92,11 @@ def load_mesh(path: str | os.PathLike[str]) -> MeshData:
             f"'{place.suffix}' is not a mesh format.", file=file, remedy=f"Known: {' '.join(MESH_SUFFIXES)}."
         )
     status_of(file, MESH)  # raises the message about what is no file
-    return _loaded(file, mesh_fingerprint(file))
+    return _mesh_of_content(file, mesh_fingerprint(file))
 
 
 def mesh_fingerprint(path: str | os.PathLike[str]) -> str:
-    """The fingerprint of a mesh file and of the files beside it that it takes numbers or colours from."""
+    """Return the fingerprint of a mesh file together with the files it references for geometry or colours."""
     file = os.fspath(path)
     own = fingerprint(file, MESH)
     if Path(file).suffix.lower() not in _WITH_OTHERS:
@@ -106,32 +107,32 @@ def mesh_fingerprint(path: str | os.PathLike[str]) -> str:
 
 @lru_cache(maxsize=512)
 def _named_files(file: str, content: str) -> tuple[str, ...]:
-    """The names of files in a mesh file."""
+    """Return the names of the files referenced in a mesh file."""
     names = {found[found.lastindex or 0] for found in _NAMES.finditer(content_of(file, MESH))} if content else set()
     texts = (name.decode("utf-8", "replace") for name in sorted(names)[:_MOST_NAMES])
     return tuple(name for name in texts if "\0" not in name)
 
 
 @lru_cache(maxsize=512)
-def _loaded(file: str, content: str) -> MeshData:
+def _mesh_of_content(file: str, content: str) -> MeshData:
     data, suffix = content_of(file, MESH), Path(file).suffix.lower()
     try:
-        with _silence():
-            found = [_part(*each, file) for each in _parts(data, suffix, file)]
+        with _silenced_library():
+            found = [_merged_part(*each, file) for each in _parts(data, suffix, file)]
     except FileError as error:
         raise error.at(file=file) from None
     except Exception as error:  # readers of mesh formats raise whatever a broken file provokes
-        raise refusal(_reason(error), file) from None
+        raise refusal(_error_reason(error), file) from None
     parts = tuple(part for part in found if part is not None)
     if not parts:
-        raise FileError("The mesh holds no triangles.", file=file, remedy="Export it again with its surfaces.")
+        raise FileError("The mesh contains no triangles.", file=file, remedy="Export it again with its surfaces.")
     return MeshData(parts)
 
 
 @contextlib.contextmanager
-def _silence() -> Iterator[None]:
-    """What the library says of a broken file on the way, to the terminal or as warnings of numbers, is not for people:
-    they get the mesh or a message."""
+def _silenced_library() -> Iterator[None]:
+    """Suppress terminal output and numeric warnings of the mesh library; users get the mesh or an error message
+    instead."""
     heard = logging.getLogger("trimesh")
     heard.propagate = False
     if not heard.handlers:
@@ -141,7 +142,7 @@ def _silence() -> Iterator[None]:
 
 
 def _parts(data: bytes, suffix: str, file: str) -> Iterable[Part]:
-    """Vertices, m, z up; faces; colour of every part."""
+    """Return vertices (m, z up), faces and colour of every part."""
     if suffix == ".3mf":
         return parts_of(data, file)
     import trimesh  # takes 0.3 s: only when a mesh is needed
@@ -151,33 +152,33 @@ def _parts(data: bytes, suffix: str, file: str) -> Iterable[Part]:
     beside: Any = Beside(file)
     scene = trimesh.load_scene(io.BytesIO(data), file_type=suffix[1:], resolver=beside)
     shrink_pictures(getattr(mesh.visual, "material", None) for mesh in scene.geometry.values())
-    _examine(scene, file)
-    return _placed(scene, _to_z_up(data, suffix))
+    _require_bounded(scene, file)
+    return _placed_meshes(scene, _rotation_to_z_up(data, suffix))
 
 
-def _examine(scene: Any, file: str) -> None:
-    """No more copies of parts than can be held. Raises FileError."""
+def _require_bounded(scene: Any, file: str) -> None:
+    """Raise FileError if the scene holds more copies of parts than fit in memory."""
     places = [scene.geometry[scene.graph[node][1]] for node in scene.graph.nodes_geometry]
     numbers = sum(3 * (len(each.vertices) + len(getattr(each, "faces", ()))) for each in places)
     if len(places) > MOST_PLACES or numbers > MOST_NUMBERS:
         raise refusal(f"it holds {numbers} numbers at {len(places)} places", file)
 
 
-def _reason(error: Exception) -> str:
+def _error_reason(error: Exception) -> str:
     lines = str(error).strip().splitlines()
     return (lines[0][:200] if lines else type(error).__name__).rstrip(".")
 
 
-def _placed(scene: Any, turn: NDArray[np.float64] | None) -> Iterable[Part]:
-    """Every mesh of the scene in scene axes, with its colour."""
+def _placed_meshes(scene: Any, turn: NDArray[np.float64] | None) -> Iterable[Part]:
+    """Yield every mesh of the scene in scene axes, with its colour."""
     for mesh in scene.dump():
         if hasattr(mesh, "faces"):
-            vertices = np.array(mesh.vertices, dtype=float) * _metres(mesh)
-            yield vertices if turn is None else vertices @ turn.T, mesh.faces, _color(mesh.visual)
+            vertices = np.array(mesh.vertices, dtype=float) * _metres_per_unit(mesh)
+            yield vertices if turn is None else vertices @ turn.T, mesh.faces, _single_color(mesh.visual)
 
 
-def _to_z_up(data: bytes, suffix: str) -> NDArray[np.float64] | None:
-    """(3, 3) rotation that puts the file's upward axis along z; None if it is there."""
+def _rotation_to_z_up(data: bytes, suffix: str) -> NDArray[np.float64] | None:
+    """Return the (3, 3) rotation from the file's up axis to z; None if z is already up."""
     if suffix in _Y_UP:
         return _TO_Z_UP[b"Y"]
     head = data[:_ASSET] if suffix == ".dae" else b""
@@ -185,13 +186,13 @@ def _to_z_up(data: bytes, suffix: str) -> NDArray[np.float64] | None:
     return None if stated is None or b"MeshLab" in head else _TO_Z_UP.get(stated[1])
 
 
-def _part(vertices: NDArray[np.float64], faces: Any, color: Color | None, file: str) -> MeshPart | None:
-    """A part without vertices that coincide; None if it has no triangles. Raises FileError."""
+def _merged_part(vertices: NDArray[np.float64], faces: Any, color: Color | None, file: str) -> MeshPart | None:
+    """Return a part with coincident vertices merged; None if it has no triangles. Raises FileError."""
     faces = np.array(faces, dtype=np.int64)
     if not len(faces):
         return None
     if faces.min() < 0 or faces.max() >= len(vertices):
-        raise refusal("its triangles name vertices that are not there", file)
+        raise refusal("its triangles refer to missing vertices", file)
     if not np.isfinite(vertices).all():
         raise FileError("The mesh has vertices that are not finite numbers.", file=file, remedy="Export it again.")
     corners, index = np.unique(vertices, axis=0, return_inverse=True)
@@ -200,14 +201,14 @@ def _part(vertices: NDArray[np.float64], faces: Any, color: Color | None, file: 
     return MeshPart(corners, faces, color)
 
 
-def _metres(mesh: Any) -> float:
-    """Metres per unit, from what a DAE says ("0.001 * meters"); 1 where nothing is said."""
+def _metres_per_unit(mesh: Any) -> float:
+    """Return the metres per unit given in a DAE file ("0.001 * meters"); 1 if none are given."""
     factor, times, _ = str(mesh.metadata.get("units", "")).partition(" * ")
     return float(factor) if times else 1.0
 
 
-def _color(visual: Any) -> Color | None:
-    """The one colour of a mesh: of its material, or the commonest of its faces; the mean of a texture."""
+def _single_color(visual: Any) -> Color | None:
+    """Return a single colour for a mesh: its material's, its most common face colour, or the mean of its texture."""
     if not visual.defined:
         return None
     source = visual.material if visual.kind == "texture" else visual

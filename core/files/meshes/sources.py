@@ -1,4 +1,4 @@
-"""What foreign readers of meshes get to see: the bytes of one file, in UTF-8, and files beside it.
+"""Input to the third-party mesh readers: the bytes of one file, in UTF-8, and the files in its folder.
 
 A file is refused here whose few bytes would make a reader build far more than they hold: entities and archives in DAE,
 nodes placed within one another time and again, accessors and lists of more numbers than there are bytes for.
@@ -17,9 +17,9 @@ from core.errors import FileError
 from core.files.regular_file import MESH, PICTURE, content_of
 
 MOST_NUMBERS = 60_000_000
-"""Coordinates and indices of all parts of a mesh together."""
+"""Maximum number of coordinates and indices of all parts of a mesh together."""
 MOST_PLACES = 20_000
-"""Places of parts in a mesh."""
+"""Maximum number of placed parts in a mesh."""
 
 _HEAD = 100_000
 """Bytes of the longest header of a PLY file."""
@@ -32,11 +32,11 @@ _COMPONENT_TYPES = (5120, 5121, 5122, 5123, 5125, 5126)
 _COMPONENTS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
 """glTF 2.0, 3.6.2: types of components, components of an element."""
 _FEW = 3
-"""Elements of an accessor that may stand for zeros."""
+"""Maximum number of elements of an accessor without data (all zeros)."""
 
 
 class Beside:
-    """Files in the folder of a mesh or below it, as readers ask for them: regular ones, of bearable size together."""
+    """Files in the folder of a mesh or below, as requested by readers: regular files of limited total size only."""
 
     def __init__(self, file: str) -> None:
         self._folder = Path(file).absolute().parent.resolve()
@@ -44,24 +44,24 @@ class Beside:
         self.file_name = Path(file).name
 
     def get(self, name: str) -> bytes:
-        """The content of a file. Raises FileError."""
-        for place in self._places(str(name).strip()):
+        """Return the content of a file. Raises FileError."""
+        for place in self._possible_paths(str(name).strip()):
             kind = PICTURE if place.suffix.lower() not in (".bin", ".mtl", ".glbin") else MESH
             data = content_of(place, kind)
             self._left -= len(data)
             if self._left < 0:
                 raise FileError(
-                    f"The files that it names have more than {MESH.most / 1e6:.0f} MB together.",
+                    f"The files that the mesh refers to have more than {MESH.most / 1e6:.0f} MB in total.",
                     file=str(place),
                     remedy=MESH.smaller,
                 )
             return in_utf8(data) if place.suffix.lower() in _TEXTS else data
-        raise FileError(f"There is no file '{name[:200]}' beside the mesh.", remedy="Copy it along.")
+        raise FileError(f"There is no file '{name[:200]}' in the folder of the mesh.", remedy="Copy it there.")
 
     __getitem__ = get
 
-    def _places(self, name: str) -> Iterable[Path]:
-        """Where a file may lie: as named, then by its last name only."""
+    def _possible_paths(self, name: str) -> Iterable[Path]:
+        """Yield possible paths of a file: as named, then by its last name only."""
         if "://" in name or "\0" in name or len(name) > 4096:
             return
         for each in dict.fromkeys((name, unquote(name), Path(name.replace("\\", "/")).name)):
@@ -74,11 +74,12 @@ class Beside:
 
 
 def examined(data: bytes, suffix: str, file: str) -> bytes:
-    """The bytes that a reader may have. Raises FileError for a file that promises more than it holds."""
+    """Return the bytes to pass to a reader. Raises FileError for a file whose header declares more data than it
+    contains."""
     if suffix in _TEXTS or (suffix == ".stl" and not _is_binary_stl(data)):
         data = in_utf8(data)
     if suffix == ".ply":
-        return _ply(data, file)
+        return _checked_ply(data, file)
     if suffix == ".obj" and len(set(_MATERIAL.findall(data))) * data.count(b"\nv ") > 20 * MOST_NUMBERS:
         raise refusal("it has too many materials", file)
     if suffix == ".dae":
@@ -89,7 +90,7 @@ def examined(data: bytes, suffix: str, file: str) -> bytes:
 
 
 def in_utf8(data: bytes) -> bytes:
-    """Text in UTF-8; what is none is taken as Latin-1, which names and comments of older programs are in."""
+    """Return text as UTF-8; other bytes are taken as Latin-1, the encoding of older programs' names and comments."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:
@@ -98,9 +99,9 @@ def in_utf8(data: bytes) -> bytes:
 
 
 def refusal(reason: str, file: str) -> FileError:
-    """The message about a mesh that is not read."""
+    """Return the error about a mesh that cannot be read."""
     return FileError(
-        f"The mesh cannot be read: {reason}.", file=file, remedy="Export it again, best as binary STL or glTF."
+        f"The mesh cannot be read: {reason}.", file=file, remedy="Export it again, preferably as binary STL or glTF."
     )
 
 
@@ -108,11 +109,11 @@ def _is_binary_stl(data: bytes) -> bool:
     return len(data) >= 84 and len(data) == 84 + _FACET * int.from_bytes(data[80:84], "little")
 
 
-def _ply(data: bytes, file: str) -> bytes:
-    """A PLY file whose header is UTF-8 and promises no more rows than there are bytes."""
+def _checked_ply(data: bytes, file: str) -> bytes:
+    """Return a PLY file with its header in UTF-8, if it declares no more rows than there are bytes."""
     end = data.find(b"end_header", 0, _HEAD)
     if end < 0:
-        raise refusal("its header has no end", file)
+        raise refusal("its header is incomplete", file)
     for count in _ELEMENT.findall(data, 0, end):
         if not (count.isdigit() and len(count) < 12 and int(count) <= len(data)):
             raise refusal(f"it has fewer than {count[:20].decode('latin-1')} rows", file)
@@ -123,7 +124,7 @@ def _ply(data: bytes, file: str) -> bytes:
 
 
 def _examine_dae(data: bytes, file: str) -> None:
-    """XML without entities, and no archive; nodes named by nodes are counted."""
+    """Raise FileError for a DAE file with XML entities, an archive, or too many nested node instances."""
     from lxml import etree
 
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True)
@@ -131,11 +132,11 @@ def _examine_dae(data: bytes, file: str) -> None:
     if root.getroottree().docinfo.internalDTD is not None:
         raise refusal("it declares XML entities, which are not expanded here", file)
     named = {tag.get("id"): tag for tag in root.iter("{*}node", "{*}geometry", "{*}visual_scene") if tag.get("id")}
-    _Placed(named, file).of(root)
+    _InstanceCount(named, file).of(root)
 
 
-class _Placed:
-    """How often geometries are placed, with how much text, when every instance of a node is followed."""
+class _InstanceCount:
+    """Count of geometry instances and of their text when every node instance is followed."""
 
     def __init__(self, named: dict[str, Any], file: str) -> None:
         self.named, self.file = named, file
@@ -143,27 +144,28 @@ class _Placed:
         self.open: set[Any] = set()
 
     def of(self, tag: Any) -> tuple[int, int]:
-        """(places, characters) below an element. Raises FileError where they are too many, or without end."""
+        """Return (instances, characters) below an element. Raises FileError if there are too many, or they are nested
+        endlessly."""
         if tag in self.known:
             return self.known[tag]
         if tag in self.open:
-            raise refusal("its nodes hold one another in a circle", self.file)
+            raise refusal("its nodes contain each other in a circle", self.file)
         self.open.add(tag)
         places = characters = 0
         for each in tag.iter("{*}instance_node", "{*}instance_geometry", "{*}instance_visual_scene"):
             target = self.named.get(each.get("url", "")[1:])
             if target is not None:
-                more = (1, _length(target)) if each.tag.endswith("geometry") else self.of(target)
+                more = (1, _index_length(target)) if each.tag.endswith("geometry") else self.of(target)
                 places, characters = places + more[0], characters + more[1]
             if places > MOST_PLACES or characters > MESH.most:
-                raise refusal(f"it places its parts more than {MOST_PLACES} times", self.file)
+                raise refusal(f"it has more than {MOST_PLACES} placed parts", self.file)
         self.open.discard(tag)
         self.known[tag] = places, characters
         return places, characters
 
 
-def _length(geometry: Any) -> int:
-    """Characters of the indices of a geometry."""
+def _index_length(geometry: Any) -> int:
+    """Return the number of characters of a geometry's indices."""
     return sum(len(each.text or "") for each in geometry.iter("{*}p", "{*}ph"))
 
 
@@ -171,45 +173,45 @@ def _length(geometry: Any) -> int:
 
 
 def _gltf_head(data: bytes, suffix: str, file: str) -> dict[str, Any]:
-    """The JSON part of a glTF file (2.0, 4.4: behind five words of a binary one)."""
+    """Return the JSON part of a glTF file (2.0, 4.4: after five words in a binary file)."""
     text = data
     if suffix == ".glb" and data.startswith(b"glTF"):
         text = data[20 : 20 + int.from_bytes(data[12:16], "little")]
     try:
         head = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise refusal(f"its description is no JSON ({str(error)[:100]})", file) from None
+        raise refusal(f"its description is not valid JSON ({str(error)[:100]})", file) from None
     if not isinstance(head, dict):
-        raise refusal("its description is no JSON object", file)
+        raise refusal("its description is not a JSON object", file)
     return head
 
 
 def _examine_gltf(head: dict[str, Any], file: str) -> None:
-    """Views, accessors and parts are bounded together; overlapping ones are copied by readers."""
+    """Raise FileError if views, accessors and parts together are too large; readers copy overlapping ones."""
     try:
         views = sum(int(view["byteLength"]) for view in head.get("bufferViews", []))
-        sizes = [_numbers_of(each) for each in head.get("accessors", [])]
+        sizes = [_value_count(each) for each in head.get("accessors", [])]
         parts = [part for mesh in head.get("meshes", []) for part in mesh["primitives"]]
         packed = any("bufferView" not in each and int(each["count"]) > _FEW for each in head.get("accessors", []))
-        wanted = sum(_wanted(part, sizes) for part in parts)
+        wanted = sum(_values_of_part(part, sizes) for part in parts)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
         raise refusal(f"its description lacks {str(error)[:100] or 'an entry'}", file) from None
     if packed:
-        raise refusal("its numbers are compressed, or left out", file)
+        raise refusal("its data are compressed, or missing", file)
     if views > 2 * MESH.most or max(sum(sizes), wanted) > 2 * MOST_NUMBERS:
-        raise refusal("it promises more numbers than a mesh may have", file)
+        raise refusal("it declares more numbers than a mesh may have", file)
     if max(len(parts), len(head.get("nodes", []))) > MOST_PLACES:
         raise refusal(f"it has more than {MOST_PLACES} parts or nodes", file)
 
 
-def _numbers_of(accessor: dict[str, Any]) -> int:
+def _value_count(accessor: dict[str, Any]) -> int:
     count = int(accessor["count"])
     if count < 0 or accessor["componentType"] not in _COMPONENT_TYPES:
         raise ValueError("a count")
     return count * _COMPONENTS[accessor["type"]]
 
 
-def _wanted(primitive: dict[str, Any], sizes: list[int]) -> int:
-    """Numbers that a part takes from accessors."""
+def _values_of_part(primitive: dict[str, Any], sizes: list[int]) -> int:
+    """Return the number of values that a part takes from accessors."""
     used = [*primitive["attributes"].values(), *([primitive["indices"]] if "indices" in primitive else [])]
     return sum(sizes[k] for k in used)

@@ -1,4 +1,4 @@
-"""Pictures on meshes: only their mean colour is taken, and only of pictures that can be held."""
+"""Textures of meshes, replaced by their mean colour; textures too large for memory are ignored."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ TEXTURES = (
     "occlusionTexture",
     "metallicRoughnessTexture",
 )
-"""Where materials keep pictures; the first two are their colour."""
+"""Attributes of materials that hold textures; the first two give their colour."""
 MOST_PIXELS = 1 << 25
-"""Of a picture whose mean is taken; materials with larger ones have no picture."""
+"""Maximum number of pixels of a texture; larger ones are dropped from their materials."""
 FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TGA", "WEBP", "TIFF", None)
-"""Of pictures in files, and of those that a reader made itself. Others may call further programs."""
+"""Supported formats of texture files and of images created by a reader. Others may call further programs."""
 
 
 @cache
 def bound_pictures() -> None:
-    """No reader of meshes decodes a picture that is too large, or calls another program for one."""
+    """Keep the mesh readers from decoding images that are too large or that need another program."""
     from PIL import EpsImagePlugin, Image
 
     Image.MAX_IMAGE_PIXELS = MOST_PIXELS // 2
@@ -34,19 +34,19 @@ def bound_pictures() -> None:
 
 
 def shrink_pictures(materials: Iterable[Any]) -> None:
-    """Put one pixel of the mean colour for each picture, before copies of it are made."""
+    """Replace each texture by one pixel of its mean colour, before it is copied."""
     done: dict[int, Any] = {}
     for material in materials:
         for name in TEXTURES:
             image = getattr(material, name, None)
             if image is not None and id(image) not in done:
-                done[id(image)] = image, _mean(image) if name in TEXTURES[:2] else None
+                done[id(image)] = image, _mean_pixel(image) if name in TEXTURES[:2] else None
             if image is not None:
                 setattr(material, name, done[id(image)][1])
 
 
-def _mean(image: Any) -> Any:
-    """One pixel of the mean colour; None for a picture that is too large or damaged."""
+def _mean_pixel(image: Any) -> Any:
+    """Return one pixel of the mean colour; None for an image that is too large or damaged."""
     width, height = image.size
     if image.format not in FORMATS or width * height > MOST_PIXELS:
         return None

@@ -1,1 +1,1 @@
-"""MuJoCo's model files."""
+"""MuJoCo model files (MJCF)."""

@@ -1,4 +1,4 @@
-"""What actuators of MJCF add to joints and tendons when nothing drives them: inertia and damping of their rotors.
+"""Passive effects of MJCF actuators on joints and tendons: rotor inertia and damping.
 
 Both are multiplied by the square of the gear ratio
 (https://mujoco.readthedocs.io/en/stable/XMLreference.html#actuator-general-armature).
@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from core.files.mjcf.passive import NOTHING, Coefficients, added, coefficients
+from core.files.mjcf.passive import NOTHING, Coefficients, added_coefficients, coefficients
 from core.files.xml_source import Reader, Tag, local_name
 
 
 class Rotor(NamedTuple):
-    """Inertia and damping that actuators give to what they drive."""
+    """Inertia and damping that actuators add to the joint or tendon they drive."""
 
     armature: float = 0.0
     damping: Coefficients = NOTHING
 
 
 class Rotors:
-    """By the names of joints and tendons in the file."""
+    """Rotors by the names of joints and tendons in the file."""
 
     def __init__(self, reader: Reader, root: Tag) -> None:
         self.joints: dict[str, Rotor] = {}
@@ -30,9 +30,9 @@ class Rotors:
             for tag in section:
                 if local_name(tag):
                     self.count += 1
-                    self._add(reader, tag)
+                    self._add_actuator(reader, tag)
 
-    def _add(self, reader: Reader, tag: Tag) -> None:
+    def _add_actuator(self, reader: Reader, tag: Tag) -> None:
         where = f"{local_name(tag)} '{tag.get('name', '')}'".replace(" ''", "")
         armature = reader.number(tag, "armature", 0.0, where)
         damping = coefficients(reader, tag, "damping", where)
@@ -44,4 +44,4 @@ class Rotors:
         joint = tag.get("joint") or tag.get("jointinparent")
         driven, name = (self.joints, joint) if joint else (self.tendons, tag.get("tendon", ""))
         before = driven.get(name, Rotor())
-        driven[name] = Rotor(before.armature + square * armature, added(before.damping, damping, square))
+        driven[name] = Rotor(before.armature + square * armature, added_coefficients(before.damping, damping, square))

@@ -1,4 +1,4 @@
-"""What an MJCF file says once for many elements: compiler settings, flags, default classes.
+"""Settings that an MJCF file states once for many elements: compiler settings, flags, default classes.
 
 https://mujoco.readthedocs.io/en/stable/XMLreference.html
 """
@@ -25,11 +25,11 @@ ACTUATORS = (
     *("general", "motor", "position", "velocity", "intvelocity", "damper", "cylinder", "muscle", "adhesion"),
     *("dcmotor", "pid", "so3", "plugin"),
 )
-"""Elements of <actuator>; what the defaults of one say holds for all."""
+"""Elements of <actuator>; the defaults of one apply to all."""
 
 
 class Settings:
-    """Compiler settings."""
+    """Compiler settings and flags of an MJCF file."""
 
     def __init__(self, reader: Reader, root: Tag) -> None:
         self.reader = reader
@@ -42,7 +42,7 @@ class Settings:
             or (set(self.sequence.lower()) - set("xyz"))
         ):
             raise reader.error(
-                root, f"'{self.sequence}' is no sequence of axes.", "compiler, eulerseq", "Use e.g. xyz."
+                root, f"'{self.sequence}' is not a valid sequence of axes.", "compiler, eulerseq", "Use e.g. xyz."
             )
         self.auto_limits = values.get("autolimits", "true") != "false"
         self.inertia_from_geom = values.get("inertiafromgeom", "auto")
@@ -74,8 +74,8 @@ class Settings:
             )
 
     def off(self, what: str) -> bool:
-        """Whether a flag switches something off. Without springs and dampers there are no passive forces at all;
-        without constraints there are no equalities, limits, dry friction, contacts."""
+        """Return True if a flag disables `what`. Without springs and dampers there are no passive forces at all;
+        without constraints there are no equalities, limits, dry friction or contacts."""
         if what == "passive":
             return "passive" in self.disabled or {"spring", "damper"} <= self.disabled
         if what in ("equality", "limit", "frictionloss", "contact") and "constraint" in self.disabled:
@@ -83,21 +83,23 @@ class Settings:
         return what in self.disabled or (what in ("spring", "damper") and "passive" in self.disabled)
 
     def mesh_file(self, given: str) -> str:
-        """Where a mesh file is, from the main file."""
+        """Return the path of a mesh file, relative to the main file."""
         name = given.replace("\\", "/").rpartition("/")[2] if self.strips_paths else given
         return f"{self.mesh_folder}/{name}" if self.mesh_folder and not name.startswith("/") else name
 
     def angle(self, value: float) -> float:
-        """An angle of the file in rad."""
+        """Convert an angle of the file to rad."""
         return float(np.deg2rad(value)) if self.degrees else value
 
     def rotation(self, tag: Tag, where: str) -> Matrix:
-        """(3, 3) of an element's quat, euler, axisangle, xyaxes or zaxis."""
+        """Return the (3, 3) rotation from an element's quat, euler, axisangle, xyaxes or zaxis."""
         reader = self.reader
         if tag.get("quat") is not None:
             w, x, y, z = reader.numbers(tag, "quat", 4, None, where)
             if not any((w, x, y, z)):
-                raise reader.error(tag, "A quaternion of length zero is no rotation.", f"{where}, quat", "Use 1 0 0 0.")
+                raise reader.error(
+                    tag, "A quaternion of length zero is not a rotation.", f"{where}, quat", "Use 1 0 0 0."
+                )
             return quaternion_matrix((x, y, z, w))
         if tag.get("euler") is not None:
             angles = [self.angle(value) for value in reader.numbers(tag, "euler", 3, None, where)]
@@ -105,36 +107,36 @@ class Settings:
             return np.asarray(Rotation.from_euler(self.sequence.swapcase(), angles).as_matrix())
         if tag.get("axisangle") is not None:
             *axis, angle = reader.numbers(tag, "axisangle", 4, None, where)
-            return np.asarray(Rotation.from_rotvec(self.angle(angle) * _unit(np.array(axis))).as_matrix())
+            return np.asarray(Rotation.from_rotvec(self.angle(angle) * _unit_vector(np.array(axis))).as_matrix())
         if tag.get("xyaxes") is not None:
             six = np.array(reader.numbers(tag, "xyaxes", 6, None, where))
-            x_axis = _unit(six[:3])
+            x_axis = _unit_vector(six[:3])
             second = np.array(in_range(six[3:].tolist()))
-            y_axis = _unit(second - (second @ x_axis) * x_axis)
+            y_axis = _unit_vector(second - (second @ x_axis) * x_axis)
             return np.column_stack([x_axis, y_axis, np.cross(x_axis, y_axis)])
         if tag.get("zaxis") is not None:
             return from_z(np.array(reader.numbers(tag, "zaxis", 3, None, where)))
         return np.eye(3)
 
     def pose(self, tag: Tag, where: str) -> Matrix:
-        """(4, 4) of an element's position and rotation, or between the two ends that it names."""
+        """Return the (4, 4) pose from an element's position and rotation, or from its two end points."""
         if tag.get("fromto") is not None:
-            return between(self.ends(tag, where))[0]
+            return pose_between(self.end_points(tag, where))[0]
         matrix = np.eye(4)
         matrix[:3, :3] = self.rotation(tag, where)
         matrix[:3, 3] = self.reader.numbers(tag, "pos", 3, (0.0, 0.0, 0.0), where)
         return matrix
 
-    def ends(self, tag: Tag, where: str) -> Matrix:
-        """(2, 3) the ends that an element names."""
+    def end_points(self, tag: Tag, where: str) -> Matrix:
+        """Return the two end points (2, 3) given by an element."""
         return np.reshape(self.reader.numbers(tag, "fromto", 6, None, where), (2, 3))
 
 
 def bounds_of(
     reader: Reader, settings: Settings, tag: Tag, attribute: str, switch: str, where: str
 ) -> tuple[float, float] | None:
-    """Smallest and largest value of an attribute that a switch turns on; None if there are no bounds. As in MuJoCo,
-    values that do not rise, two zeros among them, are no bounds."""
+    """Return the lower and upper bound of an attribute that a switch enables; None if there are no bounds. As in
+    MuJoCo, bounds that do not increase (such as 0 0) count as none."""
     given = tag.get(switch, "auto")
     low, high = reader.numbers(tag, attribute, 2, (0.0, 0.0), where)
     if given == "false":
@@ -142,7 +144,7 @@ def bounds_of(
     text = ""
     if low >= high and (given == "true" or low or high):
         refused = "; MuJoCo refuses that" if given == "true" else ""
-        text = f"{attribute}='{low:g} {high:g}' does not rise{refused}: there are no bounds."
+        text = f"{attribute}='{low:g} {high:g}' is not increasing{refused}: the bounds are ignored."
         if not tag.get(attribute):
             text = f"{switch}='true' needs a {attribute}; MuJoCo refuses that: there are no bounds."
     elif low < high and given == "auto" and not settings.auto_limits:
@@ -152,9 +154,9 @@ def bounds_of(
     return (low, high) if low < high and (given == "true" or settings.auto_limits) else None
 
 
-def between(ends: Matrix) -> tuple[Matrix, float]:
-    """(4, 4) in the middle of two points, and half their distance; z runs from the second to the first, as MuJoCo has
-    it, whatever its reference says."""
+def pose_between(ends: Matrix) -> tuple[Matrix, float]:
+    """Return the (4, 4) pose midway between two points, and half their distance; z runs from the second to the first,
+    as in MuJoCo (contrary to its reference)."""
     matrix = np.eye(4)
     matrix[:3, 3] = (ends[0] + ends[1]) / 2.0
     matrix[:3, :3] = from_z(ends[0] - ends[1])
@@ -162,21 +164,21 @@ def between(ends: Matrix) -> tuple[Matrix, float]:
 
 
 def quaternion_matrix(quaternion: Sequence[float]) -> Matrix:
-    """(3, 3) of a quaternion x, y, z, w of any length but zero."""
+    """Return the (3, 3) rotation of a quaternion x, y, z, w of any nonzero length."""
     if not any(quaternion):
-        raise ModelError("A quaternion of length zero is no rotation.", remedy="Use 1 0 0 0.")
+        raise ModelError("A quaternion of length zero is not a rotation.", remedy="Use 1 0 0 0.")
     return np.asarray(Rotation.from_quat(in_range(tuple(map(float, quaternion)))).as_matrix())
 
 
-def _unit(vector: Matrix) -> Matrix:
+def _unit_vector(vector: Matrix) -> Matrix:
     vector = np.array(in_range(vector.tolist()))
     length = np.linalg.norm(vector)
     return vector / length if length > 0.0 else np.array([0.0, 0.0, 1.0])
 
 
 def from_z(direction: Matrix) -> Matrix:
-    """(3, 3) the shortest turn that takes z to a direction."""
-    z = _unit(direction)
+    """Return the (3, 3) smallest rotation that takes z to a direction."""
+    z = _unit_vector(direction)
     axis, cosine = np.cross([0.0, 0.0, 1.0], z), z[2]
     sine = np.linalg.norm(axis)
     if sine < 1e-12:
@@ -185,16 +187,16 @@ def from_z(direction: Matrix) -> Matrix:
 
 
 class Defaults:
-    """Default classes: attributes that elements take unless they have them themselves."""
+    """Default classes: attributes that elements take unless they define them themselves."""
 
     def __init__(self, reader: Reader, root: Tag) -> None:
         self.reader = reader
         self.classes: dict[str, dict[str, dict[str, str]]] = {"main": {}}
         self.unknown: set[str] = set()
         for tag in reader.children(root, "default"):
-            self._define(tag, tag.get("class", "main"), self.classes["main"])
+            self._define_class(tag, tag.get("class", "main"), self.classes["main"])
 
-    def _define(self, tag: Tag, name: str, inherited: dict[str, dict[str, str]]) -> None:
+    def _define_class(self, tag: Tag, name: str, inherited: dict[str, dict[str, str]]) -> None:
         own = copy.deepcopy(inherited)
         for child in tag:
             kind = local_name(child)
@@ -204,35 +206,35 @@ class Defaults:
         self.classes[name] = own
         for child in tag:
             if local_name(child) == "default":
-                self._define(child, child.get("class", ""), own)
+                self._define_class(child, child.get("class", ""), own)
 
     def apply(self, root: Tag) -> None:
-        """Write the defaults into the elements, so that they can be read as if they stood there."""
+        """Write the default attributes into the elements that lack them."""
         for section in [child for child in root if local_name(child) in _SECTIONS]:
-            self._walk(section, "main", local_name(section))
+            self._apply_below(section, "main", local_name(section))
 
-    def _walk(self, tag: Tag, current: str, section: str) -> None:
-        current = self._class(tag, "childclass", current)
+    def _apply_below(self, tag: Tag, current: str, section: str) -> None:
+        current = self._class_of_element(tag, "childclass", current)
         for child in tag:
             kind = local_name(child)
             if not kind:
                 continue
             kind = kind if section in ("asset", "worldbody") else section
-            given = self.classes[self._class(child, "class", current)].get(kind, {})
+            given = self.classes[self._class_of_element(child, "class", current)].get(kind, {})
             turned = any(child.get(key) is not None for key in ORIENTATIONS)
             for key, value in given.items():
                 if child.get(key) is None and not (turned and key in ORIENTATIONS):
                     child.set(key, value)
             if kind != "tendon":
-                self._walk(child, current, section)
+                self._apply_below(child, current, section)
 
-    def _class(self, tag: Tag, attribute: str, current: str) -> str:
-        """The class that an element names; the present one where it names none, or one that is not there."""
+    def _class_of_element(self, tag: Tag, attribute: str, current: str) -> str:
+        """Return the default class named by an element; the current class if it names none or an unknown one."""
         name = tag.get(attribute)
         if name is None or name in self.classes:
             return current if name is None else str(name)
         if name not in self.unknown:
             self.unknown.add(name)
-            text = f"There is no default class '{name[:60]}'; what it would say is not used. MuJoCo refuses that."
+            text = f"There is no default class '{name[:60]}'; the class is ignored. MuJoCo refuses that."
             self.reader.note(tag, "warning", text, near_misses(name, self.classes), field=attribute)
         return "main" if attribute == "class" else current

@@ -1,4 +1,4 @@
-"""Equalities of MJCF: joints that close loops, joints that follow others or stand still.
+"""MJCF equalities: joints that close loops, and couplings that make joints follow others or stay fixed.
 
 https://mujoco.readthedocs.io/en/stable/XMLreference.html#equality
 """
@@ -23,7 +23,7 @@ Side = tuple[str, Matrix]
 
 
 class Equalities:
-    """Reads equalities into joints and drivers.
+    """Reader of equalities, which become joints and drivers.
 
     names : "body", "site", "joint" of the file → ours, "lost": what of the file may have made bodies that are not here
     poses : world ← body; references : values of joints with one coordinate; both where the machine starts
@@ -42,7 +42,7 @@ class Equalities:
         self.drivers: list[Driver] = []
 
     def read(self, section: Tag, joints: list[Joint], joint_names: Names, mimic: bool) -> None:
-        """Add a section's joints to `joints`, and let joints follow others if `mimic`."""
+        """Add a section's joints to `joints`, and couple joints if `mimic`."""
         for tag in section:
             kind = local_name(tag)
             if not kind:
@@ -52,14 +52,14 @@ class Equalities:
                 why = "is not read" if active else "is not active"
                 self.reader.note(tag, "warning" if active else "hint", f"The equality <{kind}> {why}; it is left out.")
             elif kind == "joint":
-                self._coupling(tag, joints, mimic)
+                self._add_coupling(tag, joints, mimic)
             else:
-                self._closure(tag, kind, joints, joint_names)
+                self._add_closing_joint(tag, kind, joints, joint_names)
 
-    def _closure(self, tag: Tag, kind: str, joints: list[Joint], joint_names: Names) -> None:
-        ends = self._ends(tag, kind)
+    def _add_closing_joint(self, tag: Tag, kind: str, joints: list[Joint], joint_names: Names) -> None:
+        ends = self._both_sides(tag, kind)
         if ends is None:
-            text = f"The equality <{kind}> is left out: what it holds is made by an element that is not read."
+            text = f"The equality <{kind}> is left out: it refers to an element that is not read."
             self.reader.note(tag, "warning", text)
             return
         first, second = ends
@@ -84,10 +84,11 @@ class Equalities:
             )
         )
 
-    def _ends(self, tag: Tag, kind: str) -> tuple[Side, Side] | None:
-        """Both sides, the first with the anchor; None if one may be what is not read."""
+    def _both_sides(self, tag: Tag, kind: str) -> tuple[Side, Side] | None:
+        """Return both sides of an equality, the first with the anchor; None if one may refer to an unsupported
+        element."""
         words = ("site1", "site2") if tag.get("site1") is not None else ("body1", "body2")
-        sides = [self._side(tag, word, kind) for word in words]
+        sides = [self._side_named(tag, word, kind) for word in words]
         first, second = sides
         if first is None or second is None:
             return None
@@ -97,7 +98,7 @@ class Equalities:
             first = first[0], anchor
         return first, second
 
-    def _side(self, tag: Tag, word: str, kind: str) -> Side | None:
+    def _side_named(self, tag: Tag, word: str, kind: str) -> Side | None:
         what, given = word[:-1], tag.get(word, "world" if word == "body2" else "")
         name = WORLD if (what, given) == ("body", "world") else self.names[what].get(given, "")
         if not name:
@@ -113,8 +114,8 @@ class Equalities:
             X[:3, :3] = Rotation.from_quat(frame.pose.rotation).as_matrix()
         return frame.parent, X
 
-    def _coupling(self, tag: Tag, joints: list[Joint], mimic: bool) -> None:
-        """joint1 − ref1 = c0 + c1 (joint2 − ref2): a joint that follows, or stands still where there is no joint2."""
+    def _add_coupling(self, tag: Tag, joints: list[Joint], mimic: bool) -> None:
+        """Read a coupling joint1 − ref1 = c0 + c1 (joint2 − ref2); without joint2, joint1 is fixed."""
         first, second = (self.names["joint"].get(tag.get(word, ""), "") for word in ("joint1", "joint2"))
         words = (tag.get("polycoef", "0 1 0 0 0").split() + ["0"] * 5)[:5]
         tag.set("polycoef", " ".join(words))
@@ -125,12 +126,14 @@ class Equalities:
             if mimic:
                 self.drivers.append(Driver(name=first, joint=first, function=start))
             return
-        if first not in table or not second or any(higher) or _follows(joints, table, second, first):
-            text = "A coupling that is no straight line from one free joint to another is left out."
-            self.reader.note(tag, "warning", text, "Add a driver or a held sensor.", ("joints", first), "mimic")
+        if first not in table or not second or any(higher) or _is_coupled_to(joints, table, second, first):
+            text = "A coupling is left out: only a linear coupling of one independent joint to another is supported."
+            self.reader.note(
+                tag, "warning", text, "Add a driver, or a constraint on a sensor.", ("joints", first), "mimic"
+            )
         elif mimic and joints[table[first]].mimic is not None:
             self.reader.note(
-                tag, "warning", "A joint that follows two others follows the first.", "", ("joints", first)
+                tag, "warning", "A joint coupled to two others follows only the first.", "", ("joints", first)
             )
         elif mimic:
             offset = start - c1 * self.references.get(second, 0.0)
@@ -138,8 +141,8 @@ class Equalities:
             joints[table[first]] = dataclasses.replace(joints[table[first]], mimic=follower)
 
 
-def _follows(joints: Sequence[Joint], table: Mapping[str, int], name: str, leader: str) -> bool:
-    """Whether a joint is another one, or follows it."""
+def _is_coupled_to(joints: Sequence[Joint], table: Mapping[str, int], name: str, leader: str) -> bool:
+    """Return True if a joint is `leader` or is coupled to it directly or through others."""
     while name != leader:
         mimic = joints[table[name]].mimic
         if mimic is None:

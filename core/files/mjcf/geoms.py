@@ -1,4 +1,4 @@
-"""Geoms of MJCF as shapes, and what bodies weigh: as given, or from their geoms."""
+"""MJCF geoms read as shapes, and body mass properties: given explicitly, or computed from geoms."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from scipy.spatial.transform import Rotation
 from core.errors import KinetostatError, near_misses
 from core.files.meshes.body_inertia import sum_of
 from core.files.meshes.lookup import MESH_SUFFIXES
-from core.files.mjcf.defaults import Settings, between
-from core.files.mjcf.meshes import SHELL, Meshes, fitted
-from core.files.mjcf.solids import COUNTS, Solid, filled, shell
+from core.files.mjcf.defaults import Settings, pose_between
+from core.files.mjcf.meshes import SHELL, Meshes, fitted_primitive
+from core.files.mjcf.solids import COUNTS, Solid, shell_properties, solid_properties
 from core.files.source import Options
 from core.files.xml_source import Names, Reader, Tag
 from core.model import Body, Box, Capsule, Cylinder, Inertia, Material, Mesh, Pose, Shape, Sphere
@@ -26,17 +26,17 @@ from core.spatial.vector import Vector3
 
 Matrix = NDArray[np.float64]
 LARGEST_SIZE = 1e60
-"""m; volumes and moments of larger ones are beyond numbers."""
+"""m; volumes and moments of larger ones overflow."""
 UNMEASURABLE = Solid(np.nan, np.zeros(3))
 DENSITY = 1000.0
-"""kg/m³ of a geom that says nothing else, kg/m² of one that is a shell."""
+"""Default density of a geom, in kg/m³, or kg/m² for a shell."""
 _ENTRIES = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 _GREY = "0.5 0.5 0.5 1"
 _WEIGHTLESS, _UNREAD = ("plane",), ("hfield", "sdf")
 
 
 class Geom(NamedTuple):
-    """A geom as read: its pose in the body and half sizes, or its mesh; shape : None if there is none like it here"""
+    """Geom as read: pose in the body and half sizes, or mesh; `shape` is None if it has no native equivalent."""
 
     tag: Tag
     kind: str
@@ -47,7 +47,7 @@ class Geom(NamedTuple):
 
 
 def pose_of(matrix: Matrix) -> Pose:
-    """A pose of the document; angles of zero where nothing is turned."""
+    """Return a pose for the document; the rotation angles are zero if there is no rotation."""
     x, y, z = (float(x) for x in matrix[:3, 3])
     position = (x, y, z)
     if np.array_equal(matrix[:3, :3], np.eye(3)):
@@ -56,7 +56,7 @@ def pose_of(matrix: Matrix) -> Pose:
 
 
 class Geoms:
-    """Reads geoms; knows the file's meshes and materials."""
+    """Reader of geoms, with the file's meshes and materials."""
 
     def __init__(self, reader: Reader, settings: Settings, options: Options, root: Tag) -> None:
         self.reader, self.settings = reader, settings
@@ -70,38 +70,40 @@ class Geoms:
                 self.materials.setdefault(name, Material(name=self.names.add(name), color=color))
 
     def read(self, tag: Tag, body: str) -> Geom | None:
-        """A geom of a body; None with a finding if nothing of it can be read."""
+        """Return a geom of a body; None with a finding if it cannot be read at all."""
         where, place = f"body '{body}', geom '{tag.get('name', '')}'".replace(" ''", ""), ("bodies", body)
         kind = tag.get("type", "sphere")
         if kind in _WEIGHTLESS:
             self.reader.note(tag, "hint", f"A geom of type {kind} is left out.", "", place, "shapes")
             return None
         if kind in _UNREAD:
-            text = f"A geom of type {kind} is left out, and what it would weigh."
+            text = f"A geom of type {kind} is left out, together with its mass."
             self.reader.note(tag, "warning", text, "Give the body its inertia.", place, "shapes")
             return None
         if kind != "mesh" and kind not in COUNTS:
-            self.reader.note(tag, "warning", f"'{kind}' is not a type of geom; it is left out.", "", place, "shapes")
+            self.reader.note(tag, "warning", f"'{kind}' is not a geom type; it is left out.", "", place, "shapes")
             return None
-        look: dict[str, Any] = {"role": self._role(tag), **self._look(tag, where)}
+        look: dict[str, Any] = {"role": self._shape_role(tag), **self._appearance(tag, where)}
         mesh = tag.get("mesh", "")
         if (mesh or kind == "mesh") and mesh not in self.meshes.tags:
-            text = f"There is no mesh '{mesh}'; MuJoCo refuses that. The geom is left out, and what it would weigh."
+            text = f"There is no mesh '{mesh}'; MuJoCo refuses that. The geom is left out, together with its mass."
             self.reader.note(tag, "warning", text, near_misses(mesh, self.meshes.tags), place, "shapes")
             return None
         if kind == "mesh":
-            return self._mesh(tag, mesh, look, where, place)
+            return self._mesh_geom(tag, mesh, look, where, place)
         try:
-            matrix, sizes = self._fitted(tag, kind, mesh, where) if mesh else self._placed(tag, kind, where)
+            matrix, sizes = (
+                self._fitted_pose_and_sizes(tag, kind, mesh, where) if mesh else self._pose_and_sizes(tag, kind, where)
+            )
         except KinetostatError as error:
             if not mesh:
                 raise
-            text = f"A {kind} that takes the place of a mesh is left out: {error.what}"
+            text = f"A {kind} fitted to a mesh is left out: {error.what}"
             self.reader.note(tag, "warning", text, error.remedy, place, "shapes")
             return None
-        return Geom(tag, kind, matrix, sizes, "", self._primitive(tag, kind, matrix, sizes, look, place))
+        return Geom(tag, kind, matrix, sizes, "", self._primitive_shape(tag, kind, matrix, sizes, look, place))
 
-    def _primitive(
+    def _primitive_shape(
         self,
         tag: Tag,
         kind: str,
@@ -121,44 +123,46 @@ class Geoms:
         x, y, z = sizes
         return Box(size=(2.0 * x, 2.0 * y, 2.0 * z), **common)
 
-    def _placed(self, tag: Tag, kind: str, where: str) -> tuple[Matrix, tuple[float, ...]]:
-        """Pose and half sizes; `fromto` gives the place and length of long ones."""
+    def _pose_and_sizes(self, tag: Tag, kind: str, where: str) -> tuple[Matrix, tuple[float, ...]]:
+        """Return pose and half sizes; `fromto` gives the pose and length of elongated geoms."""
         count = COUNTS[kind]
         given = tag.get("size", "").split()
         if tag.get("fromto") is None:
             if len(given) > count:
                 tag.set("size", " ".join(given[:count]))
             return self.settings.pose(tag, where), self.reader.numbers(tag, "size", count, None, where)
-        matrix, half = between(self.settings.ends(tag, where))
+        matrix, half = pose_between(self.settings.end_points(tag, where))
         tag.set("size", " ".join(given[:1]))
         (width,) = self.reader.numbers(tag, "size", 1, None, where)
         return matrix, {1: (width,), 2: (width, half)}.get(count, (width, width, half))
 
-    def _fitted(self, tag: Tag, kind: str, mesh: str, where: str) -> tuple[Matrix, tuple[float, ...]]:
-        """Pose and half sizes of a primitive in the place of a mesh; what it says of its size does not count."""
+    def _fitted_pose_and_sizes(self, tag: Tag, kind: str, mesh: str, where: str) -> tuple[Matrix, tuple[float, ...]]:
+        """Return pose and half sizes of a primitive fitted to a mesh; sizes given in the file are ignored."""
         content, surface = self.meshes.content(mesh), self.meshes.surface(mesh)
-        pose, sizes = fitted(kind, content, surface, self.settings.fits_bounds)
+        pose, sizes = fitted_primitive(kind, content, surface, self.settings.fits_bounds)
         factor = self.reader.number(tag, "fitscale", 1.0, where)
         return self.settings.pose(tag, where) @ pose, tuple(factor * size for size in sizes[: COUNTS[kind]])
 
-    def _mesh(self, tag: Tag, mesh: str, look: dict[str, Any], where: str, place: tuple[str, str]) -> Geom:
+    def _mesh_geom(self, tag: Tag, mesh: str, look: dict[str, Any], where: str, place: tuple[str, str]) -> Geom:
         matrix, file = self.settings.pose(tag, where), self.meshes.file(mesh)
         if not file.lower().endswith(tuple(MESH_SUFFIXES)):
-            return Geom(tag, "mesh", matrix, (), mesh, self._stand_in(tag, mesh, matrix, look, place))
-        if self.meshes.found(mesh) is None:
+            return Geom(tag, "mesh", matrix, (), mesh, self._bounding_box(tag, mesh, matrix, look, place))
+        if self.meshes.path_of(mesh) is None:
             text = f"The mesh '{file}' is not found; a placeholder is shown."
             self.reader.note(tag, "warning", text, "Put the file there.", place, "shapes")
-        scale, (position, R) = self.meshes.scale(mesh), self.meshes.reference(mesh)
+        scale, (position, R) = self.meshes.scale(mesh), self.meshes.reference_frame(mesh)
         if len(set(scale)) > 1 and not np.array_equal(R, np.eye(3)):
-            self.reader.note(tag, "hint", "The mesh is turned and then stretched; it is drawn only turned.", "", place)
+            self.reader.note(
+                tag, "hint", "The mesh is rotated before it is scaled; it is drawn with its unrotated scale.", "", place
+            )
         own = np.eye(4)
         own[:3, :3], own[:3, 3] = R.T, -np.array(scale) * (R.T @ position)
         return Geom(tag, "mesh", matrix, (), mesh, Mesh(file=file, scale=scale, pose=pose_of(matrix @ own), **look))
 
-    def _stand_in(
+    def _bounding_box(
         self, tag: Tag, mesh: str, matrix: Matrix, look: dict[str, Any], place: tuple[str, str]
     ) -> Shape | None:
-        """The bounding box of a mesh that is in no file that is shown."""
+        """Return the bounding box of a mesh without a displayable file; None if the mesh cannot be read."""
         try:
             points = self.meshes.surface(mesh).points
         except KinetostatError as error:
@@ -172,12 +176,12 @@ class Geoms:
         x, y, z = (float(size) for size in high - low)
         return Box(size=(x, y, z), pose=pose_of(matrix @ middle), **look)
 
-    def _role(self, tag: Tag) -> str:
+    def _shape_role(self, tag: Tag) -> str:
         if tag.get("contype") == "0" and tag.get("conaffinity") == "0":
             return "visual"
         return "collision" if tag.get("group", "0").strip() in ("3", "4", "5") else "both"
 
-    def _look(self, tag: Tag, where: str) -> dict[str, Any]:
+    def _appearance(self, tag: Tag, where: str) -> dict[str, Any]:
         if tag.get("rgba") is not None and tag.get("rgba") != _GREY:
             return {"color": self.reader.numbers(tag, "rgba", 4, None, where)}
         known = self.materials.get(tag.get("material", ""))
@@ -185,18 +189,18 @@ class Geoms:
 
     # ------------------------------------------------------------------------------- mass
 
-    def mass(self, body: Tag, name: str, geoms: Sequence[Geom]) -> dict[str, Any]:
-        """Mass, centre and inertia of a body as fields, as the compiler's bounds make them."""
-        return self._bounded(self._weighed(body, name, geoms))
+    def mass_fields(self, body: Tag, name: str, geoms: Sequence[Geom]) -> dict[str, Any]:
+        """Return mass, centre of mass and inertia of a body as fields, within the compiler's bounds."""
+        return self._with_mass_bounds(self._mass_from_geoms(body, name, geoms))
 
-    def _weighed(self, body: Tag, name: str, geoms: Sequence[Geom]) -> dict[str, Any]:
+    def _mass_from_geoms(self, body: Tag, name: str, geoms: Sequence[Geom]) -> dict[str, Any]:
         inertial = self.reader.child(body, "inertial", f"body '{name}'")
         if inertial is not None and self.settings.inertia_from_geom != "true":
-            return self._given(inertial, f"body '{name}', inertial")
+            return self._given_inertial(inertial, f"body '{name}', inertial")
         if inertial is None and self.settings.inertia_from_geom == "false":
             return {}
         try:
-            parts = [self._weight(geom, name) for geom in geoms if self._counts(geom.tag, name)]
+            parts = [self._geom_inertia(geom, name) for geom in geoms if self._adds_mass(geom.tag, name)]
         except KinetostatError as error:
             self.reader.note(body, "warning", f"Its mass is left out: {error.what}", error.remedy, ("bodies", name))
             return {}
@@ -204,14 +208,14 @@ class Geoms:
         if not parts:
             return {}
         mass, center, tensor = split(sum_of(parts))
-        return {"mass": mass, "center_of_mass": tuple(center), "inertia": _tensor(tensor)}
+        return {"mass": mass, "center_of_mass": tuple(center), "inertia": _inertia_element(tensor)}
 
-    def _counts(self, tag: Tag, name: str) -> bool:
-        """Whether a geom adds to the mass of its body."""
+    def _adds_mass(self, tag: Tag, name: str) -> bool:
+        """Return True if a geom contributes to the mass of its body."""
         return int(self.reader.number(tag, "group", 0.0, f"body '{name}', geom")) in self.settings.weighing_groups
 
-    def _bounded(self, fields: dict[str, Any]) -> dict[str, Any]:
-        """boundmass, boundinertia, balanceinertia of the compiler."""
+    def _with_mass_bounds(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """Apply the compiler's boundmass, boundinertia and balanceinertia to mass properties."""
         settings = self.settings
         if not (settings.least_mass or settings.least_inertia or settings.balanced):
             return fields
@@ -222,11 +226,11 @@ class Geoms:
         if settings.balanced and moments[0] + moments[1] < moments[2]:
             moments[:] = np.mean(moments)
         I = (axes * moments) @ axes.T
-        tensor = _tensor(_symmetric(I))
+        tensor = _inertia_element(_symmetric_entries(I))
         return {**fields, "mass": max(float(fields.get("mass", 0.0)), settings.least_mass), "inertia": tensor}
 
-    def scaled(self, bodies: Sequence[Body]) -> list[Body]:
-        """The bodies with the mass in all that the compiler is to set."""
+    def scaled_to_total_mass(self, bodies: Sequence[Body]) -> list[Body]:
+        """Return the bodies with masses scaled to the compiler's total mass (settotalmass)."""
         total, wanted = sum(float(body.mass) for body in bodies), self.settings.total_mass
         if wanted <= 0.0 or total <= 0.0:
             return list(bodies)
@@ -237,7 +241,7 @@ class Geoms:
             found.append(dataclasses.replace(body, mass=float(body.mass) * factor, inertia=Inertia(**entries)))
         return found
 
-    def _given(self, tag: Tag, where: str) -> dict[str, Any]:
+    def _given_inertial(self, tag: Tag, where: str) -> dict[str, Any]:
         mass = self.reader.number(tag, "mass", None, where)
         matrix = self.settings.pose(tag, where)
         if tag.get("fullinertia") is not None:
@@ -249,11 +253,11 @@ class Geoms:
         return {
             "mass": mass,
             "center_of_mass": tuple(float(x) for x in matrix[:3, 3]),
-            "inertia": _tensor(_symmetric(I)),
+            "inertia": _inertia_element(_symmetric_entries(I)),
         }
 
-    def _weight(self, geom: Geom, name: str) -> inertias.Inertia:
-        """Mass properties of a geom in its body's frame."""
+    def _geom_inertia(self, geom: Geom, name: str) -> inertias.Inertia:
+        """Return the mass properties of a geom in its body's frame."""
         where, tag = f"body '{name}', geom", geom.tag
         density = self.reader.number(tag, "density", DENSITY, where)
         given = self.reader.number(tag, "mass", 0.0, where) if tag.get("mass") is not None else None
@@ -266,19 +270,21 @@ class Geoms:
         else:
             thin = tag.get("shellinertia") == "true" or tag.get("typeinertia") == SHELL
             measurable = all(0.0 <= size <= LARGEST_SIZE for size in geom.sizes)
-            amount, diagonal = (shell if thin else filled)(geom.kind, geom.sizes) if measurable else UNMEASURABLE
+            amount, diagonal = (
+                (shell_properties if thin else solid_properties)(geom.kind, geom.sizes) if measurable else UNMEASURABLE
+            )
             per_mass = np.diag(diagonal)
         if not (np.isfinite(amount) and (amount > 0.0 or given is None)):
-            what = f"A {geom.kind} of this size has no volume that could have a mass."
+            what = f"A {geom.kind} of this size has no volume, and so no mass."
             raise self.reader.error(tag, what, f"{where}, size", "Give sizes larger than 0.")
         mass = density * amount if given is None else given
-        return about_center(mass, Vector3(*(float(x) for x in center)), _symmetric(mass * (R @ per_mass @ R.T)))
+        return about_center(mass, Vector3(*(float(x) for x in center)), _symmetric_entries(mass * (R @ per_mass @ R.T)))
 
 
-def _symmetric(I: Matrix) -> Symmetric3:
+def _symmetric_entries(I: Matrix) -> Symmetric3:
     return Symmetric3(*(float(I[i]) for i in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))))
 
 
-def _tensor(entries: Symmetric3) -> Inertia:
+def _inertia_element(entries: Symmetric3) -> Inertia:
     values: list[Value] = [float(entry) for entry in entries]
     return Inertia(**dict(zip(_ENTRIES, values, strict=True)))

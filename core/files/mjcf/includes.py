@@ -1,4 +1,4 @@
-"""Included files of MJCF: what stands in them is read as if it stood in the main file, and still named by its own.
+"""Included files of MJCF: their content is read as part of the main file, while messages name the included file.
 
 https://mujoco.readthedocs.io/en/stable/XMLreference.html#include
 """
@@ -15,16 +15,16 @@ from core.model import Finding
 
 MAX_INCLUDES = 1000
 MOST_INCLUDED, INCLUDE = 50_000_000, 10_000
-"""Bytes of all included files together; what a file counts besides."""
+"""Maximum bytes of all included files together; bytes that each inclusion adds to the count."""
 ORIGIN = "{kinetostat}origin"
-"""Attribute of an element that came from another file than what it stands in: that file."""
+"""Attribute that names the file of an element, if that differs from its parent's file."""
 
 
 class MjcfReader(Reader):
-    """Messages name the file in which an element stands, with its line there."""
+    """Reader whose messages name the file that contains an element, and its line there."""
 
     def file_of(self, tag: Tag) -> str:
-        """The main file, or the included one."""
+        """Return the file of an element: the main file or an included one."""
         while tag is not None:
             if tag.get(ORIGIN) is not None:
                 return str(tag.get(ORIGIN))
@@ -33,14 +33,14 @@ class MjcfReader(Reader):
 
 
 def keep_origin(tag: Tag, parts: list[Tag]) -> None:
-    """Parts that are taken out of an element still come from its file."""
+    """Mark the file of elements that are moved out of their parent."""
     for part in parts:
         if tag.get(ORIGIN) is not None and part.get(ORIGIN) is None:
             part.set(ORIGIN, tag.get(ORIGIN))
 
 
 class Includes:
-    """Replaces every `<include file="…"/>` by what stands in that file.
+    """Replacement of every `<include file="…"/>` by the content of that file.
 
     A name counts from the folder of the main file, or else of the file that includes. Each file may be included once.
     """
@@ -51,13 +51,13 @@ class Includes:
         self.left = MOST_INCLUDED
         self.findings: list[Finding] = []
 
-    def resolved(self, root: Tag, source: Source) -> Tag:
-        """The tree without includes. Raises FileError."""
+    def with_includes_replaced(self, root: Tag, source: Source) -> Tag:
+        """Return the tree with all includes replaced. Raises FileError."""
         for tag in [tag for tag in root.iter() if local_name(tag) == "include"]:
-            inner = self._file(tag, source)
+            inner = self._included_source(tag, source)
             found, findings = parse_xml(inner, forgiving=True)
             self.findings += findings
-            children = list(self.resolved(found, inner))
+            children = list(self.with_includes_replaced(found, inner))
             for child in children:
                 if local_name(child) and child.get(ORIGIN) is None:
                     child.set(ORIGIN, inner.file)
@@ -68,26 +68,28 @@ class Includes:
                 parent.insert(at + offset, child)
         return root
 
-    def _file(self, tag: Tag, source: Source) -> Source:
+    def _included_source(self, tag: Tag, source: Source) -> Source:
         name = tag.get("file", "")
         folders = (self.folder, os.path.dirname(os.path.abspath(source.file))) if source.file else ("",)
         places = [Path(folder, name) for folder in folders]
         place = next((each for each in places if name and each.is_file()), None)
         if place is None:
-            raise _refused(
-                tag, source, f"There is no file '{name}'.", "Put it beside the main file or correct its name."
+            raise _include_error(
+                tag, source, f"There is no file '{name}'.", "Put it in the folder of the main file or correct its name."
             )
         key = os.path.realpath(place)
         if key in self.seen:
-            raise _refused(tag, source, f"'{name}' is included twice, or within itself.", "Remove one of the includes.")
+            raise _include_error(
+                tag, source, f"'{name}' is included twice, or within itself.", "Remove one of the includes."
+            )
         self.seen.add(key)
         inner = source_of_file(place)
         self.left -= INCLUDE + len(inner.data)
         if self.left < 0 or len(self.seen) > MAX_INCLUDES:
-            what = "The files that it includes are too many, or too large, together."
-            raise _refused(tag, source, what, "Include fewer of them.")
+            what = "The included files are too many or too large in total."
+            raise _include_error(tag, source, what, "Include fewer of them.")
         return inner
 
 
-def _refused(tag: Tag, source: Source, what: str, remedy: str) -> FileError:
+def _include_error(tag: Tag, source: Source, what: str, remedy: str) -> FileError:
     return FileError(what, where="include", file=source.file, line=tag.sourceline, remedy=remedy)

@@ -1,4 +1,4 @@
-"""What is not read of an MJCF file, counted, each with what it means for the motion.
+"""Findings about unsupported content of an MJCF file: how many elements of each kind, and the effect on the motion.
 
 A finding's `field` is the word here, so that who compares motions knows which differences it explains.
 """
@@ -13,48 +13,47 @@ from core.model.validation.findings import Severity
 _WORDS: dict[str, tuple[Severity, str, str]] = {
     "contacts": (
         "warning",
-        "{n} geoms can touch others; contacts are not computed: bodies pass through one another.",
-        "Use limits, or forces with formulas, where something shall be stopped.",
+        "{n} geoms can collide with others; contacts are not computed, so bodies pass through one another.",
+        "Use limits, or forces with formulas, where motion must be stopped.",
     ),
-    "pairs": ("hint", "{n} entries that choose or exclude contacts are left out.", ""),
+    "pairs": ("hint", "{n} entries that select or exclude contacts are left out.", ""),
     "actuators": (
         "warning",
-        "{n} actuators are left out: nothing drives or holds the joints that they act on.",
+        "{n} actuators are left out: their joints are neither driven nor held.",
         "Add drivers, or forces with formulas.",
     ),
     "keyframes": (
         "warning",
         "{n} keyframes are left out: the machine starts at the reference values of its joints.",
-        "Keep poses of your own.",
+        "Store poses in the program instead.",
     ),
     "cones": (
         "warning",
-        "{n} ball joints lose the largest angle to which they may turn: they turn farther.",
+        "{n} ball joints lose their angle limit: they can turn farther.",
         "Add a force with a formula.",
     ),
     "soft stops": (
         "warning",
-        "{n} joints have stops of a softness of their own (solref, solimp, margin), which is left out: how far they "
-        "give way follows here from the inertia that they meet.",
+        "{n} joints have stops with softness parameters (solref, solimp, margin), which are left out: the stiffness "
+        "is derived from the inertia that meets the stop.",
         "Give their stiffness and damping, or make them rigid.",
     ),
     "one-sided motors": (
         "warning",
-        "{n} joints have bounds of their motors' force that differ by direction (actuatorfrcrange); the larger is "
-        "taken.",
+        "{n} joints have motor force bounds that differ by direction (actuatorfrcrange); the larger one is used.",
         "",
     ),
     "tendon limits": (
         "warning",
-        "{n} tendons lose their limits or dry friction: they grow without bounds and slide freely.",
+        "{n} tendons lose their limits or dry friction: their length is unbounded, and they slide without friction.",
         "Add forces with formulas.",
     ),
-    "tendons": ("hint", "{n} tendons without spring, damper or mass of their own are left out.", ""),
-    "plugins": ("warning", "{n} plugins are left out, and whatever forces they compute.", ""),
+    "tendons": ("hint", "{n} tendons without spring, damper or mass are left out.", ""),
+    "plugins": ("warning", "{n} plugins are left out, together with the forces they compute.", ""),
     "flexes": (
         "warning",
-        "{n} deformable bodies are left out, with what they weigh and exert.",
-        "Put rigid bodies in their place.",
+        "{n} deformable bodies are left out, with their mass and forces.",
+        "Use rigid bodies instead.",
     ),
     "sensors": ("hint", "{n} sensors are left out.", "Add sensors here."),
     "notes": ("hint", "{n} entries of <custom> are left out.", ""),
@@ -62,7 +61,7 @@ _WORDS: dict[str, tuple[Severity, str, str]] = {
 
 
 class LeftOut:
-    """Counts, and tells once per kind where it first stands."""
+    """Counts of unsupported elements by kind, each reported once with its first location."""
 
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
@@ -70,21 +69,21 @@ class LeftOut:
         self.first: dict[str, Tag] = {}
 
     def add(self, word: str, tag: Tag, number: int = 1) -> None:
-        """More of a kind."""
+        """Count elements of a kind."""
         if number:
             self.counts[word] += number
             self.first.setdefault(word, tag)
 
-    def sections(self, root: Tag) -> None:
-        """What stands in sections that are not read."""
+    def add_sections(self, root: Tag) -> None:
+        """Count the elements of sections that are not read."""
         words = {"contact": "pairs", "sensor": "sensors", "keyframe": "keyframes", "deformable": "flexes"}
         words |= {"custom": "notes", "extension": "plugins"}
         for section in root:
             if (word := words.get(local_name(section))) is not None:
                 self.add(word, section, sum(1 for child in section if local_name(child)))
 
-    def tell(self) -> None:
-        """The findings."""
+    def report(self) -> None:
+        """Report the findings."""
         for word, number in self.counts.items():
             severity, text, remedy = _WORDS[word]
             self.reader.note(self.first[word], severity, text.format(n=number), remedy, field=word)

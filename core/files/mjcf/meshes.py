@@ -1,4 +1,4 @@
-"""Meshes of MJCF: their surfaces, and what mass they have in each of the ways that MuJoCo knows.
+"""MJCF meshes: their surfaces, and their mass properties by each of MuJoCo's inertia modes.
 
 https://mujoco.readthedocs.io/en/stable/XMLreference.html#asset-mesh
 """
@@ -30,23 +30,23 @@ FARTHEST = 1e15
 """Largest coordinate (m), and largest scale, of a mesh: moments of inertia go with the fifth power of both."""
 _FACE, _POINT = re.compile(rb"^[ \t]*+f[ \t]", re.M), re.compile(rb"^[ \t]*+v[ \t]++(.*)$", re.M)
 MSH = ".msh"
-"""MuJoCo's own binary files."""
+"""Suffix of MuJoCo's own binary mesh files."""
 
 
 class Surface(NamedTuple):
-    """points : (n, 3) m; faces : (m, 3) indices of points, counter-clockwise seen from outside"""
+    """Triangle mesh: points (n, 3) in m, and faces (m, 3), indices of points counter-clockwise seen from outside."""
 
     points: Array
     faces: NDArray[np.int64]
 
     @property
     def triangles(self) -> Array:
-        """(m, 3 corners, 3)"""
+        """Return the corners of all triangles, (m, 3 corners, 3)."""
         return self.points[self.faces]
 
 
 class Content(NamedTuple):
-    """Volume (m³) or area (m²), centre (3,), and moments (3, 3) about the centre per density."""
+    """Amount (volume in m³ or area in m²), centre (3,), and second moments (3, 3) about the centre per density."""
 
     amount: float
     center: Array
@@ -54,7 +54,7 @@ class Content(NamedTuple):
 
 
 class Meshes:
-    """The meshes of a file by name."""
+    """Meshes of an MJCF file by name."""
 
     def __init__(self, reader: Reader, settings: Settings, options: Options, root: Tag) -> None:
         self.reader, self.settings, self.options = reader, settings, options
@@ -66,12 +66,12 @@ class Meshes:
                 self.tags.setdefault(tag.get("name", stem), tag)
 
     def file(self, name: str) -> str:
-        """The file of a mesh, from the main file; "" if it has none."""
+        """Return the file name of a mesh, relative to the main file; "" if it has none."""
         given = self.tags[name].get("file", "")
         return self.settings.mesh_file(given) if given else ""
 
-    def found(self, name: str) -> str | None:
-        """Where the file of a mesh is."""
+    def path_of(self, name: str) -> str | None:
+        """Return the path of a mesh's file; None if it is missing."""
         file = self.file(name)
         if file.lower().endswith(MSH):
             place = Path(os.path.dirname(os.path.abspath(self.reader.file)) if self.reader.file else "", file)
@@ -80,36 +80,36 @@ class Meshes:
         return None if found is None else str(found)
 
     def scale(self, name: str) -> tuple[float, float, float]:
-        """By what it is stretched."""
+        """Return the scale factors of a mesh along x, y, z."""
         return self.reader.vector(self.tags[name], "scale", (1.0, 1.0, 1.0), f"mesh '{name}'")
 
-    def reference(self, name: str) -> tuple[Array, Array]:
-        """Position (3,) and rotation (3, 3) of the frame in which it is used, in the one in which it is written."""
+    def reference_frame(self, name: str) -> tuple[Array, Array]:
+        """Return position (3,) and rotation (3, 3) of the mesh's reference frame in the axes of its file."""
         tag, where = self.tags[name], f"mesh '{name}'"
         position = np.array(self.reader.vector(tag, "refpos", (0.0, 0.0, 0.0), where))
         w, x, y, z = self.reader.numbers(tag, "refquat", 4, (1.0, 0.0, 0.0, 0.0), where)
         return position, quaternion_matrix((x, y, z, w))
 
     def surface(self, name: str) -> Surface:
-        """The mesh as geoms have it. Raises KinetostatError where it cannot be read."""
+        """Return the surface of a mesh as used by geoms. Raises KinetostatError if it cannot be read."""
         if name not in self._surfaces:
-            points, faces = self._written(name)
-            position, R = self.reference(name)
+            points, faces = self._points_and_faces(name)
+            position, R = self.reference_frame(name)
             scale = np.array(self.scale(name))
-            if not _is_bearable(points) or not _is_bearable(position) or not _is_bearable(scale):
+            if not _is_within_range(points) or not _is_within_range(position) or not _is_within_range(scale):
                 raise ModelError(
                     f"The mesh '{name}' has coordinates, a scale or a reference beyond {FARTHEST:g}.",
                     remedy="Correct the numbers of its file and of its element.",
                 )
             points = points.astype(np.float32).astype(float)  # what MuJoCo computes with
             if not len(faces):
-                faces = hull(points)
+                faces = hull_faces(points)
             if np.prod(scale) < 0.0:
                 faces = faces[:, [0, 2, 1]]
             self._surfaces[name] = Surface(((points - position) @ R) * scale, faces)
         return self._surfaces[name]
 
-    def _written(self, name: str) -> tuple[Array, NDArray[np.int64]]:
+    def _points_and_faces(self, name: str) -> tuple[Array, NDArray[np.int64]]:
         tag, where = self.tags[name], f"mesh '{name}'"
         if tag.get("vertex") is not None:
             count = len(tag.get("vertex", "").split())
@@ -118,15 +118,13 @@ class Meshes:
             corners = self.reader.numbers(tag, "face", len(words) - len(words) % 3, (), where) if words else ()
             faces = np.array(corners, dtype=float).astype(np.int64).reshape(-1, 3)
             if faces.size and not (faces.min() >= 0 and faces.max() < len(points)):
-                raise self.reader.error(
-                    tag, "A face names a vertex that is not there.", f"{where}, face", "Count from 0."
-                )
+                raise self.reader.error(tag, "A face refers to a missing vertex.", f"{where}, face", "Count from 0.")
             return points, faces
-        path = self.found(name) if self.file(name) else None
+        path = self.path_of(name) if self.file(name) else None
         if path is None:
             raise ModelError(f"The mesh '{self.file(name) or name}' is not found.", remedy="Put its file there.")
         if Path(path).suffix.lower() == MSH:
-            return msh(path)
+            return read_msh(path)
         points = points_alone(path)
         if len(points):
             return points, np.zeros((0, 3), np.int64)
@@ -134,48 +132,49 @@ class Meshes:
         return data.vertices, data.faces
 
     def content(self, name: str) -> Content:
-        """What it encloses, or its area, in the mode that it asks for. Raises KinetostatError."""
-        return content_of_surface(self.surface(name), self.mode(name), name)
+        """Return volume or area of a mesh with its moments, by the mesh's inertia mode. Raises KinetostatError."""
+        return content_of_surface(self.surface(name), self.inertia_mode(name), name)
 
-    def mode(self, name: str) -> str:
-        """How its mass is found."""
+    def inertia_mode(self, name: str) -> str:
+        """Return the inertia mode of a mesh: legacy, convex, shell or exact."""
         return str(self.tags[name].get("inertia", LEGACY))
 
 
-def _is_bearable(numbers: Array) -> bool:
-    """Whether sums and products of all of them are numbers."""
+def _is_within_range(numbers: Array) -> bool:
+    """Return True if sums and products of all numbers stay finite."""
     return not numbers.size or bool(np.abs(numbers).max() <= FARTHEST)
 
 
 def points_alone(path: str) -> Array:
-    """(n, 3) points of an OBJ file without faces, which stands for their convex hull; none for any other file."""
+    """Return the (n, 3) points of an OBJ file without faces, which represent their convex hull; no points for any other
+    file."""
     if Path(path).suffix.lower() != ".obj" or _FACE.search(data := content_of(path, MESH)):
         return np.zeros((0, 3))
     try:
         return np.array([line.split()[:3] for line in _POINT.findall(data)], dtype=float).reshape(-1, 3)
     except ValueError:
         raise FileError(
-            "The mesh has points that are no three numbers.", file=path, remedy="Export it again."
+            "The mesh has points that do not consist of three numbers.", file=path, remedy="Export it again."
         ) from None
 
 
-def msh(path: str) -> tuple[Array, NDArray[np.int64]]:
-    """Points and faces of a file in MuJoCo's own format. Raises FileError."""
+def read_msh(path: str) -> tuple[Array, NDArray[np.int64]]:
+    """Read points and faces from a file in MuJoCo's own format. Raises FileError."""
     data = content_of(path, MESH)
     counts = np.frombuffer(data, "<i4", 4) if len(data) >= 16 else np.zeros(4, int)
     points, normals, places, faces = (int(count) for count in counts)
     if points < 1 or min(normals, places, faces) < 0:
-        raise FileError("The mesh holds no points.", file=path, remedy="Export it again.")
+        raise FileError("The mesh contains no points.", file=path, remedy="Export it again.")
     if len(data) != 16 + 4 * (3 * points + 3 * normals + 2 * places + 3 * faces):
-        raise FileError("The mesh is cut off, or of another format.", file=path, remedy="Export it again.")
+        raise FileError("The mesh file is truncated, or has another format.", file=path, remedy="Export it again.")
     corners = np.frombuffer(data, "<i4", 3 * faces, len(data) - 12 * faces).reshape(-1, 3).astype(np.int64)
     if corners.size and not (corners.min() >= 0 and corners.max() < points):
-        raise FileError("A face names a point that is not there.", file=path, remedy="Export it again.")
+        raise FileError("A face refers to a missing point.", file=path, remedy="Export it again.")
     return np.frombuffer(data, "<f4", 3 * points, 16).reshape(-1, 3).astype(float), corners
 
 
-def hull(points: Array) -> NDArray[np.int64]:
-    """(m, 3) faces of the convex hull. Raises ModelError."""
+def hull_faces(points: Array) -> NDArray[np.int64]:
+    """Return the faces (m, 3) of the convex hull. Raises ModelError."""
     try:
         found = ConvexHull(points)
     except (QhullError, ValueError):
@@ -188,43 +187,43 @@ def hull(points: Array) -> NDArray[np.int64]:
 
 
 def content_of_surface(surface: Surface, mode: str, name: str) -> Content:
-    """Volume or area with centre and moments. Raises ModelError.
+    """Return volume or area of a surface with centre and moments. Raises ModelError.
 
     exact: pyramids over the faces, counted with their signs; legacy: all as positive, from the middle of the surface,
     so that hollows count too; convex: of the hull; shell: the surface itself.
     """
     triangles = surface.triangles
-    middle = _middle(triangles)
+    middle = _centroid(triangles)
     if mode == CONVEX:
-        triangles = surface.points[hull(surface.points)]
-    amounts = _amounts(triangles, middle, mode)
+        triangles = surface.points[hull_faces(surface.points)]
+    amounts = _areas_or_volumes(triangles, middle, mode)
     total = float(amounts.sum())
     if not total >= LEAST_VOLUME:
         what = "has no area" if mode == SHELL else "encloses no volume"
         raise ModelError(f"The mesh '{name}' {what}.", remedy="Close its surface, or give the body its inertia.")
     center = amounts @ (0.75 * triangles.mean(axis=1) + 0.25 * middle) / total
     corners = triangles - center
-    amounts = _amounts(corners, np.zeros(3), mode)
+    amounts = _areas_or_volumes(corners, np.zeros(3), mode)
     twice = np.einsum("n,nij,nik->jk", amounts, corners, corners)
     sums = corners.sum(axis=1)
     products = (twice + np.einsum("n,nj,nk->jk", amounts, sums, sums)) / (12.0 if mode == SHELL else 20.0)
     return Content(float(amounts.sum()), center, np.trace(products) * np.eye(3) - products)
 
 
-def _areas(triangles: Array) -> Array:
-    """(m, 3) normals times areas."""
+def _area_vectors(triangles: Array) -> Array:
+    """Return the (m, 3) area vectors (normal times area) of triangles."""
     return 0.5 * np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
 
 
-def _middle(triangles: Array) -> Array:
-    """(3,) the centre of a surface."""
-    areas = np.linalg.norm(_areas(triangles), axis=1)
+def _centroid(triangles: Array) -> Array:
+    """Return the centroid (3,) of a surface."""
+    areas = np.linalg.norm(_area_vectors(triangles), axis=1)
     return np.asarray(areas @ triangles.mean(axis=1) / max(float(areas.sum()), LEAST_VOLUME))
 
 
-def _amounts(triangles: Array, apex: Array, mode: str) -> Array:
-    """(m,) areas, or volumes of pyramids from a point."""
-    normals = _areas(triangles)
+def _areas_or_volumes(triangles: Array, apex: Array, mode: str) -> Array:
+    """Return the (m,) areas of triangles, or the volumes of tetrahedra between them and a point."""
+    normals = _area_vectors(triangles)
     if mode == SHELL:
         return np.asarray(np.linalg.norm(normals, axis=1))
     volumes = np.einsum("ij,ij->i", triangles.mean(axis=1) - apex, normals) / 3.0
@@ -234,8 +233,10 @@ def _amounts(triangles: Array, apex: Array, mode: str) -> Array:
 # ------------------------------------------------------------------------------- fitted primitives
 
 
-def fitted(kind: str, content: Content, surface: Surface, bounds: bool) -> tuple[Array, tuple[float, float, float]]:
-    """(4, 4) pose in the mesh, and half sizes as MJCF counts them, of a primitive that takes the place of a mesh.
+def fitted_primitive(
+    kind: str, content: Content, surface: Surface, bounds: bool
+) -> tuple[Array, tuple[float, float, float]]:
+    """Return the pose (4, 4) in the mesh and the half sizes in MJCF's order of a primitive fitted to a mesh.
 
     bounds : around its bounding box in its principal axes; else of the box of equal inertia
     """

@@ -1,4 +1,4 @@
-"""Words of MJCF: every element with its attributes and children, as MuJoCo 4 has them, and a few of earlier versions.
+"""Vocabulary of MJCF: every element with its attributes and children as of MuJoCo 4, and some of earlier versions.
 
 https://mujoco.readthedocs.io/en/stable/XMLreference.html
 """
@@ -9,10 +9,10 @@ from core.files.vocabulary import Vocabulary
 
 LEFT_OUT = {
     **dict.fromkeys(("geom adhesion", "pair adhesion"), "bodies do not stick to one another"),
-    "geom surfacevel": "nothing is carried along by a surface",
+    "geom surfacevel": "moving surfaces do not carry bodies along",
     **dict.fromkeys(("joint springyield", "spatial springyield", "fixed springyield"), "springs stay elastic"),
 }
-"""Attributes that are known and left out though they change the motion, and what that means."""
+"""Attributes that are not read although they affect the motion, and the consequence of that."""
 
 _SWITCH, _TRUTH = ("false", "true", "auto"), ("false", "true")
 KEYWORDS = {
@@ -25,8 +25,7 @@ KEYWORDS = {
     "texture type": ("2d", "cube", "skybox"),
     "mesh inertia": ("convex", "exact", "legacy", "shell"),
 }
-"""The values that attributes may have, by attribute, by element and attribute, or for all
-attributes of an element."""
+"""Allowed values of attributes, by attribute, by element and attribute, or for all attributes of an element."""
 
 VOCABULARY = Vocabulary("""
 TARGETS = class name target texture body geom1 geom2 joint jointinparent tendon site refsite slidersite cranksite

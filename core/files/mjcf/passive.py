@@ -1,4 +1,4 @@
-"""Passive forces of MJCF that are no fields of joints: polynomial springs and dampers, compensated gravity.
+"""Passive forces of MJCF that joints have no fields for: polynomial springs and dampers, gravity compensation.
 
 A spring pushes back with x (k + k₁ x + k₂ x²), a damper with v (d + d₁ |v| + d₂ v²)
 (https://mujoco.readthedocs.io/en/stable/computation/index.html#polynomial-forces).
@@ -21,55 +21,55 @@ NOTHING: Coefficients = (0.0, 0.0, 0.0)
 
 
 def coefficients(reader: Reader, tag: Tag, attribute: str, where: str) -> Coefficients:
-    """Linear, quadratic and cubic coefficient of an attribute; what is missing is 0."""
+    """Return the linear, quadratic and cubic coefficient of an attribute; missing ones are 0."""
     count = len(tag.get(attribute, "").split())
     found = reader.numbers(tag, attribute, min(max(count, 1), 3), (0.0,), where)
     first, second, third = (*found, 0.0, 0.0)[:3]
     return first, second, third
 
 
-def added(one: Coefficients, other: Coefficients, factor: float = 1.0) -> Coefficients:
-    """one + factor · other."""
+def added_coefficients(one: Coefficients, other: Coefficients, factor: float = 1.0) -> Coefficients:
+    """Return one + factor · other."""
     first, second, third = (a + factor * b for a, b in zip(one, other, strict=True))
     return first, second, third
 
 
 def spring_law(stiffness: Coefficients, stretch: str) -> str:
-    """What a spring says beyond its linear part, as a formula of how far it is stretched."""
+    """Return the nonlinear part of a spring's force as a formula of its stretch."""
     _, second, third = stiffness
-    return _sum((second, f"{stretch}*{stretch}"), (third, f"{stretch}*{stretch}*{stretch}"))
+    return _formula_sum((second, f"{stretch}*{stretch}"), (third, f"{stretch}*{stretch}*{stretch}"))
 
 
 def damper_law(damping: Coefficients, rate: str = "rate") -> str:
-    """What a damper says beyond its linear part, as a formula of its rate."""
+    """Return the nonlinear part of a damper's force as a formula of its rate."""
     _, second, third = damping
-    return _sum((second, f"{rate}*abs({rate})"), (third, f"{rate}*{rate}*{rate}"))
+    return _formula_sum((second, f"{rate}*abs({rate})"), (third, f"{rate}*{rate}*{rate}"))
 
 
-def together(*laws: str) -> str | None:
-    """The sum of formulas, of which some may be empty; None if all are."""
+def sum_of_laws(*laws: str) -> str | None:
+    """Return the sum of formulas, some of which may be empty; None if all are."""
     return " + ".join(law for law in laws if law) or None
 
 
-def _sum(*terms: tuple[float, str]) -> str:
+def _formula_sum(*terms: tuple[float, str]) -> str:
     return " + ".join(f"({factor!r})*{text}" for factor, text in terms if factor)
 
 
 class Springs(NamedTuple):
-    """Stiffness and damping of a joint; relaxed : where it exerts nothing."""
+    """Stiffness and damping of a joint; `relaxed` are the coordinates without spring force."""
 
     stiffness: Coefficients
     damping: Coefficients
     relaxed: tuple[float, ...] = ()
 
     @property
-    def bent(self) -> bool:
-        """Whether they are more than the linear ones that joints have as fields."""
+    def nonlinear(self) -> bool:
+        """Return True if stiffness or damping has nonlinear terms, which joints have no fields for."""
         return any((*self.stiffness[1:], *self.damping[1:]))
 
 
 class Passive:
-    """Collects the elements that these forces are made of; names : those of bodies and frames."""
+    """Collector of the elements that model passive forces; `names` are those of bodies and frames."""
 
     def __init__(self, names: Names) -> None:
         self.names, self.force_names, self.sensor_names = names, Names(), Names()
@@ -77,89 +77,91 @@ class Passive:
         self.sensors: list[Sensor] = []
         self.frames: list[Frame] = []
 
-    def add(self, name: str, **fields: object) -> None:
-        """A force."""
+    def add_force(self, name: str, **fields: object) -> None:
+        """Add a force."""
         self.forces.append(Force(name=self.force_names.add(name), **fields))  # type: ignore[arg-type]
 
-    def measure(self, name: str, kind: str, a: str, b: str) -> str:
-        """The name of a new sensor between two frames."""
+    def add_sensor(self, name: str, kind: str, a: str, b: str) -> str:
+        """Add a sensor between two frames and return its name."""
         given = self.sensor_names.add(name)
         self.sensors.append(Sensor(name=given, kind=kind, a="" if a == WORLD else a, b=b))
         return given
 
-    def frame(self, name: str, parent: str, pose: Pose) -> str:
-        """The name of a new frame."""
+    def add_frame(self, name: str, parent: str, pose: Pose) -> str:
+        """Add a frame and return its name."""
         given = self.names.add(name)
         self.frames.append(Frame(name=given, parent=parent, pose=pose))
         return given
 
     # ------------------------------------------------------------------------------- joints
 
-    def in_joint(self, joint: Joint, springs: Springs) -> None:
-        """What the polynomials of a joint exert beyond their linear parts."""
+    def add_joint_forces(self, joint: Joint, springs: Springs) -> None:
+        """Add forces for the nonlinear terms of a joint's springs and dampers."""
         if joint.info.nq == 1:
             rest = springs.relaxed[0] if springs.relaxed else 0.0
             stretch = f"(length - ({rest!r}))" if rest else "length"
-            law = together(spring_law(springs.stiffness, stretch), damper_law(springs.damping))
-            self.add(joint.name, kind="joint", joint=joint.name, law=law)
+            law = sum_of_laws(spring_law(springs.stiffness, stretch), damper_law(springs.damping))
+            self.add_force(joint.name, kind="joint", joint=joint.name, law=law)
             return
         if any(springs.damping[1:]):
             for coordinate in ("wx", "wy", "wz"):
                 law = damper_law(springs.damping)
-                self.add(f"{joint.name}_{coordinate}", kind="joint", joint=joint.name, coordinate=coordinate, law=law)
+                self.add_force(
+                    f"{joint.name}_{coordinate}", kind="joint", joint=joint.name, coordinate=coordinate, law=law
+                )
         if any(springs.stiffness[1:]):
-            self._turning(joint, springs)
+            self._add_rotational_spring(joint, springs)
         if joint.kind == "free":
-            self._moving(joint, springs)
+            self._add_translational_forces(joint, springs)
 
-    def _turning(self, joint: Joint, springs: Springs) -> None:
-        """A torque against the rotation vector from where the spring is relaxed, in the axes of the child."""
+    def _add_rotational_spring(self, joint: Joint, springs: Springs) -> None:
+        """Add a torque against the rotation vector from the relaxed orientation, in the child's axes."""
         turn = springs.relaxed[3:] if joint.kind == "free" else joint.a.rotation
-        a = self.frame(f"{joint.name}_relaxed", joint.parent, Pose(rotation=turn)) if len(turn) else joint.parent
-        sensor = self.measure(f"{joint.name}_turn", "orientation", a, joint.child)
+        a = self.add_frame(f"{joint.name}_relaxed", joint.parent, Pose(rotation=turn)) if len(turn) else joint.parent
+        sensor = self.add_sensor(f"{joint.name}_turn", "orientation", a, joint.child)
         values = [f"{sensor}.{axis}" for axis in "xyz"]
-        torque = _against(values, springs.stiffness)
-        self.add(
+        torque = _restoring_components(values, springs.stiffness)
+        self.add_force(
             f"{joint.name}_turn",
             kind="wrench",
-            a=_or_empty(joint.parent),
+            a=_empty_for_world(joint.parent),
             b=joint.child,
             resolve=joint.child,
             torque=torque,
         )
 
-    def _moving(self, joint: Joint, springs: Springs) -> None:
-        """Forces on the origin of a free body against its displacement and velocity, in world axes."""
+    def _add_translational_forces(self, joint: Joint, springs: Springs) -> None:
+        """Add forces on the origin of a free body against its displacement and velocity, in world axes."""
         force = ["0"] * 3
         if any(springs.stiffness[1:]):
-            sensor = self.measure(f"{joint.name}_place", "position", WORLD, joint.child)
+            sensor = self.add_sensor(f"{joint.name}_place", "position", WORLD, joint.child)
             away = [f"({sensor}.{axis} - ({rest!r}))" for axis, rest in zip("xyz", springs.relaxed, strict=False)]
-            force = list(_against(away, springs.stiffness))
+            force = list(_restoring_components(away, springs.stiffness))
         if any(springs.damping[1:]):
-            sensor = self.measure(f"{joint.name}_velocity", "velocity", WORLD, joint.child)
+            sensor = self.add_sensor(f"{joint.name}_velocity", "velocity", WORLD, joint.child)
             laws = [damper_law(springs.damping, f"{sensor}.{axis}") for axis in "xyz"]
             force = [f"{before} - ({law})" for before, law in zip(force, laws, strict=True)]
-        self.add(joint.name, kind="wrench", b=joint.child, force=tuple(force))
+        self.add_force(joint.name, kind="wrench", b=joint.child, force=tuple(force))
 
     # ------------------------------------------------------------------------------- gravity
 
-    def compensated(self, body: Body, part: float, gravity: Sequence[float]) -> None:
-        """A force at the centre of mass of a body against a part of its weight."""
+    def add_gravity_compensation(self, body: Body, part: float, gravity: Sequence[float]) -> None:
+        """Add a force at a body's centre of mass that compensates a fraction of its weight."""
         center = tuple(float(x) for x in body.center_of_mass)
         b = body.name
         if any(center):
-            b = self.frame(f"{body.name}_com", body.name, Pose(position=center))  # type: ignore[arg-type]
+            b = self.add_frame(f"{body.name}_com", body.name, Pose(position=center))  # type: ignore[arg-type]
         lift = tuple(-part * float(body.mass) * g for g in gravity)
-        self.add(f"{body.name}_gravcomp", kind="wrench", b=b, force=lift)
+        self.add_force(f"{body.name}_gravcomp", kind="wrench", b=b, force=lift)
 
 
-def _against(values: Sequence[str], stiffness: Coefficients) -> tuple[str, ...]:
-    """−x_i (k₁ r + k₂ r²) with the length r of x."""
+def _restoring_components(values: Sequence[str], stiffness: Coefficients) -> tuple[str, ...]:
+    """Return the components −x_i (k₁ r + k₂ r²) as formulas, r being the length of x."""
     square = " + ".join(f"{value}*{value}" for value in values)
     _, second, third = stiffness
-    factor = _sum((second, f"sqrt({square} + 1e-30)"), (third, f"({square})"))
+    factor = _formula_sum((second, f"sqrt({square} + 1e-30)"), (third, f"({square})"))
     return tuple(f"-{value}*({factor})" for value in values)
 
 
-def _or_empty(frame: str) -> str:
+def _empty_for_world(frame: str) -> str:
     return "" if frame == WORLD else frame

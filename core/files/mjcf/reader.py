@@ -20,12 +20,12 @@ from core.files.foreign import wrong_root
 from core.files.mjcf.actuators import Rotor, Rotors
 from core.files.mjcf.defaults import Defaults, Settings, bounds_of
 from core.files.mjcf.equalities import Equalities
-from core.files.mjcf.frames import unfold
+from core.files.mjcf.frames import expand_frames
 from core.files.mjcf.geoms import Geom, Geoms, pose_of
 from core.files.mjcf.includes import Includes, MjcfReader
 from core.files.mjcf.left_out import LeftOut
 from core.files.mjcf.meshes import FARTHEST
-from core.files.mjcf.passive import NOTHING, Passive, Springs, added, coefficients
+from core.files.mjcf.passive import NOTHING, Passive, Springs, added_coefficients, coefficients
 from core.files.mjcf.references import check_names
 from core.files.mjcf.schema import check_free_joints, check_words
 from core.files.mjcf.spring_dampers import Freedom, inertia_felt
@@ -48,7 +48,7 @@ def read_mjcf(source: Source, options: Options) -> Reading:
     if local_name(root) != "mujoco":
         raise wrong_root(root, "mujoco", "an MJCF file", source)
     includes = Includes(source)
-    build = _Build(includes.resolved(root, source), source, options)
+    build = _MjcfConverter(includes.with_includes_replaced(root, source), source, options)
     build.reader.findings += findings + includes.findings
     try:
         return build.reading()
@@ -56,8 +56,8 @@ def read_mjcf(source: Source, options: Options) -> Reading:
         raise FileError(error.what, where=error.where, remedy=error.remedy, file=source.file) from None
 
 
-class _Build:
-    """One pass over the file."""
+class _MjcfConverter:
+    """Parser that converts an MJCF file in one pass."""
 
     def __init__(self, root: Tag, source: Source, options: Options) -> None:
         self.root, self.source = root, source
@@ -65,7 +65,7 @@ class _Build:
         check_words(self.reader, root)
         Defaults(self.reader, root).apply(root)
         self.settings = Settings(self.reader, root)
-        unfold(root, self.reader, self.settings)
+        expand_frames(root, self.reader, self.settings)
         check_names(self.reader, root)
         check_free_joints(self.reader, root)
         self.geoms = Geoms(self.reader, self.settings, options, root)
@@ -73,7 +73,7 @@ class _Build:
         self.left_out = LeftOut(self.reader)
         self.frame_names, self.joint_names = Names([WORLD]), Names()
         worlds = self.reader.children(root, "worldbody")
-        bodies = [tag for world in worlds for tag in self._bodies_in(world)]
+        bodies = [tag for world in worlds for tag in self._body_tags_below(world)]
         self.body_names: dict[Tag, str] = {
             tag: self.frame_names.add(tag.get("name") or f"body{number}") for number, tag in enumerate(bodies, 1)
         }
@@ -99,30 +99,30 @@ class _Build:
         """Time constant and damping ratio of the springs of joints that give them so."""
         self.mimic = options.mimic
 
-    def _bodies_in(self, above: Tag) -> Iterator[Tag]:
-        """All bodies below a body or the world; those in places where no body can be do not count."""
+    def _body_tags_below(self, above: Tag) -> Iterator[Tag]:
+        """Yield all bodies below a body or the world; elements where no body is allowed are ignored."""
         for tag in self.reader.children(above, "body"):
             yield tag
-            yield from self._bodies_in(tag)
+            yield from self._body_tags_below(tag)
 
     def reading(self) -> Reading:
         for world in self.reader.children(self.root, "worldbody"):
-            self._ground(world)
-        bodies = self.geoms.scaled(self.bodies)
-        self._spring_dampers(bodies)
+            self._read_world(world)
+        bodies = self.geoms.scaled_to_total_mass(self.bodies)
+        self._set_spring_dampers(bodies)
         for joint in self.joints:
-            if joint.name in self.springs and self.springs[joint.name].bent:
-                self.passive.in_joint(joint, self.springs[joint.name])
-        gravity = self._gravity()
-        self._lift(bodies, gravity)
-        equalities = Equalities(self.reader, self._names(), self.poses, self.frames, self.references)
+            if joint.name in self.springs and self.springs[joint.name].nonlinear:
+                self.passive.add_joint_forces(joint, self.springs[joint.name])
+        gravity = self._read_gravity()
+        self._compensate_gravity(bodies, gravity)
+        equalities = Equalities(self.reader, self._known_names(), self.poses, self.frames, self.references)
         drivers = []
         if not self.settings.off("equality"):
             for section in self.reader.children(self.root, "equality"):
                 equalities.read(section, self.joints, self.joint_names, self.mimic)
             drivers = equalities.drivers
-        self._tendons()
-        self._tell()
+        self._read_tendons()
+        self._report_left_out()
         model = Model(
             name=self.root.get("model", "") or self.source.stem or "model",
             world=World(gravity=gravity),
@@ -137,15 +137,16 @@ class _Build:
         )
         return Reading(model, tuple(self.reader.findings))
 
-    def _names(self) -> dict[str, dict[str, str]]:
-        """What names of the file are here, by kind; "lost": whether bodies may be missing that other elements make."""
+    def _known_names(self) -> dict[str, dict[str, str]]:
+        """Return the model's names for the file's names, by kind; "lost" lists kinds of elements whose bodies are not
+        read."""
         bodies = {tag.get("name"): name for tag, name in self.body_names.items() if tag.get("name")}
         lost = {
             kind: kind for kind in (*_MADE_ELSEWHERE, "flex") if any(local_name(t) == kind for t in self.root.iter())
         }
         return {"body": bodies, "site": self.sites, "joint": self.joint_of, "lost": lost}
 
-    def _gravity(self) -> Gravity:
+    def _read_gravity(self) -> Gravity:
         vector = (0.0, 0.0, -9.81)
         for option in self.reader.children(self.root, "option"):
             vector = self.reader.vector(option, "gravity", vector, "option")
@@ -157,18 +158,18 @@ class _Build:
             Gravity(acceleration=vector) if any(vector) and not self.settings.off("gravity") else Gravity(kind="none")
         )
 
-    def _lift(self, bodies: list[Body], gravity: Gravity) -> None:
-        """Compensated gravity."""
+    def _compensate_gravity(self, bodies: list[Body], gravity: Gravity) -> None:
+        """Add forces for gravity compensation."""
         if gravity.kind == "none" or self.settings.off("passive"):
             return
         table = {body.name: body for body in bodies}
         for tag, name in self.body_names.items():
             part = self.reader.number(tag, "gravcomp", 0.0, f"body '{name}', gravcomp")
             if part and float(table[name].mass):
-                self.passive.compensated(table[name], part, [float(x) for x in gravity.acceleration])
+                self.passive.add_gravity_compensation(table[name], part, [float(x) for x in gravity.acceleration])
 
-    def _tendons(self) -> None:
-        places = Places(self.sites, self.joint_of, self._relaxed_place, self.relaxed, self._branch)
+    def _read_tendons(self) -> None:
+        places = Places(self.sites, self.joint_of, self._relaxed_position, self.relaxed, self._carrying_bodies)
         tendons = Tendons(self.reader, self.settings, places, self.passive, self.rotors.tendons)
         for section in self.reader.children(self.root, "tendon"):
             tendons.read(section)
@@ -176,8 +177,8 @@ class _Build:
             self.left_out.add("tendons", section, tendons.idle)
             tendons.bound = tendons.idle = 0
 
-    def _branch(self, name: str) -> set[str]:
-        """The bodies that carry a site's frame, or are moved by a joint and carry it."""
+    def _carrying_bodies(self, name: str) -> set[str]:
+        """Return the bodies on the branch from the ground to a site's frame, or to the body moved by a joint."""
         own = {frame.name: frame.parent for frame in self.frames} | {each.joint: each.body for each in self.freedoms}
         body, found = own[name], set()
         while body in self.parents:
@@ -185,71 +186,71 @@ class _Build:
             body = self.parents[body]
         return found
 
-    def _relaxed_place(self, name: str) -> Matrix:
-        """(3,) of a site's frame in the world while springs are relaxed."""
+    def _relaxed_position(self, name: str) -> Matrix:
+        """Return the world position (3,) of a site's frame with all springs relaxed."""
         frame = next(frame for frame in self.frames if frame.name == name)
         X = self.relaxed_poses[frame.parent]
         return np.asarray(X[:3, :3] @ np.array(frame.pose.position, dtype=float) + X[:3, 3])
 
-    def _tell(self) -> None:
-        """What is left out."""
+    def _report_left_out(self) -> None:
+        """Report the content that is not read."""
         if not self.settings.off("actuation"):
             for section in self.reader.children(self.root, "actuator"):
                 self.left_out.add("actuators", section, sum(1 for tag in section if local_name(tag)))
         if self.settings.off("contact") or self.left_out.counts["contacts"] < 2:
             self.left_out.counts.pop("contacts", None)
-        self.left_out.sections(self.root)
-        self.left_out.tell()
+        self.left_out.add_sections(self.root)
+        self.left_out.report()
 
     # ------------------------------------------------------------------------------- bodies
 
-    def _ground(self, world: Tag) -> None:
-        """What stands in the world: bodies, sites, and geoms as a body fixed to the ground."""
-        shapes = tuple(geom.shape for geom in self._geoms(world, "ground") if geom.shape is not None)
+    def _read_world(self, world: Tag) -> None:
+        """Read the world's content: bodies, sites, and geoms, which form a body fixed to the ground."""
+        shapes = tuple(geom.shape for geom in self._read_geoms(world, "ground") if geom.shape is not None)
         if shapes:
             name = self.frame_names.add("ground")
             self.bodies.append(Body(name=name, shapes=shapes))
             self.joints.append(Joint(name=self.joint_names.add(name), kind="fixed", parent=WORLD, child=name))
-        self._members(world, WORLD)
+        self._read_children(world, WORLD)
 
-    def _members(self, tag: Tag, name: str) -> None:
-        """Bodies and sites inside a body or the world."""
+    def _read_children(self, tag: Tag, name: str) -> None:
+        """Read the bodies and sites inside a body or the world."""
         for child in tag:
             kind = local_name(child)
             if kind == "body":
-                self._body(child, name)
+                self._read_body(child, name)
             elif kind == "site" and child.get("name"):
-                self._site(child, name)
+                self._read_site(child, name)
             elif kind in _MADE_ELSEWHERE:
-                text = f"<{kind}> is not read; what it makes is left out."
+                text = f"<{kind}> is not read; the elements that it creates are left out."
                 self.reader.note(child, "warning", text, "Save the compiled model with MuJoCo and open that.")
 
-    def _site(self, tag: Tag, parent: str) -> None:
+    def _read_site(self, tag: Tag, parent: str) -> None:
         given = tag.get("name", "")
         taken = given in self.frame_names.taken
         name = self.frame_names.add(f"{given}_site" if taken else given)
         self.sites[given] = name
         if name != given:
-            why = "a body or frame has its name" if taken else "it cannot be called so"
+            why = "a body or frame already has this name" if taken else "this is not a valid name"
             self.reader.note(tag, "hint", f"The site '{given}' is called '{name}' here: {why}.", "", ("frames", name))
         pose = self.settings.pose(tag, f"site '{given}'")
         self.frames.append(Frame(name=name, parent=parent, pose=pose_of(pose)))
 
-    def _body(self, tag: Tag, parent: str) -> None:
+    def _read_body(self, tag: Tag, parent: str) -> None:
         name = self.body_names[tag]
         self.parents[name] = parent
         placement = self.settings.pose(tag, f"body '{name}'")
         self.poses[name] = self.poses[parent] @ placement
         self.relaxed_poses[name] = self.relaxed_poses[parent] @ placement
-        geoms = self._geoms(tag, name)
-        fields = self.geoms.mass(tag, name, geoms)
-        carriers = self._joints(tag, name, parent, placement)
+        geoms = self._read_geoms(tag, name)
+        fields = self.geoms.mass_fields(tag, name, geoms)
+        carriers = self._read_joints(tag, name, parent, placement)
         self.bodies += [Body(name=carrier) for carrier in carriers]
         shapes = tuple(geom.shape for geom in geoms if geom.shape is not None)
         self.bodies.append(Body(name=name, shapes=shapes, **fields))
-        self._members(tag, name)
+        self._read_children(tag, name)
 
-    def _geoms(self, tag: Tag, name: str) -> list[Geom]:
+    def _read_geoms(self, tag: Tag, name: str) -> list[Geom]:
         found = [self.geoms.read(geom, name) for geom in self.reader.children(tag, "geom")]
         for geom in self.reader.children(tag, "geom"):
             touches = geom.get("contype", "1") != "0" or geom.get("conaffinity", "1") != "0"
@@ -258,8 +259,8 @@ class _Build:
 
     # ------------------------------------------------------------------------------- joints
 
-    def _joints(self, tag: Tag, name: str, parent: str, placement: Matrix) -> list[str]:
-        """The joints between a body and its parent; returns the massless parts between several of them."""
+    def _read_joints(self, tag: Tag, name: str, parent: str, placement: Matrix) -> list[str]:
+        """Read the joints between a body and its parent; return the massless bodies inserted between several joints."""
         tags = [child for child in tag if local_name(child) in ("joint", "freejoint")]
         if not tags:
             joint = Joint(
@@ -270,11 +271,11 @@ class _Build:
         carriers = [self.frame_names.add(f"{name}_{number}") for number in range(1, len(tags))]
         for number, joint_tag in enumerate(tags):
             child = carriers[number] if number < len(carriers) else name
-            self._joint(joint_tag, parent, child, placement if number == 0 else np.eye(4), name)
+            self._read_joint(joint_tag, parent, child, placement if number == 0 else np.eye(4), name)
             parent = child
         return carriers
 
-    def _joint(self, tag: Tag, parent: str, child: str, placement: Matrix, body: str) -> None:
+    def _read_joint(self, tag: Tag, parent: str, child: str, placement: Matrix, body: str) -> None:
         word = "free" if local_name(tag) == "freejoint" else tag.get("type", "hinge")
         if word not in KINDS:
             raise self.reader.error(
@@ -287,18 +288,18 @@ class _Build:
         if word == "free":
             position, quaternion = placement[:3, 3], Rotation.from_matrix(placement[:3, :3]).as_quat()
             fields["rest"] = tuple(float(x) for x in (*position, *quaternion))
-            self._aligned(tag, name)
+            self._note_alignment(tag, name)
         else:
             shift = np.eye(4)
             shift[:3, 3] = self.reader.numbers(tag, "pos", 3, (0.0, 0.0, 0.0), f"joint '{name}'")
             fields["b"] = pose_of(shift)
-            back = self._ball(tag) if word == "ball" else self._one_coordinate(tag, word, name, fields, body)
+            back = self._read_ball(tag) if word == "ball" else self._set_axis_and_limits(tag, word, name, fields, body)
             fields["a"] = pose_of(placement @ shift @ back)
-        self._resistance(tag, given, fields)
-        self._freedoms(tag, word, fields, body)
+        self._set_resistance(tag, given, fields)
+        self._record_motion_axes(tag, word, fields, body)
         self.joints.append(Joint(**fields))
 
-    def _aligned(self, tag: Tag, name: str) -> None:
+    def _note_alignment(self, tag: Tag, name: str) -> None:
         body = tag.getparent()
         alone = not self.reader.children(body, "body") and sum("joint" in local_name(each) for each in body) == 1
         wanted = tag.get("align", "auto")
@@ -306,14 +307,14 @@ class _Build:
             text = "Its coordinates are those of the body's frame, not of its principal axes (align)."
             self.reader.note(tag, "warning", text, "", ("joints", name), "align")
 
-    def _ball(self, tag: Tag) -> Matrix:
+    def _read_ball(self, tag: Tag) -> Matrix:
         limits = bounds_of(self.reader, self.settings, tag, "range", "limited", "joint")
         if limits is not None and not self.settings.off("limit"):
             self.left_out.add("cones", tag)
         return np.eye(4)
 
-    def _resistance(self, tag: Tag, given: str, fields: dict[str, Any]) -> None:
-        """Rotor, damper, dry friction, spring of a joint; <freejoint> has none."""
+    def _set_resistance(self, tag: Tag, given: str, fields: dict[str, Any]) -> None:
+        """Set rotor inertia, damping, dry friction and spring of a joint; <freejoint> has none."""
         off, where = self.settings.off, f"joint '{fields['name']}'"
         rotor = self.rotors.joints.get(given, Rotor())
         stiffness, damping, armature, friction = NOTHING, NOTHING, 0.0, 0.0
@@ -332,7 +333,7 @@ class _Build:
                         )
                     self.timed[fields["name"]] = time, ratio
         stiffness = NOTHING if off("spring") else stiffness
-        damping = NOTHING if off("damper") else added(damping, rotor.damping)
+        damping = NOTHING if off("damper") else added_coefficients(damping, rotor.damping)
         fields["armature"] = armature + rotor.armature
         fields["friction"] = 0.0 if off("frictionloss") else friction
         fields["stiffness"], fields["damping"] = stiffness[0], damping[0]
@@ -344,8 +345,8 @@ class _Build:
                 fields["spring_rest"] = relaxed
         self.springs[fields["name"]] = Springs(stiffness, damping, relaxed)
 
-    def _one_coordinate(self, tag: Tag, word: str, name: str, fields: dict[str, Any], body: str) -> Matrix:
-        """Axis, limits, start of a hinge or slide; returns the motion by −ref, which its frame a needs."""
+    def _set_axis_and_limits(self, tag: Tag, word: str, name: str, fields: dict[str, Any], body: str) -> Matrix:
+        """Set axis, limits and initial value of a hinge or slide; return the motion by −ref for its frame a."""
         where = f"joint '{name}'"
         angle = self.settings.angle if word == "hinge" else float
         axis = self.reader.vector(tag, "axis", (0.0, 0.0, 1.0), where)
@@ -356,7 +357,7 @@ class _Build:
         self.references[name], self.relaxed[name] = reference, relaxed
         if reference:
             fields["rest"] = (reference,)
-        bounds = self._effort(tag, where)
+        bounds = self._motor_effort(tag, where)
         limits = bounds_of(self.reader, self.settings, tag, "range", "limited", where)
         if limits is not None and not self.settings.off("limit"):
             bounds |= {"lower": angle(limits[0]), "upper": angle(limits[1])}
@@ -365,13 +366,13 @@ class _Build:
             fields["limits"] = (Limit(**bounds),)
         unit = np.array(normalised(axis))
         position = np.array(self.reader.numbers(tag, "pos", 3, (0.0, 0.0, 0.0), where))
-        away = _motion(word, unit, relaxed - reference)
+        away = _joint_motion(word, unit, relaxed - reference)
         away[:3, 3] += position - away[:3, :3] @ position
         self.relaxed_poses[body] = self.relaxed_poses[body] @ away
-        return _motion(word, unit, -reference)
+        return _joint_motion(word, unit, -reference)
 
-    def _effort(self, tag: Tag, where: str) -> dict[str, Any]:
-        """The largest force of a joint's motors, as they all together may give."""
+    def _motor_effort(self, tag: Tag, where: str) -> dict[str, Any]:
+        """Return the largest force of a joint's motors together."""
         limits = bounds_of(self.reader, self.settings, tag, "actuatorfrcrange", "actuatorfrclimited", where)
         if limits is None:
             return {}
@@ -379,8 +380,8 @@ class _Build:
         self.left_out.add("one-sided motors", tag, int(low != -high))
         return {"effort": max(abs(low), abs(high))}
 
-    def _freedoms(self, tag: Tag, word: str, fields: dict[str, Any], body: str) -> None:
-        """The speeds of a joint in the world, at the reference values."""
+    def _record_motion_axes(self, tag: Tag, word: str, fields: dict[str, Any], body: str) -> None:
+        """Record the motion axes of a joint in the world at the reference values."""
         X, name, armature = self.poses[body], fields["name"], fields["armature"]
         axes = [X[:3, :3] @ normalised(fields["axis"])] if "axis" in fields else list(X[:3, :3].T)
         position = np.zeros(3)
@@ -392,8 +393,8 @@ class _Build:
         if word in ("slide", "free"):
             self.freedoms += [Freedom(name, body, np.asarray(axis), None, armature) for axis in axes]
 
-    def _spring_dampers(self, bodies: list[Body]) -> None:
-        """Springs and dampers from time constants and damping ratios."""
+    def _set_spring_dampers(self, bodies: list[Body]) -> None:
+        """Set springs and dampers given by time constants and damping ratios."""
         if not self.timed:
             return
         felt = inertia_felt(self.freedoms, bodies, self.poses, self.parents)
@@ -406,8 +407,8 @@ class _Build:
             self.joints[k] = dataclasses.replace(joint, stiffness=stiffness, damping=own)
 
 
-def _motion(word: str, axis: Matrix, amount: float) -> Matrix:
-    """(4, 4) the motion of a hinge or slide."""
+def _joint_motion(word: str, axis: Matrix, amount: float) -> Matrix:
+    """Return the (4, 4) motion of a hinge or slide by an amount."""
     matrix = np.eye(4)
     if word == "hinge":
         matrix[:3, :3] = Rotation.from_rotvec(amount * axis).as_matrix() if amount else np.eye(3)

@@ -1,5 +1,5 @@
-"""References of MJCF: names that nothing has, and keyframes of other sizes than the machine's, are noted where MuJoCo
-refuses the file.
+"""Checks of references in MJCF: undefined names, and keyframes of the wrong size, are noted if MuJoCo rejects the file
+for them.
 
 https://mujoco.readthedocs.io/en/stable/XMLreference.html
 """
@@ -15,11 +15,11 @@ from core.files.xml_source import Reader, Tag, local_name
 
 _OWN_NAMES = {"freejoint": "joint", "spatial": "tendon", "fixed": "tendon"}
 _NAMED = ("body", "joint", "geom", "site", "camera", "light", "mesh", "material", "texture", "hfield", "tendon")
-"""Kinds of elements whose names must differ."""
+"""Kinds of elements whose names must be unique."""
 _FILED = ("mesh", "texture", "hfield")
-"""What is called as its file where it has no name."""
+"""Elements that take the name of their file if they have none."""
 _MAKERS = ("attach", "composite", "flexcomp", "skin", "model", "plugin")
-"""What brings elements with names or sizes of its own."""
+"""Elements that create further named or sized elements."""
 _ACTS_ON = dict.fromkeys(("site", "refsite", "slidersite", "cranksite"), "site")
 _ACTS_ON |= {"joint": "joint", "jointinparent": "joint", "tendon": "tendon", "body": "body"}
 _SENSES = {word: word for word in ("site", "joint", "tendon", "actuator", "body", "camera", "geom", "mesh")}
@@ -46,15 +46,15 @@ _REFERENCES: dict[str, dict[str, str]] = {
     "sensor": _SENSES,
     **{f"actuator/{word}": _ACTS_ON for word in ACTUATORS},
 }
-"""What the attributes of an element name, by element, by the element above and it, or by the section. (The
-mesh of a geom is sought where it is read.)"""
+"""Kinds referenced by attributes, by element, by parent and element, or by section. (The mesh of a geom is looked up
+when the geom is read.)"""
 _OBJECTS = {"objname": "objtype", "refname": "reftype"}
 _SIZES = {"hinge": (1, 1), "slide": (1, 1), "ball": (4, 3), "free": (7, 6)}
-"""Coordinates and speeds of a joint."""
+"""Numbers of coordinates and speeds of a joint."""
 
 
 def check_names(reader: Reader, root: Tag) -> None:
-    """Note names that are used twice, names of nothing, and keyframes that do not fit; to be called when all copies are
+    """Note duplicate names, undefined names, and keyframes of the wrong size; to be called after all copies are
     made."""
     seen: dict[tuple[str, str], Tag] = {}
     for section in (tag for tag in root if local_name(tag) in ("worldbody", "asset", "tendon", "actuator")):
@@ -75,7 +75,7 @@ def check_names(reader: Reader, root: Tag) -> None:
 
 
 def _name_of(tag: Tag, kind: str) -> str:
-    """The name of an element; of meshes and pictures without one that of their file."""
+    """Return the name of an element; for meshes and textures without one, the name of their file."""
     given = str(tag.get("name", ""))
     if given or kind not in _FILED:
         return given
@@ -94,7 +94,7 @@ def _check_references(reader: Reader, root: Tag, names: Mapping[str, list[str]])
 
 
 def _named_by(root: Tag) -> Iterator[tuple[Tag, str, str]]:
-    """Elements, their attributes that name something, and its kind."""
+    """Yield elements, their attributes that refer to another element, and the kind of that element."""
     for section in root:
         if local_name(section) == "default":
             continue
@@ -112,7 +112,8 @@ def _named_by(root: Tag) -> Iterator[tuple[Tag, str, str]]:
 
 
 def _check_keyframes(reader: Reader, root: Tag) -> None:
-    """MuJoCo: a keyframe has numbers for all coordinates, speeds and controls, or none of them."""
+    """Check that a keyframe has numbers for all coordinates, speeds and controls, or none of them, as MuJoCo
+    requires."""
     worlds = [world for world in root if local_name(world) == "worldbody"]
     q = v = 0
     counts: Counter[str] = Counter()
@@ -145,7 +146,8 @@ def _is_number(word: str) -> bool:
 
 
 def _check_tendons(reader: Reader, root: Tag) -> None:
-    """MuJoCo: a tendon has a path, on which nothing follows itself; no joint of a fixed one comes twice."""
+    """Check that a tendon has a path without immediate repetitions, and a fixed tendon no joint twice, as MuJoCo
+    requires."""
     for tendon in (tag for section in root if local_name(section) == "tendon" for tag in section):
         path = [each for each in tendon if local_name(each)]
         kind = local_name(tendon)

@@ -1,4 +1,5 @@
-"""The contract of MJCF: words, values and names that MuJoCo refuses are noted where the reader passes over them.
+"""Checks of an MJCF file against MuJoCo's schema: words, values and names that MuJoCo rejects are noted where the
+reader ignores them.
 
 https://mujoco.readthedocs.io/en/stable/XMLreference.html
 """
@@ -14,31 +15,31 @@ from core.files.vocabulary import report, report_missing, report_texts
 from core.files.xml_source import Reader, Tag, local_name
 
 _REFUSED = ("include file", "replicate count", "inertial mass")
-"""What the reader refuses itself where it is missing."""
+"""Attributes whose absence the reader itself rejects."""
 _INSTEAD = {
     "inertial pos": "the centre of mass is taken at the body's origin",
     "joint joint1": "the coupling is left out",
     "tendon tendon1": "the coupling is left out",
     "joint coef": "it is taken as 1",
     "pulley divisor": "it is taken as 1",
-    "default class": "nothing can take what it says",
+    "default class": "its values cannot be inherited",
     **dict.fromkeys(_REFUSED, ""),
 }
 
 
 def check_words(reader: Reader, root: Tag) -> None:
-    """Note unknown words, missing attributes, values that are no keywords, and known attributes that are left out; to
-    be called before defaults are applied."""
+    """Note unknown words, missing attributes, invalid keywords, and known attributes that are not read; to be called
+    before defaults are applied."""
     report(reader, VOCABULARY, root, lambda _: "warning")
     report_missing(reader, VOCABULARY, root, _INSTEAD)
     report_texts(reader, VOCABULARY, root)
     _check_keywords(reader, root)
-    _check_turns(reader, root)
+    _check_rotations(reader, root)
     _report_left_out(reader, root)
 
 
 def check_free_joints(reader: Reader, root: Tag) -> None:
-    """Note free joints below other bodies; to be called when all copies are made."""
+    """Note free joints below other bodies; to be called after all copies are made."""
     for world in reader.children(root, "worldbody"):
         for body in world.iter():
             if local_name(body) == "body":
@@ -46,17 +47,17 @@ def check_free_joints(reader: Reader, root: Tag) -> None:
 
 
 def _check_free_joint(reader: Reader, body: Tag, inner: bool) -> None:
-    """MuJoCo: a free joint is alone, in a body of the world."""
+    """Check that a free joint is its body's only joint and that the body is in the world, as MuJoCo requires."""
     joints = [tag for tag in body if local_name(tag) in ("joint", "freejoint")]
     free = [tag for tag in joints if local_name(tag) == "freejoint" or tag.get("type") == "free"]
     if free and (inner or len(joints) > 1):
         why = "below another body" if inner else "together with other joints"
-        text = f"A free joint {why} is refused by MuJoCo; here the body moves freely against its parent."
+        text = f"A free joint {why} is refused by MuJoCo; here the body moves freely relative to its parent."
         reader.note(free[0], "warning", text, "Move the body into <worldbody>, without other joints.", field="free")
 
 
-def _check_turns(reader: Reader, root: Tag) -> None:
-    """One attribute says how an element is turned."""
+def _check_rotations(reader: Reader, root: Tag) -> None:
+    """Check that an element's rotation is given by one attribute only."""
     turned = [tag for tag in root.iter() if sum(word in tag.attrib for word in ORIENTATIONS) > 1]
     if turned:
         words = [word for word in ORIENTATIONS if word in turned[0].attrib]
@@ -79,7 +80,7 @@ def _check_keywords(reader: Reader, root: Tag) -> None:
             ):
                 continue
             seen.add(key)
-            text = f"'{value[:40]}' is no value of '{word}' in <{element}>; it counts as if it were not given."
+            text = f"'{value[:40]}' is not a valid value of '{word}' in <{element}>; it is ignored."
             reader.note(tag, "warning", text, near_misses(value, allowed), field=word)
             del tag.attrib[word]
 

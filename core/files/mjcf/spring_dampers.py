@@ -1,4 +1,4 @@
-"""Springs and dampers of MJCF that are given by a time constant and a damping ratio.
+"""Springs and dampers of MJCF given by a time constant and a damping ratio.
 
 https://mujoco.readthedocs.io/en/stable/XMLreference.html#body-joint-springdamper
 """
@@ -17,8 +17,8 @@ Array = NDArray[np.float64]
 
 
 class Freedom(NamedTuple):
-    """A speed of a joint: body that it moves; turn about an axis through a point, or slide along it, in the world at
-    the reference values of all joints; rotor inertia."""
+    """Motion axis of a joint in the world at the reference values of all joints: the moved body, a rotation axis
+    through a point or a direction of translation, and the rotor inertia."""
 
     joint: str
     body: str
@@ -30,8 +30,8 @@ class Freedom(NamedTuple):
 def inertia_felt(
     freedoms: Sequence[Freedom], bodies: Sequence[Body], poses: Mapping[str, Array], parents: Mapping[str, str]
 ) -> dict[str, float]:
-    """What each joint feels at the reference values: the number of its speeds over the sum of their entries on the
-    diagonal of M⁻¹.
+    """Return the effective inertia of each joint at the reference values: the number of its degrees of freedom over the
+    sum of their diagonal entries of M⁻¹.
 
     poses : world ← body; parents : body → the body that carries it
     """
@@ -41,8 +41,8 @@ def inertia_felt(
             continue
         X = poses[body.name]
         center = X[:3, :3] @ np.array(body.center_of_mass, dtype=float) + X[:3, 3]
-        moved = set(_carrying(body.name, parents))
-        columns = np.array([_motion(freedom, center) * (freedom.body in moved) for freedom in freedoms]).reshape(-1, 6)
+        moved = set(_carrying_bodies(body.name, parents))
+        columns = np.array([_twist(freedom, center) * (freedom.body in moved) for freedom in freedoms]).reshape(-1, 6)
         I = body.inertia
         own = np.array([[I.ixx, I.ixy, I.ixz], [I.ixy, I.iyy, I.iyz], [I.ixz, I.iyz, I.izz]], dtype=float)
         turning = X[:3, :3] @ own @ X[:3, :3].T
@@ -57,14 +57,14 @@ def inertia_felt(
     return {joint: len(each) / sum(each) for joint, each in found.items()}
 
 
-def _carrying(body: str, parents: Mapping[str, str]) -> Iterator[str]:
+def _carrying_bodies(body: str, parents: Mapping[str, str]) -> Iterator[str]:
     while body in parents:
         yield body
         body = parents[body]
 
 
-def _motion(freedom: Freedom, center: Array) -> Array:
-    """(6,) [ω; v] of a point that moves along."""
+def _twist(freedom: Freedom, center: Array) -> Array:
+    """Return the twist (6,) [ω; v] of a point that moves with a degree of freedom."""
     if freedom.point is None:
         return np.concatenate([np.zeros(3), freedom.axis])
     return np.concatenate([freedom.axis, np.cross(freedom.axis, center - freedom.point)])

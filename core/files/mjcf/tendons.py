@@ -1,5 +1,5 @@
-"""Tendons of MJCF as springs, dampers and moved masses: on the line between two sites, along a path over several, or
-over a sum of joint coordinates.
+"""MJCF tendons converted to springs, dampers and moving masses: on a line between two sites, along a path over several,
+or over a sum of joint coordinates.
 
 https://mujoco.readthedocs.io/en/stable/XMLreference.html#tendon-spatial, #tendon-fixed
 """
@@ -19,18 +19,18 @@ from core.files.mjcf.passive import (
     NOTHING,
     Coefficients,
     Passive,
-    added,
+    added_coefficients,
     coefficients,
     damper_law,
     spring_law,
-    together,
+    sum_of_laws,
 )
 from core.files.xml_source import Reader, Tag, local_name
 from core.model import Strand
 
 
 class Places(NamedTuple):
-    """What tendons run over.
+    """Sites and joints that tendons run over, with their positions.
 
     sites, joints : site and joint of the file → our frame and joint; point : frame → (3,) where it is in the world
     while springs are relaxed; relaxed : our joint → its coordinate then; branch : frame or joint → bodies
@@ -45,14 +45,14 @@ class Places(NamedTuple):
 
 
 class _Path(NamedTuple):
-    """Joints with their factors, or pairs of frames with theirs."""
+    """Path of a tendon: joints with their coefficients, or pairs of frames with theirs."""
 
     joints: list[tuple[str, float]]
     lines: list[tuple[str, str, float]]
 
 
 class Tendons:
-    """Reads tendons into elements of `passive`; rotors : what actuators add, by the tendon's name."""
+    """Reader that adds tendons to `passive`; `rotors` holds the inertia and damping of actuators by tendon name."""
 
     def __init__(
         self, reader: Reader, settings: Settings, places: Places, passive: Passive, rotors: Mapping[str, Rotor]
@@ -62,12 +62,12 @@ class Tendons:
         """How many have limits or dry friction; how many exert nothing by themselves."""
 
     def read(self, section: Tag) -> None:
-        """All tendons of a section."""
+        """Read all tendons of a section."""
         for tag in section:
             if local_name(tag) in ("spatial", "fixed"):
-                self._tendon(tag)
+                self._read_tendon(tag)
 
-    def _tendon(self, tag: Tag) -> None:
+    def _read_tendon(self, tag: Tag) -> None:
         where = f"tendon '{tag.get('name', '')}'".replace(" ''", "")
         reader, off = self.reader, self.settings.off
         rotor = self.rotors.get(tag.get("name", ""), Rotor())
@@ -75,23 +75,28 @@ class Tendons:
         friction = reader.number(tag, "frictionloss", 0.0, where)
         self.bound += bool((limited and not off("limit")) or (friction and not off("frictionloss")))
         stiffness = NOTHING if off("spring") else coefficients(reader, tag, "stiffness", where)
-        damping = NOTHING if off("damper") else added(coefficients(reader, tag, "damping", where), rotor.damping)
+        damping = (
+            NOTHING if off("damper") else added_coefficients(coefficients(reader, tag, "damping", where), rotor.damping)
+        )
         mass = reader.number(tag, "armature", 0.0, where) + rotor.armature
         if not (any(stiffness) or any(damping) or mass):
             self.idle += 1
             return
-        path = self._path(tag)
+        path = self._read_path(tag)
         if path is None:
-            text = f"The spring, damper and mass of {where} are left out: it winds around a geom, or misses a name."
-            reader.note(tag, "warning", text, "Add forces in its place.")
+            text = (
+                f"The spring, damper and mass of {where} are left out: it wraps around a geom, or refers to a "
+                "missing element."
+            )
+            reader.note(tag, "warning", text, "Add forces instead.")
             return
         if mass and not self._on_one_branch(path):
             text = f"The mass of {where} couples branches of the tree; MuJoCo computes that only along a branch."
             reader.note(tag, "warning", text)
-        low, high = self._relaxed(tag, where, self._length(path))
-        self._make(tag.get("name") or "tendon", path, (stiffness, damping, mass), (low, high))
+        low, high = self._lengths_without_force(tag, where, self._relaxed_length(path))
+        self._add_tendon(tag.get("name") or "tendon", path, (stiffness, damping, mass), (low, high))
 
-    def _path(self, tag: Tag) -> _Path | None:
+    def _read_path(self, tag: Tag) -> _Path | None:
         joints: list[tuple[str, float]] = []
         lines: list[tuple[str, str, float]] = []
         before, factor = "", 1.0
@@ -115,21 +120,22 @@ class Tendons:
         branches = sorted(map(self.places.branch, names), key=len)
         return all(inner <= outer for inner, outer in itertools.pairwise(branches))
 
-    def _length(self, path: _Path) -> float:
-        """While springs are relaxed."""
+    def _relaxed_length(self, path: _Path) -> float:
+        """Return the length of a path with all springs relaxed."""
         point = self.places.point
         own = sum(factor * self.places.relaxed.get(joint, 0.0) for joint, factor in path.joints)
         return own + sum(factor * float(np.linalg.norm(point(b) - point(a))) for a, b, factor in path.lines)
 
-    def _relaxed(self, tag: Tag, where: str, length: float) -> tuple[float, float]:
-        """(shortest, longest) length without force; the relaxed one where the file says nothing or −1."""
+    def _lengths_without_force(self, tag: Tag, where: str, length: float) -> tuple[float, float]:
+        """Return the (shortest, longest) length without spring force; the length at rest if the file gives none
+        or −1."""
         count = len(tag.get("springlength", "-1").split())
         low, *high = self.reader.numbers(tag, "springlength", min(count, 2), (-1.0,), where)
         if low == -1.0 and (not high or high[0] == -1.0):
             return length, length
         return low, (high[0] if high else low)
 
-    def _make(
+    def _add_tendon(
         self,
         name: str,
         path: _Path,
@@ -145,13 +151,13 @@ class Tendons:
         else:
             stretch, linear = f"(length - ({low!r}))", ""
             fields |= {"stiffness": stiffness[0], "rest": low}
-        fields["law"] = together(linear, spring_law(stiffness, stretch), damper_law(damping))
+        fields["law"] = sum_of_laws(linear, spring_law(stiffness, stretch), damper_law(damping))
         if len(path.lines) == 1 and not mass and path.lines[0][2] == 1.0:
             a, b, _ = path.lines[0]
-            self.passive.add(name, a=a, b=b, **fields)
+            self.passive.add_force(name, a=a, b=b, **fields)
             return
         strands = [Strand(joint=joint, factor=factor) for joint, factor in path.joints]
         for number, (a, b, factor) in enumerate(path.lines, 1):
-            sensor = self.passive.measure(f"{name}_{number}", "distance", a, b)
+            sensor = self.passive.add_sensor(f"{name}_{number}", "distance", a, b)
             strands.append(Strand(sensor=sensor, factor=factor))
-        self.passive.add(name, kind="tendon", strands=tuple(strands), inertia=mass, **fields)
+        self.passive.add_force(name, kind="tendon", strands=tuple(strands), inertia=mass, **fields)

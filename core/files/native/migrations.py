@@ -1,4 +1,4 @@
-"""Older versions of the native format, brought up one version at a time.
+"""Migration of older versions of the native format, one version at a time.
 
 A migration takes the tree of a file of version n and returns the tree of version n + 1; lines are kept, so
 that messages still point into the person's file.
@@ -15,7 +15,7 @@ from core.errors import FileError
 from core.files.native.yaml_tree import Entries, Items, Node, Text
 
 VERSION = 1
-"""The version that is written."""
+"""Version that is written."""
 
 _NAMED = ("parameters", "materials", "bodies", "frames", "joints", "chains")
 
@@ -25,7 +25,7 @@ def _from_0(tree: Entries) -> Entries:
     for collection in _NAMED:
         line, node = items.get(collection, (0, None))
         if isinstance(node, Items):
-            items[collection] = (line, _by_name(node))
+            items[collection] = (line, _entries_by_name(node))
     if "gravity" in items:
         line, vector = items.pop("gravity")
         gravity = Entries({"acceleration": (line, vector)}, line)
@@ -33,7 +33,7 @@ def _from_0(tree: Entries) -> Entries:
     return Entries(items, tree.line)
 
 
-def _by_name(node: Items) -> Entries:
+def _entries_by_name(node: Items) -> Entries:
     items: dict[str, tuple[int, Node]] = {}
     for item in node.items:
         name = item.items.get("name", (0, None))[1] if isinstance(item, Entries) else None
@@ -52,12 +52,12 @@ MIGRATIONS: dict[int, Callable[[Entries], Entries]] = {0: _from_0}
 def migrated(
     tree: Entries, version: int, to: int = VERSION, steps: dict[int, Callable[[Entries], Entries]] | None = None
 ) -> Entries:
-    """The tree as version `to` would have it. Raises FileError when a step is missing."""
+    """Return the tree converted to version `to`. Raises FileError if a step is missing."""
     steps = MIGRATIONS if steps is None else steps
     for number in range(version, to):
         if number not in steps:
             raise FileError(
-                f"Files of version {number} cannot be read any more.",
+                f"Files of version {number} can no longer be read.",
                 line=tree.line,
                 remedy="Open it with an older release and save it again.",
             )

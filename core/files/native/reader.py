@@ -1,4 +1,4 @@
-"""Reader of the native format: YAML that people can write by hand (see docs/native_file.md).
+"""Reader of the native format: YAML that users can write by hand (see docs/native_file.md).
 
 What may stand where comes from one table, `core.model.fields.fields_of`; nothing about single elements is
 said here.
@@ -49,7 +49,7 @@ from core.model.units.compound_units import with_compound_unit
 HEADER = "kinetostat"
 _QUOTED = re.compile(r"'([^']*)'")
 _HIDDEN = {"name"}
-"""Fields that stand as the key of a mapping, not inside it."""
+"""Fields written as the key of a mapping, not inside it."""
 
 
 def read_native(source: Source, options: Options) -> Reading:
@@ -57,7 +57,7 @@ def read_native(source: Source, options: Options) -> Reading:
     tree = tree_of(source)
     try:
         build = _Builder(source.file, options)
-        model = build.model(_checked(tree))
+        model = build.model(_checked_version(tree))
         return Reading(model, (*cut_off(source), *build.findings, *build.missing_meshes(model)))
     except FileError as error:
         error.file = error.file or source.file
@@ -65,17 +65,20 @@ def read_native(source: Source, options: Options) -> Reading:
 
 
 def cut_off(source: Source) -> tuple[Finding, ...]:
-    """A doubt about a file that ends within a line: writing ends every line, so the rest may be lost, and what is left
-    can be a valid file of a smaller machine."""
+    """Return a finding if a file ends within a line: the writer ends every line, so the rest may be lost, leaving a
+    valid file of a smaller machine."""
     if source.decoded or source.data.endswith(b"\n"):
         return ()
     line = source.data.count(b"\n") + 1
-    text, remedy = "The file ends within its last line: it may have been cut off.", "Compare it with a copy."
+    text, remedy = (
+        "The last line of the file is incomplete: the file may be truncated.",
+        "Compare it with a backup copy.",
+    )
     return (Finding("warning", text, remedy, file=source.file, line=line),)
 
 
-def _checked(tree: Node) -> Entries:
-    """The tree in the present version, without its header."""
+def _checked_version(tree: Node) -> Entries:
+    """Return the tree in the current version, without its header."""
     if not isinstance(tree, Entries) or HEADER not in tree.items:
         raise FileError("This is not a Kinetostat file.", line=1, remedy=f"It begins with '{HEADER}: {VERSION}'.")
     line, header = tree.items[HEADER]
@@ -87,7 +90,7 @@ def _checked(tree: Node) -> Entries:
     version = int(text)
     if version > VERSION:
         raise FileError(
-            f"The file has version {version}; this program knows up to {VERSION}.",
+            f"The file has version {version}; this program supports versions up to {VERSION}.",
             where=HEADER,
             line=line,
             remedy="Open it with a newer release.",
@@ -97,7 +100,7 @@ def _checked(tree: Node) -> Entries:
 
 
 class _Builder:
-    """Builds elements from nodes; remembers the line of every component and field for messages."""
+    """Builder of elements from YAML nodes; remembers the line of every component and field for messages."""
 
     def __init__(self, file: str, options: Options) -> None:
         self.file = file
@@ -120,19 +123,21 @@ class _Builder:
         for key, (line, node) in tree.items.items():
             field = known.get(key)
             if field is None:
-                raise self.unknown(key, line, "", known)
+                raise self.unknown_key_error(key, line, "", known)
             if isinstance(node, Text) and node.empty:
                 continue
             if key in COLLECTIONS:
                 fields[key] = self.collection(key, node)
             elif key == "annotations":
-                fields[key] = tuple(self.element(Annotation, n, "annotations") for n in _items(node, "annotations"))
+                fields[key] = tuple(
+                    self.element(Annotation, n, "annotations") for n in _list_items(node, "annotations")
+                )
             else:
                 fields[key] = self.value(field, node, key, line)
         try:
             return Model(**fields, origin=self.file)
         except ModelError as error:
-            raise self.placed(error, 1) from None
+            raise self.located_error(error, 1) from None
 
     def collection(self, key: str, node: Node) -> tuple[Any, ...]:
         word, kind = WORDS[key], COLLECTIONS[key]
@@ -148,13 +153,13 @@ class _Builder:
             where = f"{word} '{name[:80]}'"
             self.lines[where] = line
             element = self.element(kind, inner, where, line, {"name": name})
-            elements.append(self.imported(element, where, line) if key == "assemblies" else element)
+            elements.append(self.with_imported_machine(element, where, line) if key == "assemblies" else element)
         return tuple(elements)
 
     # ------------------------------------------------------------------------------- elements
 
     def element(self, kind: Any, node: Node, where: str, line: int = 0, given: dict[str, Any] | None = None) -> Any:
-        """One element of a class from a mapping (or, for `Shape`, from `word: mapping`)."""
+        """Return an element of a class built from a mapping (or, for `Shape`, from `word: mapping`)."""
         given = given or {}
         line = line or node.line
         if isinstance(kind, types.UnionType) or kind is Shape or typing.get_origin(kind) is typing.Union:
@@ -168,13 +173,13 @@ class _Builder:
                 "Fields of the form 'name: value' are needed here.",
                 where=where,
                 line=node.line,
-                remedy=f"Fields: {', '.join(_names(kind))}.",
+                remedy=f"Fields: {', '.join(_field_names(kind))}.",
             )
         known = {field.name: field for field in fields_of(kind) if field.name not in given}
         values = dict(given)
         for key, (at, inner) in node.items.items():
             if key not in known:
-                raise self.unknown(key, at, where, known)
+                raise self.unknown_key_error(key, at, where, known)
             self.lines[f"{where}, {key}"] = at
             if not (type(inner) is Text and inner.plain and inner.value in NULLS):
                 values[key] = self.value(known[key], inner, f"{where}, {key}", at)
@@ -189,23 +194,23 @@ class _Builder:
         try:
             return kind(**values)
         except (ModelError, ExpressionError) as error:
-            raise self.placed(error, line, where) from None
+            raise self.located_error(error, line, where) from None
 
     def shape(self, node: Node, where: str) -> tuple[type[Shape], Node]:
         if isinstance(node, Entries) and len(node.items) == 1:
             word, (line, inner) = next(iter(node.items.items()))
             if word in SHAPE_TYPES:
                 return SHAPE_TYPES[word], inner
-            raise self.unknown(word, line, where, SHAPE_TYPES, "shape")
+            raise self.unknown_key_error(word, line, where, SHAPE_TYPES, "shape")
         raise FileError(
-            "A shape is written '- box: {size: [1, 1, 1]}'.",
+            "A shape must be written as '- box: {size: [1, 1, 1]}'.",
             where=where,
             line=node.line,
             remedy=f"Shapes: {', '.join(SHAPE_TYPES)}.",
         )
 
-    def imported(self, made: SubAssembly, where: str, line: int) -> SubAssembly:
-        """A sub-assembly with the machine of its file."""
+    def with_imported_machine(self, made: SubAssembly, where: str, line: int) -> SubAssembly:
+        """Return a sub-assembly with the machine read from its file."""
         from core.files.assemblies import MOST_BODIES, bodies_of, with_content
 
         try:
@@ -215,7 +220,7 @@ class _Builder:
                 error.line = self.lines.get(error.where, line)
             raise
         except ModelError as error:
-            raise self.placed(error, line, where) from None
+            raise self.located_error(error, line, where) from None
         self.findings += findings
         self.brought += bodies_of(filled.content)
         if self.brought > MOST_BODIES:
@@ -231,13 +236,13 @@ class _Builder:
     # ------------------------------------------------------------------------------- fields
 
     def value(self, field: Field, node: Node, where: str, line: int) -> Any:
-        """A field's value, checked by its kind."""
+        """Return a field's value, checked by its kind."""
         kind = field.kind
         if type(kind) is ScalarKind and type(node) is Text and _is_number(node.value):
             self.texts.append((where, node.value, node.line))
             return float(node.value)
-        if self.short(kind, node):
-            return self.coerced(kind, self.plain(node, where), node, where)
+        if self.is_short_form(kind, node):
+            return self.stored_value(kind, self.nested_texts(node, where), node, where)
         if isinstance(kind, PartKind):
             return self.element(kind.element, node, where, line)
         if isinstance(kind, PartsKind):
@@ -245,21 +250,27 @@ class _Builder:
                 return self.settings(node, where)
             return tuple(
                 self.element(kind.element, item, f"{where} {number}", item.line)
-                for number, item in enumerate(_items(node, where), 1)
+                for number, item in enumerate(_list_items(node, where), 1)
             )
         raw: Any
         if isinstance(kind, VectorKind | ColorKind):
             single = isinstance(kind, VectorKind) and not kind.sizes and isinstance(node, Text)
-            items = (node,) if single else _items(node, where)
-            raw = self.numbers(kind, items, where)
+            items = (node,) if single else _list_items(node, where)
+            raw = self.vector_components(kind, items, where)
         elif isinstance(kind, FlagKind):
-            raw = {"true": True, "false": False}.get(self.text(node, where).lower(), self.text(node, where))
+            raw = {"true": True, "false": False}.get(
+                self.single_text(node, where).lower(), self.single_text(node, where)
+            )
         else:
-            raw = self.number(kind, node, where).strip() if isinstance(kind, ScalarKind) else self.text(node, where)
-        return self.coerced(kind, raw, node, where)
+            raw = (
+                self.number_text(kind, node, where).strip()
+                if isinstance(kind, ScalarKind)
+                else self.single_text(node, where)
+            )
+        return self.stored_value(kind, raw, node, where)
 
-    def coerced(self, kind: Kind, raw: Any, node: Node, where: str) -> Any:
-        """What a field stores of what stands in the file."""
+    def stored_value(self, kind: Kind, raw: Any, node: Node, where: str) -> Any:
+        """Convert a raw value of the file to the value that a field stores."""
         try:
             if isinstance(kind, FamilyKind):
                 kind.keep(raw)
@@ -267,8 +278,8 @@ class _Builder:
         except (ModelError, ExpressionError) as error:
             raise FileError(error.what, where=where, remedy=error.remedy, line=node.line) from None
 
-    def short(self, kind: Kind, node: Node) -> bool:
-        """Whether a list stands for an element, or something else than its numbers for a vector."""
+    def is_short_form(self, kind: Kind, node: Node) -> bool:
+        """Return True if a node is the short form of an element or vector (a list, or a text)."""
         if isinstance(kind, VectorKind):
             if kind.spelled is None:
                 return False
@@ -277,21 +288,21 @@ class _Builder:
             return False
         return isinstance(kind, PartKind) or any(not isinstance(item, Entries) for item in node.items)
 
-    def plain(self, node: Node, where: str) -> Any:
-        """The texts of a list, and of lists in it."""
+    def nested_texts(self, node: Node, where: str) -> Any:
+        """Return the texts of a list and of nested lists."""
         if isinstance(node, Items):
-            return tuple(self.plain(item, where) for item in node.items)
-        return self.text(node, where)
+            return tuple(self.nested_texts(item, where) for item in node.items)
+        return self.single_text(node, where)
 
     def settings(self, node: Entries, where: str) -> tuple[Setting, ...]:
-        """`name: value` of each."""
+        """Return the settings in a mapping of `name: value`."""
         return tuple(
             self.element(Setting, Entries({"value": (line, inner)}, line), f"{where} {name}", line, {"parameter": name})
             for name, (line, inner) in node.items.items()
         )
 
-    def text(self, node: Node, where: str) -> str:
-        """A single value."""
+    def single_text(self, node: Node, where: str) -> str:
+        """Return a single value as text."""
         if not isinstance(node, Text):
             raise FileError(
                 "A single value is needed here.",
@@ -302,21 +313,21 @@ class _Builder:
         self.texts.append((where, node.value, node.line))
         return node.value
 
-    def numbers(self, kind: VectorKind | ColorKind, items: Iterable[Node], where: str) -> tuple[Any, ...]:
-        """The components of a vector; those of a colour are plain numbers."""
+    def vector_components(self, kind: VectorKind | ColorKind, items: Iterable[Node], where: str) -> tuple[Any, ...]:
+        """Return the components of a vector; those of a colour are plain numbers."""
         found: list[Any] = []
         for item in items:
             if isinstance(item, Text) and _is_number(item.value):  # nearly all of them
                 self.texts.append((where, item.value, item.line))
                 found.append(float(item.value) if isinstance(kind, ColorKind) else item.value)
             else:
-                found.append(self.number(kind, item, where))
+                found.append(self.number_text(kind, item, where))
         return tuple(found)
 
-    def number(self, kind: Any, node: Node, where: str) -> str:
-        """The text of a number; one with a compound unit in SI (not in formulas of time and state, where t and the
-        like mean something else)."""
-        text = self.text(node, where)
+    def number_text(self, kind: Any, node: Node, where: str) -> str:
+        """Return the text of a number; values with a compound unit are converted to SI (except in formulas of time and
+        state, where t and others are variables)."""
+        text = self.single_text(node, where)
         if isinstance(kind, FormulaKind | FormulaVectorKind | ColorKind) or _is_number(text):
             return text
         try:
@@ -327,7 +338,7 @@ class _Builder:
     # ------------------------------------------------------------------------------- messages
 
     def missing_meshes(self, model: Model) -> Iterator[Finding]:
-        """A finding for every mesh that is not found (those of sub-assemblies were told by their readers)."""
+        """Yield a finding for every missing mesh file (those of sub-assemblies are reported by their readers)."""
         from core.files.meshes.lookup import problem_of
 
         brought = {body.name for assembly in model.assemblies for body in assembly.brought["bodies"]}
@@ -341,7 +352,7 @@ class _Builder:
                     yield Finding("warning", *problem, "bodies", body.name, "shapes", self.file, line)
 
     def line_of(self, error: ModelError | ExpressionError, where: str) -> int | None:
-        """The line of the field an error names; inside nested elements, of the value it quotes."""
+        """Return the line of the field named by an error; inside nested elements, the line of the value it quotes."""
         component, _, field = error.where.rpartition(", ")
         quoted = set(_QUOTED.findall(error.what))
         for place, text, line in self.texts:
@@ -352,26 +363,28 @@ class _Builder:
                 return self.lines[candidate]
         return None
 
-    def unknown(self, key: str, line: int, where: str, known: Iterable[str], word: str = "field") -> FileError:
+    def unknown_key_error(
+        self, key: str, line: int, where: str, known: Iterable[str], word: str = "field"
+    ) -> FileError:
         known = [name for name in known if name not in _HIDDEN or not where]
-        return FileError(f"'{key[:60]}' is not a {word}.", where=where, line=line, remedy=near_misses(key, known))
+        return FileError(f"'{key[:60]}' is not a known {word}.", where=where, line=line, remedy=near_misses(key, known))
 
-    def placed(self, error: ModelError | ExpressionError, line: int, where: str = "") -> FileError:
-        """The message with the line of the component it names, as near as known."""
+    def located_error(self, error: ModelError | ExpressionError, line: int, where: str = "") -> FileError:
+        """Return the error with the line of the component it names, as closely as known."""
         place = where if where and not error.where.startswith(where) else error.where
         line = self.line_of(error, where) or line
         return FileError(error.what, where=place or error.where, remedy=error.remedy, line=line)
 
 
 _is_number = re.compile(r"\s*[-+]?\d+(\.\d*)?([eE][-+]?\d{1,2})?\s*").fullmatch
-"""Finds a text that is a number without a unit, as most are; others are looked at more closely."""
+"""Match a text that is a number without a unit, the most frequent case."""
 
 
-def _names(kind: type[Element]) -> list[str]:
+def _field_names(kind: type[Element]) -> list[str]:
     return [field.name for field in fields_of(kind)]
 
 
-def _items(node: Node, where: str) -> tuple[Node, ...]:
+def _list_items(node: Node, where: str) -> tuple[Node, ...]:
     if isinstance(node, Text) and node.empty:
         return ()
     if not isinstance(node, Items):

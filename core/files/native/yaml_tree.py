@@ -1,4 +1,4 @@
-"""YAML text as a small tree with line numbers: mappings, lists and texts, nothing else.
+"""YAML text as a tree with line numbers: mappings, lists and texts only.
 
 No tags, anchors or aliases, no types guessed from the look of a value: what a text means is decided by the
 field it stands in. Depth is bounded.
@@ -23,7 +23,7 @@ NULLS = ("", "~", "null", "Null", "NULL")
 
 @dataclass(frozen=True)
 class Text:
-    """A scalar; `plain` if it was not quoted."""
+    """Scalar node; `plain` if it was not quoted."""
 
     value: str
     line: int
@@ -31,13 +31,13 @@ class Text:
 
     @property
     def empty(self) -> bool:
-        """True for YAML's null: nothing, ~ or null without quotes."""
+        """Return True for YAML's null: nothing, ~ or null without quotes."""
         return self.plain and self.value in NULLS
 
 
 @dataclass(frozen=True)
 class Entries:
-    """A mapping: key → (line of the key, node)."""
+    """Mapping node: key → (line of the key, node)."""
 
     items: dict[str, tuple[int, Node]]
     line: int
@@ -45,7 +45,7 @@ class Entries:
 
 @dataclass(frozen=True)
 class Items:
-    """A list."""
+    """List node."""
 
     items: tuple[Node, ...]
     line: int
@@ -55,7 +55,7 @@ Node = Text | Entries | Items
 
 
 def tree_of(source: Source) -> Node:
-    """The tree of a YAML text with one document. Raises FileError naming the line."""
+    """Return the tree of a YAML text with one document. Raises FileError naming the line."""
     try:
         return _Builder(source).whole()
     except yaml.MarkedYAMLError as error:
@@ -65,14 +65,14 @@ def tree_of(source: Source) -> Node:
         if "nesting" in what:  # libyaml's own bound: brackets that could begin a key are read ahead
             raise _too_deep(source.file, line) from None
         raise FileError(
-            f"The text is not YAML: {what}.",
+            f"The text is not valid YAML: {what}.",
             file=source.file,
             line=line,
             remedy="Check indentation, colons, quotes and brackets there.",
         ) from None
     except yaml.YAMLError as error:
         raise FileError(
-            f"The text is not YAML: {str(error).splitlines()[0]}.",
+            f"The text is not valid YAML: {str(error).splitlines()[0]}.",
             file=source.file,
             remedy="Remove the special characters.",
         ) from None
@@ -85,7 +85,7 @@ def _too_deep(file: str, line: int | None) -> FileError:
 
 
 class _Builder:
-    """Turns YAML's event stream into nodes, and refuses what we do not want on the way."""
+    """Builder of nodes from YAML's event stream, which rejects unsupported YAML features."""
 
     def __init__(self, source: Source) -> None:
         self.file = source.file
@@ -120,17 +120,17 @@ class _Builder:
         return self.entries(line, depth)
 
     def check(self, event: Any, line: int, depth: int) -> None:
-        """Refuse what a file of ours does not have."""
+        """Raise FileError for YAML features that native files do not use."""
         if event.anchor is not None:  # of an alias, too
             raise self.refusal(
                 event,
-                "Anchors (&) and aliases (*) are not used here.",
+                "Anchors (&) and aliases (*) are not supported.",
                 "Write the value out, and put texts that begin with & or * in quotes.",
             )
         if getattr(event, "tag", None) is not None:
             raise self.refusal(
                 event,
-                f"Tags ({str(event.tag)[:40]}) are not used here.",
+                f"Tags ({str(event.tag)[:40]}) are not supported.",
                 "Remove it, and put texts that begin with ! in quotes.",
             )
         if depth > MAX_DEPTH:
@@ -153,7 +153,7 @@ class _Builder:
         return Entries(items, line)
 
     def name(self, event: Any, depth: int) -> str:
-        """A key that is no plain scalar: a message."""
+        """Return a key. Raises FileError if it is not a plain scalar."""
         key = self.node(event, depth + 1)
         if not isinstance(key, Text):
             raise self.refusal(event, "A list or mapping cannot be a key.", "Write a name before the colon.")

@@ -1,1 +1,1 @@
-"""Models as Python scripts; written, never read: files carry no code."""
+"""Models as Python scripts; only written, never read, because opening a file must not run code."""

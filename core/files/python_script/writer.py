@@ -1,4 +1,5 @@
-"""Writer of Python scripts that build a model by the public interface: only what differs from the defaults."""
+"""Writer of Python scripts that build a model through the public interface, giving only values that differ from the
+defaults."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from core.model import Model, SubAssembly
 from core.model.fields import Element, fields_of
 
 WIDTH = 110
-"""Columns up to which a value stands on one line."""
+"""Maximum columns of a value on one line."""
 HEAD = """# Builds this machine: run it, import `model` from it, or change it and run it again.
 # The console of the program, and scripts anywhere, know the same names.
 
@@ -25,52 +26,57 @@ if __name__ == "__main__":
 
 
 def write_python(model: Model) -> Writing:
-    """The script; nothing is lost, so there are no findings."""
-    text = _text(model, 0, 0)
+    """Return the script that builds a model; nothing is lost, so there are no findings."""
+    text = _expression_text(model, 0, 0)
     if model.origin:  # files of meshes, tables and sub-assemblies lie beside the script then
         text = f"{text.removesuffix(')')}    origin=__file__,\n)"
     head = HEAD.replace("import kin", "from pathlib import Path\n\nimport kin") if model.assemblies else HEAD
     return Writing(f"{head}model = {text}\n{TAIL}")
 
 
-class _Code(str):
-    """An expression as it stands."""
+class _VerbatimCode(str):
+    """Expression written verbatim."""
 
     __slots__ = ()
 
 
-def _text(value: Any, indent: int, before: int) -> str:
-    """A value as an expression; before : columns that stand in front of it on its line."""
-    short = _flat(value)
+def _expression_text(value: Any, indent: int, before: int) -> str:
+    """Return a value as a Python expression; `before` is the number of columns in front of it on its line."""
+    short = _one_line_text(value)
     if indent + before + len(short) <= WIDTH and not (isinstance(value, Model)):
         return short
     pad = " " * (indent + 4)
     if isinstance(value, Element):
-        lines = [f"{pad}{name}={_text(each, indent + 4, len(name) + 1)}," for name, each in _given(value)]
-        return "\n".join([f"{_name(value)}(", *lines, " " * indent + ")"])
+        lines = [
+            f"{pad}{name}={_expression_text(each, indent + 4, len(name) + 1)}," for name, each in _given_fields(value)
+        ]
+        return "\n".join([f"{_class_name(value)}(", *lines, " " * indent + ")"])
     if isinstance(value, tuple) and value:
-        return "\n".join(["(", *(f"{pad}{_text(each, indent + 4, 0)}," for each in value), " " * indent + ")"])
+        return "\n".join(
+            ["(", *(f"{pad}{_expression_text(each, indent + 4, 0)}," for each in value), " " * indent + ")"]
+        )
     return short
 
 
-def _flat(value: Any) -> str:
+def _one_line_text(value: Any) -> str:
     if isinstance(value, Element):
-        return f"{_name(value)}({', '.join(f'{name}={_flat(each)}' for name, each in _given(value))})"
+        arguments = ", ".join(f"{name}={_one_line_text(each)}" for name, each in _given_fields(value))
+        return f"{_class_name(value)}({arguments})"
     if isinstance(value, tuple):
-        return f"({', '.join(map(_flat, value))}{',' if len(value) == 1 else ''})"
-    if isinstance(value, _Code):
+        return f"({', '.join(map(_one_line_text, value))}{',' if len(value) == 1 else ''})"
+    if isinstance(value, _VerbatimCode):
         return value
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 
-def _name(element: Element) -> str:
+def _class_name(element: Element) -> str:
     return f"ks.{type(element).__name__}"
 
 
-def _given(element: Element) -> list[tuple[str, Any]]:
-    """Fields that differ from their default, and those without one."""
+def _given_fields(element: Element) -> list[tuple[str, Any]]:
+    """Return the fields that differ from their defaults, and those without a default."""
     pairs = [(field, getattr(element, field.name)) for field in fields_of(type(element))]
     given = [(field.name, value) for field, value in pairs if field.required or value != field.default]
     if isinstance(element, SubAssembly) and element.content is not None:
-        given.append(("content", _Code(f"ks.load(Path(__file__).parent / {json.dumps(element.file)})")))
+        given.append(("content", _VerbatimCode(f"ks.load(Path(__file__).parent / {json.dumps(element.file)})")))
     return given

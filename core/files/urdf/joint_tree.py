@@ -1,4 +1,5 @@
-"""The joints of a machine as URDF has them: one to every link but the root, from the link nearer to the root."""
+"""Conversion of a machine's joints to URDF's tree: one joint to every link but the root, from the link nearer to the
+root."""
 
 from __future__ import annotations
 
@@ -18,12 +19,12 @@ from core.model.matrix_pose import pose_of
 Matrix = NDArray[np.float64]
 
 TURNED = ("fixed", "revolute", "continuous", "prismatic", "free")
-"""Kinds that are of the same kind seen from the other side."""
+"""Joint kinds that keep their kind when parent and child are swapped."""
 
 
 class LinkTree(NamedTuple):
-    """joints : those of the model, some of them turned round; turned : the names of these; roots : the bodies that no
-    joint leads to"""
+    """Joints of the model as a tree: `turned` names the joints with parent and child swapped, `roots` the bodies
+    without a parent joint."""
 
     joints: tuple[Joint, ...]
     turned: tuple[str, ...]
@@ -31,8 +32,8 @@ class LinkTree(NamedTuple):
 
 
 def link_tree(model: Model, matrix: Callable[[Pose], Matrix]) -> LinkTree:
-    """The joints of an expanded model as a tree. matrix : (4, 4) of a pose. Raises FileError naming a joint that closes
-    a loop, or that URDF cannot turn round."""
+    """Return the joints of an expanded model as a tree. matrix : (4, 4) of a pose. Raises FileError naming a joint that
+    closes a loop, or that URDF cannot hold with parent and child swapped."""
     ends = {joint.name: (model.carrier(joint.parent).name, model.carrier(joint.child).name) for joint in model.joints}
     touching: dict[str, list[Joint]] = {}
     for joint in model.joints:
@@ -40,7 +41,7 @@ def link_tree(model: Model, matrix: Callable[[Pose], Matrix]) -> LinkTree:
             touching.setdefault(end, []).append(joint)
     found, turned, roots = dict[str, Joint](), list[str](), list[str]()
     reached: set[str] = set()
-    for root in (WORLD, *_roots(model)):
+    for root in (WORLD, *_preferred_roots(model)):
         if root in reached:
             continue
         roots.append(root)
@@ -53,47 +54,49 @@ def link_tree(model: Model, matrix: Callable[[Pose], Matrix]) -> LinkTree:
                     continue
                 parent, child = ends[joint.name]
                 if {parent, child} <= reached:
-                    raise _loop(joint, parent, child)
+                    raise _loop_error(joint, parent, child)
                 if child == here:
                     turned.append(joint.name)
-                found[joint.name] = _at_body(model, _round(joint) if child == here else joint, matrix)
+                found[joint.name] = _with_body_as_child(
+                    model, _reversed_joint(joint) if child == here else joint, matrix
+                )
                 beyond = parent if child == here else child
                 reached.add(beyond)
                 outermost.append(beyond)
     return LinkTree(tuple(found[joint.name] for joint in model.joints), tuple(turned), tuple(roots[1:]))
 
 
-def _loop(joint: Joint, parent: str, child: str) -> FileError:
-    text = f"URDF holds trees; the joint closes a loop between '{parent}' and '{child}'."
+def _loop_error(joint: Joint, parent: str, child: str) -> FileError:
+    text = f"URDF can only describe trees; this joint closes a loop between '{parent}' and '{child}'."
     return FileError(text, where=f"joint '{joint.name}'", remedy="Write it as .kst.")
 
 
-def _roots(model: Model) -> list[str]:
-    """Bodies in the order in which they may be roots: those that no joint leads to first."""
+def _preferred_roots(model: Model) -> list[str]:
+    """Return the bodies in order of preference as roots, those without a parent joint first."""
     children = {model.carrier(joint.child).name for joint in model.joints}
     names = [body.name for body in model.bodies]
     return sorted(names, key=lambda name: name in children)
 
 
-def _round(joint: Joint) -> Joint:
-    """The same joint from its child side: the axis runs the other way, so that the coordinate is the same."""
+def _reversed_joint(joint: Joint) -> Joint:
+    """Return the joint with parent and child swapped; its axis is reversed, so that the coordinate is unchanged."""
     if joint.kind not in TURNED:
         raise FileError(
-            f"URDF holds trees; seen from the root the {joint.kind} joint is the wrong way round.",
+            f"URDF can only describe trees; this {joint.kind} joint has parent and child the wrong way round.",
             where=f"joint '{joint.name}'",
-            remedy=f"Turn it round: exchange parent and child ('{joint.child}' is nearer to the root).",
+            remedy=f"Swap parent and child ('{joint.child}' is nearer to the root).",
         )
     x, y, z = joint.axis
-    axis = joint.axis if joint.kind in ("fixed", "free") else (_negative(x), _negative(y), _negative(z))
+    axis = joint.axis if joint.kind in ("fixed", "free") else (_negated_value(x), _negated_value(y), _negated_value(z))
     return dataclasses.replace(joint, parent=joint.child, child=joint.parent, a=joint.b, b=joint.a, axis=axis)
 
 
-def _negative(value: Value) -> Value:
+def _negated_value(value: Value) -> Value:
     return f"-({value})" if isinstance(value, str) else -value + 0.0
 
 
-def _at_body(model: Model, joint: Joint, matrix: Callable[[Pose], Matrix]) -> Joint:
-    """The joint with the body itself as its child, where it leads to a frame of that."""
+def _with_body_as_child(model: Model, joint: Joint, matrix: Callable[[Pose], Matrix]) -> Joint:
+    """Return the joint with the body itself as its child, where it leads to a frame of the body."""
     carrier, frames = model.placement(joint.child)
     if not frames:
         return joint

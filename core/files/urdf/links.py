@@ -1,4 +1,4 @@
-"""Links and joints of URDF as bodies and joints."""
+"""URDF links and joints, converted to bodies and joints."""
 
 from __future__ import annotations
 
@@ -24,34 +24,34 @@ KINDS = {
     "planar": "planar",
     "spherical": "spherical",
 }
-"""Joint types of URDF → our kinds (spherical is an extension some programs write)."""
+"""URDF joint types → native kinds (spherical is an extension that some programs write)."""
 
 SINGLE = ("revolute", "continuous", "prismatic")
 """Kinds of joints with one coordinate."""
 
 NO_LIMIT = 1e9
-"""A bound that is none: written where URDF demands a number, and read as no bound."""
+"""Bound written where URDF requires a number; read as unbounded."""
 
 NOT_ENFORCED = -1.0
-"""A largest speed or force that is none, as SDFormat writes it, in URDF files made from it, too."""
+"""Maximum speed or force that SDFormat, and URDF converted from it, write for "unlimited"."""
 
 TENSOR = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
-"""Entries of a tensor in our order."""
+"""Entries of an inertia tensor in the native order."""
 
 
 def body_of(reader: Reader, tag: Tag, name: str, materials: Materials, options: Options) -> Body:
-    """The body of a `<link>`."""
+    """Return the body of a `<link>`."""
     place = ("bodies", name)
     found = [
         shape_of(reader, child, role, place, materials, options)
         for role in ("visual", "collision")
         for child in reader.children(tag, role)
     ]
-    return Body(name=name, shapes=tuple(s for s in found if s is not None), **_mass_of(reader, tag, name))
+    return Body(name=name, shapes=tuple(s for s in found if s is not None), **_mass_fields(reader, tag, name))
 
 
-def _mass_of(reader: Reader, link: Tag, name: str) -> dict[str, Any]:
-    """mass, centre of mass and the inertia turned from the inertial frame to the body's axes: R I Rᵀ."""
+def _mass_fields(reader: Reader, link: Tag, name: str) -> dict[str, Any]:
+    """Return mass, centre of mass, and the inertia rotated from the inertial frame to the body's axes: R I Rᵀ."""
     where = f"link '{name}', inertial"
     tag = reader.child(link, "inertial", where)
     if tag is None:
@@ -70,7 +70,7 @@ def _mass_of(reader: Reader, link: Tag, name: str) -> dict[str, Any]:
         )
     values = [0.0] * 6 if tensor is None else [reader.number(tensor, key, 0.0, where) for key in TENSOR]
     if any(pose.rotation):
-        values = _turned(values, pose.rotation)
+        values = _rotated_inertia(values, pose.rotation)
     return {
         "mass": 0.0 if mass is None else reader.number(mass, "value", None, where),
         "center_of_mass": pose.position,
@@ -78,7 +78,7 @@ def _mass_of(reader: Reader, link: Tag, name: str) -> dict[str, Any]:
     }
 
 
-def _turned(values: list[float], rotation: tuple[Any, ...]) -> list[float]:
+def _rotated_inertia(values: list[float], rotation: tuple[Any, ...]) -> list[float]:
     xx, yy, zz, xy, xz, yz = values
     turn = rotation_matrix(rotation)
     tensor = turn @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ turn.T
@@ -86,7 +86,7 @@ def _turned(values: list[float], rotation: tuple[Any, ...]) -> list[float]:
 
 
 def rotation_matrix(rotation: tuple[Any, ...]) -> np.ndarray:
-    """(3, 3) matrix of angles about fixed x, y, z (Rz·Ry·Rx), or of a quaternion x, y, z, w (any length)."""
+    """Return the (3, 3) matrix of angles about fixed x, y, z (Rz·Ry·Rx), or of a quaternion x, y, z, w (any length)."""
     if len(rotation) == 4:
         return np.array(from_quaternion(tuple(map(float, rotation))), dtype=float)
     (cx, cy, cz), (sx, sy, sz) = np.cos(rotation), np.sin(rotation)
@@ -97,7 +97,7 @@ def rotation_matrix(rotation: tuple[Any, ...]) -> np.ndarray:
 
 
 class Joints:
-    """Builds the joints of a URDF; knows which links and joints there are."""
+    """Builder of a URDF's joints, which knows the existing links and joints."""
 
     def __init__(self, reader: Reader, links: Names, joints: Names, options: Options) -> None:
         self.reader = reader
@@ -106,7 +106,7 @@ class Joints:
         self.options = options
 
     def joint(self, tag: Tag, name: str) -> Joint:
-        """The joint of a `<joint>`."""
+        """Return the joint of a `<joint>`."""
         where = f"joint '{name}'"
         word = self.reader.text(tag, "type", where).strip()
         if word not in KINDS:
@@ -115,12 +115,12 @@ class Joints:
             )
         kind = KINDS[word]
         fields: dict[str, Any] = {"name": name, "kind": kind, "a": pose_of(self.reader, tag, where)}
-        fields["parent"] = self._end(tag, "parent", where)
-        fields["child"] = self._end(tag, "child", where)
+        fields["parent"] = self._end_body(tag, "parent", where)
+        fields["child"] = self._end_body(tag, "child", where)
         if kind not in ("fixed", "free", "spherical"):
-            fields["axis"] = self._axis(tag, where)
+            fields["axis"] = self._read_axis(tag, where)
         if kind in SINGLE:
-            fields |= self._single(tag, name, kind, where)
+            fields |= self._single_coordinate_fields(tag, name, kind, where)
         else:
             self._note_unused(tag, name, kind)
         dynamics = self.reader.child(tag, "dynamics", where)
@@ -132,7 +132,7 @@ class Joints:
         except ModelError as error:
             raise self.reader.error(tag, error.what, error.where, error.remedy) from None
 
-    def _end(self, tag: Tag, side: str, where: str) -> str:
+    def _end_body(self, tag: Tag, side: str, where: str) -> str:
         inner = self.reader.child(tag, side, where)
         if inner is None:
             raise self.reader.error(tag, f"The joint has no <{side}>.", where, f'Add <{side} link="…"/>.')
@@ -143,7 +143,7 @@ class Joints:
             )
         return self.links.of[name]
 
-    def _axis(self, tag: Tag, where: str) -> tuple[float, ...]:
+    def _read_axis(self, tag: Tag, where: str) -> tuple[float, ...]:
         axis = self.reader.child(tag, "axis", where)
         if axis is None:
             return (1.0, 0.0, 0.0)
@@ -158,17 +158,17 @@ class Joints:
         return values
 
     def _note_unused(self, tag: Tag, name: str, kind: str) -> None:
-        """Bounds and couplings of joints that cannot have them."""
+        """Note limits and couplings on joints that cannot have them."""
         for word in ("limit", "mimic") if kind != "fixed" else ("mimic",):
             for inner in self.reader.children(tag, word):
                 text = f"A {kind} joint takes no <{word}>; it is left out."
                 severity: Severity = "hint" if kind == "fixed" else "warning"
                 self.reader.note(inner, severity, text, f"Remove <{word}>.", ("joints", name), word)
 
-    def _single(self, tag: Tag, name: str, kind: str, where: str) -> dict[str, Any]:
-        """Limits and coupling of a joint with one coordinate."""
+    def _single_coordinate_fields(self, tag: Tag, name: str, kind: str, where: str) -> dict[str, Any]:
+        """Return limits and coupling of a joint with one coordinate."""
         fields: dict[str, Any] = {}
-        limit = self._limit(tag, name, kind, where)
+        limit = self._read_limit(tag, name, kind, where)
         if limit is not None:
             fields["limits"] = (limit,)
         mimic = self.reader.child(tag, "mimic", where)
@@ -184,14 +184,14 @@ class Joints:
                 self.reader.note(
                     mimic,
                     "warning",
-                    f"There is no joint '{leader}' to follow; the joint moves on its own.",
+                    f"There is no joint '{leader}' to follow; the joint moves independently.",
                     "Correct the name or remove <mimic>.",
                     ("joints", name),
                     "mimic",
                 )
         return fields
 
-    def _limit(self, tag: Tag, name: str, kind: str, where: str) -> Limit | None:
+    def _read_limit(self, tag: Tag, name: str, kind: str, where: str) -> Limit | None:
         limit = self.reader.child(tag, "limit", where)
         place = ("joints", name)
         if limit is None:
@@ -206,7 +206,7 @@ class Joints:
                 )
             return None
         values: dict[str, Any] = {
-            ours: self._bound(limit, theirs, where)
+            ours: self._read_bound(limit, theirs, where)
             for ours, theirs in (("lower", "lower"), ("upper", "upper"), ("velocity", "velocity"), ("effort", "effort"))
         }
         for side in ("velocity", "effort"):
@@ -229,6 +229,6 @@ class Joints:
                     values[side] = 0.0
         return None if all(value is None for value in values.values()) else Limit(**values)
 
-    def _bound(self, tag: Tag, attribute: str, where: str) -> float | None:
+    def _read_bound(self, tag: Tag, attribute: str, where: str) -> float | None:
         value = self.reader.number(tag, attribute, math.inf, where, infinite=True)
         return value if abs(value) < NO_LIMIT else None

@@ -35,13 +35,13 @@ def read_urdf(source: Source, options: Options) -> Reading:
     root, findings = parse_xml(source)
     if local_name(root) != "robot":
         raise wrong_root(root, "robot", "a URDF file", source)
-    build = _Build(root, source, options)
+    build = _UrdfConverter(root, source, options)
     build.reader.findings += findings
     return build.reading()
 
 
-class _Build:
-    """One pass over the file."""
+class _UrdfConverter:
+    """Parser that converts a URDF file in one pass."""
 
     def __init__(self, root: Tag, source: Source, options: Options) -> None:
         self.root = root
@@ -51,8 +51,8 @@ class _Build:
         check_words(self.reader, root)
         self.links = Names([WORLD])
         self.joints = Names()
-        self.link_tags = self._named("link", self.links)
-        self.joint_tags = self._named("joint", self.joints)
+        self.link_tags = self._elements_by_name("link", self.links)
+        self.joint_tags = self._elements_by_name("joint", self.joints)
         version = root.get("version", "1.0").strip()
         if version not in VERSIONS:
             self.reader.note(
@@ -63,11 +63,11 @@ class _Build:
             )
         turned = [tag for tag in root.iter("origin") if tag.get("quat_xyzw") is not None]
         if turned and version == "1.0":
-            text = f"{len(turned)} origins give quat_xyzw, which readers of URDF {version} pass over; it is used here."
+            text = f"{len(turned)} origins give quat_xyzw, which readers of URDF {version} ignore; it is used here."
             self.reader.note(turned[0], "warning", text, 'Write version="1.1" in <robot>, or rpy.', field="quat_xyzw")
 
-    def _named(self, kind: str, names: Names) -> dict[str, Tag]:
-        """Our name → element, of all links or joints; duplicates are refused, odd names changed."""
+    def _elements_by_name(self, kind: str, names: Names) -> dict[str, Tag]:
+        """Return native name → element, of all links or joints; duplicates are rejected, unsuitable names changed."""
         lines: dict[str, int] = {}
         tags: dict[str, Tag] = {}
         for tag in self.reader.children(self.root, kind):
@@ -87,7 +87,7 @@ class _Build:
                 self.reader.note(
                     tag,
                     "hint",
-                    f"'{given}' cannot be a name here; the {kind} is called '{name}'.",
+                    f"'{given}' is not a valid name; the {kind} is renamed to '{name}'.",
                     place=(collection, name),
                 )
         return tags
@@ -95,21 +95,21 @@ class _Build:
     def reading(self) -> Reading:
         if not self.link_tags:
             raise self.reader.error(self.root, "The robot has no links.", remedy="Add a <link>.")
-        ground = self._ground()
+        ground = self._ground_name()
         materials = Materials(self.reader, self.root)
         maker = Joints(self.reader, self.links, self.joints, self.options)
         bodies = [body_of(self.reader, tag, name, materials, self.options) for name, tag in self.link_tags.items()]
         joints = [maker.joint(tag, name) for name, tag in self.joint_tags.items()]
         joints = self._check_couplings(joints)
         root = self._check_tree(joints)
-        bodies, joints = self._grounded(bodies, joints, root, ground)
+        bodies, joints = self._with_fixed_root(bodies, joints, root, ground)
         try:
             model = Model(
                 name=self.root.get("name", "").strip() or self.source.stem or "robot",
                 materials=tuple(materials.found.values()),
                 bodies=tuple(bodies),
                 joints=tuple(joints),
-                annotations=tuple(self._annotations()),
+                annotations=tuple(self._read_annotations()),
                 origin=self.source.file,
             )
         except ModelError as error:
@@ -118,12 +118,13 @@ class _Build:
 
     # ------------------------------------------------------------------------------- structure
 
-    def _ground(self) -> str:
-        """Our name of the link "world", "" if there is none."""
+    def _ground_name(self) -> str:
+        """Return the native name of the link "world", "" if there is none."""
         return self.links.of.get(WORLD, "")
 
     def _check_couplings(self, joints: list[Joint]) -> list[Joint]:
-        """The joints without couplings to joints that do not have one coordinate. Raises FileError for a circle."""
+        """Return the joints without couplings to joints that do not have exactly one coordinate. Raises FileError for
+        circular couplings."""
         for circle in circles({joint.name: joint.mimic.leader for joint in joints if joint.mimic is not None}):
             what = f"The joints follow each other in a circle: {' → '.join(circle)}."
             raise self.reader.error(
@@ -134,7 +135,7 @@ class _Build:
         for joint in joints:
             kind = kinds[joint.mimic.leader] if joint.mimic is not None else ""
             if joint.mimic is not None and kind not in SINGLE:
-                text = f"It cannot follow (mimic) the {kind} joint '{joint.mimic.leader}'; it moves on its own."
+                text = f"It cannot follow (mimic) the {kind} joint '{joint.mimic.leader}'; it moves independently."
                 tag = self.joint_tags[joint.name]
                 self.reader.note(
                     tag, "warning", text, "Name a joint with one coordinate.", ("joints", joint.name), "mimic"
@@ -144,52 +145,52 @@ class _Build:
         return kept
 
     def _check_tree(self, joints: list[Joint]) -> str:
-        """The root link. Raises FileError for two parents, a circle, or several roots."""
+        """Return the root link. Raises FileError for a link with two parents, a circle, or several roots."""
         parent_joint: dict[str, Joint] = {}
         for joint in joints:
             other = parent_joint.setdefault(joint.child, joint)
             if other is not joint:
                 raise self.reader.error(
                     self.joint_tags[joint.name],
-                    f"Link '{joint.child}' already hangs on joint '{other.name}'; URDF allows one parent.",
+                    f"Link '{joint.child}' is already the child of joint '{other.name}'; URDF allows only one parent.",
                     f"joint '{joint.name}', child",
                     "Remove one; close loops in the native format.",
                 )
         for circle in circles({child: joint.parent for child, joint in parent_joint.items()}):
-            what = f"The links hang on each other in a circle: {' → '.join(circle)}."
+            what = f"The links are each other's parents in a circle: {' → '.join(circle)}."
             raise self.reader.error(self.link_tags[circle[0]], what, f"link '{circle[0]}'", "Correct parent and child.")
         roots = [name for name in self.link_tags if name not in parent_joint]
         if len(roots) > 1:
             shown = ", ".join(f"'{name}'" for name in roots[:8]) + (" …" if len(roots) > 8 else "")
             raise self.reader.error(
                 self.link_tags[roots[1]],
-                f"{len(roots)} links hang on nothing: {shown}.",
+                f"{len(roots)} links have no parent joint: {shown}.",
                 "robot",
                 "Connect all but one to the others by joints.",
             )
         return roots[0]
 
-    def _grounded(
+    def _with_fixed_root(
         self, bodies: list[Body], joints: list[Joint], root: str, ground: str
     ) -> tuple[list[Body], list[Joint]]:
-        """Bodies and joints with the root tied to the world (or freed)."""
+        """Return bodies and joints with the root fixed to the world, or free."""
         if root != ground or self.options.floating:
             if root == ground:
                 self.reader.note(
                     self.link_tags[root],
                     "hint",
-                    f"The link 'world' floats; it is the body '{root}'.",
+                    f"The link 'world' is not fixed; it becomes the body '{root}'.",
                     place=("bodies", root),
                 )
             kind = "free" if self.options.floating else "fixed"
             return bodies, [Joint(name=self.joints.add("root_joint"), kind=kind, parent=WORLD, child=root), *joints]
-        joints = [_on_ground(joint, root) for joint in joints]
+        joints = [_with_ground_as_parent(joint, root) for joint in joints]
         body = next(body for body in bodies if body.name == root)
         if body.shapes:
             self.reader.note(
                 self.link_tags[root],
                 "hint",
-                f"What the link 'world' shows is kept as body '{root}', fixed to the ground.",
+                f"The shapes of the link 'world' are kept as body '{root}', fixed to the ground.",
                 place=("bodies", root),
             )
             tie = Joint(name=self.joints.add("root_joint"), kind="fixed", parent=WORLD, child=root)
@@ -198,26 +199,26 @@ class _Build:
 
     # ------------------------------------------------------------------------------- the rest
 
-    def _annotations(self) -> list[Annotation]:
-        kept = self._unknown(self.root, "robot", "robot")
+    def _read_annotations(self) -> list[Annotation]:
+        kept = self._unknown_elements(self.root, "robot", "robot")
         for name, tag in self.link_tags.items():
-            kept += self._unknown(tag, "link", f"link {name}")
+            kept += self._unknown_elements(tag, "link", f"link {name}")
         for name, tag in self.joint_tags.items():
-            kept += self._unknown(tag, "joint", f"joint {name}")
+            kept += self._unknown_elements(tag, "joint", f"joint {name}")
         return kept
 
-    def _unknown(self, tag: Tag, kind: str, where: str) -> list[Annotation]:
+    def _unknown_elements(self, tag: Tag, kind: str, where: str) -> list[Annotation]:
         return [
-            Annotation(where=where, content=_content(child))
+            Annotation(where=where, content=_element_text(child))
             for child in tag
             if isinstance(child.tag, str) and (prefixed(child) or local_name(child) not in _KNOWN[kind])
         ]
 
 
-def _on_ground(joint: Joint, root: str) -> Joint:
+def _with_ground_as_parent(joint: Joint, root: str) -> Joint:
     return dataclasses.replace(joint, parent=WORLD) if joint.parent == root else joint
 
 
-def _content(tag: Any) -> str:
+def _element_text(tag: Any) -> str:
     text: str = etree.tostring(tag, encoding="unicode", with_tail=False)
     return "\n".join(line.rstrip() for line in text.strip().splitlines())

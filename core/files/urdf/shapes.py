@@ -15,7 +15,7 @@ Place = tuple[str, str]
 
 
 def pose_of(reader: Reader, tag: Tag, where: str) -> Pose:
-    """The `<origin xyz rpy>` (or quat_xyzw) inside an element; the identity if there is none."""
+    """Return the pose of the `<origin xyz rpy>` (or quat_xyzw) inside an element; the identity if there is none."""
     origin = reader.child(tag, "origin", where)
     if origin is None:
         return Pose()
@@ -25,7 +25,7 @@ def pose_of(reader: Reader, tag: Tag, where: str) -> Pose:
         if not any(quaternion):
             raise reader.error(
                 origin,
-                "A quaternion of length zero is no rotation.",
+                "A quaternion of length zero is not a rotation.",
                 f"{where}, quat_xyzw",
                 "Write 0 0 0 1 for no rotation.",
             )
@@ -34,7 +34,7 @@ def pose_of(reader: Reader, tag: Tag, where: str) -> Pose:
 
 
 class Materials:
-    """Colours of a URDF: global ones, and those defined within visuals."""
+    """Materials of a URDF: global ones, and those defined within visuals."""
 
     def __init__(self, reader: Reader, root: Tag) -> None:
         self.reader = reader
@@ -42,16 +42,16 @@ class Materials:
         self.found: dict[str, Material] = {}
         visuals = [m for v in root.iter("visual") for m in reader.children(v, "material")]
         for tag in [*reader.children(root, "material"), *visuals]:
-            self._define(tag)
+            self._define_material(tag)
 
-    def _define(self, tag: Tag) -> None:
-        """The first definition of a name with a colour or texture counts."""
+    def _define_material(self, tag: Tag) -> None:
+        """Record a material; only the first definition of a name with a colour or texture counts."""
         name = tag.get("name", "")
-        color, texture = self._look(tag, name)
+        color, texture = self._color_and_texture(tag, name)
         if name and name not in self.found and (color is not None or texture):
             self.found[name] = Material(name=self.names.add(name), color=color, texture=texture)
 
-    def _look(self, tag: Tag, name: str) -> tuple[tuple[float, ...] | None, str]:
+    def _color_and_texture(self, tag: Tag, name: str) -> tuple[tuple[float, ...] | None, str]:
         where = f"material '{name}'"
         color, texture = self.reader.child(tag, "color", where), self.reader.child(tag, "texture", where)
         rgba = None
@@ -61,12 +61,12 @@ class Materials:
         return rgba, texture.get("filename", "") if texture is not None else ""
 
     def of(self, visual: Tag, where: str, place: Place) -> dict[str, Any]:
-        """Fields `material` or `color` of a shape."""
+        """Return the fields `material` or `color` of a shape."""
         tag = self.reader.child(visual, "material", where)
         if tag is None:
             return {}
         name = tag.get("name", "")
-        color, texture = self._look(tag, name)
+        color, texture = self._color_and_texture(tag, name)
         known = self.found.get(name)
         if known is None:
             if color is None:
@@ -86,7 +86,7 @@ class Materials:
 
 
 def shape_of(reader: Reader, tag: Tag, role: str, place: Place, materials: Materials, options: Options) -> Shape | None:
-    """The shape of a `<visual>` or `<collision>`; None with a finding if it has no known geometry."""
+    """Return the shape of a `<visual>` or `<collision>`; None with a finding if it has no known geometry."""
     where = f"link '{place[1]}', {role}"
     geometry = reader.child(tag, "geometry", where)
     solids = [] if geometry is None else [child for child in geometry if local_name(child) in GEOMETRIES]
@@ -106,10 +106,12 @@ def shape_of(reader: Reader, tag: Tag, role: str, place: Place, materials: Mater
     common: dict[str, Any] = {"pose": pose_of(reader, tag, where), "role": role}
     if role == "visual":
         common |= materials.of(tag, where, place)
-    return _solid(reader, solids[0], common, where, place, options)
+    return _read_geometry(reader, solids[0], common, where, place, options)
 
 
-def _solid(reader: Reader, tag: Tag, common: dict[str, Any], where: str, place: Place, options: Options) -> Shape:
+def _read_geometry(
+    reader: Reader, tag: Tag, common: dict[str, Any], where: str, place: Place, options: Options
+) -> Shape:
     match local_name(tag):
         case "box":
             return Box(size=reader.vector(tag, "size", None, where), **common)
@@ -122,7 +124,7 @@ def _solid(reader: Reader, tag: Tag, common: dict[str, Any], where: str, place: 
     file = reader.text(tag, "filename", where).strip()
     scale = tag.get("scale", "").split()
     if len(scale) > 3:
-        text = f"The mesh's scale has {len(scale)} numbers; the first three count."
+        text = f"The mesh's scale has {len(scale)} numbers; only the first three are used."
         reader.note(tag, "warning", text, "Remove the others.", place, "shapes")
         tag.set("scale", " ".join(scale[:3]))
     if len(scale) == 1:

@@ -1,4 +1,4 @@
-"""Words of URDF 1.0 – 1.2 (http://wiki.ros.org/urdf/XML), and those that ROS, Gazebo and others put into such files."""
+"""Vocabulary of URDF 1.0 – 1.2 (http://wiki.ros.org/urdf/XML), and of extensions by ROS, Gazebo and others."""
 
 from __future__ import annotations
 
@@ -44,21 +44,21 @@ _MOVES = re.compile(
     r"|actuator|inerti|mass|gear|belt|rope|cable|gravity|dynamics|origin|axis|limit|mimic|coupl|rpy|xyz|lower|upper|effort",
     re.I,
 )
-"""Words of what changes the motion."""
+"""Words that indicate an effect on the motion."""
 _REFUSED = ("link name", "joint name", "joint type", "parent link", "child link", "mass value", "mimic joint")
 _SIZES = ("box size", "cylinder radius", "cylinder length", "capsule radius", "capsule length", "sphere radius")
 _INSTEAD = {
     **{f"inertia {entry}": "it is taken as 0" for entry in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")},
-    "limit effort": "it is taken as unbounded, readers of ROS refuse the file",
-    "limit velocity": "it is taken as unbounded, readers of ROS refuse the file",
-    "safety_controller k_velocity": "readers of ROS refuse the file",
-    "axis xyz": "it is taken as 1 0 0, readers of ROS refuse the file",
-    "material name": "readers of ROS refuse the file",
+    "limit effort": "it is taken as unbounded, but ROS readers reject the file",
+    "limit velocity": "it is taken as unbounded, but ROS readers reject the file",
+    "safety_controller k_velocity": "ROS readers reject the file",
+    "axis xyz": "it is taken as 1 0 0, but ROS readers reject the file",
+    "material name": "ROS readers reject the file",
     **dict.fromkeys((*_REFUSED, *_SIZES, "mesh filename", "color rgba", "robot name"), ""),
 }
-"""What is read where an attribute is missing; "" for what the reader refuses or names itself."""
+"""Consequence of a missing attribute; "" if the reader rejects or reports it itself."""
 _NUMBERS = ("origin", "inertial", "mimic", "dynamics", "axis")
-"""Elements of which every attribute is about the motion."""
+"""Elements whose attributes all affect the motion."""
 _NOT_READ = "Not read: {}."
 _LOOPS = ("joint", "loop_joint")
 _ROTORS = re.compile(r"inertia", re.I)
@@ -66,7 +66,7 @@ _SPRINGS = ("springStiffness", "spring_stiffness")
 
 
 def check_words(reader: Reader, root: Tag) -> None:
-    """Note what a URDF says that is not read: as a warning where it is misspelt or changes the motion."""
+    """Note content of a URDF that is not read; as a warning if it is misspelt or affects the motion."""
     report(reader, VOCABULARY, root, _severity, _NOT_READ)
     report_missing(reader, VOCABULARY, root, _INSTEAD)
     report_texts(reader, VOCABULARY, root)
@@ -89,7 +89,7 @@ def _check_inertials(reader: Reader, root: Tag) -> None:
 
 
 def _check_extensions(reader: Reader, root: Tag) -> None:
-    """Parts of extensions that would change the motion: rotors of transmissions, loops and springs of Gazebo."""
+    """Note extensions that would affect the motion: rotors of transmissions, loops and springs of Gazebo."""
     for tag in reader.children(root, "transmission"):
         rotors = [each for each in tag.iter() if _ROTORS.search(local_name(each))]
         if rotors:

@@ -1,5 +1,5 @@
-"""Writer of URDF, in the lowest version that a machine needs. What the format cannot hold, and what programs that read
-it refuse, is said by findings; numbers are written exactly."""
+"""Writer of URDF, in the lowest version that a machine needs. Findings report content that the format cannot hold and
+that other readers reject; numbers are written exactly."""
 
 from __future__ import annotations
 
@@ -54,35 +54,36 @@ _TYPES = {
     "planar": "planar",
 }
 PLAIN, LATER = "1.0", "1.2"
-"""Versions that are written: the one that every program reads, and the one that brought capsules."""
+"""URDF versions written: 1.0, which every program reads, and the version that introduced capsules."""
 LEAST_MASS = 1e-15
-"""kg, and kg·m² of each principal moment: MuJoCo refuses links that move with less."""
+"""kg, and kg·m² of each principal moment: MuJoCo refuses moving links with less."""
 ENOUGH_POINTS = 3
-"""Points with mass that have, fixed to each other, all moments of inertia."""
+"""Number of point masses, fixed to each other, that together have three nonzero moments of inertia."""
 MOST_NAMED = 8
 _ROOT = "root_joint"
 _TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
 def write_urdf(model: Model) -> Writing:
-    """The URDF text of a model whose joints form one tree. Raises FileError for loops and joints URDF lacks."""
+    """Return the URDF text of a model whose joints form one tree. Raises FileError for loops and for joints that URDF
+    lacks."""
     return _Writer(model).writing()
 
 
 class _Writer:
-    """Builds the XML tree, with numbers at the present parameter values."""
+    """Builder of the XML tree, with numbers evaluated at the current parameter values."""
 
     def __init__(self, model: Model) -> None:
         self.origin = model
         self.model = model.expanded
         self.values = model.values()
         self.findings: list[Finding] = []
-        self._check()
-        tree = link_tree(self.model, self._matrix)
+        self._check_joint_kinds()
+        tree = link_tree(self.model, self._pose_matrix)
         self.model, self.roots = dataclasses.replace(self.model, joints=tree.joints), tree.roots
         self.turned = tree.turned
         self.shifts = {
-            joint.child: self._matrix(joint.b)
+            joint.child: self._pose_matrix(joint.b)
             for joint in self.model.joints
             if joint.b != Pose() and joint.kind != "fixed"
         }
@@ -102,20 +103,20 @@ class _Writer:
     def numbers(self, values: Iterable[Value]) -> str:
         return " ".join(map(self.number, values))
 
-    def _matrix(self, pose: Pose) -> Matrix:
-        """(4, 4) of a pose at the present parameter values."""
+    def _pose_matrix(self, pose: Pose) -> Matrix:
+        """Return the (4, 4) matrix of a pose at the current parameter values."""
         matrix = np.eye(4)
         matrix[:3, :3] = rotation_matrix(tuple(float(finite_value_of(x, self.values)) for x in pose.rotation))
         matrix[:3, 3] = [float(finite_value_of(x, self.values)) for x in pose.position]
         return matrix
 
-    def _in_link(self, body: str, pose: Pose) -> Pose:
-        """A pose in a body, as a pose in its URDF link."""
+    def _pose_in_link(self, body: str, pose: Pose) -> Pose:
+        """Convert a pose in a body to a pose in its URDF link."""
         shift = self.shifts.get(body)
-        return pose if shift is None else pose_of(np.linalg.inv(shift) @ self._matrix(pose))
+        return pose if shift is None else pose_of(np.linalg.inv(shift) @ self._pose_matrix(pose))
 
-    def _check(self) -> None:
-        """Raise FileError for kinds of joints that URDF lacks."""
+    def _check_joint_kinds(self) -> None:
+        """Raise FileError for joint kinds that URDF lacks."""
         for joint in self.model.joints:
             if joint.kind not in _TYPES:
                 raise FileError(
@@ -127,30 +128,31 @@ class _Writer:
     # ------------------------------------------------------------------------------- the tree
 
     def writing(self) -> Writing:
-        root = etree.Element("robot", name=self._text(self.model.name, "name") or "robot")
+        root = etree.Element("robot", name=self._xml_text(self.model.name, "name") or "robot")
         for material in self.model.materials:
-            self._material(root, material.name, material.color, material.texture)
+            self._write_material(root, material.name, material.color, material.texture)
         if self._needs_world():
             etree.SubElement(root, "link", name=WORLD)
         for body in self.model.bodies:
-            self._link(root, body)
+            self._write_link(root, body)
         for name in self.roots if self._needs_world() else ():
-            self._joint(root, Joint(name=self._free_name(name), kind="free", parent=WORLD, child=name))
+            self._write_joint(root, Joint(name=self._free_name(name), kind="free", parent=WORLD, child=name))
         for joint in self.model.joints:
             if joint.name not in self.at_root:
-                self._joint(root, joint)
+                self._write_joint(root, joint)
         for frame in self.model.frames:
-            self._frame(root, frame)
+            self._write_frame(root, frame)
         root.set("version", LATER if root.find(".//capsule") is not None else PLAIN)
         etree.indent(root, "  ")
-        self._annotations(root)
-        self._losses()
-        self._changes(root.get("version"))
+        self._write_annotations(root)
+        self._report_losses()
+        self._report_changes(root.get("version"))
         text = '<?xml version="1.0"?>\n' + etree.tostring(root, encoding="unicode") + "\n"
         return Writing(text, tuple(self.findings))
 
     def _needs_world(self) -> bool:
-        """True unless the machine hangs on the ground by one plain `root_joint`, or is one free tree."""
+        """Return True unless the machine is attached to the ground by a single plain `root_joint`, or is one free
+        tree."""
         grounded = any(joint.parent == WORLD and joint.name not in self.at_root for joint in self.model.joints)
         grounded = grounded or any(frame.parent == WORLD for frame in self.model.frames)
         return grounded or len(self.roots) + len(self.at_root) != 1
@@ -161,58 +163,60 @@ class _Writer:
             name += "_"
         return name
 
-    def _pose(self, parent: Any, pose: Pose) -> None:
+    def _write_pose(self, parent: Any, pose: Pose) -> None:
         rotation = [float(finite_value_of(x, self.values)) for x in pose.rotation]
         if len(rotation) == 4:
             rotation = list(angles_of(rotation_matrix(tuple(rotation))))
         if any(x != 0.0 for x in (*pose.position, *rotation)):
             etree.SubElement(parent, "origin", xyz=self.numbers(pose.position), rpy=self.numbers(rotation))
 
-    def _text(self, text: str, what: str) -> str:
-        """A text as XML can hold it: without control characters."""
+    def _xml_text(self, text: str, what: str) -> str:
+        """Return a text without the control characters that XML cannot hold."""
         written = visible(text)
         if written != text:
-            self._note("warning", f"XML holds no control characters: the {what} is written {written}.", "", "", "", "")
+            self._add_finding(
+                "warning", f"XML cannot hold control characters: the {what} is written as {written}.", "", "", "", ""
+            )
         return written
 
-    def _material(self, parent: Any, name: str, color: Any, texture: str = "") -> None:
+    def _write_material(self, parent: Any, name: str, color: Any, texture: str = "") -> None:
         tag = etree.SubElement(parent, "material", name=name)
         if color is not None:
             etree.SubElement(tag, "color", rgba=self.numbers(color))
         if texture:
-            etree.SubElement(tag, "texture", filename=self._text(texture, "file of the texture"))
+            etree.SubElement(tag, "texture", filename=self._xml_text(texture, "file of the texture"))
 
-    def _link(self, root: Any, body: Body) -> None:
+    def _write_link(self, root: Any, body: Body) -> None:
         link = etree.SubElement(root, "link", name=body.name)
-        self._inertial(link, body)
+        self._write_inertial(link, body)
         for role in ("visual", "collision"):
             for number, shape in enumerate(body.shapes, 1):
                 if shape.role in (role, "both"):
-                    self._shape(link, shape, role, body.name, number)
+                    self._write_shape(link, shape, role, body.name, number)
 
-    def _inertial(self, link: Any, body: Body) -> None:
-        """Mass properties as numbers, also those that come from a density."""
+    def _write_inertial(self, link: Any, body: Body) -> None:
+        """Write mass properties as numbers, including those computed from a density."""
         mass, center = body.mass, body.center_of_mass
         tensor: tuple[Value, ...] = tuple(getattr(body.inertia, key) for key in TENSOR)
         if body.density is not None:
             try:
                 mass, center, tensor = split(inertia_of(body, Numbers(self.values, self.model.origin)))
             except KinetostatError as error:
-                self._note(
+                self._add_finding(
                     "warning", f"Its mass is left out: {error.what}", error.remedy, "bodies", body.name, "density"
                 )
                 return
         if any(value != 0.0 for value in (mass, *tensor)):
             inertial = etree.SubElement(link, "inertial")
-            self._pose(inertial, self._in_link(body.name, Pose(position=center)))
+            self._write_pose(inertial, self._pose_in_link(body.name, Pose(position=center)))
             etree.SubElement(inertial, "mass", value=self.number(mass))
             entries = dict(zip(TENSOR, map(self.number, tensor), strict=True))
             etree.SubElement(inertial, "inertia", **{key: entries[key] for key in _TENSOR})
 
-    def _shape(self, link: Any, shape: Shape, role: str, body: str, number: int) -> None:
+    def _write_shape(self, link: Any, shape: Shape, role: str, body: str, number: int) -> None:
         if not isinstance(shape, Box | Sphere | Cylinder | Capsule | Mesh):
             if role == "visual" or shape.role == "collision":
-                self._note(
+                self._add_finding(
                     "warning",
                     f"URDF has no {shape.word}; shape {number} is left out.",
                     "Use a mesh.",
@@ -222,7 +226,7 @@ class _Writer:
                 )
             return
         tag = etree.SubElement(link, role)
-        self._pose(tag, self._in_link(body, shape.pose))
+        self._write_pose(tag, self._pose_in_link(body, shape.pose))
         geometry = etree.SubElement(tag, "geometry")
         match shape:
             case Box():
@@ -234,38 +238,38 @@ class _Writer:
                     geometry, shape.word, radius=self.number(shape.radius), length=self.number(shape.length)
                 )
             case Mesh():
-                mesh = etree.SubElement(geometry, "mesh", filename=self._text(shape.file, "file of the mesh"))
+                mesh = etree.SubElement(geometry, "mesh", filename=self._xml_text(shape.file, "file of the mesh"))
                 if shape.scale != (1.0, 1.0, 1.0):
                     mesh.set("scale", self.numbers(shape.scale))
         if role == "visual" and (shape.material or shape.color is not None):
-            self._material(tag, shape.material, shape.color)
+            self._write_material(tag, shape.material, shape.color)
 
-    def _frame(self, root: Any, frame: Frame) -> None:
-        """A frame becomes a link without mass on a fixed joint."""
+    def _write_frame(self, root: Any, frame: Frame) -> None:
+        """Write a frame as a massless link on a fixed joint."""
         etree.SubElement(root, "link", name=frame.name)
         name = f"{frame.name}_joint"
         while name in self.model.index("joint"):
             name += "_"
-        self._joint(root, Joint(name=name, kind="fixed", parent=frame.parent, child=frame.name, a=frame.pose))
+        self._write_joint(root, Joint(name=name, kind="fixed", parent=frame.parent, child=frame.name, a=frame.pose))
 
-    def _joint(self, root: Any, joint: Joint) -> None:
+    def _write_joint(self, root: Any, joint: Joint) -> None:
         tag = etree.SubElement(root, "joint", name=joint.name, type=_TYPES[joint.kind])
         place = joint.a
         if joint.b != Pose() and joint.kind == "fixed":
-            place = pose_of(self._matrix(joint.a) @ np.linalg.inv(self._matrix(joint.b)))
-        self._pose(tag, self._in_link(joint.parent, place))
+            place = pose_of(self._pose_matrix(joint.a) @ np.linalg.inv(self._pose_matrix(joint.b)))
+        self._write_pose(tag, self._pose_in_link(joint.parent, place))
         etree.SubElement(tag, "parent", link=joint.parent)
         etree.SubElement(tag, "child", link=joint.child)
         if joint.kind not in ("fixed", "free"):
-            self._motion(tag, joint)
+            self._write_motion(tag, joint)
 
-    def _motion(self, tag: Any, joint: Joint) -> None:
+    def _write_motion(self, tag: Any, joint: Joint) -> None:
         etree.SubElement(tag, "axis", xyz=self.numbers(joint.axis))
         limit = joint.limits[0] if joint.limits and joint.kind != "planar" else None
         if joint.kind in ("revolute", "prismatic") or limit is not None:
-            self._limit(tag, joint, limit)
+            self._write_limit(tag, joint, limit)
         if joint.damping != 0.0 or joint.friction != 0.0:
-            friction = self._constant(joint.friction, joint.name, "friction")
+            friction = self._constant_number(joint.friction, joint.name, "friction")
             etree.SubElement(tag, "dynamics", damping=self.number(joint.damping), friction=friction)
         if joint.mimic is not None:
             mimic = joint.mimic
@@ -273,8 +277,8 @@ class _Writer:
                 tag, "mimic", joint=mimic.leader, multiplier=self.number(mimic.ratio), offset=self.number(mimic.offset)
             )
 
-    def _limit(self, tag: Any, joint: Joint, limit: Limit | None) -> None:
-        """Bounds; a side without one is written very far off where URDF demands a number."""
+    def _write_limit(self, tag: Any, joint: Joint, limit: Limit | None) -> None:
+        """Write bounds; where URDF requires a number, a missing bound is written as a very large one."""
         limit = limit or Limit()
         fields: dict[str, str] = {}
         if joint.kind != "continuous":
@@ -288,50 +292,58 @@ class _Writer:
 
     # ------------------------------------------------------------------------------- the rest
 
-    def _annotations(self, root: Any) -> None:
+    def _write_annotations(self, root: Any) -> None:
         for annotation in self.origin.annotations:
-            holder = self._holder(root, annotation)
+            holder = self._annotated_element(root, annotation)
             try:
                 parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
                 kept = etree.fromstring(annotation.content, parser)
             except (etree.XMLSyntaxError, ValueError):
-                self._note("hint", f"A note on {annotation.where} is not XML; it is left out.", "", "", "", "")
+                self._add_finding(
+                    "hint", f"An annotation of {annotation.where} is not valid XML; it is left out.", "", "", "", ""
+                )
                 continue
             kept.tail = "\n" if holder is root else "\n  "
             holder.append(kept)
 
-    def _holder(self, root: Any, annotation: Annotation) -> Any:
+    def _annotated_element(self, root: Any, annotation: Annotation) -> Any:
         kind, _, name = annotation.where.partition(" ")
         found = [tag for tag in root.iter(kind) if tag.get("name") == name and tag.getparent() is root]
         return found[0] if kind in ("link", "joint") and found else root
 
-    def _constant(self, value: Value, joint: str, field: str) -> str:
-        """A number; 0, and a finding, where it is a formula in which time or motion has a part."""
+    def _constant_number(self, value: Value, joint: str, field: str) -> str:
+        """Return a number; 0 with a finding for a formula that depends on time or motion."""
         if isinstance(value, str) and not names(parse(value)) <= self.values.keys():
-            text = f"URDF cannot hold {field} that follows time or motion ({value}); none is written."
-            self._note("warning", text, "Keep the .kst file too.", "joints", joint, field)
+            text = f"URDF cannot hold {field} that depends on time or motion ({value}); 0 is written."
+            self._add_finding("warning", text, "Keep the .kst file too.", "joints", joint, field)
             return "0"
         return self.number(value)
 
-    def _changes(self, version: str | None) -> None:
-        """Say what is written in another way than it stands in the model, and what programs that read it refuse."""
+    def _report_changes(self, version: str | None) -> None:
+        """Report content that is written differently from the model, and content that other URDF readers reject."""
         if self.turned:
             listed = ", ".join(f"'{name}'" for name in self.turned)
-            text = f"URDF leads from the root outwards: {listed} turned round, with the opposite axis."
-            self._note("hint", text, "", "joints", self.turned[0], "parent")
+            text = (
+                "URDF joints point away from the root, so these swap parent and child, with the opposite axis: "
+                f"{listed}."
+            )
+            self._add_finding("hint", text, "", "joints", self.turned[0], "parent")
         if version == LATER:
             text = f"Its capsules need URDF {LATER}, which ROS before 2025 and Pinocchio before 4 refuse."
-            self._note("hint", text, "Make them cylinders, if the file is for one of these.", "", "", "")
+            self._add_finding(
+                "hint", text, "Replace them by cylinders if the file is meant for one of these.", "", "", ""
+            )
         light = self._light_links()
         if light:
             listed = ", ".join(f"'{name}'" for name in light[:MOST_NAMED]) + (" …" if len(light) > MOST_NAMED else "")
             text = f"Links move without mass or without moments of inertia: {listed}. MuJoCo refuses the file."
             remedy = "Give them mass and inertia, or fix them to links that have both."
-            severity = "hint" if not any(map(self._weight, self.model.bodies)) else "warning"
-            self._note(severity, text, remedy, "bodies", light[0], "inertia")
+            severity = "hint" if not any(map(self._mass_rank, self.model.bodies)) else "warning"
+            self._add_finding(severity, text, remedy, "bodies", light[0], "inertia")
 
     def _light_links(self) -> list[str]:
-        """The links that joints move and that have, with all that is fixed to them, no mass or a moment of 0."""
+        """Return the moving links that, together with everything fixed to them, have zero mass or a zero moment of
+        inertia."""
         carriers = {name: self.model.carrier(name).name for name in (WORLD, *self.model.index("frame"))}
         moved = {joint.child for joint in self.model.joints if joint.kind != "fixed"}
         moved |= set(self.roots) if self._needs_world() else set()
@@ -346,13 +358,14 @@ class _Writer:
             members = [body.name]
             for name in members:  # grows
                 members += fixed.get(name, ())
-            weights = [self._weight(self.model.body(name)) for name in members]
+            weights = [self._mass_rank(self.model.body(name)) for name in members]
             if 2 not in weights and sum(weight > 0 for weight in weights) < ENOUGH_POINTS:
                 light.append(body.name)
         return light
 
-    def _weight(self, body: Body) -> int:
-        """2: a body with mass and all moments of inertia; 1: with mass alone; 0: with none."""
+    def _mass_rank(self, body: Body) -> int:
+        """Return 2 for a body with mass and all moments of inertia, 1 for one with mass only, 0 for one with
+        neither."""
         numbers = Numbers(self.values, self.model.origin)
         try:
             mass, _, tensor = split(inertia_of(body, numbers))
@@ -364,15 +377,20 @@ class _Writer:
         moments = np.linalg.eigvalsh(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
         return 0 if float(mass) < LEAST_MASS else 2 if moments[0] > LEAST_MASS else 1
 
-    def _losses(self) -> None:
+    def _report_losses(self) -> None:
         is_free = any(self.model.joint(name).kind == "free" for name in self.at_root)
         if is_free or (self.roots and not self._needs_world()):
-            self._note(
-                "hint", "URDF does not say that the root is free; read it with the option floating.", "", "", "", ""
+            self._add_finding(
+                "hint",
+                "URDF cannot state that the root is free; read the file with the option floating.",
+                "",
+                "",
+                "",
+                "",
             )
         if self.shifts:
             text = f"{len(self.shifts)} link frames are moved onto their joints' axes; the machine is the same."
-            self._note("hint", text, "", "", "", "")
+            self._add_finding("hint", text, "", "", "", "")
         lost = []
         if self.origin.chains:
             lost.append("DH tables (their bodies and joints are written)")
@@ -381,34 +399,34 @@ class _Writer:
         if self.origin.parameters:
             lost.append("parameters and formulas (their values are written)")
         words = {"stiffness": "springs", "armature": "rotor inertias", "rest": "rest positions"}
-        for field, word in {**words, "spring_rest": "where springs are relaxed"}.items():
+        for field, word in {**words, "spring_rest": "relaxed positions of springs"}.items():
             if any(getattr(joint, field) not in (0.0, ()) for joint in self.model.joints):
                 lost.append(word)
-        lost += _losses_of_modes(self.model.joints)
+        lost += _friction_and_stop_losses(self.model.joints)
         if any(joint.limits and joint.info.nq > 1 for joint in self.model.joints):
             lost.append("limits of joints with several coordinates")
         if self.model.world != type(self.model.world)():
             lost.append("gravity")
         if lost:
-            self._note("warning", f"URDF cannot hold {', '.join(lost)}.", "Keep the .kst file too.", "", "", "")
+            self._add_finding("warning", f"URDF cannot hold {', '.join(lost)}.", "Keep the .kst file too.", "", "", "")
 
-    def _note(self, severity: Any, text: str, remedy: str, collection: str, name: str, field: str) -> None:
+    def _add_finding(self, severity: Any, text: str, remedy: str, collection: str, name: str, field: str) -> None:
         self.findings.append(Finding(severity, text, remedy, collection, name, field))
 
 
-def _losses_of_modes(joints: Iterable[Joint]) -> list[str]:
-    """What URDF does not say of friction and stops."""
+def _friction_and_stop_losses(joints: Iterable[Joint]) -> list[str]:
+    """Return the properties of friction and stops that URDF cannot hold."""
     lost, limits = [], [limit for joint in joints for limit in joint.limits]
     if any(joint.static_friction not in (None, joint.friction) for joint in joints):
-        lost.append("friction at rest that differs from that of sliding (which is written)")
+        lost.append("static friction that differs from sliding friction (which is written)")
     if any(joint.friction_levels[2:] != (None, None) for joint in joints):
-        lost.append("friction that differs by direction (that of onward is written)")
+        lost.append("friction that differs by direction (the forward one is written)")
     if any(joint.stribeck_speed != 0.0 for joint in joints):
         lost.append("Stribeck speeds")
     if any(joint.rubs_by_reaction for joint in joints):
-        lost.append("friction by a joint's own reaction")
+        lost.append("friction that depends on a joint's reaction")
     plain = Limit()
     stops = ("stop", "stiffness", "damping", "restitution")
     if any(getattr(limit, field) != getattr(plain, field) for limit in limits for field in stops):
-        lost.append("how stops give way")
+        lost.append("the stiffness and damping of stops")
     return lost

@@ -1,1 +1,1 @@
-"""Xacro files, expanded without running anything from them."""
+"""Xacro files, expanded without running code from them."""

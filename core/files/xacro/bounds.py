@@ -1,56 +1,57 @@
-"""What an expression of a Xacro file may not do, and how large its values may grow."""
+"""Limits on expressions in Xacro files: barred operations, and the size of values."""
 
 from __future__ import annotations
 
 from typing import Any
 
 MAX_WEIGHT = 1_000_000
-"""Items and characters of one value; a robot's tables have some thousand."""
+"""Maximum items and characters of one value; tables in robot files have a few thousand."""
 MAX_BITS = 14_000
-"""Binary digits of a whole number: Python writes no longer ones."""
+"""Maximum binary digits of an integer; Python prints no longer ones."""
 MAX_DEPTH = 50
-"""Lists within lists."""
+"""Maximum nesting depth of lists."""
 MAX_STEPS = 5_000_000
-"""Steps in all expressions of a file, and items and characters made on the way; a humanoid takes some ten thousand."""
+"""Maximum steps in all expressions of a file, and items and characters created on the way; a humanoid takes some ten
+thousand."""
 
 
 class BarredError(Exception):
-    """Only Python itself could evaluate this; the person may allow it."""
+    """Expression that only Python itself could evaluate, which the user has to allow."""
 
 
 class TooLargeError(Exception):
-    """A value grows beyond its bounds, or finding it takes too long."""
+    """Value that exceeds its size limit, or takes too long to compute."""
 
 
 class Budget:
-    """Steps that may still be made."""
+    """Number of evaluation steps still allowed."""
 
     def __init__(self, steps: int = MAX_STEPS) -> None:
         self._left = steps
 
     def spend(self, steps: int = 1) -> None:
-        """Count steps. Raises TooLargeError when none are left."""
+        """Count steps. Raises TooLargeError if none are left."""
         self._left -= steps
         if self._left < 0:
             raise TooLargeError("the expressions of the file take too many steps")
 
 
 def weight(value: object, depth: int = 0) -> int:
-    """How large the text of a value would be, about. Raises TooLargeError as soon as it is known to be too large."""
+    """Return the approximate size of a value's text. Raises TooLargeError as soon as the limit is exceeded."""
     if isinstance(value, str):
         return 1 + len(value)
     if isinstance(value, int):
         return 1 + value.bit_length() // 3
     if isinstance(value, dict):
-        return _sum((part for pair in value.items() for part in pair), depth)
+        return _total_weight((part for pair in value.items() for part in pair), depth)
     if isinstance(value, list | tuple | set | frozenset):
-        return _sum(list.__iter__(value) if isinstance(value, list) else value, depth)
+        return _total_weight(list.__iter__(value) if isinstance(value, list) else value, depth)
     return 1
 
 
-def _sum(parts: Any, depth: int) -> int:
+def _total_weight(parts: Any, depth: int) -> int:
     if depth >= MAX_DEPTH:
-        raise TooLargeError("it makes lists that are nested too deeply")
+        raise TooLargeError("it creates lists that are nested too deeply")
     total = 1
     for part in parts:
         total += weight(part, depth + 1)
@@ -59,19 +60,19 @@ def _sum(parts: Any, depth: int) -> int:
 
 
 def require_size(size: float) -> None:
-    """Raises TooLargeError if a value of this weight is too large."""
+    """Raise TooLargeError if a value of this weight is too large."""
     if size > MAX_WEIGHT:
-        raise TooLargeError(f"it makes a value of more than {MAX_WEIGHT:,} items or characters")
+        raise TooLargeError(f"it creates a value of more than {MAX_WEIGHT:,} items or characters")
 
 
 def require_bits(bits: float) -> None:
-    """Raises TooLargeError if a whole number of this many binary digits is too large."""
+    """Raise TooLargeError if an integer of this many binary digits is too large."""
     if bits > MAX_BITS:
-        raise TooLargeError(f"it makes a whole number of more than {MAX_BITS:,} binary digits")
+        raise TooLargeError(f"it computes an integer of more than {MAX_BITS:,} binary digits")
 
 
 def bounded(value: Any, budget: Budget) -> Any:
-    """A value that was made, if it is not too large: making it counts. Raises TooLargeError."""
+    """Return a newly created value and charge its size to the budget. Raises TooLargeError."""
     kind = type(value)
     if kind is float or kind is bool or value is None:
         return value

@@ -1,4 +1,4 @@
-"""The functions that Xacro's expressions may call: a closed list, each within bounds."""
+"""Functions that Xacro expressions may call: a closed list, each with limits."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from core.files.xacro.values import Function
 
 MAX_FACTORIAL = 2_000
 MAX_PLACES = 400
-"""Decimal places to which numbers are rounded; no number has more."""
+"""Decimal places to which numbers are rounded; no float has more."""
 
 
-def _range(*arguments: Any) -> range:
+def _bounded_range(*arguments: Any) -> range:
     made = range(*arguments)
     try:
         require_size(len(made))
     except OverflowError:
-        raise TooLargeError("it makes a range of too many numbers") from None
+        raise TooLargeError("it creates a range of too many numbers") from None
     return made
 
 
-def _round(number: Any, *places: Any, **named: Any) -> Any:
+def _bounded_round(number: Any, *places: Any, **named: Any) -> Any:
     if any(isinstance(n, int) and abs(n) > MAX_PLACES for n in (*places, *named.values())):
         raise TooLargeError(f"it rounds to more than {MAX_PLACES} places")
     return round(number, *places, **named)
 
 
-def _sum(parts: Iterable[Any], /, start: Any = 0) -> Any:
-    """The sum, made by Python for numbers (which it sums up more exactly than one by one)."""
+def _bounded_sum(parts: Iterable[Any], /, start: Any = 0) -> Any:
+    """Return the sum of parts; numbers are summed by Python, which is more accurate than adding one by one."""
     known = list(parts)
     if all(isinstance(part, int | float | complex) for part in known):
         return sum(known, start)
@@ -43,32 +43,32 @@ def _sum(parts: Iterable[Any], /, start: Any = 0) -> Any:
     return total
 
 
-def _product(parts: Iterable[Any], /, *, start: Any = 1) -> Any:
+def _bounded_product(parts: Iterable[Any], /, *, start: Any = 1) -> Any:
     return functools.reduce(times, parts, start)
 
 
-def _lcm(*numbers: Any) -> int:
+def _bounded_lcm(*numbers: Any) -> int:
     require_bits(sum(n.bit_length() for n in numbers if isinstance(n, int)))
     return math.lcm(*numbers)
 
 
-def _small(function: Callable[..., Any]) -> Callable[..., Any]:
+def _for_small_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
     def of_small_numbers(*numbers: Any) -> Any:
         if any(isinstance(n, int) and n > MAX_FACTORIAL for n in numbers):
-            raise TooLargeError(f"it counts arrangements of more than {MAX_FACTORIAL:,} things")
+            raise TooLargeError(f"it computes factorials or combinations of numbers above {MAX_FACTORIAL:,}")
         return function(*numbers)
 
     return of_small_numbers
 
 
-def _type(value: Any) -> type:
+def _type_of(value: Any) -> type:
     return type(value)
 
 
 TYPES: dict[str, type] = {
     kind.__name__: kind for kind in (bool, complex, dict, float, frozenset, int, list, set, str, tuple)
 }
-"""Types: asked for by `isinstance`, and called to make values."""
+"""Types that `isinstance` may test and expressions may call."""
 
 _PLAIN: tuple[Callable[..., Any], ...] = (
     abs,
@@ -92,12 +92,12 @@ _PLAIN: tuple[Callable[..., Any], ...] = (
 
 FUNCTIONS: dict[str, Function] = {
     **{function.__name__: Function(function.__name__, function) for function in _PLAIN},
-    "range": Function("range", _range),
-    "round": Function("round", _round),
-    "sum": Function("sum", _sum),
+    "range": Function("range", _bounded_range),
+    "round": Function("round", _bounded_round),
+    "sum": Function("sum", _bounded_sum),
     "isinstance": Function("isinstance", isinstance),
     "issubclass": Function("issubclass", issubclass),
-    "type": Function("type", _type),
+    "type": Function("type", _type_of),
 }
 
 _MATHEMATICS = """acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh degrees dist erf erfc exp exp2
@@ -107,7 +107,7 @@ log2 modf nextafter pow radians remainder sin sinh sqrt sumprod tan tanh trunc u
 MATHEMATICS: dict[str, Any] = {
     **{name: Function(name, getattr(math, name)) for name in _MATHEMATICS.split() if hasattr(math, name)},
     **{name: getattr(math, name) for name in ("e", "inf", "nan", "pi", "tau")},
-    **{name: Function(name, _small(getattr(math, name))) for name in ("comb", "factorial", "perm")},
-    "lcm": Function("lcm", _lcm),
-    "prod": Function("prod", _product),
+    **{name: Function(name, _for_small_numbers(getattr(math, name))) for name in ("comb", "factorial", "perm")},
+    "lcm": Function("lcm", _bounded_lcm),
+    "prod": Function("prod", _bounded_product),
 }

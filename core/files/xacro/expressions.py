@@ -1,4 +1,4 @@
-"""Xacro's expressions, evaluated node by node: a closed part of Python's language that cannot reach Python itself.
+"""Xacro expressions, evaluated node by node: a closed subset of Python that cannot reach Python itself.
 
 `ast` reads the text; of the nodes it can make, those of the tables below are known, with Python's meaning. Names are
 looked up in what Xacro has defined, functions and methods in closed lists, and every value stays within bounds.
@@ -22,13 +22,13 @@ _STRANGE = {"NamedExpr": "an assignment", "Await": "await", "Yield": "yield", "Y
 
 
 class Names(Protocol):
-    """What names mean: raises KeyError for those that mean nothing."""
+    """Mapping of names to values; raises KeyError for unknown names."""
 
     def __getitem__(self, name: str, /) -> Any: ...
 
 
 def evaluate(text: str, names: Names, budget: Budget) -> Any:
-    """The value that Python's eval(text) would give. Raises what it would raise, BarredError and TooLargeError."""
+    """Return the value that Python's eval(text) would give. Raises the same errors, BarredError and TooLargeError."""
     try:
         tree = ast.parse(text.strip(), "<expression>", mode="eval")
         return Scope(names, budget).value(tree.body)
@@ -37,11 +37,11 @@ def evaluate(text: str, names: Names, budget: Budget) -> Any:
 
 
 class Lambda:
-    """A function of an expression, evaluated where it was written."""
+    """Function defined in an expression, evaluated in the scope of its definition."""
 
     def __init__(self, scope: Scope, node: ast.Lambda) -> None:
         self._scope, self._body = scope, node.body
-        self._signature = inspect.Signature(list(_parameters(scope, node.args)))
+        self._signature = inspect.Signature(list(_signature_parameters(scope, node.args)))
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         bound = self._signature.bind(*arguments, **keywords)
@@ -49,7 +49,7 @@ class Lambda:
         return self._scope.inner(bound.arguments).value(self._body)
 
 
-def _parameters(scope: Scope, declared: ast.arguments) -> Iterator[inspect.Parameter]:
+def _signature_parameters(scope: Scope, declared: ast.arguments) -> Iterator[inspect.Parameter]:
     kinds = inspect.Parameter
     plain: list[tuple[ast.arg, Any]] = [(each, kinds.POSITIONAL_ONLY) for each in declared.posonlyargs]
     plain += [(each, kinds.POSITIONAL_OR_KEYWORD) for each in declared.args]
@@ -67,7 +67,7 @@ def _parameters(scope: Scope, declared: ast.arguments) -> Iterator[inspect.Param
 
 
 class Scope:
-    """Evaluates nodes where `names` and the names of lambdas and comprehensions around them are known."""
+    """Evaluator of syntax-tree nodes, with `names` and the local names of enclosing lambdas and comprehensions."""
 
     def __init__(
         self, names: Names, budget: Budget, local: Mapping[str, Any] | None = None, outer: Scope | None = None
@@ -76,44 +76,44 @@ class Scope:
         self._local: dict[str, Any] = dict(local or {})
 
     def inner(self, local: Mapping[str, Any] | None = None) -> Scope:
-        """A scope within this one."""
+        """Return a scope nested in this one."""
         return Scope(self._names, self._budget, local, self)
 
     def value(self, node: ast.expr) -> Any:
-        """The value of a node."""
-        found = self._found(node)
+        """Return the value of a node."""
+        found = self._evaluated(node)
         if isinstance(found, Namespace):
-            raise BarredError("it uses a name space as a value")
+            raise BarredError("it uses a namespace as a value")
         return found
 
-    def _found(self, node: ast.expr) -> Any:
+    def _evaluated(self, node: ast.expr) -> Any:
         self._budget.spend()
         rule = _RULES.get(type(node))
         if rule is None:
             kind = type(node).__name__
-            raise BarredError(f"it holds {_STRANGE.get(kind, kind)}")
+            raise BarredError(f"it contains {_STRANGE.get(kind, kind)}")
         return rule(self, node)
 
-    def _plain(self, node: ast.expr) -> Any:
-        """A value for operators: no function and no type."""
+    def _operand_value(self, node: ast.expr) -> Any:
+        """Return the value of an operand, which must not be a function or a type."""
         value = self.value(node)
         if callable(value):
             raise BarredError("it calculates with a function")
         return value
 
-    def _bounded(self, value: Any) -> Any:
+    def _within_bounds(self, value: Any) -> Any:
         return bounded(value, self._budget)
 
     # ------------------------------------------------------------------------------- names and parts
 
     def constant(self, node: ast.Constant) -> Any:
-        """A number, a text, True, False or None."""
+        """Return the value of a number, a text, True, False or None."""
         if not isinstance(node.value, _CONSTANTS):
-            raise BarredError(f"it holds a value of type {type(node.value).__name__}")
-        return self._bounded(node.value)
+            raise BarredError(f"it contains a value of type {type(node.value).__name__}")
+        return self._within_bounds(node.value)
 
     def name(self, node: ast.Name) -> Any:
-        """What a name means, in the innermost scope that knows it."""
+        """Return the value of a name in the innermost scope that defines it."""
         if node.id.startswith("__"):
             raise BarredError(f"it uses the name '{node.id}'")
         scope: Scope | None = self
@@ -127,10 +127,10 @@ class Scope:
             raise NameError(f"name '{node.id}' is not defined") from None
 
     def attribute(self, node: ast.Attribute) -> Any:
-        """A name of a name space, an entry of a YAML dictionary, or a method of a plain value."""
-        owner = self._found(node.value)
+        """Return a name of a namespace, an entry of a YAML dictionary, or a method of a plain value."""
+        owner = self._evaluated(node.value)
         if node.attr.startswith("__"):
-            raise BarredError(f"it asks for '{node.attr}'")
+            raise BarredError(f"it accesses '{node.attr}'")
         if not isinstance(owner, Namespace):
             return attribute(owner, node.attr, self._budget)
         try:
@@ -139,32 +139,32 @@ class Scope:
             raise NameError(f"name '{node.attr}' is not defined") from None
 
     def subscript(self, node: ast.Subscript) -> Any:
-        """An item, or a slice."""
+        """Return an item or a slice."""
         owner = self.value(node.value)
         if callable(owner):
-            raise BarredError("it asks a function for items")
+            raise BarredError("it indexes a function")
         part = owner[self.value(node.slice)]
-        return self._bounded(part) if isinstance(node.slice, ast.Slice) else part
+        return self._within_bounds(part) if isinstance(node.slice, ast.Slice) else part
 
-    def slicing(self, node: ast.Slice) -> slice:
-        """From, to and step of a slice."""
+    def slice_value(self, node: ast.Slice) -> slice:
+        """Return the slice start:stop:step."""
         lower, upper, step = (part and self.value(part) for part in (node.lower, node.upper, node.step))
         return slice(lower, upper, step)
 
     # ------------------------------------------------------------------------------- operators
 
     def binary(self, node: ast.BinOp) -> Any:
-        """a + b and its like."""
+        """Return the value of a + b and other binary operations."""
         combine = operator_of(BINARY, node.op)
-        return self._bounded(combine(self._plain(node.left), self._plain(node.right)))
+        return self._within_bounds(combine(self._operand_value(node.left), self._operand_value(node.right)))
 
     def unary(self, node: ast.UnaryOp) -> Any:
-        """-a and its like."""
-        value = self.value(node.operand) if isinstance(node.op, ast.Not) else self._plain(node.operand)
-        return self._bounded(operator_of(UNARY, node.op)(value))
+        """Return the value of -a and other unary operations."""
+        value = self.value(node.operand) if isinstance(node.op, ast.Not) else self._operand_value(node.operand)
+        return self._within_bounds(operator_of(UNARY, node.op)(value))
 
     def boolean(self, node: ast.BoolOp) -> Any:
-        """`and`, `or`: the first value that decides."""
+        """Return the value of `and` or `or`: the first operand that decides."""
         decisive = isinstance(node.op, ast.Or)
         for each in node.values[:-1]:
             value = self.value(each)
@@ -173,7 +173,7 @@ class Scope:
         return self.value(node.values[-1])
 
     def comparison(self, node: ast.Compare) -> Any:
-        """a < b < c."""
+        """Return the value of a comparison such as a < b < c."""
         left, result = self.value(node.left), True
         for sign, each in zip(node.ops, node.comparators, strict=True):
             right = self.value(each)
@@ -184,52 +184,52 @@ class Scope:
         return result
 
     def conditional(self, node: ast.IfExp) -> Any:
-        """a if b else c."""
+        """Return the value of a if b else c."""
         return self.value(node.body if self.value(node.test) else node.orelse)
 
     # ------------------------------------------------------------------------------- lists and texts
 
-    def listing(self, node: ast.List) -> list[Any]:
-        """[a, *b]."""
+    def list_value(self, node: ast.List) -> list[Any]:
+        """Return the list [a, *b]."""
         made: list[Any] = []
         for each in node.elts:
-            made += self._several(each)
-        self._bounded(made)
+            made += self._expanded_items(each)
+        self._within_bounds(made)
         return made
 
-    def tupled(self, node: ast.Tuple) -> tuple[Any, ...]:
-        """(a, *b)."""
-        return tuple(self.listing(ast.List(node.elts)))
+    def tuple_value(self, node: ast.Tuple) -> tuple[Any, ...]:
+        """Return the tuple (a, *b)."""
+        return tuple(self.list_value(ast.List(node.elts)))
 
-    def collected(self, node: ast.Set) -> set[Any]:
-        """{a, *b}."""
-        return set(self.listing(ast.List(node.elts)))
+    def set_value(self, node: ast.Set) -> set[Any]:
+        """Return the set {a, *b}."""
+        return set(self.list_value(ast.List(node.elts)))
 
     def dictionary(self, node: ast.Dict) -> dict[Any, Any]:
-        """{a: b, **c}."""
+        """Return the dictionary {a: b, **c}."""
         made: dict[Any, Any] = {}
         for key, each in zip(node.keys, node.values, strict=True):
-            made.update(self._plain(each) if key is None else {self.value(key): self.value(each)})
-        self._bounded(made)
+            made.update(self._operand_value(each) if key is None else {self.value(key): self.value(each)})
+        self._within_bounds(made)
         return made
 
-    def _several(self, node: ast.expr) -> list[Any]:
+    def _expanded_items(self, node: ast.expr) -> list[Any]:
         return list(self.items(self.value(node.value))) if isinstance(node, ast.Starred) else [self.value(node)]
 
     def text(self, node: ast.JoinedStr) -> str:
-        """f"…"."""
+        """Return the text of f"…"."""
         pieces = []
         for each in node.values:
-            pieces.append(self._field(each) if isinstance(each, ast.FormattedValue) else self.value(each))
+            pieces.append(self._formatted_field(each) if isinstance(each, ast.FormattedValue) else self.value(each))
             require_size(sum(map(len, pieces)))
         return "".join(pieces)
 
-    def _field(self, node: ast.FormattedValue) -> str:
+    def _formatted_field(self, node: ast.FormattedValue) -> str:
         form = "" if node.format_spec is None else self.value(node.format_spec)
         return format_value(self.value(node.value), form, chr(node.conversion) if node.conversion > 0 else None)
 
     def items(self, value: Any) -> Iterator[Any]:
-        """What a value holds, counted."""
+        """Iterate over the items of a value, counting each as a step."""
         for item in value:
             self._budget.spend()
             yield item
@@ -237,11 +237,11 @@ class Scope:
     # ------------------------------------------------------------------------------- functions
 
     def call(self, node: ast.Call) -> Any:
-        """f(a, *b, c=d, **e)."""
+        """Return the value of a call f(a, *b, c=d, **e)."""
         function = self.value(node.func)
         arguments: list[Any] = []
         for each in node.args:
-            arguments += self._several(each)
+            arguments += self._expanded_items(each)
         keywords: dict[str, Any] = {}
         for word in node.keywords:
             value = self.value(word.value)
@@ -254,44 +254,46 @@ class Scope:
         if not isinstance(function, Function | Method | Lambda) and function not in _TYPES:
             raise BarredError(f"it calls '{ast.unparse(node.func)}'")
         result = function(*arguments, **keywords)
-        return result if isinstance(function, Method) and function.name in LOOKING else self._bounded(result)
+        return result if isinstance(function, Method) and function.name in LOOKING else self._within_bounds(result)
 
     def function(self, node: ast.Lambda) -> Lambda:
-        """lambda a: b."""
+        """Return the function lambda a: b."""
         return Lambda(self, node)
 
     # ------------------------------------------------------------------------------- comprehensions
 
-    def listed(self, node: ast.ListComp | ast.SetComp) -> Any:
-        """[a for b in c], {a for b in c}."""
-        made = list(self._produced(node.generators, node.elt))
-        self._bounded(made)
+    def list_comprehension(self, node: ast.ListComp | ast.SetComp) -> Any:
+        """Return a list or set comprehension: [a for b in c], {a for b in c}."""
+        made = list(self._comprehension_values(node.generators, node.elt))
+        self._within_bounds(made)
         return set(made) if isinstance(node, ast.SetComp) else made
 
-    def keyed(self, node: ast.DictComp) -> dict[Any, Any]:
-        """{a: b for c in d}."""
-        made = dict(self._produced(node.generators, ast.Tuple([node.key, node.value])))
-        self._bounded(made)
+    def dict_comprehension(self, node: ast.DictComp) -> dict[Any, Any]:
+        """Return a dictionary comprehension {a: b for c in d}."""
+        made = dict(self._comprehension_values(node.generators, ast.Tuple([node.key, node.value])))
+        self._within_bounds(made)
         return made
 
     def generated(self, node: ast.GeneratorExp) -> Iterator[Any]:
-        """(a for b in c)."""
-        return self._produced(node.generators, node.elt)
+        """Return a generator (a for b in c)."""
+        return self._comprehension_values(node.generators, node.elt)
 
-    def _produced(self, clauses: list[ast.comprehension], element: ast.expr) -> Iterator[Any]:
+    def _comprehension_values(self, clauses: list[ast.comprehension], element: ast.expr) -> Iterator[Any]:
         first = iter(self.items(self.value(clauses[0].iter)))
-        return self.inner()._elements(clauses, element, first)
+        return self.inner()._clause_values(clauses, element, first)
 
-    def _elements(self, clauses: list[ast.comprehension], element: ast.expr, items: Iterator[Any]) -> Iterator[Any]:
+    def _clause_values(
+        self, clauses: list[ast.comprehension], element: ast.expr, items: Iterator[Any]
+    ) -> Iterator[Any]:
         clause, *others = clauses
         if clause.is_async:
-            raise BarredError("it holds await")
+            raise BarredError("it contains await")
         for item in items:
             self._assign(clause.target, item)
             if not all(self.value(condition) for condition in clause.ifs):
                 continue
             if others:
-                yield from self._elements(others, element, self.items(self.value(others[0].iter)))
+                yield from self._clause_values(others, element, self.items(self.value(others[0].iter)))
             else:
                 yield self.value(element)
 
@@ -320,21 +322,21 @@ _RULES: dict[type[ast.expr], Callable[[Scope, Any], Any]] = {
     ast.Name: Scope.name,
     ast.Attribute: Scope.attribute,
     ast.Subscript: Scope.subscript,
-    ast.Slice: Scope.slicing,
+    ast.Slice: Scope.slice_value,
     ast.BinOp: Scope.binary,
     ast.UnaryOp: Scope.unary,
     ast.BoolOp: Scope.boolean,
     ast.Compare: Scope.comparison,
     ast.IfExp: Scope.conditional,
-    ast.List: Scope.listing,
-    ast.Tuple: Scope.tupled,
-    ast.Set: Scope.collected,
+    ast.List: Scope.list_value,
+    ast.Tuple: Scope.tuple_value,
+    ast.Set: Scope.set_value,
     ast.Dict: Scope.dictionary,
     ast.JoinedStr: Scope.text,
     ast.Call: Scope.call,
     ast.Lambda: Scope.function,
-    ast.ListComp: Scope.listed,
-    ast.SetComp: Scope.listed,
-    ast.DictComp: Scope.keyed,
+    ast.ListComp: Scope.list_comprehension,
+    ast.SetComp: Scope.list_comprehension,
+    ast.DictComp: Scope.dict_comprehension,
     ast.GeneratorExp: Scope.generated,
 }

@@ -1,4 +1,4 @@
-"""The library xacro with what evaluates expressions and reads files taken out and replaced by ours.
+"""The library xacro, with its expression evaluation and file reading replaced by safe functions.
 
 The library keeps what it does well: macros, scopes, properties, includes, conditions. `install` changes the library
 for the whole process, which is one of its own (`core.files.xacro.process`).
@@ -24,37 +24,36 @@ from core.files.xacro.sources import Sources, document_of, yaml_of
 from core.files.xacro.values import DottedDict, Function, Namespace, dotted
 
 MAX_ELEMENTS = 100_000
-"""Elements made on the way; a humanoid takes some ten thousand."""
+"""Maximum number of elements created on the way; a humanoid takes some ten thousand."""
 MAX_TEXT = 100_000_000
-"""Characters of all evaluated texts together."""
+"""Maximum characters of all evaluated texts together."""
 MAX_INCLUDES = 100
-"""Files that include files that include files …"""
+"""Maximum depth of nested includes."""
 
 _REPLACED = {
     xacro: ("_global_symbols", "eval_all", "eval_text", "load_yaml", "parse", "safe_eval"),
     substitution_args: ("_eval", "_eval_find"),
 }
-"""Names that are the library's own affair, for which it has no public ones; tried with 2.1.1, which `pyproject.toml`
-asks for."""
+"""Private names of the library that are replaced; tested with 2.1.1, which `pyproject.toml` requires."""
 
 
 def require_names() -> None:
-    """Raises FileError if the library is not built as expected."""
+    """Raise FileError if the library lacks a name that will be replaced."""
     if missing := [name for module, names in _REPLACED.items() for name in names if not hasattr(module, name)]:
         raise FileError(
             f"xacro {metadata.version('xacro')} has no {listed(missing)}, which Kinetostat replaces.",
-            remedy='Install one that it was tried with: pip install "kinetostat[xacro]".',
+            remedy='Install a tested version: pip install "kinetostat[xacro]".',
         )
 
 
 DOLLAR = "\ue000"
-"""In place of a $ that is to stay text: expanding is repeated, and would take it for the begin of an expression."""
+"""Placeholder for a literal $; expansion is repeated and would take it for the start of an expression."""
 _ESCAPED = re.compile(r"\$(\$+[{(])")
 _PIECE = re.compile(r"\$(?P<escaped>\$+[{(])|\$\{(?P<expression>[^}]*)\}|\$\((?P<command>[^)]*)\)|[^$]+|\$[^{($]+|\$$")
 
 
 def keep_escapes() -> None:
-    """Let escapes of the library's own evaluation stay text."""
+    """Keep escape sequences as text in the library's own evaluation."""
     usual = xacro.eval_text
 
     def eval_text(text: str, symbols: Any) -> Any:
@@ -64,7 +63,7 @@ def keep_escapes() -> None:
 
 
 class RefusedError(Exception):
-    """An expression that is not evaluated, and where it stands."""
+    """Expression that is not evaluated, with its location."""
 
     def __init__(self, expression: str, error: BarredError | TooLargeError) -> None:
         self.expression, self.error = expression, error
@@ -72,7 +71,7 @@ class RefusedError(Exception):
 
 
 class Library:
-    """One expansion: the functions that stand in the library's place, and what they count.
+    """Functions that replace the library's during one expansion, with their counters.
 
     file    : the file that is expanded
     find    : package → its folder
@@ -88,10 +87,10 @@ class Library:
         self._budget = Budget()
         self._elements = self._characters = 0
         self._eval_all = xacro.eval_all
-        self._symbols = self._closed(xacro._global_symbols, {**FUNCTIONS, **TYPES, **MATHEMATICS})
+        self._symbols = self._closed_table(xacro._global_symbols, {**FUNCTIONS, **TYPES, **MATHEMATICS})
 
     def install(self) -> None:
-        """Put these functions in the place of the library's."""
+        """Replace the library's functions by these."""
         ours: dict[Any, tuple[Any, ...]] = {
             xacro: (self._symbols, self.eval_all, self.eval_text, self.load_yaml, self.parse, self.safe_eval),
             substitution_args: (self.eval_command, self.find),
@@ -102,27 +101,29 @@ class Library:
 
     # ------------------------------------------------------------------------------- what names mean
 
-    def _closed(self, table: Any, known: dict[str, Any]) -> dict[str, Any]:
-        """The library's table of names, each with our meaning; those without one are barred."""
-        own = {"math": MATHEMATICS, "xacro": self._own(), "python": {**FUNCTIONS, **TYPES}}
+    def _closed_table(self, table: Any, known: dict[str, Any]) -> dict[str, Any]:
+        """Return the library's table of names with safe meanings; names without one are barred."""
+        own = {"math": MATHEMATICS, "xacro": self._xacro_namespace(), "python": {**FUNCTIONS, **TYPES}}
         closed: dict[str, Any] = {"True": True, "False": False}
         for name, meaning in table.items():
             if isinstance(meaning, xacro.NameSpace):
                 closed[name] = xacro.NameSpace()
-                closed[name].update(self._closed(meaning, own.get(name, {})))
+                closed[name].update(self._closed_table(meaning, own.get(name, {})))
             elif name not in closed:
-                closed[name] = known.get(name, own["xacro"].get(name, _barred))
+                closed[name] = known.get(name, own["xacro"].get(name, _barred_function))
         return closed
 
-    def _own(self) -> dict[str, Any]:
-        """What `xacro.` holds."""
+    def _xacro_namespace(self) -> dict[str, Any]:
+        """Return the content of the namespace `xacro.`."""
         functions: dict[str, Callable[..., Any]] = {
-            "abs_filename": lambda name: xacro.abs_filename_spec(_text(name)),
+            "abs_filename": lambda name: xacro.abs_filename_spec(_checked_text(name)),
             "arg": lambda name: xacro.substitution_args_context["arg"][name],
             "dotify": DottedDict,
-            "fatal": _fatal,
-            "load_yaml": lambda filename: self.load_yaml(_text(filename)),
-            "tokenize": lambda s, sep=",; ", skip_empty=True: xacro.tokenize(_text(s), _text(sep), skip_empty),
+            "fatal": _raise_fatal,
+            "load_yaml": lambda filename: self.load_yaml(_checked_text(filename)),
+            "tokenize": lambda s, sep=",; ", skip_empty=True: xacro.tokenize(
+                _checked_text(s), _checked_text(sep), skip_empty
+            ),
             **dict.fromkeys(("error", "message", "print_location", "warning"), lambda *_, **__: ""),
         }
         return {name: Function(name, run) for name, run in functions.items()}
@@ -130,40 +131,41 @@ class Library:
     # ------------------------------------------------------------------------------- expressions
 
     def safe_eval(self, expression: str, names: Any, local: Any = None) -> Any:
-        """The value of an expression."""
+        """Return the value of an expression."""
         return evaluate(expression, names if local is None else local, self._budget)
 
     def eval_text(self, text: str, symbols: Any) -> Any:
-        """A text with its expressions and commands replaced by their values; a single one keeps its type."""
+        """Return a text with its expressions and commands replaced by their values; a single expression keeps its
+        type."""
         pieces: list[Any] = []
         position = size = 0
         while position < len(text):
             found = _PIECE.match(text, position)
             if found is None:
                 raise xacro.XacroException("invalid expression: " + text[position:])
-            pieces.append(self._piece(found, symbols))
+            pieces.append(self._evaluated_piece(found, symbols))
             size += weight(pieces[-1])
             position = found.end()
         self._characters += size
         if (len(pieces) > 1 and size > MAX_WEIGHT) or self._characters > MAX_TEXT:
-            self._refuse(text, TooLargeError("it becomes too long a text"))
+            self._raise_refused(text, TooLargeError("its text becomes too long"))
         return pieces[0] if len(pieces) == 1 else "".join(map(str, pieces))
 
-    def _piece(self, found: re.Match[str], symbols: Any) -> Any:
+    def _evaluated_piece(self, found: re.Match[str], symbols: Any) -> Any:
         try:
             if (expression := found["expression"]) is not None:
                 return self.safe_eval(self.eval_text(expression, symbols), symbols)
             if (command := found["command"]) is not None:
                 return xacro.eval_extension(f"$({self.eval_text(command, symbols)})")
         except Exception as error:
-            self._refuse(found[0], error)
+            self._raise_refused(found[0], error)
         return found["escaped"].replace("$", DOLLAR) if found["escaped"] else found[0]
 
-    def _refuse(self, expression: str, error: Exception) -> None:
-        """Raise the error again with the expression and, the first time, its place."""
+    def _raise_refused(self, expression: str, error: Exception) -> None:
+        """Raise the error again with the expression and, the first time, its location."""
         within = error.exc if isinstance(error, xacro.XacroException) and error.exc is not None else error
         if self.place is None:
-            self.place = self._found(expression)
+            self.place = self._location_of(expression)
         if isinstance(within, RefusedError | FileError | RecursionError | MemoryError):
             raise within
         if isinstance(within, BarredError | TooLargeError):
@@ -172,22 +174,22 @@ class Library:
             raise error
         raise xacro.XacroException(exc=error, suffix=f"\nwhen evaluating expression '{expression[2:-1]}'") from None
 
-    def _found(self, expression: str) -> tuple[str, int | None]:
+    def _location_of(self, expression: str) -> tuple[str, int | None]:
         files = [macro.history[-1][-1] for macro in (xacro.macrostack or ())[-1:]] + (xacro.filestack or [])[-1:]
         named = [file or self.file for file in files] or [self.file]
         lines = ((file, self.sources.line(file, expression)) for file in named)
         return next(((file, line) for file, line in lines if line is not None), (named[-1], None))
 
     def eval_command(self, expression: str, context: Any) -> str:
-        """$(eval …): an expression whose names are the arguments."""
+        """Evaluate $(eval …), an expression whose names are the arguments."""
         if "__" in expression:
-            raise BarredError("it holds a double underscore")
-        return str(evaluate(expression, _Arguments(context.get("arg", {}), self.find), self._budget))
+            raise BarredError("it contains a double underscore")
+        return str(evaluate(expression, _ArgumentNames(context.get("arg", {}), self.find), self._budget))
 
     # ------------------------------------------------------------------------------- elements and files
 
     def eval_all(self, node: Any, macros: Any, symbols: Any) -> None:
-        """Expand an element and what is in it."""
+        """Expand an element and its content."""
         self._elements += 1
         if self._elements > MAX_ELEMENTS:
             raise FileError(
@@ -198,7 +200,7 @@ class Library:
         self._eval_all(node, macros, symbols)
 
     def parse(self, text: Any, filename: str | None = None) -> Any:
-        """The XML document of a text, or of a file that is included."""
+        """Return the XML document of a text, or of an included file."""
         if text is not None:
             self.sources.keep(self.file, text)
             return document_of(text, self.file)
@@ -212,16 +214,17 @@ class Library:
         try:
             return document_of(self.sources.text(file), file)
         except FileError as error:
-            if _exists(file):
+            if _file_exists(file):
                 raise
             xacro.filestack.pop()  # as the library does, which passes over optional files
             raise xacro.XacroException(f"{file}: {error.what}", exc=OSError()) from None
 
     def load_yaml(self, filename: str) -> Any:
-        """What a YAML file holds, with dots."""
+        """Return the content of a YAML file, accessible with dots."""
         file = xacro.abs_filename_spec(filename)
         units = {
-            each.value.tag: partial(self._measured, each.value.conversion_constant) for each in xacro.ConstructUnits
+            each.value.tag: partial(self._converted_to_si, each.value.conversion_constant)
+            for each in xacro.ConstructUnits
         }
         xacro.filestack.append(file)
         found = dotted(yaml_of(self.sources.text(file), units, file))
@@ -229,25 +232,25 @@ class Library:
         xacro.all_includes.append(file)
         return found
 
-    def _measured(self, factor: float, text: str) -> float:
+    def _converted_to_si(self, factor: float, text: str) -> float:
         return float(self.safe_eval(text, self._symbols)) * factor
 
 
-def _barred(*_: Any, **__: Any) -> Any:
-    """Stands for names that the library knows and expressions here do not: not on the list of functions."""
-    raise BarredError("it calls what is not on the list of functions")
+def _barred_function(*_: Any, **__: Any) -> Any:
+    """Replace library functions that expressions may not call; raises BarredError."""
+    raise BarredError("it calls a function that is not allowed")
 
 
-def _variable(name: str) -> str:
-    """A variable of the environment, which has to be there."""
+def _environment_variable(name: str) -> str:
+    """Return an environment variable, which must exist."""
     try:
         return os.environ[name]
     except KeyError:
         raise substitution_args.SubstitutionException(f"environment variable {name!r} is not set") from None
 
 
-class _Arguments(Names):
-    """What names mean in $(eval …)."""
+class _ArgumentNames(Names):
+    """Mapping of names in $(eval …) to values."""
 
     def __init__(self, arguments: Any, find: Callable[[str], str]) -> None:
         self._arguments = arguments
@@ -258,7 +261,7 @@ class _Arguments(Names):
             **TYPES,
             **MATHEMATICS,
             "arg": Function("arg", lambda name: substitution_args.convert_value(arguments[name], "auto")),
-            "env": Function("env", _variable),
+            "env": Function("env", _environment_variable),
             "find": Function("find", find),
             "optenv": Function("optenv", lambda name, default="": os.environ.get(name, default)),
         }
@@ -269,17 +272,17 @@ class _Arguments(Names):
         return substitution_args.convert_value(self._arguments[name], "auto")
 
 
-def _fatal(*words: Any) -> None:
+def _raise_fatal(*words: Any) -> None:
     raise xacro.XacroException(" ".join(map(str, words)))
 
 
-def _text(value: Any) -> str:
+def _checked_text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f"a text is needed, not {type(value).__name__}")
     return value
 
 
-def _exists(file: str) -> bool:
+def _file_exists(file: str) -> bool:
     from pathlib import Path
 
     try:

@@ -1,4 +1,4 @@
-"""Operators of Xacro's expressions: Python's, with a look at how large the result would be before it is made."""
+"""Operators of Xacro expressions: Python's, with the size of the result checked before it is computed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SEQUENCES = (str, list, tuple)
 
 
 def times(a: Any, b: Any) -> Any:
-    """a · b."""
+    """Return a · b."""
     if isinstance(a, int) and isinstance(b, int):
         require_bits(a.bit_length() + b.bit_length())
     for sequence, count in ((a, b), (b, a)):
@@ -25,14 +25,14 @@ def times(a: Any, b: Any) -> Any:
 
 
 def power(a: Any, b: Any) -> Any:
-    """a to the power of b."""
+    """Return a to the power of b."""
     if isinstance(a, int) and isinstance(b, int) and abs(a) > 1 and b > 0:
         require_bits((abs(a).bit_length() - 1) * b)
     return a**b
 
 
 def shifted(a: Any, b: Any) -> Any:
-    """a · 2ᵇ."""
+    """Return a · 2ᵇ."""
     if isinstance(a, int) and isinstance(b, int):
         require_bits(a.bit_length() + max(b, 0) if a else 0)
         return a << b if a or b < 0 else 0
@@ -40,10 +40,10 @@ def shifted(a: Any, b: Any) -> Any:
 
 
 def remainder(a: Any, b: Any) -> Any:
-    """a modulo b, or b written into the text a."""
+    """Return a modulo b, or the text a formatted with b."""
     if isinstance(a, str):
         if _WIDE.search(a):
-            raise TooLargeError("it asks for very wide text")
+            raise TooLargeError("it formats very wide text")
         require_size((a.count("%") * weight(b) + len(a)) / 10)
     return a % b
 
@@ -83,8 +83,8 @@ COMPARISON: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 
 
 def operator_of(table: Mapping[Any, Callable[..., Any]], sign: ast.AST) -> Callable[..., Any]:
-    """The function of an operator. Raises BarredError."""
+    """Return the function of an operator. Raises BarredError."""
     found = table.get(type(sign))
     if found is None:
-        raise BarredError("it holds an operator that is not known here")
+        raise BarredError("it contains an unsupported operator")
     return found

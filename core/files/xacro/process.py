@@ -1,4 +1,4 @@
-"""Expands one Xacro file and prints the URDF. Run as a process of its own by `core.files.xacro.reader`.
+"""Expansion of one Xacro file, printed as URDF. Run as a subprocess by `core.files.xacro.reader`.
 
 Xacro is a small programming language; in a process of its own it can neither hang nor disturb the program.
 Arguments: the file, a JSON mapping of package folders, "closed" or "trusted", and a JSON mapping of the file's own
@@ -28,9 +28,9 @@ from core.later import complete
 MEMORY_LIMIT = 3 << 30
 """Bytes of address space; a few hundred megabytes are needed."""
 TIME_LIMIT = 60
-"""Seconds of computing, should the program that waits be gone."""
+"""Seconds of CPU time, in case the parent process has ended."""
 DEEPEST = 3000
-"""Calls within calls: evaluating node by node takes more than Python itself does."""
+"""Maximum recursion depth; evaluating node by node takes more than Python itself does."""
 
 _HARMLESS = frozenset(
     (
@@ -45,12 +45,12 @@ _HARMLESS = frozenset(
         "sys._getframe",
     )
 )
-"""What a closed process may ask of the system, beside reading files. (`compile` makes a syntax tree: running what was
-compiled is another request.)"""
+"""Audit events that a closed process may raise, besides reading files. (`compile` makes a syntax tree; running compiled
+code is another event.)"""
 
 
 def reason(error: BaseException) -> str:
-    """What xacro says, on one line, once, without Python's class names."""
+    """Return xacro's error message on one line, without repetition and Python class names."""
     words = re.sub(r"<class '[^']*'>:?", "", str(error)).split()
     half = len(words) // 2
     if words[:half] == words[half:]:
@@ -59,7 +59,7 @@ def reason(error: BaseException) -> str:
 
 
 def limit(closed: bool) -> None:
-    """Keep a bomb from filling the machine, where the system can (not on Windows)."""
+    """Limit the memory and time of this process, where the system can (not on Windows)."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 
@@ -70,19 +70,20 @@ def limit(closed: bool) -> None:
 
 
 def seal() -> None:
-    """From now on this process can read files, and nothing else."""
+    """Restrict this process to reading files from now on."""
     complete("core.files")
 
     def allow(event: str, details: tuple[Any, ...]) -> None:
         reading = event == "open" and not (details[2] or 0) & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC)
         if not (reading or event in _HARMLESS):
-            raise PermissionError(f"expanding a file may not do this: {event}")
+            raise PermissionError(f"this is not allowed while a file is expanded: {event}")
 
     sys.addaudithook(allow)
 
 
 def finder(file: str, packages: str) -> Callable[[str], str]:
-    """package → its folder, as for meshes, then as ROS looks for it. Raises what xacrodoc raises."""
+    """Return a function package → its folder, searching as for meshes, then as ROS does. The function raises the errors
+    of xacrodoc."""
     from xacrodoc import packages as usual
 
     known, folder = json.loads(packages), Path(file).absolute().parent
@@ -97,7 +98,7 @@ def finder(file: str, packages: str) -> Callable[[str], str]:
 
 
 def expanded(file: str, packages: str, closed: bool, arguments: str) -> str:
-    """The URDF text. Raises FileError."""
+    """Return the URDF text. Raises FileError."""
     from xacro import substitution_args
     from xacrodoc import XacroDoc
 
@@ -118,7 +119,7 @@ def expanded(file: str, packages: str, closed: bool, arguments: str) -> str:
     if closed:
         seal()
     try:
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(_Silence()):
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(_DiscardedOutput()):
             document = XacroDoc.from_string(
                 text, subargs=json.loads(arguments), resolve_packages=False, rootdir=Path(file).parent
             )
@@ -129,7 +130,7 @@ def expanded(file: str, packages: str, closed: bool, arguments: str) -> str:
         raise
     except RecursionError:
         raise FileError(
-            "It is nested too deeply, or macros call themselves without end.",
+            "It is nested too deeply, or macros call themselves endlessly.",
             file=file,
             remedy="Look for endless recursions in it.",
         ) from None
@@ -137,7 +138,7 @@ def expanded(file: str, packages: str, closed: bool, arguments: str) -> str:
         raise FileError(
             f"Expanding it takes more than {MEMORY_LIMIT >> 30} GB of memory.",
             file=file,
-            remedy="Look for giant lists and texts in it.",
+            remedy="Look for very large lists and texts in it.",
         ) from None
     except Exception as error:
         place, line = library.place or (file, None)
@@ -145,12 +146,12 @@ def expanded(file: str, packages: str, closed: bool, arguments: str) -> str:
             f"Xacro cannot expand it: {reason(error)[:300].rstrip('.')}.",
             file=place,
             line=line,
-            remedy="Correct the file, or say where its packages lie.",
+            remedy="Correct the file, or give the folders of its packages.",
         ) from None
 
 
 def refusal(error: Any, file: str, line: int | None) -> FileError:
-    """The message about an expression that is not evaluated."""
+    """Return the error about an expression that is not evaluated."""
     from core.errors import CodeRefused
     from core.files.xacro.bounds import BarredError
 
@@ -158,8 +159,8 @@ def refusal(error: Any, file: str, line: int | None) -> FileError:
     short = words if len(words) <= 100 else f"{words[:99]}…"
     if isinstance(error.error, BarredError):
         return CodeRefused(
-            f"The expression “{short}” is not evaluated: {error.error}, which only running code of the "
-            "file could answer.",
+            f"The expression “{short}” is not evaluated: {error.error}, which would require running code from the "
+            "file.",
             file=file,
             line=line,
         )
@@ -167,19 +168,19 @@ def refusal(error: Any, file: str, line: int | None) -> FileError:
         f"The expression “{short}” is not evaluated: {error.error}.",
         file=file,
         line=line,
-        remedy="Look for giant numbers, lists and endless calls in it.",
+        remedy="Look for very large numbers or lists, and for endless recursion in it.",
     )
 
 
-class _Silence(io.StringIO):
-    """Takes warnings and keeps none."""
+class _DiscardedOutput(io.StringIO):
+    """Stream that discards warnings."""
 
     def write(self, text: str) -> int:
         return len(text)
 
 
 def main(file: str, packages: str, mode: str, arguments: str) -> int:
-    """Print the expanded text; 1 with a line on standard error when that fails."""
+    """Print the expanded text and return 0; on failure print a line on standard error and return 1."""
     closed = mode != "trusted"
     limit(closed)
     try:

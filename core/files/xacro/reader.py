@@ -1,4 +1,4 @@
-"""Xacro files: expanded by the library `xacrodoc` where it is installed, then read as URDF.
+"""Reader of Xacro files: expanded by the library `xacrodoc` if installed, then read as URDF.
 
 Their expressions are evaluated by `core.files.xacro.expressions`, which reaches nothing of the machine. What only
 Python could evaluate is refused until the person trusts the file (docs/decisions/xacro.md).
@@ -22,7 +22,7 @@ TIME_LIMIT = 30.0
 """Seconds; expanding a large humanoid takes about two."""
 
 _ENVIRONMENT = {"PYTHONHASHSEED": "0"}
-"""Sets always in the same order."""
+"""Environment that makes the order of sets reproducible."""
 _KINDS = {"CodeRefused": CodeRefused}
 _REMEDY = (
     "Write it with numbers, texts and lists; or, if you trust who made the file, allow it to run its code "
@@ -32,7 +32,7 @@ _OF_OPENED, _OF_IMPORTED = ("--trust-code", "trust=True"), ("--trust-code-of FIL
 
 
 def read_xacro(source: Source, options: Options) -> Reading:
-    """The model of a Xacro file. Raises FileError, also when the library is missing."""
+    """Return the model of a Xacro file. Raises FileError, also if the library is missing."""
     text = expanded(source, options)
     try:
         reading = read_urdf(Source(text, source.file, decoded=True), options)
@@ -44,7 +44,7 @@ def read_xacro(source: Source, options: Options) -> Reading:
 
 
 def expanded(source: Source, options: Options) -> bytes:
-    """The URDF text of a Xacro file. Raises FileError."""
+    """Return the URDF text of a Xacro file. Raises FileError."""
     if importlib.util.find_spec("xacrodoc") is None:
         raise FileError(
             "Xacro files need the library xacrodoc.",
@@ -61,18 +61,18 @@ def expanded(source: Source, options: Options) -> bytes:
     file, packages = os.path.abspath(source.file), json.dumps(dict(options.packages))
     mode = "trusted" if trusted in options.trusted else "closed"
     arguments = json.dumps({} if options.chain else dict(options.arguments))
-    done = _run([file, packages, mode, arguments], source.text.encode("utf-8"), source.file)
+    done = _run_expansion([file, packages, mode, arguments], source.text.encode("utf-8"), source.file)
     if done.code == 0 and len(done.output) <= MODEL.most:
         return done.output
-    error = _message(done.errors, done.code == 0, source.file)
+    error = _expansion_error(done.errors, done.code == 0, source.file)
     if isinstance(error, CodeRefused):
         error.allow = trusted
         error.remedy = _REMEDY.format(*(_OF_IMPORTED if options.chain else _OF_OPENED))
     raise error
 
 
-def _run(arguments: list[str], text: bytes, file: str) -> Finished:
-    """The process that expands, ended; it and what it started are gone when it is late."""
+def _run_expansion(arguments: list[str], text: bytes, file: str) -> Finished:
+    """Run the subprocess that expands the file; if it exceeds the time limit, it is stopped with all its children."""
     command, own = python(f"{__package__}.process", *arguments), environment(_ENVIRONMENT)
     try:
         return finished(command, text=text, own=own, limit=TIME_LIMIT)
@@ -80,12 +80,12 @@ def _run(arguments: list[str], text: bytes, file: str) -> Finished:
         raise FileError(
             f"Expanding it takes longer than {TIME_LIMIT:.0f} s.",
             file=file,
-            remedy="Look for endless recursions and giant numbers in it.",
+            remedy="Look for endless recursion and very large numbers in it.",
         ) from None
 
 
-def _message(said: bytes, too_long: bool, file: str) -> FileError:
-    """What the process said of its failure."""
+def _expansion_error(said: bytes, too_long: bool, file: str) -> FileError:
+    """Return the error reported by the subprocess."""
     if too_long:
         return FileError(
             f"It expands into more than {MODEL.most / 1e6:.0f} MB.",
@@ -97,7 +97,7 @@ def _message(said: bytes, too_long: bool, file: str) -> FileError:
         parts = json.loads(lines[-1]) if lines else {}
         error = _KINDS.get(parts.pop("kind"), FileError)(**parts)
     except (ValueError, KeyError, AttributeError, TypeError):
-        reason = lines[-1][:300].rstrip(".") if lines else "it ended without a word"
+        reason = lines[-1][:300].rstrip(".") if lines else "it ended without a message"
         return FileError(f"Xacro cannot expand it: {reason}.", file=file, remedy="Simplify the file.")
     if error.file == os.path.abspath(file):
         error.file = file

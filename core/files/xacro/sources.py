@@ -1,4 +1,4 @@
-"""The files that an expansion of Xacro reads, within bounds: XML without entities, YAML without Python's objects."""
+"""Files read during the expansion of Xacro, within limits: XML without entities, YAML without Python objects."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from core.files.xacro.bounds import Budget, bounded
 
 
 class Sources:
-    """Texts by file, kept so that messages can tell the line of an expression."""
+    """Texts by file, kept so that messages can give the line of an expression."""
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
 
     def text(self, file: str) -> str:
-        """The text of a regular file of bearable size. Raises FileError, with the full path."""
+        """Return the text of a regular file within the size limit. Raises FileError with the full path."""
         if file not in self._texts:
             self.keep(file, source_of_file(os.path.abspath(file)).text)
         return self._texts[file]
 
     def keep(self, file: str, text: str) -> None:
-        """Remember a text that was read elsewhere."""
+        """Store a text that was read elsewhere."""
         self._texts[file] = text
 
     def line(self, file: str, expression: str) -> int | None:
-        """The line on which an expression stands in a file, as far as it can be found."""
+        """Return the line of an expression in a file; None if it cannot be found."""
         words = [re.escape(word) for word in expression.split()]
         text = self._texts.get(file, "")
         for entity, sign in (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"), ("&amp;", "&")):
@@ -43,7 +43,7 @@ class Sources:
 
 
 class _PlainBuilder(expatbuilder.ExpatBuilderNS):
-    """Makes a document of XML that declares no entities; outer ones are never fetched."""
+    """Builder of XML documents that rejects entity declarations and never fetches external files."""
 
     def __init__(self, file: str) -> None:
         super().__init__()
@@ -59,7 +59,7 @@ class _PlainBuilder(expatbuilder.ExpatBuilderNS):
 
 
 def document_of(text: str, file: str) -> Any:
-    """The XML document (of `xml.dom.minidom`) of a text. Raises FileError."""
+    """Return the XML document (of `xml.dom.minidom`) of a text. Raises FileError."""
     try:
         return _PlainBuilder(file).parseString(text)
     except ExpatError as error:
@@ -73,8 +73,8 @@ def document_of(text: str, file: str) -> Any:
 
 
 def yaml_of(text: str, units: Mapping[str, Callable[[str], float]], file: str) -> Any:
-    """What a YAML text holds: plain values only. `units`: what tags such as !degrees make of a text.
-    Raises FileError."""
+    """Return the content of a YAML text, plain values only. `units`: conversions for tags such as !degrees. Raises
+    FileError."""
 
     loader: Any = type("UnitLoader", (yaml.SafeLoader,), {})
     for tag, made in units.items():

@@ -1,4 +1,4 @@
-"""Values in Xacro's expressions beyond Python's plain ones: dictionaries with dots, methods, functions, name spaces."""
+"""Values of Xacro expressions besides Python's plain ones: dictionaries with dots, methods, functions, namespaces."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from core.files.xacro.bounds import BarredError, Budget, TooLargeError, bounded,
 
 
 class Namespace(ABC):  # noqa: B024 (classes of the library are registered here)
-    """Names under a name, such as `math`: asked for what they hold, never values themselves."""
+    """Names under a prefix such as `math`; expressions can use its members, but not the namespace as a value."""
 
 
 class DottedList(list[Any]):
-    """A list of a YAML file: what it holds can be reached with dots."""
+    """List of a YAML file, whose items support access with dots."""
 
     def __getitem__(self, index: Any) -> Any:
         return dotted(super().__getitem__(index))
@@ -26,7 +26,7 @@ class DottedList(list[Any]):
 
 
 class DottedDict(dict[Any, Any]):
-    """A dictionary of a YAML file: `d.key` is `d['key']`."""
+    """Dictionary of a YAML file: `d.key` is `d['key']`."""
 
     def __getitem__(self, key: Any) -> Any:
         try:
@@ -36,7 +36,7 @@ class DottedDict(dict[Any, Any]):
 
 
 def dotted(value: Any) -> Any:
-    """The value, reachable with dots if it holds others."""
+    """Return the value, with dot access if it is a list or dictionary."""
     if isinstance(value, dict):
         return DottedDict(value)
     return DottedList(value) if isinstance(value, list) else value
@@ -44,7 +44,7 @@ def dotted(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Function:
-    """A function that expressions may call."""
+    """Function that expressions may call."""
 
     name: str
     run: Callable[..., Any]
@@ -55,7 +55,7 @@ class Function:
 
 @dataclass(frozen=True, eq=False)
 class Method:
-    """A method of a plain value."""
+    """Method of a plain value."""
 
     value: Any
     name: str
@@ -103,10 +103,10 @@ METHODS: dict[type, frozenset[str]] = {
         range: "count index",
     }.items()
 }
-"""The methods that expressions may call, by the exact type of the value."""
+"""Methods that expressions may call, by the exact type of the value."""
 
 LOOKING = frozenset(("get", "pop", "popitem", "setdefault"))
-"""Methods whose results were there before."""
+"""Methods that return existing values instead of new ones."""
 
 PARTS: dict[type, frozenset[str]] = {
     int: frozenset(("real", "imag", "numerator", "denominator")),
@@ -115,24 +115,24 @@ PARTS: dict[type, frozenset[str]] = {
 }
 
 
-def _replaced(text: str, old: str, new: str, count: int = -1) -> int:
+def _length_of_replace(text: str, old: str, new: str, count: int = -1) -> int:
     return len(text) + (text.count(old) if count < 0 else min(text.count(old), count)) * len(new)
 
 
-def _joined(text: str, parts: list[Any]) -> int:
+def _length_of_join(text: str, parts: list[Any]) -> int:
     return weight(parts) + len(text) * len(parts)
 
 
 _GROWING: dict[str, Callable[..., int]] = {
-    "replace": _replaced,
-    "join": _joined,
+    "replace": _length_of_replace,
+    "join": _length_of_join,
     **dict.fromkeys(("center", "ljust", "rjust", "zfill"), lambda text, width, *_: width),
 }
-"""How long a text becomes."""
+"""Length of the resulting text, by method."""
 
 
 def attribute(value: Any, name: str, budget: Budget) -> Any:
-    """value.name. Raises BarredError for what is not on the lists."""
+    """Return value.name. Raises BarredError for names that are not allowed."""
     kind = type(value)
     if kind is DottedDict and not hasattr(dict, name):
         return value[name]
@@ -141,12 +141,12 @@ def attribute(value: Any, name: str, budget: Budget) -> Any:
     if name in METHODS.get(kind, ()):
         return Method(value, name, budget)
     if name.startswith("_") or kind not in METHODS or hasattr(kind, name):
-        raise BarredError(f"it asks a value of type {kind.__name__} for '{name}'")
+        raise BarredError(f"it accesses '{name}' of a value of type {kind.__name__}")
     raise AttributeError(f"'{kind.__name__}' object has no attribute '{name}'")
 
 
 def formatted(template: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> str:
-    """str.format, whose fields may be numbers and names only."""
+    """Return str.format with fields restricted to numbers and names."""
     pieces, total, following = [], 0, 0
     for literal, field, form, conversion in string.Formatter().parse(template):
         text = ""
@@ -167,9 +167,9 @@ _CONVERSIONS: dict[str, Callable[[Any], str]] = {"s": str, "r": repr, "a": ascii
 
 
 def format_value(value: Any, form: str, conversion: str | None) -> str:
-    """format(value, form) after !s, !r or !a."""
+    """Return format(value, form) after the conversion !s, !r or !a."""
     if "{" in form or any(len(digits) > 3 for digits in _runs_of_digits(form)):
-        raise TooLargeError("it asks for very wide text, or for a width that is a field itself")
+        raise TooLargeError("it formats very wide text, or for a width that is a field itself")
     return format(_CONVERSIONS[conversion](value) if conversion else value, form)
 
 

@@ -1,1 +1,1 @@
-"""The functions of the catalogue, a module per subject."""
+"""Functions of the catalogue, one module per subject."""

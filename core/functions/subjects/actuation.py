@@ -1,4 +1,4 @@
-"""Options that several functions share: which joints are actuators, and how lengths and angles compare."""
+"""Options shared by several functions: the actuators, and the length that weighs translation against rotation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ACTUATORS = Text(
     "actuators",
     "Actuators",
     "Joints that move or carry the machine, names with commas; empty: all joints of an open chain, of a machine with "
-    "loops as many as it has freedoms: those that are driven, have a motor, have one coordinate",
+    "loops as many as its degrees of freedom: those that are driven, have a motor, have one coordinate",
     joined=", ",
 )
 LENGTH = Number(
@@ -28,29 +28,29 @@ LENGTH = Number(
 
 
 def names_of(text: str) -> tuple[str, ...]:
-    """Names in a text with commas or spaces."""
+    """Split names separated by commas or spaces."""
     return tuple(text.replace(",", " ").split())
 
 
 def chosen_actuators(mech: Any, text: str) -> Actuators:
-    """The actuators that an option names."""
+    """Return the actuators named by an option."""
     from core.analysis.actuators import actuators
 
     return actuators(mech, names_of(text))
 
 
 def actuator_words(chosen: Actuators) -> str:
-    """Which joints are actuators and why; '' for all joints of a tree."""
+    """Describe the actuators and why they were chosen; '' if they are all joints of an open chain."""
     return f"actuators: {', '.join(chosen.names)} ({chosen.reason}); all else follows them" if chosen.reason else ""
 
 
 def weight_words(mech: Any, chosen: Actuators, length: float | None) -> str:
-    """How joints that slide and joints that turn compare; '' where there is only one kind."""
+    """Describe how speeds of prismatic and revolute joints are weighted; '' if there is only one kind."""
     if len(set(chosen.slides(mech))) < 2:
         return ""
     return f"1 rad/s of a joint that turns counts like {joint_length(length):g} m/s of one that slides"
 
 
 def joint_length(length: float | None) -> float:
-    """m: by which speeds of joints compare."""
+    """Length in m by which speeds of prismatic joints are divided; 1 m by default."""
     return 1.0 if length is None else length

@@ -1,4 +1,4 @@
-"""The function that writes a machine as C code."""
+"""Function that exports a machine as C code."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ TITLES = {
     "q_rate": "rates of coordinates",
     "values": "outputs",
 }
-"""What people read of the functions that a step consists of."""
+"""Labels of the functions that make up a time step."""
 HEADS = {"square roots": "Roots"}
-"""What people read of kinds of operations; default: their names."""
+"""Labels of the kinds of operations; default: their names."""
 
 
 def write_c_code(
@@ -46,7 +46,7 @@ def write_c_code(
     factorisation: str,
     fmu: bool,
 ) -> Result:
-    """C code into a folder; into one that is thrown away, to know what it would be, if none is named."""
+    """Write C code into a folder, or into a temporary folder only to report its properties if none is named."""
     from core.c_code.generate import UnstableStep, generate_c
 
     def progress(text: str) -> None:
@@ -57,8 +57,8 @@ def write_c_code(
             return generate_c(
                 context.mech,
                 folder or Path(room) / "code",
-                functions=_listed(functions),
-                outputs=_listed(outputs) or None,
+                functions=_split_list(functions),
+                outputs=_split_list(outputs) or None,
                 method=method,
                 step=length,
                 parameters=parameters,
@@ -82,8 +82,8 @@ def write_c_code(
     return _report(found, folder)
 
 
-def _listed(text: str) -> tuple[str, ...]:
-    """Names and formulas with semicolons or, outside of brackets, commas between them."""
+def _split_list(text: str) -> tuple[str, ...]:
+    """Split names and formulas at semicolons or, outside of brackets, at commas."""
     parts, depth = [""], 0
     for letter in text:
         depth += (letter in "([") - (letter in ")]")
@@ -183,7 +183,7 @@ FUNCTIONS = (
                 "automatic",
                 ("automatic", "Cholesky", "rank-revealing"),
             ),
-            Flag("fmu", "FMU", "A Functional Mock-up Unit (FMI 2.0, Co-Simulation) beside the code", False),
+            Flag("fmu", "FMU", "A Functional Mock-up Unit (FMI 2.0, Co-Simulation) next to the code", False),
         ),
         needs=(needs_motion, needs_mass),
         apart=True,

@@ -1,4 +1,4 @@
-"""Functions of control: linear systems with inputs and outputs, feedback, operating points."""
+"""Functions for control: linear systems with inputs and outputs, feedback, operating points."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
     from core.control.root_locus import RootLocus
 
 PAIRS = 6
-"""Pairs of input and output that diagrams show at most."""
+"""Largest number of input–output pairs in diagrams."""
 POINTS = 400
-"""Of a curve."""
+"""Number of points of a curve."""
 FRAMES = 32
-"""Poses of an oscillation that is played."""
+"""Number of poses in the animation of a vibration mode."""
 AMPLITUDE = 0.25
-"""Of the largest coordinate of a mode that is played, rad or sizes of the machine."""
+"""Largest coordinate in the animation of a vibration mode, rad or fractions of the machine's size."""
 MODES = 12
-"""Modes that are offered to be played."""
+"""Largest number of vibration modes offered as animations."""
 
 
 def linear_system(
@@ -56,13 +56,13 @@ def linear_system(
     duration: float | None,
     file: str,
 ) -> Result:
-    """A, B, C, D about the present pose or an operating point, poles and zeros, responses."""
+    """Compute A, B, C, D about the present pose or an operating point, with poles, zeros and responses."""
     from core.functions.rounding import without_dust
 
     context.step(0, 3, "Derivatives of the motion")
-    system = _system(context, inputs, outputs, coordinates, speeds, forces, driver_as, friction, point)
+    system = _linear_system_at(context, inputs, outputs, coordinates, speeds, forces, driver_as, friction, point)
     context.step(1, 3, "Responses")
-    parts: list[Result] = [_opening(system)]
+    parts: list[Result] = [_point_message(system)]
     sides = {"A": (system.state_names,) * 2, "B": (system.state_names, system.input_names)}
     sides |= {"C": (system.output_names, system.state_names), "D": (system.output_names, system.input_names)}
     notes = {"A": "ẋ = A x + B w", "B": "by the inputs w", "C": "y = C x + D w", "D": "by the inputs at once"}
@@ -72,13 +72,13 @@ def linear_system(
             parts.append(Matrix(title=name, symbol=name, entries=entries, rows=rows, columns=columns, note=notes[name]))
     parts += [_point_table(system), _mode_table(system)]
     parts += _diagrams(system, duration)
-    parts += _played(context, system)
+    parts += _mode_animations(context, system)
     if file:
-        parts.append(_written(system, file))
+        parts.append(_write_file(system, file))
     return Report(title="Linear system", parts=tuple(parts))
 
 
-def _system(
+def _linear_system_at(
     context: Context,
     inputs: Sequence[str],
     outputs: Sequence[str],
@@ -112,14 +112,14 @@ def _system(
     return found
 
 
-def _opening(system: LinearSystem) -> Message:
-    """Whether the pose is an operating point, and what inputs and outputs miss."""
+def _point_message(system: LinearSystem) -> Message:
+    """State whether the pose is an operating point, and which modes are uncontrollable or unobservable."""
     words = " ".join(system.remarks())
     if not system.at_rest:
         worst = max(range(len(system.residual)), key=lambda k: abs(system.residual[k]))
         name, rate = system.state_names[worst], system.residual[worst]
         unit = _per_second(system.units.states[worst])
-        text = f"This is no operating point: {name} changes by {rate:.4g} {unit}. The linear "
+        text = f"This is not an operating point: {name} changes by {rate:.4g} {unit}. The linear "
         text += "motion is that about the motion which begins here. Operating point (trim) finds one."
         return Message(text=f"{text} {words}".rstrip(), severity="hint")
     text = "This is an operating point. All modes are reached and seen."
@@ -129,7 +129,7 @@ def _opening(system: LinearSystem) -> Message:
 
 
 def _point_table(system: LinearSystem) -> Table:
-    """Where deviations count from."""
+    """Table of the operating point, from which deviations are measured."""
     from core.functions.rounding import without_dust
 
     groups = (
@@ -147,7 +147,7 @@ def _point_table(system: LinearSystem) -> Table:
 
 
 def _mode_table(system: LinearSystem) -> Table:
-    """Poles with what inputs reach and outputs see of them, and zeros."""
+    """Table of poles with their controllability and observability, and of zeros."""
     rows: list[tuple[Cell, ...]] = []
     size = max((abs(pole) for pole in system.poles), default=1.0)
     for mode in system.mode_views():
@@ -168,7 +168,7 @@ def _mode_table(system: LinearSystem) -> Table:
 
 
 def _diagrams(system: LinearSystem, duration: float | None) -> list[Result]:
-    """Poles and zeros, Bode, step response."""
+    """Diagrams of poles and zeros, frequency response and step response."""
     import numpy as np
 
     poles = system.poles
@@ -178,14 +178,14 @@ def _diagrams(system: LinearSystem, duration: float | None) -> list[Result]:
         series.append(Series("zeros", tuple(system.zeros.real), tuple(system.zeros.imag), "o"))
     found: list[Result] = []
     if len(poles):
-        found.append(_plane("Poles and zeros", series))
+        found.append(_pole_zero_diagram("Poles and zeros", series))
     if not pairs:
         return found
-    omega = _rates(poles, system.zeros)
+    omega = _frequencies(poles, system.zeros)
     response = system.frequency_response(omega)
     pairs = [pair for pair in pairs if np.any(np.abs(response[:, pair[0], pair[1]]) > 0.0)]
     if not pairs:
-        return [*found, Message(text="None of the inputs moves any of the outputs.", severity="hint")]
+        return [*found, Message(text="None of the inputs affects any of the outputs.", severity="hint")]
     names = {pair: f"{system.output_names[pair[0]]} / {system.input_names[pair[1]]}" for pair in pairs}
     with np.errstate(divide="ignore", invalid="ignore"):
         gains = {pair: 20.0 * np.log10(np.abs(response[:, pair[0], pair[1]])) for pair in pairs}
@@ -193,7 +193,7 @@ def _diagrams(system: LinearSystem, duration: float | None) -> list[Result]:
     for title, up, values in (("Bode: gain", "Gain [dB]", gains), ("Bode: phase", "Phase [°]", phases)):
         curves = tuple(Series(names[pair], tuple(omega), tuple(values[pair])) for pair in pairs)
         found.append(Diagram(title=title, across="ω [rad/s]", up=up, series=curves, log_across=True))
-    time = np.linspace(0.0, duration or _duration(poles), POINTS)
+    time = np.linspace(0.0, duration or _response_duration(poles), POINTS)
     steps = system.step_response(time)
     curves = tuple(Series(names[p, m], tuple(time), tuple(steps[:, p, m])) for p, m in pairs)
     units = {system.units.outputs[p] for p, _ in pairs}
@@ -202,13 +202,13 @@ def _diagrams(system: LinearSystem, duration: float | None) -> list[Result]:
     return found
 
 
-def _plane(title: str, series: Sequence[Series]) -> Diagram:
-    """Points of the plane of s."""
+def _pole_zero_diagram(title: str, series: Sequence[Series]) -> Diagram:
+    """Diagram of points in the complex plane (s-plane)."""
     return Diagram(title=title, across="Re [1/s]", up="Im [1/s]", series=tuple(series), square=True)
 
 
-def _rates(poles: Any, zeros: Any) -> Any:
-    """ω over a decade beyond the slowest and the fastest."""
+def _frequencies(poles: Any, zeros: Any) -> Any:
+    """Return frequencies ω from a decade below the slowest to a decade above the fastest pole or zero."""
     import numpy as np
 
     sizes = np.abs(np.concatenate([poles, zeros]))
@@ -217,8 +217,9 @@ def _rates(poles: Any, zeros: Any) -> Any:
     return np.geomspace(0.1 * low, 10.0 * high, POINTS)
 
 
-def _duration(poles: Any) -> float:
-    """s, in which a step response tells most: of what grows, three times its time, else of what dies away slowest."""
+def _response_duration(poles: Any) -> float:
+    """Return the duration of the step response in s: three time constants of the fastest growth, else set by the
+    slowest decay."""
     import numpy as np
 
     size = float(np.max(np.abs(poles), initial=0.0)) or 1.0
@@ -231,8 +232,8 @@ def _duration(poles: Any) -> float:
     return min(6.0 / float(np.min(dying)), slowest) if len(dying) else slowest
 
 
-def _played(context: Context, system: LinearSystem) -> list[Result]:
-    """Modes as poses to be played."""
+def _mode_animations(context: Context, system: LinearSystem) -> list[Result]:
+    """Return the vibration modes as animations."""
     import numpy as np
 
     from core.mobility.constraint_rank import PositionConstraints
@@ -261,7 +262,7 @@ def _played(context: Context, system: LinearSystem) -> list[Result]:
     return found
 
 
-def _written(system: LinearSystem, file: str) -> Message:
+def _write_file(system: LinearSystem, file: str) -> Message:
     if file.lower().endswith(".mat"):
         system.to_mat(file)
     else:
@@ -272,14 +273,14 @@ def _written(system: LinearSystem, file: str) -> Message:
 # ------------------------------------------------------------------------------------------------- feedback
 
 
-def _of_forces(
+def _system_with_forces(
     context: Context, inputs: Sequence[str], coordinates: str, forces: Mapping[str, float], friction: bool
 ) -> LinearSystem:
-    """The system with these inputs, or with the forces of the independent coordinates."""
+    """Return the linear system with the given inputs, or with the forces at the independent coordinates by default."""
     if not inputs:
-        own = _system(context, (), (), coordinates, {}, forces, friction=friction)
+        own = _linear_system_at(context, (), (), coordinates, {}, forces, friction=friction)
         inputs = [f"{name}.tau" for name in own.coordinates]
-    return _system(context, inputs, (), coordinates, {}, forces, friction=friction)
+    return _linear_system_at(context, inputs, (), coordinates, {}, forces, friction=friction)
 
 
 def lqr(
@@ -292,20 +293,20 @@ def lqr(
     friction: bool,
     file: str,
 ) -> Result:
-    """Gains, poles of the closed loop; the machine with its feedback as a file."""
+    """Compute LQR gains and closed-loop poles; write the machine with its feedback to a file if one is named."""
     from core.control.feedback import lqr as best
     from core.functions.rounding import without_dust
 
     context.step(0, 2, "Linear system")
-    system = _of_forces(context, inputs, coordinates, forces, friction)
+    system = _system_with_forces(context, inputs, coordinates, forces, friction)
     if not len(system.A):
-        return _immovable("Feedback (LQR)", system)
+        return _immovable_message("Feedback (LQR)", system)
     context.step(1, 2, "Riccati equation")
     found = best(system, states or None, efforts or None)
     loop = found.closed_loop()
-    parts: list[Result] = _held_words(system)
+    parts: list[Result] = _stuck_message(system)
     if not system.at_rest:
-        text = "This is no operating point: the feedback holds it only with further forces. Trim finds one."
+        text = "This is not an operating point: the feedback holds it only with additional forces. Trim finds one."
         parts.append(Message(text=text, severity="warning"))
     gains = Matrix(
         title="Gains",
@@ -327,12 +328,12 @@ def lqr(
         Series("open", tuple(poles[0].real), tuple(poles[0].imag), "x"),
         Series("closed", tuple(poles[1].real), tuple(poles[1].imag), "x"),
     )
-    parts.append(_plane("Poles", series))
+    parts.append(_pole_zero_diagram("Poles", series))
     if file:
         from core.files import save
 
         save(found.applied(context.model), file)
-        parts.append(Message(text=f"The machine with its feedback is written to {file}."))
+        parts.append(Message(text=f"The machine with its feedback has been written to {file}."))
     return Report(title="Feedback (LQR)", parts=tuple(parts))
 
 
@@ -348,7 +349,7 @@ def root_locus(
     gain: float | None,
     friction: bool,
 ) -> Result:
-    """Poles over a parameter or coordinate, or over the gain of a feedback."""
+    """Compute poles while a parameter, a coordinate or a feedback gain varies."""
     import numpy as np
 
     from core.analysis.sweep import dimension_of
@@ -357,7 +358,11 @@ def root_locus(
     from core.model.units.units import SI
 
     if len(ranges) > 1:
-        raise ModelError("One name runs at a time.", where="option 'ranges'", remedy="Give one range.")
+        raise ModelError(
+            "Only one parameter or coordinate can be varied at a time.",
+            where="option 'ranges'",
+            remedy="Give one range.",
+        )
     if ranges:
         name, start, stop, divisions = ranges[0]
         context.step(0, 1, f"Poles over {name}")
@@ -375,29 +380,31 @@ def root_locus(
     else:
         if len(inputs) > 1 or len(outputs) > 1:
             raise ModelError(
-                "A gain leads from one output to one input.", where="option 'inputs'", remedy="Name one of each."
+                "A feedback gain needs exactly one output and one input.",
+                where="option 'inputs'",
+                remedy="Name one of each.",
             )
-        free = _system(context, (), (), "", {}, {}, friction=friction)
+        free = _linear_system_at(context, (), (), "", {}, {}, friction=friction)
         if not (own := free.coordinates):
-            return _immovable("Root locus", free)
+            return _immovable_message("Root locus", free)
         first = next((name for name in own if name in context.mech.q_names), own[0])
         inputs = inputs or [f"{first}.tau"]
         outputs = outputs or [f"{first}.q" if first in context.mech.q_names else f"{first}.v"]
         context.step(0, 1, "Poles over the gain")
-        system = _system(context, inputs, outputs, "", {}, {}, friction=friction)
+        system = _linear_system_at(context, inputs, outputs, "", {}, {}, friction=friction)
         gains = None if gain is None else np.linspace(0.0, gain, DIVISIONS + 1)
         found, unit = wander(system, values=gains), ""
     return _locus_report(found, unit)
 
 
-def _held_words(system: LinearSystem) -> list[Result]:
-    """The joints that friction holds, if there are any."""
+def _stuck_message(system: LinearSystem) -> list[Result]:
+    """Name the joints that stick by friction; empty if there are none."""
     from core.control.linear_system import stuck_words
 
     return [Message(text=stuck_words(system.stuck), severity="hint")] if system.stuck else []
 
 
-def _immovable(title: str, system: LinearSystem) -> Message:
+def _immovable_message(title: str, system: LinearSystem) -> Message:
     from core.control.linear_system import stuck_words
 
     words = f" {stuck_words(system.stuck)}" if system.stuck else ""
@@ -405,7 +412,7 @@ def _immovable(title: str, system: LinearSystem) -> Message:
 
 
 def _locus_report(found: RootLocus, unit: str) -> Report:
-    """Where stability changes, the poles' paths, and their parts over what runs."""
+    """Report changes of stability, the paths of the poles, and their real and imaginary parts over the varied value."""
     if not found.poles.size:
         return Report(title="Root locus", parts=(Message(text="The machine cannot move here.", severity="hint"),))
     in_unit = f" {unit}" if unit else ""
@@ -426,7 +433,7 @@ def _locus_report(found: RootLocus, unit: str) -> Report:
         for what, row, mark in (("first", found.poles[0], "x"), ("last", found.poles[-1], "o"))
     ]
     across = f"{found.name} [{unit}]" if unit else found.name
-    parts: list[Result] = [Message(text=text), _plane("Root locus", [*paths, *ends])]
+    parts: list[Result] = [Message(text=text), _pole_zero_diagram("Root locus", [*paths, *ends])]
     for title, up, values in (
         ("Real parts", "Re [1/s]", found.poles.real),
         ("Imaginary parts", "Im [1/s]", found.poles.imag),
@@ -448,7 +455,7 @@ _INPUTS = Signals(
 
 
 def _per_second(unit: str) -> str:
-    """The unit of a rate."""
+    """Return the unit of the rate of a quantity with this unit."""
     return f"{unit.removesuffix('/s')}/s²" if unit.endswith("/s") else f"{unit or '1'}/s"
 
 
@@ -460,7 +467,7 @@ FUNCTIONS = (
         "State space with inputs and outputs about the present pose: A, B, C, D, poles and zeros, Bode and step "
         "response, modes.\n\nInputs are joint forces, force elements, drivers, parameters, gravity, forces on frames; "
         "outputs are channels of runs or formulas of them. All is differentiated exactly on the manifold of closed "
-        "poses. It is told which modes the inputs do not reach and the outputs do not see. " + SPEEDS_FOLLOW,
+        "poses. Uncontrollable and unobservable modes are reported. " + SPEEDS_FOLLOW,
         linear_system,
         (
             ElementName("point", "About", "Operating point of the document; none: the present pose", none="Pose"),
@@ -511,13 +518,13 @@ FUNCTIONS = (
         "root_locus",
         "Root locus",
         "Control",
-        "How the poles wander while a parameter, a coordinate or the gain of a feedback runs.\n\nAt each value the "
-        "machine is linearised anew, at the pose that follows: its loops closed, or in static equilibrium. Without a "
-        "range the gain k of w = −k y runs, from one output to one input: a proportional feedback of the first "
-        "independent coordinate unless others are named. It is told where stability is lost or won.",
+        "How the poles move while a parameter, a coordinate or a feedback gain varies.\n\nAt each value the "
+        "machine is linearised again, at the pose that follows: with loops closed, or in static equilibrium. Without a "
+        "range the gain k of w = −k y varies, from one output to one input: a proportional feedback of the first "
+        "independent coordinate unless others are named. Changes of stability are reported.",
         root_locus,
         (
-            Ranges("ranges", "Range", "A parameter, a coordinate or a DH entry that runs"),
+            Ranges("ranges", "Range", "A parameter, a coordinate or a DH entry to vary"),
             Choice(
                 "follow",
                 "Pose",

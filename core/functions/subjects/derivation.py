@@ -1,4 +1,4 @@
-"""The derivation of the equations of motion as a function: every step with its words, formula and numbers."""
+"""Function that derives the equations of motion step by step, with explanation, formula and numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PARTS = ("all", "Frames", "A matrices", "Forward kinematics", "Jacobian", "Centr
 
 
 def shown(robot: Any, step: Any, *, check: bool = True) -> Formulas | None:
-    """A step's formula as a value; None for the frames."""
+    """Return the formula of a step as a result; None for the frames."""
     import dataclasses
 
     if not step.what:
@@ -35,7 +35,7 @@ def shown(robot: Any, step: Any, *, check: bool = True) -> Formulas | None:
 
 
 def assignment(context: Context, robot: Any) -> tuple[Table, ...]:
-    """How the frames are assigned: the DH tables the robot comes from, else where each frame is and what moves it."""
+    """Describe how frames are assigned: the DH tables of the robot, else the position of each frame and its joint."""
     if robot.model.chains and not robot.model.bodies:
         from core.functions.subjects.description import dh_table
 
@@ -51,7 +51,7 @@ def assignment(context: Context, robot: Any) -> tuple[Table, ...]:
 
 
 def derivation(context: Context, part: str, numbers: bool, symbols: str, tip: str, recognise: bool) -> Result:
-    """All steps of a part."""
+    """Report all steps of a part of the derivation."""
     from core.symbolic.derivation import numbers as numbers_of
     from core.symbolic.derivation import steps, values_at
 

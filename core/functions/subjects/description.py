@@ -1,4 +1,4 @@
-"""Functions that describe the robot: DH table, coordinates, parameters."""
+"""Functions that describe the robot: DH table, coordinates, parameters, mass properties."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def dh_table(context: Context, numbers: str = "as written") -> Result:
-    """The rows of every DH chain; its own variable is written into the entry of each joint."""
+    """Show the rows of every DH chain; the joint variable is written into its own entry."""
     parts = []
     for chain in context.model.chains:
         rows = []
@@ -25,7 +25,7 @@ def dh_table(context: Context, numbers: str = "as written") -> Result:
             cells: list[Cell] = [f"{chain.prefix}joint{i}", row.kind]
             for entry, dimension in (("a", "length"), ("alpha", "angle"), ("d", "length"), ("theta", "angle")):
                 value = getattr(row, entry)
-                shown = _entry(context, value, dimension, numbers)
+                shown = _entry_cell(context, value, dimension, numbers)
                 if entry == own:
                     cells.append(_with_variable(variable, value, shown, dimension, numbers, context, chain.prefix, i))
                 else:
@@ -37,13 +37,13 @@ def dh_table(context: Context, numbers: str = "as written") -> Result:
     return parts[0] if len(parts) == 1 else Report(title="DH tables", parts=tuple(parts))
 
 
-def _entry(context: Context, value: float | str, dimension: str, numbers: str) -> Cell:
+def _entry_cell(context: Context, value: float | str, dimension: str, numbers: str) -> Cell:
     if isinstance(value, str) and numbers == "as written":
         return value
-    return Amount(_number(context, value), dimension)
+    return Amount(_number_cell(context, value), dimension)
 
 
-def _number(context: Context, value: float | str) -> float:
+def _number_cell(context: Context, value: float | str) -> float:
     from core.model.parameters import value_of
 
     return float(value_of(value, context.values))
@@ -54,17 +54,17 @@ def _with_variable(
 ) -> Cell:
     if numbers == "values":
         at = context.mech.joint_q(f"{prefix}joint{i}")
-        return Amount(float(context.q[at][0]) + _number(context, value), dimension)
+        return Amount(float(context.q[at][0]) + _number_cell(context, value), dimension)
     if value == 0.0:
         return variable
     from core.model.formula.expression import number_text
 
-    offset = shown if isinstance(shown, str) else number_text(_number(context, value))
+    offset = shown if isinstance(shown, str) else number_text(_number_cell(context, value))
     return f"{variable} + {offset}" if not offset.startswith("-") else f"{variable} - {offset[1:]}"
 
 
 def link_transforms(context: Context) -> Result:
-    """A_i of every DH joint, the pose of frame i in frame i−1 at the present pose."""
+    """Compute A_i of every DH joint: the present pose of frame i in frame i − 1."""
     import numpy as np
 
     from core.functions.rounding import without_dust
@@ -86,7 +86,7 @@ def link_transforms(context: Context) -> Result:
 
 
 def coordinates(context: Context) -> Result:
-    """Every joint coordinate with its value, limits and whether it is inside them."""
+    """List every joint coordinate with its value, its limits, and whether it is within them."""
     from core.analysis.inverse_kinematics import at_limits
     from core.analysis.manipulability import characteristic_length
     from core.functions.rounding import pose_without_errors
@@ -100,7 +100,7 @@ def coordinates(context: Context) -> Result:
         rows.append(
             (
                 c.name,
-                context.model.joint(c.joint).kind if _has(context, c.joint) else Free.name,
+                context.model.joint(c.joint).kind if _joint_exists(context, c.joint) else Free.name,
                 Amount(float(value), c.dimension),
                 Amount(c.lower, c.dimension),
                 Amount(c.upper, c.dimension),
@@ -124,12 +124,12 @@ def coordinates(context: Context) -> Result:
     return Table(title="Joint coordinates", columns=tuple(map(Column, titles)), rows=tuple(rows))
 
 
-def _has(context: Context, joint: str) -> bool:
+def _joint_exists(context: Context, joint: str) -> bool:
     return any(joint == j.name for j in context.model.expanded.joints)
 
 
 def parameters(context: Context) -> Result:
-    """Every parameter: its formula, its value now, its unit."""
+    """List every parameter with its formula, present value and unit."""
     from core.model.units.units import SI
 
     values = context.values
@@ -152,7 +152,7 @@ def _needs_parameters(context: Context) -> str:
 
 
 def mass_properties(context: Context) -> Result:
-    """Mass, centre of mass and inertia of every body, as the kernel uses them."""
+    """List mass, centre of mass and inertia of every body, as the solver uses them."""
     rows: list[tuple[Cell, ...]] = []
     total = 0.0
     for body in context.model.expanded.bodies:
@@ -170,7 +170,7 @@ def mass_properties(context: Context) -> Result:
 
 
 def _mass_of(context: Context, body: Body) -> tuple[float, tuple[float, ...], tuple[float, ...]]:
-    """Mass, centre of mass (body's frame) and inertia about it."""
+    """Return mass, centre of mass (body frame) and inertia about it."""
     from core.files.meshes.body_inertia import inertia_of
     from core.functions.rounding import without_dust
     from core.model.formula.evaluation import Numbers
@@ -186,7 +186,7 @@ FUNCTIONS = (
         "DH table",
         "Robot description",
         "The Denavit–Hartenberg table of every chain.\n\nEach row is a joint with link length a, twist α, offset d and "
-        "angle θ; the joint's own variable stands in its entry. The convention (standard or modified) is named below "
+        "angle θ; the joint variable is shown in its own entry. The convention (standard or modified) is named below "
         "the table. With numbers = values the symbols are replaced by their present values.",
         dh_table,
         (
@@ -216,7 +216,7 @@ FUNCTIONS = (
         "Joint coordinates and limits",
         "Robot description",
         "Every joint coordinate with its present value and its limits.\n\nCoordinates that follow another joint and "
-        "those that stand at a limit are marked.",
+        "those at a limit are marked.",
         coordinates,
         needs=(needs_motion,),
         live=True,

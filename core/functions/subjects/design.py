@@ -1,4 +1,4 @@
-"""Design: linkages that draw a curve, and parameters of a machine by what is asked of it."""
+"""Functions for design: linkages that trace a curve, and parameters that optimise a machine."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ TOPOLOGY_TITLES = {
 }
 SOLVER_NAMES = ("auto", "least_squares", "SLSQP", "trust-constr", "IPOPT", "differential_evolution")
 SHOWN = 160
-"""Points of a curve that a diagram shows."""
+"""Largest number of points of a curve in a diagram."""
 FITS_OF_A_START, RESULTS = 24, 5
-"""Of a design that asks for a linkage: members of the atlas for each start, and linkages at most."""
+"""Number of atlas entries tried for each start, and largest number of linkages, where a design asks for a linkage."""
 
 
 def path_synthesis(
@@ -47,7 +47,7 @@ def path_synthesis(
     count: int,
     save: str,
 ) -> Result:
-    """Linkages whose point follows a curve."""
+    """Find linkages with a point that follows a given curve."""
     if not points.strip() and not file:
         text = "Give points, as 0.1 0.2; 0.3 0.25; 0.2 0.4, or a file of them (CSV or SVG)."
         return Report(title="Path synthesis", parts=(Message(text=text, severity="hint"),))
@@ -58,7 +58,7 @@ def path_synthesis(
 
 
 def _linkages(context: Context, target: Target, topology: str, starts: int, count: int, save: str) -> Report:
-    """Linkages whose point follows a curve, with their table, dimensions and curves."""
+    """Find linkages for a target curve, and report their table, dimensions and curves."""
     from core.design.path_synthesis import synthesise
 
     context.step(0, 2, "Atlas and fits")
@@ -70,7 +70,7 @@ def _linkages(context: Context, target: Target, topology: str, starts: int, coun
         from core.files import save as write
 
         write(found[0].model, save)
-        parts.append(Message(text=f"The first linkage stands in {save}."))
+        parts.append(Message(text=f"The first linkage has been written to {save}."))
     return Report(title="Path synthesis", parts=tuple(parts))
 
 
@@ -108,7 +108,7 @@ def _solutions(found: tuple[Linkage, ...]) -> Table:
 
 
 def _dimensions(best: Linkage) -> Table:
-    """Lengths of the first solution and of its cognates."""
+    """List the link lengths of the best linkage and of its cognates."""
     others = best.cognates()
     columns = (Column("Parameter"), Column("Value"), *(Column(f"Cognate {k + 1}") for k in range(len(others))))
     rows: list[tuple[Cell, ...]] = [
@@ -140,7 +140,7 @@ def optimise(
     seed: int,
     save: str,
 ) -> Result:
-    """Parameters by which a formula is least."""
+    """Find parameter values that minimise a formula."""
     if not design.strip() and (not vary.strip() or not minimise.strip()):
         free = ", ".join(context.mech.p_names) or "none; give the model parameters"
         text = f"Name what is varied and what is to be least. Free parameters: {free}."
@@ -165,7 +165,7 @@ def optimise(
 
 
 def design_of(context: Context, vary: str, minimise: str, require: str, sweep: str, duration: float | None) -> Design:
-    """The problem as texts state it. Raises ModelError naming the part."""
+    """Build the design problem from the texts of the options. Raises ModelError naming the part."""
     from core.design.design import Design
 
     design = Design(context.model)
@@ -176,7 +176,7 @@ def design_of(context: Context, vary: str, minimise: str, require: str, sweep: s
             continue
         low, colon, high = bounds.partition(":")
         if not colon:
-            raise ModelError(f"'{part}' has one bound.", where="option 'vary'", remedy="Write name=low:high.")
+            raise ModelError(f"'{part}' has only one bound.", where="option 'vary'", remedy="Write name=low:high.")
         known = context.model.expanded.find("parameters", name)
         of = Number("vary", "Bounds", dimension=known.dimension if known is not None else "none")
         design.vary(**{name: (quantity(low, context, of), quantity(high, context, of))})
@@ -184,7 +184,7 @@ def design_of(context: Context, vary: str, minimise: str, require: str, sweep: s
     design.require(*(each.strip() for each in require.split(";") if each.strip()))
     if sweep.strip():
         name, _, bounds = (each.strip() for each in sweep.partition("="))
-        angle = Number("sweep", "Sweep", dimension=_dimension(context, name))
+        angle = Number("sweep", "Sweep", dimension=_dimension_of_name(context, name))
         if not bounds:
             design.sweep(name)
         else:
@@ -195,12 +195,12 @@ def design_of(context: Context, vary: str, minimise: str, require: str, sweep: s
     return design
 
 
-def _dimension(context: Context, name: str) -> str:
+def _dimension_of_name(context: Context, name: str) -> str:
     return next((each.dimension for each in context.mech.coordinates if each.name == name), "angle")
 
 
 def report_of(context: Context, found: Designed, save: str = "") -> Report:
-    """What a search came to, for people."""
+    """Report the outcome of an optimisation."""
     from core.functions.rounding import SOLVED_FRACTION, without_dust
 
     best = found.best

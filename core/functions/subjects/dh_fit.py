@@ -1,4 +1,4 @@
-"""The Denavit–Hartenberg table of any serial chain, as a function of the catalogue."""
+"""Function that fits a Denavit–Hartenberg table to any serial chain."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 
 def fit_dh_table(context: Context, convention: str, tip: str, file: str) -> Result:
-    """DH parameters of the chain to a frame, base and tool transforms, residual; written to a file if one is named."""
+    """Compute the DH parameters of the chain to a frame, base and tool transforms and the residual; write a file if one
+    is named."""
     from core.analysis.dh_fit import fit
 
     found = fit(context.mech, tip, convention)
@@ -35,7 +36,7 @@ def fit_dh_table(context: Context, convention: str, tip: str, file: str) -> Resu
     columns = tuple(map(Column, ("Joint", "Type", "a", "α", "d", "θ")))
     note = (
         f"{convention} convention; θ of a revolute and d of a prismatic joint are added to its coordinate; "
-        f"residual of '{found.tip}' over poses {_size(found.position)} m, {_size(found.rotation)} rad"
+        f"residual of '{found.tip}' over poses {_residual_text(found.position)} m, {_residual_text(found.rotation)} rad"
     )
     parts: list[Result] = [
         FrameTable(
@@ -46,7 +47,7 @@ def fit_dh_table(context: Context, convention: str, tip: str, file: str) -> Resu
             convention=convention,
             joints=tuple(row.joint for row in found.rows),
             own=found.bodies,
-            frames=_placed(found),
+            frames=_placed_frames(found),
             chain=found.chain(),
         ),
         Matrix(title="Base", symbol="X_{W0}", entries=rows_of(found.base), note="frame 0 in the world"),
@@ -63,13 +64,13 @@ def fit_dh_table(context: Context, convention: str, tip: str, file: str) -> Resu
     return Report(title="DH table of the chain", parts=tuple(parts))
 
 
-def _size(residual: float) -> str:
-    """A residual; what is rounding alone is not told by its digits."""
+def _residual_text(residual: float) -> str:
+    """Format a residual; rounding errors are shown without digits."""
     return readable(f"{residual:.1e}") if residual > 1e-12 else "under 10⁻¹²"
 
 
-def _placed(found: Fit) -> tuple[PlacedFrame, ...]:
-    """Frames 0 … n on their bodies."""
+def _placed_frames(found: Fit) -> tuple[PlacedFrame, ...]:
+    """Return frames 0 … n as frames fixed to their bodies."""
     assert found.attached is not None
     return tuple(
         PlacedFrame(str(i), body, rows_of(X))
@@ -78,7 +79,8 @@ def _placed(found: Fit) -> tuple[PlacedFrame, ...]:
 
 
 def write_table(model: Model, chain: DHChain, file: str) -> tuple[Finding, ...]:
-    """A model file of the table alone (native, CSV, TOML, Robotica); what the format cannot hold comes back.
+    """Write a model file with only the table (native, CSV, TOML, Robotica); return notes on what the format cannot
+    store.
 
     Raises FileError if it cannot be written.
     """
@@ -89,7 +91,7 @@ def write_table(model: Model, chain: DHChain, file: str) -> tuple[Finding, ...]:
 
 
 def needs_serial_chain(context: Context) -> str:
-    """The tool must hang on revolute and prismatic joints alone."""
+    """Require that only revolute and prismatic joints lead to the tool; returns the reason if not, else ''."""
     from core.analysis.dh_fit import obstacle
 
     return obstacle(context.model, context.mech)

@@ -18,12 +18,12 @@ _FORCES = {"angular_velocity": "torque", "velocity": "force"}
 
 
 def speed_dimensions(context: Context) -> tuple[str, ...]:
-    """Dimension of each speed of the machine ("angular_velocity" or "velocity")."""
+    """Return the dimension of each speed of the machine ("angular_velocity" or "velocity")."""
     return context.mech.compiled.coordinates.speed_dimensions
 
 
 def energy(context: Context, speeds: dict[str, float]) -> Result:
-    """Centre of mass, kinetic and potential energy; energies alone where nothing has mass."""
+    """Compute the centre of mass, kinetic and potential energy; only energies if nothing has mass."""
     from core.analysis.manipulability import characteristic_length
     from core.functions.rounding import without_errors
 
@@ -42,14 +42,14 @@ def energy(context: Context, speeds: dict[str, float]) -> Result:
     )
     note = "potential energy of gravity, zero at the world's origin, of springs and stops"
     note = f"world axes; {note}" if center else f"nothing has mass, so there is no centre of mass; {note}"
-    note += _stops_words(context)
+    note += _compressed_stops_text(context)
     return Table(title="Centre of mass and energy", columns=(Column("Quantity"), Column("Value")), rows=rows, note=note)
 
 
 def inverse_dynamics(
     context: Context, speeds: dict[str, float], accelerations: dict[str, float], passive: bool, actuators: str
 ) -> Result:
-    """Joint torques of a given motion."""
+    """Compute the joint forces of a given motion."""
     import numpy as np
 
     from core.constraints.force_ranges import joint_forces
@@ -58,12 +58,12 @@ def inverse_dynamics(
     mech, q, p = context.mech, context.q, context.p
     v = mech.speeds(q, speeds, p=p, t=context.t)
     a = mech.accelerations(q, v, accelerations, p=p, t=context.t, steady=tuple(speeds))
-    acting, where = _acting(context, actuators)
+    acting, where = _acting_speeds(context, actuators)
     forces = joint_forces(mech.compiled, q, v, a, acting, p, passive, context.t)
     of_tree = mech.mass_matrix(q, p=p) @ a + mech.bias(q, v, p=p, t=context.t, passive=passive)
     largest = float(np.max(np.abs(of_tree), initial=0.0))
     columns, titles, held = [forces], ["Torque or force"], ""
-    found = _ranges(context, (q, v, a), acting) if passive else None
+    found = _friction_ranges(context, (q, v, a), acting) if passive else None
     if isinstance(found, str):
         held = f"; {found}"
     elif found is not None and ((found.tau_min != found.tau).any() or (found.tau_max != found.tau).any()):
@@ -86,18 +86,20 @@ def inverse_dynamics(
         for i, (name, d) in enumerate(zip(mech.v_names, speed_dimensions(context), strict=True))
     )
     note = "M q̈ + C q̇ + G = τ; damping, friction, springs and stops " + ("included" if passive else "left out")
-    note += held + (_stops_words(context) if passive else "") + where + _beyond_motors(context, forces)
+    note += (
+        held + (_compressed_stops_text(context) if passive else "") + where + _overloaded_motors_text(context, forces)
+    )
     table = Table(
         title="Inverse dynamics",
         columns=tuple(map(Column, ("Joint", "Speed", "Acceleration", *titles))),
         rows=rows,
         note=note,
     )
-    return _after_limits(context, table)
+    return _with_limit_warning(context, table)
 
 
-def _after_limits(context: Context, table: Table) -> Result:
-    """A table of forces; joints that are beyond their limits are named before it."""
+def _with_limit_warning(context: Context, table: Table) -> Result:
+    """Return a table of forces, preceded by a message on joints beyond their limits."""
     import numpy as np
 
     from core.constraints.passed_limits import beyond_words, passed_limits
@@ -108,16 +110,16 @@ def _after_limits(context: Context, table: Table) -> Result:
     return Report(title=table.title, parts=(Message(text=words, severity="warning"), table))
 
 
-def _ranges(context: Context, motion: tuple[Any, ...], actuators: tuple[str, ...] | None) -> Any:
-    """Between which bounds forces may be while friction holds joints at rest; why that is not known, in words."""
+def _friction_ranges(context: Context, motion: tuple[Any, ...], actuators: tuple[str, ...] | None) -> Any:
+    """Return bounds of the forces within which friction keeps joints at rest, or the reason why they are unknown."""
     try:
         return context.mech.inverse_dynamics_ranges(*motion, p=context.p, t=context.t, actuators=actuators)
     except SimulationError as error:
         return f"no bounds of friction at rest: {error.what[0].lower()}{error.what[1:].rstrip('.')}"
 
 
-def _beyond_motors(context: Context, forces: Any) -> str:
-    """Which motors would have to give more than their limits of effort."""
+def _overloaded_motors_text(context: Context, forces: Any) -> str:
+    """Name the motors whose effort limits the forces exceed."""
     from core.constraints.motor_limits import effort_limits
 
     most = effort_limits(context.mech.compiled, context.p)
@@ -125,8 +127,8 @@ def _beyond_motors(context: Context, forces: Any) -> str:
     return f"; more than the effort limit of {listed(names)}" if names else ""
 
 
-def _stops_words(context: Context) -> str:
-    """Which stops are pushed in at the pose."""
+def _compressed_stops_text(context: Context) -> str:
+    """Name the joint stops that are compressed at the present pose."""
     from core.constraints.elastic_stops import pushed_in
     from core.constraints.joint_modes import joint_modes
     from core.constraints.joint_rows import rows_at
@@ -139,7 +141,7 @@ def _stops_words(context: Context) -> str:
 
 
 def gravity(context: Context, actuators: str) -> Result:
-    """Joint torques that hold the machine against gravity."""
+    """Compute the joint forces that hold the machine against gravity."""
     import numpy as np
 
     from core.functions.rounding import without_errors
@@ -147,14 +149,14 @@ def gravity(context: Context, actuators: str) -> Result:
     mech, q, p = context.mech, context.q, context.p
     columns = [without_errors(mech, mech.gravity(q, p=p))]
     titles = ["Joint", "Torque or force"]
-    note = "τ = G(q): what the joints must exert to stand still"
-    acting, where = _acting(context, actuators)
+    note = "τ = G(q): joint forces that hold the machine at rest"
+    acting, where = _acting_speeds(context, actuators)
     if where:
         still = np.zeros(mech.nv)
         forces = mech.inverse_dynamics(q, still, still, p=p, passive=False, actuators=acting)
         columns.insert(0, without_errors(mech, forces, float(np.max(np.abs(columns[0]), initial=0.0))))
         titles.append("Of the tree cut open")
-        note = f"what must be exerted to stand still{where}; G(q) of the tree holds it as if cut open"
+        note = f"forces that hold the machine at rest{where}; G(q) of the tree holds it as if cut open"
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (name, *(Amount(float(column[i]), _FORCES[d]) for column in columns))
         for i, (name, d) in enumerate(zip(mech.v_names, speed_dimensions(context), strict=True))
@@ -162,9 +164,9 @@ def gravity(context: Context, actuators: str) -> Result:
     return Table(title="Gravity torques", columns=tuple(map(Column, titles)), rows=rows, note=note)
 
 
-def _acting(context: Context, actuators: str) -> tuple[tuple[str, ...] | None, str]:
-    """(names of the speeds at which forces act, None: independent ones; what to say of them, '' for an open chain):
-    the actuators named, else the default ones, unless they cannot hold the machine at this pose."""
+def _acting_speeds(context: Context, actuators: str) -> tuple[tuple[str, ...] | None, str]:
+    """Return (names of the speeds at which forces act, None for the independent ones; a remark, '' for an open chain).
+    These are the actuators named, else the default actuators unless they cannot hold the machine at this pose."""
     from core.analysis.actuators import loose_words, transmission
 
     mech = context.mech
@@ -178,7 +180,7 @@ def _acting(context: Context, actuators: str) -> tuple[tuple[str, ...] | None, s
 
 
 def mass_matrix(context: Context) -> Result:
-    """The joint-space mass matrix and its eigenvalues; with loops that of the actuators, too."""
+    """Compute the joint-space mass matrix and its eigenvalues; for machines with loops also that of the actuators."""
     import numpy as np
 
     from core.analysis.actuators import default_actuators, transmission
@@ -201,7 +203,7 @@ def mass_matrix(context: Context) -> Result:
 
 
 def _matrix(title: str, M: Any, names: Sequence[str], remark: str = "") -> Matrix:
-    """A mass matrix (n, n) of the speeds of these names."""
+    """Return a mass matrix (n, n) as a result, labelled with the names of the speeds."""
     from core.functions.rounding import without_dust
 
     note = "; ".join(filter(None, ("kg·m², kg·m, kg; rotor inertia included", remark)))
@@ -210,7 +212,7 @@ def _matrix(title: str, M: Any, names: Sequence[str], remark: str = "") -> Matri
 
 
 def _properties(M: Any) -> Table:
-    """Eigenvalues of a mass matrix (n, n), and what they say."""
+    """Return the eigenvalues of a mass matrix (n, n) and a remark on whether it is positive definite."""
     import numpy as np
 
     eigenvalues = np.linalg.eigvalsh(0.5 * (M + M.T))
@@ -248,7 +250,7 @@ FUNCTIONS = (
         "Dynamics",
         "The joint torques and forces that a motion needs.\n\nGiven speeds and accelerations at the present pose, the "
         "torques follow from M q̈ + C q̇ + G = τ. The model's own damping, friction, springs and stops can be left out. "
-        "Dry friction holds joints that stand still, so that their torques may be anything between two bounds; of one "
+        "Dry friction holds joints that are at rest, so that their torques may be anything between two bounds; of one "
         "that rests against a rigid stop any torque into the stop will do. "
         + SPEEDS_FOLLOW
         + " Of the accelerations not given, those of joints with a given speed are zero first: they keep it. With "
@@ -270,7 +272,7 @@ FUNCTIONS = (
         "Dynamics",
         "The joint torques and forces that hold the machine still against gravity.\n\nThis is the vector G(q) of the "
         "equations of motion M q̈ + C q̇ + G = τ. A machine with loops or constraints is held by the torques of its "
-        "actuators alone; G(q) of the tree, cut open, stands beside them.",
+        "actuators alone; G(q) of the tree with its loops cut is shown next to them.",
         gravity,
         (ACTUATORS,),
         needs=(needs_motion,),
@@ -284,7 +286,7 @@ FUNCTIONS = (
         "The symmetric matrix M(q) of the equations of motion.\n\nIts eigenvalues tell in which joint directions the "
         "machine is light or heavy; its condition number how unlike they are. Rotor inertia is on the diagonal. With "
         "loops or constraints it is the matrix of the actuators, all other joints moving along; that of the tree, cut "
-        "open, stands below.",
+        "open, is shown below.",
         mass_matrix,
         needs=(needs_motion,),
         live=True,

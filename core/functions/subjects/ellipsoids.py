@@ -42,7 +42,7 @@ def manipulability(
     actuators: str,
     length: float | None,
 ) -> Result:
-    """Ellipsoids of a frame along ranges."""
+    """Compute manipulability ellipsoids of a frame, at the present pose or over ranges."""
     from core.analysis import manipulability as analysis
     from core.analysis.sweep import sweep
 
@@ -50,7 +50,7 @@ def manipulability(
         ranges = tuple(Range(r.name, r.start, r.start, 1) for r in ranges)
     poses = sweep(context.model, context.mech, context.q, context.p, ranges, t=context.t)
     count = 1 if display == "single" else poses.count
-    m = _dimension(poses, frame, part)
+    m = _space_dimension(poses, frame, part)
     chosen = chosen_actuators(poses.mech, actuators)
     chosen_kind = {"kind": kind, "part": part, "m": m, "actuators": chosen, "length": joint_length(length)}
     found: list[Any] = []
@@ -64,15 +64,15 @@ def manipulability(
         model=poses.model if poses.model is not context.model else None,
         ranges=ranges,
     )
-    note = f"{part} of {frame}; radii in {_UNITS[kind, part]}; {_NOTE}; {_space(m)}"
+    note = f"{part} of {frame}; radii in {_UNITS[kind, part]}; {_NOTE}; {_dimension_note(m)}"
     note = "; ".join(filter(None, (note, actuator_words(chosen), weight_words(poses.mech, chosen, length))))
-    table = _measures(context, poses, found, ranges, m, kind, note)
+    table = _measures_table(context, poses, found, ranges, m, kind, note)
     if file:
         store(file, table)
     remarks = (
-        _singular(found, table, len(ranges), m, part),
-        _loose(poses.mech, chosen, found, table, len(ranges)),
-        context.assumed_words((r.name for r in ranges), _geometric(context)),
+        _singularity_note(found, table, len(ranges), m, part),
+        _unlocked_note(poses.mech, chosen, found, table, len(ranges)),
+        context.assumed_words((r.name for r in ranges), _geometric_names(context)),
     )
     return EllipsoidField(
         title=f"{kind.capitalize()} ellipsoid of {frame}",
@@ -80,7 +80,7 @@ def manipulability(
         part=part,
         frame=frame,
         dimension=m,
-        ellipsoids=tuple(map(_value, found)),
+        ellipsoids=tuple(map(_ellipsoid_value, found)),
         measures=table,
         poses=sequence,
         scaled=scale,
@@ -90,8 +90,9 @@ def manipulability(
     )
 
 
-def _dimension(poses: Any, frame: str, part: str) -> int:
-    """Of the space the frame can move in at general poses, with the parameter values along the ranges."""
+def _space_dimension(poses: Any, frame: str, part: str) -> int:
+    """Return the dimension of the space in which the frame moves at general poses, for the parameter values along the
+    ranges."""
     from core.analysis.manipulability import dimension
 
     places = dict.fromkeys((0, len(poses.p) // 2, len(poses.p) - 1))
@@ -100,47 +101,47 @@ def _dimension(poses: Any, frame: str, part: str) -> int:
     return max(dimension(poses.mech, frame, part, p) for p in different)  # type: ignore[arg-type]
 
 
-def _space(m: int) -> str:
-    """In how many dimensions w is the product of the radii."""
+def _dimension_note(m: int) -> str:
+    """Describe the dimension in which Yoshikawa's w is the product of the radii."""
     if m == 3:
         return "w = √det(J Jᵀ)"
     return f"the frame moves in {m} dimension{'s' * (m != 1)}, in which w = √det(J Jᵀ)"
 
 
-def _singular(found: list[Any], table: Table, ranges: int, m: int, part: str) -> str:
-    """At which poses the frame cannot move in every direction of its space, and in which not; '' if at none."""
+def _singularity_note(found: list[Any], table: Table, ranges: int, m: int, part: str) -> str:
+    """Describe at which poses the frame cannot move in some direction, and in which; '' if there are none."""
     places = [k for k, e in enumerate(found) if m and sorted(e.singular)[3 - m] == 0.0]
     if not places:
         return ""
     first = found[places[0]]
     order = sorted(range(3), key=lambda i: -first.singular[i])[m - 1]
-    axis = ", ".join(f"{x:.3g}".replace("-", "−") for x in _tidy(first.axes[:, order]))
+    axis = ", ".join(f"{x:.3g}".replace("-", "−") for x in _clean_axis(first.axes[:, order]))
     motion, load = ("move along", "forces") if part == "translation" else ("turn about", "moments")
     one = " at the first of them" if len(places) > 1 else ""
-    where = _places(places, len(found), table, ranges)
+    where = _poses_text(places, len(found), table, ranges)
     return f"Singular at {where}:{one} the frame cannot {motion} ({axis}), and {load} there load no joint."
 
 
-def _loose(mech: Any, chosen: Any, found: list[Any], table: Table, ranges: int) -> str:
-    """At which poses the machine moves though its actuators are held; '' if at none."""
+def _unlocked_note(mech: Any, chosen: Any, found: list[Any], table: Table, ranges: int) -> str:
+    """Describe at which poses the machine can move with its actuators locked; '' if there are none."""
     from core.analysis.actuators import loose_words
 
     places = [k for k, e in enumerate(found) if e.loose.shape[1]]
     if not places:
         return ""
     words = loose_words(mech, chosen, found[places[0]].loose)
-    return words if len(found) == 1 else f"At {_places(places, len(found), table, ranges)}: {words}"
+    return words if len(found) == 1 else f"At {_poses_text(places, len(found), table, ranges)}: {words}"
 
 
-def _places(places: list[int], count: int, table: Table, ranges: int) -> str:
-    """Which of the poses, by the variables that run."""
-    named = [_place(table, ranges, k) for k in places[:4]] if ranges else []
+def _poses_text(places: list[int], count: int, table: Table, ranges: int) -> str:
+    """Describe some of the poses by the values of the varied variables."""
+    named = [_pose_text(table, ranges, k) for k in places[:4]] if ranges else []
     where = f" ({'; '.join(named)}{' …' if len(places) > len(named) else ''})" if named else ""
     return f"{f'{len(places)} of {count} poses' if count > 1 else 'this pose'}{where}"
 
 
-def _place(table: Table, ranges: int, k: int) -> str:
-    """A pose by the variables that run: q1 = 90°, d2 = 3 m."""
+def _pose_text(table: Table, ranges: int, k: int) -> str:
+    """Describe pose k by the values of the varied variables: q1 = 90°, d2 = 3 m."""
     from core.functions.text import cell_text
 
     pairs = zip(table.columns[:ranges], table.rows[k][:ranges], strict=True)
@@ -149,8 +150,8 @@ def _place(table: Table, ranges: int, k: int) -> str:
     )
 
 
-def _geometric(context: Context) -> set[str]:
-    """Names in the DH entries of the chains: masses do not matter to an ellipsoid."""
+def _geometric_names(context: Context) -> set[str]:
+    """Return the names in the DH entries of the chains; an ellipsoid does not depend on masses."""
     from core.model.formula.expression import names, parse
 
     rows = [row for chain in context.model.chains for row in chain.rows]
@@ -158,20 +159,20 @@ def _geometric(context: Context) -> set[str]:
     return {name for text in texts for name in names(parse(text))}
 
 
-def _tidy(axis: Any) -> Any:
-    """A direction without rounding errors, its first entry that counts positive."""
+def _clean_axis(axis: Any) -> Any:
+    """Return a direction without rounding errors, its first non-zero component positive."""
     import numpy as np
 
     kept = np.where(np.abs(axis) < 1e-9, 0.0, axis)
     return kept * np.sign(kept[np.flatnonzero(kept)[0]]) + 0.0
 
 
-def _value(found: Any) -> Ellipsoid:
+def _ellipsoid_value(found: Any) -> Ellipsoid:
     center, radii = tuple(map(float, found.center)), tuple(map(float, found.radii))
     return Ellipsoid(center, rows_of(found.axes), radii)  # type: ignore[arg-type]
 
 
-def _measures(
+def _measures_table(
     context: Context, poses: Any, found: list[Any], ranges: tuple[Range, ...], m: int, kind: str, note: str
 ) -> Table:
     from core.analysis.sweep import dimension_of, value_of
@@ -198,7 +199,7 @@ def _measures(
 
 
 def store(path: str, table: Table) -> None:
-    """The measures as text at the end of a file (Robotica's `file`), or as a new CSV file."""
+    """Write the measures to a new CSV file, or append them as text to another file (Robotica's `file`)."""
     from core.files.source import append_whole, write_whole
 
     if path.lower().endswith(".csv"):
@@ -215,7 +216,8 @@ FUNCTIONS = (
         "How easily a frame moves, or holds forces, in each direction.\n\nThe velocity ellipsoid holds all velocities "
         "that joint speeds of unit norm give; the force ellipsoid all forces that joint torques of unit norm hold "
         "(Yoshikawa 1985). In a machine with loops these are the speeds and forces of its actuators, which all else "
-        "follows; where it moves though they are held, that is told. Planar arms get ellipses. Measures: radii, volume "
+        "follows; poses at which it moves with its actuators locked are reported. Planar arms get ellipses. "
+        "Measures: radii, volume "
         "(area), eccentricity (smallest/largest radius, 1 = sphere), smallest radius, geometric mean, Yoshikawa's "
         "w = √det(J Jᵀ) in the dimensions in which the frame moves.\n\nWith ranges "
         "of joint coordinates, parameters or DH entries (a1, alpha1, d1 …) it is drawn at every division, all together "

@@ -1,4 +1,4 @@
-"""Identification: parameters of a machine from what was measured on it, and motions that show them."""
+"""Functions for identification: parameters of a machine from measurements, and motions that excite them."""
 
 from __future__ import annotations
 
@@ -26,36 +26,36 @@ if TYPE_CHECKING:
 
 KIND_NAMES = ("inertia", "armature", "damping", "friction", "stiffness")
 KINDS = "inertia, armature, damping, friction"
-"""Kinds of parameters that are identified unless others are named."""
+"""Kinds of parameters that are identified by default."""
 METHOD_TITLES = {"weighted": "Weighted", "ordinary": "Ordinary", "total": "Total least squares"}
 CRITERION_TITLES = {"condition": "Least condition", "determinant": "Largest determinant"}
 TRACES = (".csv", ".txt", ".sim", ".h5", ".hdf5")
 SHOWN = 400
-"""Points of a curve that a diagram shows."""
+"""Largest number of points of a curve in a diagram."""
 DIAGRAMS = 8
-"""Forces or channels that are drawn at most."""
+"""Largest number of forces or channels that are plotted."""
 
 
 def parts_of(text: str) -> tuple[str, ...]:
-    """Names with commas or blanks between them."""
+    """Split names separated by commas or blanks."""
     return tuple(part.strip() for part in outer_parts(text.replace(";", ",")) if part.strip())
 
 
 def columns_of_text(text: str) -> dict[str, str]:
-    """Signal → column, of "joint1.q=angle [deg], joint1.tau=torque". Raises ModelError."""
+    """Parse "joint1.q=angle [deg], joint1.tau=torque" to a mapping signal → column. Raises ModelError."""
     found = {}
     for part in parts_of(text):
         signal, equals, column = (each.strip() for each in part.partition("="))
         if not equals or not signal:
             raise ModelError(
-                f"'{part}' says no column.", where="option 'columns'", remedy="Write joint1.q=angle [deg], …"
+                f"'{part}' does not assign a column.", where="option 'columns'", remedy="Write joint1.q=angle [deg], …"
             )
         found[signal] = column
     return found
 
 
-def _columns(context: Context, trace: str, columns: str) -> tuple[dict[str, str], list[Result]]:
-    """Signal → column, as named and as the names of other columns suggest; and a remark on the latter."""
+def _trace_columns(context: Context, trace: str, columns: str) -> tuple[dict[str, str], list[Result]]:
+    """Return a mapping signal → column, as given and as guessed from column names, with a message on the guesses."""
     from core.identification.measured_trace import guessed_columns
 
     named = columns_of_text(columns)
@@ -68,14 +68,14 @@ def _columns(context: Context, trace: str, columns: str) -> tuple[dict[str, str]
 
 
 def kinds_of(text: str) -> tuple[str, ...]:
-    """Kinds of parameters. Raises ModelError."""
+    """Parse the kinds of parameters. Raises ModelError for an unknown kind."""
     from core.errors import near_misses
 
     found = parts_of(text)
     for name in found or ("",):
         if name not in KIND_NAMES:
             raise ModelError(
-                f"'{name}' is no kind of parameter." if name else "No kind of parameter is named.",
+                f"'{name}' is not a kind of parameter." if name else "No kind of parameter is named.",
                 where="option 'kinds'",
                 remedy=near_misses(name, KIND_NAMES),
             )
@@ -93,7 +93,7 @@ def identify(
     held_back: float,
     save: str,
 ) -> Result:
-    """Parameters of inverse dynamics from a motion with its forces."""
+    """Identify parameters of the inverse dynamics from a measured motion with its forces."""
     from core.identification.identify import identify as identified
     from core.identification.measured_motion import Preparation
 
@@ -102,7 +102,7 @@ def identify(
         text = f"Give a file with the columns time, {names} … (CSV, SIMNON or HDF5)."
         return Report(title="Identification", parts=(Message(text=text, severity="hint"),))
     context.step(0, 3, "Trace and fit")
-    named, guessed = _columns(context, trace, columns)
+    named, guessed = _trace_columns(context, trace, columns)
     found = identified(
         context.mech,
         trace,
@@ -120,12 +120,12 @@ def identify(
         from core.files import save as write
 
         write(found.model, save)
-        parts.append(Message(text=f"The machine with what was found stands in {save}."))
+        parts.append(Message(text=f"The machine with the identified values has been written to {save}."))
     return Report(title="Identification", parts=tuple(parts))
 
 
 def identification_parts(found: Identification) -> list[Result]:
-    """What a fit of forces came to, for people."""
+    """Report an identification from forces."""
     parts: list[Result] = [identification_verdict(found), _base_table(found), _force_table(found)]
     parts += [Message(text=f"{note[:1].upper()}{note[1:]}.", severity="hint") for note in found.notes]
     if found.validation is not None:
@@ -134,26 +134,27 @@ def identification_parts(found: Identification) -> list[Result]:
 
 
 def identification_verdict(found: Identification) -> Message:
-    """The outcome in a sentence or two."""
+    """Summarise an identification from forces in a sentence or two."""
     text = f"{found.base.rank} base parameters from {len(found.time)} rows"
-    worst = _worst(found.validation, found.forces)
+    worst = _largest_error_text(found.validation, found.forces)
     text += f"; forces that the fit did not see are off by {worst}." if worst else "."
     doubtful = [found.forces[k] for k in found.fit.correlated]
     if doubtful:
-        text += f" Residuals of {_some(doubtful)} are no white noise: the intervals are too narrow."
+        text += f" Residuals of {_some_names(doubtful)} are no white noise: the intervals are too narrow."
     if found.unseen:
-        text += f" These data do not show {_some(found.unseen)}."
+        text += f" These data do not show {_some_names(found.unseen)}."
     if found.weak:
-        text += f" {len(found.weak)} are weak: zero is within their interval ({_some(sorted(found.weak, key=len), 3)})."
+        weakest = _some_names(sorted(found.weak, key=len), 3)
+        text += f" {len(found.weak)} are weak: zero is within their interval ({weakest})."
     return Message(text=text, severity="warning" if doubtful or found.unseen else "done")
 
 
-def _some(names: Sequence[str], most: int = 5) -> str:
+def _some_names(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-def _worst(validation: Validation | None, names: Sequence[str]) -> str:
-    """The largest error, and of what; "" without rows that were held back."""
+def _largest_error_text(validation: Validation | None, names: Sequence[str]) -> str:
+    """Name the largest validation error and its force; "" if no rows were held back."""
     import numpy as np
 
     if validation is None:
@@ -222,7 +223,7 @@ def fit_run(
     held_back: float,
     save: str,
 ) -> Result:
-    """Parameters and start values of a run from what was measured."""
+    """Fit parameters and initial values of a simulated run to measurements."""
     from core.identification.output_error import fit_run as fitted
 
     if not trace or not vary:
@@ -234,7 +235,7 @@ def fit_run(
     def watch(step: int, values: Mapping[str, float], size: float) -> None:
         context.progress(min(0.95, step / 20.0), f"Step {step}: {size:.4g}")
 
-    named, guessed = _columns(context, trace, columns)
+    named, guessed = _trace_columns(context, trace, columns)
     found = fitted(
         context.mech,
         trace,
@@ -255,31 +256,33 @@ def fit_run(
         from core.files import save as write
 
         write(found.model, save)
-        parts.append(Message(text=f"The machine with what was found stands in {save}."))
+        parts.append(Message(text=f"The machine with the identified values has been written to {save}."))
     return Report(title="Fit of a run", parts=tuple(parts))
 
 
 def bounds_of_option(vary: Mapping[str, Any]) -> dict[str, Any]:
-    """Bounds as `fit_run` takes them: those of the parameter where none were given."""
+    """Return the bounds for `fit_run`; the bounds of the parameter itself by default."""
     import numpy as np
 
     return {name: None if not np.any(np.isfinite(ends)) else ends for name, ends in vary.items()}
 
 
 def torque_of_text(text: str) -> dict[str, str] | None:
-    """Joint forces of "joint1=10*sin(t); joint2=…"; None for an empty text, whose trace may have them. Raises
-    ModelError."""
+    """Parse joint forces from "joint1=10*sin(t); joint2=…"; None for an empty text, since the trace may contain them.
+    Raises ModelError."""
     found = {}
     for part in (each.strip() for each in text.split(";") if each.strip()):
         name, equals, formula = (each.strip() for each in part.partition("="))
         if not equals:
-            raise ModelError(f"'{part}' says no force.", where="option 'torque'", remedy="Write joint1=10*sin(t); …")
+            raise ModelError(
+                f"'{part}' does not assign a force.", where="option 'torque'", remedy="Write joint1=10*sin(t); …"
+            )
         found[name] = formula
     return found or None
 
 
 def run_fit_parts(found: RunFit) -> list[Result]:
-    """What a fit of a run came to, for people."""
+    """Report the fit of a run."""
     rows: list[tuple[Cell, ...]] = [
         (name, float(f"{x:.7g}"), float(f"{low:.6g}"), float(f"{high:.6g}"))
         for name, x, (low, high) in zip(found.names, found.estimate, found.intervals, strict=True)
@@ -306,19 +309,19 @@ def run_fit_parts(found: RunFit) -> list[Result]:
 
 
 def run_fit_verdict(found: RunFit) -> Message:
-    """The outcome in a sentence or two."""
+    """Summarise the fit of a run in a sentence or two."""
     sizes = ", ".join(f"{name} to {size:.3g}" for name, size in zip(found.outputs, found.rms, strict=True))
     text = f"Met in {found.iterations} steps: {sizes} (rms)."
     if not found.converged:
         text = f"Stopped after {found.iterations} steps: {sizes} (rms)."
     if found.validation is not None:
-        text += f" Rows that the fit did not see are off by {_worst(found.validation, found.outputs)}."
+        text += f" Rows that the fit did not see are off by {_largest_error_text(found.validation, found.outputs)}."
     if found.at_bounds:
-        text += f" At a bound: {_some(found.at_bounds)}."
+        text += f" At a bound: {_some_names(found.at_bounds)}."
     if found.doubtful:
-        text += f" Residuals of {_some(found.doubtful)} are no white noise: the intervals are too narrow."
+        text += f" Residuals of {_some_names(found.doubtful)} are no white noise: the intervals are too narrow."
     if found.weak:
-        text += f" Zero is within the interval of {_some(found.weak)}."
+        text += f" Zero is within the interval of {_some_names(found.weak)}."
     clear = found.converged and not found.doubtful and not found.at_bounds
     return Message(text=text, severity="done" if clear else "warning")
 
@@ -339,7 +342,7 @@ def excitation(
     starts: int,
     save: str,
 ) -> Result:
-    """A periodic motion that shows the parameters well."""
+    """Design a periodic motion that excites the parameters well."""
     from core.identification.excitation import excitation as exciting
 
     context.step(0, 1, "Search")
@@ -367,15 +370,15 @@ def excitation(
     parts.append(Diagram(title="Exciting motion", across="t, s", up="q, rad or m", series=series))
     if save:
         found.save(save)
-        parts.append(Message(text=f"The trace stands in {save}."))
+        parts.append(Message(text=f"The trajectory has been written to {save}."))
     return Report(title="Exciting motion", parts=tuple(parts))
 
 
 def excitation_words(found: Excitation) -> str:
-    """The outcome in a sentence or two."""
+    """Summarise an excitation in a sentence or two."""
     text = f"Condition {found.condition:.3g} (that of the first motion tried: {found.before:.3g}) for "
     text += f"{found.base.rank} base parameters."
-    return f"{text} Limits that are reached: {_some(found.active)}." if found.active else text
+    return f"{text} Limits that are reached: {_some_names(found.active)}." if found.active else text
 
 
 def _moves_freely(context: Context) -> str:
@@ -395,7 +398,7 @@ _COLUMNS = Text(
 _ONLY = Text("only", "Only", "Bodies and joints; empty: all", joined=", ")
 _KINDS = Text("kinds", "Kinds", "Of inertia, armature, damping, friction, stiffness", KINDS, joined=", ")
 _SAVE = OutputFile("save", "Save as", "File of the machine with what was found; empty: none", suffixes=(".kst",))
-_HELD_BACK = Number("held_back", "Held back", "Part of the rows, at the end, on which the fit is tried", 0.25,
+_HELD_BACK = Number("held_back", "Held back", "Fraction of the rows, at the end, used for validation", 0.25,
                     minimum=0.0, maximum=0.8)  # fmt: skip
 
 FUNCTIONS = (
@@ -405,8 +408,8 @@ FUNCTIONS = (
         "Dynamics",
         "Masses, inertias, friction and stiffness from a motion with its forces.\n\nForces are linear in combinations "
         "of these (base parameters), which least squares find with 95 % intervals. Positions are smoothed or filtered "
-        "and differentiated; rows at the end are held back and foretold. What the data do not show, what is weak and "
-        "what the residuals make doubtful is named.",
+        "and differentiated; rows at the end are held back for validation. Parameters that the data do not show, weak "
+        "ones, and ones that the residuals make doubtful are named.",
         identify,
         (
             _TRACE,
@@ -431,7 +434,7 @@ FUNCTIONS = (
         "Dynamics",
         "Parameters and start values with which a run meets measured channels.\n\nGauss–Newton steps with exact "
         "derivatives of the run, within bounds; long or unstable traces in segments (multiple shooting). Forces of "
-        "joints in the trace drive the run. Estimates have 95 % intervals; rows held back are foretold.",
+        "joints in the trace drive the run. Estimates have 95 % intervals; rows held back serve as validation.",
         fit_run,
         (
             _TRACE,
@@ -443,7 +446,7 @@ FUNCTIONS = (
                          of="run parameters"),
             Text("outputs", "Channels", "That are met; empty: all of the trace that are no forces", joined=", "),
             Text("torque", "Joint forces", "joint=10*sin(t); … ; empty: those of the trace", joined="; "),
-            Integer("segments", "Segments", "Pieces of the trace that begin anew", 1, 1, 1000),
+            Integer("segments", "Segments", "Pieces of the trace with their own initial state", 1, 1, 1000),
             _HELD_BACK,
             _SAVE,
         ),

@@ -28,7 +28,7 @@ _POSE_COLUMNS = (
 
 
 def forward_kinematics(context: Context, frames: tuple[str, ...], reference: str) -> Result:
-    """Poses of frames at the present pose."""
+    """Compute the poses of frames at the present configuration."""
     import numpy as np
 
     from core.analysis.manipulability import characteristic_length
@@ -57,7 +57,7 @@ def forward_kinematics(context: Context, frames: tuple[str, ...], reference: str
 
 
 def rpy(R: Any) -> tuple[float, float, float]:
-    """Angles (rad) about the fixed axes x, y, z with R = Rz·Ry·Rx; at pitch ±π/2 roll is zero."""
+    """Return the angles (rad) about the fixed axes x, y, z with R = Rz·Ry·Rx; at pitch ±π/2 roll is zero."""
     pitch = math.atan2(-R[2, 0], math.hypot(R[0, 0], R[1, 0]))
     if math.hypot(R[0, 0], R[1, 0]) < 1e-9:
         return 0.0, pitch, math.atan2(-R[0, 1], R[1, 1])
@@ -65,7 +65,7 @@ def rpy(R: Any) -> tuple[float, float, float]:
 
 
 def quaternion(R: Any) -> tuple[float, float, float, float]:
-    """Unit quaternion (x, y, z, w), w ≥ 0, of a rotation matrix."""
+    """Return the unit quaternion (x, y, z, w), w ≥ 0, of a rotation matrix."""
     from scipy.spatial.transform import Rotation
 
     x, y, z, w = (float(c) for c in Rotation.from_matrix(R).as_quat())
@@ -73,7 +73,7 @@ def quaternion(R: Any) -> tuple[float, float, float, float]:
 
 
 def jacobian(context: Context, frame: str, axes: str, actuators: str, length: float | None) -> Result:
-    """The 6×k velocity Jacobian of a frame, with its rank and singular values.
+    """Compute the 6×k velocity Jacobian of a frame, with its rank and singular values.
 
     In a machine with loops k counts the actuators, and all other speeds follow them.
     """
@@ -106,7 +106,7 @@ def jacobian(context: Context, frame: str, axes: str, actuators: str, length: fl
 
 
 def _singular_values(context: Context, frame: str, J: Any, chosen: Any, length: float | None) -> Table:
-    """Singular values and what is made of them: of translation, of rotation, and of both with the length."""
+    """List singular values and what follows from them: of translation, rotation, and both weighted by the length."""
     import numpy as np
 
     from core.analysis.manipulability import Space, characteristic_length, dimensions, measures, singular_values
@@ -166,7 +166,7 @@ def inverse_kinematics(
     restarts: int,
     show: str,
 ) -> Result:
-    """Joint coordinates that bring a frame to a position (and orientation)."""
+    """Find joint coordinates that bring a frame to a position (and orientation)."""
     import numpy as np
     from scipy.spatial.transform import Rotation
 
@@ -191,11 +191,11 @@ def inverse_kinematics(
         p=tuple(dict(context.p) for _ in shown),
         display="composite",
     )
-    return Report(title="Inverse kinematics", parts=(_verdict(frame, found, left), table, poses))
+    return Report(title="Inverse kinematics", parts=(_solutions_message(frame, found, left), table, poses))
 
 
 def _solution_table(context: Context, frame: str, target: Any, found: tuple[Any, ...], left: list[int]) -> Table:
-    """A row for each solution."""
+    """Table with one row per solution."""
     from core.analysis.manipulability import characteristic_length
     from core.functions.rounding import pose_without_errors
 
@@ -223,9 +223,9 @@ def _solution_table(context: Context, frame: str, target: Any, found: tuple[Any,
                 None,
                 (
                     _ORDER,
-                    _idle_words(context.mech, frame, target, context.p, context.t),
-                    _alike_words(context.mech),
-                    _turn_words(context.mech, found),
+                    _idle_joints_text(context.mech, frame, target, context.p, context.t),
+                    _equal_poses_note(context.mech),
+                    _whole_turns_text(context.mech, found),
                 ),
             )
         ),
@@ -233,12 +233,12 @@ def _solution_table(context: Context, frame: str, target: Any, found: tuple[Any,
 
 
 TOLD_ERROR = 1e-9
-"""Errors (m, rad) up to this are those of the search, and told as none."""
+"""Largest residual (m, rad) of a solution that is not reported."""
 _ORDER = "nearest to the present pose first; every solution is inside the joint limits"
 
 
-def _turn_words(mech: Any, found: tuple[Any, ...]) -> str:
-    """Which angles may stand whole turns further at the solutions."""
+def _whole_turns_text(mech: Any, found: tuple[Any, ...]) -> str:
+    """Name the angles that may differ by whole turns from the solutions."""
     from core.analysis.whole_turns import other_turns
 
     most: dict[str, int] = {}
@@ -251,11 +251,11 @@ def _turn_words(mech: Any, found: tuple[Any, ...]) -> str:
     return f"angles a whole turn further mean the same pose and are listed once; limits admit so many others: {names}"
 
 
-def _verdict(frame: str, found: tuple[Any, ...], left: list[int]) -> Message:
-    """What was found. left : freedoms that remain at each solution while the target is met"""
+def _solutions_message(frame: str, found: tuple[Any, ...], left: list[int]) -> Message:
+    """Summarise the solutions. left : degrees of freedom that remain at each solution while the target is met"""
     best = found[0]
     if not best.reached:
-        return _miss(frame, best)
+        return _miss_message(frame, best)
     count = f"{len(found)} different solutions" if len(found) > 1 else "1 solution"
     if all(left):
         freedoms = f"{min(left)} freedom{'s' * (min(left) > 1)}"
@@ -271,7 +271,7 @@ def _verdict(frame: str, found: tuple[Any, ...], left: list[int]) -> Message:
 _SEARCH = "The search starts at random poses, so that there may be more: more restarts may find them."
 
 
-def _miss(frame: str, best: Any) -> Message:
+def _miss_message(frame: str, best: Any) -> Message:
     text = (
         f"{frame} does not reach the target. The nearest pose found misses it by {best.position_error * 1e3:.4g} mm"
         f" and {math.degrees(best.orientation_error):.4g}°."
@@ -281,8 +281,8 @@ def _miss(frame: str, best: Any) -> Message:
     return Message(title="Result", text=text + " Move the target closer or widen the limits.", severity="warning")
 
 
-def _idle_words(mech: Any, frame: str, target: Any, p: Any, t: float) -> str:
-    """Which joints stay where they are."""
+def _idle_joints_text(mech: Any, frame: str, target: Any, p: Any, t: float) -> str:
+    """Name the joints that do not affect the target and keep their values."""
     from core.analysis.inverse_kinematics import idle_coordinates
     from core.errors import listed
 
@@ -293,7 +293,7 @@ def _idle_words(mech: Any, frame: str, target: Any, p: Any, t: float) -> str:
     return f"{listed(names)} {moved} where {'they are' if len(names) > 1 else 'it is'}"
 
 
-def _alike_words(mech: Any) -> str:
+def _equal_poses_note(mech: Any) -> str:
     if not mech.loops:
         return ""
     return (
@@ -303,7 +303,7 @@ def _alike_words(mech: Any) -> str:
 
 
 def planarity(context: Context, frame: str, reference: str) -> Result:
-    """The code of the space in which a frame can move."""
+    """Determine the space in which a frame can move, with Robotica's code for it."""
     from core.analysis.planarity import WORDS
     from core.analysis.planarity import planarity as code_of
 
@@ -320,7 +320,7 @@ def planarity(context: Context, frame: str, reference: str) -> Result:
 
 
 _FRAME = FrameName("frame", "Frame", "Body or frame that moves; empty: the tool")
-_REFERENCE = FrameName("reference", "In the frame", "Frame in which it is told; empty: world", fallback="world")
+_REFERENCE = FrameName("reference", "In the frame", "Frame in which results are given; empty: world", fallback="world")
 
 FUNCTIONS = (
     Function(
@@ -345,7 +345,7 @@ FUNCTIONS = (
         "and the velocity v (m/s) of the frame's origin; columns are the joint speeds, of a machine with loops those "
         "of its actuators, which all else follows. Rank, singular values, condition number and Yoshikawa's w tell how "
         "near the pose is to a singularity: of translation and rotation apart, since their units differ, and of both "
-        "with a characteristic length. Poses at which the machine moves though its actuators are held are told.",
+        "with a characteristic length. Poses at which the machine moves with locked actuators are reported.",
         jacobian,
         (
             _FRAME,
@@ -365,7 +365,7 @@ FUNCTIONS = (
         "orientation (roll, pitch, yaw about fixed axes). The search starts at the present pose and again at random "
         "ones, stays inside the joint limits, and lists every different solution that it comes upon, which need not be "
         "all, with what is left of the error. If the target is out of reach the nearest pose is given. Angles a whole "
-        "turn further are no other solution; joints that do not move the frame stay where they are; freedoms that are "
+        "turn further are no other solution; joints that do not move the frame stay where they are; degrees of freedom "
         "left at a solution mean that it is one of infinitely many.",
         inverse_kinematics,
         (

@@ -1,4 +1,4 @@
-"""Functions that give loops in symbols: positions, velocity ratios, reduced equations of motion."""
+"""Functions that solve loops symbolically: positions, velocity ratios, reduced equations of motion."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WHAT = {
     "ratios": ("positions", "ratios"),
     "equations of motion": ("positions", "ratios", "derivatives", "dynamics"),
 }
-"""What is asked for → the sections that it stands on; the last are shown."""
+"""Choice of the option `what` → the sections that must be derived for it."""
 SHOWN = {
     "all": WHAT["all"],
     "positions": ("positions",),
@@ -31,11 +31,11 @@ SHOWN = {
 TITLES = {"ratios": "Velocity ratios", "derivatives": "Derivatives of the ratios", "dynamics": "Equations of motion"}
 
 _kept: dict[str, Any] = {}
-"""The last linkage: its results are lazy and shared by the functions that follow."""
+"""Cache of the last linkage, whose lazily computed results are shared by later functions."""
 
 
 def linkage_of(context: Context, symbols: str, recognise: bool) -> Any:
-    """The machine's loops in symbols, kept for what is asked next."""
+    """Return the machine's loops in symbols; cached for the next call."""
     from core.symbolic import linkage
 
     chosen: Any = symbols.strip() or "masses"
@@ -54,13 +54,13 @@ def linkage_of(context: Context, symbols: str, recognise: bool) -> Any:
     return kept[1]
 
 
-def _refusal(text: str) -> Message:
-    """Why a machine's loops have no symbols: nothing is wrong with it."""
+def _refusal_message(text: str) -> Message:
+    """Return a warning with the reason why the loops of a machine cannot be solved symbolically."""
     return Message(title="Loops in symbols", text=text, severity="warning")
 
 
-def _reason(context: Context) -> str:
-    """Why the loops have no symbols; '' if they have some."""
+def _obstacle_text(context: Context) -> str:
+    """Return the reason why the loops cannot be solved symbolically; '' if they can."""
     from core.symbolic.linkage import obstacle
 
     kept = _kept.get("linkage")
@@ -68,7 +68,7 @@ def _reason(context: Context) -> str:
 
 
 def needs_loop(context: Context) -> str:
-    """The machine must have a loop, a rod or a gear."""
+    """Require a loop, a rod or a gear; returns the reason if there is none, else ''."""
     model = context.model.expanded
     if context.mech.loops or model.constraints:
         return ""
@@ -76,13 +76,13 @@ def needs_loop(context: Context) -> str:
 
 
 def loop_symbols(context: Context, what: str, symbols: str, recognise: bool, notation: str) -> Result:
-    """Sections in symbols, each compared with the kernel."""
+    """Derive the sections in symbols and compare each with the compiled kernel."""
     from core.symbolic.linkage_proof import proofs
 
     take_notation(notation)
     context.step(0, 4, "Closed forms …")
-    if reason := _reason(context):
-        return _refusal(reason)
+    if reason := _obstacle_text(context):
+        return _refusal_message(reason)
     linkage = linkage_of(context, symbols, recognise)
     writer = _Writer(context, linkage)
     parts: list[Result] = [writer.coordinates()] if what != "equations of motion" else []
@@ -93,7 +93,7 @@ def loop_symbols(context: Context, what: str, symbols: str, recognise: bool, not
         try:
             getattr(linkage, section)
         except ModelError as error:
-            parts.append(_refusal(str(error)))
+            parts.append(_refusal_message(str(error)))
             break
         sections.append(section)
         if section in SHOWN[what]:
@@ -102,13 +102,13 @@ def loop_symbols(context: Context, what: str, symbols: str, recognise: bool, not
     found = proofs(linkage, sections)
     for section, formulas in made.items():
         if formulas:
-            formulas[-1] = dataclasses.replace(formulas[-1], **_compared(found[section]))
+            formulas[-1] = dataclasses.replace(formulas[-1], **_proof_fields(found[section]))
         parts += formulas
     return Report(title=f"Loops of {context.model.name or 'the machine'} in symbols", parts=tuple(parts))
 
 
-def _compared(proof: Any) -> dict[str, Any]:
-    """What a comparison gave, as fields of formulas."""
+def _proof_fields(proof: Any) -> dict[str, Any]:
+    """Return the outcome of a comparison as fields of `Formulas`."""
     if not proof.states:
         return {
             "proof": "Not compared with the kernel: the loops close well at no pose that was tried.",
@@ -118,7 +118,7 @@ def _compared(proof: Any) -> dict[str, Any]:
 
 
 class _Writer:
-    """Sections of a linkage as values."""
+    """Writes the sections of a linkage as results."""
 
     def __init__(self, context: Context, linkage: Any) -> None:
         self.linkage = linkage
@@ -130,7 +130,7 @@ class _Writer:
         self.branches = linkage.branches_at({**{n: float(values[n]) for n in linkage.values}, **at})
 
     def coordinates(self) -> Table:
-        """Symbols of the joints, and how each is found."""
+        """Table of the joint symbols and how each coordinate is determined."""
         linkage = self.linkage
         how = {joint: step.kind for step in linkage.steps for joint in step.joints}
         rows: list[tuple[Cell, ...]] = [
@@ -145,15 +145,15 @@ class _Writer:
         )
 
     def section(self, section: str) -> list[Formulas]:
-        """A section; positions step by step."""
+        """Write a section; positions step by step."""
         if section != "positions":
-            return self._formulas(TITLES[section], getattr(self.linkage, section), section)
+            return self._formulas_of(TITLES[section], getattr(self.linkage, section), section)
         made: list[Formulas] = []
         for step in self.linkage.steps:
-            made += self._formulas(f"{step.kind}: {', '.join(step.joints)}", step.positions, section)
+            made += self._formulas_of(f"{step.kind}: {', '.join(step.joints)}", step.positions, section)
         return made
 
-    def _formulas(self, title: str, definitions: Sequence[Any], section: str) -> list[Formulas]:
+    def _formulas_of(self, title: str, definitions: Sequence[Any], section: str) -> list[Formulas]:
         from core.symbolic.linkage_words import conventions, meanings, owners
 
         if not definitions:
@@ -163,8 +163,8 @@ class _Writer:
                 title=title,
                 label=section,
                 names=tuple(each.name for each in definitions),
-                entries=tuple((self._form(each),) for each in definitions),
-                rows=tuple(self._about(each) for each in definitions),
+                entries=tuple((self._written_form(each),) for each in definitions),
+                rows=tuple(self._description_of(each) for each in definitions),
                 symbols=meanings(self.linkage, section),
                 owners=owners(self.linkage),
                 conventions=conventions(self.linkage, section),
@@ -172,14 +172,14 @@ class _Writer:
             )
         ]
 
-    def _form(self, definition: Any) -> Any:
+    def _written_form(self, definition: Any) -> Any:
         from fractions import Fraction
 
         from core.symbolic.forms import Number
 
         return definition.form if definition.side is None else Number(Fraction(int(self.branches[definition.name])))
 
-    def _about(self, definition: Any) -> str:
+    def _description_of(self, definition: Any) -> str:
         from core.symbolic.notation import text
 
         if definition.side is None:
@@ -190,14 +190,14 @@ class _Writer:
 def write_loop_equations(
     context: Context, what: str, language: str, label: str, file: str, symbols: str, notation: str
 ) -> Result:
-    """Equations as text in a language, appended to a file if one is named; signs of branches are arguments."""
+    """Write equations in a language, appended to a file if one is named; the branch signs are arguments."""
     from core.symbolic.conventions import plain
     from core.symbolic.equation_export import written
     from core.symbolic.linkage_words import conventions
 
     take_notation(notation)
-    if reason := _reason(context):
-        return _refusal(reason)
+    if reason := _obstacle_text(context):
+        return _refusal_message(reason)
     linkage = linkage_of(context, symbols, True)
     found = [each for section in WHAT[what] for each in getattr(linkage, section) if each.side is None]
     code = language not in ("text", "latex")
@@ -236,7 +236,8 @@ FUNCTIONS = (
         "equation of motion.\n\nThe steps are those in which the kernel closes loops (function Loops). Each is written "
         "in one manner: P cos q + Q sin q = R (a four-bar: Freudenstein's equation), the distance of two points "
         "(a slider-crank), a direction, a sum of angles. σ = ±1 says on which branch the linkage is assembled. "
-        "Ratios are k = dq/dq1; of one freedom I q̈ + ½ I′ q̇² + G = τ with the reduced inertia I, of several "
+        "Ratios are k = dq/dq1; with one degree of freedom I q̈ + ½ I′ q̇² + G = τ with the reduced inertia I, "
+        "of several "
         "M q̈ + C q̇ + G = τ. Everything is compared with the compiled kernel over random poses, speeds and parameters. "
         "Loops that close by iteration, and joints with quaternions, cannot be written so: the message names them.",
         loop_symbols,

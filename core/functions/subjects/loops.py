@@ -1,4 +1,4 @@
-"""Function about the closed loops of a machine: where they are cut, in which order they are solved."""
+"""Function that reports the closed loops of a machine: where they are cut, and in which order they are solved."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 def loops(context: Context) -> Result:
-    """Loops, cuts, solution order, and what is left to iteration."""
+    """List the loops, cut joints, solution order, and loops that need iteration."""
     mech = context.mech
     if not mech.compiled.lasting.any():
-        return Message(title="Loops", text="The model has no closed loop: its coordinates say where all is.")
+        return Message(title="Loops", text="The model has no closed loop: its joint coordinates determine the pose.")
     context.step(0, 1, "Looking for closed forms")
     steps = mech.solution_order
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (str(loop.number), " ".join(loop.joints), loop.cut, _how(loop.number, steps)) for loop in mech.loops
+        (str(loop.number), " ".join(loop.joints), loop.cut, _closing_kinds(loop.number, steps)) for loop in mech.loops
     )
     columns = (Column("Loop"), Column("Joints"), Column("Cut at"), Column("Closed by"))
     order: tuple[tuple[Cell, ...], ...] = tuple(
@@ -41,7 +41,7 @@ def loops(context: Context) -> Result:
     )
 
 
-def _how(number: int, steps: tuple[Step, ...]) -> str:
+def _closing_kinds(number: int, steps: tuple[Step, ...]) -> str:
     kinds = dict.fromkeys(step.kind for step in steps if number in step.loops)
     return ", ".join(kinds) or "the others"
 

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from core.mobility.mobility import Mobility
 
 MOST_SHOWN = 12
-"""Free motions that come as poses to be played."""
+"""Largest number of motions offered as animations."""
 
 
 def mobility(context: Context, friction: bool) -> Result:
-    """Degrees of freedom, redundant constraints, free motions."""
+    """Determine degrees of freedom, redundant constraints and the independent motions."""
     from core.analysis.free_motion_poses import swing
 
     context.step(0, 2, "Ranks at assembled poses")
@@ -84,7 +84,7 @@ def _motions(context: Context, found: Mobility) -> Table:
 
 
 def _owners(context: Context) -> dict[str, tuple[str, str]]:
-    """Speed → (collection, name) of its joint, or of the body that nothing holds."""
+    """Map each speed to (collection, name) of its joint, or of the free body."""
     mech = context.mech
     free = {joint.name: ("bodies", joint.child) for joint in mech.implicit_joints}
     joints = dict.fromkeys(coordinate.joint for coordinate in mech.coordinates)
@@ -92,7 +92,7 @@ def _owners(context: Context) -> dict[str, tuple[str, str]]:
 
 
 def assembly_branches(context: Context, hold: str) -> Result:
-    """The ways in which the loops close for the present values of some coordinates."""
+    """Find the configurations in which the loops close for the present values of some coordinates."""
     import numpy as np
 
     from core.analysis.branches import branches, independent_coordinates
@@ -103,7 +103,7 @@ def assembly_branches(context: Context, hold: str) -> Result:
     size = characteristic_length(mech, p)
     if not mech.constrained:
         return Message(
-            title="Assembly branches", text="The model has no closed loop: its coordinates say where all is."
+            title="Assembly branches", text="The model has no closed loop: its joint coordinates determine the pose."
         )
     names = names_of(hold) or independent_coordinates(mech, q, p, context.t)
     try:
@@ -136,7 +136,7 @@ def assembly_branches(context: Context, hold: str) -> Result:
 
 
 def instantaneous_screw(context: Context, frame: str, reference: str, motion: int, speeds: dict[str, float]) -> Result:
-    """Axis and pitch of the motion of one frame against another."""
+    """Compute axis and pitch of the instantaneous motion of one frame relative to another."""
     from core.analysis.manipulability import characteristic_length
     from core.analysis.motion_screw import screw
 
@@ -148,18 +148,18 @@ def instantaneous_screw(context: Context, frame: str, reference: str, motion: in
         found = mech.mobility(q, p, context.t)
         if not 1 <= motion <= len(found.motions):
             raise ModelError(
-                f"There is no free motion {motion}; the machine has {len(found.motions)} here.",
+                f"There is no independent motion {motion}; the machine has {len(found.motions)} here.",
                 where="option 'motion'",
-                remedy="Look at the function Mobility.",
+                remedy="The function Mobility lists the independent motions.",
             )
         v = found.motions[motion - 1].speeds
         title = f"Motion of {frame} against {reference} in free motion {motion}"
-    value = _tidy(screw(mech, q, v, frame, reference, p), characteristic_length(mech, p))
+    value = _clean_screw(screw(mech, q, v, frame, reference, p), characteristic_length(mech, p))
     return Report(title="Instantaneous screw", parts=(_screw_table(title, value), *_arrows(value, title)))
 
 
-def _tidy(value: Screw, size: float) -> Screw:
-    """Without rounding errors in direction and point, in a machine of this size (m)."""
+def _clean_screw(value: Screw, size: float) -> Screw:
+    """Return the screw without rounding errors in direction and point. size : of the machine, m."""
     import dataclasses
 
     from core.functions.rounding import SOLVED_FRACTION, without_dust
@@ -202,13 +202,14 @@ FUNCTIONS = (
         "mobility",
         "Mobility",
         "Mechanisms",
-        "Degrees of freedom, constraints that are too many, and what can move.\n\nThe freedoms are ranks at assembled "
+        "Degrees of freedom, redundant constraints, and independent motions.\n\nThey are found from ranks at assembled "
         "poses near the present one and at it, never a count of bodies and joints: planar loops drawn in space, "
         "Bennett's and Bricard's linkages come out right. Each redundant constraint is named by joint and direction, "
-        "with the joints that fix it already and a proposal that makes the machine isostatic. Every free motion can be "
+        "with the joints that fix it already and a proposal that makes the machine isostatic. Every independent "
+        "motion can be "
         "played in the scene.",
         mobility,
-        (Flag("friction", "Friction holds", "Joints with dry friction are held, as by brakes", False),),
+        (Flag("friction", "Friction holds", "Joints with dry friction are locked, as by brakes", False),),
         needs=(needs_motion,),
         also=(
             "DOF",

@@ -1,4 +1,4 @@
-"""Operating points: what the machine is asked for, found, and told."""
+"""Function that computes operating points (trim) of a machine."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def trim(
     speeds: dict[str, float],
     forces: dict[str, float],
 ) -> Result:
-    """The operating point that fulfils what is asked."""
+    """Find the operating point that fulfils the requests."""
     context.step(0, 1, "Balance")
     problem = operating_point(context, fixed, target, free, steady, speeds, forces, point)
     return report_of(context, problem, problem.solve())
@@ -42,12 +42,16 @@ def operating_point(
     forces: Mapping[str, float] | None = None,
     point: str = "",
 ) -> OperatingPoint:
-    """The problem, begun at the present pose: what the point of this name asks, and what is said beside."""
+    """Build the trim problem, starting at the present pose, from a named point of the document and further requests."""
     from core.control.operating_point import OperatingPoint
 
     twice = next((name for name in {**target, **free} if name in fixed or (name in target and name in free)), "")
     if twice:
-        raise ModelError(f"'{twice}' is asked for twice.", where="trim", remedy="Let it be fixed, a target or free.")
+        raise ModelError(
+            f"'{twice}' has two requirements.",
+            where="trim",
+            remedy="Make it fixed, a target or free, but only one of these.",
+        )
     begin: dict[str, Any] = {"v": dict(speeds or {}), "tau": dict(forces or {})}
     op = OperatingPoint(context.mech, context.q, name=point, p=dict(context.p) or None, t=context.t, **begin)
     for name, value in fixed.items():
@@ -62,7 +66,7 @@ def operating_point(
 
 
 def report_of(context: Context, problem: OperatingPoint, found: Found) -> Report:
-    """What an operating point came to, for people."""
+    """Report an operating point."""
     parts: list[Result] = [_verdict(found), _row_table(problem, found)]
     q = tuple(float(each) for each in found.q)
     p = {name: value for name, value in found.parameters.items() if name in context.mech.p_names}
@@ -106,17 +110,17 @@ FUNCTIONS = (
         "Operating point (trim)",
         "Control",
         "Poses, speeds, forces and parameters at which the machine stays as asked.\n\nQuantities are fixed, a target, "
-        "or free (perhaps within bounds); what is not named stands still, its pose free, its forces as they are. "
+        "or free (perhaps within bounds); what is not named is at rest, its pose free, its forces unchanged. "
         "Counting comes first: where inputs are too few it is said what nothing balances, and what to free. Where no "
         "point is, the nearest one is shown with what is missing. Turning machines: fix a speed; accelerated ones: fix "
-        "an acceleration. A point of the document is asked by its name.",
+        "an acceleration. A point of the document is chosen by its name.",
         trim,
         (
-            ElementName("point", "Point", "One of the document, whose rows are asked; further rows come on top"),
+            ElementName("point", "Point", "One of the document; further rows are added to its own"),
             SignalValues("fixed", "Fixed", 'By name, as joint.q="30 deg"'),
             SignalValues("target", "Targets", "By name, as near as can be"),
             SignalValues("free", "Free", "Names, or name=low:high", ranges=True),
-            Signals("steady", "Steady", "Speeds that do not change, whatever they are", of="quantities"),
+            Signals("steady", "Steady", "Speeds that do not change, whatever their value", of="quantities"),
             Values("speeds", "Joint speeds", "Where to begin; those not given are zero", rate=1),
             _FORCES,
         ),

@@ -1,4 +1,4 @@
-"""The response of a robot to torques given as formulas (Robotica's GetInputTau, Response, SaveResponse)."""
+"""Response of a robot to torques given as formulas (Robotica's GetInputTau, Response, SaveResponse)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from core.symbolic.robot import Robot
 
 SHOWN = 20
-"""Divisions of the time range in the table of a response."""
+"""Number of time divisions in the table of a response."""
 
 
 def response(
@@ -38,7 +38,7 @@ def response(
     file: str,
     increment: float,
 ) -> Result:
-    """The motion from initial conditions under torques."""
+    """Simulate the motion from initial conditions under torques."""
     import numpy as np
 
     from core.functions.subjects.torque_law import respond
@@ -57,7 +57,7 @@ def response(
         q0[variable.q] = initial.get(variable.coordinate, q0[variable.q] if begin == "pose" else 0.0)
         v0[variable.v] = speeds.get(context.mech.v_names[variable.v], 0.0)
     run, ended = respond(context, robot, law, values, q0, v0, (start, end), steps, f"Set Most steps to {10 * steps}.")
-    parts: list[Result] = [Motion(title="Response", run=run, text=summary(run, robot)), _table(run, robot)]
+    parts: list[Result] = [Motion(title="Response", run=run, text=summary(run, robot)), _response_table(run, robot)]
     if ended:
         parts.insert(1, Message(text=ended, severity="error"))
     taken = context.assumed_words(values)
@@ -74,22 +74,22 @@ def _robot(context: Context) -> Robot:
 
 
 def _torques(context: Context, file: str, formulas: str) -> Torques:
-    """Torques of a file, then of typed formulas, which may replace some."""
+    """Read the torques of a file, then those of typed formulas, which override them."""
     from core.functions.subjects.torque_file import NO_TORQUES, read_torque_file, read_torques
 
-    found = read_torque_file(_beside(context, file)) if file else NO_TORQUES
+    found = read_torque_file(_path_near_model(context, file)) if file else NO_TORQUES
     return found.joined(read_torques(formulas)) if formulas.strip() else found
 
 
-def _beside(context: Context, file: str) -> str:
-    """A path as given; a relative one that is not there lies beside the model's file."""
+def _path_near_model(context: Context, file: str) -> str:
+    """Return a path as given, or relative to the folder of the model's file if it exists only there."""
     path = os.path.expanduser(file)
     other = os.path.join(os.path.dirname(context.model.origin), path)
     return other if not os.path.exists(path) and os.path.exists(other) else path
 
 
 def torque_files(context: Context) -> list[str]:
-    """Torque files beside the model's file, and in the folder `torques` there."""
+    """List torque files in the folder of the model's file and in its subfolder `torques`."""
     folder = Path(context.model.origin).parent if context.model.origin else None
     if folder is None or not folder.is_dir():
         return []
@@ -97,7 +97,8 @@ def torque_files(context: Context) -> list[str]:
 
 
 def symbols_of(context: Context, options: Mapping[str, Any]) -> dict[str, float | None]:
-    """Symbols that want a value before the response: None, or the value assumed for a parameter of the model."""
+    """Return the symbols that need a value before the response: None, or the value assumed for a parameter of the
+    model."""
     from core.functions.subjects.torque_law import missing
 
     found: dict[str, float | None] = {}
@@ -110,14 +111,14 @@ def symbols_of(context: Context, options: Mapping[str, Any]) -> dict[str, float 
 
 
 def summary(run: Run, robot: Robot) -> str:
-    """What a response is, in a sentence."""
+    """Summarise a response in a sentence."""
     symbols = ", ".join(v.symbol for v in robot.chain.variables)
     are = "are functions" if robot.n > 1 else "is a function"
     return f"Response from {run.time[0]:g} to {run.time[-1]:g} s: {run.statistics.steps} steps; {symbols} {are} of t."
 
 
-def _table(run: Run, robot: Robot) -> Table:
-    """Joint variables and their rates at a few times."""
+def _response_table(run: Run, robot: Robot) -> Table:
+    """Table of joint variables and their rates at a few times."""
     from core.functions.rounding import without_dust
 
     columns = [Column("t", "time")]
@@ -135,8 +136,8 @@ def _table(run: Run, robot: Robot) -> Table:
 
 
 def write_response(run: Run, robot: Robot, path: str, increment: float, ends: tuple[float, float] | None = None) -> str:
-    """Joint variables over time as columns t, q1 … (SIMNON, or CSV by suffix), or the whole run (.h5); says what was
-    written. Between samples they follow cubics through positions and speeds.
+    """Write joint variables over time as columns t, q1 … (SIMNON, or CSV by suffix), or the whole run (.h5); return a
+    message on what was written. Values between samples are interpolated by cubics through positions and speeds.
 
     ends : s, default: all of it. Raises FileError or ModelError.
     """
@@ -150,7 +151,9 @@ def write_response(run: Run, robot: Robot, path: str, increment: float, ends: tu
         return f"Run written to {path}."
     if not increment > 0.0:
         raise ModelError(
-            f"{increment:g} is no increment.", where="option 'increment'", remedy="Write a positive number of seconds."
+            f"The increment {increment:g} is not a positive number.",
+            where="option 'increment'",
+            remedy="Write a positive number of seconds.",
         )
     first, last = float(run.time[0]), float(run.time[-1])
     begin, end = ends or (first, last)
@@ -158,7 +161,7 @@ def write_response(run: Run, robot: Robot, path: str, increment: float, ends: tu
         raise ModelError(
             f"The response runs from {first:g} to {last:g} s, not from {begin:g} to {end:g} s.",
             where="times",
-            remedy="Save a range inside it, or let Response run longer.",
+            remedy="Save a range within the response, or run Response for longer.",
         )
     count = (end - begin) / increment
     if count > MOST_ROWS:
@@ -179,9 +182,9 @@ def write_response(run: Run, robot: Robot, path: str, increment: float, ends: tu
 
 
 MOST_ROWS = 1_000_000
-"""Rows of a file of a response."""
+"""Largest number of rows in the file of a response."""
 INCREMENT = 0.1
-"""s between rows of a file, unless another increment is given (Robotica's default)."""
+"""Default time in s between rows of a file (as in Robotica)."""
 MOST_STEPS = 1_000_000
 
 FUNCTIONS = (

@@ -1,4 +1,4 @@
-"""The robot in symbols behind the functions, and its results as values."""
+"""Symbolic model of the robot shared by the functions, and its matrices as results."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ NAMES = {
 _LABELS = {"C": "CM", "Ki": "K", "Pi": "P"}
 
 _kept: dict[str, Any] = {}
-"""The last robot derived: its results are lazy and shared by the functions that follow."""
+"""Cache of the last robot derived, whose lazily computed results are shared by later functions."""
 
 
 def robot_of(context: Context, tip: str, symbols: str, recognise: bool) -> Any:
-    """The robot in symbols, kept with the mechanism it belongs to."""
+    """Return the symbolic robot of the machine; cached for the next call."""
     from core.symbolic import robot
 
     chosen: Any = symbols.strip() or "named"
@@ -42,25 +42,26 @@ def robot_of(context: Context, tip: str, symbols: str, recognise: bool) -> Any:
     kept = _kept.get("robot")
     if kept is None or kept[0] != key:
         kept = _kept["robot"] = (key, robot(context.model, tip=tip, symbols=chosen, recognise=recognise))
-    kept[1].chain.watch = lambda: _stop(context)
+    kept[1].chain.watch = lambda: _raise_if_cancelled(context)
     return kept[1]
 
 
-def _stop(context: Context) -> None:
-    """End long work between two entries."""
+def _raise_if_cancelled(context: Context) -> None:
+    """Raise `Cancelled` between two entries if the user stops the computation."""
     if context.cancelled():
         raise Cancelled
 
 
 def needs_open_chain(context: Context) -> str:
-    """Loops and quaternions have no symbols here."""
+    """Require an open chain without quaternions, the only machines derived here; returns the reason if it is not one,
+    else ''."""
     from core.analysis.moving_path import obstacle
 
     return obstacle(context.model)
 
 
 def formulas(robot: Any, what: str, *indices: int, check: bool = True) -> Formulas:
-    """One result of a robot as a value, compared with the compiled kernel."""
+    """Return one symbolic result of a robot, compared with the compiled kernel."""
     from core.symbolic.proof import proof
 
     found = described(robot, what, indices, robot.form(what, *indices))
@@ -71,7 +72,7 @@ def formulas(robot: Any, what: str, *indices: int, check: bool = True) -> Formul
 
 
 def described(robot: Any, what: str, indices: tuple[int, ...], entries: tuple[tuple[Any, ...], ...]) -> Formulas:
-    """Entries with all that a reader must know, not compared with anything yet."""
+    """Return entries with symbols, owners and conventions, not compared with the kernel."""
     from core.symbolic.conventions import conventions
     from core.symbolic.owners import owners
 
@@ -92,7 +93,7 @@ def described(robot: Any, what: str, indices: tuple[int, ...], entries: tuple[tu
 
 
 def meanings(robot: Any) -> dict[str, str]:
-    """What each symbol stands for: "joint elbow", "parameter a2"."""
+    """Describe each symbol: "joint elbow", "parameter a2"."""
     chain = robot.chain
     found = {name: f"parameter {name}" for name in chain.parameters}
     for v, rate, acceleration in zip(chain.variables, chain.rates, chain.accelerations, strict=True):

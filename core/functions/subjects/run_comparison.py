@@ -1,4 +1,4 @@
-"""How two runs differ, channel by channel."""
+"""Comparison of two runs, channel by channel."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from core.simulation import Run
 Array = NDArray[np.float64]
 
 SAMPLES = 2000
-"""Times at which runs are compared."""
+"""Number of times at which runs are compared."""
 
 
 def compared(first: Run, second: Run, names: tuple[str, str] = ("first", "second")) -> Table:
-    """Differences second − first of every usual channel of both runs over the time both have: the largest, where it is,
-    the root mean square, and the one at the end; in SI units. Values between samples are taken in proportion.
+    """Tabulate the differences second − first of every usual channel over the common time of both runs: largest
+    difference and its time, root mean square, and difference at the end, SI. Values between samples are interpolated
+    linearly.
 
     Raises ModelError if the runs have no time, or no channel, in common.
     """
@@ -41,7 +42,7 @@ def compared(first: Run, second: Run, names: tuple[str, str] = ("first", "second
         raise ModelError(
             f"The runs {names[0]} and {names[1]} have no channel in common.",
             where="runs",
-            remedy="Compare runs of one machine.",
+            remedy="Compare runs of the same machine.",
         )
     columns = (
         Column("Channel"),

@@ -1,4 +1,4 @@
-"""How a motion depends on parameters and on where it begins: curves, and which of them matters most."""
+"""Function for sensitivities of a run: derivatives by parameters and initial values, over time and ranked."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from core.simulation import Run
 
 POINTS = 400
-"""Of a curve."""
+"""Number of points of a curve."""
 NAMES, OUTPUTS = 6, 3
-"""Parameters and coordinates that are taken where none are named."""
+"""Default numbers of parameters and of outputs, if none are named."""
 DIAGRAMS = 12
-"""Components of outputs that are drawn at most."""
+"""Largest number of output components that are plotted."""
 BEFORE = 0.999
-"""Part of the time until something has no derivative that is shown."""
+"""Fraction of the time to the first event without derivative that is shown."""
 
 
 def run_derivatives(
@@ -39,15 +39,16 @@ def run_derivatives(
     integrator: str,
     step: float | None,
 ) -> Result:
-    """Derivatives of channels over time, what changes them most at the end, the gradient of a scalar."""
+    """Compute derivatives of channels over time, rank the parameters by their effect at the end, and compute the
+    gradient of a scalar."""
     from core.sensitivities.replay import NoDerivative
 
     mech = context.mech
-    names = tuple(by) or mech.p_names[:NAMES] or _starts(context)
+    names = tuple(by) or mech.p_names[:NAMES] or _start_speeds(context)
     if not names:
-        text = "Drivers move all of it, and there are no parameters."
+        text = "There is nothing to differentiate by: drivers prescribe the whole motion, and there are no parameters."
         return Message(title="Derivatives of a run", text=text, severity="hint")
-    asked = tuple(outputs) or tuple(f"{name}.q" for name in _single(mech)[:OUTPUTS])
+    asked = tuple(outputs) or tuple(f"{name}.q" for name in _single_coordinate_joints(mech)[:OUTPUTS])
     if not asked:
         text = "Name outputs: no joint has a single coordinate."
         return Message(title="Derivatives of a run", text=text, severity="hint")
@@ -61,7 +62,7 @@ def run_derivatives(
         time = (ended.time or 0.0) - context.t
         if not 0.0 < time < duration:
             return Message(title=title, text=str(ended), severity="error")
-        parts.append(Message(text=f"{ended} What follows ends before.", severity="warning"))
+        parts.append(Message(text=f"{ended} The results below end before that time.", severity="warning"))
         duration = BEFORE * time
         try:
             found = _differentiated(context, names, speeds, forces, duration, integrator, step)
@@ -69,7 +70,7 @@ def run_derivatives(
             return Message(title=title, text=str(again), severity="error")
     context.step(1, 2, "Derivatives")
     try:
-        parts += _shown(context, found, asked, names)
+        parts += _table_and_curves(context, found, asked, names)
         if objective.strip():
             parts.append(_gradient(context, found, objective, names))
     except SimulationError as ended:
@@ -77,8 +78,8 @@ def run_derivatives(
     return Report(title=title, parts=tuple(parts))
 
 
-def _starts(context: Context) -> tuple[str, ...]:
-    """Start speeds of independent coordinates."""
+def _start_speeds(context: Context) -> tuple[str, ...]:
+    """Return the initial speeds of the independent coordinates."""
     from core.analysis.held_state import well_chosen
     from core.mobility.constraint_rank import PositionConstraints
     from core.numerics.rank import null_space
@@ -91,8 +92,8 @@ def _starts(context: Context) -> tuple[str, ...]:
     return tuple(f"{mech.v_names[k]}.v" for k in free)[:NAMES]
 
 
-def _single(mech: Any) -> list[str]:
-    """Joints of one coordinate, those that nothing drives first."""
+def _single_coordinate_joints(mech: Any) -> list[str]:
+    """Return the joints with one coordinate, those without driver first."""
     driven = {driver.joint for driver in mech.model.expanded.drivers}
     both = [name for name in mech.v_names if name in mech.q_names]
     return sorted(both, key=lambda name: name in driven)
@@ -133,8 +134,10 @@ def _differentiated(
     return Differentiated(run, names, start, dict(forces) or None)
 
 
-def _shown(context: Context, found: Differentiated, asked: Sequence[str], names: Sequence[str]) -> list[Result]:
-    """A table of the end, and curves."""
+def _table_and_curves(
+    context: Context, found: Differentiated, asked: Sequence[str], names: Sequence[str]
+) -> list[Result]:
+    """Return a table of the derivatives at the end, and their curves."""
     import numpy as np
 
     from core.functions.rounding import without_dust
@@ -142,7 +145,7 @@ def _shown(context: Context, found: Differentiated, asked: Sequence[str], names:
     times = np.linspace(found.first, found.last, POINTS + 1)
     eyes, slopes, values = found.over_time(asked, times)
     slopes = without_dust(slopes)
-    sizes = [_size(context, found, name) for name in names]
+    sizes = [_reference_change(context, found, name) for name in names]
     rows: list[tuple[Cell, ...]] = []
     for k, output in enumerate(eyes.names):
         unit = eyes.units[k]
@@ -161,8 +164,8 @@ def _shown(context: Context, found: Differentiated, asked: Sequence[str], names:
     return parts
 
 
-def _size(context: Context, found: Differentiated, name: str) -> float:
-    """A hundredth of a parameter, or of the unit of a start value."""
+def _reference_change(context: Context, found: Differentiated, name: str) -> float:
+    """Return 1 % of a parameter, or of the unit of an initial value."""
     known = context.mech.p_names
     return 0.01 * (abs(float(found.replay.p[known.index(name)])) if name in known else 1.0)
 
@@ -170,7 +173,7 @@ def _size(context: Context, found: Differentiated, name: str) -> float:
 def _gradient(context: Context, found: Differentiated, objective: str, names: Sequence[str]) -> Table:
     value, slopes = found.gradient(objective, "auto")[:2]
     rows = [
-        (name, float(slope), float(slope) * _size(context, found, name))
+        (name, float(slope), float(slope) * _reference_change(context, found, name))
         for name, slope in zip(names, slopes, strict=True)
     ]
     rows.sort(key=lambda row: -abs(row[2]))
@@ -185,8 +188,8 @@ FUNCTIONS = (
         "Control",
         "How a motion depends on parameters and on where it begins: exact derivatives over time, and which matters "
         "most.\n\nThe machine runs from the present pose; each step is differentiated, loops and switches of formulas "
-        "included, no differences are taken. Dry friction, stops and limits that act have no derivative here: it is "
-        "told where the first does, and what is shown ends before.",
+        "included, no differences are taken. Dry friction, stops and limits that act have no derivative: the "
+        "results end before the first of these events, which is reported.",
         run_derivatives,
         (
             Signals("outputs", "Outputs", "Channels or formulas of them; empty: some coordinates", of="outputs"),

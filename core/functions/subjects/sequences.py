@@ -1,4 +1,4 @@
-"""Functions that show the robot: sequences over ranges (Robotica's ShowRobot, SeqShowRobot) and pictures."""
+"""Functions that show the robot: sequences of poses over ranges (Robotica's ShowRobot, SeqShowRobot) and pictures."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from core.functions.results import Picture, PoseSequence, Result, rows_of
 
 
 def show_robot(context: Context, ranges: tuple[Range, ...], display: str) -> Result:
-    """Poses in which all ranges run together."""
-    return _show(context, ranges, display, sequential=False)
+    """Show poses in which all ranges run at the same time."""
+    return _pose_sequence(context, ranges, display, sequential=False)
 
 
 def show_in_sequence(context: Context, sequence: tuple[Range, ...], display: str) -> Result:
-    """Poses in which the ranges run one after another."""
-    return _show(context, sequence, display, sequential=True)
+    """Show poses in which the ranges run one after another."""
+    return _pose_sequence(context, sequence, display, sequential=True)
 
 
-def _show(context: Context, ranges: tuple[Range, ...], display: str, *, sequential: bool) -> Result:
+def _pose_sequence(context: Context, ranges: tuple[Range, ...], display: str, *, sequential: bool) -> Result:
     from core.analysis.sweep import sweep
 
     context.step(0, 1)
@@ -37,7 +37,7 @@ def _show(context: Context, ranges: tuple[Range, ...], display: str, *, sequenti
 
 
 def picture(context: Context, file: str, width: int, height: int, view: str, look: str, transparent: bool) -> Result:
-    """A request for a picture of the present pose."""
+    """Request a picture of the present pose."""
     return Picture(
         title=f"Picture {file}",
         path=file,
@@ -96,7 +96,7 @@ FUNCTIONS = (
             OutputFile("file", "File", "Where to write the picture", "picture.png", (".png",)),
             Integer("width", "Width", "Pixels", 1200, 16, 8192),
             Integer("height", "Height", "Pixels", 800, 16, 8192),
-            Choice("view", "View", "Where the camera stands", "iso", VIEWS),
+            Choice("view", "View", "Position of the camera", "iso", VIEWS),
             Choice("look", "Look", "Light or dark", "light", ("light", "dark")),
             Flag("transparent", "Transparent background"),
         ),

@@ -1,4 +1,4 @@
-"""Functions about rest and small motions: static equilibrium, linearisation."""
+"""Functions for static equilibrium and small motions about it."""
 
 from __future__ import annotations
 
@@ -21,25 +21,26 @@ if TYPE_CHECKING:
     from core.analysis.poses_of_rest import Equilibrium
 
 FRAMES = 24
-"""Poses of one oscillation of a mode."""
+"""Number of poses in one oscillation of a vibration mode."""
 MOST_SHOWN = 12
-"""Modes that come as poses to be played."""
+"""Largest number of vibration modes offered as animations."""
 AMPLITUDE = 0.25
-"""Amplitude (rad, or machine sizes) of a mode that is played."""
+"""Amplitude of an animated vibration mode, rad or fractions of the machine's size."""
 MOVED_FRACTION = 1e-7
-"""Of a coordinate, in rad or parts of the machine's size: what the search moved by less it left where it was, as
-where a pose is indifferent."""
+"""Displacement of a coordinate, in rad or fractions of the machine's size, below which it counts as not moved, as in an
+indifferent pose."""
 
 ZERO_EIGENVALUE_FRACTION = 3e-8
-"""Part of the largest eigenvalue below which others are told as zero: rounding splits a double zero by its root."""
+"""Fraction of the largest eigenvalue below which an eigenvalue is reported as zero; a rounding error ε splits a double
+zero by √ε."""
 REAL_PART_FRACTION = 1e-11
-"""Part of the imaginary part of an eigenvalue below which the real part is rounding."""
+"""Fraction of the imaginary part of an eigenvalue below which its real part is rounding error."""
 TOUCH_TOLERANCE = 1e-9
-"""Way (rad or m) to a limit at which a coordinate stands there."""
+"""Distance (rad or m) to a limit within which a coordinate counts as touching it."""
 JUST_HELD_FRACTION = 1e-6
-"""Part of the load that may be added where friction just holds it."""
+"""Fraction by which the load may still grow where friction counts as just holding it."""
 LEFT_OVER_FRACTION = 1e-8
-"""Part of the largest force at work up to which what is left over is not told."""
+"""Fraction of the largest acting force below which the residual is not reported."""
 
 _WORDS = {
     "stable": "It is stable: a push makes the machine oscillate about it.",
@@ -51,7 +52,7 @@ _WORDS = {
 
 
 def static_equilibrium(context: Context, search: str, friction: bool, forces: dict[str, float]) -> Result:
-    """The pose in which all forces balance."""
+    """Find the pose in which all forces balance."""
     import numpy as np
 
     from core.analysis.equilibrium import equilibrium
@@ -70,11 +71,11 @@ def static_equilibrium(context: Context, search: str, friction: bool, forces: di
     )
     left = readable(f"{found.residual:.0e}")
     but = f", up to {left} of the largest one" if found.residual > LEFT_OVER_FRACTION else ""
-    verdict = _WORDS[found.stability] if found.friction is None else _held_words(found.friction, found.stability)
+    verdict = _WORDS[found.stability] if found.friction is None else _holding_text(found.friction, found.stability)
     weak = "".join(
         f"The motor of {name} is asked for {asked:.4g} {unit} and gives its limit, {given:.4g} {unit}. "
         for name, (asked, given) in found.saturated.items()
-        for unit in ("N" if _is_length(mech, name) else "N·m",)
+        for unit in ("N" if _is_linear(mech, name) else "N·m",)
     )
     text = f"All forces balance in this pose{but}. {f'{rests}. ' if rests else ''}{weak}{verdict}"
     note = "" if search != "nearest" or friction else "limits of joints do not hold in this search"
@@ -89,7 +90,7 @@ def static_equilibrium(context: Context, search: str, friction: bool, forces: di
 
 
 def _coordinates_table(context: Context, found: Equilibrium, note: str) -> Table:
-    """Coordinates now and at rest."""
+    """Table of the coordinates at present and in equilibrium."""
     import numpy as np
 
     from core.analysis.manipulability import characteristic_length
@@ -105,21 +106,21 @@ def _coordinates_table(context: Context, found: Equilibrium, note: str) -> Table
             c.name,
             Amount(float(before), c.dimension),
             Amount(float(after), c.dimension),
-            _resting(c, float(after), found.limits),
+            _limit_text(c, float(after), found.limits),
         )
         for c, before, after in zip(mech.coordinates, present, rest, strict=True)
     )
     measured = ((c, c.value(mech.compiled, context.q, p), c.value(mech.compiled, found.q, p)) for c in mech.cut_limits)
     rows += tuple(
-        (c.name, Amount(before, c.dimension), Amount(after, c.dimension), _resting(c, after, found.limits))
+        (c.name, Amount(before, c.dimension), Amount(after, c.dimension), _limit_text(c, after, found.limits))
         for c, before, after in measured
     )
     titles = ("Coordinate", "Present", "At rest", "Limit")
     return Table(title="Coordinates", columns=tuple(map(Column, titles)), rows=rows, note=note)
 
 
-def _held_words(found: FrictionBalance, stability: str) -> str:
-    """How surely friction holds."""
+def _holding_text(found: FrictionBalance, stability: str) -> str:
+    """Describe with how much margin friction holds the machine."""
     if not found.forces:
         return f"No joint has friction. {_WORDS[stability]}"
     if math.isinf(found.safety):
@@ -130,7 +131,7 @@ def _held_words(found: FrictionBalance, stability: str) -> str:
 
 
 def _friction_table(mech: Any, p: Any, found: FrictionBalance) -> Table:
-    """What friction does in each joint."""
+    """Table of the friction force in each joint."""
     from core.constraints.joint_modes import joint_modes
     from core.functions.rounding import SOLVED_FRACTION, without_dust
 
@@ -156,15 +157,15 @@ def _dimension_of(mech: Any, name: str) -> str:
     return next(c.dimension for c in (*mech.coordinates, *mech.cut_limits) if c.name == name)
 
 
-def _is_length(mech: Any, speed: str) -> bool:
-    """Whether a speed is that of a way, along which forces act."""
+def _is_linear(mech: Any, speed: str) -> bool:
+    """Return True if the speed is a linear velocity, so that its force is in N."""
     return bool(mech.compiled.coordinates.speed_dimensions[mech.v_names.index(speed)] == "velocity")
 
 
-def _resting(coordinate: Any, value: float, limits: dict[str, float]) -> str:
+def _limit_text(coordinate: Any, value: float, limits: dict[str, float]) -> str:
     if coordinate.name in limits:
         return "rests against it"
-    return _beyond(coordinate, value) or ("touches it" if _touches(coordinate, value) else "")
+    return _exceeded_limit(coordinate, value) or ("touches it" if _touches(coordinate, value) else "")
 
 
 def _touches(coordinate: Any, value: float) -> bool:
@@ -172,7 +173,7 @@ def _touches(coordinate: Any, value: float) -> bool:
     return any(abs(value - bound) < TOUCH_TOLERANCE for bound in bounds)
 
 
-def _beyond(coordinate: Any, value: float) -> str:
+def _exceeded_limit(coordinate: Any, value: float) -> str:
     low = coordinate.lower is not None and value < coordinate.lower - TOUCH_TOLERANCE
     high = coordinate.upper is not None and value > coordinate.upper + TOUCH_TOLERANCE
     return "below" if low else "above" if high else ""
@@ -181,7 +182,7 @@ def _beyond(coordinate: Any, value: float) -> str:
 def linearise(
     context: Context, coordinates: str, speeds: dict[str, float], forces: dict[str, float], friction: bool
 ) -> Result:
-    """State matrix, eigenvalues and modes about the present pose."""
+    """Compute state matrix, eigenvalues and vibration modes about the present pose."""
     import numpy as np
 
     from core.analysis.linearisation import linearise as linearised
@@ -201,7 +202,7 @@ def linearise(
         columns=names,
         note="ẏ = A y for displacements of the independent coordinates and their speeds, SI",
     )
-    parts: list[Result] = [_state_of(context, found), matrix, _mode_table(found)]
+    parts: list[Result] = [_equilibrium_message(context, found), matrix, _mode_table(found)]
     for k, mode in enumerate(found.modes[:MOST_SHOWN]):
         parts.append(_mode_poses(context, found, k))
         context.step(1 + k, 1 + len(found.modes), f"Mode {k + 1}")
@@ -209,16 +210,16 @@ def linearise(
     return Report(title="Linearisation", parts=tuple(parts))
 
 
-def _state_of(context: Context, found: Linearisation) -> Message:
-    """Whether the pose is one of rest, and what small motions do."""
+def _equilibrium_message(context: Context, found: Linearisation) -> Message:
+    """State whether the machine is at rest in this pose, and whether small motions are stable."""
     import numpy as np
 
-    modes = _mode_words(found)
+    modes = _contact_text(found)
     largest = float(np.max(np.abs(found.residual), initial=0.0))
     scale = max(1.0, float(np.max(np.abs(found.A), initial=0.0)))
     if largest > 1e-6 * scale:
         text = (
-            "The machine is not at rest here: the linear motion is that about its present acceleration. "
+            "The machine is not in equilibrium here: the linearisation is about its present acceleration. "
             "Static equilibrium finds a pose of rest."
         )
         return Message(title="", text=f"{text}{modes}", severity="hint")
@@ -226,8 +227,8 @@ def _state_of(context: Context, found: Linearisation) -> Message:
     return Message(title="", text=f"{text}{modes}", severity=_severity(found.stability))
 
 
-def _mode_words(found: Linearisation) -> str:
-    """What sticks, slides and presses."""
+def _contact_text(found: Linearisation) -> str:
+    """Describe the joints that stick, slide or press on a stop, and motors at their limits."""
     parts = (
         (found.stuck, "Friction holds {}, which leaves no small motion there."),
         (found.sliding, "Friction slides in {}: it keeps its direction."),
@@ -248,20 +249,20 @@ def _mode_table(found: Linearisation) -> Table:
         Column("Damping ratio"),
         Column("Largest in"),
     )
-    rows = tuple((str(k), *_numbers(found, mode)) for k, mode in enumerate(found.modes, 1))
+    rows = tuple((str(k), *_mode_cells(found, mode)) for k, mode in enumerate(found.modes, 1))
     note = "conjugate eigenvalues once; damping ratio −Re λ/|λ|"
     return Table(title="Eigenvalues and modes", columns=columns, rows=rows, note=note)
 
 
-def _numbers(found: Linearisation, mode: Mode) -> tuple[Cell, ...]:
-    """Of a mode: Re λ, Im λ, frequency, damping ratio, where it is largest."""
-    shown = _shown(found, mode)
+def _mode_cells(found: Linearisation, mode: Mode) -> tuple[Cell, ...]:
+    """Return Re λ, Im λ, frequency, damping ratio and the dominant coordinate of a vibration mode."""
+    shown = _without_rounding(found, mode)
     ratio = shown.damping if shown.eigenvalue else None
     return shown.eigenvalue.real, shown.eigenvalue.imag, shown.frequency, ratio, mode.largest_in
 
 
-def _shown(found: Linearisation, mode: Mode) -> Mode:
-    """A mode without rounding errors of its eigenvalue."""
+def _without_rounding(found: Linearisation, mode: Mode) -> Mode:
+    """Return the vibration mode with rounding errors of its eigenvalue set to zero."""
     import dataclasses
 
     largest = max(abs(each.eigenvalue) for each in found.modes)
@@ -272,12 +273,12 @@ def _shown(found: Linearisation, mode: Mode) -> Mode:
 
 
 def _mode_poses(context: Context, found: Linearisation, index: int) -> PoseSequence:
-    """One oscillation of a mode, or its way there and back, loops closed."""
+    """Return the poses of one oscillation of a vibration mode (of a real mode, out and back), with loops closed."""
     import numpy as np
 
     from core.mobility.constraint_rank import PositionConstraints
 
-    mech, mode = context.mech, _shown(found, found.modes[index])
+    mech, mode = context.mech, _without_rounding(found, found.modes[index])
     constraints = PositionConstraints(mech.compiled, context.p, context.t)
     oscillates = mode.frequency > 0.0
     poses = []
@@ -300,11 +301,12 @@ FUNCTIONS = (
         "Mechanisms",
         "The pose in which the machine stays where it is.\n\nGravity, springs, force elements and given joint forces "
         "balance there; loops are closed. From the present pose the search goes downhill in energy within the "
-        "limits of joints and ends in a stable pose, perhaps against limits, whose forces are told; or it goes to the "
+        "limits of joints and ends in a stable pose, perhaps against limits, whose forces are reported; or it "
+        "goes to the "
         "nearest balance, whether stable or not, where limits do not hold. Elastic stops give way to what rests "
         "against them, and motors give no more than their limits of effort, as in runs.\n\nWith friction the machine "
         "stays where it is if dry friction can hold it there; otherwise the nearest pose is shown where it can. What "
-        "friction does in each joint, in which bounds, and up to which multiple of the load it holds, are told.",
+        "friction does in each joint, in which bounds, and up to which multiple of the load it holds, are reported.",
         static_equilibrium,
         (
             Choice(
@@ -322,9 +324,9 @@ FUNCTIONS = (
         "Mechanisms",
         "Small motions about the present pose: state matrix, eigenvalues, frequencies, damping and modes.\n\nThe "
         "equations of motion are differentiated exactly on the manifold of closed poses, in independent coordinates "
-        "that are chosen or named. Joints that dry friction holds take freedoms; those that slide keep their "
+        "that are chosen or named. Joints stuck by dry friction remove degrees of freedom; sliding ones keep their "
         "direction; stops that are pushed in are springs; motors at a limit of speed keep it. Each mode can be played "
-        "in the scene. Frequencies mean most about a pose of rest; Static equilibrium finds one. " + SPEEDS_FOLLOW,
+        "in the scene. Frequencies are most meaningful about an equilibrium, see Static equilibrium. " + SPEEDS_FOLLOW,
         linearise,
         (
             Text("coordinates", "Independent coordinates", "Names with commas; empty: chosen for you", joined=", "),

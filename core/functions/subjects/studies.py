@@ -1,4 +1,4 @@
-"""Studies: many rows of a machine whose numbers vary, told as tables."""
+"""Function for parameter studies: many evaluations of a machine with varied numbers, reported as tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from core.studies.study_work import Progress
 
 MOST_FAILURES = 20
-"""Failed rows that are listed."""
+"""Largest number of failed rows that are listed."""
 BINS = 24
 TITLE = "Study"
 
@@ -37,7 +37,7 @@ def parameter_study(
     step: float | None,
     save: str,
 ) -> Result:
-    """Rows of the machine, and what they have in common."""
+    """Evaluate the machine for each row of a study, and report statistics of the results."""
     if not study.strip() and not vary.strip():
         asked = ", ".join(each.name for each in context.model.studies)
         free = ", ".join(context.mech.p_names) or "none; start values vary, too: joint.q, joint.v"
@@ -69,7 +69,8 @@ def _study(
     seed: int,
     options: dict[str, Any],
 ) -> Study:
-    """As texts state it, or as the document asks. Raises KinetostatError naming the part."""
+    """Build the study from the texts of the options, or from a study of the document. Raises KinetostatError naming the
+    part."""
     from core.studies.study import Study
     from core.studies.study_text import StudyText, lines_of
 
@@ -83,7 +84,7 @@ def _study(
 
 
 def report_of(found: StudyResult, save: str = "") -> Report:
-    """What a study came to, for people."""
+    """Report the outcome of a study."""
     failed = found.failed
     rate, low, high = (100.0 * part for part in found.failure_rate)
     text = f"{len(found)} rows, {len(failed)} failed"
@@ -117,7 +118,7 @@ def _summaries(found: StudyResult) -> Table:
 
 
 def _sensitivities(found: StudyResult) -> list[Table]:
-    """Of each number, what moves it most first."""
+    """Table of each result's sensitivities to the varied parameters, largest first."""
     rows = []
     for name in found.recorded:
         for each in found.tornado(name):

@@ -1,4 +1,4 @@
-"""Functions that give equations in symbols."""
+"""Functions that derive equations in symbols."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def derive(
     seconds: float,
     notation: str,
 ) -> Result:
-    """One result in symbols."""
+    """Derive one result in symbols."""
     take_notation(notation)
     robot = robot_of(context, tip, symbols, recognise)
     growing = Growing(context, robot, NAMES[what], seconds, 1)
@@ -34,14 +34,14 @@ def derive(
 
 
 def indices_of(robot: Any, what: str, i: int, j: int, k: int) -> tuple[int, ...]:
-    """The indices a result takes; T(1, 1) stands for T(0, n)."""
+    """Return the indices for a result; T(1, 1) means T(0, n)."""
     if what == "T" and (i, j) == (1, 1):
         return 0, robot.n
     return (i, j, k)[: INDEXED.get(what, 0)]
 
 
 def forward_kinematics(context: Context, symbols: str, tip: str, recognise: bool, notation: str) -> Result:
-    """All A_i, T(0, i) and the Jacobian."""
+    """Derive all A_i, T(0, i) and the Jacobian."""
     take_notation(notation)
     robot = robot_of(context, tip, symbols, recognise)
     growing = Growing(context, robot, "Forward kinematics in symbols", math.inf, 2 * robot.n + 1)
@@ -55,7 +55,7 @@ def forward_kinematics(context: Context, symbols: str, tip: str, recognise: bool
 def euler_lagrange(
     context: Context, symbols: str, christoffel: bool, tip: str, recognise: bool, seconds: float, notation: str
 ) -> Result:
-    """Potential energy, M, C and G; Christoffel symbols if they are wanted."""
+    """Derive potential energy, M, C and G, and the Christoffel symbols if requested."""
     take_notation(notation)
     robot = robot_of(context, tip, symbols, recognise)
     wanted: list[tuple[Any, ...]] = [("P",), ("M",), ("C",), ("G",)]
@@ -89,7 +89,7 @@ def write_equations(
     tip: str,
     notation: str,
 ) -> Result:
-    """A result as text in a language, appended to a file if one is named."""
+    """Write a result in a language, appended to a file if one is named."""
     from core.symbolic.export import export
 
     take_notation(notation)
@@ -108,14 +108,14 @@ def write_equations(
 
 
 def append(file: str, text: str) -> None:
-    """Add text to the end of a file. Raises FileError if it cannot be written."""
+    """Append text to a file. Raises FileError if the file cannot be written."""
     from core.files.source import append_whole
 
     append_whole(file, text if text.endswith("\n") else text + "\n")
 
 
 def simplify(context: Context, expression: str, notation: str) -> Result:
-    """A typed expression in short form."""
+    """Simplify a typed expression."""
     take_notation(notation)
     from core.symbolic.simplification import simplified
 
@@ -124,7 +124,7 @@ def simplify(context: Context, expression: str, notation: str) -> Result:
 
 
 def take_notation(notation: str) -> None:
-    """Write sines and cosines as wished from now on: "short" C12, "full" cos(q1 + q2); "as set" leaves it."""
+    """Set how sines and cosines are written from now on: "short" C12, "full" cos(q1 + q2); "as set" changes nothing."""
     from core.symbolic.notation import write_short
 
     if notation != "as set":
@@ -132,7 +132,7 @@ def take_notation(notation: str) -> None:
 
 
 def trig_notation(context: Context, notation: str) -> Result:
-    """Choose how sines and cosines are written in all that follows."""
+    """Choose how sines and cosines are written in all later results."""
     from core.symbolic.notation import writes_short
 
     take_notation(("full" if writes_short() else "short") if notation == "the other" else notation)
@@ -161,7 +161,7 @@ RECOGNISE = Flag(
     "recognise", "Recognise numbers", "Take numbers near multiples of π and simple fractions for these", True
 )
 INDEXED = {"A": 1, "T": 2, "Jvc": 1, "Jwc": 1, "c": 3, "Ki": 1, "Pi": 1}
-"""Results that take indices, and how many."""
+"""Names of the indices of results that take some."""
 
 
 def _index(name: str, order: int, help: str) -> Integer:

@@ -22,34 +22,34 @@ if TYPE_CHECKING:
 
 TIME = "t"
 MATRICES = {"M": "M", "MU": "M", "CM": "C", "C": "C", "G": "G"}
-"""Quantities of the dynamics that a formula may call, and the results they are."""
+"""Matrices of the dynamics that a formula may use → names of the robot's results."""
 
 
 @dataclass(frozen=True)
 class Torques:
-    """What a torque file says: definitions of variables, and of tau by number (from 1), with their lines."""
+    """Content of a torque file: definitions of variables and of tau by number (from 1), with their lines."""
 
     file: str
     variables: Mapping[str, tuple[Tree, int]]
     tau: Mapping[int, tuple[Tree, int]]
 
     def display(self, n: int) -> list[str]:
-        """tau[[i]] = … for every joint, as DisplayTau shows it."""
+        """Write tau[[i]] = … for every joint, as Robotica's DisplayTau does."""
         return [f"tau[[{i}]] = {shown(self.tau[i][0]) if i in self.tau else 0}" for i in range(1, n + 1)]
 
     def forces(self, robot: Robot, scalars: Mapping[str, Any]) -> list[Scalar]:
-        """tau as scalars: `scalars` has t, the robot's symbols (coordinates, rates Dq…, parameters).
+        """Evaluate tau over scalars: `scalars` has t and the robot's symbols (coordinates, rates Dq…, parameters).
 
         Raises FileError naming line and symbol for what has no meaning or no value.
         """
         return _Evaluation(self, robot, scalars).all()
 
     def joined(self, more: Torques) -> Torques:
-        """These definitions, then more: a later one of the same name counts."""
+        """Return these definitions followed by others; a later definition of the same name overrides an earlier one."""
         return Torques(more.file or self.file, {**self.variables, **more.variables}, {**self.tau, **more.tau})
 
     def check(self, n: int) -> None:
-        """Raises FileError for a torque that belongs to no joint of n."""
+        """Check that each torque belongs to one of n joints. Raises FileError."""
         for i, (_, line) in self.tau.items():
             if i > n:
                 raise FileError(
@@ -60,7 +60,7 @@ class Torques:
                 )
 
     def unknown(self, robot: Robot, known: set[str]) -> list[str]:
-        """Symbols that the formulas use (through variables, too) and that nobody knows a value for."""
+        """Return the symbols without a known value that the formulas use, directly or through variables."""
         missing: list[str] = []
 
         def note(name: str) -> Scalar:
@@ -76,11 +76,11 @@ class Torques:
 
 NO_TORQUES = Torques("", {}, {})
 LONGEST = 200_000
-"""Characters of a torque file that are read; longer ones are refused."""
+"""Largest number of characters of a torque file; longer files are refused."""
 
 
 class _Evaluation:
-    """Values of definitions, each computed once, in the order they need each other."""
+    """Evaluates definitions in order of dependence, each once."""
 
     def __init__(
         self, torques: Torques, robot: Robot, scalars: Mapping[str, Any], missing: Callable[[str], Scalar] | None = None
@@ -117,8 +117,8 @@ class _Evaluation:
             return self.scalars[("D" if name.primes else "") + name.name]
         if name.primes:
             raise self.refuse(
-                f"'{said(name)}' is the rate of something that is no joint coordinate.",
-                "Define the rate as a variable of its own.",
+                f"'{said(name)}' is the rate of a variable that is not a joint coordinate.",
+                "Define the rate as a separate variable.",
                 name,
             )
         if name.name in self.torques.variables:
@@ -133,7 +133,7 @@ class _Evaluation:
         name = tree.name
         if name in self.open:
             circle = " → ".join([*self.open, name])
-            raise self.refuse(f"'{name}' depends on itself: {circle}.", "Define it otherwise.", tree)
+            raise self.refuse(f"'{name}' depends on itself: {circle}.", "Remove the circular definition.", tree)
         if name not in self.found:
             self.open.append(name)
             formula, line = self.torques.variables[name]
@@ -142,14 +142,14 @@ class _Evaluation:
         return self.found[name]
 
     def call(self, call: Call) -> Scalar:
-        """q1[t], q1'[t], M[1,2], CM[1,2], G[1]."""
+        """Evaluate q1[t], q1'[t], M[1,2], CM[1,2] or G[1]."""
         name = call.head.name
         if name in self.coordinates:
             if call.arguments != (Name(TIME),):
-                raise self.refuse(f"'{said(call)}' is not taken at the time t.", f"Write {name}[t].", call)
+                raise self.refuse(f"'{said(call)}' must be taken at the time t.", f"Write {name}[t].", call)
             if call.head.primes > 1:
                 raise self.refuse(
-                    f"'{said(call)}' is an acceleration, which is not known yet.", "Use q and q' only.", call
+                    f"'{said(call)}' is an acceleration, which torques cannot depend on.", "Use q and q' only.", call
                 )
             return self.name(call.head)
         if name in MATRICES:
@@ -182,11 +182,11 @@ class _Evaluation:
             raise self.refuse(f"The symbol '{name}' has no value.", f"Give it one, as in {name} = 1.", call) from None
 
     def number_of(self, name: str) -> float:
-        raise self.refuse(f"'{name}' is no number.", "Write numbers as indices.")
+        raise self.refuse(f"The index '{name}' is not a number.", "Write numbers as indices.")
 
 
 def read_torque_file(path: str) -> Torques:
-    """The torques of a file. Raises FileError naming the line."""
+    """Read the torques in a file. Raises FileError naming the line."""
     source = text_content_of(path, TORQUES)
     if len(source) > LONGEST:
         raise FileError(f"The file has more than {LONGEST} characters.", file=path, remedy="Choose a torque file.")
@@ -194,7 +194,7 @@ def read_torque_file(path: str) -> Torques:
 
 
 def read_torques(source: str, file: str = "") -> Torques:
-    """The torques of a text. Raises FileError naming the line."""
+    """Parse the torques in a text. Raises FileError naming the line."""
     variables: dict[str, tuple[Tree, int]] = {}
     tau: dict[int, tuple[Tree, int]] = {}
     try:
@@ -206,7 +206,7 @@ def read_torques(source: str, file: str = "") -> Torques:
         if isinstance(target, Name):
             variables[target.name] = (tree, statement.line)
         else:
-            tau[_index(target, statement.line, file)] = (tree, statement.line)
+            tau[_torque_index(target, statement.line, file)] = (tree, statement.line)
     return Torques(file, variables, tau)
 
 
@@ -229,12 +229,12 @@ def _column(tree: Tree) -> str:
     return "" if tree.at is None else f"column {tree.at.column}"
 
 
-def _index(target: Call, line: int, file: str) -> int:
+def _torque_index(target: Call, line: int, file: str) -> int:
     index = target.arguments[0] if len(target.arguments) == 1 else None
     found = getattr(index, "value", None)
     if not isinstance(found, float) or found != int(found) or found < 1:
         raise FileError(
-            f"'{said(target)}' names no joint.",
+            f"'{said(target)}' is not the torque of a joint.",
             line=line,
             where=_column(target),
             file=file,

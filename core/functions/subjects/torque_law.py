@@ -1,4 +1,4 @@
-"""Torque files as joint forces of a simulation, and the response of a robot to them."""
+"""Torque files as joint forces of a simulation, and the simulated response of a robot."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from core.symbolic.robot import Robot
 
 SAMPLES = 1000
-"""Samples of a response, at equal times."""
+"""Number of equally spaced samples of a response."""
 RTOL, ATOL = 1e-9, 1e-10
 """Tolerances per step, relative and absolute (SI)."""
 
 
 class TorqueLaw:
-    """Torques over the scalars of a simulation (a `Law` of `core.simulation.equations.joint_forces`)."""
+    """Torques of a torque file over scalars of a simulation (a `Law` of `core.simulation.equations.joint_forces`)."""
 
     def __init__(self, torques: Torques, robot: Robot, given: Mapping[str, float]) -> None:
         self.torques, self.robot, self.given = torques, robot, dict(given)
 
     def forces(self, mech: Any, known: Mapping[str, Any]) -> dict[str, Any]:
-        """speed → force."""
+        """Return a mapping speed → force."""
         chain = self.robot.chain
         scalars: dict[str, Any] = {**self.given, **{n: known[n] for n in chain.parameters if n in known}}
         scalars["t"] = known["t"]
@@ -37,18 +37,18 @@ class TorqueLaw:
         return {mech.v_names[v.v]: force for v, force in zip(chain.variables, forces, strict=True)}
 
     def plain(self) -> dict[str, str]:
-        """tau by joint."""
+        """Formulas of tau by joint, as text."""
         lines = self.torques.display(self.robot.n)
         return {v.joint: line.split(" = ", 1)[1] for v, line in zip(self.robot.chain.variables, lines, strict=True)}
 
 
 def known_values(context: Context, robot: Robot, given: Mapping[str, float]) -> dict[str, float]:
-    """Every symbol that has a value: of the robot's equations, of the model, given."""
+    """Return the value of every symbol that has one, from the robot's equations, the model or the given values."""
     return {**robot.chain.values, **context.values, **given}
 
 
 def missing(torques: Torques, context: Context, robot: Robot, given: Mapping[str, float]) -> list[str]:
-    """Symbols of the torques that have no value. Raises FileError for what has no meaning."""
+    """Return the symbols of the torques that have no value. Raises FileError for unknown names."""
     return torques.unknown(robot, set(known_values(context, robot, given)))
 
 
@@ -63,7 +63,8 @@ def respond(
     steps: int,
     more_steps: str,
 ) -> tuple[Run, str]:
-    """The run from q0, v0 over times (start, end), and why it ended early ('' if it did not).
+    """Simulate from q0, v0 over times (start, end); return the run and the reason why it ended early ('' if it did
+    not).
 
     more_steps : what allows ten times as many steps, in the words of who asked
     given : values of symbols, of the torques' and of the model. Raises ExpressionError naming symbols without a value.

@@ -1,4 +1,4 @@
-"""Maps of the workspace, and of how well the machine does in it."""
+"""Function that maps the workspace of a frame, and performance measures over it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ KIND_TITLES = {
 OF_PART = ("manipulability", "condition", "isotropy", "singularity", "accuracy", "stiffness")
 AXES = ("none", "x", "y", "z", "normal")
 FIRST_LOOK, FIRST_LOOK_AT_LOOPS = 10_000, 500
-"""Poses where nobody says how many."""
+"""Default number of poses, for open chains and for machines with loops."""
 
 
 def workspace(
@@ -52,7 +52,7 @@ def workspace(
     error: float,
     file: str,
 ) -> Result:
-    """A map of a frame; one that is stopped is shown as far as it is."""
+    """Map the workspace of a frame; if stopped, return the map computed so far."""
     from core.workspace.joint_ranges import joint_ranges
     from core.workspace.mapping import workspace as mapped
 
@@ -64,16 +64,18 @@ def workspace(
         except ModelError as refusal:  # as it stands it reaches everything, or nothing: what to do is said
             return Report(title=f"Workspace of {frame}", parts=(Message(text=str(refusal), severity="hint"),))
     if kind == "formula" and not formula.strip():
-        raise ModelError("There is no formula.", where="option 'formula'", remedy="Write one, as energy.potential.")
+        raise ModelError(
+            "The formula is missing.", where="option 'formula'", remedy="Give one, such as energy.potential."
+        )
     found = mapped(
         mech,
         frame,
-        over=_over(context, over),
+        over=_parse_coordinates(context, over),
         samples=samples or (FIRST_LOOK_AT_LOOPS if mech.constrained else FIRST_LOOK),
         kind=formula if kind == "formula" else kind,
         part=part,  # type: ignore[arg-type]
-        orientation=_angles(context, orientation),
-        slice=_plane(slice, normal, at),
+        orientation=_orientation_angles(context, orientation),
+        slice=_slice_plane(slice, normal, at),
         q=context.q,
         p=context.p,
         length=joint_length(length),
@@ -92,8 +94,8 @@ def workspace(
     return result
 
 
-def _over(context: Context, text: str) -> Any:
-    """Names of coordinates, or names with bounds; None: those that move the frame."""
+def _parse_coordinates(context: Context, text: str) -> Any:
+    """Parse coordinate names, optionally with bounds; None for those that move the frame."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if not parts:
         return None
@@ -103,7 +105,7 @@ def _over(context: Context, text: str) -> Any:
         name, equals, bounds = (each.strip() for each in part.partition("="))
         if name not in known:
             raise ModelError(
-                f"No coordinate that can run is called '{name}'.",
+                f"There is no independent coordinate '{name}'.",
                 where="option 'over'",
                 remedy=near_misses(name, known),
             )
@@ -112,30 +114,32 @@ def _over(context: Context, text: str) -> Any:
             continue
         low, colon, high = bounds.partition(":")
         if not colon:
-            raise ModelError(f"'{part}' has one bound.", where="option 'over'", remedy="Write name=low:high.")
+            raise ModelError(f"'{part}' has only one bound.", where="option 'over'", remedy="Write name=low:high.")
         of = Number("over", "Bounds", dimension=known[name].dimension)
         found[name] = quantity(low, context, of), quantity(high, context, of)
     return found
 
 
-def _plane(slice: str, normal: str, at: float) -> Any:
-    """Of a slice: what `core.workspace.mapping.workspace` takes."""
+def _slice_plane(slice: str, normal: str, at: float) -> Any:
+    """Return the slice plane for `core.workspace.mapping.workspace`."""
     if slice != "normal":
         return None if slice == "none" else (slice, at)
     try:
         x, y, z = (float(each) for each in normal.split(","))
     except ValueError:
         raise ModelError(
-            f"'{normal}' is no direction.", where="option 'normal'", remedy="Give three numbers, as 1, 0, 1."
+            f"'{normal}' is not a direction.", where="option 'normal'", remedy="Give three numbers, such as 1, 0, 1."
         ) from None
     length = math.sqrt(x * x + y * y + z * z)
     if not (math.isfinite(length) and length > 0.0):
-        raise ModelError("The normal has no length.", where="option 'normal'", remedy="Give three numbers, as 1, 0, 1.")
+        raise ModelError(
+            "The normal vector is zero.", where="option 'normal'", remedy="Give three numbers, such as 1, 0, 1."
+        )
     return (x / length, y / length, z / length), at
 
 
-def _angles(context: Context, text: str) -> tuple[float, ...] | None:
-    """Angles about the fixed axes x, y, z, rad; None: any orientation."""
+def _orientation_angles(context: Context, text: str) -> tuple[float, ...] | None:
+    """Parse angles about the fixed axes x, y, z, rad; None for any orientation."""
     if not text.strip():
         return None
     parts = [part.strip() for part in text.split(",")]
@@ -143,7 +147,7 @@ def _angles(context: Context, text: str) -> tuple[float, ...] | None:
         raise ModelError(
             f"{len(parts)} angles are given, three are needed.",
             where="option 'orientation'",
-            remedy="Give turns about the fixed axes x, y, z, as 180 deg, 0, 90 deg.",
+            remedy="Give angles about the fixed axes x, y, z, such as 180 deg, 0, 90 deg.",
         )
     of = Number("orientation", "Orientation", dimension="angle")
     return tuple(quantity(part, context, of) for part in parts)

@@ -1,1 +1,1 @@
-"""Edits of a document: each takes a model and returns another."""
+"""Edits of a document: functions that take a model and return a changed one."""

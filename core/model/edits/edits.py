@@ -1,4 +1,4 @@
-"""Edits: pure functions Model → Model. Nothing half-edited can exist; undo is keeping the old value."""
+"""Edits as pure functions Model → Model. A model is never half edited; undo keeps the old value."""
 
 from __future__ import annotations
 
@@ -26,34 +26,36 @@ Owned = tuple[tuple[str, Any], ...]
 
 
 def collection_of(element: Element) -> str:
-    """Name of the collection an element belongs to."""
+    """Return the name of the collection an element belongs to."""
     for collection, kind in COLLECTIONS.items():
         if isinstance(element, kind):
             return collection
-    raise ModelError(f"A {type(element).__name__} is not an element of a model by itself.")
+    raise ModelError(f"A {type(element).__name__} cannot be added to a model on its own.")
 
 
 # ------------------------------------------------------------------------------- add, change, rename
 
 
 def add(model: Model, *elements: Element) -> Model:
-    """The model with these elements appended."""
+    """Return the model with these elements appended."""
     found: dict[str, tuple[Any, ...]] = {}
     for element in elements:
         collection = collection_of(element)
         found[collection] = (*found.get(collection, getattr(model, collection)), element)
-    return _with(model, found)
+    return _with_collections(model, found)
 
 
 def replace(model: Model, old: Any, new: Element) -> Model:
-    """The model with one element replaced by another of its kind (same name; see `rename`)."""
+    """Return the model with one element replaced by another of its kind (same name; see `rename`)."""
     collection = collection_of(old)
-    return _with(model, {collection: tuple(new if e.name == old.name else e for e in getattr(model, collection))})
+    return _with_collections(
+        model, {collection: tuple(new if e.name == old.name else e for e in getattr(model, collection))}
+    )
 
 
 def change(model: Model, collection: str, name: str, /, **fields: Any) -> Model:
-    """The model with fields of one element changed; changing `name` renames it everywhere. The value of a
-    sub-assembly's parameter (`leg1.length`) is changed by a setting of the sub-assembly."""
+    """Return the model with fields of one element changed; changing `name` renames the element everywhere. The value of
+    a sub-assembly's parameter (`leg1.length`) is changed by a setting of the sub-assembly."""
     owner = owner_of(model, name) if set(fields) == {"value"} and name not in model.index(collection[:-1]) else None
     if collection == "parameters" and owner is not None:
         return replace(model, owner, owner.with_setting(name.removeprefix(f"{owner.name}."), fields["value"]))
@@ -70,8 +72,8 @@ def change(model: Model, collection: str, name: str, /, **fields: Any) -> Model:
 
 
 def rename(model: Model, collection: str, old: str, new: str) -> Model:
-    """The model with an element renamed; every reference and formula follows, for a sub-assembly also those that use
-    what it brings.
+    """Return the model with an element renamed in all references and formulas; for a sub-assembly or chain, the names
+    of its elements too.
 
     Raises ModelError when the new name is taken, is not a name, or means something else in a formula.
     """
@@ -79,14 +81,14 @@ def rename(model: Model, collection: str, old: str, new: str) -> Model:
         return model
     target = model.find(collection, old)
     check_name(new)
-    if new in _taken(model, NAMESPACES[collection]):
+    if new in _names_in_use(model, NAMESPACES[collection]):
         raise ModelError(
             f"The name '{new}' is taken.", where=f"{WORDS[collection]} '{old}', name", remedy="Choose another name."
         )
     names = renaming_of(model, collection, old, new)
-    if (clash := names.clash(model)) is not None:
+    if (clash := names.name_clash(model)) is not None:
         raise ModelError(
-            f"In formulas '{clash}' means something else.",
+            f"'{clash}' already has another meaning in formulas.",
             where=f"{WORDS[collection]} '{old}', name",
             remedy="Choose another name.",
         )
@@ -100,8 +102,8 @@ def rename(model: Model, collection: str, old: str, new: str) -> Model:
     return mapped(model, renamed)
 
 
-def _taken(model: Model, namespace: str) -> dict[str, Element]:
-    """Names in use, also those that chains and sub-assemblies bring (which are gone from the expanded model)."""
+def _names_in_use(model: Model, namespace: str) -> dict[str, Element]:
+    """Return the names in use, including those of chains' and sub-assemblies' elements."""
     return (model if namespace in ("chain", "assembly") else model.expanded).index(namespace)
 
 
@@ -109,8 +111,8 @@ def _taken(model: Model, namespace: str) -> dict[str, Element]:
 
 
 def users(model: Model, collection: str, name: str) -> Owned:
-    """(collection, element) of everything that refers to an element, or to what it brings, directly: by its name or
-    in a formula."""
+    """Return (collection, element) of all elements that refer directly, by name or in a formula, to an element or to an
+    element it contains."""
     names = renaming_of(model, collection, name, f"{name}_")
     return tuple(
         (owner, e) for owner, e in model.elements() if (owner, e.name) != (collection, name) and names.touches(e)
@@ -118,14 +120,14 @@ def users(model: Model, collection: str, name: str) -> Owned:
 
 
 def dependents(model: Model, collection: str, name: str) -> Owned:
-    """Everything that `remove` would delete with an element: joints and frames on a body, frames on frames,
-    joints coupled to a joint, forces whose formulas use a sensor. (A parameter or material in use is not taken along:
-    its users keep the value.)"""
+    """Return everything that `remove` deletes with an element: joints and frames on a body, frames on frames, joints
+    coupled to a joint, forces whose formulas use a sensor. (Users of a parameter or material are not deleted: they keep
+    its value.)"""
     found: dict[tuple[str, str], Any] = {}
     waiting = [(collection, name)]
     while waiting:
         owner, gone = waiting.pop()
-        names = renaming_of(model, owner, gone).lasting()
+        names = renaming_of(model, owner, gone).without_replaceable()
         for other, element in model.elements():
             key = (other, element.name)
             if key not in found and key != (collection, name) and names.touches(element):
@@ -135,8 +137,8 @@ def dependents(model: Model, collection: str, name: str) -> Owned:
 
 
 def remove(model: Model, collection: str, name: str) -> Model:
-    """The model without an element and without its `dependents`; formulas that used a removed parameter
-    keep its present value, shapes that used a removed material keep its colour."""
+    """Return the model without an element and without its `dependents`; formulas that used a removed parameter keep its
+    current value, shapes that used a removed material keep its colour."""
     target: Any = model.find(collection, name)
     gone = {(owner, element.name) for owner, element in dependents(model, collection, name)} | {(collection, name)}
     inlined: dict[str, Node] = {}
@@ -157,11 +159,11 @@ def remove(model: Model, collection: str, name: str) -> Model:
     if inlined or colors:
         kept = {c: tuple(mapped(e, left) for e in elements) for c, elements in kept.items()}
         kept["world"] = mapped(model.world, left)
-    return _with(model, kept)
+    return _with_collections(model, kept)
 
 
 def _without_material(element: Any, colors: dict[str, Any]) -> dict[str, Any]:
-    """What a shape must change to keep the colour of a material that goes."""
+    """Return the field changes with which a shape keeps the colour of a removed material."""
     material = getattr(element, "material", None)
     if material not in colors:
         return {}
@@ -172,8 +174,8 @@ def _without_material(element: Any, colors: dict[str, Any]) -> dict[str, Any]:
 
 
 def unused_name(model: Model, collection: str, stem: str) -> str:
-    """`stem`, or `stem2`, `stem3` … — the first that is free in the collection's namespace."""
-    taken = _taken(model, NAMESPACES[collection])
+    """Return the first name of `stem`, `stem2`, `stem3` … that is free in the collection's namespace."""
+    taken = _names_in_use(model, NAMESPACES[collection])
     if stem not in taken and stem != WORLD:
         return stem
     base = stem.rstrip("0123456789") or stem
@@ -184,7 +186,7 @@ def unused_name(model: Model, collection: str, stem: str) -> str:
 
 
 def duplicate(model: Model, collection: str, name: str) -> tuple[Model, str]:
-    """The model with a copy of an element under a free name, and that name."""
+    """Return the model with a copy of an element under a free name, and that name."""
     new = unused_name(model, collection, name)
     more = {"prefix": f"{new}_"} if collection == "chains" else {}
     copy: Any = dataclasses.replace(model.find(collection, name), **{"name": new, **more})
@@ -192,20 +194,22 @@ def duplicate(model: Model, collection: str, name: str) -> tuple[Model, str]:
 
 
 def promote(model: Model, collection: str, name: str, field: str, parameter: str) -> Model:
-    """The model in which a number of an element's field has become a named parameter, so that a slider can
-    move it. `field` may lead into nested elements and vectors: "pose.position.0", "shapes.1.radius"."""
+    """Return the model with a number of an element's field replaced by a new named parameter, so that a slider can
+    change it. `field` may lead into nested elements and vectors: "pose.position.0", "shapes.1.radius"."""
     element = model.find(collection, name)
-    value, dimension, put = _leaf(model, (element,), field.split("."), f"{WORDS[collection]} '{name}', {field}")
+    value, dimension, put = _number_at_path(
+        model, (element,), field.split("."), f"{WORDS[collection]} '{name}', {field}"
+    )
     stated = dimension if dimension in SI else "none"
     with_parameter = add(model, Parameter(name=parameter, value=value, dimension=stated))
     return replace(with_parameter, element, put(parameter))
 
 
-def _leaf(
+def _number_at_path(
     model: Model, owners: Owners, path: list[str], where: str, which: int | None = None
 ) -> tuple[Any, str, Callable[[Any], Any]]:
-    """The number at the end of a path of fields and indices, its dimension, and the function that returns
-    the last owner with the number replaced. which : its place among several parts"""
+    """Return the number at the end of a path of fields and indices, its dimension, and a function that returns the last
+    owner with the number replaced. which : index among several parts"""
     head, rest, holder = path[0], path[1:], owners[-1]
     field = next((f for f in fields_of(type(holder)) if f.name == head), None)
     if field is None:
@@ -218,7 +222,7 @@ def _leaf(
     if isinstance(field.kind, ScalarKind) and value is not None and not rest:
         return value, dimension_of(model, owners, field, which), put
     if isinstance(value, Element) and rest:
-        number, dimension, inner = _leaf(model, (*owners, value), rest, where)
+        number, dimension, inner = _number_at_path(model, (*owners, value), rest, where)
         return number, dimension, lambda new: put(inner(new))
     if isinstance(value, tuple) and rest and rest[0].isdigit() and int(rest[0]) < len(value):
         index = int(rest[0])
@@ -229,14 +233,14 @@ def _leaf(
         if isinstance(field.kind, VectorKind) and len(rest) == 1:
             return value[index], dimension_of(model, owners, field, index), put_item
         if isinstance(value[index], Element) and len(rest) > 1:
-            number, dimension, inner = _leaf(model, (*owners, value[index]), rest[1:], where, index)
+            number, dimension, inner = _number_at_path(model, (*owners, value[index]), rest[1:], where, index)
             return number, dimension, lambda new: put_item(inner(new))
     raise ModelError("Only a number can become a parameter.", where=where)
 
 
 def free_body(model: Model, stem: str = "body", place: tuple[float, float, float] | None = None) -> tuple[Model, str]:
-    """The model with a new free body (a 0.1 m cube of 1 kg), and its name; with a place (m, world) it has a free joint
-    that rests there."""
+    """Return the model with a new free body (a 0.1 m cube of 1 kg), and its name; with a place (m, world), a free joint
+    puts the body there."""
     new = unused_name(model, "bodies", stem)
     model = add(model, Body(name=new, density=1000.0, shapes=(Box(),)))
     if place is not None:
@@ -245,5 +249,5 @@ def free_body(model: Model, stem: str = "body", place: tuple[float, float, float
     return model, new
 
 
-def _with(model: Model, collections: dict[str, Any]) -> Model:
+def _with_collections(model: Model, collections: dict[str, Any]) -> Model:
     return dataclasses.replace(model, **collections)

@@ -1,4 +1,4 @@
-"""What of a machine can be shown though kinds of its elements are not known."""
+"""Part of a machine that can be shown when some kinds of its elements are unknown."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from core.model.unknown_kinds import of_unknown_kind
 
 
 def known_part(model: Model) -> Model:
-    """The machine, expanded, without what is of an unknown kind and what depends on that; joints that go hold their
-    sides together where nothing else does. The model itself if it has no such elements."""
+    """Return the expanded machine without elements of unknown kinds and their dependents; removed joints are replaced
+    by fixed ones where nothing else connects their sides. Returns the model itself if all kinds are known."""
     plain, gone = model.expanded, set[tuple[str, str]]()
     for collection, element in of_unknown_kind(plain):
         gone |= {(c, e.name) for c, e in ((collection, element), *edits.dependents(plain, collection, element.name))}
@@ -25,14 +25,14 @@ def known_part(model: Model) -> Model:
         for collection in {collection for collection, _ in gone} | {"joints"}
     }
     for joint in plain.joints:
-        if ("joints", joint.name) in gone and not _joined(plain, kept["joints"], joint.parent, joint.child):
+        if ("joints", joint.name) in gone and not _are_connected(plain, kept["joints"], joint.parent, joint.child):
             ends = {field: getattr(joint, field) for field in ("name", "parent", "child", "a", "b")}
             kept["joints"] += (Joint(kind=Fixed.name, **ends),)
     return dataclasses.replace(plain, **kept)
 
 
-def _joined(model: Model, joints: tuple[Joint, ...], one: str, other: str) -> bool:
-    """Whether joints lead from one body or frame to another."""
+def _are_connected(model: Model, joints: tuple[Joint, ...], one: str, other: str) -> bool:
+    """Return True if a path of joints connects two bodies or frames."""
     reached = {model.carrier(one).name}
     pairs = [{model.carrier(joint.parent).name, model.carrier(joint.child).name} for joint in joints]
     while more := {body for pair in pairs if reached & pair for body in pair} - reached:

@@ -1,4 +1,4 @@
-"""The length of a link: the distance of two joints on a body, or of its one joint from its tip, read and set.
+"""Length of a link, read and set: the distance between two joints on a body, or between its only joint and its tip.
 
 A parameter that is the length takes a new one. Otherwise the far joint's place (or what stands at the tip: frames,
 shapes), and every shape that spans exactly the two points, move along the line; formulas in them are kept unless one
@@ -24,11 +24,11 @@ from core.model.shapes import Pose, Shape
 from core.spatial.rotation import from_angles, from_quaternion
 
 SPANNING = 1e-6
-"""Share of the length by which a shape may miss the two points that it spans."""
+"""Tolerance, relative to the length, within which a shape counts as reaching from one point to the other."""
 SAME = 1e-9
-"""Relative difference up to which a length is one of a parameter (its values are tried)."""
+"""Relative difference up to which a length counts as a function of a parameter (tested by varying the parameter)."""
 TRIALS = (1.0, 1.37, 0.71)
-"""Factors of a parameter at which a length is compared with it."""
+"""Factors applied to a parameter to test how a length depends on it."""
 
 MOST_STEPS = 60
 
@@ -37,29 +37,30 @@ Point = tuple[Value, Value, Value]
 
 
 class JointPoint(NamedTuple):
-    """The place of a joint on a body: m, in the body's axes."""
+    """The position of a joint on a body, m, in the body's axes."""
 
     joint: str
     side: Literal["a", "b"]
     position: Point
 
     def at(self, values: Mapping[str, float]) -> tuple[float, ...]:
-        """The place as numbers."""
+        """Return the position as numbers."""
         return tuple(float(value_of(x, values)) for x in self.position)
 
     @property
     def said_by(self) -> tuple[Value, ...]:
-        """The values from which it follows."""
+        """Return the values that determine the position."""
         return self.position
 
     @property
     def words(self) -> str:
-        """Where it is, as the document says it."""
+        """Return a description of the position as stated in the document."""
         return f"the joint '{self.joint}' is at ({', '.join(map(str, self.position))})"
 
 
 class Tip(NamedTuple):
-    """The free end of a link: that of a shape which begins at its one joint; sense : of it along the shape's axis."""
+    """The free end of a link: the end of a shape that begins at the link's only joint; `sense` is its direction along
+    the shape's axis."""
 
     shape: Shape
     axis: int
@@ -67,18 +68,18 @@ class Tip(NamedTuple):
     joint: str = ""
 
     def at(self, values: Mapping[str, float]) -> tuple[float, ...]:
-        """The place as numbers: m, in the body's axes."""
-        ends = _ends(self.shape, self.axis, self.shape.edges()[self.axis], values)
+        """Return the position as numbers, m, in the body's axes."""
+        ends = _shape_ends(self.shape, self.axis, self.shape.edges()[self.axis], values)
         return tuple(ends[1 if self.sense > 0 else 0])
 
     @property
     def said_by(self) -> tuple[Value, ...]:
-        """The values from which it follows."""
+        """Return the values that determine the position."""
         return (*self.shape.pose.position, *self.shape.pose.rotation, self.shape.edges()[self.axis])
 
     @property
     def words(self) -> str:
-        """Where it is, as the document says it."""
+        """Return a description of the position as stated in the document."""
         return f"its {self.shape.word} is '{self.shape.edges()[self.axis]}' long"
 
 
@@ -86,7 +87,7 @@ LinkPoint = JointPoint | Tip
 
 
 class Affine(NamedTuple):
-    """A length that is slope · parameter + rest."""
+    """A length that is an affine function of a parameter: slope · parameter + rest."""
 
     parameter: Parameter
     slope: float
@@ -94,8 +95,8 @@ class Affine(NamedTuple):
 
 
 def joint_points(model: Model, body: str) -> tuple[JointPoint, ...]:
-    """The joints on a body that say their place on it themselves, the one that carries it first; of several at one
-    place the first."""
+    """Return the joints whose position on a body is stated explicitly, the parent joint first; of several at one
+    position, only the first."""
     found: dict[tuple[float, ...], JointPoint] = {}
     values = model.values()
     for joint in sorted(model.joints, key=lambda joint: joint.child != body):
@@ -110,7 +111,8 @@ def joint_points(model: Model, body: str) -> tuple[JointPoint, ...]:
 
 
 def link_points(model: Model, body: str) -> tuple[LinkPoint, ...]:
-    """The points between which a body has lengths: its joints (see `joint_points`); its tip, if one joint moves it."""
+    """Return the points that define a body's lengths: its joints (see `joint_points`), and its tip if it has only one
+    joint."""
     points = joint_points(model, body)
     moves = len(points) == 1 and 0 < model.find("joints", points[0].joint).info.nv < 6
     tip = tip_of(model, body, points[0]) if moves else None
@@ -118,13 +120,13 @@ def link_points(model: Model, body: str) -> tuple[LinkPoint, ...]:
 
 
 def tip_of(model: Model, body: str, joint: JointPoint) -> Tip | None:
-    """Where the shapes end that begin at a joint of a body; None where none does, or they end at several places."""
+    """Return the end of the shapes that begin at a joint of a body; None if there are none, or several ends."""
     values = model.values()
     start = joint.at(values)
     found: list[Tip] = []
     for shape in next((each.shapes for each in model.bodies if each.name == body), ()):
         for axis, size in shape.edges().items():
-            low, high = _ends(shape, axis, size, values)
+            low, high = _shape_ends(shape, axis, size, values)
             tolerance = SPANNING * math.dist(low, high)
             if math.dist(low, start) < tolerance:
                 found.append(Tip(shape, axis, 1))
@@ -136,74 +138,78 @@ def tip_of(model: Model, body: str, joint: JointPoint) -> Tip | None:
 
 
 def ends_of(model: Model, body: str, far: str = "") -> tuple[LinkPoint, LinkPoint] | None:
-    """The first joint of a body and another one (the next, if none is named), or its tip; None where it has neither."""
+    """Return the first joint of a body and another one (the next, if none is named), or its tip; None if it has
+    neither."""
     points = link_points(model, body)
     others = [point for point in points[1:] if point.joint == far or not far]
     return (points[0], others[0]) if others else None
 
 
 def length_of(model: Model, body: str, far: str = "", values: Mapping[str, float] | None = None) -> float:
-    """The distance of the first joint of a body from another one, or from its tip, m; nan where it has neither."""
+    """Return the distance of a body's first joint from another one, or from its tip, m; nan if it has neither."""
     ends = ends_of(model, body, far)
     values = model.values() if values is None else values
-    return math.nan if ends is None else _between(ends, values)
+    return math.nan if ends is None else _distance_between(ends, values)
 
 
-def _between(ends: tuple[LinkPoint, LinkPoint], values: Mapping[str, float]) -> float:
+def _distance_between(ends: tuple[LinkPoint, LinkPoint], values: Mapping[str, float]) -> float:
     return math.dist(*(end.at(values) for end in ends))
 
 
 def parameter_of(model: Model, body: str, far: str = "") -> Affine | None:
-    """The one independent parameter that a link's length depends on, if it does so evenly."""
+    """Return the independent parameter that a link's length depends on, if there is only one and the dependence is
+    affine."""
     ends = ends_of(model, body, far)
     if ends is None:
         return None
     moved = parameters_of(model, body, far)
     if len(moved) != 1:
         return None
-    x, y = _tried(model, body, far)[moved[0]]
+    x, y = _trial_lengths(model, body, far)[moved[0]]
     slope = (y[1] - y[0]) / (x[1] - x[0])
     if not slope or abs(y[0] + slope * (x[2] - x[0]) - y[2]) > SAME * max(y):
         return None
-    return Affine(model.find("parameters", moved[0]), _tidy(slope), _tidy(y[0] - slope * x[0]))
+    return Affine(
+        model.find("parameters", moved[0]), _without_rounding_error(slope), _without_rounding_error(y[0] - slope * x[0])
+    )
 
 
-def _tidy(value: float) -> float:
-    """A number without the noise of its trials."""
+def _without_rounding_error(value: float) -> float:
+    """Return a number without rounding error."""
     return 0.0 if abs(value) < SAME else without_noise(float(f"{value:.10g}"))
 
 
 def is_locked(model: Model, body: str, far: str = "") -> bool:
-    """Whether a length follows from formulas that no one parameter moves evenly."""
+    """Return True if a length follows from formulas, but is not an affine function of a single parameter."""
     ends = ends_of(model, body, far)
-    return ends is not None and _depends(ends) and parameter_of(model, body, far) is None
+    return ends is not None and _depends_on_parameters(ends) and parameter_of(model, body, far) is None
 
 
-def _depends(ends: tuple[LinkPoint, LinkPoint]) -> bool:
+def _depends_on_parameters(ends: tuple[LinkPoint, LinkPoint]) -> bool:
     return any(_is_formula(x) for end in ends for x in end.said_by)
 
 
 def parameters_of(model: Model, body: str, far: str = "") -> tuple[str, ...]:
-    """The independent parameters on which the length of a link depends."""
-    return tuple(name for name, (_, y) in _tried(model, body, far).items() if max(y) - min(y) > SAME * max(y))
+    """Return the independent parameters on which the length of a link depends."""
+    return tuple(name for name, (_, y) in _trial_lengths(model, body, far).items() if max(y) - min(y) > SAME * max(y))
 
 
-def _tried(model: Model, body: str, far: str) -> dict[str, tuple[list[float], list[float]]]:
-    """Values of each independent parameter, and the lengths that a link has with them, m."""
+def _trial_lengths(model: Model, body: str, far: str) -> dict[str, tuple[list[float], list[float]]]:
+    """Return test values of each independent parameter and the lengths of the link for them, m."""
     ends, values, found = ends_of(model, body, far), model.values(), {}
-    if ends is None or not _depends(ends):
+    if ends is None or not _depends_on_parameters(ends):
         return {}
     for each in model.parameters:
         if not isinstance(each.value, str):
             x = [factor * (values[each.name] or 0.1) for factor in TRIALS]
-            found[each.name] = x, [_between(ends, model.values({each.name: value})) for value in x]
+            found[each.name] = x, [_distance_between(ends, model.values({each.name: value})) for value in x]
     return found
 
 
 def link_length(
     model: Model, body: str, length: Any, *, far: str = "", formulas: Formulas = "keep", parameter: str = ""
 ) -> Model:
-    """The model in which a link is as long as said (a number in m, a text with a unit, or a formula).
+    """Return the model with the length of a link set (a number in m, a text with a unit, or a formula).
 
     far      : the joint at its far end; the first after the one that carries the body, if none is named
     formulas : of the far joint's place and of shapes that reach there: `keep` them (a parameter that the length depends
@@ -216,7 +222,7 @@ def link_length(
     ends = ends_of(model, body, far)
     if ends is None:
         raise ModelError(
-            "It has no two joints at different places, nor a shape that reaches from its joint to one tip."
+            "It has neither two joints at different positions nor a shape that extends from its joint to a single tip."
             if not far
             else f"The joint '{far}' is not its far end.",
             where=where,
@@ -227,14 +233,14 @@ def link_length(
     if wanted <= 0.0:
         raise ModelError(f"A link cannot be {wanted:g} m long.", where=where, remedy="Give a length above zero.")
     if parameter:
-        return _solved(model, body, far, parameter, wanted)
-    if formulas == "keep" and _depends(ends):
-        return _by_parameter(model, body, far, value, wanted)
-    return _moved(model, model.find("bodies", body), ends, value, wanted, formulas)
+        return _with_parameter_solved(model, body, far, parameter, wanted)
+    if formulas == "keep" and _depends_on_parameters(ends):
+        return _with_parameter_set(model, body, far, value, wanted)
+    return _with_moved_end(model, model.find("bodies", body), ends, value, wanted, formulas)
 
 
-def _by_parameter(model: Model, body: str, far: str, value: Value, wanted: float) -> Model:
-    """The model in which the parameter takes the value that the length depends on."""
+def _with_parameter_set(model: Model, body: str, far: str, value: Value, wanted: float) -> Model:
+    """Return the model with the length set through the parameter it depends on."""
     affine = parameter_of(model, body, far)
     if affine is None:
         ends = ends_of(model, body, far)
@@ -242,7 +248,7 @@ def _by_parameter(model: Model, body: str, far: str, value: Value, wanted: float
         raise ModelError(
             f"The length follows from formulas: {ends[1].words}.",
             where=f"body '{body}', length",
-            remedy="Change one of their parameters, or let an offset be added or a number be written instead.",
+            remedy="Change one of their parameters, or choose to add an offset or to write a number instead.",
         )
     parameter, slope, rest = affine
     if (slope, rest) == (1.0, 0.0):
@@ -251,11 +257,12 @@ def _by_parameter(model: Model, body: str, far: str, value: Value, wanted: float
         new = f"(({value}) - {rest!r})/{slope!r}"
     else:
         new = without_noise((wanted - rest) / slope)
-    return _replaced(model, "parameters", dataclasses.replace(parameter, value=new))
+    return _with_replaced(model, "parameters", dataclasses.replace(parameter, value=new))
 
 
-def _solved(model: Model, body: str, far: str, parameter: str, wanted: float) -> Model:
-    """The model in which a parameter has the value, near its own, at which a link is as long as wanted (secants)."""
+def _with_parameter_solved(model: Model, body: str, far: str, parameter: str, wanted: float) -> Model:
+    """Return the model with a parameter set so that a link has the wanted length; solved by secants near its current
+    value."""
     x = float(model.values()[parameter])
     before, step = length_of(model, body, far) - wanted, 0.01 * (x or 0.1)
     for _ in range(MOST_STEPS):
@@ -263,38 +270,39 @@ def _solved(model: Model, body: str, far: str, parameter: str, wanted: float) ->
         error = length_of(model, body, far, model.values({parameter: x})) - wanted
         if abs(error) <= SAME * wanted:
             found: Parameter = model.find("parameters", parameter)
-            return _replaced(model, "parameters", dataclasses.replace(found, value=_tidy(x)))
+            return _with_replaced(model, "parameters", dataclasses.replace(found, value=_without_rounding_error(x)))
         if error == before:
             break
         before, step = error, -step * error / (error - before)
     raise ModelError(
-        f"No value of '{parameter}' near its own makes the link {wanted:g} m long.",
+        f"No value of '{parameter}' near its current value makes the link {wanted:g} m long.",
         where=f"body '{body}', length",
         remedy="Choose another parameter, add an offset, or write a number.",
     )
 
 
-def _moved(
+def _with_moved_end(
     model: Model, body: Body, ends: tuple[LinkPoint, LinkPoint], value: Value, wanted: float, formulas: Formulas
 ) -> Model:
-    """The model in which the far end, and the shapes that span the two points, are moved along the line."""
+    """Return the model with the far end of a link, and the shapes that reach from end to end, moved along the line."""
     values = model.values()
     near, far = (end.at(values) for end in ends)
     line = _Line(near, far, value, wanted, formulas == "offset")
-    shapes = tuple(line.stretched(shape, values, body.name, formulas) for shape in body.shapes)
-    model = _replaced(model, "bodies", dataclasses.replace(body, shapes=shapes))
+    shapes = tuple(line.shape_with_new_length(shape, values, body.name, formulas) for shape in body.shapes)
+    model = _with_replaced(model, "bodies", dataclasses.replace(body, shapes=shapes))
     if isinstance(ends[1], Tip):
-        return _along_with_tip(model, body.name, line, formulas)
+        return _with_moved_tip(model, body.name, line, formulas)
     joint: Joint = model.find("joints", ends[1].joint)
     side: Pose = getattr(joint, ends[1].side)
-    position = line.point(1.0, side.position)
+    position = line.position_on_line(1.0, side.position)
     there: dict[str, Any] = {ends[1].side: dataclasses.replace(side, position=position)}
     moved = dataclasses.replace(joint, **there)
-    return _replaced(model, "joints", moved)
+    return _with_replaced(model, "joints", moved)
 
 
-def _along_with_tip(model: Model, body: str, line: _Line, formulas: Formulas) -> Model:
-    """The model in which the frames and shapes that stand at the tip of a link have gone along; formulas as is said."""
+def _with_moved_tip(model: Model, body: str, line: _Line, formulas: Formulas) -> Model:
+    """Return the model with the frames and shapes at the tip of a link moved along with it; `formulas` says how their
+    formulas change."""
     values = model.values()
 
     def moved(part: Any) -> Any:
@@ -302,65 +310,71 @@ def _along_with_tip(model: Model, body: str, line: _Line, formulas: Formulas) ->
         kept = formulas == "keep" and any(map(_is_formula, position))
         if kept or math.dist([float(value_of(x, values)) for x in position], line.far) > SPANNING * line.length:
             return part
-        return dataclasses.replace(part, pose=dataclasses.replace(part.pose, position=line.point(1.0, position)))
+        return dataclasses.replace(
+            part, pose=dataclasses.replace(part.pose, position=line.position_on_line(1.0, position))
+        )
 
     old: Body = model.find("bodies", body)
     new = dataclasses.replace(old, shapes=tuple(map(moved, old.shapes)))
     frames = tuple(moved(frame) if frame.parent == body else frame for frame in model.frames)
-    return dataclasses.replace(_replaced(model, "bodies", new), frames=frames)
+    return dataclasses.replace(_with_replaced(model, "bodies", new), frames=frames)
 
 
 class _Line:
-    """The line from the near joint to the far one, and where places on it come to lie."""
+    """The line from the near joint to the far one, which maps positions on it to the new length."""
 
     def __init__(
         self, near: Sequence[float], far: Sequence[float], value: Value, wanted: float, adds: bool = False
     ) -> None:
         self.near, self.far, self.value, self.wanted, self.adds = near, far, value, wanted, adds
         self.length = math.dist(near, far)
-        self.direction = [_tidy((b - a) / self.length) for a, b in zip(near, far, strict=True)]
+        self.direction = [_without_rounding_error((b - a) / self.length) for a, b in zip(near, far, strict=True)]
 
-    def point(self, share: float, old: Sequence[Value]) -> Point:
-        """The place at a share of the new length; what was there before gives what does not change."""
-        x, y, z = (self._entry(k, share, each) for k, each in enumerate(old))
+    def position_on_line(self, share: float, old: Sequence[Value]) -> Point:
+        """Return the position at a fraction of the new length; coordinates that do not change keep their old values."""
+        x, y, z = (self._coordinate_at(k, share, each) for k, each in enumerate(old))
         return x, y, z
 
-    def _entry(self, k: int, share: float, old: Value) -> Value:
+    def _coordinate_at(self, k: int, share: float, old: Value) -> Value:
         slope = share * self.direction[k]
         if slope == 0.0:
             return old
         if self.adds and _is_formula(old):
-            return _added(old, slope * (self.wanted - self.length))
+            return _formula_plus(old, slope * (self.wanted - self.length))
         if isinstance(self.value, str) and _is_formula(self.value):
-            return _text(self.near[k], slope, self.value)
+            return _affine_text(self.near[k], slope, self.value)
         return without_noise(self.near[k] + slope * self.wanted)
 
-    def stretched(self, shape: Shape, values: Mapping[str, float], body: str, formulas: Formulas) -> Shape:
-        """A shape that spans the two points, as long as these are apart now; any other as it is."""
-        axis = next((k for k, size in shape.edges().items() if self._spanned(_ends(shape, k, size, values))), None)
+    def shape_with_new_length(self, shape: Shape, values: Mapping[str, float], body: str, formulas: Formulas) -> Shape:
+        """Return a shape that reaches from end to end with its new length; other shapes unchanged."""
+        axis = next(
+            (k for k, size in shape.edges().items() if self._is_spanned(_shape_ends(shape, k, size, values))), None
+        )
         if axis is None:
             return shape
         size = shape.edges()[axis]
         if formulas == "keep" and any(_is_formula(x) for x in (*shape.pose.position, size)):
             raise ModelError(
-                f"A shape between the joints follows from a formula ('{size}').",
+                f"The size of a shape between the joints is a formula ('{size}').",
                 where=f"body '{body}', length",
-                remedy="Change its parameter, or let an offset be added or a number be written instead.",
+                remedy="Change its parameter, or choose to add an offset or to write a number instead.",
             )
         long: Value = self.value if _is_formula(self.value) else without_noise(self.wanted)
         if self.adds and _is_formula(size):
-            long = _added(size, self.wanted - self.length)
-        pose = dataclasses.replace(shape.pose, position=self.point(0.5, shape.pose.position))
+            long = _formula_plus(size, self.wanted - self.length)
+        pose = dataclasses.replace(shape.pose, position=self.position_on_line(0.5, shape.pose.position))
         return dataclasses.replace(shape.with_edge(axis, long), pose=pose)
 
-    def _spanned(self, ends: tuple[Sequence[float], Sequence[float]]) -> bool:
+    def _is_spanned(self, ends: tuple[Sequence[float], Sequence[float]]) -> bool:
         tolerance = SPANNING * self.length
         pairs = ((self.near, self.far), (self.far, self.near))
         return any(all(math.dist(a, b) < tolerance for a, b in zip(ends, pair, strict=True)) for pair in pairs)
 
 
-def _ends(shape: Shape, axis: int, size: Value, values: Mapping[str, float]) -> tuple[Sequence[float], Sequence[float]]:
-    """(3,), (3,) m, in the body's axes: where a shape's size along one of its axes begins and ends."""
+def _shape_ends(
+    shape: Shape, axis: int, size: Value, values: Mapping[str, float]
+) -> tuple[Sequence[float], Sequence[float]]:
+    """Return both ends of a shape's size along one of its axes, (3,), (3,) m, in the body's axes."""
     middle = [float(value_of(x, values)) for x in shape.pose.position]
     turn = [float(value_of(x, values)) for x in shape.pose.rotation]
     R = from_quaternion(turn) if len(turn) == 4 else from_angles(turn)
@@ -370,23 +384,23 @@ def _ends(shape: Shape, axis: int, size: Value, values: Mapping[str, float]) -> 
 
 
 def _is_formula(value: Value) -> bool:
-    """Whether a value depends on parameters."""
+    """Return True if a value depends on parameters."""
     return isinstance(value, str) and bool(names(parse(value)))
 
 
-def _added(formula: Value, step: float) -> str:
-    """A formula and a number (m)."""
+def _formula_plus(formula: Value, step: float) -> str:
+    """Return the sum of a formula and a number (m)."""
     step = without_noise(step)
     return f"{formula} {'-' if step < 0.0 else '+'} {abs(step)!r}"
 
 
-def _text(start: float, slope: float, formula: str) -> str:
-    """start + slope · formula."""
+def _affine_text(start: float, slope: float, formula: str) -> str:
+    """Return the formula start + slope · formula as text."""
     text = formula if slope == 1.0 else f"{slope!r}*({formula})"
     return text if start == 0.0 else f"{start!r} + {text}"
 
 
-def _replaced(model: Model, collection: str, new: Any) -> Model:
+def _with_replaced(model: Model, collection: str, new: Any) -> Model:
     old = getattr(model, collection)
     changed: dict[str, Any] = {collection: tuple(new if each.name == new.name else each for each in old)}
     return dataclasses.replace(model, **changed)

@@ -1,4 +1,4 @@
-"""What deleting an element does: compared from the models before and after, so that it is what happens."""
+"""Consequences of deleting an element, found by comparing the models before and after."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from core.model.model import Model
 
 
 class Removal(NamedTuple):
-    """gone : elements that go along; kept : those that stay, changed (they keep the value or colour of what goes);
-    world : whether the ground or gravity is one of these; adrift : bodies that joints connected to the ground before,
-    and no more."""
+    """Consequences of a deletion. gone : elements deleted with it; kept : elements that are changed (they keep the
+    removed value or colour); world : True if the ground or gravity is among these; adrift : bodies that lose their
+    connection to the ground"""
 
     gone: Owned
     kept: Owned
@@ -22,12 +22,12 @@ class Removal(NamedTuple):
 
     @property
     def harmless(self) -> bool:
-        """Whether nothing else is touched."""
+        """Return True if no other element is affected."""
         return not (self.gone or self.kept or self.world)
 
 
 def removal(model: Model, collection: str, name: str) -> Removal:
-    """What deleting an element takes along, changes and sets adrift."""
+    """Return the other elements that are deleted, changed or disconnected when an element is deleted."""
     after = remove(model, collection, name)
     left: dict[tuple[str, str], Any] = {(owner, element.name): element for owner, element in after.elements()}
     others = [(owner, element) for owner, element in model.elements() if (owner, element.name) != (collection, name)]
@@ -35,12 +35,14 @@ def removal(model: Model, collection: str, name: str) -> Removal:
         tuple((owner, element) for owner, element in others if (owner, element.name) not in left),
         tuple((owner, element) for owner, element in others if left.get((owner, element.name), element) != element),
         after.world != model.world,
-        tuple(sorted((_grounded(model) - _grounded(after)) & {body.name for body in after.expanded.bodies})),
+        tuple(
+            sorted((_grounded_bodies(model) - _grounded_bodies(after)) & {body.name for body in after.expanded.bodies})
+        ),
     )
 
 
-def _grounded(model: Model) -> set[str]:
-    """The bodies that joints connect to the ground."""
+def _grounded_bodies(model: Model) -> set[str]:
+    """Return the bodies that are connected to the ground by joints."""
     plain = model.expanded
     neighbours: dict[str, set[str]] = {}
     for joint in plain.joints:

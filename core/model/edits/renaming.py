@@ -1,4 +1,4 @@
-"""Which names change when elements are renamed: those of references, and those of formulas.
+"""Names that change when elements are renamed, in references and in formulas.
 
 A formula calls a parameter by its name, and where it may depend on time and state, also coordinates and speeds of
 joints (`elbow`, `elbow.v`, `wrist.qx`) and sensors (`reach`, `reach.rate`). See `core.model.signals` for what comes
@@ -16,7 +16,7 @@ from core.errors import ExpressionError
 from core.joints import Free
 from core.later import dataclass
 from core.model.chains import expand
-from core.model.edits.prefixing import own_names, renamed
+from core.model.edits.prefixing import own_names, with_renamed_names
 from core.model.fields import (
     Element,
     FormulaKind,
@@ -38,21 +38,21 @@ from core.model.signals import component
 from core.model.unknown_kinds import of_unknown_kind
 
 SPACES = {"body": "frame", "point": "frame"}
-"""Namespace of what a reference may name, where it has another name."""
+"""Namespace of a reference's target, where it differs from the target's name."""
 
 
 @dataclass(frozen=True)
 class Renaming:
-    """Old name → new name, in references by namespace and in formulas."""
+    """Table of old name → new name, in references by namespace and in formulas."""
 
     references: dict[str, dict[str, str]] = field(default_factory=dict)
     parameters: dict[str, str] = field(default_factory=dict)
     signals: dict[str, str] = field(default_factory=dict)
     owners: Owners | None = None
-    """Whose the names in texts of quantities are; None: these stay."""
+    """Owners of the names in quantity texts; None leaves these texts unchanged."""
 
     def changes(self, element: Element) -> dict[str, Any]:
-        """New values of the fields of an element (not of those inside it) that use one of the names."""
+        """Return new values of an element's fields that use one of the names (without nested elements)."""
         found: dict[str, Any] = {}
         for each in fields_of(type(element)):
             old = new = getattr(element, each.name)
@@ -60,16 +60,16 @@ class Renaming:
                 case ReferenceKind(target=target):
                     new = self.references.get(SPACES.get(target, target), {}).get(old, old)
                 case SignalKind() if self.owners is not None:
-                    new = texts_with(old, self.owners, self._quantity)
+                    new = texts_with(old, self.owners, self._renamed_quantity)
                 case ScalarKind():
-                    new = self._formula(old, each.kind)
+                    new = self._renamed_formula(old, each.kind)
                 case VectorKind():
-                    new = tuple(self._formula(item, each.kind) for item in old)
+                    new = tuple(self._renamed_formula(item, each.kind) for item in old)
             if new != old:
                 found[each.name] = new
         return found
 
-    def _formula(self, value: Any, kind: ScalarKind | VectorKind) -> Any:
+    def _renamed_formula(self, value: Any, kind: ScalarKind | VectorKind) -> Any:
         own = own_names(kind)
         with_state = isinstance(kind, FormulaVectorKind) or (isinstance(kind, FormulaKind) and kind.states)
 
@@ -80,24 +80,23 @@ class Renaming:
                 return self.parameters[name]
             return self.signals.get(name, name) if with_state else name
 
-        return renamed(value, new)
+        return with_renamed_names(value, new)
 
-    def _quantity(self, name: str) -> str:
-        """A quantity as it is called after the renaming."""
+    def _renamed_quantity(self, name: str) -> str:
+        """Return the name of a quantity after the renaming."""
         owner = None if self.owners is None else self.owners(name)
         if owner is None:
             return name
         new = self.references.get(owner.namespace, {}).get(owner.name, owner.name)
         return new + name[len(owner.name) :]
 
-    def lasting(self) -> Renaming:
-        """Without parameters and materials: those who use them can do without; and without quantities, as what is asked
-        for stays."""
+    def without_replaceable(self) -> Renaming:
+        """Return the renaming without parameters, materials and quantities, whose removal their users survive."""
         kept = {space: table for space, table in self.references.items() if space != "material"}
         return Renaming(kept, {}, self.signals)
 
-    def clash(self, model: Model) -> str | None:
-        """A new name that has another meaning in a formula where it would stand, or in one that is there."""
+    def name_clash(self, model: Model) -> str | None:
+        """Return a new name that would get another meaning in a formula; None if there is none."""
         fresh = {*self.parameters.values(), *self.signals.values()}
         taken = set(model.expanded.index("parameter")) - set(self.parameters)
         for element in nested_elements(model):
@@ -107,7 +106,7 @@ class Renaming:
                 mine = {self.parameters[name] for name in used - own if name in self.parameters}
                 if stateful:
                     mine |= {self.signals[name] for name in used - own if name in self.signals}
-                wrong = {name for name in mine if name in own or not _readable(name)}
+                wrong = {name for name in mine if name in own or not _is_single_name(name)}
                 wrong |= mine & set(self.signals.values()) & taken
                 wrong |= used & (fresh - own - taken) if stateful else set()
                 if wrong:
@@ -115,12 +114,12 @@ class Renaming:
         return None
 
     def touches(self, element: Element) -> bool:
-        """True if an element, or one inside it, uses one of the names."""
+        """Return True if an element, or a nested one, uses one of the names."""
         return any(self.changes(part) for part in nested_elements(element))
 
 
 def of_joint(joint: Joint, new: str) -> dict[str, str]:
-    """Names of a joint's coordinates and speeds in formulas, and as they are called under its new name."""
+    """Return the names of a joint's coordinates and speeds in formulas → the names after it is renamed."""
     info = joint.info
     names = {component(joint.name, suffix): component(new, suffix) for suffix in info.coordinates}
     names |= {f"{old}.q": f"{name}.q" for old, name in names.items()}
@@ -129,18 +128,18 @@ def of_joint(joint: Joint, new: str) -> dict[str, str]:
 
 
 def of_body(body: str, new: str) -> dict[str, str]:
-    """Names of the coordinates and speeds of a body that no joint holds."""
+    """Return the names of the coordinates and speeds of a free body in formulas → the names after it is renamed."""
     return of_joint(Joint(name=body, kind=Free.name, parent="world", child=f"{body}_"), new)
 
 
 def of_sensor(sensor: Sensor, new: str) -> dict[str, str]:
-    """Names of a sensor's components and their rates in formulas."""
+    """Return the names of a sensor's components and their rates in formulas → the names after it is renamed."""
     names = {component(sensor.name, suffix): component(new, suffix) for suffix in sensor.info.components}
     return names | {f"{old}.rate": f"{name}.rate" for old, name in names.items()}
 
 
-def _readable(name: str) -> bool:
-    """True if a formula reads it as one name."""
+def _is_single_name(name: str) -> bool:
+    """Return True if a formula parses the text as a single name."""
     try:
         return name not in CONSTANTS and parse(name) == Name(name)
     except ExpressionError:
@@ -148,20 +147,21 @@ def _readable(name: str) -> bool:
 
 
 def formulas_with(element: Element, replacements: Mapping[str, Node]) -> dict[str, Any]:
-    """New values of the number fields of an element (not of those inside it) with parameters replaced by formulas."""
+    """Return new values of an element's number fields with parameters replaced by formulas (without nested
+    elements)."""
     found: dict[str, Any] = {}
     for each in fields_of(type(element)):
         if not isinstance(each.kind, ScalarKind | VectorKind):
             continue
         own, old = own_names(each.kind), getattr(element, each.name)
         table = {name: node for name, node in replacements.items() if name not in own}
-        new = tuple(_with(item, table) for item in old) if isinstance(old, tuple) else _with(old, table)
+        new = tuple(_formula_with(item, table) for item in old) if isinstance(old, tuple) else _formula_with(old, table)
         if new != old:
             found[each.name] = new
     return found
 
 
-def _with(value: Any, table: Mapping[str, Node]) -> Any:
+def _formula_with(value: Any, table: Mapping[str, Node]) -> Any:
     if isinstance(value, str) and not names(node := parse(value)).isdisjoint(table):
         return text_of(substitute(node, table))
     return value
@@ -171,42 +171,42 @@ def _with(value: Any, table: Mapping[str, Node]) -> Any:
 
 
 def renaming_of(model: Model, collection: str, old: str, new: str | None = None) -> Renaming:
-    """What changes when an element gets a new name, with all that it brings (chain, sub-assembly); without a new name,
-    all names that go when the element does."""
+    """Return the renaming for an element and all elements it contains (chain, sub-assembly); without a new name, all
+    names that are removed with the element."""
     made = Renaming(defaultdict(dict), {}, {}, Owners(model))
     shadowed: set[str] = set(model.expanded.index("parameter"))
     sensors = {name for s in model.expanded.sensors for name in of_sensor(s, s.name)}
     held = {joint.child for joint in model.expanded.joints}
     unknown = list(of_unknown_kind(model.expanded))
-    for owner, element, name in _brought(model, collection, old, new):
+    for owner, element, name in _with_contained(model, collection, old, new):
         space = NAMESPACES[owner]
         made.references[space][element.name] = name
         if space == "parameter":
             made.parameters[element.name] = name
         elif owner == "sensors":
-            made.signals.update(_visible(of_sensor(element, name), shadowed))
+            made.signals.update(_unshadowed(of_sensor(element, name), shadowed))
         elif owner == "joints":
-            made.signals.update(_visible(of_joint(element, name), shadowed | sensors))
+            made.signals.update(_unshadowed(of_joint(element, name), shadowed | sensors))
         elif owner == "bodies" and element.name not in held:
-            made.signals.update(_visible(of_body(element.name, name), shadowed | sensors))
+            made.signals.update(_unshadowed(of_body(element.name, name), shadowed | sensors))
         if (owner, element) in unknown:
-            made.signals.update(_visible(_as_used(model, element.name, name), shadowed))
+            made.signals.update(_unshadowed(_names_as_used(model, element.name, name), shadowed))
     return made
 
 
-def _as_used(model: Model, old: str, new: str) -> dict[str, str]:
-    """What formulas call an element of an unknown kind, of which only its name is known."""
+def _names_as_used(model: Model, old: str, new: str) -> dict[str, str]:
+    """Return the old names by which formulas use an element of an unknown kind → the new names."""
     formulas = (f for _, element in model.elements() for part in nested_elements(element) for f in formulas_in(part))
     used = {name for formula in formulas for name in names(parse(formula.text))}
     return {name: f"{new}{name.removeprefix(old)}" for name in used if f"{name}.".startswith(f"{old}.")}
 
 
-def _visible(table: Mapping[str, str], shadowed: set[str]) -> dict[str, str]:
+def _unshadowed(table: Mapping[str, str], shadowed: set[str]) -> dict[str, str]:
     return {old: new for old, new in table.items() if old not in shadowed}
 
 
-def _brought(model: Model, collection: str, old: str, new: str | None) -> Iterator[tuple[str, Any, str]]:
-    """(collection, element, its new name) of an element and all that it brings."""
+def _with_contained(model: Model, collection: str, old: str, new: str | None) -> Iterator[tuple[str, Any, str]]:
+    """Yield (collection, element, new name) of an element and of all elements it contains."""
     element = model.find(collection, old)
     yield collection, element, new or f"{old}_"
     if collection == "chains" and new is None:  # its names come from its prefix, not from its name

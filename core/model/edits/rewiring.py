@@ -1,5 +1,5 @@
-"""Fields that change together, so that an element stays whole: its kind with what the kind needs, what a driver moves
-and by which function. What a kind does not use keeps its value, so that changing to and fro loses nothing."""
+"""Fields that must change together to keep an element valid: a kind with the references it needs, a driver's target
+with its function. Fields that a kind does not use keep their values, so that switching back loses nothing."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from core.model.sensors import SENSOR_KINDS, Sensor
 
 
 def together(model: Model, element: Element, field: str, value: Any) -> dict[str, Any]:
-    """field → new value, for one field that a person changes and those that must go along.
+    """Return field → new value, for a field changed by the user and those that must change with it.
 
     Raises ModelError where the model lacks what the new kind needs.
     """
     changes: dict[str, Any] = {field: value}
     if isinstance(element, Force | Sensor | Constraint) and field == "kind":
-        changes.update(_needs(model, element, value))
+        changes.update(_missing_references(model, element, value))
     elif isinstance(element, Strand) and field in ("joint", "sensor") and value:
         changes["sensor" if field == "joint" else "joint"] = ""
     elif isinstance(element, Driver):
-        changes.update(_of_driver(model, element, field, value))
+        changes.update(_driver_changes(model, element, field, value))
     elif isinstance(element, Sensor) and field in ("joint", "force") and value:
         changes["force" if field == "joint" else "joint"] = ""
     if isinstance(element, Force) and changes.get("joint"):
-        changes["coordinate"] = _coordinate(model, changes["joint"], element.coordinate)
+        changes["coordinate"] = _suitable_coordinate(model, changes["joint"], element.coordinate)
     return changes
 
 
-def _needs(model: Model, element: Force | Sensor | Constraint, kind: str) -> dict[str, Any]:
-    """References that the new kind needs and the element lacks, set to the first that fits."""
+def _missing_references(model: Model, element: Force | Sensor | Constraint, kind: str) -> dict[str, Any]:
+    """Return the references that the new kind needs and the element lacks, set to the first that fits."""
     expanded = model.expanded
     joints = [joint.name for joint in expanded.joints if joint.info.nv]
     if isinstance(element, Force):
@@ -45,26 +45,30 @@ def _needs(model: Model, element: Force | Sensor | Constraint, kind: str) -> dic
         if needed == STRANDS:
             return {needed: (first_strand(model),)}
         if needed == SENSOR:
-            return {needed: _first(scalar_sensors(model), "sensor that measures one length or angle")}
-        return {needed: _first(joints, "joint") if needed == JOINT else _point(model, element.a)}
+            return {needed: _first_name(scalar_sensors(model), "sensor that measures one length or angle")}
+        return {needed: _first_name(joints, "joint") if needed == JOINT else _other_point(model, element.a)}
     if isinstance(element, Sensor):
         uses = SENSOR_KINDS[kind].uses
         if "joint" in uses and not (element.joint or ("force" in uses and element.force)):
-            return {"joint": _first((joint.name for joint in expanded.joints), "joint")}
-        return {} if element.b or "b" not in uses else {"b": _point(model, element.a)}
+            return {"joint": _first_name((joint.name for joint in expanded.joints), "joint")}
+        return {} if element.b or "b" not in uses else {"b": _other_point(model, element.a)}
     needs = CONSTRAINT_KINDS[kind].needs
     if "sensor" in needs:
-        return {} if element.sensor else {"sensor": _first(geometric_sensors(model), "sensor to be held")}
+        return {} if element.sensor else {"sensor": _first_name(geometric_sensors(model), "sensor to be held")}
     if "leader" in needs:
-        joint = element.joint or _first((n for n in joints if n != element.leader), "joint")
-        return {"joint": joint, "leader": element.leader or _first((n for n in joints if n != joint), "second joint")}
-    return {} if element.b else {"b": _point(model, element.a)}
+        joint = element.joint or _first_name((n for n in joints if n != element.leader), "joint")
+        return {
+            "joint": joint,
+            "leader": element.leader or _first_name((n for n in joints if n != joint), "second joint"),
+        }
+    return {} if element.b else {"b": _other_point(model, element.a)}
 
 
-def _of_driver(model: Model, driver: Driver, field: str, value: Any) -> dict[str, Any]:
-    """A driver moves a joint or a sensor, by a formula, a table or a recorded signal: choosing one drops the other."""
+def _driver_changes(model: Model, driver: Driver, field: str, value: Any) -> dict[str, Any]:
+    """Return the field changes of a driver: it moves a joint or a sensor, by a formula, a table or a recorded signal;
+    choosing one clears the others."""
     if field == "joint" and value:
-        return {"sensor": "", "coordinate": _coordinate(model, value, driver.coordinate)}
+        return {"sensor": "", "coordinate": _suitable_coordinate(model, value, driver.coordinate)}
     if field == "sensor" and value:
         return {"joint": "", "coordinate": ""}
     sources: dict[str, Any] = {"function": None, "times": (), "values": (), "file": ""}
@@ -73,39 +77,40 @@ def _of_driver(model: Model, driver: Driver, field: str, value: Any) -> dict[str
     return {}
 
 
-def _coordinate(model: Model, joint: str, present: str) -> str:
-    """The coordinate meant of a joint: the present one if it has it, else its first; '' for a single one."""
+def _suitable_coordinate(model: Model, joint: str, present: str) -> str:
+    """Return the coordinate to use of a joint: the present one if the joint has it, else its first; "" for a joint with
+    one."""
     found = next((each for each in model.expanded.joints if each.name == joint), None)
     names = found.info.coordinates if found is not None else ()
     return present if present in names else (names[0] if names else "")
 
 
 def geometric_sensors(model: Model) -> list[str]:
-    """Names of sensors that can be held or driven: functions of the pose alone."""
+    """Return the names of sensors that can be constrained or driven: functions of the pose alone."""
     return [sensor.name for sensor in model.expanded.sensors if sensor.info.geometric]
 
 
 def first_strand(model: Model) -> Strand:
-    """A strand of the first joint that can be one. Raises ModelError."""
-    return Strand(joint=_first(single_joints(model), "joint with one coordinate"))
+    """Return a strand for the first suitable joint. Raises ModelError if there is none."""
+    return Strand(joint=_first_name(single_joints(model), "joint with one coordinate"))
 
 
 def single_joints(model: Model) -> list[str]:
-    """Joints with one coordinate."""
+    """Return the names of joints with one coordinate."""
     return [joint.name for joint in model.expanded.joints if joint.info.nq == 1]
 
 
 def scalar_sensors(model: Model) -> list[str]:
-    """Names of sensors along which a force can act: geometric, with one component."""
+    """Return the names of sensors along which a force can act: geometric, with one component."""
     return [s.name for s in model.expanded.sensors if s.info.geometric and len(s.info.components) == 1]
 
 
-def _point(model: Model, other: str) -> str:
+def _other_point(model: Model, other: str) -> str:
     names = [body.name for body in model.expanded.bodies] + [frame.name for frame in model.expanded.frames]
-    return _first((name for name in names if name not in (other, WORLD)), "body or frame")
+    return _first_name((name for name in names if name not in (other, WORLD)), "body or frame")
 
 
-def _first(names: Iterable[str], what: str) -> str:
+def _first_name(names: Iterable[str], what: str) -> str:
     name = next(iter(names), None)
     if name is None:
         raise ModelError(f"There is no {what} yet.", remedy="Add one first.")

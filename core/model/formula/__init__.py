@@ -1,1 +1,1 @@
-"""Formulas that people type: read, written, evaluated."""
+"""Formulas that users type: parsing, writing, evaluation."""

@@ -1,4 +1,4 @@
-"""The document's numbers as scalars of mechanics: floats at the present parameter values, or symbols."""
+"""The document's numbers as scalars of the mechanics: floats at the current parameter values, or symbols."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ from core.spatial.vector import Vector3
 
 @dataclass(frozen=True)
 class Numbers:
-    """Reads fields of a document over values of its parameters."""
+    """Evaluator of document fields for given parameter values."""
 
     values: Mapping[str, Scalar]
     origin: str = ""
-    """Path of the model's file, beside which meshes are found."""
+    """Path of the model's file; meshes are looked up relative to it."""
 
     def scalar(self, value: Value, where: str = "") -> Scalar:
-        """The number of a field."""
+        """Return the value of a number field."""
         result = value_of(value, self.values, where)
         return float(result) if isinstance(result, (int, float)) else result
 
     def vector(self, values: tuple[Value, ...], where: str = "") -> Vector3:
-        """Three numbers."""
+        """Return the values of three numbers."""
         return Vector3(*(self.scalar(value, where) for value in values))
 
     def pose(self, pose: DocumentPose, where: str = "") -> Pose:
-        """A pose of the document."""
+        """Return a pose of the document as a spatial transform."""
         if pose is NO_POSE or pose == NO_POSE:
             return IDENTITY
-        turn = [self._finite(value, where) for value in pose.rotation]
+        turn = [self._finite_value(value, where) for value in pose.rotation]
         if len(turn) == 4 and all(isinstance(e, float) and e == 0.0 for e in turn):
             raise ModelError(
-                "A quaternion of length zero is no rotation.", where=where, remedy="Use 0, 0, 0, 1 for no rotation."
+                "A quaternion of length zero is not a rotation.", where=where, remedy="Use 0, 0, 0, 1 for no rotation."
             )
         rotation = from_quaternion(turn) if len(turn) == 4 else from_angles(turn)
-        return Pose(rotation, Vector3(*(self._finite(value, where) for value in pose.position)))
+        return Pose(rotation, Vector3(*(self._finite_value(value, where) for value in pose.position)))
 
-    def _finite(self, value: Value, where: str) -> Scalar:
+    def _finite_value(self, value: Value, where: str) -> Scalar:
         result = finite_value_of(value, self.values, where)
         return float(result) if isinstance(result, (int, float)) else result

@@ -1,4 +1,4 @@
-"""Formulas as people write them: parsed by our own parser into a small tree, evaluated over any scalars.
+"""Formulas as users write them: parsed by a dedicated parser into a small tree, evaluated over any scalars.
 
     parse("2*l1 + 50 mm")            native dialect (Python-like; ^ and ** are powers; units behind numbers)
     parse("if(t < 1 s, 2*t, 2) + 5*(x > 0 and not y > 0)")       conditions are 1 where they hold, 0 elsewhere
@@ -52,7 +52,7 @@ __all__ = [
 
 
 def names(node: Node) -> frozenset[str]:
-    """All names in the formula except constants (pi, tau, e)."""
+    """Return all names in the formula except constants (pi, tau, e)."""
     match node:
         case Number():
             return frozenset()
@@ -67,7 +67,7 @@ def names(node: Node) -> frozenset[str]:
 
 
 def evaluate(node: Node, environment: Mapping[str, Scalar]) -> Scalar:
-    """The value of the formula over the scalars in `environment` (floats, symbols, graph nodes).
+    """Return the value of the formula over the scalars in `environment` (floats, symbols, graph nodes).
 
     Raises ExpressionError for an unknown name, a division by a literal zero, or an overflow.
     """
@@ -84,9 +84,8 @@ SAFE = 0.5
 
 
 class _Evaluation:
-    """Values of nodes. Where a condition is a symbol both of its branches are evaluated; in each, functions see `SAFE`
-    in place of their arguments where the branch does not count, so that neither its value nor its derivative can spoil
-    the other's (0 · ∞)."""
+    """Evaluator of nodes. If a condition is a symbol, both branches are evaluated; in the branch that is not selected,
+    functions get `SAFE` as their argument, so that neither its value nor its derivative affects the result (0 · ∞)."""
 
     def __init__(self, environment: Mapping[str, Scalar], counts: Scalar = None) -> None:
         self.environment = environment
@@ -94,23 +93,25 @@ class _Evaluation:
         """The condition under which what is evaluated counts; None: always."""
 
     def value(self, node: Node) -> Scalar:
-        """The value of a node."""
+        """Return the value of a node."""
         match node:
             case Number(value, unit):
                 return value * UNITS[unit].factor if unit else value
             case Name(name):
-                return self.named(name)
+                return self.value_of_name(name)
             case Negative(operand):
                 return -self.value(operand)
             case Binary(operator, left, right):
-                return self.combined(operator, self.value(left), self.value(right))
+                return self.value_of_binary(operator, self.value(left), self.value(right))
             case Call("if", (condition, one, other)):
-                return self.chosen(self.value(condition), one, other)
+                return self.selected_branch(self.value(condition), one, other)
             case Call(function, arguments):
-                return apply(FUNCTIONS[function][0], *(self.safe(self.value(argument)) for argument in arguments))
+                return apply(
+                    FUNCTIONS[function][0], *(self.safe_argument(self.value(argument)) for argument in arguments)
+                )
 
-    def named(self, name: str) -> Scalar:
-        """What a name means."""
+    def value_of_name(self, name: str) -> Scalar:
+        """Return the value of a name."""
         if name in self.environment:
             value = self.environment[name]
             return value.item() if getattr(value, "shape", None) == () and hasattr(value, "item") else value
@@ -118,38 +119,38 @@ class _Evaluation:
             return CONSTANTS[name]
         close = likely_meant(name, self.environment)
         remedy = f"Did you mean {', '.join(close)}?" if close else "Define a parameter of this name."
-        raise ExpressionError(f"Nothing is called '{name}'.", remedy=remedy)
+        raise ExpressionError(f"The name '{name}' is not defined.", remedy=remedy)
 
-    def combined(self, operator: str, a: Scalar, b: Scalar) -> Scalar:
-        """a operator b."""
+    def value_of_binary(self, operator: str, a: Scalar, b: Scalar) -> Scalar:
+        """Return a operator b."""
         if operator in _ARITHMETIC:
             return _ARITHMETIC[operator](a, b)
         if operator == "/":
-            return a / self.safe(b)
+            return a / self.safe_argument(b)
         if operator == "^":
-            return _power(self.safe(a), self.safe(b))
+            return _checked_power(self.safe_argument(a), self.safe_argument(b))
         return apply((COMPARISONS.get(operator) or LOGIC[operator]), a, b)
 
-    def chosen(self, condition: Scalar, one: Node, other: Node) -> Scalar:
-        """One of two, both where that is not known yet."""
+    def selected_branch(self, condition: Scalar, one: Node, other: Node) -> Scalar:
+        """Return the branch selected by a condition; both are evaluated if the condition is symbolic."""
         if isinstance(condition, int | float):
             return self.value(one if condition else other)
         sides = (condition, apply("logic_not", condition))
         values = [
-            _Evaluation(self.environment, self.also(side)).value(node)
+            _Evaluation(self.environment, self.combined_condition(side)).value(node)
             for side, node in zip(sides, (one, other), strict=True)
         ]
         return apply("if_else", condition, *values)
 
-    def also(self, condition: Scalar) -> Scalar:
+    def combined_condition(self, condition: Scalar) -> Scalar:
         return condition if self.counts is None else apply("logic_and", self.counts, condition)
 
-    def safe(self, x: Scalar) -> Scalar:
-        """An argument, harmless where it does not count."""
+    def safe_argument(self, x: Scalar) -> Scalar:
+        """Return a function's argument, replaced by a harmless value in a branch that is not selected."""
         return x if self.counts is None or isinstance(x, int | float) else apply("if_else", self.counts, x, SAFE)
 
 
-def _power(base: Scalar, exponent: Scalar) -> Scalar:
+def _checked_power(base: Scalar, exponent: Scalar) -> Scalar:
     if isinstance(base, (int, float)) and isinstance(exponent, (int, float)):
         return math.pow(base, exponent)  # never a complex or a giant integer
     return base**exponent
@@ -163,7 +164,7 @@ _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def substitute(node: Node, replacements: Mapping[str, Node]) -> Node:
-    """The formula with names replaced by formulas (renaming a parameter, inlining a value)."""
+    """Return the formula with names replaced by formulas (renaming a parameter, inlining a value)."""
     match node:
         case Name(name):
             return replacements.get(name, node)

@@ -1,4 +1,4 @@
-"""Where formulas stand: the texts in number fields of elements."""
+"""Formulas in the number fields of elements."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from core.model.fields import Element, Field, ScalarKind, VectorKind, fields_of
 
 
 class FormulaIn(NamedTuple):
-    """A formula of an element: its field (of this kind), which of the field's numbers it is (from 0), its text."""
+    """A formula of an element: the field and its kind, the index of the number in the field (from 0), and the text."""
 
     field: Field
     kind: ScalarKind | VectorKind
@@ -18,7 +18,7 @@ class FormulaIn(NamedTuple):
 
 
 def formulas_in(element: Element) -> Iterator[FormulaIn]:
-    """All formulas of an element (not of those inside it)."""
+    """Yield all formulas of an element (without nested elements)."""
     for field in fields_of(type(element)):
         if isinstance(field.kind, ScalarKind | VectorKind):
             value = getattr(element, field.name)

@@ -1,4 +1,4 @@
-"""What a formula measures: powers of kg, m, s and rad, from what its names measure."""
+"""Dimension of a formula, as powers of kg, m, s and rad, derived from the dimensions of its names."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from core.model.units.compound_units import compound
 from core.model.units.units import DERIVED, SI, UNITS
 
 Powers = tuple[Fraction, Fraction, Fraction, Fraction]
-"""Of kg, m, s and rad."""
+"""Exponents of kg, m, s and rad."""
 
 
 class Dimension(NamedTuple):
-    """powers: of kg, m, s, rad (None: not known); name: as `SI` has it, where it has one; literal: a bare number, which
-    measures whatever it is compared with."""
+    """Physical dimension. powers : exponents of kg, m, s, rad (None: unknown); name : key of `SI`, if any; literal : a
+    bare number, which takes the dimension of the value it is compared with"""
 
     powers: Powers | None = None
     name: str = ""
@@ -26,7 +26,7 @@ class Dimension(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """The name of a dimension of `SI` or `DERIVED` with these powers; "none" where there is none."""
+        """Return the name of a dimension of `SI` or `DERIVED` with these powers; "none" if there is none."""
         if self.powers is None or self.literal:
             return "none"
         if self.name:
@@ -40,7 +40,7 @@ class Dimension(NamedTuple):
 
     @property
     def unit(self) -> str:
-        """Its SI unit as people read it."""
+        """Return the SI unit as text."""
         if self.powers is None or self.literal:
             return ""
         if (kind := self.kind) != "none":
@@ -57,7 +57,7 @@ PURE = Dimension((Fraction(0),) * 4, "none")
 
 
 def of_name(name: str) -> Dimension:
-    """The dimension of this name of `SI`; "none" is not known: it may be anything."""
+    """Return the dimension with this name in `SI`; "none" gives an unknown dimension."""
     symbol = SI.get(name) or DERIVED.get(name, "")
     found = compound(symbol) if symbol else None
     if name == "pitch":
@@ -66,15 +66,15 @@ def of_name(name: str) -> Dimension:
 
 
 SAME = ("abs", "floor", "ceil", "mean", "rms", "span")
-"""Functions of one argument that give what their argument measures."""
+"""Functions of one argument whose result has the argument's dimension."""
 ALIKE = ("min", "max")
-"""Functions whose arguments measure the same."""
+"""Functions whose arguments must have the same dimension."""
 ANGLES = ("asin", "acos", "atan")
 SIGNS = ("sign", "step", "not")
 
 
 def dimension_of(node: Node, of: Callable[[str], Dimension]) -> Dimension:
-    """What a formula measures; `of` says it of its names.
+    """Return the dimension of a formula; `of` gives the dimensions of its names.
 
     Raises ExpressionError where parts do not fit each other. A radian is a pure number there.
     """
@@ -86,19 +86,19 @@ def dimension_of(node: Node, of: Callable[[str], Dimension]) -> Dimension:
         case Negative(operand):
             return dimension_of(operand, of)
         case Binary(operator, left, right):
-            return _combined(node, operator, dimension_of(left, of), dimension_of(right, of))
+            return _combined_dimension(node, operator, dimension_of(left, of), dimension_of(right, of))
         case Call(function, arguments):
-            return _called(node, function, [dimension_of(each, of) for each in arguments])
+            return _function_dimension(node, function, [dimension_of(each, of) for each in arguments])
 
 
-def _combined(node: Binary, operator: str, a: Dimension, b: Dimension) -> Dimension:
+def _combined_dimension(node: Binary, operator: str, a: Dimension, b: Dimension) -> Dimension:
     if operator in LOGIC:
         return PURE
     if operator in ("+", "-") or operator in COMPARISONS:
-        both = _alike(node, a, b)
+        both = _common_dimension(node, a, b)
         return PURE if operator in COMPARISONS else both
     if operator == "^":
-        return _raised(node, a)
+        return _power_dimension(node, a)
     if a.literal and b.literal:
         return LITERAL
     if b.literal or (a.literal and operator == "*"):
@@ -109,7 +109,7 @@ def _combined(node: Binary, operator: str, a: Dimension, b: Dimension) -> Dimens
     return Dimension(tuple(x + sign * y for x, y in zip(a.powers, b.powers, strict=True)))  # type: ignore[arg-type]
 
 
-def _raised(node: Binary, base: Dimension) -> Dimension:
+def _power_dimension(node: Binary, base: Dimension) -> Dimension:
     exponent = node.right.operand if isinstance(node.right, Negative) else node.right
     if base.literal or base.powers is None or not any(base.powers):
         return base
@@ -119,80 +119,82 @@ def _raised(node: Binary, base: Dimension) -> Dimension:
     return Dimension(tuple(power * each for each in base.powers))  # type: ignore[arg-type]
 
 
-def _called(node: Call, function: str, given: list[Dimension]) -> Dimension:
+def _function_dimension(node: Call, function: str, given: list[Dimension]) -> Dimension:
     if function in SAME or (function in ALIKE and len(given) == 1):
         return given[0]
     if function in ALIKE:
-        return _alike(node, *given)
+        return _common_dimension(node, *given)
     if function == "if":
-        return _alike(node, *given[1:])
+        return _common_dimension(node, *given[1:])
     if function == "at":
-        _require(node, 1, given[1], of_name("time"))
+        _require_dimension(node, 1, given[1], of_name("time"))
         return given[0]
     if function == "integral":
         pure = given[0]._replace(literal=False)
-        return _combined(Binary("*", node, node), "*", pure, of_name("time"))
+        return _combined_dimension(Binary("*", node, node), "*", pure, of_name("time"))
     if function == "sqrt":
-        return _raised(Binary("^", node.arguments[0], Number(0.5)), given[0])
+        return _power_dimension(Binary("^", node.arguments[0], Number(0.5)), given[0])
     if function == "atan2":
-        _alike(node, *given)
+        _common_dimension(node, *given)
         return of_name("angle")
     if function in SIGNS:
         return PURE
-    _require(node, 0, given[0], PURE)
+    _require_dimension(node, 0, given[0], PURE)
     return of_name("angle") if function in ANGLES else PURE
 
 
 def fits(a: Dimension, b: Dimension) -> bool:
-    """Whether two can be added; a radian is a pure number."""
+    """Return True if two dimensions can be added; a radian counts as dimensionless."""
     return a.literal or b.literal or a.powers is None or b.powers is None or a.powers[:3] == b.powers[:3]
 
 
-def _alike(node: Node, a: Dimension, b: Dimension) -> Dimension:
+def _common_dimension(node: Node, a: Dimension, b: Dimension) -> Dimension:
     if not fits(a, b):
         raise ExpressionError(
-            f"In '{text_of(node)}' {_said(a)} meets {_said(b)}.",
+            f"In '{text_of(node)}' {_dimension_words(a)} is combined with {_dimension_words(b)}.",
             where="units",
-            remedy="Add and compare only what measures the same; divide by a value to make a pure number of each.",
+            remedy="Add and compare only values of the same dimension; divide by a value to make both pure numbers.",
         )
     if a.literal or a.powers is None:
         return b if not b.literal else a
     return a
 
 
-def _require(node: Call, at: int, given: Dimension, wanted: Dimension) -> None:
+def _require_dimension(node: Call, at: int, given: Dimension, wanted: Dimension) -> None:
     if not fits(given, wanted):
         raise ExpressionError(
-            f"'{text_of(node.arguments[at])}' in '{text_of(node)}' is {_said(given)}, where {_said(wanted)} belongs.",
+            f"'{text_of(node.arguments[at])}' in '{text_of(node)}' is {_dimension_words(given)}, where "
+            f"{_dimension_words(wanted)} is "
+            "expected.",
             where="units",
             remedy="Divide by a value of the same unit.",
         )
 
 
-def _said(dimension: Dimension) -> str:
+def _dimension_words(dimension: Dimension) -> str:
     words = dimension.name.replace("_", " ") if dimension.name not in ("", "none") else ""
     return f"{words or 'a quantity'} ({dimension.unit})" if dimension.unit else "a pure number"
 
 
 def bare_numbers(node: Node, of: Callable[[str], Dimension]) -> Iterator[tuple[Number, Dimension]]:
-    """The plain numbers of a formula that are added to or compared with a quantity, each with what that measures:
-    180 in "180 - elbow.q". Zero is the same in every unit."""
+    """Yield the plain numbers in a formula that are added to or compared with a quantity, each with the quantity's
+    dimension: 180 in "180 - elbow.q". Zero is omitted, being the same in every unit."""
     match node:
         case Negative(operand):
             yield from bare_numbers(operand, of)
         case Binary(operator, left, right):
             if operator in ("+", "-") or operator in COMPARISONS:
-                yield from _bare((left, right), of)
+                yield from _bare_numbers_in((left, right), of)
             yield from bare_numbers(left, of)
             yield from bare_numbers(right, of)
         case Call(function, arguments):
             if function in ALIKE or function == "if":
-                yield from _bare(arguments[-2:], of)
+                yield from _bare_numbers_in(arguments[-2:], of)
             for each in arguments:
                 yield from bare_numbers(each, of)
 
 
-def _bare(sides: tuple[Node, ...], of: Callable[[str], Dimension]) -> Iterator[tuple[Number, Dimension]]:
+def _bare_numbers_in(sides: tuple[Node, ...], of: Callable[[str], Dimension]) -> Iterator[tuple[Number, Dimension]]:
     measured = [dimension_of(side, of) for side in sides]
     for side, other in zip(sides, reversed(measured), strict=True):
         plain = side.operand if isinstance(side, Negative) else side

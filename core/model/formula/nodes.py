@@ -1,4 +1,4 @@
-"""What formulas consist of: the nodes of their trees, their operators and functions."""
+"""Nodes of formula trees, with the operators and functions of formulas."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ step(x) is 0 for x < 0 and 1 from 0 on; if(condition, a, b) is a where the condi
 """
 
 COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
-"""Comparison → elementary function; 1 where it holds, 0 elsewhere."""
+"""Comparison → elementary function, which returns 1 if true, else 0."""
 LOGIC = {"and": "logic_and", "or": "logic_or"}
-"""Connection of conditions → elementary function; what is not 0 counts as true."""
+"""Logical operator → elementary function; nonzero counts as true."""
 
 PRECEDENCE = {"or": 1, "and": 2, **dict.fromkeys(COMPARISONS, 4), "+": 5, "-": 5, "*": 6, "/": 6, "^": 8}
-"""How tightly operators bind; `not` stands between `and` and comparisons, a unit behind a number between * and ^."""
+"""Precedence of operators; `not` is between `and` and comparisons, a unit after a number between * and ^."""
 NOT, PRODUCT, UNIT = 3, PRECEDENCE["*"], 7
 
 MATHEMATICA_FUNCTIONS = {
@@ -90,14 +90,14 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Negative:
-    """−operand."""
+    """The negation −operand."""
 
     operand: Node
 
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """left operator right, the operator one of `PRECEDENCE`."""
+    """The operation left operator right, with one of the operators of `PRECEDENCE`."""
 
     operator: str
     left: Node
@@ -106,7 +106,7 @@ class Binary:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """function(arguments)."""
+    """The function call function(arguments)."""
 
     function: str
     arguments: tuple[Node, ...]

@@ -1,4 +1,4 @@
-"""Reading formulas: precedence climbing over tokens."""
+"""Parser of formulas, by precedence climbing over tokens."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _TOKEN = re.compile(
     r"|(?P<operator>\*\*|<=|>=|==|!=|&&|\|\||[-+*/^(),\[\]°<>≤≥≠!]))"
 )
 _NUMPY = re.compile(r"(np|numpy)\.(float|u?int)\d+")
-"""What NumPy writes in front of its numbers: "np.float64(0.3)"."""
+"""Prefix of NumPy's number representation: "np.float64(0.3)"."""
 _DEGREES = ("Degree", "deg", "°")
-"""Units of an angle behind a number in Mathematica's dialect."""
+"""Angle units that may follow a number in Mathematica's dialect."""
 _END = ("end", "", 0)
 _SAME = {"**": "^", "≤": "<=", "≥": ">=", "≠": "!=", "&&": "and", "||": "or"}
 """Other spellings of operators."""
@@ -46,7 +46,7 @@ _UNKNOWN = "Use numbers, names, + - * / ^, comparisons, parentheses and function
 
 @lru_cache(maxsize=4096)
 def parse(text: str, dialect: Dialect = "native", further: frozenset[tuple[str, int]] = frozenset()) -> Node:
-    """The tree of a formula.
+    """Return the tree of a formula.
 
     further : functions that the formula may have beside `FUNCTIONS`: (name, number of arguments)
     Raises ExpressionError naming the column and what was expected there.
@@ -56,10 +56,10 @@ def parse(text: str, dialect: Dialect = "native", further: frozenset[tuple[str, 
             f"The formula is {len(text)} characters long; {MAX_LENGTH} is the limit.",
             remedy="Split it with named parameters.",
         )
-    return _Parser(text, dialect, further).whole()
+    return _Parser(text, dialect, further).whole_formula()
 
 
-def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
+def _tokens_of(text: str) -> Iterator[tuple[str, str, int]]:
     position = 0
     end = len(text.rstrip())
     while position < end:
@@ -67,7 +67,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
         if match is None:
             at = position + len(text[position:]) - len(text[position:].lstrip())
             raise ExpressionError(
-                f"'{text[at]}' in column {at + 1} of '{_clip(text)}' is not part of a formula.",
+                f"'{text[at]}' in column {at + 1} of '{_clipped(text)}' is not allowed in a formula.",
                 remedy="Write == to compare." if text[at] == "=" else _UNKNOWN,
             )
         kind = match.lastgroup or ""
@@ -75,49 +75,49 @@ def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
         position = match.end()
 
 
-def _clip(text: str) -> str:
+def _clipped(text: str) -> str:
     return text if len(text) <= 60 else text[:57] + "…"
 
 
 class _Parser:
-    """Precedence climbing over the token list."""
+    """Precedence-climbing parser over the token list."""
 
     def __init__(self, text: str, dialect: Dialect, further: frozenset[tuple[str, int]]) -> None:
         self.text = text
         self.further = further
         self.functions = {*FUNCTIONS, *(name for name, _ in further)}
         self.mathematica = dialect == "mathematica"
-        self.tokens = [*_tokens(text), _END]
+        self.tokens = [*_tokens_of(text), _END]
         self.index = 0
         self.depth = 0
         self.operators = 0
 
-    def whole(self) -> Node:
+    def whole_formula(self) -> Node:
         if self.tokens[0] is _END:
             raise ExpressionError("The formula is empty.", remedy="Write a number or a formula.")
-        node = self.expression(0)
+        node = self.parse_expression(0)
         if self.tokens[self.index] is not _END:
-            raise self.unexpected("an operator")
+            raise self.unexpected_token_error("an operator")
         return node
 
-    def unexpected(self, wanted: str) -> ExpressionError:
+    def unexpected_token_error(self, wanted: str) -> ExpressionError:
         kind, token, column = self.tokens[self.index]
-        found = "the formula ends" if kind == "end" else f"'{token}' stands in column {column + 1}"
-        what = f"In '{_clip(self.text)}' {found} where {wanted} was expected."
+        found = "the formula ends" if kind == "end" else f"there is '{token}' in column {column + 1}"
+        what = f"In '{_clipped(self.text)}' {found} where {wanted} was expected."
         return ExpressionError(what, remedy="Correct the formula there.")
 
-    def take(self, token: str) -> bool:
+    def accept(self, token: str) -> bool:
         if self.tokens[self.index][0] == "operator" and self.tokens[self.index][1] == token:
             self.index += 1
             return True
         return False
 
     def expect(self, token: str) -> None:
-        if not self.take(token):
-            raise self.unexpected(f"'{token}'")
+        if not self.accept(token):
+            raise self.unexpected_token_error(f"'{token}'")
 
-    def operator(self) -> str:
-        """The binary operator at the current place, '' if none; an implied product counts as '*'."""
+    def next_operator(self) -> str:
+        """Return the binary operator at the current position, "" if none; an implied product counts as "*"."""
         kind, token, _ = self.tokens[self.index]
         token = _SAME.get(token, token)
         if token in PRECEDENCE and (kind == "operator" or not self.mathematica):
@@ -125,32 +125,34 @@ class _Parser:
         starts_operand = kind in ("number", "name") or token == "("
         return " " if self.mathematica and starts_operand else ""
 
-    def expression(self, minimum: int) -> Node:
+    def parse_expression(self, minimum: int) -> Node:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise ExpressionError(
-                f"The formula '{_clip(self.text)}' is nested more than {MAX_DEPTH} levels deep.",
+                f"The formula '{_clipped(self.text)}' is nested more than {MAX_DEPTH} levels deep.",
                 remedy="Split it with named parameters.",
             )
-        left = self.negation() if minimum <= NOT and self.takes_not() else self.operand(max(minimum, PRODUCT))
+        left = (
+            self.parse_negation() if minimum <= NOT and self.accept_not() else self.parse_operand(max(minimum, PRODUCT))
+        )
         compared = False
-        while symbol := self.operator():
+        while symbol := self.next_operator():
             name = "*" if symbol == " " else symbol
             precedence = PRECEDENCE[name]
             if precedence < minimum:
                 break
             if compared and name in COMPARISONS:
-                raise self.in_a_row()
+                raise self.chained_comparison_error()
             if symbol != " ":
                 self.index += 1
-            right = self.expression(precedence if name == "^" else precedence + 1)
+            right = self.parse_expression(precedence if name == "^" else precedence + 1)
             left, compared = Binary(name, left, right), name in COMPARISONS
             self.count_operator()
         self.depth -= 1
         return left
 
-    def takes_not(self) -> bool:
-        """Take a `not` (or !) in front of a condition; a name "not" that stands alone is a name."""
+    def accept_not(self) -> bool:
+        """Consume a `not` (or !) before a condition and return True; a name "not" on its own is a name."""
         kind, token, _ = self.tokens[self.index]
         after, following, _ = self.tokens[self.index + 1] if kind != "end" else _END
         word = (
@@ -162,15 +164,15 @@ class _Parser:
         self.index += taken
         return taken
 
-    def negation(self) -> Node:
-        """What stands behind a `not`."""
+    def parse_negation(self) -> Node:
+        """Parse the operand of a `not`."""
         self.count_operator()
-        return Call("not", (self.expression(NOT),))
+        return Call("not", (self.parse_expression(NOT),))
 
-    def in_a_row(self) -> ExpressionError:
+    def chained_comparison_error(self) -> ExpressionError:
         _, token, column = self.tokens[self.index]
         return ExpressionError(
-            f"In '{_clip(self.text)}' '{token}' in column {column + 1} compares what is a comparison already.",
+            f"In '{_clipped(self.text)}' '{token}' in column {column + 1} compares the result of a comparison.",
             remedy="Join two comparisons with 'and', or put one in parentheses.",
         )
 
@@ -178,37 +180,37 @@ class _Parser:
         self.operators += 1
         if self.operators > MAX_OPERATORS:
             raise ExpressionError(
-                f"The formula '{_clip(self.text)}' has more than {MAX_OPERATORS} operators.",
+                f"The formula '{_clipped(self.text)}' has more than {MAX_OPERATORS} operators.",
                 remedy="Split it with named parameters.",
             )
 
-    def operand(self, minimum: int) -> Node:
-        """A number, name, call or parenthesis; a sign in front of it binds like a product."""
+    def parse_operand(self, minimum: int) -> Node:
+        """Parse a number, name, call or parenthesis; a sign before it binds like a product."""
         kind, token, _ = self.tokens[self.index]
         if kind == "number":
             self.index += 1
-            return self.with_unit(_literal(token))
+            return self.parse_unit(_parsed_number(token))
         if kind == "name":
             self.index += 1
-            return self.name(token)
-        if self.take("("):
-            node = self.expression(0)
+            return self.parse_name(token)
+        if self.accept("("):
+            node = self.parse_expression(0)
             self.expect(")")
             return node
-        if self.take("-"):
-            return Negative(self.expression(minimum))
-        if self.take("+"):
-            return self.expression(minimum)
-        raise self.unexpected("a number, a name or '('")
+        if self.accept("-"):
+            return Negative(self.parse_expression(minimum))
+        if self.accept("+"):
+            return self.parse_expression(minimum)
+        raise self.unexpected_token_error("a number, a name or '('")
 
-    def with_unit(self, value: float) -> Node:
+    def parse_unit(self, value: float) -> Node:
         kind, token, _ = self.tokens[self.index]
         if self.mathematica:
             if token in _DEGREES:
                 self.index += 1
                 return Number(value, "deg")
             return Number(value)
-        if self.take("°"):
+        if self.accept("°"):
             return Number(value, "deg")
         follows = self.tokens[self.index + 1][1] if kind != "end" else ""
         if kind == "name" and token in UNITS and follows != "(":
@@ -216,59 +218,60 @@ class _Parser:
             return Number(value, token)
         return Number(value)
 
-    def name(self, token: str) -> Node:
+    def parse_name(self, token: str) -> Node:
         opening, closing = ("[", "]") if self.mathematica else ("(", ")")
         known = self.function_called(token) if self.mathematica else token
-        if self.mathematica and token == "Boole" and self.take("["):
-            node = self.expression(0)
+        if self.mathematica and token == "Boole" and self.accept("["):
+            node = self.parse_expression(0)
             self.expect("]")
             return node
         follows = self.tokens[self.index][1]
         if follows == "(" and self.mathematica and known is not None:
             opening, closing = "(", ")"
         if follows == "(" and _NUMPY.fullmatch(token):
-            return self.operand(0)
-        if known is not None and self.mathematica and self.operator() == " " and follows != opening:
-            raise self.function_without_brackets(token)
+            return self.parse_operand(0)
+        if known is not None and self.mathematica and self.next_operator() == " " and follows != opening:
+            raise self.missing_brackets_error(token)
         if follows != opening or (self.mathematica and known is None and opening == "("):
-            return self.constant(token)
+            return self.parse_constant(token)
         if known is None or known not in self.functions:
             raise ExpressionError(
-                f"'{token}' in '{_clip(self.text)}' is not a function.",
+                f"'{token}' in '{_clipped(self.text)}' is not a function.",
                 remedy="Known functions: " + ", ".join(sorted(self.functions)) + ".",
             )
         self.index += 1
-        arguments = [self.expression(0)]
-        while self.take(","):
-            arguments.append(self.expression(0))
+        arguments = [self.parse_expression(0)]
+        while self.accept(","):
+            arguments.append(self.parse_expression(0))
         self.expect(closing)
         if token == "ArcTan" and self.mathematica and len(arguments) == 2:
             return Call("atan2", (arguments[1], arguments[0]))  # ArcTan[x, y] = atan2(y, x)
-        return self.call(known, arguments)
+        return self.parse_call(known, arguments)
 
     @staticmethod
     def function_called(token: str) -> str | None:
-        """The function of this name in Mathematica's notation, or in the ordinary one: cos(q1) is Cos[q1] there."""
+        """Return the function with this name in Mathematica's notation or in the native one: cos(q1) is Cos[q1]
+        there."""
         return MATHEMATICA_FUNCTIONS.get(token, token if token in FUNCTIONS else None)
 
-    def function_without_brackets(self, token: str) -> ExpressionError:
+    def missing_brackets_error(self, token: str) -> ExpressionError:
         return ExpressionError(
-            f"'{token}' in '{_clip(self.text)}' is a function; its argument is in brackets.",
-            remedy=f"Write {token}[…] or {token}(…); if '{token}' is a symbol of yours, write * behind it.",
+            f"'{token}' in '{_clipped(self.text)}' is a function, whose argument must be in brackets.",
+            remedy=f"Write {token}[…] or {token}(…); if '{token}' is meant as a symbol, write * after it.",
         )
 
-    def call(self, name: str, arguments: list[Node]) -> Node:
+    def parse_call(self, name: str, arguments: list[Node]) -> Node:
         wanted = FUNCTIONS[name][1] if name in FUNCTIONS else next(n for known, n in self.further if known == name)
         if len(arguments) != wanted and (name, len(arguments)) not in self.further:
             raise ExpressionError(
-                f"{name} in '{_clip(self.text)}' takes {wanted} argument{'s' * (wanted > 1)}, not {len(arguments)}.",
-                remedy="Write if(condition, value where it holds, value elsewhere)."
+                f"{name} in '{_clipped(self.text)}' takes {wanted} argument{'s' * (wanted > 1)}, not {len(arguments)}.",
+                remedy="Write if(condition, value if true, value if false)."
                 if name == "if"
                 else f"Write {name}({', '.join('xyz'[:wanted])}).",
             )
         return Call(name, tuple(arguments))
 
-    def constant(self, token: str) -> Node:
+    def parse_constant(self, token: str) -> Node:
         if self.mathematica:
             if token == "Pi":
                 return Name("pi")
@@ -279,8 +282,8 @@ class _Parser:
         return Name(token)
 
 
-def _literal(token: str) -> float:
+def _parsed_number(token: str) -> float:
     value = float(token)
     if not math.isfinite(value):
-        raise ExpressionError(f"The number {_clip(token)} is too large.", remedy="Use a finite number.")
+        raise ExpressionError(f"The number {_clipped(token)} is too large.", remedy="Use a finite number.")
     return value

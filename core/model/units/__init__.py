@@ -1,1 +1,1 @@
-"""Units: what they are worth in SI, and how they combine."""
+"""Units: their SI factors and how they combine."""

@@ -1,4 +1,4 @@
-"""Units made of others, as people write them behind a number: "N/mm", "N·m/deg", "kg·mm²", "km/h"."""
+"""Compound units as users write them after a number: "N/mm", "N·m/deg", "kg·mm²", "km/h"."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _POWERS: dict[str, tuple[int, int, int, int]] = {
     "energy": (1, 2, -2, 0),
     "power": (1, 2, -3, 0),
 }
-"""Powers of kg, m, s and rad."""
+"""Exponents of kg, m, s and rad."""
 _FURTHER = {
     "h": ("time", 3600.0),
     "°": ("angle", math.pi / 180.0),
@@ -35,27 +35,27 @@ _TOKEN = re.compile(r"\s*+(?P<operator>[·*/]?)\s*+(?P<symbol>[A-Za-zµ°]+)(?P<
 
 
 _ELECTRIC = ("A", "V", "C", "F", "H", "T", "Wb", "Ω", "ohm", "K", "Pa", "mol", "cd", "sr")
-"""Further units of SI; nothing here is measured in them."""
+"""Further SI units, which no dimension here uses."""
 SAME_FACTOR = 1e-9
-"""Deviation from 1 of a factor that is 1."""
+"""Tolerance within which a factor counts as 1."""
 
 
 class Compound(NamedTuple):
-    """What a unit measures, as powers of (kg, m, s, rad), and its factor to SI."""
+    """Dimension of a unit, as powers of (kg, m, s, rad), and its factor to SI."""
 
     powers: tuple[int, int, int, int]
     factor: float
 
 
 def compound(text: str) -> Compound | None:
-    """A unit that products, quotients and powers of the known units make; None if it is none."""
+    """Return the unit made of products, quotients and powers of known units; None if the text is not one."""
     powers, factor, place = [0, 0, 0, 0], 1.0, 0
     text = text.strip()
     while place < len(text):
         found = _TOKEN.match(text, place)
         if found is None or (place == 0) != (not found["operator"]):
             return None
-        known = _known(found["symbol"])
+        known = _known_unit(found["symbol"])
         if known is None:
             return None
         power = int((found["power"] or "1").translate(_RAISED).lstrip("^"))
@@ -68,7 +68,8 @@ def compound(text: str) -> Compound | None:
 
 
 def is_si(text: str) -> bool:
-    """True for a unit of SI, also for one whose dimension has no name here ("1/m", "N·m/A"), and for none."""
+    """Return True for an SI unit, including those whose dimension has no name here ("1/m", "N·m/A"), and for an empty
+    text."""
     unit = text.strip().removeprefix("1/") if text.strip() not in ("1", "-") else ""
     for symbol in _ELECTRIC:
         unit = re.sub(rf"(?<![A-Za-zµ°]){symbol}(?![A-Za-zµ°])", "kg", unit)
@@ -76,13 +77,14 @@ def is_si(text: str) -> bool:
     return not unit or (found is not None and abs(found.factor - 1.0) < SAME_FACTOR)
 
 
-def _known(symbol: str) -> tuple[str, float] | None:
+def _known_unit(symbol: str) -> tuple[str, float] | None:
     unit = UNITS.get(symbol)
     return _FURTHER.get(symbol) if unit is None else (unit.dimension, unit.factor)
 
 
 def name_and_unit(head: str) -> tuple[str, str]:
-    """(name, unit) of the head of a column: "angle [deg]", "q1 (rad)"; the unit is '' without brackets at the end."""
+    """Return (name, unit) of a column heading: "angle [deg]", "q1 (rad)"; the unit is "" without brackets at the
+    end."""
     head = head.strip()
     if head[-1:] in ("]", ")"):
         first = max(head.rfind("]", 0, -1), head.rfind(")", 0, -1)) + 1
@@ -97,7 +99,7 @@ _SYMBOL = re.compile(r"[A-Za-zµ°]+")
 
 
 def with_compound_unit(text: str, dimension: str, parameters: Container[str]) -> str:
-    """The number in SI of a text that is a number with a compound unit; any other text as it is.
+    """Return the number in SI of a text that is a number with a compound unit; any other text unchanged.
 
     dimension : what is measured ("none": anything)
     parameters : names that mean parameters: with one of them the text is a formula
@@ -112,7 +114,7 @@ def with_compound_unit(text: str, dimension: str, parameters: Container[str]) ->
     wanted = compound(SI[dimension]) if dimension != "none" else None
     if wanted is not None and unit.powers != wanted.powers:
         raise FileError(
-            f"'{found[2]}' is no unit of {dimension.replace('_', ' ')}.",
-            remedy=f"Give it in {SI[dimension]} or a unit of the same.",
+            f"'{found[2]}' is not a unit of {dimension.replace('_', ' ')}.",
+            remedy=f"Give it in {SI[dimension]} or an equivalent unit.",
         )
     return repr(float(found[1]) * unit.factor / (wanted.factor if wanted is not None else 1.0))

@@ -1,4 +1,4 @@
-"""Units: the only place where degrees, millimetres and the like are known.
+"""Units: the only place where degrees, millimetres and the like are defined.
 
 Inside, everything is SI and radians. A dimension names what a field measures; `UNITS` gives each unit
 a person may write or read, with the factor to SI.
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class Unit(NamedTuple):
-    """A unit as people write it: SI value = factor · value."""
+    """A unit as users write it: SI value = factor · value."""
 
     symbol: str
     dimension: str
@@ -48,7 +48,7 @@ _TABLE = (
 )
 
 UNITS: dict[str, Unit] = {unit.symbol: unit for unit in _TABLE}
-"""Units that may stand behind a number in an expression: "30 deg", "50 mm"."""
+"""Units that may follow a number in an expression: "30 deg", "50 mm"."""
 
 SI: dict[str, str] = {
     "length": "m",
@@ -70,7 +70,7 @@ SI: dict[str, str] = {
     "gravitational_parameter": "m³/s²",
     "none": "",
 }
-"""The SI unit, as shown to people, of each dimension a field may have."""
+"""SI unit, as shown to users, of each dimension a field may have."""
 
 
 DERIVED: dict[str, str] = {
@@ -81,23 +81,23 @@ DERIVED: dict[str, str] = {
     "momentum": "N·s",
     "angular_momentum": "N·m·s",
 }
-"""The SI unit of dimensions that no parameter is given in."""
+"""SI unit of dimensions that no parameter has."""
 
 
 class Display(NamedTuple):
-    """How a dimension is shown to a person: shown value = SI value / factor."""
+    """Unit in which a dimension is shown to the user: shown value = SI value / factor."""
 
     symbol: str
     factor: float
 
 
 def amount(value: float, dimension: str) -> str:
-    """A number in SI with its unit, as messages say it: "0.5 rad"."""
+    """Return a number in SI with its unit, for messages: "0.5 rad"."""
     return f"{value:g} {SI.get(dimension, '')}".rstrip()
 
 
 def display(dimension: str, *, degrees: bool = True, millimetres: bool = False) -> Display:
-    """Symbol and factor in which `dimension` is shown, after the person's choice of angle and length."""
+    """Return symbol and factor in which `dimension` is shown, by the user's choice of angle and length."""
     if degrees and dimension == "angle":
         return Display("°", math.pi / 180.0)
     if degrees and dimension == "angular_velocity":

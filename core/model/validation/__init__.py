@@ -1,1 +1,1 @@
-"""What is wrong or doubtful in a document, said before anything is computed."""
+"""Checks of a document for errors and doubtful values before anything is computed."""

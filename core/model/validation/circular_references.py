@@ -1,4 +1,4 @@
-"""Circles in chains of reference: each thing leads to one other, and none may come back to itself."""
+"""Detection of cycles in references where each element refers to one other."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 
 def circles(following: Mapping[str, str]) -> Iterator[tuple[str, ...]]:
-    """Every circle in `following` once, with its first member repeated at the end: (a, b, c, a). O(n)."""
+    """Yield every cycle in `following` once, with its first member repeated at the end: (a, b, c, a). O(n)."""
     done: set[str] = set()
     for start in following:
         path: dict[str, int] = {}

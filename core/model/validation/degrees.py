@@ -1,4 +1,4 @@
-"""Angles that were surely meant in degrees: plain numbers beyond two turns, where rad is read."""
+"""Angles probably meant in degrees: plain numbers, read as rad, of more than two turns."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from core.model.model import Model
 from core.model.validation.findings import Finding
 
 FEWEST, MOST = 4.0 * pi, 3600.0
-"""rad; within two turns a number may well be in rad, and far beyond ten turns of degrees it counts something else."""
+"""rad; within two turns a number may well be in rad; far beyond ten turns in degrees it counts something else."""
 ROUNDING = 1e-3
-"""Relative; two turns as files round them are two turns."""
+"""Relative tolerance for two turns rounded in a file."""
 
 
 def in_degrees(model: Model) -> Iterator[Finding]:
-    """Fields with an angle that is no likely number of rad."""
+    """Yield a finding for each field with an angle implausible in rad."""
     for collection, element in [*model.elements(), ("world", model.world)]:
         for owners, which in owned(element):
-            for field, number in _angles(model, owners, which):
+            for field, number in _angle_numbers(model, owners, which):
                 yield Finding(
                     "hint",
                     f"{number:g} is read in radians, as {degrees(number):.0f}°: it is likely meant in degrees.",
@@ -32,7 +32,7 @@ def in_degrees(model: Model) -> Iterator[Finding]:
                 )
 
 
-def _angles(model: Model, owners: tuple[Element, ...], which: int | None) -> Iterator[tuple[str, float]]:
+def _angle_numbers(model: Model, owners: tuple[Element, ...], which: int | None) -> Iterator[tuple[str, float]]:
     for field in fields_of(type(owners[-1])):
         if not isinstance(field.kind, ScalarKind | VectorKind):
             continue
@@ -48,7 +48,7 @@ def _angles(model: Model, owners: tuple[Element, ...], which: int | None) -> Ite
 
 
 def _plain_number(value: object) -> float:
-    """A number without a unit; 0 for all else."""
+    """Return a number given without a unit; 0 for anything else."""
     if isinstance(value, str):
         match parse(value):
             case Number(number, ""):

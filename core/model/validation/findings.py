@@ -1,4 +1,4 @@
-"""Findings: what is questionable in a model, by element and field, with a remedy.
+"""Findings: questionable parts of a model, by element and field, with a remedy.
 
 Severity: error (cannot be used), warning (used; look at it), hint.
 """
@@ -14,8 +14,8 @@ Severity = Literal["error", "warning", "hint"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing to look at. `collection` and `name` say which element ("" for the whole model), `others` those that
-    have a part in it, (collection, name) each."""
+    """One questionable part of a model. `collection` and `name` give the element ("" for the whole model), `others`
+    further elements involved, (collection, name) each."""
 
     severity: Severity
     text: str
@@ -29,7 +29,7 @@ class Finding:
 
     @property
     def place(self) -> str:
-        """Element and field in words, e.g. "body 'link2', inertia"."""
+        """Return element and field in words, e.g. "body 'link2', inertia"."""
         from core.model.model import WORDS
 
         word = WORDS.get(self.collection, self.collection)

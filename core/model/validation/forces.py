@@ -1,4 +1,4 @@
-"""Physical doubts about sensors, forces, constraints, drivers, junctions and sub-assemblies, as findings.
+"""Findings about physically doubtful sensors, forces, constraints, drivers, junctions and sub-assemblies.
 
 check(model, values) -> findings of an expanded model at the present parameter values
 """
@@ -27,33 +27,33 @@ from core.model.validation.possible_numbers import impossible
 DURATION = 10.0
 """Seconds over which a driver is compared with the limits of its joint."""
 BISECTIONS = 20
-"""Of the time between two samples in which it leaves them."""
+"""Bisection steps between the two samples at which a limit is exceeded."""
 
 
 def check(model: Model, values: Mapping[str, float]) -> Iterator[Finding]:
-    """All findings, in the order of the tree."""
+    """Yield all findings, in the order of the tree."""
     checks = _Checks(model, values)
-    yield from checks.junctions()
+    yield from checks.check_junctions()
     for sensor in model.sensors:
-        yield from checks.sensor(sensor)
+        yield from checks.check_sensor(sensor)
     for force in model.forces:
         if force.info is not UNKNOWN_FORCE:
-            yield from checks.force(force)
+            yield from checks.check_force(force)
     for constraint in model.constraints:
         if constraint.info is not UNKNOWN_CONSTRAINT:
-            yield from checks.constraint(constraint)
+            yield from checks.check_constraint(constraint)
     for driver in model.drivers:
-        yield from checks.driver(driver)
+        yield from checks.check_driver(driver)
     yield from checks.driven_twice()
 
 
 def assemblies(model: Model) -> Iterator[Finding]:
-    """Sub-assemblies whose file was not read, or has another gravity."""
+    """Yield findings for sub-assemblies whose file was not read, or has another gravity."""
     for each in model.assemblies:
         if each.content is None:
             yield Finding(
                 "error",
-                f"Its file '{each.file}' has not been read, so nothing of it is there.",
+                f"Its file '{each.file}' has not been read, so its elements are missing.",
                 "Open the machine from its file, or choose the file again.",
                 "assemblies",
                 each.name,
@@ -61,12 +61,17 @@ def assemblies(model: Model) -> Iterator[Finding]:
             )
         elif each.content.world.gravity != model.world.gravity:
             yield Finding(
-                "hint", "Its file has another gravity; that of this machine acts.", "", "assemblies", each.name, "file"
+                "hint",
+                "Its file has a different gravity; the gravity of this machine is used.",
+                "",
+                "assemblies",
+                each.name,
+                "file",
             )
 
 
 def constrained(model: Model) -> Iterator[str]:
-    """Bodies and frames on which constraints act."""
+    """Yield the bodies and frames on which constraints act."""
     return (end for each in model.constraints for pair in each.between(model.sensors) for end in pair)
 
 
@@ -76,72 +81,79 @@ class _Checks:
         self.joints = {joint.name: joint for joint in model.joints}
         self.sensors = {sensor.name: sensor for sensor in model.sensors}
 
-    def number(self, value: float | str | None) -> float:
-        """A number, NaN where there is none (or where it depends on time and state)."""
+    def number_or_nan_of(self, value: float | str | None) -> float:
+        """Return a number; NaN if there is none (or it depends on time and state)."""
         try:
             return math.nan if value is None else float(value_of(value, self.values))
         except (KinetostatError, TypeError, ValueError, OverflowError):
             return math.nan
 
-    def place(self, name: str) -> tuple[str, tuple[float, ...] | None]:
-        """The body (world, junction) that carries a point, and its position there if no turn lies between."""
+    def carrier_and_position(self, name: str) -> tuple[str, tuple[float, ...] | None]:
+        """Return the body (world, junction) that carries a point, and its position there if no rotation lies
+        between."""
         position: tuple[float, ...] | None = (0.0, 0.0, 0.0)
         carrier, frames = self.model.placement(name)
         for frame in reversed(frames):
             if position is not None:
                 turned = any(position) and any(x != 0.0 for x in frame.pose.rotation)
-                offset = [self.number(x) for x in frame.pose.position]
+                offset = [self.number_or_nan_of(x) for x in frame.pose.position]
                 position = None if turned else tuple(a + b for a, b in zip(position, offset, strict=True))
         return carrier.name, position
 
     # ------------------------------------------------------------------------------- points and sensors
 
-    def junctions(self) -> Iterator[Finding]:
-        """A massless point needs two forces that can balance."""
+    def check_junctions(self) -> Iterator[Finding]:
+        """Check that each junction has at least two forces that can be in equilibrium."""
         ends = Counter(end for force in self.model.forces for end in (force.a, force.b))
         for junction in self.model.junctions:
             if ends[junction.name] < 2:
                 yield of(
                     junction,
                     "warning",
-                    f"{ends[junction.name] or 'No'} force acts on it: a point without mass "
-                    "needs at least two that can balance.",
+                    f"{ends[junction.name] or 'No'} force acts on it: a massless point needs at least two in "
+                    "equilibrium.",
                     "Connect line forces to it.",
                     "guess",
                 )
 
-    def sensor(self, sensor: Sensor) -> Iterator[Finding]:
-        """Differences of unlike things; frames that cannot move against each other."""
+    def check_sensor(self, sensor: Sensor) -> Iterator[Finding]:
+        """Check for differences of unlike quantities, and for frames that cannot move relative to each other."""
         other = self.sensors.get(sensor.minus)
         if other is not None and other.info.components != sensor.info.components:
             yield of(
                 sensor,
                 "error",
-                f"'{other.name}' measures something else ({other.kind}).",
+                f"'{other.name}' measures another quantity ({other.kind}).",
                 f"Subtract a sensor of kind {sensor.kind}.",
                 "minus",
             )
         if sensor.info.geometric and self.model.carrier(sensor.a) is self.model.carrier(sensor.b):
-            yield of(sensor, "hint", "Both frames are on one body: it never changes.", "Choose another frame.", "b")
+            yield of(
+                sensor,
+                "hint",
+                "Both frames are on the same body: its value never changes.",
+                "Choose another frame.",
+                "b",
+            )
 
     # ------------------------------------------------------------------------------- forces
 
-    def force(self, force: Force) -> Iterator[Finding]:
-        """Springs, dampers and where they act."""
+    def check_force(self, force: Force) -> Iterator[Finding]:
+        """Check springs and dampers and where they act."""
         uses = force.info.uses
-        yield from impossible(force, self.number)
+        yield from impossible(force, self.number_or_nan_of)
         if force.info.along == LINE:
-            yield from self.line(force)
+            yield from self.check_line(force)
         for field in force.info.nonzero:
-            if self.number(getattr(force, field)) == 0.0:
+            if self.number_or_nan_of(getattr(force, field)) == 0.0:
                 yield of(
                     force,
                     "error",
-                    f"With {field} 0 it carries no force.",
+                    f"With {field} 0 it exerts no force.",
                     f"Give a {field}." if force.is_clutch else f"Give a {field}, or use a line force.",
                     field,
                 )
-        if not force.info.nonzero and self.does_nothing(force):
+        if not force.info.nonzero and self.has_no_effect(force):
             yield of(
                 force,
                 "hint",
@@ -150,19 +162,19 @@ class _Checks:
                 "law" if "law" in uses else "force",
             )
         if force.info.along == JOINT:
-            yield from self.coordinate(force, force.joint, force.coordinate)
+            yield from self.check_coordinate(force, force.joint, force.coordinate)
         if force.info.along == SENSOR:
-            yield from self.scalar(force, force.sensor)
+            yield from self.check_scalar_sensor(force, force.sensor)
         if force.info.along == STRANDS:
             for strand in force.strands:
                 if strand.joint:
-                    yield from self.coordinate(force, strand.joint, "", "strands")
+                    yield from self.check_coordinate(force, strand.joint, "", "strands")
                 else:
-                    yield from self.scalar(force, strand.sensor, "strands")
-        yield from self.settings(force)
+                    yield from self.check_scalar_sensor(force, strand.sensor, "strands")
+        yield from self.check_settings(force)
 
-    def settings(self, element: Force | Constraint) -> Iterator[Finding]:
-        """Numbers that the kind does not declare."""
+    def check_settings(self, element: Force | Constraint) -> Iterator[Finding]:
+        """Check for numbers that the kind does not declare."""
         known = [number.name for number in element.info.numbers]
         for setting in element.settings:
             if setting.parameter not in known:
@@ -170,7 +182,7 @@ class _Checks:
                 remedy = near_misses(setting.parameter, known) if known else "Remove it."
                 yield of(element, "warning", text, remedy, "settings")
 
-    def does_nothing(self, force: Force) -> bool:
+    def has_no_effect(self, force: Force) -> bool:
         uses = force.info.uses
         vectors = (getattr(force, field) for field in ("force", "torque") if field in uses)
         numbers = (getattr(force, field) for field in ("stiffness", "damping", "inertia") if field in uses)
@@ -178,36 +190,36 @@ class _Checks:
         further = ("law" in uses and force.law is not None) or ("masses" in uses and force.masses)
         return bool(values) and all(value == 0.0 for value in values) and not further
 
-    def line(self, force: Force) -> Iterator[Finding]:
-        """Rest length, ends, masses on the line."""
-        rest = self.number(force.rest) if "rest" in force.info.uses else math.nan
+    def check_line(self, force: Force) -> Iterator[Finding]:
+        """Check natural length, ends and masses of a line force."""
+        rest = self.number_or_nan_of(force.rest) if "rest" in force.info.uses else math.nan
         if rest < 0.0:
-            yield of(force, "warning", "Its length without force is negative.", "Give a length.", "rest")
-        elif rest == 0.0 and self.number(force.stiffness) > 0.0 and force.law is None:
+            yield of(force, "warning", "Its natural length is negative.", "Give a length.", "rest")
+        elif rest == 0.0 and self.number_or_nan_of(force.stiffness) > 0.0 and force.law is None:
             yield of(
                 force,
                 "hint",
-                "Its length without force is 0: the spring pulls until its ends meet.",
-                "Give the rest length.",
+                "Its natural length is 0: the spring pulls until its ends meet.",
+                "Give the natural length.",
                 "rest",
             )
-        (carrier, p), (other, r) = self.place(force.a), self.place(force.b)
+        (carrier, p), (other, r) = self.carrier_and_position(force.a), self.carrier_and_position(force.b)
         if carrier == other:
             if p is not None and r is not None and math.dist(p, r) < 1e-12:
                 yield of(
                     force,
                     "error",
-                    "Both ends lie at one point of one body: the line has no direction.",
+                    "Both ends coincide on the same body: the line has no direction.",
                     "Connect points of two bodies.",
                     "b",
                 )
             else:
-                yield of(force, "hint", "Both ends are on one body: it has no effect.", "Connect two bodies.", "b")
+                yield of(force, "hint", "Both ends are on the same body: it has no effect.", "Connect two bodies.", "b")
         for number, mass in enumerate(force.masses, 1):
-            yield from self.mass(force, mass, number)
+            yield from self.check_mass(force, mass, number)
 
-    def mass(self, force: Force, mass: LineMass, number: int) -> Iterator[Finding]:
-        amount, place = self.number(mass.mass), self.number(mass.place)
+    def check_mass(self, force: Force, mass: LineMass, number: int) -> Iterator[Finding]:
+        amount, place = self.number_or_nan_of(mass.mass), self.number_or_nan_of(mass.place)
         if amount == 0.0:
             yield of(force, "hint", f"Mass {number} on the line is 0.", "Give its mass or remove it.", "masses")
         if place < 0.0 or (mass.at == "fraction" and place > 1.0):
@@ -221,34 +233,35 @@ class _Checks:
 
     # ------------------------------------------------------------------------------- constraints and drivers
 
-    def constraint(self, constraint: Constraint) -> Iterator[Finding]:
-        """What cannot be held or coupled."""
+    def check_constraint(self, constraint: Constraint) -> Iterator[Finding]:
+        """Check that the constraint can be satisfied."""
         uses = constraint.info.uses
         if "sensor" in uses and not (sensor := self.sensors[constraint.sensor]).info.geometric:
             yield of(
                 constraint,
                 "error",
-                f"'{sensor.name}' ({sensor.kind}) is no function of positions, so it cannot be held.",
+                f"'{sensor.name}' ({sensor.kind}) is not a function of positions, so it cannot be held.",
                 "Hold a distance, angle, position …",
                 "sensor",
             )
         if "leader" in uses:
             for field in ("joint", "leader"):
-                yield from self.coordinate(constraint, getattr(constraint, field), "", field)
+                yield from self.check_coordinate(constraint, getattr(constraint, field), "", field)
             if constraint.joint == constraint.leader:
                 yield of(constraint, "error", "It couples a joint with itself.", "Name two joints.", "leader")
-            yield from self.uncounted(constraint)
+            yield from self.check_countable_turns(constraint)
         if "b" in uses and self.model.carrier(constraint.a) is self.model.carrier(constraint.b):
-            yield of(constraint, "error", "Both ends are on one body.", "Connect two bodies.", "b")
-        yield from impossible(constraint, self.number)
-        yield from self.settings(constraint)
+            yield of(constraint, "error", "Both ends are on the same body.", "Connect two bodies.", "b")
+        yield from impossible(constraint, self.number_or_nan_of)
+        yield from self.check_settings(constraint)
 
-    def uncounted(self, gear: Constraint) -> Iterator[Finding]:
-        """Turns cannot be counted where both angles are measured and the ratio is no quotient of whole numbers."""
+    def check_countable_turns(self, gear: Constraint) -> Iterator[Finding]:
+        """Report gears between two measured angles whose ratio is no quotient of integers, so that turns cannot be
+        counted."""
         both = [self.joints[name] for name in (gear.joint, gear.leader)]
         if any(joint.cut != "yes" or joint.info.coordinate_dimensions != ("angle",) for joint in both):
             return
-        ratio = self.number(gear.ratio)
+        ratio = self.number_or_nan_of(gear.ratio)
         varies = isinstance(gear.ratio, str) and names(parse(gear.ratio))
         if np.isfinite(ratio) and (not meshing(ratio) or (varies and meshing(ratio) > 1)):
             yield of(
@@ -260,19 +273,19 @@ class _Checks:
                 "ratio",
             )
 
-    def driver(self, driver: Driver) -> Iterator[Finding]:
-        """Drivers of what follows already, and beyond limits."""
+    def check_driver(self, driver: Driver) -> Iterator[Finding]:
+        """Check for drivers of dependent coordinates, and for drivers that exceed limits."""
         if driver.sensor and driver.motion == "position" and not self.sensors[driver.sensor].info.geometric:
             yield of(
                 driver,
                 "error",
-                f"'{driver.sensor}' is no function of positions, so it cannot be driven.",
+                f"'{driver.sensor}' is not a function of positions, so it cannot be driven.",
                 "Drive a distance, angle, position …",
                 "sensor",
             )
         if not driver.joint:
             return
-        yield from self.coordinate(driver, driver.joint, driver.coordinate)
+        yield from self.check_coordinate(driver, driver.joint, driver.coordinate)
         joint = self.joints[driver.joint]
         if joint.mimic is not None:
             yield of(
@@ -280,8 +293,11 @@ class _Checks:
             )
         index = joint.info.coordinates.index(driver.coordinate) if driver.coordinate in joint.info.coordinates else 0
         if driver.motion == "position" and index < len(joint.limits):
-            low, high = (self.number(joint.limits[index].lower), self.number(joint.limits[index].upper))
-            if (found := self.leaves(driver, low, high)) is not None:
+            low, high = (
+                self.number_or_nan_of(joint.limits[index].lower),
+                self.number_or_nan_of(joint.limits[index].upper),
+            )
+            if (found := self.first_limit_violation(driver, low, high)) is not None:
                 time, value = found
                 measure = joint.info.coordinate_dimensions[index]
                 limit = amount(low if value < low else high, measure)
@@ -295,10 +311,10 @@ class _Checks:
                     "function",
                 )
 
-    def leaves(self, driver: Driver, low: float, high: float) -> tuple[float, float] | None:
-        """(s, value) when a driver leaves limits first, within `DURATION`, and the farthest that it goes then; None if
-        it does not, or that cannot be told."""
-        times, values = self.path(driver)
+    def first_limit_violation(self, driver: Driver, low: float, high: float) -> tuple[float, float] | None:
+        """Return (s, value): the time when a driver first exceeds the limits within `DURATION`, and its extreme value;
+        None if it stays within, or cannot be evaluated."""
+        times, values = self.sampled_motion(driver)
         outside = (values < low - 1e-9) | (values > high + 1e-9)
         if not outside.any():
             return None
@@ -307,19 +323,19 @@ class _Checks:
         node = None if driver.values or not isinstance(driver.function, str) else parse(driver.function)
         for _ in range(BISECTIONS if first and node is not None else 0):
             middle = 0.5 * (begin + end)
-            value = self.at(node, middle)
+            value = self.formula_value(node, middle)
             begin, end = (begin, middle) if value < low - 1e-9 or value > high + 1e-9 else (middle, end)
         beyond = np.maximum(values - high, low - values)
         beyond[~outside] = -math.inf
         return end, float(values[int(np.argmax(beyond))])
 
-    def path(self, driver: Driver) -> tuple[np.ndarray, np.ndarray]:
-        """Times, s, and values of a formula or table; empty where they cannot be told."""
+    def sampled_motion(self, driver: Driver) -> tuple[np.ndarray, np.ndarray]:
+        """Return times (s) and values of a driver's formula or table; empty if they cannot be evaluated."""
         nothing = np.array([]), np.array([])
         if driver.values:
             return (
-                np.array([self.number(time) for time in driver.times]),
-                np.array([self.number(value) for value in driver.values]),
+                np.array([self.number_or_nan_of(time) for time in driver.times]),
+                np.array([self.number_or_nan_of(value) for value in driver.values]),
             )
         if not isinstance(driver.function, str):
             return nothing if driver.function is None else (np.zeros(1), np.array([driver.function]))
@@ -327,18 +343,18 @@ class _Checks:
         if names(node) - set(TIME) - self.values.keys():
             return nothing
         times = np.linspace(0.0, DURATION, 201)
-        found = np.array([self.at(node, float(t)) for t in times])
+        found = np.array([self.formula_value(node, float(t)) for t in times])
         return (times, found) if np.isfinite(found).all() else nothing
 
-    def at(self, node: Any, t: float) -> float:
-        """What a formula gives at a time, s; NaN where that is not known."""
+    def formula_value(self, node: Any, t: float) -> float:
+        """Return the value of a formula at a time (s); NaN if unknown."""
         try:
             return float(evaluate(node, {**self.values, "t": t, "time": t}))
         except (KinetostatError, TypeError, ValueError, OverflowError):
             return math.nan
 
     def driven_twice(self) -> Iterator[Finding]:
-        """Two drivers of one coordinate contradict each other, or one of them is too much."""
+        """Report coordinates with two drivers, which contradict each other or are redundant."""
         seen: dict[tuple[str, str, str], str] = {}
         for driver in self.model.drivers:
             key = driver.joint, driver.coordinate, driver.sensor
@@ -352,10 +368,10 @@ class _Checks:
                 )
             seen.setdefault(key, driver.name)
 
-    def coordinate(
+    def check_coordinate(
         self, element: Force | Constraint | Driver, joint: str, coordinate: str, field: str = "coordinate"
     ) -> Iterator[Finding]:
-        """A coordinate that the joint does not have, or that is not one number."""
+        """Check that a coordinate exists in the joint and is a single number."""
         found = self.joints.get(joint)
         if found is None:
             return
@@ -366,12 +382,12 @@ class _Checks:
         ]
         if coordinate not in known and not (coordinate == "" and len(known) == 1):
             what = f"has no coordinate '{coordinate}'" if coordinate else "has several coordinates"
-            what = what if known else "has no coordinate that a number can say"
+            what = what if known else "has no coordinate that is a single number"
             hint = f"Choose one of {', '.join(filter(None, known))}." if any(known) else "Choose another joint."
             yield of(element, "error", f"'{joint}' ({found.kind}) {what}.", hint, field)
 
-    def scalar(self, force: Force, sensor: str, field: str = "sensor") -> Iterator[Finding]:
-        """A force acts along one number that positions give."""
+    def check_scalar_sensor(self, force: Force, sensor: str, field: str = "sensor") -> Iterator[Finding]:
+        """Check that a force acts along a single number determined by positions."""
         found = self.sensors[sensor]
         if not found.info.geometric or len(found.info.components) != 1:
             yield of(
@@ -384,6 +400,6 @@ class _Checks:
 
 
 def of(element: object, severity: Severity, text: str, remedy: str, field: str) -> Finding:
-    """A finding about an element of a model."""
+    """Return a finding about an element of a model."""
     collection = next(name for name, kind in COLLECTIONS.items() if isinstance(element, kind))
     return Finding(severity, text, remedy, collection, getattr(element, "name", ""), field)

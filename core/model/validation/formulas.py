@@ -1,4 +1,4 @@
-"""Doubts about formulas, parameters and quantities: no finite value, outside a range, assumed, unused, unknown."""
+"""Findings about formulas, parameters and quantities: no finite value, out of range, assumed, unused, unknown."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from core.model.validation.findings import Finding, Severity
 
 
 def bad_formulas(model: Model) -> Iterator[Finding]:
-    """Formulas without a finite value at the present parameters."""
+    """Yield findings for formulas without a finite value at the current parameters."""
     values = model.values()
     for collection, element in [*model.elements(), ("world", model.world)]:
         yield from without_value(values, collection, element)
 
 
 def without_value(values: Mapping[str, float], collection: str, element: Element) -> Iterator[Finding]:
-    """Formulas of an element without a finite value at these parameters."""
+    """Yield findings for formulas of an element without a finite value at these parameters."""
     for inner in nested_elements(element):
         for field, _, _, text in formulas_in(inner):
             known = names(parse(text)) <= values.keys()  # not time, not states
@@ -37,7 +37,7 @@ def without_value(values: Mapping[str, float], collection: str, element: Element
 
 
 def number_or_nan(value: Any, values: Mapping[str, float]) -> float:
-    """A number field's value; NaN where the formula has none, and for None."""
+    """Return a number field's value; NaN if the formula has none, and for None."""
     if value is None:
         return np.nan
     try:
@@ -47,7 +47,7 @@ def number_or_nan(value: Any, values: Mapping[str, float]) -> float:
 
 
 def parameters(model: Model) -> Iterator[Finding]:
-    """Parameters outside their ranges, without a value of their own, or used by nothing."""
+    """Yield findings for parameters out of range, with an assumed value, or unused."""
     values = model.values()
     used = _used_names(model)
     for parameter in model.parameters:
@@ -69,13 +69,13 @@ def parameters(model: Model) -> Iterator[Finding]:
                 "value",
             )
         if parameter.assumed:
-            yield found("hint", f"The file gives it no value; {value:g} is assumed.", "Give it its value.", "value")
+            yield found("hint", f"The file gives it no value; {value:g} is assumed.", "Give its value.", "value")
         if parameter.name not in used:
-            yield found("hint", "Nothing uses it.", "Use it in a formula or remove it.", "value")
+            yield found("hint", "It is not used.", "Use it in a formula or remove it.", "value")
 
 
 def range_words(low: float, high: float, dimension: str = "none") -> str:
-    """Bounds as text; NaN for none."""
+    """Return bounds as text; NaN for none."""
     first, last = ("∞" if np.isnan(bound) else amount(bound, dimension) for bound in (low, high))
     return f"{'−' if np.isnan(low) else ''}{first} … {last}"
 
@@ -86,7 +86,7 @@ def _used_names(model: Model) -> set[str]:
 
 
 def unknown_quantities(model: Model) -> Iterator[Finding]:
-    """Names in texts of quantities that no element has: it was deleted, or the name is misspelled."""
+    """Yield findings for names of quantities that belong to no element, deleted or misspelled."""
     if not any(getattr(model, collection) for collection in QUESTIONS):
         return
     owners, plain = Owners(model), model.expanded
@@ -100,5 +100,5 @@ def unknown_quantities(model: Model) -> Iterator[Finding]:
                 text, own = getattr(inner, field.name), getattr(inner, "own_names", ())
                 for name in (each for each in unknown_names(text, owners) if each not in own):
                     head = name.partition(".")[0]
-                    words = f"Nothing is called '{head}'" + (f" (in '{text[:80]}')." if head != text else ".")
+                    words = f"The name '{head}' is not defined" + (f" (in '{text[:80]}')." if head != text else ".")
                     yield Finding("warning", words, near_misses(head, known), collection, element.name, field.name)

@@ -1,4 +1,4 @@
-"""Doubts about dry friction and stops of joints: places where they mean nothing or do nothing."""
+"""Findings about dry friction and stops of joints that are meaningless or without effect."""
 
 from __future__ import annotations
 
@@ -11,38 +11,38 @@ from core.model.units.units import amount
 from core.model.validation.findings import Finding, Severity
 
 AT_LIMIT = 1e-9
-"""Way (rad or m) to a limit at which a rest position stands there."""
+"""Distance (rad or m) within which a reference position counts as at a limit."""
 
 Number = Callable[[Any], float]
 
 
 def check(joint: Joint, number: Number, limits_act: bool) -> Iterator[Finding]:
-    """What is questionable about one joint. number : the value of a field, NaN where it has none."""
-    yield from _friction(joint, number)
-    yield from _by_reaction(joint, number)
+    """Yield findings about the friction and stops of one joint. number : the value of a field, NaN if it has none"""
+    yield from _friction_findings(joint, number)
+    yield from _friction_by_reaction(joint, number)
     for index, limit in enumerate(joint.limits):
         if joint.info.nq != joint.info.nv:
             yield _finding(
                 joint,
                 "warning",
-                f"A {joint.kind} joint turns by a quaternion, whose entries have no limits: no stop acts.",
+                f"The rotation of a {joint.kind} joint is a quaternion, which cannot have limits: no stop acts.",
                 "Remove the limits, or build the joint of revolute ones.",
                 "limits",
             )
             return
-        yield from _stop(joint, limit)
+        yield from _stop_findings(joint, limit)
         if limits_act and limit.stop != "off" and index < len(joint.info.coordinate_dimensions):
-            yield from _begins_at(joint, limit, index, number)
+            yield from _begins_at_stop(joint, limit, index, number)
 
 
-def _friction(joint: Joint, number: Number) -> Iterator[Finding]:
+def _friction_findings(joint: Joint, number: Number) -> Iterator[Finding]:
     directions = [tuple(map(number, levels)) for levels in friction_by_direction(joint)]
     if number(joint.stribeck_speed) > 0.0 and all(static == kinetic for kinetic, static in directions):
         yield _finding(
             joint,
             "hint",
-            "A Stribeck speed does nothing while friction at rest is as while it slides.",
-            "Give more friction at rest, or remove the speed.",
+            "The Stribeck speed has no effect because static and sliding friction are equal.",
+            "Give a larger static friction, or remove the speed.",
             "stribeck_speed",
         )
     backward = [field for field in LEVELS[2:] if getattr(joint, field) is not None]
@@ -50,7 +50,8 @@ def _friction(joint: Joint, number: Number) -> Iterator[Finding]:
         yield _finding(
             joint,
             "warning",
-            f"A {joint.kind} joint turns any way round: it has no backward, and its friction is that of onward.",
+            f"A {joint.kind} joint turns about any axis, so it has no backward direction: the forward friction is "
+            "used.",
             "Remove it, or build the joint of revolute ones.",
             backward[0],
         )
@@ -59,55 +60,58 @@ def _friction(joint: Joint, number: Number) -> Iterator[Finding]:
         yield _finding(
             joint,
             "hint",
-            f"Friction along {words} is one vector and has no backward: there it is that of onward.",
-            "Leave it so if it shall count for the other coordinates only; else remove it.",
+            f"Friction along {words} is a vector without a backward direction: the forward friction is used.",
+            "Keep it if it is meant for the other coordinates only; otherwise remove it.",
             backward[0],
         )
     if joint.info is Free and any(level > 0.0 for levels in directions for level in levels):
         yield _finding(
             joint,
             "warning",
-            "Friction in a free joint holds a body along its own axes in the air, where nothing touches it.",
-            "Remove it, or give the body a joint or a damper to what it rubs against.",
+            "Friction in a free joint brakes a body in the air, where nothing touches it.",
+            "Remove it, or connect the body to its contact partner by a joint or a damper.",
             "friction",
         )
 
 
-def _by_reaction(joint: Joint, number: Number) -> Iterator[Finding]:
-    """Friction that grows with the joint's own reaction."""
+def _friction_by_reaction(joint: Joint, number: Number) -> Iterator[Finding]:
+    """Check friction that is proportional to the joint's own reaction."""
     if not joint.rubs_by_reaction:
         return
     if joint.info.bearing == "none":
-        text = f"A {joint.kind} joint has no friction by its own reaction: how its bearings share that is not known."
+        text = (
+            f"A {joint.kind} joint cannot have friction by its own reaction: how its bearings share the load is not "
+            "known."
+        )
         remedy = "Give its friction as a number or a formula, or build it of revolute and prismatic joints."
         yield _finding(joint, "error", text, remedy, "friction_coefficient")
         return
     turns = set(joint.info.speed_dimensions) == {"angular_velocity"}
     if turns and number(joint.bearing_radius) == 0.0 and not number(joint.thrust_radius) > 0.0:
-        text = "Its friction coefficient does nothing: the bearing's radius is 0."
+        text = "Its friction coefficient has no effect: the bearing's radius is 0."
         yield _finding(joint, "warning", text, "Give the radius of the pin.", "bearing_radius")
 
 
-def _stop(joint: Joint, limit: Limit) -> Iterator[Finding]:
+def _stop_findings(joint: Joint, limit: Limit) -> Iterator[Finding]:
     spare = [field for field in ("stiffness", "damping") if getattr(limit, field) is not None]
     if limit.stop == "hunt_crossley" and limit.damping is not None:
-        text = "A stop by Hunt and Crossley is damped as its restitution says; its damping does nothing."
+        text = "The damping of a Hunt–Crossley stop follows from its restitution; the given damping has no effect."
         yield _finding(joint, "hint", text, "Make it elastic, or remove the damping.", "limits")
     elif limit.stop == "rigid" and spare:
         yield _finding(
             joint,
             "hint",
             f"A rigid stop has no {' and no '.join(spare)}.",
-            "Make it elastic, or remove what does nothing.",
+            "Make it elastic, or remove the unused values.",
             "limits",
         )
     elif limit.stop == "elastic" and limit.damping is not None and limit.restitution is not None:
-        text = "The damping of its stop takes the place of the restitution, which does nothing."
+        text = "The damping of its stop replaces the restitution, which has no effect."
         yield _finding(joint, "hint", text, "Remove one of them.", "limits")
 
 
-def _begins_at(joint: Joint, limit: Limit, index: int, number: Number) -> Iterator[Finding]:
-    """A stated rest position on a stop."""
+def _begins_at_stop(joint: Joint, limit: Limit, index: int, number: Number) -> Iterator[Finding]:
+    """Report a stated reference position at a stop."""
     rest = number(joint.rest[index]) if index < len(joint.rest) else float("nan")
     for which, bound in (("lower", number(limit.lower)), ("upper", number(limit.upper))):
         if abs(rest - bound) <= AT_LIMIT:
@@ -116,7 +120,7 @@ def _begins_at(joint: Joint, limit: Limit, index: int, number: Number) -> Iterat
                 joint,
                 "hint",
                 f"It begins at its stop: the rest position is the {which} limit, {amount(bound, measure)}.",
-                "Leave it so if it shall rest there; else move it inside, or turn the stop off.",
+                "Keep it if it is meant to start there; otherwise move it inside, or disable the stop.",
                 "rest",
             )
 

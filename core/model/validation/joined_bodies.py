@@ -1,5 +1,5 @@
-"""Bodies that move as one: published inertias of single links are often rounded, and count only together with those of
-the links that are fixed to them."""
+"""Groups of bodies fixed to each other: published inertias of single links are often rounded, and meaningful only in
+total for the group."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ Matrix = NDArray[np.float64]
 
 
 def negative_together(model: Model, body: Body, values: Mapping[str, float]) -> bool:
-    """Whether a body of an expanded model, with all that is fixed to it, has a negative principal moment; false where
-    it is fixed to the ground, and where masses follow from shapes."""
+    """Return True if a body of an expanded model together with all bodies fixed to it has a negative principal moment;
+    False if it is fixed to the ground, or masses follow from shapes."""
     try:
-        places = _placed(model, body.name, Numbers(values))
+        places = _poses_of_fixed_bodies(model, body.name, Numbers(values))
         if WORLD in places:
             return False
         members = [(model.find("bodies", name), place) for name, place in places.items()]
         if any(each.density is not None for each, _ in members):
             return False
-        return bool(np.linalg.eigvalsh(_together(members, Numbers(values)))[0] < 0.0)
+        return bool(np.linalg.eigvalsh(_combined_inertia(members, Numbers(values)))[0] < 0.0)
     except KinetostatError:
         return True
 
 
-def _placed(model: Model, first: str, numbers: Numbers) -> dict[str, Matrix]:
-    """Bodies that are fixed to one, perhaps the ground, and it itself → (4, 4) their poses in it."""
+def _poses_of_fixed_bodies(model: Model, first: str, numbers: Numbers) -> dict[str, Matrix]:
+    """Return the bodies fixed to a body (or the ground), itself included, → their poses (4, 4) in it."""
     sides: dict[str, list[tuple[str, Any]]] = {}
     for joint in model.joints:
         if not joint.info.nv:
             parent, child = model.carrier(joint.parent).name, model.carrier(joint.child).name
-            between = _between(model, joint, numbers)
+            between = _relative_pose(model, joint, numbers)
             sides.setdefault(parent, []).append((child, between))
             sides.setdefault(child, []).append((parent, np.linalg.inv(between)))
     found, waiting = {first: np.eye(4)}, [first]
@@ -54,8 +54,8 @@ def _placed(model: Model, first: str, numbers: Numbers) -> dict[str, Matrix]:
     return found
 
 
-def _between(model: Model, joint: Joint, numbers: Numbers) -> Matrix:
-    """(4, 4) the pose of the child's body in the parent's, of a fixed joint."""
+def _relative_pose(model: Model, joint: Joint, numbers: Numbers) -> Matrix:
+    """Return the pose (4, 4) of a fixed joint's child body in its parent body."""
     first, second = (
         _product([*(_matrix(frame.pose, numbers) for frame in model.placement(end).frames), _matrix(side, numbers)])
         for end, side in ((joint.parent, joint.a), (joint.child, joint.b))
@@ -64,7 +64,7 @@ def _between(model: Model, joint: Joint, numbers: Numbers) -> Matrix:
 
 
 def _product(matrices: list[Matrix]) -> Matrix:
-    """The product of matrices, in their order."""
+    """Return the product of matrices, in their order."""
     result = np.eye(4)
     for matrix in matrices:
         result = result @ matrix
@@ -77,8 +77,8 @@ def _matrix(pose: Pose, numbers: Numbers) -> Matrix:
     return result
 
 
-def _together(members: list[tuple[Body, Matrix]], numbers: Numbers) -> Matrix:
-    """(3, 3) the tensor of bodies about their common centre of mass."""
+def _combined_inertia(members: list[tuple[Body, Matrix]], numbers: Numbers) -> Matrix:
+    """Return the inertia tensor (3, 3) of several bodies about their common centre of mass."""
     masses = np.array([float(numbers.scalar(body.mass)) for body, _ in members])
     centers = [place[:3, :3] @ np.array(numbers.vector(body.center_of_mass)) + place[:3, 3] for body, place in members]
     total = float(masses.sum())

@@ -1,4 +1,4 @@
-"""Physical doubts about a model, as findings with a remedy; nothing here refuses a model.
+"""Findings about physically doubtful parts of a model, each with a remedy; nothing here rejects a model.
 
     check(model) -> tuple[Finding, …]
 
@@ -34,18 +34,18 @@ from core.model.validation.units import wrong_units
 PERPENDICULAR_TOLERANCE = 1e-6
 UNIT_TOLERANCE = 1e-3
 FAR = 3.0
-"""A centre of mass is far off when it lies more than this many radii from every shape of its body."""
+"""Distance of a centre of mass from every shape of its body, in radii of the shape, beyond which it is reported."""
 
 FARTHEST_REST = {"angle": 3600.0, "length": 1e5}
-"""Rest position (rad, m) beyond which it is surely a mistake."""
+"""Reference position (rad, m) beyond which it is surely a mistake."""
 NOTHING = Inertia()
 
 ProblemOf = Callable[[str, str], tuple[str, str] | None]
-"""(file, origin) → what is wrong with a mesh file, and the remedy; None if it is there."""
+"""(file, origin) → problem with a mesh file, and the remedy; None if it is there."""
 
 
 def check(model: Model, problem_of: ProblemOf | None = None) -> tuple[Finding, ...]:
-    """What is questionable in a model. With `problem_of` missing mesh files are reported too."""
+    """Return findings about questionable parts of a model. With `problem_of` missing mesh files are reported too."""
     checks = _Checks(needed(model).expanded, problem_of)
     elements = forces.check(model.expanded, checks.values)
     return (
@@ -56,13 +56,13 @@ def check(model: Model, problem_of: ProblemOf | None = None) -> tuple[Finding, .
         *in_degrees(model),
         *parameters(model),
         *forces.assemblies(model),
-        *checks.all(),
+        *checks.all_findings(),
         *elements,
     )
 
 
 def _unknown_kinds(model: Model) -> Iterator[Finding]:
-    """Elements whose mechanics nobody here knows."""
+    """Yield findings for elements of unknown kinds."""
     for collection, element in of_unknown_kind(model):
         yield Finding("error", *reason(collection, element), collection, element.name, "kind")
 
@@ -71,36 +71,36 @@ def _unknown_kinds(model: Model) -> Iterator[Finding]:
 
 
 class _Checks:
-    """Checks of a model without chains, at the present parameter values."""
+    """Checks of a model without chains, at the current parameter values."""
 
     def __init__(self, model: Model, problem_of: ProblemOf | None) -> None:
         self.model = model
         self.values = model.values()
         self.problem_of = problem_of
 
-    def all(self) -> Iterator[Finding]:
-        """All findings, in the order of the tree."""
-        yield from self.gravity(self.model.world.gravity)
+    def all_findings(self) -> Iterator[Finding]:
+        """Yield all findings, in the order of the tree."""
+        yield from self.check_gravity(self.model.world.gravity)
         for material in self.model.materials:
             if material.texture:
-                yield from self.file(material.texture, "materials", material.name, "texture")
+                yield from self.check_mesh_file(material.texture, "materials", material.name, "texture")
         for body in self.model.bodies:
             yield from in_company(impossible(body, self.number), self.model, self.values)
-            yield from self.mass(body)
-            yield from self.shapes(body)
+            yield from self.check_mass(body)
+            yield from self.check_shapes(body)
         for _, element in self.model.elements():
-            yield from self.rotations(element)
+            yield from self.check_rotations(element)
         for joint in self.model.joints:
             yield from impossible(joint, self.number)
-            yield from self.axes(joint)
-            yield from self.limits(joint)
-            yield from self.rests(joint)
+            yield from self.check_axes(joint)
+            yield from self.check_limits(joint)
+            yield from self.implausible_rest(joint)
             yield from friction_and_stops.check(joint, self.number, self.model.world.limits == "act")
-        yield from self.couplings()
-        yield from self.massless()
+        yield from self.check_couplings()
+        yield from self.massless_parts()
         yield from self.point_masses()
-        yield from self.loose()
-        yield from self.without_contact()
+        yield from self.unconnected_bodies()
+        yield from self.missing_contacts()
 
     def number(self, value: Any) -> float:
         return number_or_nan(value, self.values)
@@ -108,7 +108,7 @@ class _Checks:
     def vector(self, values: Any) -> np.ndarray:
         return np.array([self.number(value) for value in values])
 
-    def gravity(self, gravity: Gravity) -> Iterator[Finding]:
+    def check_gravity(self, gravity: Gravity) -> Iterator[Finding]:
         if gravity.kind == "point" and self.number(gravity.mu) <= 0.0:
             yield Finding(
                 "warning",
@@ -119,13 +119,13 @@ class _Checks:
                 "gravity",
             )
 
-    def rotations(self, element: Element) -> Iterator[Finding]:
+    def check_rotations(self, element: Element) -> Iterator[Finding]:
         for inner in nested_elements(element):
             if isinstance(inner, Pose) and len(inner.rotation) == 4 and not any(self.vector(inner.rotation)):
                 collection = next(c for c in WORDS if element in getattr(self.model, c))
                 yield Finding(
                     "error",
-                    "A quaternion of length zero is no rotation.",
+                    "A quaternion of length zero is not a rotation.",
                     "Write 0, 0, 0, 1.",
                     collection,
                     getattr(element, "name", ""),
@@ -134,32 +134,34 @@ class _Checks:
 
     # ------------------------------------------------------------------------------- mass
 
-    def mass(self, body: Body) -> Iterator[Finding]:
-        """Mass and inertia of one body."""
+    def check_mass(self, body: Body) -> Iterator[Finding]:
+        """Check mass and inertia of one body."""
         if body.density is not None:
             if not body.shapes:
-                yield _of(body, "warning", "With a density but no shape it has no mass.", "Add a shape.", "density")
+                yield _element_finding(
+                    body, "warning", "It has a density but no shape, so it has no mass.", "Add a shape.", "density"
+                )
             return
         mass = self.number(body.mass)
         moments = principal_moments(body.inertia, self.number)
         if moments[2] > NO_INERTIA and mass == 0.0:
-            yield _of(body, "warning", "It has inertia but no mass.", "Give its mass.", "mass")
+            yield _element_finding(body, "warning", "It has inertia but no mass.", "Give its mass.", "mass")
 
-    def without_contact(self) -> Iterator[Finding]:
-        """Bodies that fly, or have shapes for collisions only, next to others: contacts are not computed."""
+    def missing_contacts(self) -> Iterator[Finding]:
+        """Report free bodies, and bodies with collision shapes only, near others: contacts are not computed."""
         group = self.rigid_groups()
         solid = {group[body.name] for body in self.model.bodies if any(s.role != "visual" for s in body.shapes)}
         only = {group[body.name] for body in self.model.bodies if any(s.role == "collision" for s in body.shapes)}
         free = [joint for joint in self.model.joints if joint.kind == "free" and group.get(joint.child) in solid]
         text = "Shapes do not collide: contacts are not computed, bodies pass through one another."
-        remedy = "Use limits, or forces with formulas, where something shall be stopped."
+        remedy = "Use limits, or forces with formulas, where motion must be stopped."
         if free and len(solid) > 1:
             yield Finding("hint", text, remedy, "bodies", free[0].child, "shapes")
         elif len(only) > 1:
             yield Finding("hint", text, remedy, field="shapes")
 
-    def massless(self) -> Iterator[Finding]:
-        """Parts that move on their own but have no mass: accelerations there would be unbounded."""
+    def massless_parts(self) -> Iterator[Finding]:
+        """Report parts that move independently but have no mass: their accelerations would be unbounded."""
         bodies = {body.name: body for body in self.model.bodies}
         if not any(self.has_mass(body) for body in bodies.values()):
             if bodies and all(body.mass == 0.0 and body.inertia == NOTHING for body in bodies.values()):
@@ -177,58 +179,59 @@ class _Checks:
             carried = any(self.number(j.armature) > 0.0 for j in touching)
             if len(touching) < 2 and not carried and group[name] not in held:
                 heavy.add(group[name])  # one message per group
-                yield _of(
+                yield _element_finding(
                     bodies[name],
                     "warning",
-                    "It moves but has no mass: forward dynamics cannot work with it.",
+                    "It moves but has no mass: forward dynamics cannot be computed.",
                     "Give it mass, or fix it to its neighbour.",
                     "mass",
                 )
 
     def point_masses(self) -> Iterator[Finding]:
-        """Bodies at an end of the machine that can turn without turning anything that has inertia."""
+        """Report end bodies that can rotate without moving any inertia."""
         group = self.rigid_groups()
         members = Counter(group[body.name] for body in self.model.bodies)
         moving: dict[str, list[Joint]] = {part: [] for part in members}
         for joint in self.model.joints:
             for part in {group[joint.parent], group[joint.child]} & members.keys() if joint.info.nv else ():
                 moving[part].append(joint)
-        held = {group[end] for each in self.model.constraints for end in self.kept_from_turning(each) if end in group}
+        held = {group[end] for each in self.model.constraints for end in self.kept_from_rotating(each) if end in group}
         for body in self.model.bodies:
             part = group[body.name]
             joints = moving[part]
-            if part in (group[WORLD], *held) or members[part] > 1 or len(joints) > 1 or not self.is_point(body):
+            if part in (group[WORLD], *held) or members[part] > 1 or len(joints) > 1 or not self.is_point_mass(body):
                 continue
-            if joints and not self.turns_idly(joints[0]):
+            if joints and not self.turns_without_inertia(joints[0]):
                 continue
             how = f"in the {joints[0].kind} joint '{joints[0].name}'" if joints else "freely"
-            yield _of(
+            yield _element_finding(
                 body,
                 "warning",
-                f"It is a point mass that turns {how} against no inertia: the mass matrix is singular.",
-                "Give it the inertia of a small ball, 2/5·m·r², or a joint in which it does not turn.",
+                f"It is a point mass that turns {how} without any inertia: the mass matrix is singular.",
+                "Give it the inertia of a small sphere, 2/5·m·r², or a joint in which it does not turn.",
                 "inertia",
             )
 
-    def is_point(self, body: Body) -> bool:
-        """Whether a body has mass and no inertia about its centre."""
+    def is_point_mass(self, body: Body) -> bool:
+        """Return True if a body has mass, but no inertia about its centre of mass."""
         moments = self.vector([getattr(body.inertia, field.name) for field in fields_of(Inertia)])
         return body.density is None and self.number(body.mass) > 0.0 and bool((abs(moments) < NO_INERTIA).all())
 
-    def kept_from_turning(self, constraint: Constraint) -> Iterator[str]:
-        """Bodies and frames that a constraint may keep from turning: all but those it takes by their centre of mass."""
+    def kept_from_rotating(self, constraint: Constraint) -> Iterator[str]:
+        """Yield bodies and frames that a constraint may keep from rotating: all but those attached at their centre of
+        mass."""
         points = {body.name for body in self.model.bodies if not self.vector(body.center_of_mass).any()}
         for pair in constraint.between(self.model.sensors):
             yield from (end for end in pair if constraint.kind != "rod" or end not in points)
 
-    def turns_idly(self, joint: Joint) -> bool:
-        """Whether a point mass in a joint turns without moving: of a joint's three freedoms and more, some that turn.
-        (A point has three freedoms at most, and two about another point.)"""
+    def turns_without_inertia(self, joint: Joint) -> bool:
+        """Return True if a point mass at a joint can rotate without moving: joints with three or more degrees of
+        freedom, some of them rotations. (A point has at most three degrees of freedom, and two about another point.)"""
         turns = "angular_velocity" in joint.info.speed_dimensions and joint.info.nv > 2
         return turns and not self.number(joint.armature) > 0.0
 
-    def loose(self) -> Iterator[Finding]:
-        """Bodies beside a machine with joints that nothing holds: neither joint nor force nor constraint."""
+    def unconnected_bodies(self) -> Iterator[Finding]:
+        """Report bodies without any joint, force or constraint, next to a machine with joints."""
         if not self.model.joints:
             return
         group = self.rigid_groups()
@@ -241,10 +244,10 @@ class _Checks:
         held = {group[end] for end in ends if end in group}
         for body in self.model.bodies:
             if group[body.name] not in held:
-                yield _of(
+                yield _element_finding(
                     body,
                     "hint",
-                    "Nothing holds it: it moves freely, apart from the rest.",
+                    "It is not connected to anything: it moves freely.",
                     "Connect it by a joint, unless it is meant to be free.",
                     "name",
                 )
@@ -253,7 +256,7 @@ class _Checks:
         return body.density is not None or self.number(body.mass) > 0.0
 
     def rigid_groups(self) -> dict[str, str]:
-        """Body or frame → representative of what it is rigidly joined to."""
+        """Return body or frame → representative of the rigid group that contains it."""
         leader = {name: name for name in (WORLD, *self.model.index("frame"))}
 
         def root(name: str) -> str:
@@ -270,8 +273,8 @@ class _Checks:
 
     # ------------------------------------------------------------------------------- shapes
 
-    def shapes(self, body: Body) -> Iterator[Finding]:
-        """Sizes, files, and a centre of mass far outside."""
+    def check_shapes(self, body: Body) -> Iterator[Finding]:
+        """Check sizes, files, and a centre of mass far outside."""
         for number, shape in enumerate(body.shapes, 1):
             for field in fields_of(type(shape)):
                 if field.name in ("size", "radius", "length"):
@@ -279,7 +282,7 @@ class _Checks:
                     sizes = self.vector(value if isinstance(value, tuple) else (value,))
                     least = 0.0 if field.name in shape.may_vanish else 1e-300
                     if (sizes < least).any():
-                        yield _of(
+                        yield _element_finding(
                             body,
                             "warning",
                             f"Shape {number} has a {field.name} that is not positive.",
@@ -287,18 +290,18 @@ class _Checks:
                             "shapes",
                         )
             if isinstance(shape, Mesh):
-                yield from self.file(shape.file, "bodies", body.name, "shapes")
-        yield from self.far_center(body)
+                yield from self.check_mesh_file(shape.file, "bodies", body.name, "shapes")
+        yield from self.check_center_of_mass(body)
 
-    def file(self, file: str, collection: str, name: str, field: str) -> Iterator[Finding]:
+    def check_mesh_file(self, file: str, collection: str, name: str, field: str) -> Iterator[Finding]:
         if not file:
-            yield Finding("warning", "The mesh names no file.", "Choose a file.", collection, name, field)
+            yield Finding("warning", "The mesh has no file.", "Choose a file.", collection, name, field)
         elif self.problem_of is not None and field == "shapes":
             problem = self.problem_of(file, self.model.origin)
             if problem is not None:
                 yield Finding("warning", *problem, collection, name, field)
 
-    def far_center(self, body: Body) -> Iterator[Finding]:
+    def check_center_of_mass(self, body: Body) -> Iterator[Finding]:
         if not body.shapes or body.density is not None or self.number(body.mass) <= 0.0:
             return
         if any(isinstance(shape, Mesh) for shape in body.shapes):
@@ -309,30 +312,32 @@ class _Checks:
             for shape in body.shapes
         ]
         if min(distances) > FAR:
-            yield _of(
+            yield _element_finding(
                 body,
                 "hint",
                 "The centre of mass lies far outside its shapes.",
-                "Check it: metres, in the body's frame.",
+                "Check that it is given in metres, in the body's frame.",
                 "center_of_mass",
             )
 
     # ------------------------------------------------------------------------------- joints
 
-    def axes(self, joint: Joint) -> Iterator[Finding]:
-        """Directions of a joint's axes."""
+    def check_axes(self, joint: Joint) -> Iterator[Finding]:
+        """Check the directions of a joint's axes."""
         if "axis" not in joint.info.uses:
             return
         axis = self.vector(joint.axis)
         length = math.hypot(*axis)
         if length == 0.0:
-            yield _of(joint, "error", "Its axis has length zero.", "Give a direction such as 0, 0, 1.", "axis")
+            yield _element_finding(
+                joint, "error", "Its axis has length zero.", "Give a direction such as 0, 0, 1.", "axis"
+            )
             return
         if abs(length - 1.0) > UNIT_TOLERANCE:
-            yield _of(
+            yield _element_finding(
                 joint,
                 "hint",
-                f"Its axis has length {length:.4g}; only its direction counts.",
+                f"Its axis has length {length:.4g}; only its direction is used.",
                 "Give a unit vector.",
                 "axis",
             )
@@ -340,35 +345,37 @@ class _Checks:
             second = self.vector(joint.second_axis)
             cosine = float((axis / length) @ (second / max(math.hypot(*second), 1e-300)))
             if abs(cosine) > 1.0 - PERPENDICULAR_TOLERANCE or not second.any():
-                yield _of(
+                yield _element_finding(
                     joint,
                     "error",
-                    "Its second axis has no direction of its own.",
+                    "Its second axis is parallel to the first.",
                     "Choose it perpendicular to the first.",
                     "second_axis",
                 )
             elif abs(cosine) > PERPENDICULAR_TOLERANCE:
-                yield _of(
+                yield _element_finding(
                     joint,
                     "warning",
-                    "Its axes are not perpendicular; it turns about both as they are given.",
+                    "Its axes are not perpendicular; the joint turns about both as given.",
                     "Choose the second perpendicular to the first.",
                     "second_axis",
                 )
         if "pitch" in joint.info.uses and self.number(joint.pitch) == 0.0:
-            yield _of(joint, "warning", "A screw of pitch 0 only turns.", "Give a pitch, or make it revolute.", "pitch")
+            yield _element_finding(
+                joint, "warning", "A screw of pitch 0 does not advance.", "Give a pitch, or make it revolute.", "pitch"
+            )
 
-    def limits(self, joint: Joint) -> Iterator[Finding]:
-        """Bounds and rest position."""
+    def check_limits(self, joint: Joint) -> Iterator[Finding]:
+        """Check bounds and reference position."""
         suffixes = joint.info.coordinates
         for number, limit in enumerate(joint.limits[: len(suffixes)]):  # unknown kinds have none
             low, high = self.number(limit.lower), self.number(limit.upper)
             measure = joint.info.coordinate_dimensions[number]
             which = f" of coordinate {suffixes[number]}" if len(suffixes) > 1 else ""
-            yield from self.rates(joint, limit, which)
+            yield from self.check_motor_limits(joint, limit, which)
             rest = self.number(joint.rest[number]) if number < len(joint.rest) else np.nan
             if rest < low or rest > high:
-                yield _of(
+                yield _element_finding(
                     joint,
                     "warning",
                     f"The rest position{which} ({amount(rest, measure)}) lies outside "
@@ -377,15 +384,15 @@ class _Checks:
                     "rest",
                 )
 
-    def rests(self, joint: Joint) -> Iterator[Finding]:
-        """Rest positions that nobody means."""
+    def implausible_rest(self, joint: Joint) -> Iterator[Finding]:
+        """Report implausible reference positions."""
         for value, measure in zip(joint.rest, joint.info.coordinate_dimensions, strict=False):
             rest, farthest = self.number(value), FARTHEST_REST.get(measure, math.inf)
             if abs(rest) > farthest:
-                yield _of(
+                yield _element_finding(
                     joint,
                     "warning",
-                    f"The rest position {amount(rest, measure)} is very far: more than {amount(farthest, measure)}.",
+                    f"The rest position {amount(rest, measure)} is implausible: more than {amount(farthest, measure)}.",
                     "Give it in rad or m, or with its unit.",
                     "rest",
                 )
@@ -393,7 +400,7 @@ class _Checks:
         if joint.rest and first is not None:
             length = math.hypot(*(self.number(x) for x in joint.rest[first : first + 4]))
             if abs(length - 1.0) > UNIT_TOLERANCE:
-                yield _of(
+                yield _element_finding(
                     joint,
                     "warning",
                     f"The quaternion of the rest position has length {length:g}, not 1.",
@@ -401,20 +408,20 @@ class _Checks:
                     "rest",
                 )
 
-    def rates(self, joint: Joint, limit: Limit, which: str) -> Iterator[Finding]:
+    def check_motor_limits(self, joint: Joint, limit: Limit, which: str) -> Iterator[Finding]:
         for field in RATES:
             value = self.number(getattr(limit, field))
             if value in NO_RATE:
-                yield _of(
+                yield _element_finding(
                     joint,
                     "hint",
-                    f"The largest {field}{which} is {value:g}: runs take it as none.",
-                    "Give its size, or leave it empty for none.",
+                    f"The largest {field}{which} is {value:g}: runs treat it as unlimited.",
+                    "Give a positive value, or leave it empty for no limit.",
                     "limits",
                 )
 
-    def couplings(self) -> Iterator[Finding]:
-        """Leaders that cannot lead, circles of followers."""
+    def check_couplings(self) -> Iterator[Finding]:
+        """Report invalid leaders, and cycles of followers."""
         joints = {joint.name: joint for joint in self.model.joints}
         followers = {joint.name: joint.mimic.leader for joint in self.model.joints if joint.mimic is not None}
         circle_of = {name: circle for circle in circles(followers) for name in circle}
@@ -423,7 +430,7 @@ class _Checks:
                 continue
             leader = joints[joint.mimic.leader]
             if leader.info.nq != 1:
-                yield _of(
+                yield _element_finding(
                     joint,
                     "error",
                     f"It follows '{leader.name}', which has {leader.info.nq} coordinates.",
@@ -432,19 +439,19 @@ class _Checks:
                 )
             if joint.name in circle_of:
                 text = f"Joints follow each other in a circle: {' → '.join(circle_of[joint.name])}."
-                yield _of(joint, "error", text, "Remove one of the couplings.", "mimic")
+                yield _element_finding(joint, "error", text, "Remove one of the couplings.", "mimic")
             elif self.number(joint.mimic.ratio) == 0.0:
-                yield _of(joint, "hint", "With ratio 0 it does not move.", "Give a ratio.", "mimic")
+                yield _element_finding(joint, "hint", "With ratio 0 it does not move.", "Give a ratio.", "mimic")
 
 
 def _ends(element: Element) -> Iterator[str]:
-    """What an element connects."""
+    """Yield the names that an element connects."""
     for field in ("parent", "child", "a", "b", "frame"):
         end = getattr(element, field, "")
         if isinstance(end, str):
             yield end
 
 
-def _of(element: Body | Joint, severity: Severity, text: str, remedy: str, field: str) -> Finding:
+def _element_finding(element: Body | Joint, severity: Severity, text: str, remedy: str, field: str) -> Finding:
     collection = "bodies" if isinstance(element, Body) else "joints"
     return Finding(severity, text, remedy, collection, element.name, field)

@@ -1,5 +1,5 @@
-"""Numbers that no machine has. One table says what is refused, what is read as none and what is only a warning;
-`check`, readers, runs, functions and cards ask it alike (docs/possible_numbers.md).
+"""Physically impossible numbers. A single table says which values are rejected, read as unset, or reported as a
+warning; `check`, readers, runs, functions and forms all use it (docs/possible_numbers.md).
 
     impossible(element, number) -> findings of one element; errors are what is refused
     refusal(elements, …)        -> the error to raise before forces and motions are computed; None: all is possible
@@ -28,16 +28,16 @@ from core.model.validation.formulas import number_or_nan, without_value
 from core.spatial.scalar import Scalar, minus, plus, times, total
 
 Number = Callable[[Any], float]
-"""The value of a field, NaN where it has none."""
+"""The value of a field, NaN if it has none."""
 
 TRIANGLE_TOLERANCE = 1e-4
 """Relative to the largest moment: published numbers are rounded to about four digits."""
 NO_INERTIA = 1e-12
-"""kg·m²; below it a moment counts as zero (a gram within a thousandth of a millimetre)."""
+"""kg·m² below which a moment counts as zero (a gram within a thousandth of a millimetre)."""
 
 
 class Bound(NamedTuple):
-    """Between which values a number of an element lies, what is said of others, and with what severity."""
+    """Range of possible values of an element's number, with the message and severity for values outside."""
 
     field: str
     text: str
@@ -46,18 +46,18 @@ class Bound(NamedTuple):
     low: float = 0.0
     high: float = math.inf
     above: bool = False
-    """Whether `low` itself is impossible."""
+    """True if `low` itself is impossible."""
     none: tuple[float, ...] = ()
-    """Values that say there is none."""
+    """Values that mean "not set"."""
 
     def holds(self, value: float) -> bool:
-        """Whether a value is possible; NaN is the formula's matter."""
+        """Return True if a value is possible; NaN passes, because formulas are checked elsewhere."""
         return value in self.none or not (value < self.low or value > self.high or (self.above and value == self.low))
 
 
 ZERO_OR_MORE = "Give a value of 0 or more, whatever the parameters are."
-GIVE_RATE = "Give its size, or leave it empty for none."
-FEEDS = "Its {words} is negative ({value:g}): it would feed energy in."
+GIVE_RATE = "Give a positive value, or leave it empty for no limit."
+FEEDS = "Its {words} is negative ({value:g}): it would add energy."
 NEGATIVE = "Its {words} is negative: {value:g}."
 
 BOUNDS: dict[type[Element], tuple[Bound, ...]] = {
@@ -75,7 +75,7 @@ BOUNDS: dict[type[Element], tuple[Bound, ...]] = {
         Bound("thrust_radius", NEGATIVE, "Give a value of 0 or more."),
         Bound(
             "bearing_distance",
-            "Bearings at one place bear no moment.",
+            "Bearings at the same position cannot support a moment.",
             "Give a distance above 0, or leave it empty.",
             above=True,
         ),
@@ -85,18 +85,18 @@ BOUNDS: dict[type[Element], tuple[Bound, ...]] = {
         Bound("effort", "The largest effort{which} is negative: {value:g}.", GIVE_RATE, none=NO_RATE),
         Bound(
             "restitution",
-            "A stop has restitution {value:g}: above 1 it throws back faster than it was hit; below 0 means nothing.",
+            "The restitution of its stop is {value:g}: above 1 it would add energy, below 0 it is meaningless.",
             "Give a number from 0 to 1.",
             high=1.0,
         ),
         Bound(
             "stiffness",
-            "The stiffness of its stop is negative ({value:g}): it would feed energy in.",
+            "The stiffness of its stop is negative ({value:g}): it would add energy.",
             "Give a value of 0 or more, or leave it empty.",
         ),
         Bound(
             "damping",
-            "The damping of its stop is negative ({value:g}): it would feed energy in.",
+            "The damping of its stop is negative ({value:g}): it would add energy.",
             "Give a value of 0 or more, or leave it empty.",
         ),
     ),
@@ -113,7 +113,8 @@ BOUNDS: dict[type[Element], tuple[Bound, ...]] = {
 
 
 def impossible(element: Element, number: Number) -> Iterator[Finding]:
-    """What no machine has among the numbers of one element: errors are refused, warnings feed energy in."""
+    """Yield findings for impossible numbers of one element: errors are rejected; warnings are for values that add
+    energy."""
     if not isinstance(element, Body | Joint | Force | Constraint):
         return
     for part, bound, which, field in bounded(element):
@@ -122,34 +123,34 @@ def impossible(element: Element, number: Number) -> Iterator[Finding]:
             text = bound.text.format(value=value, which=which, words=bound.field.replace("_", " "))
             yield _finding(element, bound.severity, text, bound.remedy, field)
     if isinstance(element, Body):
-        yield from _of_body(element, number)
+        yield from _body_findings(element, number)
     elif isinstance(element, Joint):
-        yield from _of_joint(element, number)
+        yield from _joint_findings(element, number)
     elif isinstance(element, Force) and element.is_clutch:
-        yield from _friction(element, number)
+        yield from _friction_findings(element, number)
 
 
 def margins(element: Element, read: Callable[[Any], Scalar | None]) -> Iterator[Scalar]:
-    """Scalars that are all finite and not negative only where the numbers of an element are possible. Where one is not,
-    they may still be: it is for a quick look at many values of parameters. read : the scalar of a field, over symbols;
-    None for an empty field and for one that time or state varies."""
+    """Yield scalars that are all finite and nonnegative only if an element's numbers are possible (sufficient, not
+    necessary), for a quick test of many parameter values. read : the scalar of a field, over symbols; None for an empty
+    field and for one that depends on time or state"""
     found: list[Scalar | None] = []
     for inner in nested_elements(element):
         found += (_square(read(text.text)) for text in formulas_in(inner))
     if isinstance(element, Body | Joint | Force | Constraint):
         for part, bound, *_ in bounded(element):
             value = read(getattr(part, bound.field)) if bound.severity == "error" else None
-            found.append(_less(value, bound.low))
-            found.append(None if math.isinf(bound.high) else _less(bound.high, value))
-        found += (_less(read(high), read(low)) for low, high in _ordered(element))
+            found.append(_difference(value, bound.low))
+            found.append(None if math.isinf(bound.high) else _difference(bound.high, value))
+        found += (_difference(read(high), read(low)) for low, high in _ordered_pairs(element))
     if isinstance(element, Body):
-        found += _moments_in(element.inertia, read)
+        found += _moment_coefficients(element.inertia, read)
         if element.density is not None:
-            found += (read(size) for shape in element.shapes for size in _sizes(shape))
+            found += (read(size) for shape in element.shapes for size in _shape_sizes(shape))
     yield from (each for each in found if each is not None)
 
 
-def _less(a: Scalar | None, b: Scalar | None) -> Scalar | None:
+def _difference(a: Scalar | None, b: Scalar | None) -> Scalar | None:
     return None if a is None or b is None else minus(a, b)
 
 
@@ -157,8 +158,8 @@ def _square(a: Scalar | None) -> Scalar | None:
     return None if a is None else times(a, a)
 
 
-def _moments_in(inertia: Inertia, read: Callable[[Any], Scalar | None]) -> Iterator[Scalar]:
-    """The coefficients of the characteristic polynomial, which are not negative where no principal moment is."""
+def _moment_coefficients(inertia: Inertia, read: Callable[[Any], Scalar | None]) -> Iterator[Scalar]:
+    """Yield the coefficients of the characteristic polynomial, which are nonnegative if all principal moments are."""
     given = (inertia.ixx, inertia.iyy, inertia.izz, inertia.ixy, inertia.ixz, inertia.iyz)
     values = [each for each in map(read, given) if each is not None]
     if len(values) < len(given):
@@ -170,7 +171,7 @@ def _moments_in(inertia: Inertia, read: Callable[[Any], Scalar | None]) -> Itera
 
 
 def bounded(element: Body | Joint | Force | Constraint) -> Iterator[tuple[Element, Bound, str, str]]:
-    """The numbers of an element, and of its parts, that have bounds: part, bound, which part in words, the element's
+    """Yield the bounded numbers of an element and of its parts: part, bound, description of the part, the element's
     field."""
     if isinstance(element, Body):
         fields: tuple[str, ...] = ("density",) if element.density is not None else ("mass",)
@@ -181,26 +182,26 @@ def bounded(element: Body | Joint | Force | Constraint) -> Iterator[tuple[Elemen
     own = next(each for each in BOUNDS if isinstance(element, each))
     yield from ((element, bound, "", bound.field) for bound in BOUNDS[own] if bound.field in fields)
     if isinstance(element, Joint):
-        for which, limit in _limits(element):
+        for which, limit in _named_limits(element):
             yield from ((limit, bound, which, "limits") for bound in BOUNDS[Limit])
     elif isinstance(element, Force):
         for k, mass in enumerate(element.masses, 1):
             yield from ((mass, bound, str(k), "masses") for bound in BOUNDS[LineMass])
 
 
-def _limits(joint: Joint) -> Iterator[tuple[str, Limit]]:
-    """Which coordinate in words, its limits; unknown kinds have none."""
+def _named_limits(joint: Joint) -> Iterator[tuple[str, Limit]]:
+    """Yield a description of each coordinate and its limits; none for unknown kinds."""
     suffixes = joint.info.coordinates
     for suffix, limit in zip(suffixes, joint.limits, strict=False):
         yield (f" of coordinate {suffix}" if len(suffixes) > 1 else ""), limit
 
 
-def _ordered(element: Element) -> Iterator[tuple[Value | None, Value | None]]:
-    """Numbers of which the second is not less than the first."""
+def _ordered_pairs(element: Element) -> Iterator[tuple[Value | None, Value | None]]:
+    """Yield pairs of numbers whose second must not be less than the first."""
     if isinstance(element, Joint) or (isinstance(element, Force) and element.is_clutch):
         yield from friction_by_direction(element)
     if isinstance(element, Joint):
-        yield from ((limit.lower, limit.upper) for _, limit in _limits(element))
+        yield from ((limit.lower, limit.upper) for _, limit in _named_limits(element))
         if element.rubs_by_reaction:
             yield element.friction_coefficient, element.static_friction_coefficient
 
@@ -210,8 +211,8 @@ Placed = tuple[str, Element]
 
 
 def refusal(elements: Iterable[Placed], model: Model, values: Mapping[str, float]) -> SimulationError | None:
-    """The error to raise before forces and motions are computed from elements of an expanded model at these values of
-    parameters; None: all their numbers are possible."""
+    """Return the error to raise before forces and motions are computed from elements of an expanded model at these
+    parameter values; None if all their numbers are possible."""
 
     def number(value: Any) -> float:
         return number_or_nan(value, values)
@@ -229,12 +230,13 @@ def refusal(elements: Iterable[Placed], model: Model, values: Mapping[str, float
 
 
 _plain_and_possible: WeakValueDictionary[int, Element] = WeakValueDictionary()
-"""Elements without formulas whose numbers are possible: models share those that an edit does not change."""
+"""Cache of elements without formulas whose numbers are possible; models share the elements that an edit leaves
+unchanged."""
 
 
 def in_company(findings: Iterable[Finding], model: Model, values: Mapping[str, float]) -> Iterator[Finding]:
-    """Findings of elements, with only a warning of a negative moment of a body that has none together with what is
-    fixed to it."""
+    """Yield the findings of elements, with a negative moment reduced to a warning if the body and everything fixed to
+    it together have none."""
     for finding in findings:
         if (finding.collection, finding.field, finding.severity) == ("bodies", "inertia", "error"):
             from core.model.validation.joined_bodies import negative_together
@@ -245,7 +247,7 @@ def in_company(findings: Iterable[Finding], model: Model, values: Mapping[str, f
 
 
 def numbered(model: Model) -> Iterator[Placed]:
-    """The elements on whose numbers forces and motions depend."""
+    """Yield the elements whose numbers affect forces and motions."""
     yield "world", model.world
     for collection in ("bodies", "frames", "joints", "forces", "constraints", "junctions", "drivers"):
         for element in getattr(model, collection):
@@ -253,7 +255,7 @@ def numbered(model: Model) -> Iterator[Placed]:
 
 
 def follows_parameters(element: Element, known: set[str]) -> bool:
-    """Whether a number of an element, or of a part of it, is a formula in parameters, all of these names."""
+    """Return True if a number of an element, or of a part of it, is a formula of known parameters only."""
     return any(
         (found := names(parse(text.text))) and found <= known
         for part in nested_elements(element)
@@ -262,7 +264,7 @@ def follows_parameters(element: Element, known: set[str]) -> bool:
 
 
 def feeds_energy(model: Model, values: Mapping[str, float]) -> Iterator[str]:
-    """Of dampers that bring energy: element, field and what is wrong, for the notes of a run."""
+    """Yield notes for a run about dampers that add energy: element, field and problem."""
     dampers: tuple[Joint | Force, ...] = (*model.joints, *model.forces)
     for element in dampers:
         if element.damping != 0.0 and number_or_nan(element.damping, values) < 0.0:
@@ -274,25 +276,25 @@ def feeds_energy(model: Model, values: Mapping[str, float]) -> Iterator[str]:
 # ------------------------------------------------------------------------------------- kinds of elements
 
 
-def _of_body(body: Body, number: Number) -> Iterator[Finding]:
+def _body_findings(body: Body, number: Number) -> Iterator[Finding]:
     if body.density is None:
-        yield from _moments(body, number)
+        yield from _moment_findings(body, number)
         return
     for k, shape in enumerate(body.shapes, 1):
-        if shape.role != "collision" and any(number(size) < 0.0 for size in _sizes(shape)):
-            text = f"Shape {k} has a negative size, and its mass follows from it."
+        if shape.role != "collision" and any(number(size) < 0.0 for size in _shape_sizes(shape)):
+            text = f"Shape {k} , from which the mass is computed, has a negative size."
             yield _finding(body, "error", text, "Give sizes of 0 or more.", "shapes")
 
 
-def _sizes(shape: Any) -> Iterator[Value]:
+def _shape_sizes(shape: Any) -> Iterator[Value]:
     for field in ("size", "radius", "length"):
         value = getattr(shape, field, ())
         yield from value if isinstance(value, tuple) else (value,)
 
 
-def _moments(body: Body, number: Number) -> Iterator[Finding]:
-    """Moments that no mass distribution has: negative ones are refused; those that break the triangle inequality are
-    rounded, or were fitted, as those of the PUMA 560: a warning."""
+def _moment_findings(body: Body, number: Number) -> Iterator[Finding]:
+    """Check for moments that no mass distribution has: negative ones are rejected; those that break the triangle
+    inequality may be rounded or fitted, like those of the PUMA 560, and give a warning."""
     moments = principal_moments(body.inertia, number)
     largest = max(map(abs, moments))
     if math.isnan(largest) or largest < NO_INERTIA:
@@ -309,7 +311,7 @@ def _moments(body: Body, number: Number) -> Iterator[Finding]:
 
 
 def principal_moments(inertia: Inertia, number: Number) -> tuple[float, float, float]:
-    """Ascending, kg·m²; NaN if a formula has no finite value."""
+    """Return the principal moments in ascending order, kg·m²; NaN if a formula has no finite value."""
     xx, yy, zz, xy, xz, yz = (
         number(each) for each in (inertia.ixx, inertia.iyy, inertia.izz, inertia.ixy, inertia.ixz, inertia.iyz)
     )
@@ -324,14 +326,14 @@ def principal_moments(inertia: Inertia, number: Number) -> tuple[float, float, f
     return first, second, third
 
 
-def _of_joint(joint: Joint, number: Number) -> Iterator[Finding]:
-    yield from _friction(joint, number)
+def _joint_findings(joint: Joint, number: Number) -> Iterator[Finding]:
+    yield from _friction_findings(joint, number)
     sliding, resting = number(joint.friction_coefficient), number(joint.static_friction_coefficient)
     if joint.rubs_by_reaction and resting < sliding:
-        text = f"The coefficient of friction at rest ({resting:g}) is less than while it slides ({sliding:g})."
-        remedy = "Give at least as much at rest as while it slides."
+        text = f"The static friction coefficient ({resting:g}) is less than the sliding one ({sliding:g})."
+        remedy = "Give a static friction of at least the sliding friction."
         yield _finding(joint, "error", text, remedy, "static_friction_coefficient")
-    for k, (which, limit) in enumerate(_limits(joint)):
+    for k, (which, limit) in enumerate(_named_limits(joint)):
         low, high = number(limit.lower), number(limit.upper)
         if low > high:
             low_words, high_words = (amount(x, joint.info.coordinate_dimensions[k]) for x in (low, high))
@@ -339,16 +341,16 @@ def _of_joint(joint: Joint, number: Number) -> Iterator[Finding]:
             yield _finding(joint, "error", text, "Swap them.", "limits")
 
 
-def _friction(element: Joint | Force, number: Number) -> Iterator[Finding]:
-    """Less friction at rest than while it slides."""
+def _friction_findings(element: Joint | Force, number: Number) -> Iterator[Finding]:
+    """Check for less friction at rest than while sliding."""
     for k, levels in enumerate(friction_by_direction(element)):
         kinetic, static = map(number, levels)
         if static < kinetic:  # backward levels that are not given are those of the other direction
             yield _finding(
                 element,
                 "error",
-                f"Friction at rest ({static:g}) is less than while it slides{' backward' * k} ({kinetic:g}).",
-                "Give at least as much at rest as while it slides.",
+                f"Static friction ({static:g}) is less than sliding friction{' backward' * k} ({kinetic:g}).",
+                "Give a static friction of at least the sliding friction.",
                 "backward_static_friction" if k else "static_friction",
             )
             return

@@ -1,4 +1,4 @@
-"""Formulas whose units cannot be right: "30 mm" where a mass is wanted.
+"""Formulas with wrong units: "30 mm" where a mass is wanted.
 
 The dimension of a formula is inferred only where it is certain: a number with a unit, sums, multiples and choices of
 such.
@@ -20,11 +20,11 @@ from core.model.units.units import SI, UNITS
 from core.model.validation.findings import Finding
 
 _JUDGED = frozenset(unit.dimension for unit in UNITS.values())
-"""Dimensions that have units of their own: only there can a unit be wrong (a pitch may be given in mm)."""
+"""Dimensions with units of their own, for which a unit can be wrong (a pitch may be given in mm)."""
 
 
 def wrong_units(model: Model) -> Iterator[Finding]:
-    """Fields that hold a formula of another dimension than theirs."""
+    """Yield findings for fields with a formula of the wrong dimension."""
     for collection, element in [*model.elements(), ("world", model.world)]:
         name = getattr(element, "name", "")
         for owners, which in owned(element):
@@ -35,19 +35,22 @@ def wrong_units(model: Model) -> Iterator[Finding]:
 
 
 def misfit(text: str, wanted: str) -> tuple[str, str] | None:
-    """(what is wrong, remedy) of a formula that is not of the wanted dimension; None if it is or may be."""
+    """Return (problem, remedy) for a formula that does not have the wanted dimension; None if it does or may."""
     node = parse(text)
     if (pair := unlike(node)) is not None:
         one, other = pair
-        return f"'{text}' puts {_article(one)} and {_article(other)} side by side.", "Give both in units of one kind."
+        return f"'{text}' combines {_with_article(one)} and {_with_article(other)}.", "Give both in units of one kind."
     given = dimension_of(node)
     if given in (None, wanted) or wanted not in _JUDGED:
         return None
-    return f"'{text}' is {_article(str(given))}; {_article(wanted)} is wanted here.", f"Give it in {_units(wanted)}."
+    return (
+        f"'{text}' is {_with_article(str(given))}; {_with_article(wanted)} is required here.",
+        f"Give it in {_unit_list(wanted)}.",
+    )
 
 
 def dimension_of(node: Node) -> str | None:
-    """The dimension of a formula, None where it is not certain."""
+    """Return the dimension of a formula, None if it is not certain."""
     match node:
         case Number(_, unit):
             return UNITS[unit].dimension if unit else None
@@ -68,7 +71,8 @@ def dimension_of(node: Node) -> str | None:
 
 
 def unlike(node: Node) -> tuple[str, str] | None:
-    """Two dimensions that a formula adds, compares or chooses between although they differ; None if there are none."""
+    """Return (problem, remedy) if a formula adds, compares or chooses between values of different dimensions; None
+    otherwise."""
     pairs: tuple[tuple[Node, Node], ...] = ()
     inner: tuple[Node, ...]
     match node:
@@ -89,7 +93,7 @@ def unlike(node: Node) -> tuple[str, str] | None:
 
 
 def _is_plain(node: Node) -> bool:
-    """A number without names and units."""
+    """Return True for a number without names and units."""
     match node:
         case Number(_, unit):
             return not unit
@@ -101,11 +105,11 @@ def _is_plain(node: Node) -> bool:
             return not names(node)
 
 
-def _article(dimension: str) -> str:
+def _with_article(dimension: str) -> str:
     word = dimension.replace("_", " ")
     return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
 
 
-def _units(dimension: str) -> str:
+def _unit_list(dimension: str) -> str:
     symbols = list(dict.fromkeys([SI[dimension], *(u.symbol for u in UNITS.values() if u.dimension == dimension)]))
     return ", ".join(symbols)

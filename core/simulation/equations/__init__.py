@@ -1,1 +1,1 @@
-"""ẏ = f(t, y) of a machine in machine code, with what holds and what comes out."""
+"""Equations of motion ẏ = f(t, y) of a machine in machine code, with constraints, friction, stops and reactions."""

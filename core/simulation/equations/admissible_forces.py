@@ -1,7 +1,7 @@
-"""Forces within bounds that hold rows where they can: λ in [low, high] with γ̇ = A λ + c zero inside, not positive at
-the upper bound, not negative at the lower one. These are the conditions for the least ½ λᵀ A λ + cᵀ λ within bounds,
-Gauss's principle for rows with friction and stops; γ̇ is unique, λ need not be. Where some rows are bounded together:
-`core.simulation.equations.ball_forces`.
+"""Constraint forces within bounds: λ in [low, high] such that γ̇ = A λ + c is zero where λ is inside its bounds, not
+positive at the upper and not negative at the lower bound. These are the optimality conditions for minimising ½ λᵀ A λ +
+cᵀ λ within the bounds, Gauss's principle for rows with friction and stops; γ̇ is unique, λ need not be. For vector
+friction see `core.simulation.equations.ball_forces`.
 
 `bounded` : block principal pivoting (Júdice and Pires, Computers & Operations Research 21, 1994), one least index at a
 time (Murty) where the number of infeasible rows stops falling, which ends for A + ε I; from there on without ε.
@@ -14,19 +14,20 @@ from typing import Any
 from core.simulation.machine_code.language import native, scratch
 
 REGULARISATION = 1e-8
-"""Part of the mean diagonal of A that chooses among forces that are not unique."""
+"""Share of the mean diagonal of A added to it, which selects among non-unique forces."""
 TRIES = 8
-"""Rounds of blocks without fewer infeasible rows, before one row at a time is turned."""
+"""Rounds of block pivoting without fewer infeasible rows before single pivoting starts."""
 SWEEPS = 50
-"""Of projected Gauss–Seidel, which give the sides that single pivots begin with."""
+"""Number of projected Gauss–Seidel sweeps that give the starting guess for single pivoting."""
 POLISHES = 3
 MOVES = 1e-11
-"""Part of all that accelerates a row, above which its acceleration is not rounding."""
+"""Share of the terms of a row's acceleration above which the sum is not rounding error."""
 
 
 @native
 def eliminate(D: Any, x: Any, n: int) -> None:
-    """x ← D⁻¹ x by Gauss with pivots; D (n n,) is spoilt, what is singular gives no finite numbers."""
+    """Solve x ← D⁻¹ x by Gaussian elimination with pivoting; D (n n,) is overwritten, and a singular D gives non-finite
+    numbers."""
     for j in range(n):
         p = j
         for i in range(j + 1, n):
@@ -48,7 +49,7 @@ def eliminate(D: Any, x: Any, n: int) -> None:
 
 @native
 def shift(A: Any, n: int) -> float:
-    """ε of A + ε I."""
+    """Return the regularisation ε of A + ε I."""
     total = 0.0
     for i in range(n):
         total += A[i * n + i]
@@ -57,7 +58,7 @@ def shift(A: Any, n: int) -> float:
 
 @native
 def correct(A: Any, g: Any, lam: Any, side: Any, n: int) -> None:
-    """λ of rows that are inside (side 0) by one step toward γ̇ = 0, which is g now."""
+    """Improve λ of rows inside their bounds (side 0) by one Newton step toward γ̇ = 0, given the present γ̇ in g."""
     if n == 1:
         lam[0] -= g[0] / A[0] if side[0] == 0.0 and A[0] != 0.0 else 0.0
         return
@@ -89,7 +90,7 @@ def correct(A: Any, g: Any, lam: Any, side: Any, n: int) -> None:
 
 @native
 def motion(A: Any, c: Any, lam: Any, g: Any, n: int) -> None:
-    """γ̇ = A λ + c into g."""
+    """Compute γ̇ = A λ + c into g."""
     for i in range(n):
         total = c[i]
         for j in range(n):
@@ -99,7 +100,7 @@ def motion(A: Any, c: Any, lam: Any, g: Any, n: int) -> None:
 
 @native
 def sum_of_sizes(A: Any, c: Any, lam: Any, i: int, n: int) -> float:
-    """Σ |A_ij λ_j| + |c_i|: what rounding of γ̇_i is a part of."""
+    """Return Σ |A_ij λ_j| + |c_i|, the scale of the rounding error of γ̇_i."""
     total = abs(c[i])
     for j in range(n):
         total += abs(A[i * n + j] * lam[j])
@@ -107,8 +108,8 @@ def sum_of_sizes(A: Any, c: Any, lam: Any, i: int, n: int) -> float:
 
 
 @native
-def sweep(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, n: int) -> None:
-    """Sides as projected Gauss–Seidel sweeps find them."""
+def sweep_sides(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, n: int) -> None:
+    """Estimate by projected Gauss–Seidel sweeps at which bound each row is."""
     epsilon = shift(A, n)
     for _ in range(SWEEPS):
         for i in range(n):
@@ -121,8 +122,8 @@ def sweep(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, n: int) -> N
 
 
 @native
-def found_at(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, g: Any, polishes: int, n: int) -> None:
-    """λ and γ̇ with each row at its bound, or held inside."""
+def solve_for_sides(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, g: Any, polishes: int, n: int) -> None:
+    """Compute λ and γ̇ for given sides: each row at its bound, or inside with γ̇ = 0."""
     for i in range(n):
         lam[i] = high[i] if side[i] > 0.0 else low[i] if side[i] < 0.0 else 0.0
     motion(A, c, lam, g, n)
@@ -132,20 +133,22 @@ def found_at(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, g: Any, p
 
 
 @native
-def mark(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, g: Any, epsilon: float, bad: Any, n: int) -> int:
-    """Rows that are not feasible as they are (1, others 0) into bad (n,); their number."""
+def mark_infeasible(
+    A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, g: Any, epsilon: float, bad: Any, n: int
+) -> int:
+    """Mark infeasible rows (1, others 0) in bad (n,) and return their number."""
     count = 0
     for i in range(n):
         rate, moves = g[i] + epsilon * lam[i], MOVES * sum_of_sizes(A, c, lam, i, n)
         force = moves / A[i * n + i] if A[i * n + i] > 0.0 else 0.0
-        bad[i] = 1.0 if infeasible(low[i], high[i], lam[i], side[i], rate, force, moves) else 0.0
+        bad[i] = 1.0 if is_infeasible(low[i], high[i], lam[i], side[i], rate, force, moves) else 0.0
         count += int(bad[i])
     return count
 
 
 @native
-def turn(high: Any, lam: Any, side: Any, bad: Any, single: bool, n: int) -> None:
-    """Infeasible rows to the bound that they are beyond, or back inside; only the first of them if single."""
+def switch_sides(high: Any, lam: Any, side: Any, bad: Any, single: bool, n: int) -> None:
+    """Move infeasible rows to the violated bound, or back inside; only the first of them if `single`."""
     for i in range(n):
         if bad[i] > 0.0:
             side[i] = 0.0 if side[i] != 0.0 else 1.0 if lam[i] > high[i] else -1.0
@@ -154,13 +157,14 @@ def turn(high: Any, lam: Any, side: Any, bad: Any, single: bool, n: int) -> None
 
 
 @native
-def pivoted(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, g: Any, exactly: bool, n: int) -> Any:
-    """λ and γ̇, from the sides given on, of A + ε I or of A. False if rounds ran out."""
+def solve_by_pivoting(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, g: Any, exactly: bool, n: int) -> Any:
+    """Compute λ and γ̇ by pivoting from the given sides, with A + ε I or exactly with A. Returns False if the iteration
+    limit was reached."""
     bad, fewest, tries = scratch(n), n + 1, TRIES
     epsilon = 0.0 if exactly else shift(A, n)
     for _ in range(50 + 20 * n):
-        found_at(A, c, low, high, lam, side, g, POLISHES if exactly else 0, n)
-        count = mark(A, c, low, high, lam, side, g, epsilon, bad, n)
+        solve_for_sides(A, c, low, high, lam, side, g, POLISHES if exactly else 0, n)
+        count = mark_infeasible(A, c, low, high, lam, side, g, epsilon, bad, n)
         if count == 0:
             return True
         if count < fewest:
@@ -170,31 +174,32 @@ def pivoted(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, g: Any, ex
         if tries == 0 and not exactly:
             for i in range(n):
                 lam[i] = min(max(lam[i], low[i]), high[i])
-            sweep(A, c, low, high, lam, side, n)
+            sweep_sides(A, c, low, high, lam, side, n)
         else:
-            turn(high, lam, side, bad, tries < 0, n)
+            switch_sides(high, lam, side, bad, tries < 0, n)
     return False
 
 
 @native
 def bounded(A: Any, c: Any, low: Any, high: Any, lam: Any, side: Any, g: Any, n: int) -> Any:
-    """λ, the bound at which each row is (−1, 0, 1) and γ̇; A (n n,) row by row. False if rounds ran out."""
+    """Compute λ within bounds, the bound at which each row is (−1, 0, 1) and γ̇; A (n n,) is stored row by row. Returns
+    False if the iteration limit was reached."""
     chosen = scratch(n)
     for i in range(n):
         side[i] = 0.0
-    well = pivoted(A, c, low, high, lam, side, g, False, n)
+    well = solve_by_pivoting(A, c, low, high, lam, side, g, False, n)
     for i in range(n):
         chosen[i] = side[i]
-    if not pivoted(A, c, low, high, lam, side, g, True, n):  # forces that are not unique: as ε chose
+    if not solve_by_pivoting(A, c, low, high, lam, side, g, True, n):  # forces that are not unique: as ε chose
         for i in range(n):
             side[i] = chosen[i]
-        found_at(A, c, low, high, lam, side, g, POLISHES, n)
+        solve_for_sides(A, c, low, high, lam, side, g, POLISHES, n)
     return well
 
 
 @native
-def infeasible(low: float, high: float, lam: float, side: float, g: float, force: float, rate: float) -> Any:
-    """Whether a row is beyond a bound, or held back by one that should let it go."""
+def is_infeasible(low: float, high: float, lam: float, side: float, g: float, force: float, rate: float) -> Any:
+    """Return True if a row is beyond a bound, or is kept at a bound that should release it."""
     if side == 0.0:
         return lam < low - force or lam > high + force
     return g > rate if side > 0.0 else g < -rate

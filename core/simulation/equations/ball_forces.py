@@ -1,5 +1,5 @@
-"""Forces within bounds of which some are balls: as `core.simulation.equations.admissible_forces` has them for
-intervals, where the λ of some rows together is bounded by its length, and at its end γ̇ is opposite to it.
+"""Constraint forces with vector friction: like `core.simulation.equations.admissible_forces`, but the λ of some groups
+of rows are bounded by the norm of their vector (friction disks), and at the bound γ̇ is opposite to λ.
 
 Newton's method on λ = P(λ − ρ (A λ + c)), P the nearest admissible one (semi-smooth: Qi and Sun, Mathematical
 Programming 58, 1993); where it does not end, once more from what the path of a logarithmic barrier leads to. As
@@ -16,19 +16,19 @@ from core.simulation.equations.admissible_forces import MOVES, bounded, eliminat
 from core.simulation.machine_code.language import native, scratch
 
 ROUNDS = 30
-"""Of Newton's method."""
+"""Largest number of Newton iterations."""
 POLISHES = 3
 EXACT, WELL = 1e-15, 1e-12
-"""Part of all that accelerates a row, within which it is where it should be, or nearly."""
+"""Relative residual at which a row counts as solved exactly, or nearly."""
 FINEST, GROWTH = 1e-9, 4.0
-"""Of the path inside balls: what its end may lack of the least, as a part of all; from one place to the next."""
+"""For the interior-point path: relative duality gap at its end; factor from one barrier parameter to the next."""
 AT_END = 1.0 - 1e-12
-"""Part of a radius from which on a force is at its end."""
+"""Share of a friction disk's radius above which a force counts as being at the bound."""
 
 
 @native
 def length_of(x: Any, first: int, count: int) -> float:
-    """Length of x[first : first + count]."""
+    """Return the Euclidean norm of x[first : first + count]."""
     total = 0.0
     for i in range(first, first + count):
         total += x[i] * x[i]
@@ -37,19 +37,20 @@ def length_of(x: Any, first: int, count: int) -> float:
 
 @native
 def in_balls(A: Any, c: Any, low: Any, high: Any, shares: Any, lam: Any, side: Any, g: Any, n: int) -> Any:
-    """λ, the bound at which each row is (−1, 0, 1; 1: the end of a ball) and γ̇. shares (n,): how many rows from one on
-    are bounded together, by `high`; 0 behind it. False if found approximately only."""
+    """Compute λ with vector friction, the bound at which each row is (−1, 0, 1; 1: on the rim of its friction disk) and
+    γ̇. shares (n,): number of rows of the friction disk that begins at a row, bounded together by `high`; 0 for its
+    other rows. Returns False if the solution is approximate only."""
     center, epsilon = scratch(n), shift(A, n)
     for i in range(n):
         lam[i] = center[i] = 0.0
-    well = solved(A, c, low, high, shares, center, epsilon, lam, n)
+    well = solve_by_newton(A, c, low, high, shares, center, epsilon, lam, n)
     if not well:
-        inside(A, c, low, high, shares, epsilon, lam, n)
-        well = solved(A, c, low, high, shares, center, epsilon, lam, n)
+        follow_central_path(A, c, low, high, shares, epsilon, lam, n)
+        well = solve_by_newton(A, c, low, high, shares, center, epsilon, lam, n)
     for _ in range(POLISHES):
         for i in range(n):
             center[i] = lam[i]
-        solved(A, c, low, high, shares, center, epsilon, lam, n)
+        solve_by_newton(A, c, low, high, shares, center, epsilon, lam, n)
     motion(A, c, lam, g, n)
     for i in range(n):
         count = int(shares[i])
@@ -62,8 +63,8 @@ def in_balls(A: Any, c: Any, low: Any, high: Any, shares: Any, lam: Any, side: A
 
 
 @native
-def step_of(A: Any, epsilon: float, first: int, count: int, n: int) -> float:
-    """1/‖A + ε I‖ of rows that are bounded together."""
+def gradient_step(A: Any, epsilon: float, first: int, count: int, n: int) -> float:
+    """Return the step size 1/‖A + ε I‖ for a group of rows bounded together."""
     total = 0.0
     for i in range(first, first + count):
         for j in range(first, first + count):
@@ -72,8 +73,11 @@ def step_of(A: Any, epsilon: float, first: int, count: int, n: int) -> float:
 
 
 @native
-def solved(A: Any, c: Any, low: Any, high: Any, shares: Any, center: Any, epsilon: float, lam: Any, n: int) -> Any:
-    """λ for A + ε I and c − ε center, by Newton's method from λ on. False if it did not end."""
+def solve_by_newton(
+    A: Any, c: Any, low: Any, high: Any, shares: Any, center: Any, epsilon: float, lam: Any, n: int
+) -> Any:
+    """Solve for λ with A + ε I and c − ε center by Newton's method, starting at λ. Returns False if it did not
+    converge."""
     d, rate, D, x, best, least = scratch(n), scratch(n), scratch(n * n), scratch(n), scratch(n), np.inf
     slope = scratch(n * n)
     for i in range(n):
@@ -83,14 +87,14 @@ def solved(A: Any, c: Any, low: Any, high: Any, shares: Any, center: Any, epsilo
         motion(A, d, lam, rate, n)
         for i in range(n):
             rate[i] += epsilon * lam[i]
-        gap = residual(A, d, low, high, shares, epsilon, lam, rate, x, slope, n)
+        gap = projection_residual(A, d, low, high, shares, epsilon, lam, rate, x, slope, n)
         if gap < least:
             least = gap
             for i in range(n):
                 best[i] = lam[i]
         if gap <= EXACT * n:
             break
-        newton(A, shares, epsilon, slope, D, n)
+        newton_matrix(A, shares, epsilon, slope, D, n)
         eliminate(D, x, n)
         for i in range(n):
             lam[i] += x[i]
@@ -100,7 +104,7 @@ def solved(A: Any, c: Any, low: Any, high: Any, shares: Any, center: Any, epsilo
 
 
 @native
-def residual(
+def projection_residual(
     A: Any,
     d: Any,
     low: Any,
@@ -113,7 +117,8 @@ def residual(
     slope: Any,
     n: int,
 ) -> float:
-    """P(λ − ρ γ̇) − λ into x and ∂P into slope; how large it is as a part of what accelerates rows."""
+    """Compute the projection residual P(λ − ρ γ̇) − λ into x and ∂P into slope; return its size relative to the terms
+    of the rows' accelerations."""
     gap = 0.0
     for i in range(n * n):
         slope[i] = 0.0
@@ -121,11 +126,11 @@ def residual(
         count = int(shares[first])
         if count == 0:
             continue
-        rho, size, away = step_of(A, epsilon, first, count, n), 0.0, 0.0
+        rho, size, away = gradient_step(A, epsilon, first, count, n), 0.0, 0.0
         for i in range(first, first + count):
             x[i] = lam[i] - rho * rate[i]
             size += (sum_of_sizes(A, d, lam, i, n) + epsilon * abs(lam[i])) ** 2
-        nearest(low, high, x, slope, first, count, n)
+        project_to_bounds(low, high, x, slope, first, count, n)
         for i in range(first, first + count):
             x[i] -= lam[i]
             away += x[i] * x[i]
@@ -134,8 +139,9 @@ def residual(
 
 
 @native
-def nearest(low: Any, high: Any, x: Any, slope: Any, first: int, count: int, n: int) -> None:
-    """The nearest admissible forces to those in x, of rows that are bounded together, and their derivatives."""
+def project_to_bounds(low: Any, high: Any, x: Any, slope: Any, first: int, count: int, n: int) -> None:
+    """Project the forces in x of a group of rows onto their admissible set and compute the derivative of the
+    projection."""
     size = length_of(x, first, count)
     if count == 1:
         slope[first * n + first] = 1.0 if low[first] < x[first] < high[first] else 0.0
@@ -151,13 +157,13 @@ def nearest(low: Any, high: Any, x: Any, slope: Any, first: int, count: int, n: 
 
 
 @native
-def newton(A: Any, shares: Any, epsilon: float, slope: Any, D: Any, n: int) -> None:
-    """I − ∂P (I − ρ (A + ε I)) into D."""
+def newton_matrix(A: Any, shares: Any, epsilon: float, slope: Any, D: Any, n: int) -> None:
+    """Assemble the Newton matrix I − ∂P (I − ρ (A + ε I)) into D."""
     rho = scratch(n)
     for first in range(n):
         count = int(shares[first])
         for i in range(first, first + count):
-            rho[i] = step_of(A, epsilon, first, count, n)
+            rho[i] = gradient_step(A, epsilon, first, count, n)
     for i in range(n):
         for j in range(n):
             total = (1.0 if i == j else 0.0) - slope[i * n + j]
@@ -168,8 +174,8 @@ def newton(A: Any, shares: Any, epsilon: float, slope: Any, D: Any, n: int) -> N
 
 
 @native
-def inside(A: Any, c: Any, low: Any, high: Any, shares: Any, epsilon: float, lam: Any, n: int) -> None:
-    """Nearly the solution, along the path of the logarithmic barrier of balls and intervals."""
+def follow_central_path(A: Any, c: Any, low: Any, high: Any, shares: Any, epsilon: float, lam: Any, n: int) -> None:
+    """Approach the solution along the central path of the logarithmic barrier of friction disks and intervals."""
     worth, slope, D, step, g = 1e-300, scratch(n), scratch(n * n), scratch(n), scratch(n)
     for i in range(n):
         free = abs(c[i]) / (A[i * n + i] + epsilon) + 1e-12
@@ -188,10 +194,10 @@ def inside(A: Any, c: Any, low: Any, high: Any, shares: Any, epsilon: float, lam
                 slope[i] = 0.0
                 for j in range(n):
                     D[i * n + j] = weight * (A[i * n + j] + (epsilon if i == j else 0.0))
-            barrier(low, high, shares, lam, slope, D, n)
+            barrier_terms(low, high, shares, lam, slope, D, n)
             for i in range(n):
                 g[i] = step[i] = -weight * (g[i] + epsilon * lam[i]) - slope[i]
-            fix_narrow(low, high, g, step, D, n)
+            fix_tight_rows(low, high, g, step, D, n)
             eliminate(D, step, n)
             decrement = 0.0
             for i in range(n):
@@ -205,8 +211,8 @@ def inside(A: Any, c: Any, low: Any, high: Any, shares: Any, epsilon: float, lam
 
 
 @native
-def fix_narrow(low: Any, high: Any, g: Any, step: Any, D: Any, n: int) -> None:
-    """Rows whose bounds leave nothing stay where they are."""
+def fix_tight_rows(low: Any, high: Any, g: Any, step: Any, D: Any, n: int) -> None:
+    """Exclude rows whose bounds coincide from the step."""
     for i in range(n):
         if not high[i] - low[i] > 0.0:
             g[i] = step[i] = 0.0
@@ -216,8 +222,9 @@ def fix_narrow(low: Any, high: Any, g: Any, step: Any, D: Any, n: int) -> None:
 
 
 @native
-def barrier(low: Any, high: Any, shares: Any, x: Any, slope: Any, D: Any, n: int) -> None:
-    """Slope, and curvature added to D, of −Σ ln of what is left of bounds."""
+def barrier_terms(low: Any, high: Any, shares: Any, x: Any, slope: Any, D: Any, n: int) -> None:
+    """Compute the gradient of the logarithmic barrier −Σ ln(distance to bounds) into slope and add its curvature to
+    D."""
     for first in range(n):
         count = int(shares[first])
         if count > 1:
@@ -238,7 +245,8 @@ def barrier(low: Any, high: Any, shares: Any, x: Any, slope: Any, D: Any, n: int
 def resolved(
     A: Any, c: Any, bounds: Any, shares: Any, broken: Any, hair: Any, lam: Any, side: Any, g: Any, n: int
 ) -> Any:
-    """Who moves: rows that bounds at rest do not hold break and feel their kinetic ones, until nobody follows.
+    """Decide which rows start to slide: rows that static friction cannot hold get their kinetic friction bounds, until
+    no further row breaks away.
 
     bounds (4 n,): least and largest force at rest, then while sliding; shares (n,): see `in_balls`; hair (n,): by how
     much they are less, where a

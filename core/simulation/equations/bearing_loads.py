@@ -1,5 +1,5 @@
-"""Friction that grows with a joint's own reaction: the loads of bearings that friction by them leaves, by Broyden's
-method, as `core.constraints.bearing_friction` says it and `core.numerics.fixed_points` does it.
+"""Friction that grows with a joint's own reaction: bearing loads consistent with the friction they cause, found by
+Broyden's method as in `core.constraints.bearing_friction` and `core.numerics.fixed_points`.
 
 Loads and the inverse that the method builds are kept from one evaluation to the next, so that few rounds are needed.
 """
@@ -14,17 +14,17 @@ from core.simulation.equations.system import AT_Q, evaluate, load_system, put, p
 from core.simulation.machine_code.language import native, scratch
 
 BEARING_ROUNDS, ANEW = 80, 20
-"""Rounds; after how many the method begins anew."""
+"""Largest number of iterations; iterations after which Broyden's method restarts."""
 SETTLED, WELL = 1e-12, 1e-8
-"""Part of the largest load up to which those of a round may differ; the same where no round comes nearer."""
+"""Convergence tolerance relative to the largest load; the tolerance accepted where iterations no longer improve."""
 LEAST_LOAD = 1e-9
-"""N or N·m: what counts as the largest load at least."""
+"""N or N·m: lower bound of the largest load, to scale errors."""
 
 
 @native
 def bear(place: int, y: Any, a: Any, fresh: Any) -> Any:
-    """Loads of bearings into fresh (n,), at accelerations a (nv,) that the forces of rows gave just now; false if they
-    are not finite."""
+    """Compute bearing loads into fresh (n,) at the accelerations a (nv,) that the present contact forces give; returns
+    false if they are not finite."""
     s = load_system(place)
     rows, nq, nv, at = s.mode_rows, s.nq, s.nv, s.nq + 2 * s.nv
     r = load_rows(rows)
@@ -56,8 +56,8 @@ def bear(place: int, y: Any, a: Any, fresh: Any) -> Any:
 
 
 @native
-def begin_inverse(rows: int) -> None:
-    """The method begins anew."""
+def reset_inverse(rows: int) -> None:
+    """Reset Broyden's inverse to its initial value."""
     r = load_rows(rows)
     n = len(r.loads)
     for i in range(n * n):
@@ -68,7 +68,8 @@ def begin_inverse(rows: int) -> None:
 
 @native
 def gap_of(rows: int, fresh: Any) -> float:
-    """How far loads differ from those that they lead to, as a part of the largest."""
+    """Return the largest difference between the assumed bearing loads and those they lead to, relative to the largest
+    load."""
     r, largest, gap = load_rows(rows), LEAST_LOAD, 0.0
     for i in range(len(fresh)):
         largest = max(largest, abs(fresh[i]))
@@ -77,8 +78,8 @@ def gap_of(rows: int, fresh: Any) -> float:
 
 
 @native
-def learn(rows: int, fresh: Any) -> None:
-    """Broyden's first update of the inverse, from the last step and what it changed (Mathematics of Computation 19,
+def update_inverse(rows: int, fresh: Any) -> None:
+    """Apply Broyden's first update of the inverse from the last step and its effect (Mathematics of Computation 19,
     1965)."""
     r = load_rows(rows)
     n, across, size = len(r.loads), 0.0, 0.0
@@ -92,7 +93,7 @@ def learn(rows: int, fresh: Any) -> None:
         across += r.stepped[i] * moved[i]
         size += r.stepped[i] * r.stepped[i]
     if not abs(across) > 1e-12 * size:
-        begin_inverse(rows)
+        reset_inverse(rows)
         return
     for i in range(n):
         for j in range(n):
@@ -101,13 +102,13 @@ def learn(rows: int, fresh: Any) -> None:
 
 @native
 def approach(rows: int, fresh: Any, turn: int) -> Any:
-    """The next loads, none of them negative, after round `turn`; true where they need not change any more."""
+    """Compute the next non-negative bearing loads after iteration `turn`; returns true once they have converged."""
     r = load_rows(rows)
     n, moves = len(r.loads), False
     if turn > 0 and turn % ANEW != 0:
-        learn(rows, fresh)
+        update_inverse(rows, fresh)
     elif turn > 0:
-        begin_inverse(rows)
+        reset_inverse(rows)
     if gap_of(rows, fresh) <= SETTLED:
         return True
     for i in range(n):
@@ -119,7 +120,7 @@ def approach(rows: int, fresh: Any, turn: int) -> Any:
         r.stepped[i] = max(r.loads[i] + step, 0.0) - r.loads[i]
         moves = moves or r.stepped[i] != 0.0
     if not moves:  # nothing is less than nothing
-        begin_inverse(rows)
+        reset_inverse(rows)
         for i in range(n):
             r.stepped[i] = max(fresh[i], 0.0) - r.loads[i]
     for i in range(n):
@@ -129,7 +130,8 @@ def approach(rows: int, fresh: Any, turn: int) -> Any:
 
 @native
 def holds_all(rows: int) -> Any:
-    """Whether all bearings are held, so that their friction decides nothing; their loads follow."""
+    """Return true if all rows with bearing friction stick, so that their friction does not affect the motion and the
+    loads follow directly."""
     r, free = load_rows(rows), 0
     for k in range(r.count):
         free += 1 if r.bearing[k] >= 0 and r.mode[k] != HELD else 0
@@ -138,7 +140,7 @@ def holds_all(rows: int) -> Any:
 
 @native
 def copy_loads(rows: int, fresh: Any) -> None:
-    """Loads ← fresh (n,)."""
+    """Set the bearing loads to fresh (n,)."""
     r = load_rows(rows)
     for i in range(len(fresh)):
         r.loads[i] = fresh[i]

@@ -1,4 +1,5 @@
-"""The equations of motion of one run: which functions of the mechanism, compiled, and the memory they work in."""
+"""The compiled equations of motion of one run: the mechanism's functions in machine code and the memory they work
+in."""
 
 from __future__ import annotations
 
@@ -30,23 +31,23 @@ if TYPE_CHECKING:
 
 NOTHING = nullcontext()
 OF_ROWS = ("cut_values", "cut_entries", "cut_drift", "friction_levels", "bearing_loads")
-"""Functions that only rows with modes ask."""
+"""Functions needed only by contact rows."""
 
 
 _known: WeakKeyDictionary[Tracer, dict[str, tuple[int, int]]] = WeakKeyDictionary()
 
 
-def _places(compiled: Compiled, function: str) -> tuple[int, int]:
-    """Where x and time begin among the arguments of a function; −1 where it does not take them."""
+def _state_and_time_indices(compiled: Compiled, function: str) -> tuple[int, int]:
+    """Return the indices at which x and time begin among the arguments of a function; −1 if it does not take them."""
     if function.startswith("torque"):
         return -1, -1
     known = _known.setdefault(compiled.program.tracer, {})
     if function not in known:
-        known[function] = _found(compiled.program.tracer, function)
+        known[function] = _argument_indices(compiled.program.tracer, function)
     return known[function]
 
 
-def _found(tracer: Tracer, function: str) -> tuple[int, int]:
+def _argument_indices(tracer: Tracer, function: str) -> tuple[int, int]:
     # the reduced equations take what the bias takes
     arguments = tracer.signature("bias_smooth" if function == "reduced" else function).arguments
     starts = np.cumsum([0, *(tracer.sizes[word] for word in arguments)])
@@ -58,8 +59,8 @@ NO_STRUCTURE = Structure([], [], [])
 
 
 class _Reduced(NamedTuple):
-    """The equations in independent speeds, the closed forms that they are made of, and rows that are left to iteration;
-    what there is to say of them."""
+    """Equations in independent speeds with their analytic loop closures, the rows left to iteration, and a note about
+    them."""
 
     entry: Entry | None = None
     forms: ClosedForms | None = None
@@ -68,17 +69,17 @@ class _Reduced(NamedTuple):
 
     @property
     def structure(self) -> Structure:
-        """What of them may differ from zero."""
+        """Return the sparsity pattern of the reduced equations."""
         return NO_STRUCTURE if self.forms is None else self.forms.structure
 
 
-def _reduced(compiled: Compiled, p: Array, y: Array, wanted: bool | None) -> _Reduced:
-    """Nothing where loops have no closed form, where none is wanted, and where a run need not use it (None) and would
-    have to wait for its code."""
+def _reduced_equations(compiled: Compiled, p: Array, y: Array, wanted: bool | None) -> _Reduced:
+    """Prepare the reduced equations; empty if loops have no analytic closure, if none is wanted, or if its code is not
+    ready and the run need not use it (`wanted` None)."""
     forms = None if wanted is False else closed_forms_of(compiled.program)
     if forms is None or not forms.usable:
         return _Reduced()
-    if wanted is None and (note := _unready(forms)):
+    if wanted is None and (note := _reason_for_iteration(forms)):
         return _Reduced(note=note)
     if not forms.fit(y[: compiled.nq], p):
         return _Reduced()
@@ -86,8 +87,9 @@ def _reduced(compiled: Compiled, p: Array, y: Array, wanted: bool | None) -> _Re
     return _Reduced(entry, forms, forms.kept_rows)
 
 
-def _unready(forms: ClosedForms) -> str:
-    """Why a run that does not wait closes loops by iteration; nothing where closed forms are there."""
+def _reason_for_iteration(forms: ClosedForms) -> str:
+    """Explain why a run that does not wait closes loops by iteration; empty if the code of the analytic loop closure is
+    ready."""
     seconds = forms.awaited()
     if forms.failure:
         return f"Loops were closed by iteration: closed forms of them have no machine code ({forms.failure})."
@@ -99,8 +101,8 @@ def _unready(forms: ClosedForms) -> str:
     return ""
 
 
-def _wanted(compiled: Compiled, slopes: bool) -> Mapping[str, bool]:
-    """Functions of the mechanism, and whether the machine needs them."""
+def _functions_needed(compiled: Compiled, slopes: bool) -> Mapping[str, bool]:
+    """Map each function of the mechanism to True if the machine needs it."""
     program, matrix = compiled.program, compiled.by_mass_matrix
     rows = bool(program.constraint_rows)
     slopes = slopes and not program.tracer.long and compiled.nv > 0
@@ -120,8 +122,8 @@ def _wanted(compiled: Compiled, slopes: bool) -> Mapping[str, bool]:
     }
 
 
-def _function(entry: Entry, states: int, time: int) -> Function:
-    """An entry as the loops see it."""
+def _function_record(entry: Entry, states: int, time: int) -> Function:
+    """Wrap an entry as the record that machine code calls."""
     from core.simulation.equations.system import Function
 
     return Function(
@@ -138,7 +140,7 @@ def _function(entry: Entry, states: int, time: int) -> Function:
 
 
 class CompiledEquations:
-    """The compiled equations of one run; keeps the memory they work in.
+    """Compiled equations of one run; owns the memory they work in.
 
     y : (n,) where the run begins; closed_forms: whether loops may use them, None: if they need not be waited for;
     slopes: whether the exact Jacobian is needed (long machines have none)
@@ -155,7 +157,7 @@ class CompiledEquations:
         events: bool = False,
     ) -> None:
         compiled = mech.compiled
-        wanted = _wanted(compiled, slopes)
+        wanted = _functions_needed(compiled, slopes)
         self.joint_modes = joint_modes(compiled, p)
         """Rows of joints with friction, stops and limits."""
         self.modes = len(compiled.elements.mode_variables.numbers)
@@ -182,7 +184,7 @@ class CompiledEquations:
             self.entries["torque"] = joint_forces.compiled(mech, torque, p)
             if wanted["slopes"]:
                 self.entries["torque_slopes"] = joint_forces.slopes(mech, torque, p)
-        reduced = _reduced(compiled, p, y, closed_forms)
+        reduced = _reduced_equations(compiled, p, y, closed_forms)
         if reduced.entry is not None:
             self.entries["reduced"] = reduced.entry
         self.notes = (reduced.note,) if reduced.note else ()
@@ -193,7 +195,7 @@ class CompiledEquations:
         """True if states lie on a manifold: loops closed, quaternions of length one."""
 
     def _arrange(self, compiled: Compiled, p: Array, y: Array, u: Array, reduced: _Reduced) -> None:
-        """The functions' memory, and the addresses of what works on it."""
+        """Allocate the functions' memory and store the addresses that machine code uses."""
         from core.simulation.equations import elimination_places
         from core.simulation.equations.constrained import VECTORS
         from core.simulation.equations.system import System
@@ -201,8 +203,11 @@ class CompiledEquations:
         columns, independent = reduced.structure.columns, len(reduced.structure.columns)
         program = compiled.program
         rows = len(program.constraint_rows)
-        functions = {name: _function(entry, *_places(compiled, name)) for name, entry in self.entries.items()}
-        derivative, full, self.project, full_project = _addresses(compiled, independent)
+        functions = {
+            name: _function_record(entry, *_state_and_time_indices(compiled, name))
+            for name, entry in self.entries.items()
+        }
+        derivative, full, self.project, full_project = _entry_addresses(compiled, independent)
         rows_of_modes = self._mode_rows(compiled, u, functions, derivative, y[: compiled.nq], p)
         if rows_of_modes is not None:
             from core.simulation.equations import held_rows
@@ -216,7 +221,7 @@ class CompiledEquations:
         factors = elimination_places.factors_of(elimination)
         levels = np.concatenate([program.levels, np.zeros(max(elimination.rows - rows, 0), dtype=np.int64)])
         span = max(compiled.nq, len(factors.unknowns), len(levels), 1)
-        masses = elimination_places.factors_of(_eliminated(reduced.forms))
+        masses = elimination_places.factors_of(_reduced_elimination(reduced.forms))
         self._elimination = elimination
         points, times, cubics = compiled.splines(p)[:3]
         self.system = System(
@@ -279,12 +284,12 @@ class CompiledEquations:
 
     @property
     def records(self) -> tuple[Record, ...]:
-        """What they work in, but for rows with modes."""
+        """Return the records the equations work in, without those of contact rows."""
         return self.system, *self._factors, *self._functions.values()
 
     def hold_by_cholesky(self) -> None:
-        """From now on hold rows by Cholesky's method, which takes for granted that none is redundant; nothing changes
-        where closed forms leave none to iteration, or some of which they find by themselves what is redundant."""
+        """Solve constraint rows by Cholesky's method from now on, which assumes that none is redundant. No effect if
+        analytic loop closure leaves no rows to iteration or detects redundant rows itself."""
         if not self.system.rows or self.system.independent:
             return
         from core.simulation.equations.row_products import products_of
@@ -294,11 +299,12 @@ class CompiledEquations:
         self._factors += (products, factors)
 
     def closed_forms_fit(self, q: Array, p: Array) -> bool:
-        """Whether closed forms, if they may be used, close the machine at q with parameters p."""
+        """Return True if analytic loop closure may be used and closes the machine at q with parameters p."""
         return self._forms is not None and self._forms.usable and self._forms.fit(q, p)
 
     def renew_mode_rows(self, compiled: Compiled, q: Array, p: Array) -> JointModes | None:
-        """The rows with modes as other numbers have them, in the same memory; None where they are others."""
+        """Update the contact rows for new parameter values, in the same memory; returns None if the set of rows has
+        changed."""
         modes, rows = joint_modes(compiled, p), self.mode_rows
         kinds = [(row.owner, row.k, row.shares, row.controlled) for row in modes.rows]
         if rows is None or kinds != [(row.owner, row.k, row.shares, row.controlled) for row in self.joint_modes.rows]:
@@ -314,12 +320,12 @@ class CompiledEquations:
 
     @property
     def differentiable(self) -> bool:
-        """Whether there are traced derivatives."""
+        """Return True if analytic derivatives of the equations are available."""
         return "slopes" in self.entries
 
     @property
     def jacobian(self) -> int:
-        """Address of the entry that gives ∂f/∂y, from traced derivatives where there are any."""
+        """Return the address of the function for ∂f/∂y: analytic where available, otherwise by differences."""
         from core.simulation.equations import entry_points, held_rows
 
         if not self.differentiable:
@@ -329,12 +335,12 @@ class CompiledEquations:
 
     @property
     def locks(self) -> bool:
-        """Whether no friction was in balance with the reaction that it makes, where the run is."""
+        """Return True if reaction-dependent friction has no equilibrium (jams) at the present state."""
         return self.mode_rows is not None and self.mode_rows.unsettled == 1
 
     @property
     def mode_notes(self) -> tuple[str, ...]:
-        """What a person must know of the modes of joints until now."""
+        """Return notes for the user about contact states so far."""
         if self.mode_rows is None:
             return ()
         from core.simulation.equations.joint_mode_rows import mode_notes
@@ -342,17 +348,17 @@ class CompiledEquations:
         return mode_notes(self.joint_modes, self.mode_rows)
 
     def release(self) -> None:
-        """Mode variables free from now on."""
+        """Free all mode variables from now on."""
         for array in self._mode_memory:
             array[:] = 0.0
         self.system.reduced_at = np.nan
 
     def released(self) -> AbstractContextManager[None]:
-        """Mode variables free, for evaluations beside the steps."""
-        return self._set_aside() if self._mode_memory else NOTHING
+        """Context manager that frees mode variables, for evaluations outside the integrator's steps."""
+        return self._free_modes() if self._mode_memory else NOTHING
 
     @contextmanager
-    def _set_aside(self) -> Iterator[None]:
+    def _free_modes(self) -> Iterator[None]:
         held = [(array, array.copy()) for array in self._mode_memory]
         self.release()
         yield
@@ -364,8 +370,8 @@ class CompiledEquations:
 _independent: WeakKeyDictionary[ClosedForms, Elimination] = WeakKeyDictionary()
 
 
-def _eliminated(forms: ClosedForms | None) -> Elimination:
-    """How the mass matrix of independent speeds is eliminated."""
+def _reduced_elimination(forms: ClosedForms | None) -> Elimination:
+    """Return the elimination scheme of the mass matrix of independent speeds."""
     from core.numerics.elimination import Pattern
     from core.simulation.equations.elimination_places import NOTHING, elimination_of
 
@@ -382,7 +388,8 @@ _eliminations: WeakKeyDictionary[Tracer, dict[bool, Elimination]] = WeakKeyDicti
 
 
 def eliminated(compiled: Compiled, p: Array, q: Array) -> Elimination:
-    """How masses and constraints of a machine are eliminated; with room for M + ρ Gᵀ G where M may be singular."""
+    """Return the elimination scheme of a machine's mass matrix and constraints, with space for M + ρ Gᵀ G where M may
+    be singular."""
     from core.numerics.elimination import Pattern
     from core.simulation.equations.elimination_places import elimination_of
 
@@ -402,8 +409,9 @@ def eliminated(compiled: Compiled, p: Array, q: Array) -> Elimination:
     return known[supported]
 
 
-def _addresses(compiled: Compiled, independent: int) -> tuple[int, int, int, int]:
-    """Of the entries: derivative, derivative without closed forms, projection, projection without them."""
+def _entry_addresses(compiled: Compiled, independent: int) -> tuple[int, int, int, int]:
+    """Return the addresses of the functions: derivative, derivative without analytic loop closure, projection,
+    projection without it."""
     from core.simulation.equations import entry_points as entries
 
     if not compiled.by_mass_matrix:

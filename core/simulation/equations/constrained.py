@@ -1,4 +1,4 @@
-"""Machines with loops, constraints and drivers: accelerations, and states brought back onto the manifold.
+"""Machines with loops, constraints and drivers: accelerations, and projection of states onto the constraint manifold.
 
 The equations of `core.constraints.multipliers` in machine code. With M = Lᵀ L and w = L v the constraints read Y w = b,
 Y = G L⁻¹. Rows of Y that others do not make redundant are found by QR of Yᵀ (`core.simulation.equations.sparse_rows`),
@@ -11,17 +11,17 @@ Accelerations (`by_matrix`), M a + h = u + Gᵀ λ with G a = −(Ġ v − f̈):
 2. Q and R of Yᵀ (`factor_rows`); the least change of w that meets Y w = −(Ġ v − f̈) (`meet`). Where a person says that
    no row is redundant, by Cholesky's method instead (`core.simulation.equations.row_products`).
 3. a = L⁻¹ w. The multipliers are needed nowhere.
-Factors are kept for what is asked next at the same q (`are_factored`): other speeds, other forces.
+Factors are kept for what is asked next at the same q (`factors_are_current`): other speeds, other forces.
 Next to poses where rows become dependent that are not so elsewhere (two branches meet: a parallelogram in line), the
 last row is little but rounding. Where the motion is regular there, accelerations are taken from a little before and
-behind (`across`), and projection leaves what that row would hold as it was integrated.
+behind (`accelerations_across`), and projection leaves what that row would hold as it was integrated.
 
 Projection of a state that steps have carried off the manifold (`project`):
 1. q by Newton's method, G δq = −r with the least δq in the metric of M, until the residuals r are below
-   `System.closed_gap`, or `System.closings` times (`close`); M is factored once.
+   `System.closed_gap`, or `System.closings` times (`close_position`); M is factored once.
 2. v by the least change with G v = ḟ; what is normal to the manifold in an error estimate is taken off likewise
-   (`remove_normal`).
-3. States of junctions by Newton steps to where forces balance (`settle`).
+   (`project_speeds`).
+3. States of junctions by Newton steps to where forces balance (`settle_junctions`).
 """
 
 from __future__ import annotations
@@ -63,30 +63,30 @@ from core.simulation.stepping.outcome import DRIFTED, FINE, NOT_FINITE
 
 PROJECTIONS = 12
 BRANCH_JUMP_ERROR = 1e-4
-"""Error of a position before projection, as a part of 1 + |q| (m, rad), from which on it might be closed on another
+"""Position error before projection, relative to 1 + |q| (m, rad), above which the loop might be closed on another
 branch."""
 VECTORS = 6
-"""Vectors of `System.room`, of `System.span` numbers each; the last two: the square of each row, and the largest that
-it has had."""
+"""Number of work vectors in `System.room`, each of `System.span` numbers; the last two hold the squared norm of each
+row and its largest value so far."""
 
 
 @merged
-def vector_place(place: int, index: int) -> Any:
-    """Address of a vector of the room."""
+def work_vector_place(place: int, index: int) -> Any:
+    """Return the address of a work vector."""
     s = load_system(place)
     return address_of(s.room) + 8 * index * s.span
 
 
 @inserted
 def vector(place: int, index: int) -> Any:
-    """A vector of the room, long enough for q, the unknowns or the rows; a view."""
-    return view(vector_place(place, index), load_system(place).span)
+    """Return a view of a work vector, long enough for q, the unknowns or the rows."""
+    return view(work_vector_place(place, index), load_system(place).span)
 
 
 @native
 def factor_mass(place: int, q: Any) -> Any:
-    """L of M at q; false if M is not positive definite, and the constraints do not make up. Evaluates G, too, if
-    anything is held."""
+    """Factor M at q; returns false if M is not positive definite and the constraints do not compensate for it. Also
+    evaluates G if there are constraints."""
     s, sparse, well = load_system(place), load_sparse(load_system(place).sparse), True
     s.factored_rank = -1
     put(s.mass_entries, AT_Q, q)
@@ -100,12 +100,12 @@ def factor_mass(place: int, q: Any) -> Any:
     if well:
         gather(s.sparse, M)
         well = factorise(s.sparse, diagonal)
-    return well or (sparse.supported == 1 and factor_supported(place))
+    return well or (sparse.supported == 1 and factor_augmented_mass(place))
 
 
 @native
-def factor_supported(place: int) -> Any:
-    """L of M + ρ Gᵀ G, where both were evaluated."""
+def factor_augmented_mass(place: int) -> Any:
+    """Factor M + ρ Gᵀ G after both matrices were evaluated."""
     s = load_system(place)
     sparse = load_sparse(s.sparse)
     M, diagonal = result(s.mass_entries, len(sparse.masses)), vector(place, 3)
@@ -129,7 +129,7 @@ def factor_supported(place: int) -> Any:
 
 @merged
 def evaluate_rows(place: int, q: Any) -> None:
-    """G, and what holds segments together, at q."""
+    """Evaluate G and the rows that join segments at q."""
     s = load_system(place)
     if s.rows > 0:
         put(s.constraint_entries, AT_Q, q)
@@ -141,8 +141,8 @@ def evaluate_rows(place: int, q: Any) -> None:
 
 @native
 def factor_rows(place: int) -> Any:
-    """Q and R of Yᵀ, or the factor of Y Yᵀ, from what `evaluate_rows` found; the rank, −1 if rows depend on others that
-    must not. Needs the factor of M."""
+    """Factor the evaluated rows: Q and R of Yᵀ, or the Cholesky factor of Y Yᵀ. Returns the rank, −1 if rows are
+    dependent where that is not allowed. Needs the factor of M."""
     s = load_system(place)
     sparse, squares, sizes, largest = load_sparse(s.sparse), vector(place, VECTORS - 2), vector(place, VECTORS - 1), 0.0
     G = result(s.constraint_entries, sparse.entries[s.rows])
@@ -168,9 +168,9 @@ def factor_rows(place: int) -> Any:
 
 
 @native
-def are_factored(place: int, q: Any) -> Any:
-    """Whether masses and rows were factored last at q: a step ends where the next one begins, and what holds rows with
-    modes is found from several forces at one state."""
+def factors_are_current(place: int, q: Any) -> Any:
+    """Return true if masses and rows were last factored at this q, which saves work between consecutive steps and when
+    contact forces are tried at one state."""
     s = load_system(place)
     if s.factored_rank < 0 or s.crossing != 0:
         return False
@@ -181,8 +181,8 @@ def are_factored(place: int, q: Any) -> Any:
 
 
 @native
-def keep_factors(place: int, q: Any, rank: int) -> None:
-    """Masses and rows are factored at q."""
+def note_factored_pose(place: int, q: Any, rank: int) -> None:
+    """Record that masses and rows are factored at q, with this rank."""
     s = load_system(place)
     if s.crossing == 0:
         for i in range(s.nq):
@@ -192,8 +192,8 @@ def keep_factors(place: int, q: Any, rank: int) -> None:
 
 @native
 def meet(place: int, wanted: Any, w: Any, stage: int, begun: bool) -> None:
-    """The least change of w (n,), zero unless `begun`, with which Y w = wanted (rows,); rows that do not hold on the
-    level `stage` (position, speed, acceleration) keep what they have."""
+    """Compute the smallest change of w (n,), zero unless `begun`, such that Y w = wanted (rows,); rows that do not act
+    at the level `stage` (position, speed, acceleration) keep their value."""
     s = load_system(place)
     if s.products != 0:
         hold_by_products(s.products, wanted, s.rows, w, s.levels, stage, begun)
@@ -203,7 +203,8 @@ def meet(place: int, wanted: Any, w: Any, stage: int, begun: bool) -> None:
 
 @native
 def weights(place: int, w: Any, out: Any) -> None:
-    """λ into out (rows,): Yᵀ λ is the part of w (n,) in the rows; zero for redundant rows."""
+    """Compute the multipliers λ into out (rows,) such that Yᵀ λ is the component of w (n,) in the row space; zero for
+    redundant rows."""
     s = load_system(place)
     if s.products != 0:
         weights_by_products(s.products, w, out)
@@ -213,19 +214,19 @@ def weights(place: int, w: Any, out: Any) -> None:
 
 @native
 def by_matrix(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
-    """Accelerations of a machine with loops, into a; false if they are not finite."""
+    """Compute the accelerations of a machine with loops into a; returns false if they are not finite."""
     s = load_system(place)
     s.crossing = 0
-    rank = solved(place, q, v, u, a)
+    rank = constrained_accelerations(place, q, v, u, a)
     if rank < 0:
         return False
     singular = rank < s.largest_rank or s.least_sine < SINGULAR_SINE**2
     s.largest_rank = max(s.largest_rank, rank)
     if singular and s.rows > 0 and s.constraint_time == 0:
         own = scratch(s.nv)
-        if across(place, q, v, u, own):
+        if accelerations_across(place, q, v, u, own):
             s.crossing = 1
-        if solved(place, q, v, u, a) < 0:  # what was evaluated last is at q again
+        if constrained_accelerations(place, q, v, u, a) < 0:  # what was evaluated last is at q again
             return False
         if s.crossing == 1:
             for k in range(s.nv):
@@ -234,9 +235,9 @@ def by_matrix(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
 
 
 @native
-def across(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
-    """Accelerations at a pose where rows become dependent and the motion is regular, from poses before and behind:
-    (4 A(ε) − A(2ε))/3 of their means A. False where there are none, or the rows are no better."""
+def accelerations_across(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
+    """Interpolate accelerations at a pose where rows become dependent but the motion is regular, from poses on both
+    sides: (4 A(ε) − A(2ε))/3 of their means A. Returns false if there are none or the rows are no better there."""
     s = load_system(place)
     n, largest = s.nv, 0.0
     for k in range(n):
@@ -253,11 +254,11 @@ def across(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
         normalise(place, point)
         for k in range(n):
             speed[k] = v[k]
-        gaps, rank = close(place, point, 0, CLOSED_GAP)
+        gaps, rank = close_position(place, point, 0, CLOSED_GAP)
         if not gaps < OPEN_GAP or rank < s.largest_rank or s.least_sine < 4.0 * SINGULAR_SINE**2:
             return False
-        remove_normal(place, speed, SPEED, False)
-        if solved(place, point, speed, u, own) < 0:
+        project_speeds(place, speed, SPEED, False)
+        if constrained_accelerations(place, point, speed, u, own) < 0:
             return False
         weight = 2.0 / 3.0 if part < 2 else -1.0 / 6.0
         for k in range(n):
@@ -266,9 +267,9 @@ def across(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
 
 
 @native
-def solved(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
-    """Accelerations from the constraints as they are at q, into a; their rank, −1 if they are not finite."""
-    s, w, known = load_system(place), vector(place, 1), are_factored(place, q)
+def constrained_accelerations(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
+    """Compute accelerations from the constraints at q into a; returns their rank, −1 if the result is not finite."""
+    s, w, known = load_system(place), vector(place, 1), factors_are_current(place, q)
     rank, well = s.factored_rank if known else 0, known or factor_mass(place, q)
     put_all(place, s.bias_smooth, q, v)
     if not (well and evaluate(s.bias_smooth)):
@@ -292,13 +293,13 @@ def solved(place: int, q: Any, v: Any, u: Any, a: Any) -> Any:
         meet(place, wanted, w, ACCELERATION, True)
     solve(s.sparse, w)
     collect(s.sparse, w, a)
-    keep_factors(place, q, rank)
+    note_factored_pose(place, q, rank)
     return rank
 
 
 @native
-def gap(place: int, q: Any, wanted: Any) -> Any:
-    """The largest residual at q; the residuals' negatives into `wanted`."""
+def largest_gap(place: int, q: Any, wanted: Any) -> Any:
+    """Return the largest constraint residual at q; writes the negative residuals into `wanted`."""
     s = load_system(place)
     put(s.constraint_residual, AT_Q, q)
     put_rest(place, s.constraint_residual)
@@ -312,19 +313,19 @@ def gap(place: int, q: Any, wanted: Any) -> Any:
 
 
 @native
-def close(place: int, q: Any, count: int, tolerance: float) -> Any:
-    """q ← the nearest position at which the loops close, by so many steps of Newton's method (0: until the gap is below
-    the tolerance, or no smaller any more): (gap, rank)."""
+def close_position(place: int, q: Any, count: int, tolerance: float) -> Any:
+    """Move q to the nearest position at which loops close, with `count` Newton steps (0: until the residual is below
+    the tolerance or stops decreasing). Returns (residual, rank)."""
     s = load_system(place)
     wanted, w, step, change = vector(place, 0), vector(place, 1), vector(place, 2), vector(place, 3)
-    known = are_factored(place, q)
+    known = factors_are_current(place, q)
     if not (known or factor_mass(place, q)):
         return np.nan, 0
     rank = s.factored_rank if known else factor_rows(place)
     if rank < 0:
         return np.nan, 0
-    keep_factors(place, q, rank)
-    largest, before = gap(place, q, wanted), np.inf
+    note_factored_pose(place, q, rank)
+    largest, before = largest_gap(place, q, wanted), np.inf
     for _ in range(count if count > 0 else PROJECTIONS):
         if count == 0 and (largest < tolerance or not largest < before):
             break
@@ -341,13 +342,13 @@ def close(place: int, q: Any, count: int, tolerance: float) -> Any:
         rank = factor_rows(place)
         if rank < 0:
             return np.nan, 0
-        largest = gap(place, q, wanted)
+        largest = largest_gap(place, q, wanted)
     return largest, rank
 
 
 @native
 def least_change(place: int, wanted: Any, w: Any, stage: int) -> None:
-    """The least unknowns w (n,) in the metric of M with G w = wanted (rows,)."""
+    """Compute the smallest unknowns w (n,) in the metric of M with G w = wanted (rows,)."""
     s = load_system(place)
     for i in range(len(load_sparse(s.sparse).unknowns)):
         w[i] = 0.0
@@ -356,8 +357,9 @@ def least_change(place: int, wanted: Any, w: Any, stage: int) -> None:
 
 
 @native
-def remove_normal(place: int, v: Any, stage: int, moving: bool) -> None:
-    """v ← the nearest v (nv,) with G v = 0, or if `moving` with G v = ḟ of drivers, in rows of the level `stage`."""
+def project_speeds(place: int, v: Any, stage: int, moving: bool) -> None:
+    """Project v (nv,) to the nearest speeds with G v = 0, or with G v = ḟ of drivers if `moving`, in rows of the level
+    `stage`."""
     s = load_system(place)
     sparse, wanted, w = load_sparse(s.sparse), vector(place, 0), vector(place, 1)
     G = result(s.constraint_entries, sparse.entries[s.rows])
@@ -378,8 +380,8 @@ def remove_normal(place: int, v: Any, stage: int, moving: bool) -> None:
 
 
 @native
-def settle(place: int, q: Any, v: Any, x: Any) -> None:
-    """Junctions to where the forces at them are in balance."""
+def settle_junctions(place: int, q: Any, v: Any, x: Any) -> None:
+    """Move massless junctions to force equilibrium."""
     s = load_system(place)
     if s.settle == 0:
         return
@@ -399,16 +401,16 @@ def settle(place: int, q: Any, v: Any, x: Any) -> None:
 
 @native
 def project_free(place: int, t: float, y: Any) -> None:
-    """Where nothing is held: quaternions at length one, junctions in balance."""
+    """Normalise quaternions and balance massless junctions of a machine without constraints."""
     s = load_system(place)
     normalise(place, y[: s.nq])
     tick(place, t)
-    settle(place, y[: s.nq], y[s.nq : s.nq + s.nv], y[s.nq + s.nv :])
+    settle_junctions(place, y[: s.nq], y[s.nq : s.nq + s.nv], y[s.nq + s.nv :])
 
 
 @native
-def jumps_branch(place: int, q: Any, error: Any) -> Any:
-    """Whether a step went so far that its position is too uncertain to be projected."""
+def may_jump_branch(place: int, q: Any, error: Any) -> Any:
+    """Return true if the position error of a step is too large for an unambiguous projection."""
     s = load_system(place)
     largest = 0.0
     for i in range(min(s.nq, len(error))):
@@ -418,24 +420,24 @@ def jumps_branch(place: int, q: Any, error: Any) -> Any:
 
 @native
 def project(place: int, t: float, y: Any, error: Any) -> Any:
-    """y on the manifold: quaternions at length one, loops closed, drivers followed, speeds consistent, all by the least
-    change in the metric of M; junctions in balance. Of an error vector (n,) what projection takes away is taken off, so
-    that the choice of the step sees what remains (Eich, SIAM J. Numer. Anal. 30, 1993); positions with quaternions keep
-    theirs. A large error of position stays large: where drivers leave nothing free, steps would grow beyond all bounds.
-    Returns FINE, NOT_FINITE or DRIFTED."""
+    """Project y onto the constraint manifold: unit quaternions, closed loops, drivers followed, consistent speeds, all
+    by the smallest change in the metric of M; massless junctions in balance. The part removed by projection is
+    subtracted from the error vector (n,), so that step size control sees only the remainder (Eich, SIAM J. Numer. Anal.
+    30, 1993), except for positions with quaternions. Large position errors stay large: where drivers leave no mobility,
+    steps would otherwise grow without bound. Returns FINE, NOT_FINITE or DRIFTED."""
     s = load_system(place)
     q, v = y[: s.nq], y[s.nq : s.nq + s.nv]
     normalise(place, q)
     tick(place, t)
-    if jumps_branch(place, q, error):
+    if may_jump_branch(place, q, error):
         return DRIFTED
-    largest, _ = close(place, q, s.closings, s.closed_gap)
+    largest, _ = close_position(place, q, s.closings, s.closed_gap)
     if not np.isfinite(largest):
         return NOT_FINITE
     if len(error) > 0 and len(s.quaternions) == 0:
-        remove_normal(place, error[: s.nq], POSITION, False)
-    remove_normal(place, v, SPEED, s.constraint_time != 0)
+        project_speeds(place, error[: s.nq], POSITION, False)
+    project_speeds(place, v, SPEED, s.constraint_time != 0)
     if len(error) > 0:
-        remove_normal(place, error[s.nq : s.nq + s.nv], SPEED, False)
-    settle(place, q, v, y[s.nq + s.nv :])
+        project_speeds(place, error[s.nq : s.nq + s.nv], SPEED, False)
+    settle_junctions(place, q, v, y[s.nq + s.nv :])
     return FINE if largest < OPEN_GAP else DRIFTED

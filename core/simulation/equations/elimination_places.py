@@ -1,4 +1,4 @@
-"""Where the numbers of sparse equations stand in memory: the analysis of `core.numerics.elimination` as arrays."""
+"""Memory layout of the sparse equations: the symbolic analysis of `core.numerics.elimination` as index arrays."""
 
 from __future__ import annotations
 
@@ -25,121 +25,122 @@ from core.simulation.machine_code.records import Fixed, Floats, Ints, Record
 
 Integers = NDArray[np.int64]
 SHORT = 8
-"""Rows up to which all are one front, whatever they belong to: fronts of their own cost more than zeros in one."""
+"""Number of rows up to which all rows form one front, whatever groups they belong to: separate fronts would cost more
+than the zeros in a shared one."""
 
 
 class Sparse(Record):
-    """Places that do not change, and room for the numbers that stand there, as the loops see them. Begins have one
-    entry more than there are things. Unknowns are numbered as they stand in the order."""
+    """Index arrays of the sparse factorisation and its numerical work arrays, as machine code sees them. Offset arrays
+    have one entry more than there are items. Unknowns are numbered in elimination order."""
 
     unknowns: Ints
-    """The unknown of each column of G and M."""
+    """Number of the unknown that belongs to each column of G and M."""
     depths: Ints
-    """(n,) number of the ancestors of each unknown in the elimination tree."""
+    """(n,) number of ancestors of each unknown in the elimination tree."""
     lines: Ints
-    """(n,) where its row of L begins in `factor`: its ancestors from the root on, then itself."""
+    """(n,) offset of each unknown's row of L in `factor`: its ancestors from the root on, then the unknown itself."""
     paths: Ints
-    """The unknowns of these rows."""
+    """Unknowns of these rows of L."""
     masses: Ints
-    """Where each entry of M goes there."""
+    """Index in `factor` of each entry of M."""
     diagonal: Ints
-    """(n,) which entry of M is on the diagonal."""
+    """(n,) index among the entries of M of each diagonal entry."""
     products: Ints
-    """Where each product of two entries of a row of G goes there, if L has room for M + ρ Gᵀ G."""
+    """Index in `factor` of each product of two entries of a row of G, if L has space for M + ρ Gᵀ G."""
     entries: Ints
-    """(rows + 1,) begins of each row's entries of G."""
+    """(rows + 1,) offsets of each row's entries of G."""
     columns: Ints
     """Column of each entry of G."""
     blocks: Ints
-    """(groups + 1,) begins of each group's rows in `members`."""
+    """(groups + 1,) offsets of each group's rows in `members`."""
     members: Ints
-    """Rows of the groups."""
+    """Rows of the groups, group by group."""
     begins: Ints
-    """(groups + 1,) begins of each group's entries of G."""
+    """(groups + 1,) offsets of each group's entries of G."""
     seats: Ints
-    """Where each entry of G goes in `work`: there a group has its rows side by side, unknown by unknown."""
+    """Index in `work` of each entry of G; a group has its rows there side by side, unknown by unknown."""
     reaches: Ints
-    """(groups + 1,) begins of what each group has of Y."""
+    """(groups + 1,) offsets in `reached` of the unknowns of each group's part of Y."""
     reached: Ints
-    """Its unknowns, in order."""
+    """Unknowns of each group's part of Y, in order."""
     targets: Ints
-    """Where their entries of its first row go in `matrices`."""
+    """Index in `matrices` of the group's first row, for each of these unknowns."""
     strides: Ints
-    """From there to the next row."""
+    """Distance in `matrices` from one row of the group to the next, for each of these unknowns."""
     pivots: Ints
-    """(fronts,) number of columns that are eliminated in each."""
+    """(fronts,) number of columns eliminated in each front."""
     widths: Ints
-    """(fronts,) number of columns."""
+    """(fronts,) number of columns of each front."""
     talls: Ints
-    """(fronts,) length of a column: the largest number of unknowns, in a last front also what stands below them."""
+    """(fronts,) column length: the largest number of unknowns, in a last front plus what is stored below them."""
     triangles: Ints
-    """(fronts,) where R begins in a column: at its top, in a last front below the unknowns."""
+    """(fronts,) offset of R within a column: at the top, in a last front below the unknowns."""
     matrix_begins: Ints
-    """(fronts,) where each front begins in `matrices`, column by column."""
+    """(fronts,) offset of each front in `matrices`, stored column by column."""
     vector_begins: Ints
-    """(fronts,) in `vectors`."""
+    """(fronts,) offset of each front in `vectors`."""
     column_begins: Ints
-    """(fronts,) in `rows` and `lifts`."""
+    """(fronts,) offset of each front in `rows` and `lifts`."""
     rows: Ints
-    """Row of each column of each front."""
+    """Constraint row of each column of each front."""
     lifts: Ints
-    """Which column of the next front it goes to; −1 of pivots."""
+    """Column of the next front to which each column is passed on; −1 for pivots."""
     own_begins: Ints
-    """(fronts + 1,) in `own`."""
+    """(fronts + 1,) offset of each front in `own`."""
     own: Ints
-    """Unknowns that come in with each front."""
+    """Unknowns that enter with each front."""
     nexts: Ints
-    """(fronts,) the front to which it goes on, −1: none."""
+    """(fronts,) the next front; −1: none."""
     glue: Ints
-    """Where the two entries of each row stand that holds two copies of an unknown together."""
+    """Indices of the two entries of each row that ties two copies of an unknown together."""
     order: Ints
-    """`rows` as pivots were chosen."""
+    """`rows` in the order in which pivots were chosen."""
     heights: Ints
     """(fronts,) number of unknowns in use."""
     ranks: Ints
-    """(fronts,) number of pivots that were found independent."""
+    """(fronts,) number of independent pivots found."""
     bases: Ints
-    """(fronts,) where in the next front its remainder begins."""
+    """(fronts,) offset of the front's remainder in the next front."""
     supported: Fixed
-    """1 if L has room for M + ρ Gᵀ G."""
+    """1 if L has space for M + ρ Gᵀ G."""
     scales: Floats
-    """(n,) by which what Y has of each unknown is multiplied: the root of the number of its copies."""
+    """(n,) factor of each unknown in Y: the square root of its number of copies."""
     shares: Floats
-    """Their reciprocals, for each of `own`."""
+    """Reciprocals of these factors, for each entry of `own`."""
     factor: Floats
-    """L; of its diagonal the reciprocals."""
+    """Entries of L, with reciprocals on the diagonal."""
     matrices: Floats
-    """R above, with reciprocals on its diagonal, reflections below the diagonal of each front."""
+    """R with reciprocals on its diagonal; Householder vectors below the diagonal of each front."""
     reflections: Floats
-    """The factor of the reflection of each column of each front; of a last front 1/|column|²."""
+    """Factor of the Householder reflection of each column of each front; 1/|column|² in a last front."""
     remainders: Floats
-    """|what remains|² of each column of each front."""
+    """Squared norm of what remains of each column of each front."""
     vectors: Floats
     """One entry for each unknown of each front."""
     work: Floats
-    """(n largest group,)"""
+    """(n × size of the largest group,) workspace."""
 
 
 load_sparse = loader(Sparse)
 
 
 OWN = ("order", "heights", "ranks", "bases", "factor", "matrices", "reflections", "remainders", "vectors", "work")
-"""Arrays in which a run works; the others are the same for all."""
+"""Work arrays that each run has for itself; the other arrays are shared by all runs."""
 
 
 class Elimination(NamedTuple):
-    """Where numbers stand, for all runs."""
+    """Memory layout of a sparse elimination, shared by all runs of a machine."""
 
     factors: Sparse
     rows: int
-    """Rows that hold, those that hold copies together among them."""
+    """Number of active constraint rows, including those that tie copies of unknowns together."""
 
 
 def elimination_of(
     masses: Pattern, rows: Pattern, groups: Sequence[object], order: Sequence[int], supported: int = 0
 ) -> Elimination:
-    """The elimination of unknowns in this order; groups: for each row what it belongs to, supported: rows of which
-    M + ρ Gᵀ G may take the place of M."""
+    """Plan the elimination of unknowns in the given order. groups: the group of each row; supported: number of rows
+    whose M + ρ Gᵀ G may replace M."""
     entries = np.searchsorted(rows.rows, np.arange(len(groups) + 1)).astype(np.int64)
     if supported:
         held = [rows.columns[a:b].tolist() for a, b in pairwise(entries[: supported + 1])]
@@ -165,17 +166,17 @@ def elimination_of(
         "entries": entries,
         "columns": rows.columns,
     }
-    return _placed(fixed, lines, groups, parents, supported > 0)
+    return _completed_layout(fixed, lines, groups, parents, supported > 0)
 
 
-def _placed(
+def _completed_layout(
     fixed: dict[str, Any],
     lines: Sequence[Sequence[int]],
     groups: Sequence[object],
     parents: Sequence[int],
     supported: bool,
 ) -> Elimination:
-    """With the groups of rows and their fronts."""
+    """Complete the layout with the groups of rows and their fronts."""
     if len(groups) <= SHORT:
         groups = [0] * len(groups)
     numbers = {name: k for k, name in enumerate(dict.fromkeys(groups))}
@@ -197,7 +198,7 @@ def _placed(
     ordered = fronts(
         [*copies.reached, *([k for pair in pairs for k in pair] for pairs in copies.glued)], [*map(len, members)]
     )
-    arrays, room = _fronts(ordered, members, reached, copies)
+    arrays, room = _front_arrays(ordered, members, reached, copies)
     groups_arrays = {
         "blocks": np.cumsum([0, *map(len, members[: len(numbers)])]),
         "members": [row for each in members[: len(numbers)] for row in each],
@@ -210,11 +211,11 @@ def _placed(
         name: np.array(value, dtype=np.int64).reshape(-1)
         for name, value in {**fixed, **groups_arrays, **arrays}.items()
     }
-    return Elimination(_with_room(places, room, np.sqrt(copies.counts), supported), rows)
+    return Elimination(_with_work_arrays(places, room, np.sqrt(copies.counts), supported), rows)
 
 
-def _with_room(places: dict[str, Integers], room: int, scales: NDArray[np.float64], supported: bool) -> Sparse:
-    """scales: (n,) roots of the numbers of copies; room: of numbers in `matrices`."""
+def _with_work_arrays(places: dict[str, Integers], room: int, scales: NDArray[np.float64], supported: bool) -> Sparse:
+    """Allocate the numerical arrays. room: size of `matrices`; scales: (n,) square roots of the numbers of copies."""
     count, tallest = len(places["pivots"]), int(np.max(np.diff(places["blocks"]), initial=1))
     return Sparse(
         **places,
@@ -234,10 +235,10 @@ def _with_room(places: dict[str, Integers], room: int, scales: NDArray[np.float6
     )
 
 
-def _fronts(
+def _front_arrays(
     ordered: Sequence[Front], members: Sequence[Sequence[int]], reached: Sequence[Sequence[int]], copies: Copies
 ) -> tuple[dict[str, Any], int]:
-    """Arrays of the fronts, and numbers in all their matrices."""
+    """Return the index arrays of the fronts and the total size of their matrices."""
     at = {front.group: f for f, front in enumerate(ordered)}
     columns = [[row for group in (front.group, *front.others) for row in members[group]] for front in ordered]
     pivots = [len(members[front.group]) for front in ordered]
@@ -281,9 +282,9 @@ def _fronts(
 
 _EMPTY = np.zeros(0, dtype=np.int64)
 NOTHING = elimination_of(Pattern(_EMPTY, _EMPTY), Pattern(_EMPTY, _EMPTY), (), ())
-"""Of a machine whose masses nobody asks for."""
+"""Placeholder for a machine whose mass matrix is not needed."""
 
 
 def factors_of(elimination: Elimination) -> Sparse:
-    """An elimination with room of its own."""
+    """Copy an elimination's layout with work arrays of its own."""
     return elimination.factors.with_own(*OWN)

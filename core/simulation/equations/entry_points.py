@@ -1,5 +1,5 @@
-"""The equations of motion behind addresses: what the methods call. Each gets the address where a `System` is stored,
-the time, and the addresses of two arrays. Each kind of machine has entries of its own, so that only what it needs is
+"""Entry points to the equations of motion for the integration methods. Each function takes the address of a `System`,
+the time, and the addresses of two arrays. Each kind of machine has its own entry points, so that only what it needs is
 compiled."""
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from core.simulation.stepping.outcome import FINE, NOT_FINITE, UNSUITABLE
 
 
 @merged
-def length(place: int) -> int:
-    """Of y."""
+def state_length(place: int) -> int:
+    """Return the number of states, the length of y."""
     s = load_system(place)
     total: int = s.nq + s.nv + s.nx
     return total
@@ -27,52 +27,54 @@ def length(place: int) -> int:
 
 @entry
 def tree_derivative(place: int, t: float, y: int, out: int) -> int:
-    """ẏ into out (n,), of a tree."""
-    n = length(place)
+    """Compute ẏ of an open kinematic tree into out (n,)."""
+    n = state_length(place)
     return FINE if by_recursion(place, t, view(y, n), view(out, n)) else NOT_FINITE
 
 
 @entry
 def full_derivative(place: int, t: float, y: int, out: int) -> int:
-    """ẏ into out (n,), with the mass matrix and all that holds."""
-    n = length(place)
+    """Compute ẏ into out (n,), with the mass matrix and all constraints."""
+    n = state_length(place)
     return FINE if by_mass_matrix(place, t, view(y, n), view(out, n)) else NOT_FINITE
 
 
 @entry
 def reduced_derivative(place: int, t: float, y: int, out: int) -> int:
-    """ẏ into out (n,), by closed forms where they apply."""
-    n = length(place)
+    """Compute ẏ into out (n,), by analytic loop closure where possible."""
+    n = state_length(place)
     happened: int = by_closed_forms(place, t, view(y, n), view(out, n))
     return call_entry(load_system(place).full, place, t, y, out) if happened == UNSUITABLE else happened
 
 
 @entry
 def free_project(place: int, t: float, y: int, error: int) -> int:
-    """Quaternions at length one, junctions in balance, where nothing is held."""
-    project_free(place, t, view(y, length(place)))
+    """Normalise quaternions and balance massless junctions of a machine without constraints."""
+    project_free(place, t, view(y, state_length(place)))
     return FINE
 
 
 @entry
 def full_project(place: int, t: float, y: int, error: int) -> int:
-    """y onto the manifold; if an error (n,) is given, what is normal to the manifold is taken off."""
-    n = length(place)
+    """Project y onto the constraint manifold; the component normal to it is removed from the error (n,), if one is
+    given."""
+    n = state_length(place)
     result: int = project(place, t, view(y, n), view(error, n if error != 0 else 0))
     return result
 
 
 @entry
 def reduced_project(place: int, t: float, y: int, error: int) -> int:
-    """y onto the manifold, by closed forms where they apply."""
-    n = length(place)
+    """Project y onto the constraint manifold, by analytic loop closure where possible."""
+    n = state_length(place)
     happened: int = project_by_closed_forms(place, t, view(y, n), view(error, n if error != 0 else 0))
     return call_entry(load_system(place).full_project, place, t, y, error) if happened == UNSUITABLE else happened
 
 
 @entry
 def impulse_entry(place: int, t: float, y: int, step: int) -> int:
-    """v ← v + h a(q, v), then q ← q + h N(q) v; `step` (n + 1,) begins with h, the rest is room."""
+    """Take a semi-implicit Euler step: v ← v + h a(q, v), then q ← q + h N(q) v; `step` (n + 1,) begins with h, the
+    rest is workspace."""
     s = load_system(place)
     n = s.nq + s.nv + s.nx
     state, room = view(y, n), view(step, n + 1)
@@ -90,24 +92,24 @@ def impulse_entry(place: int, t: float, y: int, step: int) -> int:
 
 @entry
 def exact_jacobian(place: int, t: float, y: int, out: int) -> int:
-    """∂f/∂y into out (n n,), row by row, from the traced derivatives."""
+    """Compute ∂f/∂y into out (n n,), row by row, from symbolic derivatives."""
     s = load_system(place)
     n = s.nq + s.nv + s.nx
     f = scratch(n)
     if call_entry(s.full, place, t, y, address_of(f)) != FINE:
         return NOT_FINITE
     if s.by_matrix and s.crossing == 1:  # accelerations are not those of the constraints at y
-        return differences(place, t, view(y, n), view(out, n * n))
+        return fill_differences(place, t, view(y, n), view(out, n * n))
     return FINE if slopes(place, t, view(y, n), f, view(out, n * n)) else NOT_FINITE
 
 
 INCREMENT_FRACTION = 1e-8
-"""Relative change of a state by which derivatives are taken where there is no trace of them."""
+"""Relative increment of a state in finite differences, used where no symbolic derivatives exist."""
 
 
 @native
-def differences(place: int, t: float, state: Any, J: Any) -> int:
-    """∂f/∂y at a state into J (n n,), row by row, by differences."""
+def fill_differences(place: int, t: float, state: Any, J: Any) -> int:
+    """Compute ∂f/∂y at a state into J (n n,), row by row, by finite differences."""
     s = load_system(place)
     n = len(state)
     f, g = scratch(n), scratch(n)
@@ -128,16 +130,17 @@ def differences(place: int, t: float, state: Any, J: Any) -> int:
 
 @entry
 def differenced_jacobian(place: int, t: float, y: int, out: int) -> int:
-    """∂f/∂y into out (n n,), row by row, by differences: for long machines, whose traces are no expressions."""
-    n = length(place)
-    happened: int = differences(place, t, view(y, n), view(out, n * n))
+    """Compute ∂f/∂y into out (n n,), row by row, by finite differences; for large machines without a symbolic
+    expression graph."""
+    n = state_length(place)
+    happened: int = fill_differences(place, t, view(y, n), view(out, n * n))
     return happened
 
 
 @entry
 def sampled_accelerations(place: int, count: int, times: int, states: int, out: int, u: int, forces: int) -> int:
-    """a (count, nv) and τ (count, nv) at every sample, from where u (nv,) stands; the number of samples with a result
-    that is not finite. All but `count` are addresses, `states` of (count, n)."""
+    """Compute a (count, nv) and τ (count, nv) at every sample, with joint forces u (nv,); returns the number of samples
+    whose result is not finite. All arguments but `count` are addresses; `states` has shape (count, n)."""
     s = load_system(place)
     n = s.nq + s.nv + s.nx
     at, accelerations, taken, now = (

@@ -1,4 +1,4 @@
-"""ẏ of a machine with rows that have modes (`core.simulation.equations.mode_rows`).
+"""Derivative ẏ of a machine with contact rows: friction, stops and limits (`core.simulation.equations.mode_rows`).
 
 The equations of motion are those of the machine without modes, for other joint forces: u + Σ W_kᵀ λ_k. They are
 linear in forces, so that the response of a row, what a unit of its force changes, is a difference of two evaluations,
@@ -55,14 +55,14 @@ from core.simulation.machine_code.language import address_of, call_entry, native
 from core.simulation.stepping.outcome import FINE, NOT_FINITE
 
 STEP = 1e-6
-"""Relative change of a state by which central differences are taken."""
+"""Relative increment of a state in central differences."""
 LEAST = 1e-8
-"""rad/s or m/s: the least change of a speed."""
+"""rad/s or m/s: smallest increment of a speed."""
 
 
 @native
 def weight_of(rows: int, k: int) -> float:
-    """A force of the size of what acts along a row, N·m or N."""
+    """Return the typical magnitude of the force along a row, N·m or N."""
     r = load_rows(rows)
     static = max(r.static_onward[k], r.static_backward[k])
     return max(static if static > 0.0 else 1.0, abs(r.carried[k]))
@@ -70,7 +70,8 @@ def weight_of(rows: int, k: int) -> float:
 
 @native
 def response(place: int, t: float, y: Any, k: int, base: Any, column: Any) -> Any:
-    """What a unit of row k's force changes of the accelerations (nv,), `base` (n,) being ẏ without it."""
+    """Compute the change of accelerations (nv,) per unit force of row k into column; `base` (n,) is ẏ without that
+    force."""
     s = load_system(place)
     r, other = load_rows(s.mode_rows), scratch(len(y))
     for i in range(s.nv):
@@ -85,8 +86,8 @@ def response(place: int, t: float, y: Any, k: int, base: Any, column: Any) -> An
 
 @native
 def responses(place: int, t: float, y: Any, base: Any, chosen: Any, columns: Any, A: Any, n: int) -> Any:
-    """Responses of chosen rows (n,) to their forces, (n nv,) one after another, and A (n n,); symmetric but for
-    rounding. What loops alone decide counts as zero."""
+    """Compute the acceleration responses of the chosen rows (n,) to their forces, (n nv,) one after another, and the
+    response matrix A (n n,), symmetrised. Responses of rows locked by loops count as zero."""
     s = load_system(place)
     r, nv, happened = load_rows(s.mode_rows), s.nv, FINE
     for j in range(n):
@@ -108,7 +109,7 @@ def responses(place: int, t: float, y: Any, base: Any, chosen: Any, columns: Any
 
 @native
 def act(place: int, t: float, y: Any) -> int:
-    """All forces that the state determines into `System.u`; the number of rows whose forces it does not."""
+    """Sum all forces determined by the state into `System.u`; returns the number of rows with unknown forces."""
     s = load_system(place)
     r, held = load_rows(s.mode_rows), 0
     command(place, t, y)
@@ -131,8 +132,7 @@ def act(place: int, t: float, y: Any) -> int:
 
 @native
 def keep_forces(rows: int) -> None:
-    """Forces of rows are those of a step, if they stay as they are while modes do: all move, apart from their stops,
-    with friction that depends on nothing, or with none."""
+    """Mark the row forces as constant for this step if all rows slide and their friction is constant or zero."""
     r = load_rows(rows)
     r.steady = 0
     if r.bearing_loads != 0 or r.levels != 0:
@@ -148,8 +148,8 @@ def keep_forces(rows: int) -> None:
 
 
 @native
-def returning(rows: int, k: int) -> float:
-    """−γ̇ of a held row by which what rounding has moved decays."""
+def returning_rate(rows: int, k: int) -> float:
+    """Return the value of −γ̇ of an active row that makes its rounding drift decay."""
     r = load_rows(rows)
     if r.mode[k] != HELD:
         return 0.0
@@ -159,15 +159,15 @@ def returning(rows: int, k: int) -> float:
 
 @native
 def is_a_speed(place: int, k: int) -> Any:
-    """Whether γ of a row is one of the speeds of a machine without loops, or a multiple of it."""
+    """Return true if the speed γ of a row is one of the speeds of a machine without loops, or a multiple of it."""
     s = load_system(place)
     r = load_rows(s.mode_rows)
     return s.rows == 0 and r.begins[k + 1] == r.begins[k] + 1
 
 
 @native
-def keep_at_rest(A: Any, c: Any, lam: Any, n: int) -> None:
-    """λ (n,) with A λ = −c."""
+def solve_for_rest(A: Any, c: Any, lam: Any, n: int) -> None:
+    """Solve A λ = −c for λ (n,)."""
     side, g = scratch(n), scratch(n)
     for i in range(n):
         lam[i] = side[i] = 0.0
@@ -178,9 +178,9 @@ def keep_at_rest(A: Any, c: Any, lam: Any, n: int) -> None:
 
 
 @native
-def hold(place: int, t: float, y: Any, turning: Any, out: Any, n: int) -> Any:
-    """Add to ẏ, made without them, what the forces of n rows change: of those that are held, and of balls that begin to
-    slide, whose force until now is opposite to their speed. turning (count,): ḋ of theirs"""
+def add_row_forces(place: int, t: float, y: Any, turning: Any, out: Any, n: int) -> Any:
+    """Add to ẏ the effect of n unknown row forces: those of active rows, and those of friction disks that begin to
+    slide, whose force until now is opposite to their speed. turning (count,): rates ḋ of their sliding directions."""
     s = load_system(place)
     rows, nq, nv = s.mode_rows, s.nq, s.nv
     r = load_rows(rows)
@@ -193,11 +193,11 @@ def hold(place: int, t: float, y: Any, turning: Any, out: Any, n: int) -> Any:
     happened = responses(place, t, y, out, chosen, columns, A, n)
     for i in range(n):
         k = int(chosen[i])
-        c[i] = along(rows, k, out[nq : nq + nv]) + r.bias[k] + returning(rows, k)
+        c[i] = along(rows, k, out[nq : nq + nv]) + r.bias[k] + returning_rate(rows, k)
     if begins_any(rows):
         slide_off(rows, turning, chosen, A, c, lam, n)
     else:
-        keep_at_rest(A, c, lam, n)
+        solve_for_rest(A, c, lam, n)
     for i in range(n):
         k = int(chosen[i])
         r.force[k] += lam[i]
@@ -211,27 +211,28 @@ def hold(place: int, t: float, y: Any, turning: Any, out: Any, n: int) -> Any:
         k = int(chosen[i])
         if is_held(r.mode[k]) and is_a_speed(place, k):
             first = r.begins[k]
-            out[nq + r.columns[first]] = -returning(rows, k) / r.W[first]
+            out[nq + r.columns[first]] = -returning_rate(rows, k) / r.W[first]
     return happened
 
 
 @native
-def moved(place: int, t: float, y: Any, turning: Any, out: Any) -> Any:
-    """ẏ into out (n,), rows as their modes say, friction by reactions as loads of bearings are known; ḋ of balls that
-    begin to slide is `turning` (count,)."""
+def derivative_at_turning(place: int, t: float, y: Any, turning: Any, out: Any) -> Any:
+    """Compute ẏ into out (n,) for the present contact states and the present estimates of bearing loads; `turning`
+    (count,) holds the rates ḋ of the sliding directions of friction disks that begin to slide."""
     held = act(place, t, y)
     happened = call_entry(load_rows(load_system(place).mode_rows).inner, place, t, address_of(y), address_of(out))
-    return hold(place, t, y, turning, out, held) if happened == FINE and held > 0 else happened
+    return add_row_forces(place, t, y, turning, out, held) if happened == FINE and held > 0 else happened
 
 
 @native
-def moved_by_rows(place: int, t: float, y: Any, out: Any) -> Any:
-    """The same, with the ḋ that balls have."""
+def derivative_by_rows(place: int, t: float, y: Any, out: Any) -> Any:
+    """Compute ẏ into out (n,) as `derivative_at_turning` does, with the rates ḋ of sliding directions determined
+    first."""
     rows, n = load_system(place).mode_rows, len(y)
     turning = scratch(load_rows(rows).count)
     for k in range(len(turning)):
         turning[k] = 0.0
-    happened = moved(place, t, y, turning, out)
+    happened = derivative_at_turning(place, t, y, turning, out)
     if not begins_any(rows):
         return happened
     d, later, rate = scratch(len(turning)), scratch(n), scratch(n)
@@ -239,18 +240,18 @@ def moved_by_rows(place: int, t: float, y: Any, out: Any) -> Any:
         directions(rows, d)
         for i in range(n):
             later[i] = y[i] + LATER * out[i]
-        happened = max(happened, moved(place, t + LATER, later, turning, rate))
+        happened = max(happened, derivative_at_turning(place, t + LATER, later, turning, rate))
         measure_turning(rows, d, turning)
-        happened = max(happened, moved(place, t, y, turning, out))
+        happened = max(happened, derivative_at_turning(place, t, y, turning, out))
     return happened
 
 
 @native
 def with_modes(place: int, t: float, y: Any, out: Any) -> Any:
-    """ẏ into out (n,), rows as their modes say."""
+    """Compute ẏ into out (n,) for the present contact states, with bearing loads iterated to consistency."""
     s = load_system(place)
     rows = s.mode_rows
-    r, happened = load_rows(rows), moved_by_rows(place, t, y, out)
+    r, happened = load_rows(rows), derivative_by_rows(place, t, y, out)
     if r.bearing_loads == 0 or happened != FINE:
         return happened
     fresh, a, gap = scratch(len(r.loads)), out[s.nq : s.nq + s.nv], np.inf
@@ -265,7 +266,7 @@ def with_modes(place: int, t: float, y: Any, out: Any) -> Any:
         gap = gap_of(rows, fresh)
         if approach(rows, fresh, turn):
             break
-        happened = moved_by_rows(place, t, y, out)
+        happened = derivative_by_rows(place, t, y, out)
         if happened != FINE:
             return happened
     r.unsettled = 0 if gap <= WELL else 1
@@ -274,7 +275,7 @@ def with_modes(place: int, t: float, y: Any, out: Any) -> Any:
 
 @entry
 def modal_derivative(place: int, t: float, y: int, out: int) -> int:
-    """ẏ into out (n,), of a machine with rows that have modes."""
+    """Compute ẏ into out (n,) of a machine with contact rows."""
     s = load_system(place)
     n = s.nq + s.nv + s.nx
     happened: int = with_modes(place, t, view(y, n), view(out, n))
@@ -282,8 +283,8 @@ def modal_derivative(place: int, t: float, y: int, out: int) -> int:
 
 
 @native
-def is_bent(place: int) -> Any:
-    """Whether forces of rows, or the command of a motor, are more than constants."""
+def has_varying_forces(place: int) -> Any:
+    """Return true if row forces or motor commands are not constant."""
     s = load_system(place)
     r = load_rows(s.mode_rows)
     for i in range(s.nv):
@@ -297,8 +298,9 @@ def is_bent(place: int) -> Any:
 
 
 @native
-def slowest_ball(place: int) -> float:
-    """The speed of the slowest ball that slides, within which its friction turns around; infinite: there is none."""
+def slowest_disk_speed(place: int) -> float:
+    """Return the speed of the slowest sliding friction disk, which sets how fast its friction can turn; infinite if
+    there is none."""
     s = load_system(place)
     r, slowest = load_rows(s.mode_rows), np.inf
     for k in range(r.count):
@@ -308,10 +310,11 @@ def slowest_ball(place: int) -> float:
 
 
 @native
-def central(place: int, t: float, state: Any, J: Any) -> int:
-    """∂f/∂y at a state into J (n n,), row by row, by central differences: what holds rows moves with the state."""
+def central_differences(place: int, t: float, state: Any, J: Any) -> int:
+    """Compute ∂f/∂y at a state into J (n n,), row by row, by central differences, with the forces of active rows
+    following the state."""
     n, s = len(state), load_system(place)
-    f, g, slowest = scratch(n), scratch(n), slowest_ball(place)
+    f, g, slowest = scratch(n), scratch(n), slowest_disk_speed(place)
     for j in range(n):
         kept = state[j]
         step = STEP * max(abs(kept), 1.0)
@@ -331,15 +334,15 @@ def central(place: int, t: float, state: Any, J: Any) -> int:
 
 @entry
 def modal_jacobian(place: int, t: float, y: int, out: int) -> int:
-    """∂f/∂y into out (n n,), row by row: from the traced derivatives while all rows just slide."""
+    """Compute ∂f/∂y into out (n n,), row by row; from symbolic derivatives while all rows slide."""
     s = load_system(place)
     n = s.nq + s.nv + s.nx
     state, J, f = view(y, n), view(out, n * n), scratch(n)
     act(place, t, state)
-    if is_bent(place):
-        return central(place, t, state, J)
+    if has_varying_forces(place):
+        return central_differences(place, t, state, J)
     if call_entry(s.full, place, t, y, address_of(f)) != FINE:
         return NOT_FINITE
     if s.by_matrix and s.crossing == 1:
-        return central(place, t, state, J)
+        return central_differences(place, t, state, J)
     return FINE if slopes(place, t, state, f, J) else NOT_FINITE

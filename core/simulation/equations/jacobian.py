@@ -1,4 +1,4 @@
-"""The exact Jacobian ∂f/∂y of the equations of motion, from the traced derivatives of the balance of forces.
+"""Exact Jacobian ∂f/∂y of the equations of motion from symbolic derivatives of the force balance.
 
 With b = M a + h − Gᵀ λ and g = G a + Ġ v − f̈ held at the accelerations and multipliers that were found, each entry of y
 changes the accelerations by M δa = Gᵀ δλ + δu − δb, G δa = −δg: the equations of motion once more, with the factors
@@ -29,8 +29,8 @@ from core.simulation.machine_code.language import native, scratch
 
 @native
 def multipliers(place: int, u: Any, out: Any) -> None:
-    """λ into out (rows, with those that hold segments together): Gᵀ λ = M a + h − u; zero for redundant rows. Needs the
-    factors."""
+    """Compute λ into out (rows, including those that join segments) from Gᵀ λ = M a + h − u; zero for redundant rows.
+    Needs the factors of M and G."""
     s = load_system(place)
     n, nv = len(load_sparse(s.sparse).unknowns), s.nv
     h, drift, wanted = result(s.bias_smooth, nv), result(s.constraint_bias, s.rows), vector(place, 0)
@@ -52,8 +52,8 @@ def multipliers(place: int, u: Any, out: Any) -> None:
 
 
 @native
-def traced(place: int, t: float, y: Any, a: Any) -> None:
-    """Evaluate the traced derivatives."""
+def evaluate_slopes(place: int, t: float, y: Any, a: Any) -> None:
+    """Evaluate the symbolic derivatives."""
     s = load_system(place)
     nq, nv = s.nq, s.nv
     put(s.slopes, AT_Q, y[: nq + nv])
@@ -71,8 +71,8 @@ def traced(place: int, t: float, y: Any, a: Any) -> None:
 
 
 @native
-def met_columns(place: int, by_y: Any, X: Any) -> None:
-    """Each column of X (nv, n) ← δa of M δa = Gᵀ δλ + column, G δa = −δg."""
+def solve_columns(place: int, by_y: Any, X: Any) -> None:
+    """Solve M δa = Gᵀ δλ + column, G δa = −δg for each column of X (nv, n), overwritten by δa."""
     s = load_system(place)
     nv, m, n = s.nv, s.rows, s.nq + s.nv + s.nx
     x, w, wanted = scratch(nv), vector(place, 1), vector(place, 0)
@@ -93,14 +93,14 @@ def met_columns(place: int, by_y: Any, X: Any) -> None:
 
 @native
 def slopes(place: int, t: float, y: Any, f: Any, J: Any) -> Any:
-    """∂f/∂y into J (n n,), row by row; f (n,): the derivative at y, evaluated just now by the full equations. False if
-    it is not finite."""
+    """Compute ∂f/∂y into J (n n,), row by row; f (n,) is the derivative at y, just evaluated by the full equations.
+    Returns false if the result is not finite."""
     s = load_system(place)
     nq, nv, m, n = s.nq, s.nv, s.rows, s.nq + s.nv + s.nx
     a = f[nq : nq + nv]
     if not s.by_matrix and not factor_mass(place, y[:nq]):
         return False
-    traced(place, t, y, a)
+    evaluate_slopes(place, t, y, a)
     tall, forced = n + m, s.torque_slopes != 0
     by_y, by_u = result(s.slopes, n * tall), result(s.slopes, 0)
     if forced:
@@ -117,7 +117,7 @@ def slopes(place: int, t: float, y: Any, f: Any, J: Any) -> Any:
                 J[(nq + i) * n + j] += by_u[j * nv + i]
         for i in range(s.nx):
             J[(nq + nv + i) * n + j] = column[nq + nv + m + i]
-    met_columns(place, by_y, J[nq * n :])
+    solve_columns(place, by_y, J[nq * n :])
     for i in range(n * n):
         total += J[i] * 0.0
     return total == 0.0

@@ -1,4 +1,4 @@
-"""Joint forces that a person gives: numbers, or formulas of time, coordinates, speeds and parameters."""
+"""User-defined joint forces: numbers, or formulas of time, coordinates, speeds and parameters."""
 
 from __future__ import annotations
 
@@ -31,14 +31,15 @@ Array = NDArray[np.float64]
 
 @runtime_checkable
 class Law(Protocol):
-    """Joint forces from elsewhere (a controller in a torque file), over the names of `names_of` and parameters."""
+    """Protocol for joint forces from an external source (a controller in a torque file), given the names of `names_of`
+    and the parameters."""
 
     def forces(self, mech: Mechanism, known: Mapping[str, Any]) -> Mapping[str, Any]:
-        """speed → force."""
+        """Map speed names to forces."""
         ...
 
     def plain(self) -> dict[str, str]:
-        """What it says, as texts, to be kept with a run."""
+        """Return the law as texts, to be stored with a run."""
         ...
 
 
@@ -46,18 +47,18 @@ Torque = Mapping[str, float | str] | Sequence[float] | Array | Law | None
 
 
 def names_of(mech: Mechanism, t: Any, q: Sequence[Any], v: Sequence[Any]) -> dict[str, Any]:
-    """What a formula may call by name (`core.model.signals`): t (or time), sensors and their rates, coordinates
+    """Return the names that a formula may use (`core.model.signals`): t (or time), sensors and their rates, coordinates
     `joint` and `joint.q`, speeds `joint.v`."""
-    known: dict[str, Any] = {**_sensed(mech, q, v), "t": t, "time": t}
+    known: dict[str, Any] = {**_sensor_values(mech, q, v), "t": t, "time": t}
     plain = dict(zip(mech.q_names, q, strict=True))
     known.update({f"{name}.q": value for name, value in plain.items()})
     known.update({f"{name}.v": value for name, value in zip(mech.v_names, v, strict=True)})
-    measured = {name: read for name, read in _measured(mech, q, v).items() if name not in plain}
+    measured = {name: read for name, read in _dependent_values(mech, q, v).items() if name not in plain}
     return {**measured, **plain, **known}
 
 
-def _sensed(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> dict[str, Any]:
-    """Sensors of positions and velocities, and the rates of those of positions."""
+def _sensor_values(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> dict[str, Any]:
+    """Return sensors of position and velocity, and the rates of position sensors."""
     tracer = mech.compiled.program.tracer
     kinematics, found = KinematicState(tracer.tree, list(q), list(v)), {}
     for name, sensor in tracer.elements.sensors.items():
@@ -70,8 +71,8 @@ def _sensed(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> dict[str, An
     return found
 
 
-def _measured(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> dict[str, Any]:
-    """Coordinates and speeds of joints that close a loop, or follow another."""
+def _dependent_values(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> dict[str, Any]:
+    """Return coordinates and speeds of joints that close a loop or follow another joint."""
     tracer = mech.compiled.program.tracer
     own = {*mech.q_names, *mech.v_names}
     kinematics = KinematicState(tracer.tree, list(q), list(v))
@@ -82,11 +83,11 @@ def _measured(mech: Mechanism, q: Sequence[Any], v: Sequence[Any]) -> dict[str, 
     }
 
 
-def _in_order(mech: Mechanism, torque: Any) -> Array:
-    """(nv,) joint forces given without names, or a ModelError."""
+def _ordered_forces(mech: Mechanism, torque: Any) -> Array:
+    """Return (nv,) joint forces given in order without names; raises ModelError if they do not fit."""
     if callable(torque):
         raise ModelError(
-            "Joint forces cannot be a Python function: the run is compiled.",
+            "Joint forces cannot be given as a Python function, since the run is compiled.",
             where="torque",
             remedy="Give formulas as text, e.g. {'joint1': '10*sin(2*t) - 3*joint1.v'}.",
         )
@@ -98,13 +99,13 @@ def _in_order(mech: Mechanism, torque: Any) -> Array:
         raise ModelError(
             f"{mech.nv} finite numbers are needed.",
             where="torque",
-            remedy="mech.v_names lists them in order; or give some of them by name.",
+            remedy="Give them in the order of mech.v_names, or give some of them by name.",
         )
     return values
 
 
 def constant(mech: Mechanism, torque: Torque) -> Array | None:
-    """(nv,) if the forces are numbers, else None.
+    """Return the joint forces as an array (nv,) if they are all numbers, else None.
 
     Raises ModelError for a wrong size or an unknown name.
     """
@@ -113,22 +114,22 @@ def constant(mech: Mechanism, torque: Torque) -> Array | None:
     if isinstance(torque, Law):
         return None
     if not isinstance(torque, Mapping):
-        return _in_order(mech, torque)
+        return _ordered_forces(mech, torque)
     for name in torque:
         if name not in mech.v_names:
             raise unknown_name(mech.compiled, "v", str(name), "torque")
     if any(isinstance(value, str) for value in torque.values()):
         for name, value in torque.items():
             if not isinstance(value, str):
-                _finite(name, value)
+                _finite_force(name, value)
         return None
     result = np.zeros(mech.nv)
     for name, value in torque.items():
-        result[mech.v_names.index(name)] = _finite(name, value)
+        result[mech.v_names.index(name)] = _finite_force(name, value)
     return result
 
 
-def _finite(name: str, value: Any) -> float:
+def _finite_force(name: str, value: Any) -> float:
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -143,7 +144,7 @@ def _finite(name: str, value: Any) -> float:
 
 
 def degree_in_time(torque: Torque) -> float:
-    """The degree of joint forces as polynomials of time; infinite: they may be none."""
+    """Return the polynomial degree in time of the joint forces; infinite if they are not polynomials."""
     if torque is None:
         return 0.0
     if isinstance(torque, Law):
@@ -153,39 +154,39 @@ def degree_in_time(torque: Torque) -> float:
 
 
 def mode_variables_of(mech: Mechanism, torque: Torque) -> ModeVariables:
-    """Mode variables of the formulas of joint forces."""
+    """Return the mode variables (sides of comparisons and switches) in the joint force formulas."""
     texts = [value for value in torque.values() if isinstance(value, str)] if isinstance(torque, Mapping) else []
-    values = environment(mech.model.expanded.parameters, _values(mech)) if texts else {}
+    values = environment(mech.model.expanded.parameters, _parameter_values(mech)) if texts else {}
     return ModeVariables(map(parse, texts), values)
 
 
-def _values(mech: Mechanism) -> dict[str, float]:
+def _parameter_values(mech: Mechanism) -> dict[str, float]:
     return dict(zip(mech.p_names, map(float, mech.parameter_values()), strict=True))
 
 
 def compiled(mech: Mechanism, torque: Mapping[str, float | str] | Law, p: Array) -> native_entry.Entry:
-    """Machine code of the formulas: (t, q, v, modes, p) → (nv,).
+    """Compile the formulas to machine code: (t, q, v, modes, p) → (nv,).
 
     Raises ExpressionError naming the joint and what its formula lacks.
     """
     inputs, forces, _ = traced(mech, torque)
-    return _entry(inputs, forces, p)
+    return _compiled_entry(inputs, forces, p)
 
 
 def slopes(mech: Mechanism, torque: Mapping[str, float | str] | Law, p: Array) -> native_entry.Entry:
-    """Machine code of their derivatives: (t, q, v, modes, p) → (nq + nv, nv), by q and v."""
+    """Compile the derivatives of the formulas to machine code: (t, q, v, modes, p) → (nq + nv, nv), by q and v."""
     inputs, forces, _ = traced(mech, torque)
-    return _entry(inputs, ca.vec(ca.densify(ca.jacobian(forces, ca.vertcat(*inputs[1:3])))), p)
+    return _compiled_entry(inputs, ca.vec(ca.densify(ca.jacobian(forces, ca.vertcat(*inputs[1:3])))), p)
 
 
 def event_indicators(mech: Mechanism, torque: Mapping[str, float | str] | Law, p: Array) -> native_entry.Entry:
-    """Machine code of their event indicators: (t, q, v, modes, p) → (indicators,)."""
+    """Compile the event indicators of the formulas to machine code: (t, q, v, modes, p) → (indicators,)."""
     inputs, _, indicators = traced(mech, torque)
-    return _entry(inputs, indicators, p)
+    return _compiled_entry(inputs, indicators, p)
 
 
 def traced(mech: Mechanism, torque: Mapping[str, float | str] | Law) -> tuple[list[Any], Any, Any]:
-    """((t, q, v, modes, p), forces, event indicators) as symbols."""
+    """Return ((t, q, v, modes, p), forces, event indicators) as symbolic expressions."""
     modes = mode_variables_of(mech, torque)
     t, q, v, m, parameters = (
         symbols(name, n)
@@ -208,8 +209,8 @@ def traced(mech: Mechanism, torque: Mapping[str, float | str] | Law) -> tuple[li
     return inputs, ca.densify(column(forces)), ca.densify(column(indicators))
 
 
-def _entry(inputs: list[Any], result: Any, p: Array) -> native_entry.Entry:
-    """Machine code of a result over these inputs, the parameters last."""
+def _compiled_entry(inputs: list[Any], result: Any, p: Array) -> native_entry.Entry:
+    """Compile a symbolic result over these inputs to machine code; the parameters come last."""
     function = ca.Function("f", inputs, [result], {"cse": True})
     sizes = tuple(int(x.numel()) for x in inputs)
     library = Library(llvm_ir.module(instructions_of(function), sizes, int(result.numel()), checked=False))

@@ -1,4 +1,5 @@
-"""The memory of a run's rows with modes (`core.simulation.equations.mode_rows`), made from the joints' own numbers."""
+"""Builds a run's contact rows (`core.simulation.equations.mode_rows`) from the friction, stop and limit data of
+joints."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ from core.traces.compiled import Compiled
 Array = NDArray[np.float64]
 
 LITTLE = 1e-30
-"""N or N·m: loads of bearings to begin with; with none at all joints would be free."""
+"""N or N·m: initial bearing loads; with zero loads joints would start without friction."""
 
 
 def mode_rows(
@@ -36,8 +37,9 @@ def mode_rows(
     p: Array,
     degree: float,
 ) -> ModeRows:
-    """The rows as machine code takes them. u (nv,): constant joint forces; functions: addresses by name; inner: of the
-    entry without modes; q (nq,): where the run begins; degree: of joint forces as polynomials of time."""
+    """Build the contact rows for machine code. u (nv,): constant joint forces; functions: addresses by name; inner:
+    entry point of the equations without contact rows; q (nq,): initial coordinates; degree: polynomial degree in time
+    of the joint forces."""
     rows, nv = modes.rows, compiled.nv
     count = len(rows)
 
@@ -60,14 +62,14 @@ def mode_rows(
         bearing_loads=functions.get("bearing_loads", 0),
         cut_rows=len(compiled.program.tracer.cut_coordinates),
         balls=int(any(row.shares != 1 for row in rows)),
-        linear=int(_linear(compiled, modes, degree)),
+        linear=int(_is_linear_in_time(compiled, modes, degree)),
         shares=np.array([row.shares for row in rows], dtype=np.int64),
         leader=np.array([k for k, row in enumerate(rows) for _ in range(row.shares)], dtype=np.int64),
         aim=nothing.copy(),
         zone=nothing.copy(),
         controlled=np.array([row.controlled for row in rows], dtype=np.int64),
         free=np.zeros(count, dtype=np.int64),
-        **_bearings(compiled, rows),
+        **_bearing_arrays(compiled, rows),
         own=modes.own,
         wanted=u.copy(),
         given=u.copy(),
@@ -78,7 +80,7 @@ def mode_rows(
         at_q=np.array([row.at_q for row in rows], dtype=np.int64),
         ratio=numbers("ratio"),
         offset=numbers("offset"),
-        **dict(zip(("begins", "columns", "W"), _entries(compiled, rows), strict=True)),
+        **dict(zip(("begins", "columns", "W"), _row_entries(compiled, rows), strict=True)),
         value=nothing.copy(),
         rate=nothing.copy(),
         bias=nothing.copy(),
@@ -86,8 +88,8 @@ def mode_rows(
         turns=np.array([row.turns for row in rows], dtype=np.int64),
         measured=np.array([row.measured for row in rows], dtype=np.int64),
         cuts=len(compiled.program.tracer.cut_coordinates) if modes.own < count else 0,
-        first=_first(compiled) if modes.own < count else np.zeros(0, dtype=np.int64),
-        cut=np.array([_cut(compiled, row) for row in rows], dtype=np.int64),
+        first=_cut_offsets(compiled) if modes.own < count else np.zeros(0, dtype=np.int64),
+        cut=np.array([_cut_index(compiled, row) for row in rows], dtype=np.int64),
         static_onward=numbers("static"),
         static_backward=numbers("backward_static"),
         kinetic_onward=numbers("kinetic"),
@@ -111,13 +113,13 @@ def mode_rows(
         force=nothing.copy(),
         carried=nothing.copy(),
         weight=np.where(static > 0.0, static, 1.0),
-        largest=_largest(compiled, modes, q, p),
-        **_begun(count),
+        largest=_free_responses(compiled, modes, q, p),
+        **_initial_arrays(count),
     )
 
 
-def _begun(count: int) -> dict[str, Any]:
-    """What rows have come to before a run begins."""
+def _initial_arrays(count: int) -> dict[str, Any]:
+    """Return the initial values of the rows' state arrays."""
     return {
         "bounces": np.zeros(count, dtype=np.int64),
         "clipped": np.zeros(count, dtype=np.int64),
@@ -130,21 +132,22 @@ def _begun(count: int) -> dict[str, Any]:
     }
 
 
-def _linear(compiled: Compiled, modes: JointModes, degree: float) -> bool:
-    """Whether what rows carry is linear in time where nothing moves: friction by reactions makes curves of lines."""
+def _is_linear_in_time(compiled: Compiled, modes: JointModes, degree: float) -> bool:
+    """Return True if row loads are linear in time while nothing moves; reaction-dependent friction makes them
+    nonlinear."""
     return degree <= 1 and not compiled.program.tracer.clock.timed and not modes.bearings
 
 
 def depends_on_size(modes: JointModes) -> bool:
-    """Whether stops are made for the size of the machine."""
+    """Return True if a stop's stiffness is derived from the inertia of the machine."""
     sizes = modes.size, 2.0 * modes.size
     return any(
         len({(dissipation(row, size), stiffness_per_inertia(row, size)) for size in sizes}) > 1 for row in modes.rows
     )
 
 
-def _bearings(compiled: Compiled, rows: tuple[JointRow, ...]) -> dict[str, Any]:
-    """What belongs to friction by reactions."""
+def _bearing_arrays(compiled: Compiled, rows: tuple[JointRow, ...]) -> dict[str, Any]:
+    """Return the arrays for friction that depends on joint reactions."""
     loads = len(compiled.program.tracer.bearings) if any(row.bearing != NOWHERE for row in rows) else 0
     return {
         "bearing": np.array([row.bearing for row in rows], dtype=np.int64),
@@ -157,16 +160,16 @@ def _bearings(compiled: Compiled, rows: tuple[JointRow, ...]) -> dict[str, Any]:
     }
 
 
-def _largest(compiled: Compiled, modes: JointModes, q: Array, p: Array) -> Array:
-    """1/inertia along rows before loops take of it: rows that they never let move are known as such."""
+def _free_responses(compiled: Compiled, modes: JointModes, q: Array, p: Array) -> Array:
+    """Return 1/inertia along each row of the unconstrained machine, used to recognise rows that loops lock."""
     if not compiled.constrained:
         return np.zeros(len(modes.rows))
     W = rows_at(compiled, replace(modes, rows=tuple(replace(row, controlled=NOWHERE) for row in modes.rows)), q, p).W
     return compliances_of_tree(compiled, W, q, p)
 
 
-def _cut(compiled: Compiled, row: JointRow) -> int:
-    """Which coordinate of joints that close loops it is; nowhere: of the tree."""
+def _cut_index(compiled: Compiled, row: JointRow) -> int:
+    """Return the index of a row's coordinate among those of loop-closing joints; −1 for a joint of the tree."""
     if row.at_v != NOWHERE:
         return NOWHERE
     table = compiled.program.tracer.cut_coordinates
@@ -174,14 +177,14 @@ def _cut(compiled: Compiled, row: JointRow) -> int:
     return same[0]
 
 
-def _first(compiled: Compiled) -> Any:
-    """Where entries of each coordinate of joints that close loops begin."""
+def _cut_offsets(compiled: Compiled) -> Any:
+    """Return the offsets of the Jacobian entries of each coordinate of loop-closing joints."""
     expressions = compiled.program.tracer.cut_expressions
     return np.searchsorted(expressions.pattern.rows, np.arange(expressions.count)).astype(np.int64)
 
 
-def _entries(compiled: Compiled, rows: tuple[JointRow, ...]) -> tuple[Any, Any, Array]:
-    """Where the entries of W begin, their speeds, and those that are constant."""
+def _row_entries(compiled: Compiled, rows: tuple[JointRow, ...]) -> tuple[Any, Any, Array]:
+    """Return the offsets of each row's entries of W, their columns, and the values of constant entries."""
     begins, columns, entries = [0], list[int](), list[float]()
     pattern = compiled.program.tracer.cut_expressions.pattern if any(row.at_v == NOWHERE for row in rows) else None
     for row in rows:
@@ -189,7 +192,7 @@ def _entries(compiled: Compiled, rows: tuple[JointRow, ...]) -> tuple[Any, Any, 
             columns.append(row.at_v)
             entries.append(row.ratio)
         else:
-            own = pattern.columns[pattern.rows == _cut(compiled, row)].tolist()
+            own = pattern.columns[pattern.rows == _cut_index(compiled, row)].tolist()
             columns += own
             entries += [0.0] * len(own)
         begins.append(len(columns))
@@ -197,17 +200,17 @@ def _entries(compiled: Compiled, rows: tuple[JointRow, ...]) -> tuple[Any, Any, 
 
 
 CAUSES = (
-    "friction sticks and slips (more at rest than while it slides, or forces that others share)",
-    "a stop is met and left",
-    "a speed limit is reached and left",
-    "an effort limit is reached and left",
+    "friction alternates between sticking and slipping (static above kinetic friction, or joints that share forces)",
+    "a stop is hit and left repeatedly",
+    "a speed limit is reached and left repeatedly",
+    "an effort limit is reached and left repeatedly",
 )
-"""Why a mode changes again and again, in the order of margins."""
+"""Reasons for a contact state that changes again and again, in the order of event margins."""
 
 
 def mode_notes(modes: JointModes, rows: ModeRows) -> tuple[str, ...]:
-    """What stops without a stiffness of their own got when they were met, and from what; what changed without end, or
-    was found only nearly."""
+    """Return notes on stops with derived stiffness, on contact states that kept changing at one instant, and on forces
+    found only approximately."""
     notes = []
     for k, row in enumerate(modes.rows):
         if row.rigid or row.stiffness > 0.0 or rows.stiffness[k] <= 0.0:
@@ -215,14 +218,17 @@ def mode_notes(modes: JointModes, rows: ModeRows) -> tuple[str, ...]:
         inertia = rows.stiffness[k] / rows.closing[k]
         unit, of = ("N·m/rad", "kg·m²") if row.dimension == "angle" else ("N/m", "kg")
         notes.append(
-            f"Stop of '{row.name}': {rows.stiffness[k]:.2g} {unit}, derived from the {inertia:.2g} {of} it meets."
+            f"Stop of '{row.name}': {rows.stiffness[k]:.2g} {unit}, derived from the effective inertia "
+            f"of {inertia:.2g} {of}."
         )
     if rows.cramped:
         k, cause = divmod(rows.cramped - 1, len(CAUSES))
         notes.append(
-            f"'{modes.rows[k].name}': at t = {rows.cramped_at:.6g} s its mode changed again and again: "
-            f"{CAUSES[cause]}. From there on, changes of one instant without an end are stepped over."
+            f"'{modes.rows[k].name}': at t = {rows.cramped_at:.6g} s its contact state changed again and again: "
+            f"{CAUSES[cause]}. Endless changes at one instant are stepped over from then on."
         )
     if rows.approximate:
-        notes.append("Forces that hold joints were once found approximately only: they are not unique there.")
+        notes.append(
+            "Forces in sticking joints were found only approximately at least once, where they are not unique."
+        )
     return tuple(notes)

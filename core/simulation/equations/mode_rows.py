@@ -1,4 +1,5 @@
-"""Coordinates of joints along which forces have modes: dry friction that sticks or slides, stops, speed limits.
+"""Contact rows: joint coordinates along which forces switch between contact states, through dry friction that sticks or
+slides, stops, and speed or effort limits.
 
 Each is a row γ = W v with a set of forces that it may carry. While its mode holds it, γ̇ = 0 and the force λ is whatever
 that takes (`core.simulation.equations.held_rows`); otherwise its force is a smooth function of the state. The words:
@@ -40,186 +41,188 @@ from core.simulation.machine_code.language import loader, native, view
 from core.simulation.machine_code.records import Fixed, Floats, Ints, Record
 
 HELD, MOVING, AT_SPEED, OVERRUN, SATURATED = range(5)
-"""Modes of a row; all but the first with a sign: of its speed, or the force at which it is saturated."""
+"""Contact states of a row: sticking, sliding, at its speed limit, driven beyond it by loads, at its maximum friction
+without moving. All but the first carry a sign: of the speed, or of the force at saturation."""
 REST = 1e-10
-"""Part of the largest speed that a row has had, below which it is at rest."""
+"""Share of the largest speed a row has had, below which it is at rest."""
 SLOW = 0.01
-"""rad/s or m/s: what counts as quick where nothing has moved yet."""
+"""rad/s or m/s: reference speed while nothing has moved yet."""
 APART, PRESSED, LEAVING, AGAINST = range(4)
-"""A row's stop, with the sign of the side: no contact, pushed in, on its way out without a force (a stop never pulls),
-at a rigid one."""
+"""Stop states of a row, signed by the side: no contact, compressed, separating without force (a stop never pulls),
+resting against a rigid stop."""
 STOPS = -1.0
 MARGINS = 4
-"""Of a row (`core.simulation.stepping.mode_margins`)."""
+"""Number of event margins of a row (`core.simulation.stepping.mode_margins`)."""
 HUNT_CROSSLEY, LINEAR = range(2)
-"""Laws of elastic stops: k p (1 + c ṗ), k p + d ṗ."""
+"""Force laws of elastic stops at penetration p: k p (1 + c ṗ), k p + d ṗ."""
 
 
 class ModeRows(Record):
-    """All rows of a machine. Entries of arrays (count,) belong to one row each."""
+    """All contact rows of a machine. Arrays of shape (count,) have one entry per row."""
 
     count: Fixed
     inner: Fixed
-    """Address of the entry that gives ẏ without modes, for the joint forces in `System.u`."""
+    """Address of the function that gives ẏ without contact states, for the joint forces in `System.u`."""
     torque: Fixed
-    """`Function` of the joint forces that a person gives; 0: they are constant."""
+    """`Function` of user-defined joint forces; 0: they are constant."""
     values: Fixed
     entries: Fixed
     drift: Fixed
-    """Functions of coordinates of joints that close loops, of their derivatives by q, and of what is not γ̇ = W a; 0:
+    """Functions of the coordinates of loop-closing joints, of their derivatives by q, and of the bias γ̇ − W a; 0:
     there are none."""
     levels: Fixed
-    """Function of friction while it slides and at rest, of all that have formulas of it; 0: none has."""
+    """Function of the sliding and static friction of all rows whose friction is a formula; 0: there are none."""
     bearing_loads: Fixed
-    """Function of what bearings bear, of all whose friction grows with it; 0: none does."""
+    """Function of the bearing loads of all rows whose friction grows with them; 0: there are none."""
     cut_rows: Fixed
-    """Number of coordinates of joints that close loops that it takes forces along."""
+    """Number of coordinates of loop-closing joints whose forces this function takes."""
     balls: Fixed
-    """1: there are rows with one friction."""
+    """1: there is vector friction (friction disks)."""
     linear: Fixed
-    """1: what rows carry is linear in time where nothing moves; 0: loads may come and go within a step."""
+    """1: row loads are linear in time while nothing moves; 0: loads may come and go within a step."""
     shares: Ints
-    """How many rows from one on have one friction; 0 behind it."""
+    """Number of rows of the friction disk that begins at a row; 0 for its other rows."""
     leader: Ints
-    """The first of them."""
+    """First row of the friction disk."""
     aim: Floats
-    """Components of where they slide or would, a unit vector."""
+    """Components of the unit vector along which a friction disk slides or would slide."""
     zone: Floats
-    """Of their first: the speed up to which one begins to slide (`core.simulation.equations.sliding_off`); 0: it has
-    begun; `STOPS`: friction has brought it to rest within a fixed step, in which it turned about."""
+    """Of a friction disk's first row: the speed up to which it counts as beginning to slide
+    (`core.simulation.equations.sliding_off`); 0: it is sliding; `STOPS`: friction has brought it to rest within a fixed
+    step in which its direction reversed."""
     controlled: Ints
-    """Which of them a row has; −1: its friction is a number."""
+    """Index of a row's friction among the friction formulas; −1: its friction is a number."""
     free: Ints
-    """1: they are zero, and the row moves with neither direction nor friction."""
+    """1: its friction formulas give zero, and the row moves without direction or friction."""
     bearing: Ints
-    """Which of the loads a row's friction grows with; −1: with none."""
+    """Index of the bearing load that a row's friction grows with; −1: none."""
     coefficient: Floats
     static_coefficient: Floats
-    """Of that friction while it slides and at rest."""
+    """Coefficients of that friction while sliding and at rest."""
     loads: Floats
-    """What bearings bear, N or N·m: as evaluated last."""
+    """Bearing loads as evaluated last, N or N·m."""
     residual: Floats
     stepped: Floats
     inverse: Floats
-    """By how much they differ from those that they lead to; how they were changed last; (n n,) the inverse that
-    Broyden's method builds."""
+    """State of Broyden's method: residual of the bearing loads; their last change; (n n,) the approximate inverse."""
     own: Fixed
-    """Number of rows of joints of the tree, which come first."""
+    """Number of rows that belong to joints of the tree; they come first."""
     wanted: Floats
-    """(nv,) joint forces that a person gives, if they are constant."""
+    """(nv,) user-defined joint forces, if they are constant."""
     given: Floats
-    """(nv,) joint forces that a person gives, within what motors can."""
+    """(nv,) user-defined joint forces, clipped to the effort limits of motors."""
     effort: Floats
-    """(nv,) largest of them."""
+    """(nv,) effort limits."""
     asked: Floats
-    """What of it acts along a row of the tree."""
+    """Clipped joint force along a row of the tree."""
     wished: Floats
-    """The same, were motors strong enough."""
+    """Joint force along a row of the tree before clipping."""
     strongest: Floats
-    """Effort limits; infinite: none."""
+    """Effort limit of each row; infinite: none."""
     at_q: Ints
-    """Of rows of the tree: where their coordinate stands, −1: nowhere."""
+    """Index in q of the coordinate of a row of the tree; −1: none."""
     ratio: Floats
     offset: Floats
-    """Coordinate of a row of the tree in terms of the one that it follows."""
+    """Ratio and offset of a row of the tree relative to the coordinate that it follows."""
     begins: Ints
     columns: Ints
     W: Floats
-    """(count + 1,) where entries of a row begin, their speeds, and they themselves."""
+    """Sparse rows of W: (count + 1,) offsets of each row's entries, their columns, and their values."""
     value: Floats
     rate: Floats
     bias: Floats
-    """s, γ = W v, γ̇ − W a."""
+    """Coordinate s, speed γ = W v, and bias γ̇ − W a."""
     reference: Floats
-    """Coordinates that are known up to whole turns are those nearest to this."""
+    """Reference value for angles known only up to whole turns: the nearest equivalent is taken."""
     turns: Ints
-    """1: such a coordinate."""
+    """1: the coordinate is such an angle."""
     measured: Ints
-    """1: the speed is the rate of a coordinate; 0: it is one of a joint with a quaternion."""
+    """1: the speed is the rate of a coordinate; 0: it is an angular velocity component of a joint with a quaternion."""
     cuts: Fixed
     first: Ints
-    """Their number; where entries of each begin in what `entries` gives."""
+    """Number of coordinates of loop-closing joints; offset of each one's entries in the result of `entries`."""
     cut: Ints
-    """Of rows that close loops: which one of `values` they are."""
+    """Index in the result of `values`, of rows of loop-closing joints."""
     static_onward: Floats
     static_backward: Floats
     kinetic_onward: Floats
     kinetic_backward: Floats
-    """Largest friction at rest, and while it slides, against motion onward and backward: N·m or N."""
+    """Maximum static and kinetic friction against onward and backward motion, N·m or N."""
     stribeck: Floats
-    """Speed over which the one falls to the other, rad/s or m/s; 0: at once."""
+    """Stribeck speed over which friction falls from static to kinetic, rad/s or m/s; 0: at once."""
     lower: Floats
     upper: Floats
-    """Limits, rad or m; infinite: none."""
+    """Joint limits, rad or m; infinite: none."""
     rigid: Ints
-    """1: its stops are."""
+    """1: the stops of the row are rigid."""
     law: Ints
-    """Of elastic ones: HUNT_CROSSLEY or LINEAR."""
+    """Force law of elastic stops: HUNT_CROSSLEY or LINEAR."""
     stiffness: Floats
     dissipation: Floats
-    """N·m/rad or N/m (0: from `closing` at the first contact); s/rad or s/m, or of LINEAR N·m·s/rad or N·s/m."""
+    """Stiffness, N·m/rad or N/m (0: derived from `closing` at the first contact); dissipation, s/rad or s/m, or
+    N·m·s/rad or N·s/m for LINEAR."""
     closing: Floats
-    """Stiffness for each unit of inertia that the stop meets."""
+    """Derived stiffness per unit of effective inertia at the stop."""
     damping_ratio: Floats
-    """ζ of a LINEAR stop whose damping follows from its restitution; 0: it is given."""
+    """Damping ratio ζ of a LINEAR stop whose damping follows from its restitution; 0: its damping is given."""
     inertia: Floats
-    """kg·m² or kg that an elastic stop met last."""
+    """Effective inertia at an elastic stop when it was last hit, kg·m² or kg."""
     fine: Floats
-    """rad or m: the tolerance of the run for the coordinate of a row that is calm, or may become so."""
+    """Run tolerance, rad or m, for the coordinate of a row that has settled in its stop or may do so."""
     restitution: Floats
-    """Of rigid stops."""
+    """Coefficient of restitution of rigid stops."""
     fastest: Floats
     """Speed limits; infinite: none."""
     mode: Ints
     stop: Ints
     held_at: Floats
-    """s where a row was held."""
+    """Coordinate s at which a row sticks."""
     force: Floats
-    """What the row exerts, N·m or N, as evaluated last."""
+    """Total force of the row as evaluated last, N·m or N."""
     carried: Floats
-    """What holds a held row, without what slides or presses there."""
+    """Reaction force of an active row, without sliding friction or stop force."""
     weight: Floats
-    """Force with which responses are tried."""
+    """Force used to measure responses."""
     largest: Floats
-    """Of 1/inertia that a row has shown."""
+    """Largest value of 1/inertia that a row has shown."""
     bounces: Ints
-    """Times that its stops were hit."""
+    """Number of impacts at its stops."""
     clipped: Ints
-    """The side at which the command of its motor is beyond what that can give; 0: it is not."""
+    """Sign of the side on which the motor command exceeds its effort limit; 0: it does not."""
     struck: Floats
-    """J that impacts at its stops took."""
+    """J: energy lost in impacts at its stops."""
     ends: Ints
-    """1: it has bounced so low that it stays there, or is calm."""
+    """1: bouncing has ended and the row rests at its stop, or has settled in it."""
     began: Floats
-    """s: when it broke away last."""
+    """s: time of the last break-away."""
     quickest: Floats
-    """Speed that a row has had."""
+    """Largest speed that a row has had."""
     decay: float = 0.0
-    """1/s, of what rounding leaves of the speeds of held rows, and of their ways; little in a long step, where explicit
-    methods would make it grow."""
+    """1/s: decay rate of rounding errors in the speeds and positions of active rows; small in a long step, where
+    explicit methods would otherwise be unstable."""
     steady: int = 0
-    """1: what rows exert stays as it is in this step (`held_rows.keep_forces`), so that it is not evaluated anew."""
+    """1: row forces are constant in this step (`held_rows.keep_forces`) and are not evaluated again."""
     wrong: int = -1
-    """A row whose formulas of friction have no meaning, at a step's begin; −1: there is none."""
+    """A row whose friction formulas have invalid values at the beginning of a step; −1: none."""
     resting: int = 0
-    """1: nothing moves, because rows are held."""
+    """1: nothing moves because rows stick."""
     step_before: float = 0.0
-    """s: the step to try next where something moved last; 0: none is known."""
+    """s: step size to resume with when motion starts again; 0: unknown."""
     step_apart: float = 0.0
-    """s: the step to try next where no elastic stop presses any more; 0: none does, or none is known."""
+    """s: step size to resume with when no elastic stop is compressed any longer; 0: unknown, or none is compressed."""
     ended: Floats
     stood: Floats
-    """Margins, and coordinates and speeds, at the end of the step taken last."""
+    """Event margins, and coordinates and speeds, at the end of the last step."""
     end_known: int = 0
-    """1: they are those at the beginning of the next."""
+    """1: these values also hold at the beginning of the next step."""
     unsettled: int = 0
-    """1: no friction was in balance with the reaction that it makes."""
+    """1: reaction-dependent friction had no equilibrium."""
     cramped: int = 0
-    """1 + the margin that ended again and again at one instant first, so that this was stepped over; 0: none."""
+    """1 + the first event margin that ended again and again at one instant, so that it was skipped; 0: none."""
     cramped_at: float = 0.0
-    """s: when."""
+    """s: time of that instant."""
     approximate: int = 0
-    """1: forces within bounds were once found approximately only."""
+    """1: bounded forces were at least once found only approximately."""
 
 
 load_rows = loader(ModeRows)
@@ -227,27 +230,27 @@ load_rows = loader(ModeRows)
 
 @native
 def is_held(mode: int) -> Any:
-    """Whether γ̇ = 0 determines the force."""
+    """Return true if the row is active: its force follows from the constraint γ̇ = 0."""
     return mode == HELD or abs(mode) == AT_SPEED
 
 
 @native
 def refresh(place: int, q: Any, v: Any) -> None:
-    """s, W, γ and γ̇ − W a of all rows at a state."""
+    """Update coordinates s, Jacobian W, speeds γ and biases γ̇ − W a of all rows at a state."""
     s = load_system(place)
     r = load_rows(s.mode_rows)
     for k in range(r.own):
         if r.at_q[k] >= 0:
             r.value[k] = r.ratio[k] * q[r.at_q[k]] + r.offset[k]
     if r.own < r.count:
-        refresh_cut(place, q, v)
+        refresh_cut_rows(place, q, v)
     for k in range(r.count):
         r.rate[k] = along(s.mode_rows, k, v)
 
 
 @native
-def refresh_cut(place: int, q: Any, v: Any) -> None:
-    """The same of rows that close loops, but for their speeds."""
+def refresh_cut_rows(place: int, q: Any, v: Any) -> None:
+    """Update coordinates, Jacobian and biases, but not speeds, of rows of loop-closing joints."""
     s = load_system(place)
     r = load_rows(s.mode_rows)
     put(r.values, AT_Q, q)
@@ -270,7 +273,7 @@ def refresh_cut(place: int, q: Any, v: Any) -> None:
 
 @native
 def along(rows: int, k: int, x: Any) -> float:
-    """W_k x."""
+    """Return W_k x."""
     r, total = load_rows(rows), 0.0
     for i in range(r.begins[k], r.begins[k + 1]):
         total += r.W[i] * x[r.columns[i]]
@@ -279,7 +282,7 @@ def along(rows: int, k: int, x: Any) -> float:
 
 @native
 def push(rows: int, k: int, force: float, u: Any) -> None:
-    """u ← u + W_kᵀ force."""
+    """Add W_kᵀ force to u."""
     r = load_rows(rows)
     for i in range(r.begins[k], r.begins[k + 1]):
         u[r.columns[i]] += r.W[i] * force
@@ -287,7 +290,7 @@ def push(rows: int, k: int, force: float, u: Any) -> None:
 
 @native
 def command(place: int, t: float, y: Any) -> None:
-    """Joint forces that a person gives, as far as motors can, into `given`."""
+    """Compute the user-defined joint forces, clipped to the effort limits of motors, into `given`."""
     s = load_system(place)
     r = load_rows(s.mode_rows)
     if r.torque != 0:
@@ -307,8 +310,8 @@ def command(place: int, t: float, y: Any) -> None:
 
 @native
 def adjust(place: int, t: float, y: Any) -> int:
-    """Friction of brakes and clutches as it is at a state; a row whose formulas are negative, or less at rest than
-    while it slides: −1, there is none."""
+    """Evaluate the friction of brakes and clutches at a state; returns a row with negative friction or with static
+    below kinetic friction, −1 if there is none."""
     s = load_system(place)
     r, wrong = load_rows(s.mode_rows), -1
     if r.levels == 0:
@@ -331,15 +334,15 @@ def adjust(place: int, t: float, y: Any) -> int:
             r.static_onward[k] = max(static, r.kinetic_onward[k])
             r.static_backward[k] = max(at_rest, r.kinetic_backward[k])
             if r.bearing[k] >= 0:
-                load_bearing(s.mode_rows, k)
+                add_bearing_friction(s.mode_rows, k)
             if r.shares[k] != 1:  # a vector has no backward
                 r.kinetic_backward[k], r.static_backward[k] = r.kinetic_onward[k], r.static_onward[k]
     return wrong
 
 
 @native
-def load_bearing(rows: int, k: int) -> None:
-    """Friction by the joint's reaction is added to a row's."""
+def add_bearing_friction(rows: int, k: int) -> None:
+    """Add reaction-dependent friction to a row's friction."""
     r = load_rows(rows)
     load = r.loads[r.bearing[k]]
     r.kinetic_onward[k] += r.coefficient[k] * load
@@ -350,22 +353,22 @@ def load_bearing(rows: int, k: int) -> None:
 
 @native
 def rubs(rows: int, k: int) -> Any:
-    """Whether a row has friction now."""
+    """Return true if a row has friction at present."""
     r = load_rows(rows)
     return r.static_onward[k] + r.static_backward[k] > 0.0
 
 
 @native
 def is_calm(rows: int, k: int) -> Any:
-    """Whether a row is held because it hardly moves in an elastic stop."""
+    """Return true if a row is active because it has settled in an elastic stop."""
     r = load_rows(rows)
     return r.mode[k] == HELD and abs(r.stop[k]) == PRESSED and r.ends[k] == 1
 
 
 @native
 def spare(rows: int, k: int, side: int) -> float:
-    """By how much the force of a calm row's stop may differ from that of its spring toward a side: what the tolerance
-    is worth, and never so much that it pulls."""
+    """Return by how much the stop force of a settled row may deviate from its spring force toward a side: the
+    equivalent of the tolerance, limited so that the stop never pulls."""
     if not is_calm(rows, k):
         return 0.0
     r = load_rows(rows)
@@ -378,7 +381,7 @@ def spare(rows: int, k: int, side: int) -> float:
 
 @native
 def normal(rows: int, k: int, side: int) -> float:
-    """What an elastic stop presses with, where it is pushed in; negative where it would pull."""
+    """Return the force of a compressed elastic stop; negative where it would pull."""
     r = load_rows(rows)
     edge = r.upper[k] if side > 0 else r.lower[k]
     depth, rate = side * (r.value[k] - edge), side * r.rate[k]
@@ -389,8 +392,8 @@ def normal(rows: int, k: int, side: int) -> float:
 
 @native
 def depth_of(rows: int, k: int, side: int) -> float:
-    """How far an elastic stop is pushed in, in the unit of its `pressure` where that is a force: so both together end
-    smoothly."""
+    """Return the penetration of an elastic stop, in the units of `pressure` if that is a force, so that both reach zero
+    smoothly together."""
     r = load_rows(rows)
     depth = side * (r.value[k] - (r.upper[k] if side > 0 else r.lower[k]))
     return r.stiffness[k] * depth if r.law[k] == LINEAR else depth
@@ -398,7 +401,7 @@ def depth_of(rows: int, k: int, side: int) -> float:
 
 @native
 def pressure(rows: int, k: int, side: int) -> float:
-    """Positive while a stop that is pushed in presses, whatever its stiffness."""
+    """Return a measure that is positive while a compressed stop presses, independent of its stiffness."""
     r = load_rows(rows)
     if r.law[k] == LINEAR:
         return normal(rows, k, side)
@@ -407,7 +410,7 @@ def pressure(rows: int, k: int, side: int) -> float:
 
 @native
 def smooth_force(rows: int, k: int) -> float:
-    """The force of a row as far as its state determines it."""
+    """Return the part of a row's force that its state determines."""
     r, force = load_rows(rows), rubbing(rows, k) + pressing(rows, k)
     if r.mode[k] == OVERRUN:
         force -= max(r.asked[k], 0.0)
@@ -418,7 +421,7 @@ def smooth_force(rows: int, k: int) -> float:
 
 @native
 def length(rows: int, k: int, x: Any) -> float:
-    """Of numbers x (count,) along rows: how large, in a ball (k: its first row) their vector."""
+    """Return the magnitude of x (count,) along a row, or of its vector over a friction disk (k: its first row)."""
     r, total = load_rows(rows), 0.0
     if r.shares[k] == 1:
         return abs(x[k])
@@ -429,7 +432,7 @@ def length(rows: int, k: int, x: Any) -> float:
 
 @native
 def ahead(rows: int, k: int) -> float:
-    """The speed of a ball (k: its first row) where it aims."""
+    """Return the speed of a friction disk (k: its first row) along its sliding direction."""
     r, total = load_rows(rows), 0.0
     for i in range(k, k + r.shares[k]):
         total += r.aim[i] * r.rate[i]
@@ -438,7 +441,8 @@ def ahead(rows: int, k: int) -> float:
 
 @native
 def take_aim(rows: int, k: int, x: Any, sense: float) -> None:
-    """A ball (k: its first row) aims along x (count,), or against it (sense −1); nowhere else if that is zero."""
+    """Set the sliding direction of a friction disk (k: its first row) along x (count,), or against it (sense −1);
+    unchanged if x is zero."""
     r, size = load_rows(rows), length(rows, k, x)
     if size > 0.0:
         for i in range(k, k + r.shares[k]):
@@ -446,9 +450,9 @@ def take_aim(rows: int, k: int, x: Any, sense: float) -> None:
 
 
 @native
-def rubbing_in_ball(rows: int, k: int) -> float:
-    """Friction along a row of a ball that moves, or is saturated. What its aim would turn around within a step goes on
-    as if it did not, so that steps end where the speed does."""
+def disk_friction(rows: int, k: int) -> float:
+    """Return the friction along one row of a friction disk that slides or is saturated. A direction that would reverse
+    within the step is kept, so that the step can end where the speed does."""
     r = load_rows(rows)
     first = r.leader[k]
     if abs(r.mode[k]) == SATURATED:
@@ -464,13 +468,13 @@ def rubbing_in_ball(rows: int, k: int) -> float:
 
 @native
 def rubbing(rows: int, k: int) -> float:
-    """Friction of a row that moves, or is saturated."""
+    """Return the friction of a row that slides or is saturated."""
     r = load_rows(rows)
     mode = r.mode[k]
     if abs(mode) == MOVING and r.free[k] == 1:
         return 0.0
     if r.shares[k] != 1:
-        return rubbing_in_ball(rows, k)
+        return disk_friction(rows, k)
     if mode == SATURATED:
         return r.static_backward[k]
     if mode == -SATURATED:
@@ -484,7 +488,7 @@ def rubbing(rows: int, k: int) -> float:
 
 @native
 def pressing(rows: int, k: int) -> float:
-    """Force of an elastic stop."""
+    """Return the force of an elastic stop."""
     r = load_rows(rows)
     if abs(r.stop[k]) != PRESSED:
         return 0.0
@@ -494,7 +498,7 @@ def pressing(rows: int, k: int) -> float:
 
 @native
 def against(rows: int, k: int) -> float:
-    """What a stop bears of the force that holds a row: of a rigid one all that pushes into it."""
+    """Return the stop's share of the force of an active row: for a rigid stop, all force that pushes into it."""
     r = load_rows(rows)
     if r.mode[k] != HELD:
         return 0.0
@@ -507,20 +511,21 @@ def against(rows: int, k: int) -> float:
 
 @native
 def friction_of(rows: int, k: int) -> float:
-    """Friction of a row, as evaluated last; what a rigid stop bears is none."""
+    """Return the friction of a row as evaluated last, without the force of a rigid stop."""
     r = load_rows(rows)
     return r.carried[k] - against(rows, k) if r.mode[k] == HELD else rubbing(rows, k)
 
 
 @native
 def stop_of(rows: int, k: int) -> float:
-    """Force of a row's stop, as evaluated last."""
+    """Return the force of a row's stop as evaluated last."""
     return pressing(rows, k) + against(rows, k)
 
 
 @native
 def sliding(static: float, kinetic: float, stribeck: float, speed: float) -> float:
-    """Friction at a speed (Stribeck's curve; Armstrong-Hélouvry, Dupont and Canudas de Wit, Automatica 30, 1994)."""
+    """Return the friction at a speed (Stribeck curve; Armstrong-Hélouvry, Dupont and Canudas de Wit, Automatica 30,
+    1994)."""
     if stribeck == 0.0:
         return kinetic
     return kinetic + (static - kinetic) * np.exp(-((speed / stribeck) ** 2))
@@ -528,7 +533,7 @@ def sliding(static: float, kinetic: float, stribeck: float, speed: float) -> flo
 
 @native
 def least(rows: int, k: int) -> float:
-    """The least force that a held row may carry."""
+    """Return the smallest force that an active row may carry."""
     r = load_rows(rows)
     if r.mode[k] == AT_SPEED:
         return -max(r.asked[k], 0.0)
@@ -539,7 +544,7 @@ def least(rows: int, k: int) -> float:
 
 @native
 def most(rows: int, k: int) -> float:
-    """The largest force that a held row may carry."""
+    """Return the largest force that an active row may carry."""
     r = load_rows(rows)
     if r.mode[k] == AT_SPEED:
         return 0.0

@@ -1,4 +1,4 @@
-"""The equations of motion of machines whose loops close in closed form: ẏ = f(t, y) in the independent speeds.
+"""Equations of motion ẏ = f(t, y) in independent speeds, for machines whose loops all have an analytic closure.
 
 y keeps all coordinates and speeds. Each evaluation takes the independent ones from it, and the others as guesses of the
 branch: v = Φ v_i, Φᵀ M Φ a_i = Φᵀ (τ − M b − h), a = Φ a_i + b; loops that have no closed form, constraints and
@@ -36,21 +36,22 @@ from core.simulation.machine_code.language import native, scratch
 from core.simulation.stepping.outcome import FINE, NOT_FINITE, UNSUITABLE
 
 REGULAR_SINE, STEEP_RATIO = 0.3, 5.0
-"""Closed forms are used where the sine of the worst of them is above REGULAR_SINE, or above SINGULAR_SINE while the
-largest ratio of dependent to independent speeds is below STEEP_RATIO: nearer to a toggle position of what is
-independent a step of fixed length would be far off."""
+"""Analytic loop closure is used where the worst transmission sine is above REGULAR_SINE, or above SINGULAR_SINE while
+the largest ratio of dependent to independent speeds is below STEEP_RATIO: nearer to a toggle position of the
+independent coordinates a fixed step would be inaccurate."""
 
 GOOD, DOUBLE, NONE = 0, 1, 2
-"""How a pose is: well; two branches meet; no solution, or speeds are raised too much."""
+"""Quality of a pose: regular; two branches meet; no solution, or excessive speed ratios."""
 
 ROUNDING_FRACTION = 1e-24
-"""Part of its squared size below which a row that is left holds already by the closed forms: the rest is rounding."""
+"""Share of its squared norm below which a remaining row is already satisfied by the analytic loop closure, up to
+rounding."""
 
 
 @native
-def known(place: int, t: float, q: Any, v: Any) -> Any:
-    """Whether the reduced equations were evaluated last at this state, or at one that they bring there: the end of a
-    step is its last stage, its projection, and the beginning of the next."""
+def is_evaluated(place: int, t: float, q: Any, v: Any) -> Any:
+    """Return true if the reduced equations were last evaluated at this state or at one projected to it: a step ends
+    with its last stage and projection, where the next step begins."""
     s = load_system(place)
     if s.reduced_at != t:
         return False
@@ -70,9 +71,9 @@ def known(place: int, t: float, q: Any, v: Any) -> Any:
 
 @native
 def reduce(place: int, t: float, q: Any, v: Any) -> Any:
-    """Evaluate the reduced equations; GOOD, DOUBLE or NONE."""
+    """Evaluate the reduced equations; returns GOOD, DOUBLE or NONE."""
     s = load_system(place)
-    if known(place, t, q, v):
+    if is_evaluated(place, t, q, v):
         return GOOD
     s.reduced_at = np.nan
     put_all(place, s.reduced, q, v)
@@ -88,7 +89,7 @@ def reduce(place: int, t: float, q: Any, v: Any) -> Any:
 
 @native
 def solve(place: int, t: float, u: Any, a: Any) -> Any:
-    """Accelerations (nv,) from the reduced equations that were evaluated last; false if there are none."""
+    """Compute accelerations (nv,) from the last evaluated reduced equations; returns false if they are singular."""
     s = load_system(place)
     n, nv, sparse = s.independent, s.nv, load_sparse(s.masses)
     b, begin = s.nq + nv, s.nq + 2 * nv
@@ -114,7 +115,7 @@ def solve(place: int, t: float, u: Any, a: Any) -> Any:
             return False
         solve_transposed(s.masses, own)
         if len(s.kept) > 0:
-            hold(place, t, own)
+            add_remaining_rows(place, t, own)
         solve_factored(s.masses, own)
     for k in range(nv):  # b + Φ a_i
         a[k] = r[b + k]
@@ -126,8 +127,9 @@ def solve(place: int, t: float, u: Any, a: Any) -> Any:
 
 
 @native
-def hold(place: int, t: float, own: Any) -> None:
-    """Add what the rows that are left exert; `own` and the result are L a_i, where Lᵀ L is the reduced mass matrix."""
+def add_remaining_rows(place: int, t: float, own: Any) -> None:
+    """Add the forces of the constraint rows without analytic closure; `own` and the result are L a_i, where Lᵀ L is the
+    reduced mass matrix."""
     s = load_system(place)
     n, nv, m = s.independent, s.nv, len(s.kept)
     begin = s.nq + 2 * nv
@@ -151,7 +153,7 @@ def hold(place: int, t: float, own: Any) -> None:
         target, square = -drift[s.kept[j]] - sparse_dot(line, columns, b), 0.0
         for k in range(len(line)):
             whole[columns[k]] += line[k]
-        moving = along(place, whole, dot(line, line), spans, row)
+        moving = row_in_independent_speeds(place, whole, dot(line, line), spans, row)
         for k in range(len(line)):
             whole[columns[k]] = 0.0
         if not moving:  # met already, whatever moves
@@ -174,9 +176,9 @@ def hold(place: int, t: float, own: Any) -> None:
 
 
 @native
-def along(place: int, line: Any, square: float, spans: Any, row: Any) -> Any:
-    """A row of constraints (nv,) on the independent speeds into `row` (n,); false if nothing but rounding is left.
-    square : of its size; spans : entries of Φ"""
+def row_in_independent_speeds(place: int, line: Any, square: float, spans: Any, row: Any) -> Any:
+    """Express a constraint row (nv,) in independent speeds, into `row` (n,); returns false if only rounding error
+    remains. square: its squared norm; spans: entries of Φ."""
     s = load_system(place)
     whole, left = 0.0, 0.0
     for i in range(s.independent):
@@ -191,7 +193,7 @@ def along(place: int, line: Any, square: float, spans: Any, row: Any) -> Any:
 
 @native
 def dot(a: Any, b: Any) -> Any:
-    """a · b."""
+    """Return the dot product a · b."""
     total = 0.0
     for i in range(len(a)):
         total += a[i] * b[i]
@@ -200,7 +202,7 @@ def dot(a: Any, b: Any) -> Any:
 
 @native
 def sparse_dot(entries: Any, columns: Any, b: Any) -> Any:
-    """a · b, a given by its entries at `columns`."""
+    """Return the dot product a · b, with a given by its entries at `columns`."""
     total = 0.0
     for i in range(len(entries)):
         total += entries[i] * b[columns[i]]
@@ -208,8 +210,9 @@ def sparse_dot(entries: Any, columns: Any, b: Any) -> Any:
 
 
 @native
-def across(place: int, t: float, q: Any, v: Any, u: Any, a: Any) -> Any:
-    """Accelerations where two branches meet, from poses before and behind: (4 A(ε) − A(2ε))/3 of their means A."""
+def accelerations_across(place: int, t: float, q: Any, v: Any, u: Any, a: Any) -> Any:
+    """Interpolate accelerations at a pose where two branches meet from poses on both sides: (4 A(ε) − A(2ε))/3 of their
+    means A."""
     s = load_system(place)
     largest = 0.0
     for k in range(s.nv):
@@ -235,7 +238,7 @@ def across(place: int, t: float, q: Any, v: Any, u: Any, a: Any) -> Any:
 
 @native
 def derivative(place: int, t: float, y: Any, out: Any) -> Any:
-    """ẏ into out: FINE, NOT_FINITE, or UNSUITABLE where closed forms do not apply."""
+    """Compute ẏ into out; returns FINE, NOT_FINITE, or UNSUITABLE where analytic loop closure does not apply."""
     s = load_system(place)
     nq, last = s.nq, s.nq + s.nv
     q, v = y[:nq], y[nq:last]
@@ -245,15 +248,15 @@ def derivative(place: int, t: float, y: Any, out: Any) -> Any:
     how = reduce(place, t, q, v)
     if how == GOOD and solve(place, t, u, out[nq:last]):
         return FINE if finish(place, result(s.reduced, last), out) else NOT_FINITE
-    if how == DOUBLE and across(place, t, q, v, u, out[nq:last]):
+    if how == DOUBLE and accelerations_across(place, t, q, v, u, out[nq:last]):
         return FINE if finish(place, y, out) else NOT_FINITE
     return UNSUITABLE
 
 
 @native
 def project(place: int, t: float, y: Any, error: Any) -> Any:
-    """y on the manifold, dependent coordinates and speeds set by closed forms; UNSUITABLE where they give none, see
-    `core.simulation.equations.constrained.project`."""
+    """Project y onto the constraint manifold, with dependent coordinates and speeds from analytic loop closure; returns
+    UNSUITABLE where that has no solution, see `core.simulation.equations.constrained.project`."""
     s = load_system(place)
     if len(s.kept) > 0:
         return UNSUITABLE

@@ -1,4 +1,4 @@
-"""S = Y Yᵀ of the rows of constraints in the metric of the masses, which is G M⁻¹ Gᵀ, by Cholesky's method.
+"""Cholesky factorisation of S = Y Yᵀ = G M⁻¹ Gᵀ, the constraint rows' Gram matrix in the metric of the masses.
 
 The quicker of two ways to hold rows (the other: `core.simulation.equations.sparse_rows`). It takes for granted that no
 row depends on others: S must be positive definite, and has the square of the condition of Y. S is summed up unknown by
@@ -23,42 +23,42 @@ if TYPE_CHECKING:
     from core.simulation.equations.elimination_places import Elimination, Sparse
 
 HELD_LEVELS = 2
-"""The last level on which a row may hold, as of `core.simulation.equations.sparse_rows`."""
+"""Highest level on which a row may act, as in `core.simulation.equations.sparse_rows`."""
 
 
 class Products(Record):
-    """S, and where it comes from. Rows have numbers of their own here: those in which S is factored."""
+    """Sparse matrix S and the indices to assemble it. Rows are numbered here in the order in which S is factored."""
 
     factors: Fixed
     """Address of the factor of S, an `elimination_places.Sparse`."""
     begins: Ints
-    """(n + 1,) where the entries of Y begin that each unknown has."""
+    """(n + 1,) offsets of each unknown's entries of Y."""
     places: Ints
-    """Where they stand in `Sparse.matrices`."""
+    """Index of these entries in `Sparse.matrices`."""
     shares: Floats
-    """By what they are multiplied, for unknowns that are taken as copies."""
+    """Factors of these entries, for unknowns represented by copies."""
     seats: Ints
-    """Numbers of their rows."""
+    """Row numbers of these entries."""
     targets: Ints
-    """Where the product of two entries of an unknown goes in the factor of S."""
+    """Index in the factor of S of the product of two entries of an unknown."""
     rows: Ints
-    """(m,) the row of each number."""
+    """(m,) constraint row of each row number."""
     diagonal: Ints
-    """(m,) where its pivot stands in the factor of S."""
+    """(m,) index of each pivot in the factor of S."""
     values: Floats
     """Entries of Y."""
     limits: Floats
-    """(m,) what pivots are compared with."""
+    """(m,) thresholds with which pivots are compared."""
     vector: Floats
-    """(m,)"""
+    """(m,) workspace."""
 
 
 load_products = loader(Products)
 
 
 def products_of(elimination: Elimination, levels: Any) -> tuple[Products, Sparse]:
-    """Room for S of rows with these levels, and for its factor. Rows that hold copies of unknowns together are left
-    out: there are no copies here."""
+    """Allocate S and its factor for rows with these levels. Rows that tie copies of unknowns together are left out,
+    since this method needs no copies."""
     e = elimination.factors
     reached: list[list[tuple[int, int]]] = [[] for _ in e.depths]
     """(place in `matrices`, row) of each unknown."""
@@ -109,8 +109,8 @@ def products_of(elimination: Elimination, levels: Any) -> tuple[Products, Sparse
 
 @native
 def factor_products(at: int, matrices: Any) -> Any:
-    """S and its factor, from Y as it stands in the matrices of the fronts; false if a row depends on others: of its
-    square those before it leave less than INDEPENDENT_ROW of the largest row's."""
+    """Assemble and factor S from Y; returns false if a row depends on earlier ones, which leave less than
+    INDEPENDENT_ROW of its squared norm, relative to the largest row."""
     p = load_products(at)
     S = load_sparse(p.factors).factor
     for i in range(len(S)):
@@ -135,7 +135,7 @@ def factor_products(at: int, matrices: Any) -> Any:
 
 @native
 def row_values(at: int, w: Any, out: Any) -> None:
-    """Y w into out (m,)."""
+    """Compute Y w into out (m,)."""
     p = load_products(at)
     for i in range(len(p.rows)):
         out[i] = 0.0
@@ -146,9 +146,9 @@ def row_values(at: int, w: Any, out: Any) -> None:
 
 @native
 def hold_by_products(at: int, wanted: Any, held: int, w: Any, levels: Any, stage: int, begun: bool) -> None:
-    """As `core.simulation.equations.sparse_rows.hold_rows`: the least change of w (n,), which is zero unless `begun`,
-    with which Y w = wanted (rows,) in the first `held` rows and zero in those behind; rows that do not hold on the
-    level `stage` keep what they have."""
+    """Compute the smallest change of w (n,), which is zero unless `begun`, with Y w = wanted (rows,) in the first
+    `held` rows and zero in the others; rows that do not act at the level `stage` keep their value. Equivalent to
+    `core.simulation.equations.sparse_rows.hold_rows`."""
     p = load_products(at)
     x = p.vector
     if begun:
@@ -168,7 +168,7 @@ def hold_by_products(at: int, wanted: Any, held: int, w: Any, levels: Any, stage
 
 @native
 def weights_by_products(at: int, w: Any, out: Any) -> None:
-    """λ into out (rows,): Yᵀ λ is the part of w (n,) in the rows."""
+    """Compute the multipliers λ into out (rows,) such that Yᵀ λ is the component of w (n,) in the row space."""
     p = load_products(at)
     x = p.vector
     row_values(at, w, x)

@@ -1,4 +1,4 @@
-"""Whether the mass matrix of a machine may be singular somewhere."""
+"""Check for machines whose mass matrix may become singular."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from core.traces.compiled import Compiled
 from core.traces.trace_context import TraceContext
 
 FEW = 200
-"""Speeds up to which room for what bodies without mass need costs little."""
+"""Number of speeds up to which the space for a singular mass matrix is cheap enough to be always provided."""
 CERTAIN_PART = 1e-10
-"""Part of an entry on the diagonal of M that surely is no rounding."""
+"""Share of a diagonal entry of M that is certainly not rounding error."""
 
 
 class _OwnInertia(NamedTuple):
-    """Sᵀ I S + armature of every link by itself."""
+    """Inertia Sᵀ I S + armature of every link by itself about its joint."""
 
     function: ca.Function
-    """(q, p) → all of them, row by row."""
+    """(q, p) → entries of all these matrices, row by row."""
     still: bool
-    """Whether none depends on q."""
+    """True if none of them depends on q."""
 
 
 _traced: WeakKeyDictionary[TraceContext, _OwnInertia] = WeakKeyDictionary()
 _found: WeakKeyDictionary[Compiled, tuple[bytes, list[float]]] = WeakKeyDictionary()
-"""What `_least_inertias` depends on, and what it was, the last time."""
+"""Last inputs and result of `_least_inertias`, for each machine."""
 
 
 def may_be_singular(compiled: Compiled, p: Array, q: Array) -> bool:
-    """False if M is positive definite wherever joints stand, because each link has an inertia of its own about its
-    joint; of machines of many speeds also if it is where they begin."""
+    """Return False if M is positive definite at all poses, because each link has an inertia of its own about its joint;
+    for machines of many speeds also if M is positive definite at q."""
     context = compiled.program.tracer
     rows, columns = context.mass_pattern
     entries = compiled.call("mass_entries", q, p=p)
@@ -59,10 +59,10 @@ def may_be_singular(compiled: Compiled, p: Array, q: Array) -> bool:
 
 
 def _least_inertias(compiled: Compiled, p: Array, q: Array) -> list[float]:
-    """Of each link that moves against the one before it the least inertia of its own."""
+    """Return the smallest eigenvalue of each moving link's own inertia about its joint."""
     context = compiled.program.tracer
     if context not in _traced:
-        _traced[context] = _own(context)
+        _traced[context] = _own_inertia(context)
     own = _traced[context]
     asked = p.tobytes() if own.still else p.tobytes() + q.tobytes()
     kept = _found.get(compiled)
@@ -70,18 +70,18 @@ def _least_inertias(compiled: Compiled, p: Array, q: Array) -> list[float]:
         return kept[1]
     values, at, least = np.ravel(own.function(q, p)), 0, []
     for nv in (link.law.nv for link in context.tree.links if link.law.nv):
-        least.append(_least(values[at : at + nv * nv].reshape(nv, nv)))
+        least.append(_smallest_eigenvalue(values[at : at + nv * nv].reshape(nv, nv)))
         at += nv * nv
     _found[compiled] = asked, least
     return least
 
 
-def _least(block: Array) -> float:
-    """The least eigenvalue of a symmetric matrix."""
+def _smallest_eigenvalue(block: Array) -> float:
+    """Return the smallest eigenvalue of a symmetric matrix."""
     return float(block[0, 0] if len(block) == 1 else np.linalg.eigvalsh(block)[0])
 
 
-def _own(context: TraceContext) -> _OwnInertia:
+def _own_inertia(context: TraceContext) -> _OwnInertia:
     q = symbols("q", context.tree.nq)
     own = coordinates(context.tree, q)
     result: list[Scalar] = []

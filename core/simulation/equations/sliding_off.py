@@ -1,4 +1,4 @@
-"""Friction of balls (vectors of speeds that rub together) that begin to slide.
+"""Vector friction (friction disks) at the beginning of sliding.
 
 Friction F opposite to what slides with the speed v, along d, turns d at the rate A F/v, A its response: without end
 where it begins. Until then it goes on along the d for which what accelerates it other than along d is what turns it:
@@ -19,18 +19,18 @@ from core.simulation.equations.mode_rows import MOVING, length, load_rows, rubs,
 from core.simulation.machine_code.language import native, scratch
 
 ROUNDS, WELL = 20, 1e-12
-"""Of Newton's method; part of F within which a force is as large."""
+"""Largest number of Newton iterations; relative tolerance between the force magnitude and F."""
 SHARP_TURN = 1e-3
-"""What turns more within `LATER` jumps, and has no ḋ."""
+"""Change of direction within `LATER` above which the direction jumps and has no rate ḋ."""
 LATER = 1e-6
-"""s: the time over which ḋ is a difference."""
+"""s: time increment for the difference quotient of ḋ."""
 LOOKS = 2
-"""How often ḋ is that of the d which it leads to."""
+"""Number of fixed-point iterations between ḋ and the direction d that follows from it."""
 
 
 @native
 def begins(rows: int, k: int) -> Any:
-    """Whether row k is of a ball that begins to slide."""
+    """Return true if row k belongs to a friction disk that begins to slide."""
     r = load_rows(rows)
     first = r.leader[k]
     return r.zone[first] > 0.0 and abs(r.mode[first]) == MOVING and r.free[first] == 0 and rubs(rows, first)
@@ -38,7 +38,7 @@ def begins(rows: int, k: int) -> Any:
 
 @native
 def begins_any(rows: int) -> Any:
-    """Whether there is such a ball."""
+    """Return true if any friction disk begins to slide."""
     r, some = load_rows(rows), False
     for k in range(r.count if r.balls == 1 else 0):
         some = some or begins(rows, k)
@@ -46,8 +46,9 @@ def begins_any(rows: int) -> Any:
 
 
 @native
-def limit(rows: int, chosen: Any, low: Any, high: Any, shares: Any) -> None:
-    """What rows may carry: those of a ball its friction together, others anything."""
+def set_force_bounds(rows: int, chosen: Any, low: Any, high: Any, shares: Any) -> None:
+    """Set the force bounds of the chosen rows: a common friction bound for rows of a friction disk, no bounds for
+    others."""
     r = load_rows(rows)
     for i in range(len(chosen)):
         k = int(chosen[i])
@@ -59,16 +60,17 @@ def limit(rows: int, chosen: Any, low: Any, high: Any, shares: Any) -> None:
 
 
 @native
-def fill(A: Any, more: Any, D: Any, n: int) -> None:
-    """D ← A + diag(more)."""
+def add_diagonal(A: Any, more: Any, D: Any, n: int) -> None:
+    """Compute D ← A + diag(more)."""
     for i in range(n):
         for j in range(n):
             D[i * n + j] = A[i * n + j] + (more[i] if i == j else 0.0)
 
 
 @native
-def gaps(shares: Any, high: Any, x: Any, out: Any) -> bool:
-    """1/|λ| − 1/F of all balls among forces x, into out (balls,); whether all are as large as F."""
+def radius_gaps(shares: Any, high: Any, x: Any, out: Any) -> bool:
+    """Compute 1/|λ| − 1/F of all friction disks for the forces x, into out (disks,); returns true if all forces have
+    the magnitude F."""
     b, well = 0, True
     for i in range(len(shares)):
         if shares[i] > 1.0:
@@ -81,8 +83,9 @@ def gaps(shares: Any, high: Any, x: Any, out: Any) -> bool:
 
 @native
 def slow_down(A: Any, c: Any, shares: Any, high: Any, g: Any, lam: Any, n: int) -> bool:
-    """λ as long as F of all balls, of which some could be held, and are slowed down: their multipliers s are negative,
-    by Newton's method for 1/|λ| of all. False if there is none nearby. g (n,): γ̇ with λ as it was found"""
+    """Compute λ with magnitude F on all friction disks when friction could hold some of them, so that they decelerate
+    (negative multipliers s), by Newton's method on 1/|λ|. Returns false if there is no solution nearby. g (n,): γ̇ for
+    the λ given."""
     D, more, x, turned, b = scratch(n * n), scratch(n), scratch(n), scratch(n), 0
     M, change, epsilon = scratch(n * n), scratch(n), shift(A, n)
     for i in range(n):
@@ -92,16 +95,16 @@ def slow_down(A: Any, c: Any, shares: Any, high: Any, g: Any, lam: Any, n: int) 
             more[j] += length_of(g, i, int(shares[i])) / high[i] if shares[i] > 1.0 else 0.0
         b += 1 if shares[i] > 1.0 else 0
     for _ in range(ROUNDS):
-        if gaps(shares, high, x, change):
-            return agrees(shares, x, lam)
+        if radius_gaps(shares, high, x, change):
+            return accept_if_aligned(shares, x, lam)
         column = 0
         for first in range(n):
             if shares[first] > 1.0:
                 for i in range(n):
                     turned[i] = x[i] if first <= i < first + int(shares[first]) else 0.0
-                fill(A, more, D, n)
+                add_diagonal(A, more, D, n)
                 eliminate(D, turned, n)
-                slopes(shares, x, turned, column, b, M)
+                radius_slopes(shares, x, turned, column, b, M)
                 column += 1
         eliminate(M, change, b)
         column = 0
@@ -111,14 +114,15 @@ def slow_down(A: Any, c: Any, shares: Any, high: Any, g: Any, lam: Any, n: int) 
             column += 1 if shares[i] > 1.0 else 0
         for i in range(n):
             x[i] = epsilon * x[i] - c[i]
-        fill(A, more, D, n)
+        add_diagonal(A, more, D, n)
         eliminate(D, x, n)
     return False
 
 
 @native
-def slopes(shares: Any, x: Any, turned: Any, column: int, count: int, out: Any) -> None:
-    """What a multiplier changes of 1/|λ| of all balls, into a column of out (count count,); turned (n,): −∂λ by it."""
+def radius_slopes(shares: Any, x: Any, turned: Any, column: int, count: int, out: Any) -> None:
+    """Compute the derivative of 1/|λ| of all friction disks by one multiplier, into a column of out (count count,);
+    turned (n,): −∂λ by that multiplier."""
     row = 0
     for i in range(len(shares)):
         if shares[i] > 1.0:
@@ -130,8 +134,8 @@ def slopes(shares: Any, x: Any, turned: Any, column: int, count: int, out: Any) 
 
 
 @native
-def agrees(shares: Any, x: Any, lam: Any) -> bool:
-    """Whether the forces of all balls in x are not turned about from those in lam, which are theirs then."""
+def accept_if_aligned(shares: Any, x: Any, lam: Any) -> bool:
+    """Return true if no friction force in x points against the one in lam, and then copy x to lam."""
     for i in range(len(shares)):
         if shares[i] > 1.0:
             along = 0.0
@@ -146,9 +150,8 @@ def agrees(shares: Any, x: Any, lam: Any) -> bool:
 
 @native
 def slide_off(rows: int, turning: Any, chosen: Any, A: Any, c: Any, lam: Any, n: int) -> None:
-    """How much larger the forces λ of n chosen rows are, those that are held and those of balls that begin to slide,
-    than until now. turning (count,): ḋ of rows; c (n,): γ̇ as it is until now, other than what they return to; it is
-    changed."""
+    """Compute the increments λ of n unknown row forces: those of active rows and of friction disks that begin to slide.
+    turning (count,): rates ḋ of sliding directions; c (n,): present γ̇ without the returning term; c is overwritten."""
     r, known, inside = load_rows(rows), scratch(n), False
     low, high, shares, side, g = scratch(n), scratch(n), scratch(n), scratch(n), scratch(n)
     for j in range(n):
@@ -156,7 +159,7 @@ def slide_off(rows: int, turning: Any, chosen: Any, A: Any, c: Any, lam: Any, n:
         c[j] -= length(rows, r.leader[int(chosen[j])], r.rate) * turning[int(chosen[j])]
         for i in range(n):
             c[i] -= A[i * n + j] * known[j]
-    limit(rows, chosen, low, high, shares)
+    set_force_bounds(rows, chosen, low, high, shares)
     in_balls(A, c, low, high, shares, lam, side, g, n)
     for i in range(n):
         inside = inside or (shares[i] > 1.0 and side[i] == 0.0)
@@ -175,7 +178,8 @@ def slide_off(rows: int, turning: Any, chosen: Any, A: Any, c: Any, lam: Any, n:
 
 @native
 def directions(rows: int, out: Any) -> None:
-    """Where balls that begin to slide do, d of their rows (count,), as evaluated last; nothing of others."""
+    """Compute the sliding directions d (count,) of friction disks that begin to slide, from the last evaluated forces;
+    zero for other rows."""
     r = load_rows(rows)
     for k in range(r.count):
         out[k] = 0.0
@@ -186,7 +190,8 @@ def directions(rows: int, out: Any) -> None:
 
 @native
 def measure_turning(rows: int, begun: Any, out: Any) -> None:
-    """ḋ into out (count,): d as it is now, as evaluated last, a time `LATER` ago `begun`."""
+    """Compute ḋ into out (count,) from the difference between the present directions and those `begun` a time `LATER`
+    before."""
     directions(rows, out)
     for k in range(len(out)):
         turned = out[k] - begun[k]

@@ -1,4 +1,4 @@
-"""The mass matrix as M = Lᵀ L, with what the branches of the tree leave empty left out (Featherstone, RBDA 6.5)."""
+"""Sparse factorisation of the mass matrix as M = Lᵀ L, exploiting the branches of the tree (Featherstone, RBDA 6.5)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.simulation.machine_code.language import merged, native
 
 @native
 def gather(at: int, entries: Any) -> None:
-    """Entries of M to where L will be."""
+    """Copy the entries of M to their positions in L."""
     e = load_sparse(at)
     for i in range(len(e.factor)):
         e.factor[i] = 0.0
@@ -23,7 +23,7 @@ def gather(at: int, entries: Any) -> None:
 
 @native
 def support(at: int, weight: float, G: Any, rows: int) -> None:
-    """ρ Gᵀ G, of so many rows, is added to what was gathered."""
+    """Add ρ Gᵀ G of the given number of rows to the gathered matrix."""
     e, at_product = load_sparse(at), 0
     for row in range(rows):
         first = e.entries[row]
@@ -36,8 +36,8 @@ def support(at: int, weight: float, G: Any, rows: int) -> None:
 
 @native
 def factorise(at: int, diagonal: Any) -> Any:
-    """L in the place of what was gathered, with reciprocals of its diagonal (divisions take longest); false if that is
-    not positive definite. diagonal (n,): of the matrix."""
+    """Factor the gathered matrix in place into L, with reciprocals on its diagonal; returns false if it is not positive
+    definite. diagonal (n,): diagonal of the matrix."""
     e = load_sparse(at)
     L = e.factor
     for k in range(len(e.depths) - 1, -1, -1):
@@ -58,7 +58,7 @@ def factorise(at: int, diagonal: Any) -> Any:
 
 @merged
 def spread(at: int, x: Any, w: Any) -> None:
-    """Speeds x (nv,) as unknowns w (n,); others are zero."""
+    """Scatter the speeds x (nv,) to the unknowns w (n,); other unknowns are set to zero."""
     e = load_sparse(at)
     for i in range(len(x), len(e.unknowns)):
         w[e.unknowns[i]] = 0.0
@@ -68,7 +68,7 @@ def spread(at: int, x: Any, w: Any) -> None:
 
 @merged
 def collect(at: int, w: Any, x: Any) -> None:
-    """Speeds x (nv,) of unknowns w (n,)."""
+    """Gather the speeds x (nv,) from the unknowns w (n,)."""
     e = load_sparse(at)
     for i in range(len(x)):
         x[i] = w[e.unknowns[i]]
@@ -76,7 +76,7 @@ def collect(at: int, w: Any, x: Any) -> None:
 
 @native
 def solve_transposed(at: int, x: Any) -> None:
-    """x ← L⁻ᵀ x."""
+    """Solve x ← L⁻ᵀ x."""
     e = load_sparse(at)
     for k in range(len(e.depths) - 1, -1, -1):
         line, depth = e.lines[k], e.depths[k]
@@ -88,7 +88,7 @@ def solve_transposed(at: int, x: Any) -> None:
 
 @native
 def solve(at: int, x: Any) -> None:
-    """x ← L⁻¹ x."""
+    """Solve x ← L⁻¹ x."""
     e = load_sparse(at)
     for k in range(len(e.depths)):
         line, depth, total = e.lines[k], e.depths[k], x[k]

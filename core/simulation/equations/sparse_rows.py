@@ -1,4 +1,5 @@
-"""Rows of constraints in the metric of the masses, Y = G L⁻¹, as Yᵀ = Q R front by front (`core.numerics.elimination`).
+"""Multifrontal QR factorisation Yᵀ = Q R of the constraint rows in the metric of the masses, Y = G L⁻¹
+(`core.numerics.elimination`).
 
 Within a front the row of which most remains is eliminated first (QR with column pivoting, Golub and Van Loan 5.4.2);
 rows of which nothing remains are redundant and take no part. Where something goes on to another front this is done by
@@ -16,13 +17,13 @@ from core.simulation.equations.elimination_places import load_sparse
 from core.simulation.machine_code.language import address_of, merged, native, view
 
 HELD_LEVELS = 2
-"""The last level on which a row may hold; a row of a higher one does not count."""
+"""Highest level (0 position, 1 speed, 2 acceleration) on which a row may act; rows of a higher level are inactive."""
 
 
 @native
 def fill(at: int, G: Any, links: Any, squares: Any) -> None:
-    """Y into the fronts, from the entries of G and behind them those of `links`; |row|² into `squares` (rows,). Needs
-    the factor of M."""
+    """Compute Y = G L⁻¹ into the fronts from the entries of G followed by those of `links`, and the squared norm of
+    each row into `squares` (rows,). Needs the factor of M."""
     e = load_sparse(at)
     for i in range(len(e.matrices)):
         e.matrices[i] = 0.0
@@ -35,7 +36,7 @@ def fill(at: int, G: Any, links: Any, squares: Any) -> None:
 
 @merged
 def gather_rows(at: int, group: int, G: Any, links: Any) -> None:
-    """Entries of a group of rows, side by side."""
+    """Copy the entries of a group of rows side by side into the workspace."""
     e = load_sparse(at)
     count, x = e.blocks[group + 1] - e.blocks[group], e.work
     for i in range(e.reaches[group], e.reaches[group + 1]):
@@ -48,7 +49,7 @@ def gather_rows(at: int, group: int, G: Any, links: Any) -> None:
 
 @merged
 def multiply_rows(at: int, group: int, squares: Any) -> None:
-    """A group of rows times L⁻¹, to where it stands in the fronts."""
+    """Multiply a group of rows by L⁻¹ and store the result in the fronts."""
     e = load_sparse(at)
     first_row, x = e.blocks[group], e.work
     count = e.blocks[group + 1] - first_row
@@ -72,7 +73,7 @@ def multiply_rows(at: int, group: int, squares: Any) -> None:
 
 @native
 def glue(at: int, size: float) -> None:
-    """The rows that hold copies of unknowns together, with entries of a size."""
+    """Set the rows that tie copies of unknowns together, with entries of the given size."""
     e = load_sparse(at)
     for i in range(0, len(e.glue), 2):
         e.matrices[e.glue[i]] = size
@@ -80,10 +81,10 @@ def glue(at: int, size: float) -> None:
 
 
 @merged
-def reflect(A: Any, tall: int, width: int, column: int, row: int, height: int, remainders: Any) -> Any:
-    """Reflect the rows from `row` on so that a column ends there, and with it those behind; the reflection's factor,
-    its vector (1, …) stands below `row`. remainders (width,): |columns|² from `row` on, behind the column from the next
-    row on when this is done."""
+def reflect_rows(A: Any, tall: int, width: int, column: int, row: int, height: int, remainders: Any) -> Any:
+    """Apply a Householder reflection to the rows from `row` on, which zeroes a column below `row`, also to the columns
+    after it; returns the reflection's factor and stores its vector (1, …) below `row`. remainders (width,): squared
+    column norms from `row` on; on return those of later columns count from the next row on."""
     at = column * tall
     x = A[at + row]
     turned, square = 0.0, remainders[column]
@@ -111,8 +112,8 @@ def reflect(A: Any, tall: int, width: int, column: int, row: int, height: int, r
 
 
 @merged
-def squared(A: Any, first: int, last: int) -> Any:
-    """Σ of squares of a run of numbers."""
+def sum_of_squares(A: Any, first: int, last: int) -> Any:
+    """Return the sum of squares of A[first:last]."""
     total = 0.0
     for i in range(first, last):
         total += A[i] * A[i]
@@ -120,8 +121,8 @@ def squared(A: Any, first: int, last: int) -> Any:
 
 
 @merged
-def swap(at: int, f: int, one: int, other: int) -> None:
-    """Two columns of a front change places."""
+def swap_columns(at: int, f: int, one: int, other: int) -> None:
+    """Swap two columns of a front."""
     e = load_sparse(at)
     first, tall = e.column_begins[f], e.talls[f]
     e.order[first + one], e.order[first + other] = e.order[first + other], e.order[first + one]
@@ -132,8 +133,9 @@ def swap(at: int, f: int, one: int, other: int) -> None:
 
 
 @merged
-def orthogonalise(A: Any, tall: int, width: int, column: int, height: int, remainders: Any) -> Any:
-    """Those behind a column of a last front orthogonal to it; R, with ones on its diagonal, below them. 1/|column|²."""
+def orthogonalise_columns(A: Any, tall: int, width: int, column: int, height: int, remainders: Any) -> Any:
+    """Orthogonalise the later columns of a last front against one column (modified Gram–Schmidt), storing R with unit
+    diagonal below them; returns 1/|column|²."""
     at, triangle = column * tall, tall - width
     inverse = 1.0 / remainders[column]
     A[at + triangle + column] = 1.0
@@ -153,14 +155,14 @@ def orthogonalise(A: Any, tall: int, width: int, column: int, height: int, remai
 
 @merged
 def eliminate(at: int, f: int, levels: Any, least: float, part: float, sizes: Any) -> Any:
-    """Eliminate the pivots of a front, the largest remainder first, as long as its square is above `least` and, as a
-    part of its row's `sizes` (rows,), above `part`; the least such part. What remains goes on to the next front."""
+    """Eliminate the pivots of a front, largest remainder first, while its square is above `least` and above the share
+    `part` of its row's `sizes` (rows,); returns the smallest share. The remainder goes on to the next front."""
     e = load_sparse(at)
     tall, width, height, rank, last = e.talls[f], e.widths[f], e.heights[f], 0, e.nexts[f] < 0
     A, first, smallest = view(address_of(e.matrices) + 8 * e.matrix_begins[f], tall * width), e.column_begins[f], 1.0
     remainders = view(address_of(e.remainders) + 8 * first, width)
     for c in range(width):
-        remainders[c] = squared(A, c * tall, c * tall + height)
+        remainders[c] = sum_of_squares(A, c * tall, c * tall + height)
     for step in range(e.pivots[f]):
         best, pivot = -1.0, step
         for c in range(step, e.pivots[f]):
@@ -171,44 +173,45 @@ def eliminate(at: int, f: int, levels: Any, least: float, part: float, sizes: An
             break
         smallest = min(smallest, best / whole)
         if pivot != step:
-            swap(at, f, step, pivot)
+            swap_columns(at, f, step, pivot)
         if last:
-            e.reflections[first + step] = orthogonalise(A, tall, width, step, height, remainders)
+            e.reflections[first + step] = orthogonalise_columns(A, tall, width, step, height, remainders)
         else:
-            e.reflections[first + step] = reflect(A, tall, width, step, step, height, remainders)
+            e.reflections[first + step] = reflect_rows(A, tall, width, step, step, height, remainders)
             A[step * tall + step] = 1.0 / A[step * tall + step]
         rank += 1
     e.ranks[f] = rank
     if not last:
-        hand_on(at, f)
+        pass_remainder(at, f)
     return smallest
 
 
 @merged
-def remainder(at: int, f: int) -> Any:
-    """Number of unknowns that go on to the next front; its columns are reflected if there are fewer of them."""
+def remaining_unknowns(at: int, f: int) -> Any:
+    """Return the number of unknowns passed on to the next front; its columns are reflected first if they are fewer."""
     e = load_sparse(at)
     return min(e.heights[f] - e.ranks[f], e.widths[f] - e.pivots[f])
 
 
 @merged
-def reduced(at: int, f: int) -> Any:
-    """How many columns behind the pivots are reflected, so that no more unknowns go on than there are such columns."""
+def reflected_columns(at: int, f: int) -> Any:
+    """Return the number of columns after the pivots that are reflected, so that no more unknowns than columns are
+    passed on."""
     e = load_sparse(at)
     return e.widths[f] - e.pivots[f] if e.heights[f] - e.ranks[f] > e.widths[f] - e.pivots[f] else 0
 
 
 @merged
-def hand_on(at: int, f: int) -> None:
-    """What remains of a front to the next."""
+def pass_remainder(at: int, f: int) -> None:
+    """Copy the remainder of a front to the next front."""
     e = load_sparse(at)
     tall, width, rank, first, following = e.talls[f], e.widths[f], e.ranks[f], e.column_begins[f], e.nexts[f]
     A = view(address_of(e.matrices) + 8 * e.matrix_begins[f], tall * width)
-    triangular, remainders = reduced(at, f), view(address_of(e.remainders) + 8 * first, width)
+    triangular, remainders = reflected_columns(at, f), view(address_of(e.remainders) + 8 * first, width)
     for c in range(triangular):
         column = e.pivots[f] + c
-        e.reflections[first + column] = reflect(A, tall, width, column, rank + c, e.heights[f], remainders)
-    left, base = remainder(at, f), e.heights[following]
+        e.reflections[first + column] = reflect_rows(A, tall, width, column, rank + c, e.heights[f], remainders)
+    left, base = remaining_unknowns(at, f), e.heights[following]
     for c in range(e.pivots[f], width):
         to = e.matrix_begins[following] + e.lifts[first + c] * e.talls[following] + base
         for r in range(min(left, c - e.pivots[f] + 1) if triangular > 0 else left):
@@ -219,7 +222,7 @@ def hand_on(at: int, f: int) -> None:
 
 @native
 def factor(at: int, levels: Any, least: float, part: float, sizes: Any) -> Any:
-    """Eliminate all fronts, see `eliminate`: (rank, the least part of an independent row that was left)."""
+    """Eliminate all fronts, see `eliminate`; returns (rank, smallest share left of an independent row)."""
     e = load_sparse(at)
     rank, smallest = 0, 1.0
     for f in range(len(e.pivots)):
@@ -231,8 +234,8 @@ def factor(at: int, levels: Any, least: float, part: float, sizes: Any) -> Any:
 
 
 @merged
-def turn(at: int, f: int, column: int, row: int) -> None:
-    """The reflection of a column on the vector of a front."""
+def apply_reflection(at: int, f: int, column: int, row: int) -> None:
+    """Apply the reflection of a column to the vector of a front."""
     e = load_sparse(at)
     turned = e.reflections[e.column_begins[f] + column]
     if turned == 0.0:
@@ -248,9 +251,9 @@ def turn(at: int, f: int, column: int, row: int) -> None:
 
 
 @merged
-def bring_in(at: int, f: int, w: Any) -> None:
-    """The part of Qᵀ w of a front; those before it are there. Components along its pivots stand where R does in its
-    columns."""
+def gather_components(at: int, f: int, w: Any) -> None:
+    """Compute a front's part of Qᵀ w, after those of earlier fronts. In a last front the components along its pivots
+    are stored where R is in its columns."""
     e = load_sparse(at)
     z, first, rank = e.vector_begins[f], e.own_begins[f], e.ranks[f]
     for i in range(e.own_begins[f + 1] - first):
@@ -263,17 +266,17 @@ def bring_in(at: int, f: int, w: Any) -> None:
             e.vectors[z + e.triangles[f] + k] = part
         return
     for k in range(rank):
-        turn(at, f, k, k)
-    for c in range(reduced(at, f)):
-        turn(at, f, e.pivots[f] + c, rank + c)
+        apply_reflection(at, f, k, k)
+    for c in range(reflected_columns(at, f)):
+        apply_reflection(at, f, e.pivots[f] + c, rank + c)
     to = e.vector_begins[e.nexts[f]] + e.bases[f]
-    for r in range(remainder(at, f)):
+    for r in range(remaining_unknowns(at, f)):
         e.vectors[to + r] = e.vectors[z + rank + r]
 
 
 @merged
-def give_back(at: int, f: int, w: Any) -> None:
-    """Q times the changes along the pivots is added to w; those behind it are done."""
+def scatter_changes(at: int, f: int, w: Any) -> None:
+    """Add Q times the changes along a front's pivots to w, after those of later fronts."""
     e = load_sparse(at)
     z, first, rank, height = e.vector_begins[f], e.own_begins[f], e.ranks[f], e.heights[f]
     if e.nexts[f] < 0:
@@ -285,23 +288,23 @@ def give_back(at: int, f: int, w: Any) -> None:
             for r in range(height):
                 e.vectors[z + r] += x * e.matrices[A + r]
     else:
-        left, back = remainder(at, f), e.vector_begins[e.nexts[f]] + e.bases[f]
+        left, back = remaining_unknowns(at, f), e.vector_begins[e.nexts[f]] + e.bases[f]
         for r in range(left):
             e.vectors[z + rank + r] = e.vectors[back + r]
         for r in range(rank + left, height):
             e.vectors[z + r] = 0.0
-        for c in range(reduced(at, f) - 1, -1, -1):
-            turn(at, f, e.pivots[f] + c, rank + c)
+        for c in range(reflected_columns(at, f) - 1, -1, -1):
+            apply_reflection(at, f, e.pivots[f] + c, rank + c)
         for k in range(rank - 1, -1, -1):
-            turn(at, f, k, k)
+            apply_reflection(at, f, k, k)
     for i in range(e.own_begins[f + 1] - first):
         w[e.own[first + i]] += e.vectors[z + i] * e.shares[first + i]
 
 
 @merged
-def change(at: int, f: int, wanted: Any, levels: Any, stage: int, begun: bool) -> None:
-    """Components of Qᵀ w along the pivots of a front (unless `begun`: all zero) ← their changes with which Y w is as
-    wanted; what this makes of the rows behind is taken off from what is wanted of them."""
+def replace_components(at: int, f: int, wanted: Any, levels: Any, stage: int, begun: bool) -> None:
+    """Replace the components of Qᵀ w along a front's pivots (all zero unless `begun`) by the changes that make Y w
+    equal `wanted`, and subtract their effect from `wanted` of later rows."""
     e = load_sparse(at)
     z, first, tall = e.vector_begins[f] + e.triangles[f], e.column_begins[f], e.talls[f]
     for k in range(e.ranks[f]):
@@ -318,8 +321,8 @@ def change(at: int, f: int, wanted: Any, levels: Any, stage: int, begun: bool) -
 
 @native
 def hold_rows(at: int, wanted: Any, held: int, w: Any, levels: Any, stage: int, begun: bool) -> None:
-    """The least change of w (n,), which is zero unless `begun`, with which Y w = wanted (rows,), which is used up, in
-    so many rows, and zero in those behind; rows that do not hold on the level `stage` keep what they have."""
+    """Compute the smallest change of w (n,), which is zero unless `begun`, with Y w = wanted in the first `held` rows
+    and zero in the others; rows that do not act at the level `stage` keep their value. Overwrites wanted (rows,)."""
     e = load_sparse(at)
     for row in range(held):
         if levels[row] > stage:
@@ -328,20 +331,21 @@ def hold_rows(at: int, wanted: Any, held: int, w: Any, levels: Any, stage: int, 
         wanted[row] = 0.0
     for f in range(len(e.pivots)):
         if begun:
-            bring_in(at, f, w)
-        change(at, f, wanted, levels, stage, begun)
+            gather_components(at, f, w)
+        replace_components(at, f, wanted, levels, stage, begun)
     for f in range(len(e.pivots) - 1, -1, -1):
-        give_back(at, f, w)
+        scatter_changes(at, f, w)
 
 
 @native
 def weights_of(at: int, w: Any, out: Any) -> None:
-    """λ into out (rows,): Yᵀ λ is the part of w (n,) in the rows; zero for redundant rows."""
+    """Compute the multipliers λ into out (rows,) such that Yᵀ λ is the component of w (n,) in the row space; zero for
+    redundant rows."""
     e = load_sparse(at)
     for row in range(len(out)):
         out[row] = 0.0
     for f in range(len(e.pivots)):
-        bring_in(at, f, w)
+        gather_components(at, f, w)
     for f in range(len(e.pivots) - 1, -1, -1):
         z, first, tall = e.vector_begins[f] + e.triangles[f], e.column_begins[f], e.talls[f]
         for k in range(e.ranks[f] - 1, -1, -1):

@@ -1,4 +1,4 @@
-"""What the equations of motion work on: entries of a mechanism's machine code, and the memory around them."""
+"""Data of the equations of motion in machine code: the mechanism's functions and their work memory."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from core.simulation.machine_code.records import Fixed, FloatRows, Floats, Ints,
 
 _stages: Any = np.arange(3)
 POSITION, SPEED, ACCELERATION = _stages
-"""What is held: rows that hold from a higher level on do not count. NumPy integers, as those below: for each literal
-one Numba would compile its callers anew."""
+"""Level of constraints to be satisfied; rows that act only from a higher level on do not count. NumPy integers, like
+those below: Numba would compile the callers again for each literal."""
 AT_Q: Any = np.int64(0)
-"""Where q begins among the arguments of a function; v follows."""
+"""Index of q among the arguments of a function; v follows."""
 BEHIND_TIME: Any = np.int64(1)
-"""The same of joint forces, which are functions of the time first of all."""
+"""Index of q among the arguments of joint forces, whose first argument is time."""
 
 
 class Function(Record):
-    """A function of the mechanism in machine code, see `core.traces.native_entry.Entry`."""
+    """Function of the mechanism in machine code, see `core.traces.native_entry.Entry`."""
 
     address: Fixed
     table: Fixed
@@ -40,9 +40,9 @@ class Function(Record):
     count: Fixed
     result: Fixed
     states: Fixed
-    """Where in its memory x and ẋ go, −1: nowhere."""
+    """Index of x and ẋ in its memory; −1: it does not take them."""
     time: Fixed
-    """Where the time argument goes, −1: nowhere."""
+    """Index of the time argument; −1: it does not take it."""
     memory: Floats
 
 
@@ -50,122 +50,124 @@ load_function = loader(Function)
 
 
 class Functions(Record):
-    """Where each `Function` is, by its name in `core.traces.registry`; 0: the machine has none."""
+    """Address of each `Function`, by its name in `core.traces.registry`; 0: the machine does not have it."""
 
     torque: Fixed = 0
-    """u(t, q, v)"""
+    """Joint forces u(t, q, v)."""
     rate: Fixed = 0
-    """q̇"""
+    """Coordinate rates q̇."""
     forward_dynamics_smooth: Fixed = 0
-    """a"""
+    """Accelerations a."""
     mass_entries: Fixed = 0
-    """Entries of M."""
+    """Entries of the mass matrix M."""
     bias_smooth: Fixed = 0
-    """h"""
+    """Bias forces h."""
     constraint_residual: Fixed = 0
     constraint_entries: Fixed = 0
-    """Entries of G."""
+    """Entries of the constraint Jacobian G."""
     segment_entries: Fixed = 0
-    """Of the rows that hold segments of a deep machine together (`core.mechanics.segments`)."""
+    """Entries of the rows that join segments of a deep machine (`core.mechanics.segments`)."""
     constraint_bias: Fixed = 0
-    """Ġ v − f̈"""
+    """Constraint bias Ġ v − f̈."""
     constraint_time: Fixed = 0
-    """−ḟ"""
+    """Time derivative −ḟ of the drivers."""
     reduced: Fixed = 0
-    """The equations in independent speeds (`core.closed_forms.closed_forms.Layout`)."""
+    """Equations in independent speeds (`core.closed_forms.closed_forms.Layout`)."""
     states: Fixed = 0
-    """ẋ"""
+    """Rates ẋ of force element states."""
     settle: Fixed = 0
-    """The step that settles junctions."""
+    """Newton step that balances massless junctions."""
     slopes: Fixed = 0
-    """Of `core.traces.jacobians`."""
+    """Derivatives for the exact Jacobian, see `core.traces.jacobians`."""
     torque_slopes: Fixed = 0
     """Derivatives of u by q and v."""
     event_indicators: Fixed = 0
-    """Of forces."""
+    """Event indicators of force elements."""
     torque_event_indicators: Fixed = 0
-    """Of u."""
+    """Event indicators of u."""
 
 
 class System(Functions):
-    """Everything the loops need. It is stored once and handed on by its address: as an argument it would take longer
-    to compile than the functions it is given to."""
+    """Functions, constants and work memory of one machine's equations. It is stored once and passed by address, since
+    as an argument it would take longer to compile than the functions that receive it."""
 
     derivative: Fixed
-    """Address of the entry (`core.simulation.equations.entry_points`) that gives ẏ."""
+    """Address of the function (`core.simulation.equations.entry_points`) that computes ẏ."""
     full: Fixed
-    """Address of the entry that gives ẏ where closed forms do not apply."""
+    """Address of the function that computes ẏ where analytic loop closure does not apply."""
     full_project: Fixed
-    """Address of the entry that projects there."""
+    """Address of the function that projects where analytic loop closure does not apply."""
     nq: Fixed
     nv: Fixed
     rows: Fixed
-    """Residuals of cut joints, constraints and drivers."""
+    """Number of residuals of cut joints, constraints and drivers."""
     span: Fixed
-    """Enough for q, the unknowns or all rows that hold."""
+    """Size of a work vector: enough for q, the unknowns or all active rows."""
     by_matrix: Fixed
     """1: accelerations by the mass matrix instead of the articulated-body recursion."""
     quaternions: Ints
-    """(k,) first entries of the quaternions in q."""
+    """(k,) index of the first entry of each quaternion in q."""
     u: Floats
     """(nv,) constant joint forces."""
     room: Floats
-    """Room for vectors, see `core.simulation.equations.constrained`."""
+    """Work vectors, see `core.simulation.equations.constrained`."""
     weight: float = 0.0
-    """ρ of M + ρ Gᵀ G, where that took the place of M; else 0."""
+    """ρ of M + ρ Gᵀ G if that replaced M; else 0."""
     largest_rank: int = 0
-    """Of G, that was met."""
+    """Largest rank of G encountered."""
     least_sine: float = 1.0
-    """Square of the least part of an independent row that those before it leave, as a part of its largest size."""
+    """Smallest squared share of an independent row that is not spanned by earlier rows, relative to its largest norm.
+    """
     factored: Floats
-    """(nq,) where masses and rows were factored last,"""
+    """(nq,) pose at which masses and rows were last factored."""
     factored_rank: int = -1
-    """and the rank of the rows there; −1: nowhere, or not as they are."""
+    """Rank of the rows at that pose; −1: never factored, or no longer valid."""
     crossing: int = 0
-    """1 while the pose is crossed where rows become dependent (`core.simulation.equations.constrained.across`)."""
+    """1 while a pose with dependent rows is being crossed
+    (`core.simulation.equations.constrained.accelerations_across`)."""
     sparse: Fixed
     """Address of the factors of masses and rows (`core.simulation.equations.elimination_places.Sparse`)."""
     independent: Fixed
-    """Number of independent speeds where loops close in closed form (`core.simulation.equations.reduced`); 0:
-    nowhere."""
+    """Number of independent speeds under analytic loop closure (`core.simulation.equations.reduced`); 0: not used."""
     masses: Fixed
-    """Address of the factor of their mass matrix, an `elimination_places.Sparse`."""
+    """Address of the factor of the reduced mass matrix, an `elimination_places.Sparse`."""
     moves: Ints
-    """(independent + 1,) where in `moved` the entries of v begin that each of them moves."""
+    """(independent + 1,) offsets in `moved` of the speeds that each independent speed moves."""
     moved: Ints
-    """Entries of v."""
+    """Indices of these speeds in v."""
     kept: Ints
-    """Rows of G that are left to iteration then."""
+    """Rows of G that analytic loop closure leaves to iteration."""
     nx: Fixed
     """Number of states of force elements; y = (q, v, x)."""
     levels: Ints
-    """Level from which on a row holds: 0 position, 1 speed, 2 acceleration; behind those of the constraints rows that
-    hold segments and copies together (`core.simulation.equations.elimination_places`)."""
+    """Level from which on a row acts: 0 position, 1 speed, 2 acceleration; constraint rows first, then the rows that
+    join segments and copies (`core.simulation.equations.elimination_places`)."""
     now: Floats
-    """(nt,) the time argument (`core.elements.time_argument`), as `tick` left it."""
+    """(nt,) time argument (`core.elements.time_argument`), as set by `tick`."""
     own: Floats
-    """(2 nx,) x and ẋ, as `put_states` left them."""
+    """(2 nx,) x and ẋ, as set by `put_states`."""
     reduced_at: float = math.nan
-    """s: where the reduced equations were evaluated last; NaN: nowhere."""
+    """s: time at which the reduced equations were last evaluated; NaN: never."""
     modes: Fixed
-    """Number of mode variables in forces; they stand at the end of `now`."""
+    """Number of mode variables in forces; they are the last entries of `now`."""
     points: Ints
-    """(signals + 1,) where the points of each recorded signal begin."""
+    """(signals + 1,) offset of each recorded signal's points."""
     times: Floats
-    """(points,) s"""
+    """(points,) times of the points of recorded signals, s."""
     cubics: FloatRows
-    """(points, 4) of `core.elements.time_argument.Splines`."""
+    """(points, 4) coefficients of `core.elements.time_argument.Splines`."""
     closings: int = 0
-    """Gauss–Newton steps that close positions, and balance junctions, after each step; 0: as `closed_gap` says."""
+    """Gauss–Newton iterations that close positions and balance junctions after each step; 0: until `closed_gap` is
+    reached."""
     closed_gap: float = CLOSED_GAP
-    """Residual (rad, m) below which positions are closed."""
+    """Residual (rad, m) below which positions count as closed."""
     products: Fixed = 0
-    """Address of the products of rows (`core.simulation.equations.row_products`) where Cholesky's method holds them; 0:
-    where factors that reveal their rank do."""
+    """Address of the Cholesky data of the rows (`core.simulation.equations.row_products`); 0: rank-revealing factors
+    are used."""
     dependent: int = 0
-    """1 where rows depended on each other when they were factored last by Cholesky's method."""
+    """1 if rows were found dependent at the last Cholesky factorisation."""
     mode_rows: Fixed = 0
-    """Address of the rows of joints that have modes (`core.simulation.equations.mode_rows`); 0: there are none."""
+    """Address of the contact rows of joints (`core.simulation.equations.mode_rows`); 0: there are none."""
 
 
 load_system = loader(System)
@@ -173,7 +175,7 @@ load_system = loader(System)
 
 @merged
 def evaluate(function: int) -> Any:
-    """Call a function on its memory; false if a result that must be finite is not."""
+    """Call a function on its memory; returns false if a result that must be finite is not."""
     f = load_function(function)
     base = address_of(f.memory)
     if f.table == 0:
@@ -183,7 +185,7 @@ def evaluate(function: int) -> Any:
 
 @merged
 def put(function: int, offset: int, x: Any) -> None:
-    """x into the arguments of a function."""
+    """Copy x into the arguments of a function."""
     f = load_function(function)
     for i in range(len(x)):
         f.memory[offset + i] = x[i]
@@ -191,20 +193,20 @@ def put(function: int, offset: int, x: Any) -> None:
 
 @merged
 def result_place(function: int) -> Any:
-    """Address of a function's result."""
+    """Return the address of a function's result."""
     f = load_function(function)
     return address_of(f.memory) + 8 * f.result
 
 
 @inserted
 def result(function: int, count: int) -> Any:
-    """The first `count` numbers of a function's result; a view."""
+    """Return a view of the first `count` numbers of a function's result."""
     return view(result_place(function), count)
 
 
 @merged
 def put_rest(place: int, function: int) -> None:
-    """x, ẋ and time into the arguments of a function that takes them."""
+    """Copy x, ẋ and time into the arguments of a function that takes them."""
     s, f = load_system(place), load_function(function)
     if f.states >= 0:
         put(function, f.states, s.own)
@@ -214,7 +216,7 @@ def put_rest(place: int, function: int) -> None:
 
 @merged
 def put_all(place: int, function: int, q: Any, v: Any) -> None:
-    """q, v, x, ẋ and time into the arguments of a function."""
+    """Copy q, v, x, ẋ and time into the arguments of a function."""
     put(function, AT_Q, q)
     put(function, len(q), v)
     put_rest(place, function)
@@ -222,7 +224,7 @@ def put_all(place: int, function: int, q: Any, v: Any) -> None:
 
 @native
 def tick(place: int, t: float) -> None:
-    """The time argument at t."""
+    """Set the time argument to t."""
     s = load_system(place)
     if len(s.now) == 0:
         return
@@ -251,7 +253,7 @@ def tick(place: int, t: float) -> None:
 
 @native
 def put_states(place: int, q: Any, v: Any, x: Any) -> Any:
-    """x and ẋ into `own`; false if they are not finite."""
+    """Compute x and ẋ into `own`; returns false if they are not finite."""
     s = load_system(place)
     if s.nx == 0:
         return True
@@ -268,7 +270,7 @@ def put_states(place: int, q: Any, v: Any, x: Any) -> Any:
 
 @native
 def rates(place: int, q: Any, v: Any, out: Any) -> None:
-    """q̇ into out."""
+    """Compute q̇ into out."""
     s = load_system(place)
     x = v
     if len(s.quaternions) > 0:
@@ -282,7 +284,7 @@ def rates(place: int, q: Any, v: Any, out: Any) -> None:
 
 @native
 def normalise(place: int, q: Any) -> None:
-    """Quaternions at length one."""
+    """Scale quaternions in q to unit length."""
     s = load_system(place)
     for first in s.quaternions:
         square = 0.0

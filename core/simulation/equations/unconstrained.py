@@ -1,4 +1,4 @@
-"""The equations of motion inside compiled loops: ẏ = f(t, y) with y = (q, v, x).
+"""Equations of motion of machines without constraints, for compiled loops: ẏ = f(t, y) with y = (q, v, x).
 
 Trees call the articulated-body recursion; machines with loops solve for their accelerations with the mass matrix
 (`core.simulation.equations.constrained`).
@@ -28,15 +28,15 @@ from core.simulation.machine_code.language import address_of, inserted, merged, 
 
 @merged
 def begin(place: int, t: float, y: Any) -> Any:
-    """Time, x and ẋ, where traces find them; false if they are not finite."""
+    """Set time, x and ẋ in the functions' arguments; returns false if they are not finite."""
     s = load_system(place)
     tick(place, t)
     return put_states(place, y[: s.nq], y[s.nq : s.nq + s.nv], y[s.nq + s.nv :])
 
 
 @merged
-def forces_place(place: int, t: float, y: Any) -> Any:
-    """Address of u, evaluated if it changes."""
+def joint_forces_place(place: int, t: float, y: Any) -> Any:
+    """Return the address of the joint forces u, evaluated first if they vary."""
     s = load_system(place)
     if s.torque == 0:
         return address_of(s.u)
@@ -48,13 +48,13 @@ def forces_place(place: int, t: float, y: Any) -> Any:
 
 @inserted
 def joint_forces(place: int, t: float, y: Any) -> Any:
-    """u (nv,); a view."""
-    return view(forces_place(place, t, y), load_system(place).nv)
+    """Return a view of the joint forces u (nv,)."""
+    return view(joint_forces_place(place, t, y), load_system(place).nv)
 
 
 @merged
 def finish(place: int, y: Any, out: Any) -> Any:
-    """q̇ and ẋ into out (n,), that has the accelerations; false if it is not finite."""
+    """Complete out (n,), which holds the accelerations, with q̇ and ẋ; returns false if it is not finite."""
     s = load_system(place)
     last = s.nq + s.nv
     rates(place, y[: s.nq], y[s.nq : last], out[: s.nq])
@@ -68,7 +68,7 @@ def finish(place: int, y: Any, out: Any) -> Any:
 
 @merged
 def by_recursion(place: int, t: float, y: Any, out: Any) -> Any:
-    """ẏ of a tree into out; false if it is not finite."""
+    """Compute ẏ of a kinematic tree into out by the articulated-body recursion; returns false if it is not finite."""
     s = load_system(place)
     nq, nv = s.nq, s.nv
     if not begin(place, t, y):
@@ -85,7 +85,7 @@ def by_recursion(place: int, t: float, y: Any, out: Any) -> Any:
 
 @native
 def by_mass_matrix(place: int, t: float, y: Any, out: Any) -> Any:
-    """ẏ of any machine into out; false if it is not finite."""
+    """Compute ẏ of any machine into out by its mass matrix; returns false if it is not finite."""
     s = load_system(place)
     nq, last = s.nq, s.nq + s.nv
     if not begin(place, t, y):

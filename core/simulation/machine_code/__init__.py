@@ -1,1 +1,2 @@
-"""Loops in machine code: the words they are written in, how they are compiled ahead, how they are loaded and called."""
+"""Compiler for the simulation loops: the Python subset they are written in, ahead-of-time compilation through LLVM,
+loading and calling."""

@@ -1,4 +1,4 @@
-"""Writes LLVM's text for views of memory: fields of records, elements, rows and slices of arrays, loops that count."""
+"""Generates LLVM IR for memory views: record fields, array elements, rows, slices, and counted loops."""
 
 from __future__ import annotations
 
@@ -21,48 +21,48 @@ from core.simulation.machine_code.value_types import (
 
 
 class ArrayWriter(Writer):
-    """A writer that knows arrays and records. What does not fit raises TypeError."""
+    """IR writer with support for arrays and records. Raises TypeError for unsupported operations."""
 
     # ---------------------------------------------------------------------------- records
 
     def number_of(self, record: Value, name: str) -> tuple[Scalar, str]:
-        """Type and address of a field that can be assigned to."""
-        field = _field(record, name)
+        """Return type and address of an assignable record field."""
+        field = _declared_field(record, name)
         if field.fixed:
-            raise TypeError(f"{field.name} of {record.type} is fixed")
-        return SCALARS[field.number], self._word(record, field.offset)
+            raise TypeError(f"{field.name} of {record.type} is read-only")
+        return SCALARS[field.number], self._record_word(record, field.offset)
 
     def of_field(self, record: Value, name: str) -> Value:
-        """The value of a field. Addresses and lengths of arrays never change while machine code runs."""
-        field = _field(record, name)
-        number, place = SCALARS[field.number], self._word(record, field.offset)
+        """Return the value of a record field. Addresses and lengths of arrays are constant while machine code runs."""
+        field = _declared_field(record, name)
+        number, place = SCALARS[field.number], self._record_word(record, field.offset)
         if not field.dimensions:
             return self.load(number, place, field.fixed)
         first = self.load(POINTER, place, fixed=True)
-        words = [self._word(record, field.offset + 1 + k) for k in range(field.dimensions)]
+        words = [self._record_word(record, field.offset + 1 + k) for k in range(field.dimensions)]
         return self.view(
             ArrayType(number, field.dimensions), first.text, [self.load(INT, word, True) for word in words]
         )
 
-    def _word(self, record: Value, offset: int) -> str:
+    def _record_word(self, record: Value, offset: int) -> str:
         return self.result(POINTER, f"getelementptr inbounds i64, {record}, i64 {offset}").text
 
     # ---------------------------------------------------------------------------- arrays
 
     def view(self, kind: ArrayType, place: str, lengths: Sequence[Value]) -> Value:
-        """The array that begins at an address."""
+        """Return the array that begins at an address."""
         return self.structure(kind, [Value(POINTER, place), *lengths])
 
     def length(self, view: Value) -> Value:
-        """`len(view)`."""
-        _array(view)
+        """Return the value of `len(view)`."""
+        _array_type(view)
         return self.part(view, 1, INT)
 
     def element(self, view: Value, indices: Sequence[Value]) -> tuple[Scalar, str]:
-        """Type and address of a number of an array; of the first of a row if fewer indices are given."""
-        kind = _array(view)
+        """Return type and address of an array element; of the first element of a row if fewer indices are given."""
+        kind = _array_type(view)
         if not 0 < len(indices) <= kind.dimensions:
-            raise TypeError(f"{kind} has no element with {len(indices)} indices")
+            raise TypeError(f"{kind} cannot be indexed with {len(indices)} indices")
         offset = indices[0]
         for k in range(1, kind.dimensions):
             offset = self.whole("mul", offset, self.part(view, k + 1, INT))
@@ -72,17 +72,17 @@ class ArrayWriter(Writer):
         return kind.number, self.result(POINTER, f"getelementptr inbounds {kind.number.llvm}, {first}, {offset}").text
 
     def item(self, view: Value, indices: Sequence[Value]) -> Value:
-        """An element, or a row."""
+        """Return an element, or a row."""
         number, place = self.element(view, indices)
-        left = _array(view).dimensions - len(indices)
+        left = _array_type(view).dimensions - len(indices)
         if left == 0:
             return self.load(number, place)
         lengths = [self.part(view, 1 + len(indices) + k, INT) for k in range(left)]
         return self.view(ArrayType(number, left), place, lengths)
 
     def slice(self, view: Value, first: Value | None, end: Value | None) -> Value:
-        """`view[first:end]`, cut off at the array's end; neither is negative."""
-        kind, length = _array(view), self.length(view)
+        """Return `view[first:end]`, clipped to the array's end; neither bound may be negative."""
+        kind, length = _array_type(view), self.length(view)
 
         def within(given: Value) -> Value:
             return self.choice(self.comparison(ast.Lt(), given, length), given, length)
@@ -97,7 +97,7 @@ class ArrayWriter(Writer):
 
     @contextlib.contextmanager
     def count(self, first: Value, end: Value, step: Value) -> Iterator[tuple[Value, tuple[str, str]]]:
-        """Inside, the body of `for k in range(first, end, step)` is written.
+        """Context in which the body of `for k in range(first, end, step)` is written.
 
         Gives k, which the body may change without effect on the next turn, and the labels that `continue` and `break`
         jump to.
@@ -120,7 +120,7 @@ class ArrayWriter(Writer):
         self.begin(behind)
 
 
-def _field(record: Value, name: str) -> Field:
+def _declared_field(record: Value, name: str) -> Field:
     if not isinstance(record.type, RecordType):
         raise TypeError(f"{record.type} has no fields")
     for field in record.type.kind.fields:
@@ -129,7 +129,7 @@ def _field(record: Value, name: str) -> Field:
     raise TypeError(f"{record.type} declares no '{name}'")
 
 
-def _array(view: Value) -> ArrayType:
+def _array_type(view: Value) -> ArrayType:
     if not isinstance(view.type, ArrayType):
-        raise TypeError(f"{view.type} is no array")
+        raise TypeError(f"{view.type} is not an array")
     return view.type

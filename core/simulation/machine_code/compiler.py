@@ -1,4 +1,4 @@
-"""The compiler: an entry and all functions that it calls become one module of LLVM's bitcode.
+"""Compiler: turns an entry point and all functions that it calls into one LLVM bitcode module.
 
 Each function is translated once for given types of its arguments, whatever number of entries call it; an entry's
 functions are optimised together, once. The result is bound to no machine: it fits any processor with addresses of eight
@@ -18,23 +18,23 @@ from core.simulation.machine_code.translation import LanguageError, Translation
 from core.simulation.machine_code.value_types import INT, SCALARS, Type
 
 LEVEL = 3
-"""Of LLVM's optimisation: with level 2 entries are made in two thirds of the time, and runs take 2 to 5 % longer."""
+"""LLVM optimisation level: level 2 compiles in two thirds of the time, and runs take 2 to 5 % longer."""
 ATTRIBUTES = {"native": "nounwind", "merged": "nounwind alwaysinline", "inserted": "nounwind alwaysinline"}
-"""Of functions by their mark."""
+"""LLVM attributes of functions, by their decorator."""
 LIBRARY_NAMES = {f"llvm.{name}.f64": name for name in INTRINSICS if name not in ("fabs", "copysign")}
-"""Functions of the C library that stand for LLVM's own on processors without an instruction for them."""
+"""C library functions that replace LLVM intrinsics on processors without a matching instruction."""
 
 
 class Compilable(Protocol):
-    """What is compiled: an `Entry` of `core.simulation.machine_code.entry`."""
+    """Protocol for compilable functions, such as an `Entry` of `core.simulation.machine_code.entry`."""
 
     function: Callable[..., int]
     arguments: list[str]
-    """"int" or "float" each."""
+    """Argument types, "int" or "float" each."""
 
 
 class Translated:
-    """A function for given types of its arguments."""
+    """A function translated to LLVM IR for given argument types."""
 
     def __init__(self, function: Callable[..., Any], arguments: tuple[Type, ...], mark: str) -> None:
         self.arguments = arguments
@@ -47,11 +47,11 @@ class Translated:
 
 
 _translated: dict[tuple[Callable[..., Any], tuple[Type, ...]], Translated | None] = {}
-"""Functions that were translated in this process; None: being translated."""
+"""Functions translated in this process; None: translation in progress."""
 
 
 def translated(function: Callable[..., Any], arguments: tuple[Type, ...], mark: str = "") -> Translated:
-    """The translation of a function, made when it is first asked for.
+    """Return the translation of a function for these argument types, from the cache or made now.
 
     Raises LanguageError, also of a function that calls itself: it would need a stack of unknown depth.
     """
@@ -59,7 +59,9 @@ def translated(function: Callable[..., Any], arguments: tuple[Type, ...], mark: 
     if key in _translated:
         known = _translated[key]
         if known is None:
-            raise LanguageError(f"{function.__module__}.{function.__name__} calls itself")
+            raise LanguageError(
+                f"{function.__module__}.{function.__name__} calls itself, but recursion is not supported"
+            )
         return known
     _translated[key] = None
     try:
@@ -71,8 +73,8 @@ def translated(function: Callable[..., Any], arguments: tuple[Type, ...], mark: 
 
 
 def text_of(entry: Compilable) -> str:
-    """LLVM's text of an entry with all that it calls; the function that C code calls is `entry`. Its first line says
-    how it is optimised."""
+    """Return the LLVM IR of an entry point with all functions that it calls; the function to be called from C is
+    `entry`. The first line gives the optimisation settings."""
     types = tuple(SCALARS[each] for each in entry.arguments)
     first = translated(entry.function, types, "native")
     reached = [first]
@@ -87,10 +89,10 @@ def text_of(entry: Compilable) -> str:
 
 
 def compiled(entry: Compilable) -> tuple[bytes, list[str]]:
-    """(bitcode, functions of the C library that it may call) of an entry. Raises LanguageError."""
+    """Return (bitcode, names of the C library functions it may call) of an entry point. Raises LanguageError."""
     module = llvm.parse_assembly(text_of(entry))
     module.verify()
-    _optimise(module)
+    _optimise_module(module)
     for k, each in enumerate(module.functions):
         if not each.is_declaration and each.name != "entry":
             each.name = f"f{k}"
@@ -99,9 +101,9 @@ def compiled(entry: Compilable) -> tuple[bytes, list[str]]:
     return module.as_bitcode(), [name for name in needed if not name.startswith("llvm.")]
 
 
-def _optimise(module: llvm.ModuleRef) -> None:
-    """All passes but the vectorisers: loops here are a few rounds long; prepared for many they take three times as
-    long, and longer to compile."""
+def _optimise_module(module: llvm.ModuleRef) -> None:
+    """Run all optimisation passes except vectorisation: loops here are only a few iterations long, and vectorised they
+    would take three times as long and compile more slowly."""
     llvm.initialize_native_target()
     target = llvm.Target.from_default_triple().create_target_machine(cpu="generic", opt=LEVEL)
     options = llvm.create_pipeline_tuning_options(speed_level=LEVEL)

@@ -1,4 +1,4 @@
-"""Functions that are called by their addresses, by machine code and by Python alike.
+"""Entry points: compiled functions with an address, callable from machine code and from Python.
 
 Callers that know the address only are neither linked with a function nor compiled anew when its text changes: a method
 is compiled once for all machines, and each is loaded alone, when it is first called for.
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from core.codegen.object_code import Library
 
 NUMBERS: dict[str, Any] = {"int": ctypes.c_int64, "float": ctypes.c_double}
-"""What arguments may be: whole numbers, addresses, and numbers."""
+"""Allowed argument types: integers, addresses and floats."""
 _once = threading.Lock()
-"""An entry is loaded by one thread at a time: of two that load it at once, one would have an address in what the other
-throws away."""
+"""Lock that lets one thread at a time load an entry point: of two threads loading it at once, one would keep an address
+that the other has discarded."""
 _FOLDER = __package__.rpartition(".")[0]
 
 
 class Entry:
-    """A function in machine code with arguments `int` and `float`, by its address; it gives an `int`."""
+    """A compiled function with `int` and `float` arguments that returns an `int`, callable by its address."""
 
     def __init__(self, function: Callable[..., int]) -> None:
         self.function = function
@@ -41,16 +41,16 @@ class Entry:
 
     @property
     def address(self) -> int:
-        """Its address; the machine code is loaded, or made of the intermediate code, when this is first asked for.
+        """Return its address, loading or compiling the machine code on first use.
 
         Code that was made in a hurry gives way to better code as soon as that is there; it stays loaded, for who holds
         its address.
         """
         if not self._is_final:
-            self._load()
+            self._load_code()
         return self._address
 
-    def _load(self) -> None:
+    def _load_code(self) -> None:
         from core.simulation.machine_code import supply
 
         with _once:
@@ -65,17 +65,17 @@ class Entry:
 
     @property
     def call(self) -> Any:
-        """The same for those who call it often: nothing of Python comes before it."""
+        """Return the raw C function for frequent callers, without Python overhead."""
         if not self._is_final:
             self._load()
         return self._call
 
     def __call__(self, *arguments: float) -> int:
-        """Call it; the interpreter's lock is released meanwhile."""
+        """Call the function, with the interpreter lock released."""
         given: int = self.call(*arguments)
         return given
 
 
 def entry(function: Callable[..., int]) -> Entry:
-    """The mark of such a function."""
+    """Decorator that makes a function an entry point."""
     return Entry(function)

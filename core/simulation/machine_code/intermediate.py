@@ -1,4 +1,4 @@
-"""The intermediate code of entries: a file each, made when it is first needed or where the program is built.
+"""Cache of LLVM bitcode, one file per entry point, written on first use or when the program is built.
 
 A file is bound to its own content by a hash, and names what it was made from: a hash over the texts of the modules that
 its function comes from, with all that they import of `core.simulation` and `core.numerics`, and a hash of LLVM's text.
@@ -22,51 +22,52 @@ from typing import NamedTuple
 import llvmlite.binding as llvm
 
 FOLDER = Path(__file__).with_name("intermediate_code")
-"""Where a checkout and an installed package keep it."""
+"""Folder with the bitcode in a checkout and in an installed package."""
 _CACHED = "integrators"
-"""The folder of the user's cache that serves where that one cannot be written."""
+"""Folder in the user's cache, used if the first one is not writable."""
 _HASH = 32
 _ROOM = __package__.rpartition(".")[0]
 _CORE = _ROOM.rpartition(".")[0]
 _PLACE = Path(__file__).parents[2]
-"""Names and folder of the rooms whose texts count: `core.simulation` and `core.numerics`."""
+"""Names and folder of the rooms whose sources are hashed: `core.simulation` and `core.numerics`."""
 _IMPORTED = re.compile(
     rf"^from {re.escape(_CORE)}(\.(?:simulation|numerics)\b[\w.]*) import (\([^)]*\)|.*)", re.MULTILINE
 )
 _ENTRY = re.compile(r"^@entry\ndef (\w+)", re.MULTILINE)
 _INSTALLED = re.compile(rb"\bkinetostat\.(?=(?:app|core|resources|viz)\b)")
-"""What `setup.py` writes before names of modules."""
+"""Prefix that `setup.py` adds to module names."""
 _COMPILER = ("compiler", "translation", "arrays", "llvm_writer", "value_types")
-"""Modules that decide what an entry is compiled to."""
+"""Modules that determine the compiled result."""
 
 
 class Code(NamedTuple):
-    """The intermediate code of an entry."""
+    """Bitcode of an entry point with its metadata."""
 
     bitcode: bytes
     needed: list[str]
-    """Functions of the C library that it calls."""
+    """C library functions that it calls."""
     sources: str
-    """Hash of the texts that it was made from."""
+    """Hash of the sources that it was compiled from."""
     text: str
-    """Hash of LLVM's text that it was made from."""
+    """Hash of the LLVM IR that it was compiled from."""
     llvm: list[int]
-    """The version of LLVM that wrote it; later ones read it, too."""
+    """Version of LLVM that wrote it; later versions can read it."""
     llvmlite: str
-    """The version of the package that brought this LLVM."""
+    """Version of the llvmlite package that contains this LLVM."""
 
 
 class Unfit(ValueError):
-    """Code that is missing or of no use: the reason."""
+    """Error: bitcode is missing or unusable; its text gives the reason."""
 
 
 def llvmlite_version() -> str:
-    """That of the package installed here."""
+    """Return the version of the installed llvmlite package."""
     return version("llvmlite")
 
 
 def entries() -> list[str]:
-    """The names of all entries, such as "methods.radau.step_entry"; of programs without texts those that are kept."""
+    """Return the names of all entry points, such as "methods.radau.step_entry"; in an installation without sources, of
+    those with stored bitcode."""
     folder = Path(__file__).parents[1]
     found = [
         ".".join((*path.relative_to(folder).with_suffix("").parts, name))
@@ -80,7 +81,7 @@ def entries() -> list[str]:
 
 
 def places() -> Iterator[Path]:
-    """The folders in which code may lie, the first one first."""
+    """Yield the folders in which bitcode may be stored, in order of preference."""
     yield FOLDER
     from core.codegen import object_cache
 
@@ -89,7 +90,7 @@ def places() -> Iterator[Path]:
 
 
 def writable_place() -> Path:
-    """The first of these folders that can be written, made if need be. Raises OSError if there is none."""
+    """Return the first writable bitcode folder, created if necessary. Raises OSError if there is none."""
     reason: OSError | None = None
     for place in places():
         try:
@@ -98,21 +99,22 @@ def writable_place() -> Path:
                 return place
         except OSError as error:
             reason = error
-    raise reason or PermissionError(f"{FOLDER} cannot be written")
+    raise reason or PermissionError(f"{FOLDER} is not writable")
 
 
 def stored(name: str) -> Code:
-    """The code of an entry, whatever texts it was made from. Raises Unfit with the reason of the first folder."""
+    """Return the stored bitcode of an entry point, even if outdated. Raises Unfit with the reason from the first
+    folder."""
     reason: Unfit | None = None
     for place in places():
         try:
-            return _stored_in(place, name)
+            return _read_stored(place, name)
         except Unfit as error:
             reason = reason or error
     raise reason or Unfit("is missing")
 
 
-def _stored_in(place: Path, name: str) -> Code:
+def _read_stored(place: Path, name: str) -> Code:
     try:
         data = (place / f"{name}.bc").read_bytes()
     except OSError:
@@ -127,31 +129,31 @@ def _stored_in(place: Path, name: str) -> Code:
         raise Unfit("was written by another version of Kinetostat") from None
     if code.llvm > list(llvm.llvm_version_info):
         made, here = (".".join(map(str, version)) for version in (code.llvm, llvm.llvm_version_info))
-        raise Unfit(f"was written by LLVM {made}, and here is {here}")
+        raise Unfit(f"was written by LLVM {made}, but LLVM {here} is installed")
     return code
 
 
 def read(name: str) -> Code:
-    """The code of an entry as its texts are now. Raises Unfit."""
+    """Return the stored bitcode of an entry point if it is up to date. Raises Unfit otherwise."""
     reason: Unfit | None = None
     for place in places():
         try:
-            code = _stored_in(place, name)
+            code = _read_stored(place, name)
             if is_of_these_texts(name, code):
                 return code
-            raise Unfit("was made from another text")
+            raise Unfit("was compiled from other sources")
         except Unfit as error:
             reason = reason or error
     raise reason or Unfit("is missing")
 
 
 def is_of_these_texts(name: str, code: Code) -> bool:
-    """Whether code was made from the texts that are here; where there are none, it was."""
+    """Return True if the bitcode was compiled from the present sources, or if there are no sources here."""
     return code.sources == (sources_of(name.rpartition(".")[0]) or code.sources)
 
 
 def write(name: str, code: Code) -> None:
-    """Keep code, whole or not at all. Raises OSError."""
+    """Store bitcode in an atomic write. Raises OSError."""
     facts = code._asdict()
     body = facts.pop("bitcode")
     body = json.dumps(facts, sort_keys=True).encode() + b"\n" + body
@@ -164,7 +166,7 @@ def write(name: str, code: Code) -> None:
 
 
 def unfit(names: Sequence[str]) -> dict[str, str]:
-    """Those of these entries that are missing, damaged or out of date, and why."""
+    """Return those of these entry points whose bitcode is missing, damaged or outdated, with the reason."""
     found = {}
     for name in names:
         try:
@@ -179,10 +181,10 @@ def unfit(names: Sequence[str]) -> dict[str, str]:
 
 @cache
 def sources_of(module: str) -> str:
-    """A hash of the text of a module of `core.simulation`, of those that it imports, and of the compiler; empty where
-    the program has no texts. The same before and after installation."""
+    """Return a hash of a module of `core.simulation`, of the modules that it imports, and of the compiler; empty in an
+    installation without sources. The hash is the same before and after installation."""
     texts: set[Path] = set()
-    ahead = [*_files(f".simulation.{module}", ())]
+    ahead = [*_module_files(f".simulation.{module}", ())]
     if not ahead:
         return ""
     ahead += [Path(__file__).with_name(f"{each}.py") for each in _COMPILER]
@@ -190,32 +192,33 @@ def sources_of(module: str) -> str:
         path = ahead.pop()
         if path not in texts:
             texts.add(path)
-            ahead += _imported(path)
-    return hashlib.sha256(b"\0".join(_normal_text(path) for path in sorted(texts))).hexdigest()
+            ahead += _imported_files(path)
+    return hashlib.sha256(b"\0".join(_normalised_source(path) for path in sorted(texts))).hexdigest()
 
 
 @cache
-def _normal_text(path: Path) -> bytes:
+def _normalised_source(path: Path) -> bytes:
     return _INSTALLED.sub(b"", path.read_bytes().replace(b"\r\n", b"\n"))
 
 
 @cache
-def _imported(path: Path) -> tuple[Path, ...]:
-    """The files of the modules of these rooms that a file imports."""
+def _imported_files(path: Path) -> tuple[Path, ...]:
+    """Return the source files that a file imports from the hashed rooms."""
     found = _IMPORTED.findall(path.read_text(encoding="utf-8"))
-    return tuple(file for module, names in found for file in _files(module, re.findall(r"\w+", names)))
+    return tuple(file for module, names in found for file in _module_files(module, re.findall(r"\w+", names)))
 
 
-def _files(module: str, names: Sequence[str]) -> list[Path]:
-    """The file of ".simulation.stepping.step_loop"; of a folder those of the names taken from it that are modules."""
+def _module_files(module: str, names: Sequence[str]) -> list[Path]:
+    """Return the source file of a module such as ".simulation.stepping.step_loop"; for a package, the files of those
+    imported names that are modules."""
     path = _PLACE.joinpath(*module.split("."))
     own = path.with_suffix(".py")
     return [own] if own.is_file() else [each for name in names if (each := path / f"{name}.py").is_file()]
 
 
 def forget_texts() -> None:
-    """Read the texts again when they are next asked for: they may have changed."""
-    for function in (sources_of, _imported, _normal_text):
+    """Clear the cache of source hashes, since the sources may have changed."""
+    for function in (sources_of, _imported_files, _normalised_source):
         function.cache_clear()
 
 
@@ -224,7 +227,8 @@ def forget_texts() -> None:
 
 @contextlib.contextmanager
 def making(name: str) -> Iterator[None]:
-    """Inside, no other process makes this entry; where files have no locks it may be made twice, to the same end."""
+    """Context that locks an entry point against compilation by other processes; without file locks it may be compiled
+    twice, with the same result."""
     if os.name != "posix":
         yield
         return

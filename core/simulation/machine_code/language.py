@@ -1,4 +1,4 @@
-"""What loops in machine code are written in: marks for functions, and what Python has no words for.
+"""Python subset for machine code: decorators for compiled functions, and operations that Python has no syntax for.
 
 A function with a mark is compiled when the program is built (`core.simulation.machine_code.compiler`), and runs here as
 it stands, too, only slowly. Such functions hold nothing but their text in common with Python; while they run no lock is
@@ -20,29 +20,30 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Mark = Literal["native", "merged", "inserted"]
 marks: dict[Callable[..., Any], Mark] = {}
 loaders: dict[Callable[[int], Any], type[Any]] = {}
-"""The functions that the compiler knows, those of `loader` with the record that they load."""
+"""Functions known to the compiler; those made by `loader` with the record type that they load."""
 
 
 def native(function: Function) -> Function:
-    """A function in machine code."""
+    """Decorator for a function compiled to machine code."""
     marks[function] = "native"
     return function
 
 
 def merged(function: Function) -> Function:
-    """The same, its machine code put where it is called: for a few lines that are called for each evaluation."""
+    """Decorator for a compiled function that LLVM always inlines: for a few lines called at every evaluation."""
     marks[function] = "merged"
     return function
 
 
 def inserted(function: Function) -> Function:
-    """A line that is put where it is called before types are known: it may give a view."""
+    """Decorator for a single expression that is substituted at the call before types are inferred; it may return a
+    view."""
     marks[function] = "inserted"
     return function
 
 
 def loader(kind: type[AnyRecord]) -> Callable[[int], AnyRecord]:
-    """The function that finds a record by its address."""
+    """Return the function that gives access to a record at an address."""
 
     def load(place: int) -> AnyRecord:
         return kind.at(place)
@@ -52,37 +53,38 @@ def loader(kind: type[AnyRecord]) -> Callable[[int], AnyRecord]:
 
 
 def call_entry(address: int, handle: int, t: float, first: int, second: int) -> int:
-    """i64 function(handle, t, first, second), by address; see `core.simulation.machine_code.entry`."""
+    """Call i64 function(handle, t, first, second) at an address; see `core.simulation.machine_code.entry`."""
     form = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_double, ctypes.c_int64, ctypes.c_int64)
     return int(form(int(address))(int(handle), t, int(first), int(second)))
 
 
 def call_single(address: int, base: int) -> int:
-    """i64 single(base) of `core.codegen.llvm_ir`, by address."""
+    """Call i64 single(base) of `core.codegen.llvm_ir` at an address."""
     return int(ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(int(address))(int(base)))
 
 
 def call_table(address: int, ws: int, table: int, rows: int, places: int, count: int, y: int) -> int:
-    """i64 run(ws, table, rows, places, count, y) of `core.codegen.block_llvm_ir`, by address."""
+    """Call i64 run(ws, table, rows, places, count, y) of `core.codegen.block_llvm_ir` at an address."""
     form = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 6)
     return int(form(int(address))(*map(int, (ws, table, rows, places, count, y))))
 
 
 def address_of(array: Array) -> int:
-    """Address of the first number of an array."""
+    """Return the address of an array's first number."""
     return int(array.ctypes.data)
 
 
 def scratch(count: int) -> Array:
-    """(count,) numbers on the stack, not set, until the function returns; not for loops, which would take ever more."""
+    """Return (count,) uninitialised numbers on the stack, valid until the function returns; not for use in loops, where
+    the stack would grow."""
     return np.empty(count)
 
 
 def view(address: int, count: int) -> Array:
-    """The (count,) numbers from an address on."""
+    """Return the (count,) numbers at an address."""
     return array_at(address, (count,), np.float64)
 
 
 def view_rows(address: int, rows: int, columns: int) -> Array:
-    """The (rows, columns) numbers from an address on, row by row."""
+    """Return the (rows, columns) numbers at an address, stored row by row."""
     return array_at(address, (rows, columns), np.float64)

@@ -1,4 +1,4 @@
-"""Writes LLVM's text: blocks, memory, and the operations on numbers that Python's operators mean.
+"""Generates LLVM IR: basic blocks, memory access, and the arithmetic of Python's operators.
 
 Numbers behave as in Python, but for what Python refuses: a float divided by zero is infinite or not a number, indices
 are not checked.
@@ -26,7 +26,7 @@ NUMBERS: dict[type[ast.operator], tuple[str, str]] = {
     ast.Sub: ("sub", "fsub"),
     ast.Mult: ("mul", "fmul"),
 }
-"""Instructions for whole numbers and for floats."""
+"""LLVM instructions for integers and for floats."""
 COMPARISONS: dict[type[ast.cmpop], tuple[str, str]] = {
     ast.Eq: ("eq", "oeq"),
     ast.NotEq: ("ne", "une"),
@@ -44,20 +44,20 @@ INTRINSICS = {
     "pow": 2,
     "copysign": 2,
 }
-"""LLVM's own functions of floats, and how many arguments they take."""
+"""LLVM intrinsics on floats and their number of arguments."""
 LIBRARY = ("cbrt",)
-"""Functions of one float that are called in the C library."""
+"""C library functions of one float."""
 DECLARATIONS = "\n".join(
     [f"declare double @llvm.{name}.f64({', '.join(['double'] * count)})" for name, count in INTRINSICS.items()]
     + [f"declare double @{name}(double)" for name in LIBRARY]
     + ["!0 = !{}"]
 )
-"""What every module declares; `!0` marks loads of what never changes."""
+"""Declarations in every module; `!0` marks loads of constant memory."""
 LARGEST_UNROLLED_POWER = 8
 
 
 class Writer:
-    """The text of a function's body, written from its beginning to its end."""
+    """Builder of the LLVM IR of one function body."""
 
     def __init__(self) -> None:
         self.allocations: list[str] = []
@@ -69,7 +69,7 @@ class Writer:
     # ---------------------------------------------------------------------------- text
 
     def new(self, name: str = "v") -> str:
-        """A name that is not taken."""
+        """Return an unused name."""
         self._count += 1
         return f"%{name}.{self._count}"
 
@@ -84,11 +84,11 @@ class Writer:
         self.lines.append(f"  {instruction}")
 
     def label(self, name: str) -> str:
-        """The name of a block that begins later."""
+        """Return the name of a block to be begun later."""
         return self.new(name)[1:]
 
     def begin(self, label: str) -> None:
-        """Begin a block; the one before, if it has not ended, goes on here."""
+        """Begin a basic block; an unfinished previous block continues into it."""
         self.jump(label)
         self.lines.append(f"{label}:")
         self.ended = False
@@ -100,30 +100,30 @@ class Writer:
             self.ended = True
 
     def branch(self, condition: Value, then: str, other: str) -> None:
-        """End the block with a choice."""
+        """End the block with a conditional branch."""
         self.write(f"br {condition}, label %{then}, label %{other}")
         self.ended = True
 
     def variable(self, kind: Type, name: str = "t", count: int = 1) -> str:
-        """Memory for so many values, for the whole function."""
+        """Allocate stack memory for `count` values, for the whole function."""
         place = self.new(name)
         self.allocations.append(f"  {place} = alloca {kind.llvm}, i64 {count}")
         return place
 
     def load(self, kind: Type, place: str, fixed: bool = False) -> Value:
-        """The value in memory; fixed: it never changes while machine code runs."""
+        """Load a value from memory; fixed: the value is constant while machine code runs."""
         return self.result(kind, f"load {kind.llvm}, ptr {place}{', !invariant.load !0' * fixed}")
 
     def store(self, value: Value, place: str) -> None:
-        """Put a value into memory."""
+        """Store a value in memory."""
         self.write(f"store {value}, ptr {place}")
 
     def part(self, value: Value, k: int, kind: Type) -> Value:
-        """A part of an array's, a tuple's or a complex number's value."""
+        """Extract a component of an array descriptor, a tuple or a complex number."""
         return self.result(kind, f"extractvalue {value}, {k}")
 
     def structure(self, kind: Type, parts: Sequence[Value]) -> Value:
-        """The value that has these parts."""
+        """Build a value from its components."""
         made = Value(kind, "undef")
         for k, part in enumerate(parts):
             made = self.result(kind, f"insertvalue {made}, {part}, {k}")
@@ -132,7 +132,7 @@ class Writer:
     # ---------------------------------------------------------------------------- conversions
 
     def converted(self, value: Value, kind: Type) -> Value:
-        """The value as one of another type. Raises TypeError if that would lose something."""
+        """Convert a value to another type. Raises TypeError if the conversion loses information."""
         if value.type == kind:
             return value
         if (
@@ -146,7 +146,7 @@ class Writer:
             )
         given = value.type
         if not (isinstance(kind, Scalar) and isinstance(given, Scalar) and min(kind.rank, given.rank) >= 0):
-            raise TypeError(f"a value of type {given} is given where {kind} is wanted")
+            raise TypeError(f"a value of type {given} is given where {kind} is required")
         if kind is INT and given is BOOL:
             return self.result(INT, f"zext {value} to i64")
         if kind is FLOAT and given in (BOOL, INT):
@@ -155,46 +155,46 @@ class Writer:
             return self.structure(COMPLEX, [self.converted(value, FLOAT), constant(0.0)])
         if kind is BOOL:
             return self.truth(value)
-        raise TypeError(f"a value of type {given} is given where {kind} is wanted")
+        raise TypeError(f"a value of type {given} is given where {kind} is required")
 
     def truncated(self, value: Value) -> Value:
-        """`int(value)`."""
+        """Return the value of `int(value)`."""
         if value.type is FLOAT:
             return self.result(INT, f"fptosi {value} to i64")
         return self.converted(value, INT)
 
     def truth(self, value: Value) -> Value:
-        """`bool(value)`."""
+        """Return the value of `bool(value)`."""
         if value.type is BOOL:
             return value
         if value.type is INT:
             return self.result(BOOL, f"icmp ne {value}, 0")
         if value.type is FLOAT:
             return self.result(BOOL, f"fcmp une {value}, 0.0")
-        raise TypeError(f"a value of type {value.type} is no condition")
+        raise TypeError(f"a value of type {value.type} cannot be a condition")
 
     # ---------------------------------------------------------------------------- arithmetic
 
     def whole(self, instruction: str, a: Value, b: Value) -> Value:
-        """An instruction on whole numbers."""
+        """Write an integer instruction."""
         return self.result(INT, f"{instruction} {a}, {b.text}")
 
     def real(self, instruction: str, a: Value, b: Value) -> Value:
-        """An instruction on floats."""
+        """Write a floating-point instruction."""
         return self.result(FLOAT, f"{instruction} {a}, {b.text}")
 
     def function(self, name: str, *arguments: Value) -> Value:
-        """A function of floats, LLVM's own or one of the C library."""
+        """Call a function of floats, an LLVM intrinsic or one of the C library."""
         full = name if name in LIBRARY else f"llvm.{name}.f64"
         given = ", ".join(str(self.converted(each, FLOAT)) for each in arguments)
         return self.result(FLOAT, f"call double @{full}({given})")
 
     def choice(self, condition: Value, then: Value, other: Value) -> Value:
-        """One of two values of the same type, both known."""
+        """Select one of two evaluated values of the same type."""
         return self.result(then.type, f"select {condition}, {then}, {other}")
 
     def operation(self, operator: ast.operator, a: Value, b: Value) -> Value:
-        """`a operator b`. Raises TypeError."""
+        """Return `a operator b`. Raises TypeError."""
         if not (isinstance(a.type, Scalar) and isinstance(b.type, Scalar)):
             raise TypeError(f"values of type {a.type} and {b.type} cannot be combined")
         common = max(a.type, b.type, INT, key=lambda scalar: scalar.rank)
@@ -212,10 +212,10 @@ class Writer:
             return self.whole(on_whole, x, y) if common is INT else self.real(on_real, x, y)
         if common is INT and isinstance(operator, ast.FloorDiv | ast.Mod):
             return self._floor_division(x, y, isinstance(operator, ast.Mod))
-        raise TypeError(f"{type(operator).__name__} of {common} is not part of the language")
+        raise TypeError(f"{type(operator).__name__} of {common} is not supported in compiled functions")
 
     def _floor_division(self, x: Value, y: Value, remainder: bool) -> Value:
-        """Rounded down, the remainder having the sign of the divisor, as in Python."""
+        """Divide with rounding down; the remainder has the sign of the divisor, as in Python."""
         rest = self.whole("srem", x, y)
         differs = self.result(BOOL, f"icmp ne {rest}, 0")
         opposite = self.result(BOOL, f"icmp slt {self.whole('xor', rest, y)}, 0")
@@ -225,7 +225,7 @@ class Writer:
         return self.whole("sub", self.whole("sdiv", x, y), self.converted(below, INT))
 
     def _power(self, a: Value, b: Value) -> Value:
-        """Small whole powers that are known are products."""
+        """Raise to a power; small constant integer exponents become products."""
         if b.type is INT and b.text.isdecimal() and 0 < int(b.text) <= LARGEST_UNROLLED_POWER:
             base, exponent, made = a, int(b.text), None
             while True:
@@ -237,7 +237,7 @@ class Writer:
                     return made
                 base = self.operation(ast.Mult(), base, base)
         if COMPLEX in (a.type, b.type):
-            raise TypeError("powers of complex numbers are not part of the language")
+            raise TypeError("powers of complex numbers are not supported")
         return self.function("pow", a, b)
 
     def _complex_operation(self, operator: ast.operator, x: Value, y: Value) -> Value:
@@ -254,11 +254,12 @@ class Writer:
         elif isinstance(operator, ast.Div):
             parts = self._complex_quotient(a, b, c, d)
         else:
-            raise TypeError(f"{type(operator).__name__} of complex numbers is not part of the language")
+            raise TypeError(f"{type(operator).__name__} of complex numbers is not supported")
         return self.structure(COMPLEX, parts)
 
     def _complex_quotient(self, a: Value, b: Value, c: Value, d: Value) -> list[Value]:
-        """(a + b i)/(c + d i) without overflow: scaled by the divisor's larger part (Smith, Algorithm 116, 1962)."""
+        """Return (a + b i)/(c + d i) without overflow, scaled by the larger part of the divisor (Smith, Algorithm 116,
+        1962)."""
         real_leads = self.result(BOOL, f"fcmp oge {self.function('fabs', c)}, {self.function('fabs', d).text}")
         large, small = self.choice(real_leads, c, d), self.choice(real_leads, d, c)
         ratio = self.real("fdiv", small, large)
@@ -273,7 +274,7 @@ class Writer:
         return [self.real("fdiv", real, divisor), self.real("fdiv", imag, divisor)]
 
     def negative(self, value: Value) -> Value:
-        """`-value`."""
+        """Return `-value`."""
         if value.type is FLOAT:
             return self.result(FLOAT, f"fneg {value}")
         if value.type is COMPLEX:
@@ -281,19 +282,19 @@ class Writer:
         return self.whole("sub", constant(0), self.converted(value, INT))
 
     def absolute(self, value: Value) -> Value:
-        """`abs(value)`."""
+        """Return `abs(value)`."""
         if value.type is FLOAT:
             return self.function("fabs", value)
         number = self.converted(value, INT)
         return self.choice(self.comparison(ast.Lt(), number, constant(0)), self.negative(number), number)
 
     def comparison(self, operator: ast.cmpop, a: Value, b: Value) -> Value:
-        """`a operator b`. Raises TypeError."""
+        """Return the truth value of `a operator b`. Raises TypeError."""
         if not (isinstance(a.type, Scalar) and isinstance(b.type, Scalar)) or type(operator) not in COMPARISONS:
-            raise TypeError(f"values of type {a.type} and {b.type} cannot be compared so")
+            raise TypeError(f"values of type {a.type} and {b.type} cannot be compared with this operator")
         common = max(a.type, b.type, INT, key=lambda scalar: scalar.rank)
         if common is COMPLEX:
-            raise TypeError("complex numbers are not compared")
+            raise TypeError("complex numbers cannot be ordered")
         x, y = self.converted(a, common), self.converted(b, common)
         on_whole, on_real = COMPARISONS[type(operator)]
         instruction = f"icmp {on_whole}" if common is INT else f"fcmp {on_real}"

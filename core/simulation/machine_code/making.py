@@ -1,4 +1,4 @@
-"""`python -m core.simulation.machine_code.making [ENTRY …]`: make the intermediate code of entries.
+"""Command `python -m core.simulation.machine_code.making [ENTRY …]`: compile entry points to bitcode.
 
 Without names: of all that are missing, damaged, or made from other texts or by another LLVM. Needs NumPy and llvmlite,
 nothing else of what the program needs: it runs where the program is built. Each line of its output names an entry that
@@ -33,25 +33,25 @@ from core.simulation.machine_code.intermediate import (
 
 IDLE, ALONE = "--idle", "--alone"
 OBJECT = "object code of "
-"""What begins the lines that name an entry whose object code is ready."""
+"""Prefix of output lines that name an entry point whose object code is ready."""
 SHARE = 4
-"""Entries that are worth a process of their own."""
+"""Smallest number of entry points for which a further process pays off."""
 FIRST = ("equations.entry_points.tree", "methods.runge_kutta", "equations.entry_points.free", "stepping.step_loop")
-"""What begins the names of entries that most first runs need."""
+"""Name prefixes of the entry points that most first runs need."""
 _ROOM = __package__.rpartition(".")[0]
 
 
 def in_order(names: Iterable[str]) -> list[str]:
-    """Entries in the order in which they are made ahead: what most first runs need comes first."""
+    """Sort entry points for ahead-of-time compilation: those that most first runs need come first."""
     return sorted(names, key=lambda name: not name.startswith(FIRST))
 
 
 def outdated() -> list[str]:
-    """The entries whose code is not what would be made now."""
-    return [name for name in entries() if not _is_current(name)]
+    """Return the entry points whose stored bitcode is outdated."""
+    return [name for name in entries() if not _is_up_to_date(name)]
 
 
-def _is_current(name: str) -> bool:
+def _is_up_to_date(name: str) -> bool:
     try:
         return read(name).llvmlite == llvmlite_version()
     except Unfit:
@@ -59,33 +59,34 @@ def _is_current(name: str) -> bool:
 
 
 def without_object_code(names: Iterable[str]) -> list[str]:
-    """Those entries whose object code for this computer is not kept; none where it is not made ahead."""
+    """Return those entry points without cached object code for this computer; empty if object code is not cached
+    here."""
     from core.codegen import object_cache, object_code
 
     if object_code.plain() or object_cache.folder() is None:
         return []
-    return [name for name in names if (code := _kept(name)) is None or not object_code.kept(code.bitcode)]
+    return [name for name in names if (code := _stored_code(name)) is None or not object_code.kept(code.bitcode)]
 
 
 def count_of_missing() -> int:
-    """How many pieces a process with `--idle` would make."""
+    """Return the number of items that a process with `--idle` would compile."""
     return len(outdated()) + len(without_object_code(entries()))
 
 
 def make(name: str) -> None:
-    """Make the code of an entry, if nobody else has made it meanwhile.
+    """Compile an entry point to bitcode, unless another process has done so meanwhile.
 
     Raises LanguageError for a text that cannot be translated, OSError if the code cannot be kept.
     """
     from core.simulation.machine_code.compiler import compiled, text_of
 
     with making(name):
-        if _is_current(name):
+        if _is_up_to_date(name):
             return
         module, _, function = name.rpartition(".")
         entry = getattr(import_module(f"{_ROOM}.{module}"), function)
         text = hashlib.sha256(text_of(entry).encode()).hexdigest()
-        before = _kept(name)
+        before = _stored_code(name)
         if before is not None and before.text == text and before.llvmlite == llvmlite_version():
             write(name, before._replace(sources=sources_of(module)))
             return
@@ -93,23 +94,23 @@ def make(name: str) -> None:
         write(name, Code(bitcode, needed, sources_of(module), text, list(llvm.llvm_version_info), llvmlite_version()))
 
 
-def _kept(name: str) -> Code | None:
+def _stored_code(name: str) -> Code | None:
     with contextlib.suppress(Unfit):
         return stored(name)
     return None
 
 
 def make_all(names: Sequence[str]) -> None:
-    """Make entries, by as many processes as there are processors and it is worth.
+    """Compile entry points in parallel, with up to one process per processor.
 
     Raises OSError with the last words of a process that fails.
     """
     processes = min(os.cpu_count() or 1, len(names) // SHARE)
     if processes < 2:
-        _make_alone(names)
+        _make_in_process(names)
         return
     children = [Child(__spec__.name, ALONE, *names[k::processes], listens=False) for k in range(processes)]
-    readers = [threading.Thread(target=_pass_on, args=(each,)) for each in children]
+    readers = [threading.Thread(target=_print_output, args=(each,)) for each in children]
     for reader in readers:
         reader.start()
     for reader in readers:
@@ -119,52 +120,52 @@ def make_all(names: Sequence[str]) -> None:
             raise OSError(child.last_words or child.ended())
 
 
-def _make_alone(names: Iterable[str]) -> None:
+def _make_in_process(names: Iterable[str]) -> None:
     for name in names:
         make(name)
         print(name, flush=True)
 
 
-def _pass_on(child: Child) -> None:
+def _print_output(child: Child) -> None:
     assert child.process.stdout is not None
     for line in child.process.stdout:
         print(line.decode("utf-8", "replace").strip(), flush=True)
 
 
-def _work_idly() -> None:
-    """Give way to others, and end with whoever began this process."""
+def _lower_priority() -> None:
+    """Lower the priority of this process, and exit when its parent does."""
     with contextlib.suppress(OSError, AttributeError):
         os.nice(10)
 
-    def wait_for_the_end() -> None:
+    def exit_with_parent() -> None:
         while os.read(sys.stdin.fileno(), 1024):  # not by the stream: Python's own end would wait for it, and abort
             pass
         os._exit(0)
 
-    threading.Thread(target=wait_for_the_end, daemon=True).start()
+    threading.Thread(target=exit_with_parent, daemon=True).start()
 
 
-def _make_idly(names: Sequence[str]) -> None:
+def _make_at_low_priority(names: Sequence[str]) -> None:
     from core.codegen.object_code import object_code
 
-    _make_alone(names)
+    _make_in_process(names)
     for name in without_object_code(in_order(entries())):
         object_code(stored(name).bitcode)
         print(f"{OBJECT}{name}", flush=True)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The command; gives its exit code."""
+    """Run the command and return its exit code."""
     from core.simulation.machine_code.translation import LanguageError
 
     given = [each for each in arguments if each not in (IDLE, ALONE)]
     names = in_order(given if given or ALONE in arguments else outdated())
     try:
         if IDLE in arguments:
-            _work_idly()
-            _make_idly(names)
+            _lower_priority()
+            _make_at_low_priority(names)
         elif ALONE in arguments:
-            _make_alone(names)
+            _make_in_process(names)
         else:
             make_all(names)
     except (LanguageError, OSError) as error:

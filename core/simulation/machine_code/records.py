@@ -1,4 +1,4 @@
-"""Numbers and arrays that Python and machine code share: declared once, by the annotations of a class.
+"""Records of numbers and arrays shared by Python and machine code, declared once by class annotations.
 
     class StepState(Record):
         accepted: int
@@ -33,55 +33,57 @@ AnyRecord = TypeVar("AnyRecord", bound="Record")
 
 
 class Form(NamedTuple):
-    """What the annotation of a field says about its memory; type hints of arrays differ from NumPy to NumPy."""
+    """Memory layout given by a field's annotation; independent of NumPy's own array type hints, which vary by
+    version."""
 
     number: type[Any]
-    """int64, float64 or complex128 of NumPy."""
+    """NumPy type int64, float64 or complex128."""
     dimensions: int = 0
-    """Of an array, stored row by row; 0: a single number."""
+    """Number of dimensions of an array stored row by row; 0: a single number."""
 
 
 Fixed = Annotated[int, Form(np.int64)]
-"""An integer that never changes while machine code runs."""
+"""An integer that is constant while machine code runs."""
 Floats = Annotated[NDArray[np.float64], Form(np.float64, 1)]
 FloatRows = Annotated[NDArray[np.float64], Form(np.float64, 2)]
 Ints = Annotated[NDArray[np.int64], Form(np.int64, 1)]
 IntRows = Annotated[NDArray[np.int64], Form(np.int64, 2)]
 ComplexRows = Annotated[NDArray[np.complex128], Form(np.complex128, 2)]
-"""Arrays stored row by row. A record holds their addresses and shapes, which never change."""
+"""Arrays stored row by row. A record holds their addresses and shapes, which are constant."""
 _NUMBERS = {int: np.int64, float: np.float64}
 
 
 def place_of(array: NDArray[Any]) -> int:
-    """Address of a contiguous array, for the time of a call (0: it is empty); faster than NumPy tells it."""
+    """Return the address of a contiguous array (0: it is empty), valid while the caller keeps the array; faster than
+    NumPy's own attribute."""
     if not array.size:
         return 0
     return ctypes.addressof(ctypes.c_char.from_buffer(array.data)) if array.flags.writeable else int(array.ctypes.data)
 
 
 class Field(NamedTuple):
-    """One declaration of a record."""
+    """One declared field of a record."""
 
     name: str
     number: type[Any]
-    """int64, float64 or complex128 of NumPy."""
+    """NumPy type int64, float64 or complex128."""
     dimensions: int
-    """Of an array; 0: a number."""
+    """Number of dimensions; 0: a single number."""
     fixed: bool
-    """True: read once; of an array address and shape."""
+    """True: constant while machine code runs; for arrays this concerns address and shape."""
     offset: int
-    """In words of eight bytes: of a number, or of an address, which the shape follows."""
+    """Offset in 8-byte words of a number, or of an array's address, followed by its shape."""
     default: Any
-    """The value of who says nothing; None: it must be given."""
+    """Default value; None: a value is required."""
 
 
 def array_at(address: int, shape: tuple[int, ...], number: type[Any]) -> NDArray[Any]:
-    """The array at an address, row by row; who owns it keeps it alive."""
+    """Return the array at an address, stored row by row; its owner must keep it alive."""
     size = int(np.prod(shape)) * np.dtype(number).itemsize
     return np.ndarray(shape, number, memoryview((ctypes.c_char * size).from_address(int(address))))
 
 
-def _declared(kind: type[Any]) -> tuple[Field, ...]:
+def _declared_fields(kind: type[Any]) -> tuple[Field, ...]:
     made: list[Field] = []
     offset, before = 0, {field.name: field.default for field in getattr(kind, "fields", ())}
     for name, hint in get_type_hints(kind, include_extras=True).items():
@@ -95,12 +97,12 @@ def _declared(kind: type[Any]) -> tuple[Field, ...]:
     return tuple(made)
 
 
-def _packing(field: Field) -> str:
-    """Its words as `struct` names them."""
+def _struct_format(field: Field) -> str:
+    """Return the `struct` format of a field."""
     return "q" * (1 + field.dimensions) if field.dimensions or field.number is np.int64 else "d"
 
 
-def _property(field: Field) -> property:
+def _memory_property(field: Field) -> property:
     at = field.offset
     if field.number is np.int64:
         return property(lambda record: record._whole[at], lambda record, value: record._whole.__setitem__(at, value))
@@ -109,8 +111,8 @@ def _property(field: Field) -> property:
 
 @dataclass_transform(kw_only_default=True)
 class Record:
-    """Words of memory with names. What is declared without a value is given one when a record is made; arrays are kept
-    alive by it."""
+    """Named words of memory. Declared fields without a default need a value at construction; the record keeps its
+    arrays alive."""
 
     fields: ClassVar[tuple[Field, ...]]
     _names: ClassVar[frozenset[str]]
@@ -123,7 +125,7 @@ class Record:
         values = self._defaults | values
         if len(values) != len(self.fields) or values.keys() != self._names:
             unknown = ", ".join(sorted(values.keys() ^ self._names))
-            raise TypeError(f"{type(self).__name__} declares otherwise: {unknown}.")
+            raise TypeError(f"{type(self).__name__} does not match its declaration: {unknown}.")
         words: list[Any] = []
         for name, number, dimensions, *_ in self.fields:
             value = values[name]
@@ -133,10 +135,10 @@ class Record:
                 words += place_of(value), *value.shape
             else:
                 words.append(value)
-        self._bind(np.frombuffer(bytearray(self._packed.pack(*words)), dtype=np.int64))
+        self._bind_arrays(np.frombuffer(bytearray(self._packed.pack(*words)), dtype=np.int64))
 
     def with_own(self: AnyRecord, *names: str) -> AnyRecord:
-        """Another record with the same numbers, copies of these arrays, and the other arrays themselves."""
+        """Return a copy of the record with copies of the named arrays; other arrays are shared."""
         other = type(self).__new__(type(self))
         other.__dict__.update(self.__dict__)
         words = self.words.copy()
@@ -145,35 +147,35 @@ class Record:
             if array.size:
                 own = other.__dict__[name] = array.copy()
                 words[self._offsets[name]] = place_of(own)
-        other._bind(words)
+        other._bind_arrays(words)
         return other
 
     def __init_subclass__(cls) -> None:
-        """Numbers are read and written where machine code does so."""
-        cls.fields = _declared(cls)
+        """Create properties that access the same memory as machine code."""
+        cls.fields = _declared_fields(cls)
         cls._names = frozenset(field.name for field in cls.fields)
         cls._defaults = {field.name: field.default for field in cls.fields if field.default is not None}
         cls._words = sum(1 + field.dimensions for field in cls.fields)
         cls._offsets = {field.name: field.offset for field in cls.fields}
-        cls._packed = struct.Struct("=" + "".join(map(_packing, cls.fields)))
+        cls._packed = struct.Struct("=" + "".join(map(_struct_format, cls.fields)))
         for field in cls.fields:
             if not field.dimensions:
-                setattr(cls, field.name, _property(field))
+                setattr(cls, field.name, _memory_property(field))
 
     @classmethod
-    def _size(cls) -> int:
+    def _size_in_words(cls) -> int:
         return cls._words
 
-    def _bind(self, words: NDArray[np.int64]) -> None:
+    def _bind_arrays(self, words: NDArray[np.int64]) -> None:
         self.words, self._whole, self._floats = words, words.data, words.view(np.float64).data
         self.place = int(words.ctypes.data)
         """Where machine code finds the record."""
 
     @classmethod
     def at(cls: type[AnyRecord], place: int) -> AnyRecord:
-        """The record at an address."""
+        """Return the record at an address."""
         record = cls.__new__(cls)
-        record._bind(array_at(place, (cls._size(),), np.int64))
+        record._bind_arrays(array_at(place, (cls._size_in_words(),), np.int64))
         for field in cls.fields:
             if field.dimensions:
                 address, *shape = record.words[field.offset : field.offset + 1 + field.dimensions].tolist()

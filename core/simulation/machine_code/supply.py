@@ -1,4 +1,4 @@
-"""Machine code of entries for whoever calls them, made when it is first asked for.
+"""Provides the machine code of entry points on demand, compiling what is missing.
 
 An installed package brings intermediate code with it. In a checkout it is made by processes of their own: one makes the
 entry that is waited for; another, at low priority, all others meanwhile, or from the start of the window on.
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from core.codegen.object_code import Library
 
 LONGEST = 300.0
-"""s that making an entry may take; a few are usual."""
+"""s: time limit for compiling an entry point, which usually takes a few seconds."""
 BY_NAME = ("pow", "sqrt", "ceil", "rint", "memcpy", "memmove", "memset")
-"""Functions of the C library that object code calls where intermediate code has operations."""
+"""C library functions that object code calls for operations of the bitcode."""
 WHERE = "integrators"
 
 Report = Callable[[str], None]
@@ -37,8 +37,7 @@ _listener: ContextVar[tuple[Report, set[str]] | None] = ContextVar("listener", d
 
 @contextlib.contextmanager
 def telling(report: Report) -> Iterator[None]:
-    """Inside, whatever waits for machine code of the integrators that is not there yet reports it first, once for each
-    reason."""
+    """Context in which waiting for missing machine code of the integrators is reported, once for each reason."""
     before = _listener.set((report, set()))
     try:
         yield
@@ -46,7 +45,7 @@ def telling(report: Report) -> Iterator[None]:
         _listener.reset(before)
 
 
-def _report(words: str) -> None:
+def _report_once(words: str) -> None:
     listener = _listener.get()
     if listener is not None and words not in listener[1]:
         listener[1].add(words)
@@ -54,23 +53,23 @@ def _report(words: str) -> None:
 
 
 class Loaded(NamedTuple):
-    """The machine code of an entry."""
+    """Loaded machine code of an entry point."""
 
     library: Library
     is_final: bool
-    """False: code that was made in a hurry, and that `AHEAD` makes better."""
+    """False: code compiled without full optimisation, to be replaced by that of `AHEAD`."""
 
 
 def loaded(name: str) -> Loaded:
-    """The machine code of an entry, from the cache or made now, in a hurry.
+    """Load the machine code of an entry point from the cache, or compile it now with little optimisation.
 
     Raises SimulationError with the remedy if it cannot be made.
     """
-    code = _current(name)
+    code = _current_code(name)
     try:
         return _loaded(code)
     except RuntimeError:  # LLVM cannot read it
-        return _loaded(_made_here(name))
+        return _loaded(_compiled_in_process(name))
 
 
 def _loaded(code: Code) -> Loaded:
@@ -84,20 +83,20 @@ def _loaded(code: Code) -> Loaded:
 
 
 def _report_object_code() -> None:
-    _report("Making machine code of the integrators: once on this computer …")
+    _report_once("Compiling the integrators for this computer (once) …")
 
 
-def _current(name: str) -> Code:
-    """The code of an entry, made now if it is missing or its texts have changed."""
+def _current_code(name: str) -> Code:
+    """Return up-to-date bitcode of an entry point, compiling it if it is missing or outdated."""
     try:
         return read(name)
     except Unfit as reason:
-        _report(f"Compiling the integrators, whose code {reason}: some seconds …")
+        _report_once(f"Compiling the integrators, whose stored code {reason}: takes a few seconds …")
     forget_texts()
     try:
         writable_place()
     except OSError:  # nothing can be kept
-        return _made_here(name)
+        return _compiled_in_process(name)
     AHEAD.start()
     if getattr(sys, "frozen", False):
         making.make(name)
@@ -106,11 +105,13 @@ def _current(name: str) -> Code:
     try:
         return read(name)
     except Unfit as reason:
-        raise SimulationError(f"The code of '{name}' {reason}, although it was made just now.", where=WHERE) from None
+        raise SimulationError(
+            f"The machine code of '{name}' {reason}, although it was just compiled.", where=WHERE
+        ) from None
 
 
-def _made_here(name: str) -> Code:
-    """The code of an entry, made in this process and kept nowhere."""
+def _compiled_in_process(name: str) -> Code:
+    """Compile an entry point in this process without storing its bitcode."""
     from core.simulation.machine_code.compiler import compiled
     from core.simulation.machine_code.translation import LanguageError
 
@@ -119,35 +120,35 @@ def _made_here(name: str) -> Code:
     try:
         bitcode, needed = compiled(getattr(import_module(f"{room}.{module}"), function))
     except (LanguageError, OSError) as error:
-        raise _failure(name, str(error)) from error
+        raise _compilation_error(name, str(error)) from error
     return Code(bitcode, needed, "", "", list(llvm.llvm_version_info), "")
 
 
-def _failure(name: str, reason: str) -> SimulationError:
+def _compilation_error(name: str, reason: str) -> SimulationError:
     return SimulationError(
-        f"The code of '{name}' could not be made: {reason}",
+        f"The machine code of '{name}' could not be compiled: {reason}",
         where=WHERE,
-        remedy="Where texts were changed, correct what is named; else install Kinetostat again: "
+        remedy="If you changed source files, correct the error named; otherwise reinstall Kinetostat: "
         "pip install --force-reinstall kinetostat",
     )
 
 
 def make(*names: str) -> None:
-    """Make the code of these entries, without names of all that are not up to date, in a process of its own.
+    """Compile these entry points, or all outdated ones if none is named, in a subprocess.
 
     Raises SimulationError.
     """
     try:
         done = finished(python(making.__name__, *names), own=environment(), limit=LONGEST)
     except TimeoutError:
-        raise _failure(" ".join(names), f"it was not ready after {LONGEST:.0f} s") from None
+        raise _compilation_error(" ".join(names), f"compilation took longer than {LONGEST:.0f} s") from None
     if done.code != 0:
-        raise _failure(" ".join(names), done.last_words or "no reason given")
+        raise _compilation_error(" ".join(names), done.last_words or "no reason was reported")
     forget_texts()
 
 
 class MakingAhead:
-    """A process of low priority that makes all entries that are not up to date, then their object code."""
+    """Low-priority background process that compiles all outdated entry points and then their object code."""
 
     def __init__(self) -> None:
         self._once = threading.Lock()
@@ -158,20 +159,20 @@ class MakingAhead:
 
     @property
     def busy(self) -> bool:
-        """True while it works."""
+        """Return True while it runs."""
         return self._process is not None and self._process.runs
 
     @property
     def ready(self) -> int:
-        """How many pieces it has made."""
+        """Return the number of items compiled so far."""
         return len(self._lines)
 
     def has_made(self, name: str) -> bool:
-        """Whether it has made the object code of an entry."""
+        """Return True if it has compiled the object code of an entry point."""
         return making.OBJECT + name in self._lines
 
     def start(self, changed: Callable[[], object] = int) -> None:
-        """Begin, unless it has begun or nothing is to be made.
+        """Start the process, unless it was started before or there is nothing to compile.
 
         changed : called in a thread of its own whenever a piece is ready, and at the end
         """
@@ -185,9 +186,9 @@ class MakingAhead:
                 writable_place()
                 self._process = Child(making.__name__, making.IDLE)
                 atexit.register(self._process.end)
-                threading.Thread(target=self._follow, args=(self._process, changed), daemon=True).start()
+                threading.Thread(target=self._follow_output, args=(self._process, changed), daemon=True).start()
 
-    def _follow(self, child: Child, changed: Callable[[], object]) -> None:
+    def _follow_output(self, child: Child, changed: Callable[[], object]) -> None:
         assert child.process.stdout is not None
         for line in child.process.stdout:
             self._lines.append(line.decode("utf-8", "replace").strip())
@@ -197,4 +198,4 @@ class MakingAhead:
 
 
 AHEAD = MakingAhead()
-"""The one of this program."""
+"""The program's single background compilation."""

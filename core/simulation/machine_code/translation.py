@@ -1,4 +1,4 @@
-"""Translates a function of the language into LLVM's text, for given types of its arguments.
+"""Translates a function of the Python subset into LLVM IR, for given argument types.
 
 The text is written once from top to bottom; where a name turns out to need a wider type than it had so far (a sum that
 begins as 0), it is written again with what is known by then. Types of results follow from those of arguments.
@@ -40,28 +40,28 @@ VECTOR, ROWS = ArrayType(FLOAT, 1), ArrayType(FLOAT, 2)
 
 
 class Signature(Protocol):
-    """What a call needs to know of a translated function."""
+    """Interface of a translated function as its callers need it."""
 
     @property
     def name(self) -> str:
-        """Its name in LLVM's text."""
+        """Return its name in LLVM IR."""
 
     @property
     def arguments(self) -> tuple[Type, ...]:
-        """Types of its arguments."""
+        """Return the types of its arguments."""
 
     @property
     def result(self) -> Type:
-        """Type of its result."""
+        """Return the type of its result."""
 
 
 class LanguageError(Exception):
-    """A text that cannot be translated: file, line and reason."""
+    """Error for source that cannot be translated, with file, line and reason."""
 
 
 @cache
 def parsed(function: Callable[..., Any]) -> ast.FunctionDef:
-    """The syntax tree of a function, with the line numbers of its file."""
+    """Return the syntax tree of a function, with the line numbers of its file."""
     lines, first = inspect.getsourcelines(function)
     tree = ast.parse(textwrap.dedent("".join(lines)))
     ast.increment_lineno(tree, first - 1)
@@ -71,13 +71,13 @@ def parsed(function: Callable[..., Any]) -> ast.FunctionDef:
 
 
 def declared(function: Callable[..., Any], name: str) -> Scalar | None:
-    """The type that an annotation names; None: it follows from what is given (`Any`)."""
+    """Return the type that an annotation names; None: it is inferred from the argument (`Any`)."""
     hint = function.__annotations__.get(name, "Any")
     return SCALARS.get(None if hint is None else getattr(hint, "__name__", hint))
 
 
 class Translation:
-    """One function for one set of argument types.
+    """Translation of one function for one set of argument types.
 
     call : gives the signature of a marked function for types of arguments
     """
@@ -98,9 +98,9 @@ class Translation:
         self._node: ast.AST = self.definition
         for name, kind in zip(self._names, self.arguments, strict=True):
             self._types[name] = kind
-        self._write()
+        self._translate_body()
 
-    def _write(self) -> None:
+    def _translate_body(self) -> None:
         while True:
             known = (dict(self._types), self.result)
             self._begin()
@@ -125,12 +125,12 @@ class Translation:
         if self.out.ended:
             return
         if self.result not in (None, NOTHING):
-            raise TypeError("a path through the function returns nothing")
+            raise TypeError("not every path through the function returns a value")
         self.result = NOTHING
         self.out.write("ret void")
 
     def text(self, name: str, attributes: str) -> str:
-        """The definition in LLVM's language."""
+        """Return the function's definition in LLVM IR."""
         assert self.result is not None
         given = ", ".join(f"{kind.llvm} %a{k}" for k, kind in enumerate(self.arguments))
         lines = [f'define internal {self.result.llvm} @"{name}"({given}) {attributes} {{', "entry:"]
@@ -145,7 +145,7 @@ class Translation:
             self._node = statement
             handler = _STATEMENTS.get(type(statement))
             if handler is None:
-                raise TypeError(f"{type(statement).__name__} is not part of the language")
+                raise TypeError(f"{type(statement).__name__} is not supported in compiled functions")
             handler(self, statement)
 
     def _expression(self, statement: ast.Expr) -> None:
@@ -172,41 +172,41 @@ class Translation:
             now = self._local(target.id)
             self._assign_name(target.id, self.out.operation(statement.op, now, self.value(statement.value)))
             return
-        kind, place = self._place(target)
+        kind, place = self._assignment_target(target)
         value = self.value(statement.value)
-        self._put(kind, place, self.out.operation(statement.op, self.out.load(kind, place), value))
+        self._store(kind, place, self.out.operation(statement.op, self.out.load(kind, place), value))
 
     def _assign(self, target: ast.expr, value: Value) -> None:
         if isinstance(target, ast.Name):
             self._assign_name(target.id, value)
         elif isinstance(target, ast.Tuple):
             if not isinstance(value.type, TupleType) or len(value.type.parts) != len(target.elts):
-                raise TypeError(f"{value.type} is not {len(target.elts)} values")
+                raise TypeError(f"{value.type} cannot be unpacked into {len(target.elts)} values")
             parts = [self.out.part(value, k, kind) for k, kind in enumerate(value.type.parts)]
             for each, part in zip(target.elts, parts, strict=True):
                 self._assign(each, part)
         elif isinstance(target, ast.Subscript) and _has_slice(target):
-            self._fill(self.value(target), value)
+            self._fill_array(self.value(target), value)
         else:
-            self._put(*self._place(target), value)
+            self._store(*self._assignment_target(target), value)
 
     def _assign_name(self, name: str, value: Value) -> None:
         kind = self._types[name] = joined(self._types.get(name), value.type)
         if kind is NOTHING:
-            raise TypeError(f"'{name}' would be None")
+            raise TypeError(f"'{name}' would be assigned None")
         place = self._places.get(name)
         if place is None:
             place = self._places[name] = self.out.variable(kind, name)
         self.out.store(self.out.converted(value, kind), place)
 
-    def _put(self, kind: Type, place: str, value: Value) -> None:
-        """Into a number of an array or of a record."""
+    def _store(self, kind: Type, place: str, value: Value) -> None:
+        """Store a value in an array element or record field."""
         self.out.store(self.out.converted(value, kind), place)
 
-    def _fill(self, view: Value, value: Value) -> None:
-        """A number into all of an array of one dimension."""
+    def _fill_array(self, view: Value, value: Value) -> None:
+        """Set all elements of a one-dimensional array to a number."""
         if not isinstance(view.type, ArrayType) or view.type.dimensions != 1 or not isinstance(value.type, Scalar):
-            raise TypeError(f"{value.type} cannot be put into {view.type}")
+            raise TypeError(f"{value.type} cannot be stored in {view.type}")
         number = self.out.converted(value, view.type.number)
         with self.out.count(constant(0), self.out.length(view), constant(1)) as (k, _):
             self.out.store(number, self.out.element(view, [k])[1])
@@ -263,33 +263,33 @@ class Translation:
 
     def _for(self, statement: ast.For) -> None:
         if not isinstance(statement.target, ast.Name):
-            raise TypeError("a loop has one name")
+            raise TypeError("a loop must have a single loop variable")
         name, over, one = statement.target.id, statement.iter, constant(1)
         if isinstance(over, ast.Call) and self._constant_of(over.func) is range:
             given = [self.out.converted(self.value(argument), INT) for argument in over.args]
             first, end = (constant(0), given[0]) if len(given) == 1 else (given[0], given[1])
             with self.out.count(first, end, given[2] if len(given) > 2 else one) as (k, labels):
-                self._turn(name, k, labels, statement.body)
+                self._loop_body(name, k, labels, statement.body)
             return
-        values = self._listed(over.elts) if isinstance(over, ast.Tuple) else self.value(over)
+        values = self._temporary_array(over.elts) if isinstance(over, ast.Tuple) else self.value(over)
         with self.out.count(constant(0), self.out.length(values), one) as (k, labels):
-            self._turn(name, self.out.item(values, [k]), labels, statement.body)
+            self._loop_body(name, self.out.item(values, [k]), labels, statement.body)
 
-    def _turn(self, name: str, value: Value, labels: tuple[str, str], body: Sequence[ast.stmt]) -> None:
-        """The body of a loop for one value."""
+    def _loop_body(self, name: str, value: Value, labels: tuple[str, str], body: Sequence[ast.stmt]) -> None:
+        """Write the loop body for one value of the loop variable."""
         self._assign_name(name, value)
         self._loops.append(labels)
         self._block(body)
         self._loops.pop()
 
-    def _listed(self, elements: Sequence[ast.expr]) -> Value:
-        """An array of the numbers of a tuple, for the time of the function."""
+    def _temporary_array(self, elements: Sequence[ast.expr]) -> Value:
+        """Store a tuple's numbers in a temporary array that lives until the function returns."""
         values = [self.value(element) for element in elements]
         number: Type | None = None
         for value in values:
             number = joined(number, value.type)
         if not isinstance(number, Scalar):
-            raise TypeError("loops go over numbers")
+            raise TypeError("loops over tuples need numbers as elements")
         place = self.out.variable(number, "list", len(values))
         view = self.out.view(ArrayType(number, 1), place, [constant(len(values))])
         for k, value in enumerate(values):
@@ -298,13 +298,13 @@ class Translation:
 
     # ---------------------------------------------------------------------------- places
 
-    def _place(self, target: ast.expr) -> tuple[Type, str]:
-        """Type and address of a number that can be assigned to."""
+    def _assignment_target(self, target: ast.expr) -> tuple[Type, str]:
+        """Return type and address of an assignment target."""
         if isinstance(target, ast.Subscript):
             return self.out.element(self.value(target.value), self._indices(target))
         if isinstance(target, ast.Attribute):
             return self.out.number_of(self.value(target.value), target.attr)
-        raise TypeError(f"nothing can be assigned to {ast.unparse(target)}")
+        raise TypeError(f"{ast.unparse(target)} is not a valid assignment target")
 
     def _indices(self, node: ast.Subscript) -> list[Value]:
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
@@ -313,21 +313,21 @@ class Translation:
     # ---------------------------------------------------------------------------- expressions
 
     def value(self, node: ast.expr) -> Value:
-        """The value of an expression."""
+        """Translate an expression and return its value."""
         before, self._node = self._node, node
         handler = _EXPRESSIONS.get(type(node))
         if handler is None:
-            raise TypeError(f"{type(node).__name__} is not part of the language")
+            raise TypeError(f"{type(node).__name__} is not supported in compiled functions")
         found: Value = handler(self, node)
         self._node = before
         return found
 
     def condition(self, node: ast.expr) -> Value:
-        """The truth of an expression."""
+        """Translate an expression and return its truth value."""
         return self.out.truth(self.value(node))
 
     def _constant_of(self, node: ast.expr) -> Any:
-        """The Python object that a global name, or an attribute of one, means. Raises LookupError."""
+        """Return the Python object that a global name, or an attribute of one, refers to. Raises LookupError."""
         if isinstance(node, ast.Name) and node.id not in self._locals:
             for space in (self.function.__globals__, vars(builtins)):
                 if node.id in space:
@@ -336,7 +336,7 @@ class Translation:
             owner = self._constant_of(node.value)
             if hasattr(owner, node.attr):
                 return getattr(owner, node.attr)
-        raise LookupError(f"'{ast.unparse(node)}' is not known")
+        raise LookupError(f"'{ast.unparse(node)}' is unknown")
 
     def _literal(self, node: ast.Constant) -> Value:
         return constant(node.value)
@@ -344,7 +344,7 @@ class Translation:
     def _local(self, name: str) -> Value:
         place = self._places.get(name)
         if place is None:
-            raise TypeError(f"'{name}' is used before it is assigned to")
+            raise TypeError(f"'{name}' is used before assignment")
         return self.out.load(self._types[name], place)
 
     def _name(self, node: ast.Name) -> Value:
@@ -369,7 +369,7 @@ class Translation:
         owner = self.value(node.value)
         if isinstance(owner.type, TupleType):
             if not (isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int)):
-                raise TypeError("parts of a tuple are taken by number")
+                raise TypeError("tuple indices must be constant integers")
             return self.out.part(owner, node.slice.value, owner.type.parts[node.slice.value])
         if not _has_slice(node):
             return self.out.item(owner, self._indices(node))
@@ -377,11 +377,11 @@ class Translation:
         if before:
             owner = self.out.item(owner, [self.out.converted(self.value(part), INT) for part in before])
         if not isinstance(last, ast.Slice) or last.step is not None:
-            raise TypeError("a slice is the last index, and has no step")
+            raise TypeError("a slice must be the last index and have no step")
         return self._slice(owner, last)
 
     def _slice(self, view: Value, node: ast.Slice) -> Value:
-        """Like Python's, with ends within the array; none of them is negative."""
+        """Translate a slice; its bounds are clipped to the array and may not be negative."""
         ends = [None if end is None else self.out.converted(self.value(end), INT) for end in (node.lower, node.upper)]
         return self.out.slice(view, *ends)
 
@@ -399,11 +399,11 @@ class Translation:
             if isinstance(node.operand, ast.Constant):
                 return constant(-node.operand.value)  # type: ignore[operator]
             return self.out.negative(self.value(node.operand))
-        raise TypeError(f"{type(node.op).__name__} is not part of the language")
+        raise TypeError(f"{type(node.op).__name__} is not supported in compiled functions")
 
     def _compare(self, node: ast.Compare) -> Value:
         if isinstance(node.ops[0], ast.In | ast.NotIn):
-            return self._is_among(node)
+            return self._membership_test(node)
         values = [self.value(node.left)]
 
         def link(k: int) -> Callable[[], Value]:
@@ -415,11 +415,11 @@ class Translation:
 
         return self._all_or_any([link(k) for k in range(len(node.ops))], stop_at=False)
 
-    def _is_among(self, node: ast.Compare) -> Value:
-        """`x in (A, B)`"""
+    def _membership_test(self, node: ast.Compare) -> Value:
+        """Translate `x in (A, B)`."""
         values = node.comparators[0]
         if not isinstance(values, ast.Tuple):
-            raise TypeError("`in` asks for a tuple")
+            raise TypeError("`in` needs a tuple on its right")
         value, found = self.value(node.left), constant(False)
         for each in values.elts:
             equal = self.out.comparison(ast.Eq(), value, self.value(each))
@@ -431,7 +431,7 @@ class Translation:
         return self._all_or_any(parts, stop_at=isinstance(node.op, ast.Or))
 
     def _all_or_any(self, parts: Sequence[Callable[[], Value]], stop_at: bool) -> Value:
-        """Conditions one after another, up to the first that is as given."""
+        """Translate `and`/`or`: evaluate conditions until the first whose value is `stop_at`."""
         if len(parts) == 1:
             return parts[0]()
         out = self.out
@@ -466,19 +466,19 @@ class Translation:
     def _call(self, node: ast.Call) -> Value:
         function = self._constant_of(node.func)
         if node.keywords:
-            raise TypeError("arguments are given by their places")
+            raise TypeError("only positional arguments are supported")
         given = [self.value(argument) for argument in node.args]
         if function in language.loaders:
             place = self.out.converted(given[0], INT)
             return self.out.result(RecordType(language.loaders[function]), f"inttoptr {place} to ptr")
         if function in language.marks:
-            return self._marked(function, given)
+            return self._call_decorated(function, given)
         meaning = _CALLS.get(function)
         if meaning is None:
-            raise TypeError(f"{ast.unparse(node.func)} is not part of the language")
+            raise TypeError(f"{ast.unparse(node.func)} is not supported in compiled functions")
         return meaning(self, *given)
 
-    def _marked(self, function: Callable[..., Any], given: Sequence[Value]) -> Value:
+    def _call_decorated(self, function: Callable[..., Any], given: Sequence[Value]) -> Value:
         names = [argument.arg for argument in parsed(function).args.args]
         if len(names) != len(given):
             raise TypeError(f"{function.__name__} takes {len(names)} arguments")
@@ -499,7 +499,7 @@ class Translation:
         return self._extreme(ast.Gt(), values)
 
     def _extreme(self, better: ast.cmpop, values: Sequence[Value]) -> Value:
-        """The first of the best, as Python's `min` and `max` have it."""
+        """Return the first of the best values, as Python's `min` and `max` do."""
         common = values[0].type
         for value in values[1:]:
             common = joined(common, value.type)
@@ -528,7 +528,7 @@ class Translation:
         return self.out.view(kind, place.text, [self.out.converted(length, INT) for length in lengths])
 
     def _by_address(self, types: Sequence[Type], address: Value, *given: Value) -> Value:
-        """A call of C code that gives a whole number."""
+        """Call a C function at an address that returns an integer."""
         function = self.out.result(POINTER, f"inttoptr {self.out.converted(address, INT)} to ptr")
         values = [self.out.converted(value, kind) for value, kind in zip(given, types, strict=True)]
         return self.out.result(INT, f"call i64 {function.text}({', '.join(map(str, values))})")

@@ -1,4 +1,4 @@
-"""Types of the values that machine code handles, and their spelling in LLVM's language."""
+"""Types of values in machine code and their spelling in LLVM IR."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.simulation.machine_code.records import Record
 
 @dataclass(frozen=True)
 class Scalar:
-    """A number or truth value; those of a lower rank are converted where a higher one is wanted."""
+    """A number or truth value; a lower rank is converted to a higher one where needed."""
 
     name: str
     llvm: str
@@ -26,9 +26,9 @@ class Scalar:
 BOOL, INT, FLOAT = Scalar("bool", "i1", 0), Scalar("int", "i64", 1), Scalar("float", "double", 2)
 COMPLEX = Scalar("complex", "{double, double}", 3)
 NOTHING = Scalar("None", "void", -1)
-"""The result of a function that returns none."""
+"""Result type of a function that returns nothing."""
 POINTER = Scalar("address", "ptr", -2)
-"""An address within LLVM's text; the language itself handles addresses as whole numbers."""
+"""LLVM pointer type, used within IR only; the language itself handles addresses as integers."""
 SCALARS: dict[Any, Scalar] = {
     kind: scalar
     for scalar, kinds in {
@@ -40,19 +40,19 @@ SCALARS: dict[Any, Scalar] = {
     }.items()
     for kind in kinds
 }
-"""By Python type, by its name in an annotation, by the NumPy type of an array's numbers."""
+"""Scalar types by Python type, by annotation name, and by NumPy type."""
 
 
 @dataclass(frozen=True)
 class ArrayType:
-    """A view of memory, row by row: the address of its first number, then its lengths."""
+    """View of memory stored row by row: the address of its first number, then its lengths."""
 
     number: Scalar
     dimensions: int
 
     @property
     def llvm(self) -> str:
-        """The address and so many whole numbers."""
+        """Return the LLVM type: a structure of the address and the lengths."""
         return f"{{{', '.join(['ptr'] + ['i64'] * self.dimensions)}}}"
 
     def __str__(self) -> str:
@@ -61,7 +61,7 @@ class ArrayType:
 
 @dataclass(frozen=True)
 class RecordType:
-    """A record, by its address."""
+    """A record, passed by its address."""
 
     kind: type[Record]
     llvm = "ptr"
@@ -72,13 +72,13 @@ class RecordType:
 
 @dataclass(frozen=True)
 class TupleType:
-    """Several values together."""
+    """Several values returned together."""
 
     parts: tuple[Type, ...]
 
     @property
     def llvm(self) -> str:
-        """A structure of its parts."""
+        """Return the LLVM type: a structure of its components."""
         return f"{{{', '.join(part.llvm for part in self.parts)}}}"
 
     def __str__(self) -> str:
@@ -89,29 +89,29 @@ Type = Scalar | ArrayType | RecordType | TupleType
 
 
 class Value(NamedTuple):
-    """A value with its type: a constant or the name of an intermediate result in LLVM's text."""
+    """A typed value: a constant, or the name of an intermediate result in LLVM IR."""
 
     type: Type
     text: str
 
     def __str__(self) -> str:
-        """The value as an operand, its type first."""
+        """Return the value as an LLVM operand, type first."""
         return f"{self.type.llvm} {self.text}"
 
 
 def joined(first: Type | None, second: Type) -> Type:
-    """The type of a name that is given values of both types. Raises TypeError if there is none."""
+    """Return the common type of a variable that is assigned values of both types. Raises TypeError if there is none."""
     if first is None or first == second:
         return second
     if isinstance(first, Scalar) and isinstance(second, Scalar) and min(first.rank, second.rank) >= 0:
         return max(first, second, key=lambda scalar: scalar.rank)
     if isinstance(first, TupleType) and isinstance(second, TupleType) and len(first.parts) == len(second.parts):
         return TupleType(tuple(joined(a, b) for a, b in zip(first.parts, second.parts, strict=True)))
-    raise TypeError(f"values of type {first} and {second} cannot have the same name")
+    raise TypeError(f"values of type {first} and {second} cannot be assigned to the same variable")
 
 
 def constant(number: Any) -> Value:
-    """A Python number. Raises TypeError for anything else."""
+    """Wrap a Python number as a constant. Raises TypeError for anything else."""
     if isinstance(number, bool | np.bool_):
         return Value(BOOL, str(bool(number)).lower())
     if isinstance(number, int | np.integer):

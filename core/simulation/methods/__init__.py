@@ -1,4 +1,4 @@
-"""The methods, one a file: menus, command line and runs read what each declares of itself."""
+"""Integration methods, one per file; menus, the command line and runs read the properties that each declares."""
 
 from core.kinds import declared_in
 from core.simulation.methods.method import Method
@@ -10,4 +10,4 @@ METHODS: dict[str, Method] = {
         key=lambda method: method.place,
     )
 }
-"""By their names, in the order in which people are offered them."""
+"""All methods by name, in the order of menus."""

@@ -1,5 +1,5 @@
-"""Adams methods of variable order and step: predict, evaluate, correct, evaluate (Hairer, Nørsett, Wanner, Solving
-ODE I, III.5; Shampine and Gordon, Computer Solution of ODEs, for the choice of order).
+"""Adams methods of variable order and step size in PECE mode (Hairer, Nørsett, Wanner, Solving ODE I, III.5; order
+control after Shampine and Gordon, Computer Solution of ODEs).
 
 The past is kept as Newton differences Φ_j(n) = Π_{i<j} (t_n − t_{n−1−i}) · f[t_n, …, t_{n−j}]. The weights h g_j,
 integrals of Newton's products, are taken by Gauss quadrature, which is exact for them.
@@ -7,11 +7,12 @@ integrals of Newton's products, are taken by Gauss quadrature, which is exact fo
 1. Predict with order k: y* = y_n + h Σ_{j<k} g_j Φ*_j(n), where Φ*_j(n) = β_j Φ_j(n) are the differences in terms of
    the new step.
 2. Evaluate f at y*; the next difference is Φ_k(n+1) = f − Σ_{j<k} Φ*_j(n).
-3. Correct: y_{n+1} = y* + h g_k Φ_k(n+1), of order k + 1, projected onto the manifold. The change by the last order,
-   h (g_k − g_{k−1}) Φ_k(n+1), estimates the error.
-4. Accepted: evaluate f at y_{n+1}, and all differences move on by one point (`shift`).
+3. Correct: y_{n+1} = y* + h g_k Φ_k(n+1), of order k + 1, projected onto the manifold. The change by the last order, h
+   (g_k − g_{k−1}) Φ_k(n+1), estimates the error.
+4. Accepted: evaluate f at y_{n+1}, and all differences move on by one point (`shift_history`).
 5. The order goes down where lower orders would have had no larger error, up after more than k steps where the next
-   difference promises a smaller one; at the beginning it goes up with every step while the step doubles (`renew`).
+   difference promises a smaller one; at the beginning it goes up with every step while the step doubles
+   (`choose_next_step`).
 6. Steps are doubled, kept, or shortened to 0.5 … 0.9: equal ones make good differences. Refused steps are halved; after
    three refusals the order is one.
 7. Values within a step integrate the polynomial through the derivatives back from its end.
@@ -47,27 +48,27 @@ if TYPE_CHECKING:
 
 MOST_ORDER = 12
 DIFFERENCES = MOST_ORDER + 2
-"""Φ_0 … Φ_13."""
+"""Number of modified divided differences, Φ_0 … Φ_13."""
 NEXT, WRONG, ROOM, REACHED = DIFFERENCES, *range(2 * DIFFERENCES, 2 * DIFFERENCES + 3)
 ROWS = 2 * DIFFERENCES + 3
-"""Rows of `StepState.k`: Φ(n); Φ(n + 1); error; room; the end of the step that was taken, wherever it is cut."""
+"""Rows of `StepState.k`: Φ(n); Φ(n + 1); error; workspace; the end of the full step, wherever it is cut."""
 
 
 class AdamsState(StepState):
-    """What is known of the past."""
+    """State of an Adams method, with the history of past steps."""
 
     order: int = 0
-    """Of the next step; 0: nothing is known."""
+    """Order of the next step; 0: no history."""
     used: int = 0
-    """Order of the step that samples are taken from; NOTHING: there is none to go on from."""
+    """Order of the step that samples are taken from; NOTHING: there is no step to continue from."""
     highest: int
-    """Order at most."""
+    """Highest allowed order."""
     raised: int = 0
-    """1 while the order is being raised, as at the beginning."""
+    """1 while the order is being raised, as in the starting phase."""
     delay: int = 0
-    """Steps since the order changed."""
+    """Number of steps since the order changed."""
     past: Floats
-    """Times of the steps before, newest first, s."""
+    """Times of the past steps, newest first, s."""
 
 
 NOTHING = -2
@@ -75,7 +76,7 @@ load_adams = loader(AdamsState)
 
 
 def coefficients() -> tuple[Any, Any, Any]:
-    """(Gauss nodes and weights on 0 … 1, constants γ*_j of equal steps, nothing)."""
+    """Return (Gauss nodes and weights on [0, 1], constants γ*_j of equal steps, empty array)."""
     nodes, weights = np.polynomial.legendre.leggauss(MOST_ORDER // 2 + 2)
     star = np.zeros(MOST_ORDER + 3)
     star[0] = 1.0
@@ -85,8 +86,9 @@ def coefficients() -> tuple[Any, Any, Any]:
 
 
 @native
-def products(state: int, h: float, count: int, out: Any) -> None:
-    """∫ Π_{i<j} (s − t_{n−i}) / (t_{n+1} − t_{n−i}) ds from t_n to t_{n+1} = t_n + h, of j = 0 … count − 1: h g_j."""
+def step_integrals(state: int, h: float, count: int, out: Any) -> None:
+    """Compute the coefficients h g_j = ∫ Π_{i<j} (s − t_{n−i}) / (t_{n+1} − t_{n−i}) ds from t_n to t_{n+1} = t_n + h,
+    for j = 0 … count − 1."""
     w = load_adams(state)
     for j in range(count):
         out[j] = 0.0
@@ -100,7 +102,8 @@ def products(state: int, h: float, count: int, out: Any) -> None:
 
 @native
 def predict(state: int, h: float, order: int, g: Any) -> None:
-    """y_{n+1} from `order` differences into w.new; Φ*_j(n) = β_j Φ_j(n) into the rows of the next differences."""
+    """Predict y_{n+1} from `order` differences into w.new, and store Φ*_j(n) = β_j Φ_j(n) in the rows of the next
+    differences."""
     w = load_adams(state)
     n = len(w.y)
     copy(w.y, w.new)
@@ -118,8 +121,8 @@ def predict(state: int, h: float, order: int, g: Any) -> None:
 
 
 @native
-def differences(state: int, f: Any, order: int, out: Any) -> Any:
-    """Φ_order(n + 1) into out, with f in place of f_{n+1}: f − Σ_{j<order} Φ*_j(n)."""
+def corrector_difference(state: int, f: Any, order: int, out: Any) -> Any:
+    """Compute Φ_order(n + 1) = f − Σ_{j<order} Φ*_j(n) into out, with f in place of f_{n+1}."""
     w = load_adams(state)
     for i in range(len(f)):
         x = f[i]
@@ -129,34 +132,35 @@ def differences(state: int, f: Any, order: int, out: Any) -> Any:
 
 
 @native
-def error_with(state: int, f: Any, order: int, weight: float) -> Any:
-    """Size of weight · Φ_order(n + 1)."""
+def error_at_order(state: int, f: Any, order: int, weight: float) -> Any:
+    """Return the scaled norm of weight · Φ_order(n + 1)."""
     w = load_adams(state)
-    differences(state, f, order, w.k[ROOM])
+    corrector_difference(state, f, order, w.k[ROOM])
     return abs(weight) * scaled_norm(state, w.k[ROOM], w.y, w.new)
 
 
 @native
-def chosen_order(state: int, f: Any, order: int, g: Any, error: float) -> Any:
-    """Whether the order should go down: −1, or 0."""
+def order_change(state: int, f: Any, order: int, g: Any, error: float) -> Any:
+    """Return −1 if the order should be lowered, otherwise 0."""
     if order > 2:
-        lower = error_with(state, f, order - 1, g[order - 1] - g[order - 2])
-        lowest = error_with(state, f, order - 2, g[order - 2] - g[order - 3])
+        lower = error_at_order(state, f, order - 1, g[order - 1] - g[order - 2])
+        lowest = error_at_order(state, f, order - 2, g[order - 2] - g[order - 3])
         return -1 if max(lower, lowest) <= error else 0
     if order == 2:
-        return -1 if error_with(state, f, 1, g[1] - g[0]) <= 0.5 * error else 0
+        return -1 if error_at_order(state, f, 1, g[1] - g[0]) <= 0.5 * error else 0
     return 0
 
 
 @native
-def attempt(state: int, t: float, h: float, order: int, g: Any, f: Any) -> Any:
-    """Predict, evaluate, correct, project: (what happened, size of the error). f: the evaluation at the prediction."""
+def try_step(state: int, t: float, h: float, order: int, g: Any, f: Any) -> Any:
+    """Try one step: predict, evaluate, correct, project. Returns (outcome, error norm); f receives the evaluation at
+    the prediction."""
     w = load_adams(state)
-    products(state, h, order + 2, g)
+    step_integrals(state, h, order + 2, g)
     predict(state, h, order, g)
     if not derivative(state, t + h, w.new, f):
         return NOT_FINITE, np.inf
-    differences(state, f, order, w.k[ROOM])
+    corrector_difference(state, f, order, w.k[ROOM])
     # the corrector, and its last order as the error
     for i in range(len(w.y)):
         w.new[i] += g[order] * w.k[ROOM, i]
@@ -169,8 +173,8 @@ def attempt(state: int, t: float, h: float, order: int, g: Any, f: Any) -> Any:
 
 
 @native
-def shift(state: int, t: float, f: Any, order: int) -> None:
-    """Φ(n + 1) from Φ*(n) and f_{n+1}; the times move on."""
+def shift_history(state: int, t: float, f: Any, order: int) -> None:
+    """Update Φ(n + 1) from Φ*(n) and f_{n+1}, and shift the times of past steps."""
     w = load_adams(state)
     n = len(f)
     # Φ_0 = f, Φ_{j+1}(n+1) = Φ_j(n+1) − Φ*_j(n)
@@ -186,8 +190,8 @@ def shift(state: int, t: float, f: Any, order: int) -> None:
 
 
 @native
-def renew(state: int, h: float, order: int, g: Any, error: float, down: int) -> None:
-    """Order and length of the next step (Shampine and Gordon, chapter 7)."""
+def choose_next_step(state: int, h: float, order: int, g: Any, error: float, down: int) -> None:
+    """Choose order and size of the next step (Shampine and Gordon, chapter 7)."""
     w = load_adams(state)
     raised = 0  # 1: as at the beginning; 2: because the next order promises less error
     n = len(w.y)
@@ -222,8 +226,8 @@ def renew(state: int, h: float, order: int, g: Any, error: float, down: int) -> 
 
 
 @native
-def start(state: int, t: float) -> Any:
-    """Order one, the first difference."""
+def start_history(state: int, t: float) -> Any:
+    """Start with order one and the first difference."""
     w = load_adams(state)
     if not derivative(state, t, w.y, w.k[0]):
         copy(w.k[0], w.failed)
@@ -237,8 +241,8 @@ def start(state: int, t: float) -> Any:
 
 
 @native
-def multistep(state: int, g: Any, f: Any) -> Any:
-    """One accepted step from w.y to w.new, on the manifold."""
+def accepted_step(state: int, g: Any, f: Any) -> Any:
+    """Take one accepted step from w.y to w.new, projected onto the constraint manifold."""
     w = load_adams(state)
     t, end = w.time, w.end
     failures, happened = 0, FINE
@@ -248,8 +252,8 @@ def multistep(state: int, g: Any, f: Any) -> Any:
             h = end - t
         if too_small(t, h):
             return STEP_UNDERFLOW if happened == FINE else happened
-        happened, error = attempt(state, t, h, order, g, f)
-        down = chosen_order(state, f, order, g, error) if happened == FINE else 0
+        happened, error = try_step(state, t, h, order, g, f)
+        down = order_change(state, f, order, g, error) if happened == FINE else 0
         if error <= 1.0:
             break
         failures += 1
@@ -267,36 +271,37 @@ def multistep(state: int, g: Any, f: Any) -> Any:
     if not derivative(state, t + h, w.new, f):
         copy(f, w.failed)
         return NOT_FINITE
-    shift(state, t + h, f, order)
+    shift_history(state, t + h, f, order)
     copy(w.new, w.k[REACHED])
     w.taken = h
     w.accepted += 1
     w.delay += 1
     w.used = order
-    renew(state, h, order, g, error, down)
+    choose_next_step(state, h, order, g, error, down)
     return FINE
 
 
 @entry
 def step_entry(state: int, t: float, first: int, second: int) -> int:
-    """One step."""
+    """Take one step."""
     w = load_adams(state)
     g, f = scratch(DIFFERENCES + 1), scratch(len(w.y))
     g[:] = 0.0
     happened: int = FINE
     if w.order == 0:
-        happened = start(state, t)
+        happened = start_history(state, t)
     else:
         for j in range(w.used + 2):
             copy(w.k[NEXT + j], w.k[j])
     if happened == FINE:
-        happened = multistep(state, g, f)
+        happened = accepted_step(state, g, f)
     return happened
 
 
 @entry
 def within_entry(state: int, theta: float, out: int, second: int) -> int:
-    """The point at t + θ h: the polynomial through the derivatives, integrated back from the step's end."""
+    """Evaluate the state at t + θ h: the polynomial through the derivatives, integrated backward from the end of the
+    step."""
     w = load_adams(state)
     point, h, count = view(out, len(w.y)), w.taken, w.used + 1
     g = scratch(DIFFERENCES + 1)
@@ -318,7 +323,7 @@ def within_entry(state: int, theta: float, out: int, second: int) -> int:
 
 @entry
 def take_back(state: int, t: float, first: int, second: int) -> int:
-    """The step taken has not been: order and times are those before it."""
+    """Undo the step taken: restore the order and past times before it."""
     w = load_adams(state)
     if w.order > 0:
         for j in range(len(w.past) - 1):
@@ -330,7 +335,7 @@ def take_back(state: int, t: float, first: int, second: int) -> int:
 
 @entry
 def forget(state: int, t: float, first: int, second: int) -> int:
-    """Begin anew, with order one."""
+    """Restart with order one."""
     w = load_adams(state)
     if w.order > 0:
         w.order, w.step = 0, 0.0
@@ -338,7 +343,7 @@ def forget(state: int, t: float, first: int, second: int) -> int:
 
 
 def begin(method: str, n: int, equations: CompiledEquations) -> partial[AdamsState]:
-    """What a run of n numbers begins with."""
+    """Return the constructor of the method's initial state for a run with n states."""
     A, rows, P = coefficients()
     return partial(
         AdamsState,
@@ -363,7 +368,7 @@ METHODS = (
         place=6,
         order=12,
         adaptive=True,
-        help="Few evaluations in smooth motion, for costly machines.",
+        help="For smooth motion of large machines: needs few evaluations.",
         begin=begin,
     ),
 )

@@ -1,4 +1,4 @@
-"""The numbers of the embedded pairs, as SciPy's solvers have them: loading those takes longer than most runs.
+"""Coefficients of embedded Runge–Kutta pairs as in SciPy's solvers; importing those takes longer than most runs.
 
 A : the rows as far as they are not zero; B, C, E, P, D as in the books (`tableaux` names them).
 """
@@ -11,8 +11,8 @@ Row = tuple[float, ...]
 
 
 class Pair(NamedTuple):
-    """A pair of Runge–Kutta methods with its error estimates (`E_low`: the second one) and its continuous extension:
-    polynomials P, or, of stages `A_extra` at `C_extra` more, the rows D."""
+    """Pair of Runge–Kutta methods with its error estimates (`E_low`: the second one) and its continuous extension:
+    polynomials P, or rows D with additional stages `A_extra` at `C_extra`."""
 
     error_order: int
     A: tuple[Row, ...]

@@ -1,4 +1,4 @@
-"""What a method says of itself."""
+"""Declared properties of an integration method."""
 
 from __future__ import annotations
 
@@ -13,29 +13,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """An integrator as a person chooses it, and how its runs begin. Each is declared in the file of its loop, in
-    `METHODS`."""
+    """Integration method as the user selects it, with the constructor of its state. Each is declared in the file of its
+    step loop and listed in `METHODS`."""
 
     id: str
     title: str
     place: int
-    """Where it stands among the others, in menus."""
+    """Position in menus."""
     order: int
     adaptive: bool
     help: str
     begin: Callable[[str, int, Any], Callable[..., StepState]] | None
-    """(its name, length of y, `CompiledEquations`) → the state of a run, but for what the driver puts into it."""
+    """(its name, length of y, `CompiledEquations`) → constructor of the run's state, which the run's driver completes.
+    """
     implicit: bool = False
     stability: float = 0.0
-    """h |λ| up to which steps of damped motion stay bounded, as stiffness is told by; 0: it is not told."""
+    """Stability limit h |λ| for damped motion, used to detect stiffness; 0: stiffness is not detected."""
     begins_with: str = ""
-    """The method that it is until a machine proves stiff; empty: itself, whatever the machine is."""
+    """Method used until a machine proves stiff; empty: this method itself, always."""
 
 
 AUTOMATIC, STIFF = "auto", "radau"
-"""The method unless a person chooses one; the one that it changes to where the machine proves stiff."""
+"""Default method; the method it switches to when the machine proves stiff."""
 RTOL, ATOL = 1e-8, 1e-9
-"""Tolerances unless a person chooses others, for whoever starts a run."""
+"""Default tolerances."""
 RECORDED = Method(
     id="recorded",
     title="Recorded signal",
@@ -45,4 +46,4 @@ RECORDED = Method(
     help="Read from a file; nothing was integrated.",
     begin=None,
 )
-"""What runs that were read from traces name as their method."""
+"""Method of runs that were read from recorded traces."""

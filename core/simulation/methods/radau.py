@@ -1,19 +1,19 @@
-"""Radau IIA of orders 5, 9 and 13, for stiff machines (Hairer and Wanner, Solving ODE II, IV.8; orders chosen as in
-their RADAU, J. Comput. Appl. Math. 111, 1999).
+"""Radau IIA methods of orders 5, 9 and 13 for stiff machines (Hairer and Wanner, Solving ODE II, IV.8; order control as
+in their RADAU, J. Comput. Appl. Math. 111, 1999).
 
 The s stages Z_i = y(t + c_i h) − y solve Z = h A F(Z), F_i = f(t + c_i h, y + Z_i); the last is the end of the step.
 
-1. `prepare`: the Jacobian J is kept as long as iterations converge fast with it; otherwise it is taken anew, in the
-   middle of the step. With A⁻¹ = T Λ T⁻¹, Λ of a real μ and (s − 1)/2 pairs α ± iβ, the matrix of Newton's method falls
-   into μ/h − J and the complex (α − iβ)/h − J, which are factored when J or h has changed
+1. `prepare_factors`: the Jacobian J is kept as long as iterations converge fast with it; otherwise it is taken anew, in
+   the middle of the step. With A⁻¹ = T Λ T⁻¹, Λ of a real μ and (s − 1)/2 pairs α ± iβ, the matrix of Newton's method
+   falls into μ/h − J and the complex (α − iβ)/h − J, which are factored when J or h has changed
    (`core.simulation.methods.stage_systems`).
-2. `guess`: the stages on the collocation polynomial of the step before, continued.
-3. `newton`: simplified Newton iterations on W = T⁻¹ Z: (Λ/h − J) ΔW = T⁻¹ F − Λ W/h, then Z = T W. With θ the ratio of
-   two changes of Z, the iteration ends where θ/(1 − θ) |ΔZ| is small enough, and is given up where it would not get
-   there in the rounds that are left.
+2. `guess_stages`: the stages on the collocation polynomial of the step before, continued.
+3. `iterate_stages`: simplified Newton iterations on W = T⁻¹ Z: (Λ/h − J) ΔW = T⁻¹ F − Λ W/h, then Z = T W. With θ the
+   ratio of two changes of Z, the iteration ends where θ/(1 − θ) |ΔZ| is small enough, and is given up where it would
+   not get there in the rounds that are left.
 4. `error_of`: (μ/h − J)⁻¹ (f + Σ e_i Z_i/h), that the stiff components cannot blow up (IV.8.19); after a refusal once
    more with f where the first estimate leads (IV.8.20). The end of the step is projected onto the manifold.
-5. `accept`: the next step from the errors of the last two (Gustafsson's predictive control), shorter where the
+5. `accept_step`: the next step from the errors of the last two (Gustafsson's predictive control), shorter where the
    iteration took many rounds; one that would grow little keeps its length, and with it the factors.
 6. `choose_order`: more stages where the error alone limits steps, fewer where convergence does.
 7. Values within a step are those of its collocation polynomial.
@@ -52,43 +52,43 @@ _places: Any = 1 + MOST_STAGES * np.arange(6)
 Z, W, F, DW, Q, RIGHT = _places
 SECOND, WRONG, ROOM, CHANGE, SCALE, ROWS = _places[-1] + np.arange(1, 7)
 """Rows of `StepState.k`: f (0), stages Z, W, F (derivatives of the stages, then ΔZ), ΔW, polynomial, right-hand side,
-its second part, error, room, a derivative, reciprocals of what the tolerances allow.
-NumPy integers, as in `core.simulation.equations.system`."""
+its second part, error, workspace, a derivative, reciprocals of the tolerances. NumPy integers, as in
+`core.simulation.equations.system`."""
 DIVERGED = -1
 
 INCREMENT_FRACTION = 1e-8
-"""Relative change of a state for differences."""
+"""Relative increment of a state in finite differences."""
 SLOW_RATE = 1e-3
-"""Rate of convergence above which the next step gets a new Jacobian."""
+"""Convergence rate above which the next step gets a new Jacobian."""
 GOAL_RATE = 0.2
-"""Rate of convergence aimed at: steps are lengthened and shortened for it. It grows with the third power of the step
-where stiff directions turn."""
+"""Target convergence rate, for which step sizes are adjusted. The rate grows with the third power of the step where
+stiff directions rotate."""
 SHORTER = 0.7
-"""A step that was accepted is followed by no shorter one for the sake of convergence."""
+"""Lower bound of the step factor for the sake of convergence: an accepted step is not followed by a shorter one."""
 ROUNDING = 1e-3
-"""Part of its tolerance below which a change is nothing but rounding, as that of a machine at rest: its rate says
-nothing."""
+"""Share of its tolerance below which a change is rounding error, as for a machine at rest, and its rate is meaningless.
+"""
 SAFETY, SMALLEST, LARGEST, KEPT, FORESEEN = 0.9, 0.2, 8.0, 1.2, 3.0
-"""KEPT: a step that would grow by less keeps its length, and with it its factors. FORESEEN: how many times longer than
-the step before one may be for the middle to be foreseen."""
+"""KEPT: a step that would grow by less keeps its length and its factors. FORESEEN: largest ratio to the previous step
+at which the middle of the step is extrapolated."""
 
 UP, DOWN, STEADY = 1.5, 1.5, 5
-"""An order is raised where convergence would allow steps so many times longer than the error does, lowered where the
-error would allow steps so many times longer than convergence does; after more than STEADY steps with it."""
+"""The order is raised where convergence allows steps larger by the factor UP than the error does, lowered where the
+error allows steps larger by the factor DOWN than convergence does; after more than STEADY steps with the same order."""
 
 
 @native
-def block(s: int) -> Any:
-    """First row of the coefficients of s stages."""
+def table_row(s: int) -> Any:
+    """Return the first table row of the coefficients for s stages."""
     return BLOCK * ((s - 3) // 2)
 
 
 @native
-def mix(state: int, M: Any, source: int, target: int) -> None:
-    """Rows of k times a matrix, into others."""
+def mix_rows(state: int, M: Any, source: int, target: int) -> None:
+    """Multiply a block of rows of k by a matrix, into another block."""
     w = load_radau(state)
     s = w.stage
-    first, n = block(s), len(w.y)
+    first, n = table_row(s), len(w.y)
     for i in range(s):
         out = w.k[target + i]
         for j in range(n):
@@ -100,8 +100,9 @@ def mix(state: int, M: Any, source: int, target: int) -> None:
 
 
 @native
-def ahead(state: int, theta: float, out: Any) -> None:
-    """The polynomial of the step before, less the state at its end, at θ of its length after that end."""
+def extrapolate(state: int, theta: float, out: Any) -> None:
+    """Extrapolate the previous step's polynomial to θ of its length after its end, as the difference from the state
+    there."""
     w = load_radau(state)
     power, beyond = 1.0, 1.0 + theta
     for j in range(len(out)):
@@ -113,8 +114,8 @@ def ahead(state: int, theta: float, out: Any) -> None:
 
 
 @native
-def differences(state: int, t: float, point: Any) -> Any:
-    """∂f/∂y by differences, on switching surfaces."""
+def differenced_jacobian(state: int, t: float, point: Any) -> Any:
+    """Compute ∂f/∂y by finite differences on switching surfaces."""
     w = load_radau(state)
     n, J = len(point), w.square
     f, g = w.k[WRONG], w.k[RIGHT]
@@ -134,67 +135,67 @@ def differences(state: int, t: float, point: Any) -> Any:
 
 
 @native
-def jacobian(state: int, t: float, point: Any) -> Any:
-    """∂f/∂y at a point into its place."""
+def update_jacobian(state: int, t: float, point: Any) -> Any:
+    """Compute ∂f/∂y at a point into the state's Jacobian."""
     w = load_radau(state)
     w.jacobians += 1
     if w.sliding > 0:
-        return differences(state, t, point)
+        return differenced_jacobian(state, t, point)
     w.calls += w.cost
     return call_entry(w.jacobian, w.system, t, address_of(point), address_of(w.square)) == FINE
 
 
 @native
-def renew(state: int, t: float, h: float) -> Any:
-    """The Jacobian in the middle of the step, where that can be foreseen: stiff directions that turn are then nowhere
-    far from it, and Newton's method converges several times faster."""
+def foresee_jacobian(state: int, t: float, h: float) -> Any:
+    """Compute the Jacobian at the middle of the step if it can be extrapolated: rotating stiff directions then stay
+    close to it, and Newton's method converges several times faster."""
     w = load_radau(state)
     before, middle = w.last_step, w.k[ROOM]
     if before > 0.0 and h <= FORESEEN * before:
-        ahead(state, 0.5 * h / before, middle)
+        extrapolate(state, 0.5 * h / before, middle)
         for j in range(len(w.y)):
             middle[j] += w.y[j]
-        if jacobian(state, t + 0.5 * h, middle):
+        if update_jacobian(state, t + 0.5 * h, middle):
             return True
-    return jacobian(state, t, w.y)
+    return update_jacobian(state, t, w.y)
 
 
 @native
-def prepare(state: int, t: float, h: float) -> Any:
-    """Jacobian and factors, where the old ones do not fit any more."""
+def prepare_factors(state: int, t: float, h: float) -> Any:
+    """Update the Jacobian and its factors where the old ones no longer apply."""
     w = load_radau(state)
     if w.renewed == 0:
-        if not renew(state, t, h):
+        if not foresee_jacobian(state, t, h):
             return NOT_FINITE
         w.renewed, w.present, w.factored = 1, 1, 0.0
     if w.factored != h:
         s = w.stage
         w.factored = h
-        if not factorise(state, h, w.rows[block(s) + MOST_STAGES], (s - 1) // 2):
+        if not factorise(state, h, w.rows[table_row(s) + MOST_STAGES], (s - 1) // 2):
             return DIVERGED
     return FINE
 
 
 @native
-def guess(state: int, h: float) -> None:
-    """Z from the polynomial of the step before, W = T⁻¹ Z."""
+def guess_stages(state: int, h: float) -> None:
+    """Extrapolate starting values Z from the previous step's polynomial, and W = T⁻¹ Z."""
     w = load_radau(state)
     before, s = w.last_step, w.stage
     for i in range(s):
         if before > 0.0:
-            ahead(state, w.A[block(s) + MOST_STAGES, i] * h / before, w.k[Z + i])
+            extrapolate(state, w.A[table_row(s) + MOST_STAGES, i] * h / before, w.k[Z + i])
         else:
             for j in range(len(w.y)):
                 w.k[Z + i, j] = 0.0
-    mix(state, w.rows, Z, W)
+    mix_rows(state, w.rows, Z, W)
 
 
 @native
 def newton_change(state: int, h: float) -> None:
-    """ΔW: right-hand sides T⁻¹ F − Λ W / h, then the systems are solved."""
+    """Compute the Newton increment ΔW: form the right-hand sides T⁻¹ F − Λ W / h and solve the systems."""
     w = load_radau(state)
     n, k, s = len(w.y), w.k, w.stage
-    c, first = w.halved, block(s)
+    c, first = w.halved, table_row(s)
     spectrum = w.rows[first + MOST_STAGES]
     J = w.square[:n]
     right, found = w.complexes[MOST_STAGES // 2 * n], w.complexes[MOST_STAGES // 2 * n + 1]
@@ -223,8 +224,8 @@ def newton_change(state: int, h: float) -> None:
 
 
 @native
-def scaled(state: int, x: Any) -> Any:
-    """Sum of squares of x in units of what the tolerances allow at the beginning of the step."""
+def scaled_square(state: int, x: Any) -> Any:
+    """Return the sum of squares of x, scaled by the tolerances at the beginning of the step."""
     w = load_radau(state)
     scale, total = w.k[SCALE], 0.0
     for j in range(len(scale)):
@@ -235,10 +236,10 @@ def scaled(state: int, x: Any) -> Any:
 
 @native
 def evaluate_stages(state: int, t: float, h: float) -> Any:
-    """Derivatives at the stages; false if they are not finite."""
+    """Compute the derivatives at the stages; returns false if they are not finite."""
     w = load_radau(state)
     k, s = w.k, w.stage
-    nodes = w.A[block(s) + MOST_STAGES]
+    nodes = w.A[table_row(s) + MOST_STAGES]
     for i in range(s):
         for j in range(len(w.y)):
             k[ROOM, j] = w.y[j] + k[Z + i, j]
@@ -248,26 +249,26 @@ def evaluate_stages(state: int, t: float, h: float) -> Any:
 
 
 @native
-def most_rounds(s: int) -> Any:
-    """Iterations at most, more for more stages."""
+def iteration_limit(s: int) -> Any:
+    """Return the largest number of iterations for s stages."""
     return 7 + 5 * (s - 3) // 2
 
 
 @native
-def newton(state: int, t: float, h: float, tolerance: float) -> Any:
-    """The stages Z; (what happened, rate of convergence)."""
+def iterate_stages(state: int, t: float, h: float, tolerance: float) -> Any:
+    """Iterate to the stages Z; returns (outcome, convergence rate)."""
     w = load_radau(state)
     k, n, s = w.k, len(w.y), w.stage
-    most, before, rate = most_rounds(s), 0.0, 0.0
+    most, before, rate = iteration_limit(s), 0.0, 0.0
     for turn in range(most):
         w.rounds = turn + 1
         if not evaluate_stages(state, t, h):  # with fixed modes formulas may have no value beyond the event
             return NOT_FINITE if w.modes_fixed == 1 else DIVERGED, rate
         newton_change(state, h)
-        mix(state, w.A, DW, F)
+        mix_rows(state, w.A, DW, F)
         size = 0.0
         for i in range(s):
-            size += scaled(state, k[F + i])
+            size += scaled_square(state, k[F + i])
         size = np.sqrt(size / (s * n))
         if not size < np.inf:
             return DIVERGED, rate
@@ -286,61 +287,62 @@ def newton(state: int, t: float, h: float, tolerance: float) -> Any:
 
 
 @native
-def estimate(state: int, h: float) -> None:
-    """The error (μ/h − J)⁻¹ (f + Σ e_i Z_i / h) into its row (IV.8.19)."""
+def estimate_error(state: int, h: float) -> None:
+    """Compute the error estimate (μ/h − J)⁻¹ (f + Σ e_i Z_i / h) (IV.8.19)."""
     w = load_radau(state)
     k, s = w.k, w.stage
-    first = block(s)
+    first = table_row(s)
     for j in range(len(w.y)):
         x = 0.0
         for i in range(s):
             x += w.A[first + MOST_STAGES + 1, i] * k[Z + i, j]
         k[SECOND, j] = x / h
-    filtered(state, h, k[0])
+    filter_error(state, h, k[0])
 
 
 @native
-def filtered(state: int, h: float, f: Any) -> None:
-    """(μ/h − J)⁻¹ (f + second part) into the row of the error."""
+def filter_error(state: int, h: float, f: Any) -> None:
+    """Compute (μ/h − J)⁻¹ (f + second part) into the error row."""
     w = load_radau(state)
     k, n = w.k, len(w.y)
     for j in range(n):
         k[RIGHT, j] = f[j] + k[SECOND, j]
-    real = w.rows[block(w.stage) + MOST_STAGES, 0] / h
+    real = w.rows[table_row(w.stage) + MOST_STAGES, 0] / h
     solve(w.square[:n], w.halved, real, w.square[n:], w.pivots[0], k[RIGHT], k[WRONG])
 
 
 @native
-def damp(state: int, t: float, h: float) -> None:
-    """The error estimated anew from where it leads, if it is large: stiff parts fade (IV.8.20)."""
+def damp_error(state: int, t: float, h: float) -> None:
+    """Recompute a large error estimate at the shifted state, which damps its stiff components (IV.8.20)."""
     w = load_radau(state)
     k = w.k
     for j in range(len(w.y)):
         k[ROOM, j] = w.y[j] + k[WRONG, j]
     if derivative(state, t, k[ROOM], k[CHANGE]):
-        filtered(state, h, k[CHANGE])
+        filter_error(state, h, k[CHANGE])
 
 
 @native
 def error_of(state: int, t: float, h: float, tried: bool) -> Any:
-    """(what happened, size of the error) of the stages found; their end, on the manifold, into w.new."""
+    """Compute the end of the step, projected onto the constraint manifold, into w.new; returns (outcome, error
+    norm)."""
     w = load_radau(state)
     k = w.k
-    last_stage(state)
-    estimate(state, h)
+    copy_last_stage(state)
+    estimate_error(state, h)
     if tried and scaled_norm(state, k[WRONG], w.y, w.new) > 1.0:
-        damp(state, t, h)
+        damp_error(state, t, h)
     happened = project(state, t + h, w.new, k[WRONG])
     note_failure(state, k[WRONG], w.new)
     return happened, scaled_norm(state, k[WRONG], w.y, w.new)
 
 
 @native
-def accept(state: int, h: float, error: float, rate: float, rejected: bool) -> None:
-    """Note the step and its polynomial, and choose the next (IV.8, predictive control of Gustafsson)."""
+def accept_step(state: int, h: float, error: float, rate: float, rejected: bool) -> None:
+    """Record the step and its polynomial, and choose the next step size (IV.8, Gustafsson's predictive controller)."""
     w = load_radau(state)
     s = w.stage
-    most, power, present = most_rounds(s), -1.0 / (s + 1.0), w.present == 1
+    most, power, present = iteration_limit(s), -1.0 / (s + 1.0), w.present == 1
     error = max(error, 1e-10)
     allowed = error**power
     converging = np.cbrt(GOAL_RATE / rate) if rate > 0.0 else LARGEST
@@ -361,7 +363,7 @@ def accept(state: int, h: float, error: float, rate: float, rejected: bool) -> N
     w.step, w.taken = h * factor, h
     w.accepted += 1
     w.degree = s
-    mix(state, w.P, Z, Q)
+    mix_rows(state, w.P, Z, Q)
     w.same += 1
     if not rejected and w.same > STEADY:
         choose_order(state, allowed, converging, present)
@@ -369,8 +371,9 @@ def accept(state: int, h: float, error: float, rate: float, rejected: bool) -> N
 
 @native
 def choose_order(state: int, allowed: float, converging: float, present: bool) -> None:
-    """More stages where the error alone shortens steps, fewer where convergence does. Arguments: by how much the error
-    and the convergence of Newton's method would let the step grow; whether with a Jacobian made for the step."""
+    """Raise the number of stages where only the error limits steps, lower it where convergence does. Arguments: step
+    factors allowed by the error and by the convergence of Newton's method; whether the Jacobian was made for this step.
+    """
     w = load_radau(state)
     s = w.stage
     change = 0
@@ -385,8 +388,8 @@ def choose_order(state: int, allowed: float, converging: float, present: bool) -
 
 
 @native
-def shrink(state: int, h: float, factor: float) -> Any:
-    """A step was refused; false if there may be no more."""
+def shrink_step(state: int, h: float, factor: float) -> Any:
+    """Reduce the size of a rejected step; returns false if no further rejection is allowed."""
     w = load_radau(state)
     w.rejected += 1
     w.step = h * factor
@@ -394,9 +397,9 @@ def shrink(state: int, h: float, factor: float) -> Any:
 
 
 @native
-def shorter(state: int, happened: int, error: float, refusals: int) -> Any:
-    """Part of a step that was refused for its error to try next. Where several are, something is rough, and high orders
-    are of no use."""
+def shortening_factor(state: int, happened: int, error: float, refusals: int) -> Any:
+    """Return the factor by which a step rejected for its error is shortened. After several rejections the solution is
+    taken as not smooth, so that high orders are useless."""
     w = load_radau(state)
     factor = 0.5 if happened != FINE else SMALLEST
     if happened == FINE and error < np.inf:
@@ -407,17 +410,17 @@ def shorter(state: int, happened: int, error: float, refusals: int) -> Any:
 
 
 @native
-def last_stage(state: int) -> None:
-    """Where the last stage stands, into w.new."""
+def copy_last_stage(state: int) -> None:
+    """Copy the last stage, the end of the step, into w.new."""
     w = load_radau(state)
     for j in range(len(w.y)):
         w.new[j] = w.y[j] + w.k[Z + w.stage - 1, j]
 
 
 @native
-def with_new_jacobian(state: int, rate: float) -> float:
-    """By what the step is multiplied where Newton's iteration failed. The Jacobian is made anew: an old one may be to
-    blame; if it was new, the step is too long."""
+def retry_factor(state: int, rate: float) -> float:
+    """Return the step factor after Newton's iteration failed, and request a new Jacobian; if that was already new, the
+    step is shortened."""
     w = load_radau(state)
     w.renewed = 0
     if w.present == 0:
@@ -427,7 +430,7 @@ def with_new_jacobian(state: int, rate: float) -> float:
 
 @native
 def implicit_step(state: int, tolerance: float) -> Any:
-    """One accepted step from w.y to w.new, on the manifold."""
+    """Take one accepted step from w.y to w.new, projected onto the constraint manifold."""
     w = load_radau(state)
     t, end = w.time, w.end
     rejected, refusals, happened = w.accepted == 0, 0, FINE
@@ -439,25 +442,25 @@ def implicit_step(state: int, tolerance: float) -> Any:
             h = end - t
         if too_small(t, h):
             return STEP_UNDERFLOW if happened in (FINE, DIVERGED) else happened
-        happened = prepare(state, t, h)
+        happened = prepare_factors(state, t, h)
         rate = 0.0
         if happened == FINE:
-            guess(state, h)
-            happened, rate = newton(state, t, h, tolerance)
+            guess_stages(state, h)
+            happened, rate = iterate_stages(state, t, h, tolerance)
         if happened == FINE:
             happened, error = error_of(state, t, h, rejected)
             if happened == FINE and error <= 1.0:
-                accept(state, h, error, rate, rejected)
+                accept_step(state, h, error, rate, rejected)
                 return FINE
             refusals += 1
-            factor = shorter(state, happened, error, refusals)
+            factor = shortening_factor(state, happened, error, refusals)
         else:
-            factor = with_new_jacobian(state, rate)
+            factor = retry_factor(state, rate)
         rejected = True
-        if not shrink(state, h, factor):
+        if not shrink_step(state, h, factor):
             return TOO_MANY
         if happened != FINE:
-            last_stage(state)
+            copy_last_stage(state)
         if refused(state, t, h, NOT_FINITE if happened == NOT_FINITE else FINE):
             w.step, w.renewed, w.last_step = h, 0, 0.0
             return SWITCHED
@@ -465,7 +468,7 @@ def implicit_step(state: int, tolerance: float) -> Any:
 
 @entry
 def step_entry(state: int, t: float, first: int, second: int) -> int:
-    """One step."""
+    """Take one step."""
     w = load_radau(state)
     if w.fresh == 0:
         if not derivative(state, t, w.y, w.k[0]):
@@ -481,7 +484,7 @@ def step_entry(state: int, t: float, first: int, second: int) -> int:
 
 @entry
 def within_entry(state: int, theta: float, out: int, second: int) -> int:
-    """The point at t + θ h on the collocation polynomial, brought onto the manifold."""
+    """Evaluate the state at t + θ h from the collocation polynomial, projected onto the constraint manifold."""
     w = load_radau(state)
     point = view(out, len(w.y))
     for j in range(len(w.y)):
@@ -494,8 +497,8 @@ def within_entry(state: int, theta: float, out: int, second: int) -> int:
 
 
 def begin(method: str, n: int, equations: CompiledEquations) -> partial[RadauState]:
-    """What a run of n numbers begins with. The Jacobian is exact where the machine's traces can be differentiated,
-    otherwise by differences."""
+    """Return the constructor of the method's initial state for a run with n states. The Jacobian is exact if the
+    machine's functions can be differentiated, otherwise by finite differences."""
     exact, pairs, fewest = equations.differentiable, MOST_STAGES // 2, radau_tables.STAGES[0]
     A, rows, P = radau_tables.tables()
     return partial(
@@ -526,7 +529,7 @@ METHODS = (
         place=4,
         order=13,
         adaptive=True,
-        help="For stiff machines: hard springs, strong dampers. The order follows the motion.",
+        help="For stiff machines with hard springs or strong dampers. The order adapts to the motion.",
         begin=begin,
         implicit=True,
     ),
@@ -536,7 +539,7 @@ METHODS = (
         place=5,
         order=5,
         adaptive=True,
-        help="For stiff machines whose forces are rough.",
+        help="For stiff machines with discontinuous forces.",
         begin=begin,
         implicit=True,
     ),

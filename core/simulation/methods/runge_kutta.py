@@ -1,5 +1,5 @@
-"""Embedded Runge–Kutta pairs with continuous extensions: one text for all tableaux (Hairer, Nørsett, Wanner, Solving
-ODE I, II.4–II.6).
+"""Embedded Runge–Kutta pairs with continuous extensions: one implementation for all tableaux (Hairer, Nørsett, Wanner,
+Solving ODE I, II.4–II.6).
 
 1. Stages k_i = f(t + c_i h, y + h Σ_{j<i} a_ij k_j). The last of them is taken at the end of the step, a_sj = b_j, and
    is the first of the next step, unless projection or an event changes the state.
@@ -48,17 +48,17 @@ if TYPE_CHECKING:
 
 SAFETY, SMALLEST_FACTOR, LARGEST_FACTOR = 0.9, 0.2, 10.0
 LOW = 3
-"""Row of coefficients of the second error estimate, where a method has one."""
+"""Row of the coefficients of the second error estimate, for methods that have one."""
 WATCHED_STEP = 32
-"""Every which step is looked at, while nothing speaks for stiffness."""
+"""Interval, in steps, of the stiffness check while there is no sign of stiffness."""
 BETA = 0.04
-"""Weight of the error before in the choice of the step (PI control, Hairer II.4: steadier steps)."""
+"""Exponent of the previous error in step size control (PI controller, Hairer II.4)."""
 
 
 @merged
 def add_rows(k: Any, weights: Any, count: int, h: float, y: Any, out: Any) -> None:
-    """out ← y + h Σ_m weights_m k_m over the first rows of k: four sums at a time, which do not wait for one another,
-    and few are written before they are whole."""
+    """Compute out ← y + h Σ_m weights_m k_m over the first rows of k, with four independent sums at a time for
+    speed."""
     n = len(out)
     whole = n - n % 4
     for j in range(0, whole, 4):
@@ -81,8 +81,8 @@ def add_rows(k: Any, weights: Any, count: int, h: float, y: Any, out: Any) -> No
 
 
 @native
-def stages(state: int, first: int, last: int, t: float, h: float, point: Any) -> Any:
-    """Stages first … last − 1 into w.k; `point` is the last point they were taken at."""
+def evaluate_stages(state: int, first: int, last: int, t: float, h: float, point: Any) -> Any:
+    """Compute stages first … last − 1 into w.k; `point` receives the state of the last one."""
     w = load_state(state)
     for i in range(first, last):
         add_rows(w.k, w.A[i], i, h, w.y, point)
@@ -93,7 +93,7 @@ def stages(state: int, first: int, last: int, t: float, h: float, point: Any) ->
 
 @native
 def error_of(state: int, h: float, e: Any, e_low: Any) -> None:
-    """The error estimates of a step, (n,) each; `e_low` where a method has two."""
+    """Compute the error estimates of a step, (n,) each; `e_low` for methods that have two."""
     w = load_state(state)
     e[:] = 0.0
     add_rows(w.k, w.rows[2], w.stages, h, e, e)
@@ -103,8 +103,8 @@ def error_of(state: int, h: float, e: Any, e_low: Any) -> None:
 
 
 @native
-def weighed(state: int, e: Any, e_low: Any) -> Any:
-    """Size of the error in units of what is allowed (Hairer II.10.1 where there are two estimates)."""
+def error_norm(state: int, e: Any, e_low: Any) -> Any:
+    """Return the error norm relative to the tolerances (Hairer II.10.1 if there are two estimates)."""
     w = load_state(state)
     high = scaled_norm(state, e, w.y, w.new)
     note_failure(state, e, w.new)
@@ -115,8 +115,8 @@ def weighed(state: int, e: Any, e_low: Any) -> Any:
 
 
 @native
-def accept(state: int, h: float, error: float, rejected: int) -> None:
-    """Note an accepted step and choose the next."""
+def accept_step(state: int, h: float, error: float, rejected: int) -> None:
+    """Record an accepted step and choose the next step size."""
     w = load_state(state)
     power = 1.0 / w.error_power
     factor = SAFETY * max(error, 1e-10) ** (0.75 * BETA - power) * max(w.error, 1e-4) ** BETA
@@ -128,7 +128,7 @@ def accept(state: int, h: float, error: float, rejected: int) -> None:
 
 @native
 def watch_stiffness(state: int, h: float, point: Any, other: Any) -> None:
-    """Count accepted steps that stability held short; point, other : (n,) room."""
+    """Count accepted steps that were limited by stability; point, other: (n,) workspace."""
     w = load_state(state)
     last = w.stages - 1
     suspected = w.stiff_steps > 0 and w.stiff_steps < STIFF_EVIDENCE
@@ -153,8 +153,8 @@ def watch_stiffness(state: int, h: float, point: Any, other: Any) -> None:
 
 
 @native
-def embedded_step(state: int, e: Any, e_low: Any) -> Any:
-    """One accepted step from w.y to w.new, on the manifold."""
+def accepted_step(state: int, e: Any, e_low: Any) -> Any:
+    """Take one accepted step from w.y to w.new, projected onto the constraint manifold."""
     w = load_state(state)
     t, end = w.time, w.end
     rejected, happened = 0, FINE
@@ -164,15 +164,15 @@ def embedded_step(state: int, e: Any, e_low: Any) -> Any:
             h = end - t
         if too_small(t, h):  # whatever refused the longer ones is the reason
             return STEP_UNDERFLOW if happened == FINE else happened
-        happened = FINE if stages(state, 1, w.stages, t, h, w.new) else NOT_FINITE
+        happened = FINE if evaluate_stages(state, 1, w.stages, t, h, w.new) else NOT_FINITE
         error = np.inf
         if happened == FINE:
             error_of(state, h, e, e_low)
             happened = project(state, t + h, w.new, e)
         if happened == FINE:
-            error = weighed(state, e, e_low)
+            error = error_norm(state, e, e_low)
         if error <= 1.0:
-            accept(state, h, error, rejected)
+            accept_step(state, h, error, rejected)
             watch_stiffness(state, h, e, e_low)
             return FINE
         rejected = 1
@@ -189,7 +189,7 @@ def embedded_step(state: int, e: Any, e_low: Any) -> Any:
 
 @entry
 def step_entry(state: int, t: float, first: int, second: int) -> int:
-    """One step with its continuous extension."""
+    """Take one step with its continuous extension."""
     w = load_state(state)
     n = len(w.y)
     e, e_low = scratch(n), scratch(n)
@@ -200,31 +200,32 @@ def step_entry(state: int, t: float, first: int, second: int) -> int:
         w.fresh = 1
     if w.step <= 0.0:
         w.step = first_step(state, t, w.k[0], float(w.error_power), e, e_low)
-    happened: int = embedded_step(state, e, e_low)
+    happened: int = accepted_step(state, e, e_low)
     if happened != FINE:
         return happened
-    # the continuous extension, where a sample or the search for events needs it; `overlooked` makes it with fixed modes
+    # the continuous extension, where a sample or the search for events needs it; `sign_change_inside` makes it with
+    # fixed modes
     if w.extend_of != 0 and (w.times[w.sample] < t + w.taken or w.modes_fixed == 1 or w.plain_step != 0):
-        happened = extend(state, t)
+        happened = extend_step(state, t)
     return happened
 
 
 @native
-def extend(state: int, t: float) -> int:
-    """Take the stages of the continuous extension of the step taken."""
+def extend_step(state: int, t: float) -> int:
+    """Compute the additional stages of the continuous extension for the step taken."""
     w = load_state(state)
-    return FINE if stages(state, w.stages, len(w.A), t, w.taken, scratch(len(w.y))) else NOT_FINITE
+    return FINE if evaluate_stages(state, w.stages, len(w.A), t, w.taken, scratch(len(w.y))) else NOT_FINITE
 
 
 @entry
 def extend_entry(state: int, t: float, first: int, second: int) -> int:
-    """The same by address."""
-    return extend(state, t)
+    """Entry point of `extend_step`."""
+    return extend_step(state, t)
 
 
 @entry
 def within_entry(state: int, theta: float, out: int, second: int) -> int:
-    """The point at t + θ h from the continuous extension, on the manifold."""
+    """Evaluate the state at t + θ h from the continuous extension, projected onto the constraint manifold."""
     w = load_state(state)
     S, m = w.P.shape
     point, weights = view(out, len(w.y)), scratch(S)
@@ -239,7 +240,7 @@ def within_entry(state: int, theta: float, out: int, second: int) -> int:
 
 
 def begin(method: str, n: int, equations: CompiledEquations) -> partial[StepState]:
-    """What a run of n numbers begins with."""
+    """Return the constructor of the method's initial state for a run with n states."""
     table = tableau(method)
     adaptive = table.e.any()
     return partial(
@@ -263,7 +264,7 @@ METHODS = (
         place=0,
         order=5,
         adaptive=True,
-        help="Runge–Kutta 5(4), and Radau from the moment on at which a machine proves stiff; the run says when.",
+        help="Runge–Kutta 5(4); switches to Radau if the machine proves stiff, and the run notes when.",
         begin=begin,
         stability=3.25,
         begins_with="rk54",
@@ -294,7 +295,7 @@ METHODS = (
         place=3,
         order=3,
         adaptive=True,
-        help="For loose tolerances and rough forces.",
+        help="For loose tolerances and discontinuous forces.",
         begin=begin,
     ),
     Method(
@@ -303,7 +304,7 @@ METHODS = (
         place=7,
         order=4,
         adaptive=False,
-        help="Fixed cost per step, over jumps of forces, too.",
+        help="Fixed cost per step; also steps over force jumps.",
         begin=begin,
     ),
     Method(
@@ -312,7 +313,7 @@ METHODS = (
         place=9,
         order=1,
         adaptive=False,
-        help="For comparison.",
+        help="For comparison with other methods only.",
         begin=begin,
     ),
 )

@@ -1,4 +1,5 @@
-"""Semi-implicit Euler: v ← v + h a(q, v), then q ← q + h N(q) v (symplectic where forces do not depend on speeds)."""
+"""Semi-implicit Euler method: v ← v + h a(q, v), then q ← q + h N(q) v (symplectic if forces do not depend on
+speeds)."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 @entry
 def impulse_step(state: int, t: float, first: int, second: int) -> int:
-    """One step of the length w.taken, in place."""
+    """Take one step of the length w.taken, in place."""
     w = load_state(state)
     room = scratch(len(w.y) + 1)
     room[0] = w.taken
@@ -29,7 +30,7 @@ def impulse_step(state: int, t: float, first: int, second: int) -> int:
 
 
 def begin(method: str, n: int, equations: CompiledEquations) -> partial[StepState]:
-    """What a run of n numbers begins with."""
+    """Return the constructor of the method's initial state for a run with n states."""
     from core.simulation.equations.entry_points import impulse_entry
 
     return partial(StepState, impulse=impulse_entry.address, step_of=impulse_step.address, stages=1, k=np.zeros((2, n)))
@@ -42,7 +43,7 @@ METHODS = (
         place=8,
         order=1,
         adaptive=False,
-        help="Keeps energy bounded.",
+        help="Keeps the energy error bounded over long runs.",
         begin=begin,
     ),
 )

@@ -1,4 +1,4 @@
-"""The linear systems of implicit steps, (λ − J) x = r with a real λ or complex ones.
+"""Linear systems (λ − J) x = r of implicit steps, with real or complex λ.
 
 Where the coordinates change as fast as the speeds, q̇ = v, the coordinates are eliminated: x_v = λ x_q − r_q, and
 
@@ -19,33 +19,33 @@ from core.simulation.stepping.step_state import StepState
 
 
 class RadauState(StepState):
-    """What an implicit method keeps from step to step, and room for its systems."""
+    """State of an implicit method, with workspace for its linear systems."""
 
     stage: int
-    """Stages of the next step."""
+    """Number of stages of the next step."""
     lowest: int
     highest: int
-    """Fewest and most stages."""
+    """Smallest and largest number of stages."""
     degree: int = 0
-    """Of the polynomial of the last step."""
+    """Degree of the last step's polynomial."""
     same: int = 0
-    """Steps taken with these stages."""
+    """Number of steps taken with this number of stages."""
     rounds: int = 0
-    """Of the last iteration."""
+    """Number of rounds of the last Newton iteration."""
     present: int = 0
-    """1 if the Jacobian was made for the present step."""
+    """1 if the Jacobian was computed for the present step."""
     cost: Fixed
-    """Evaluations that a Jacobian takes."""
+    """Number of evaluations that a Jacobian takes."""
     factored: float = 0.0
-    """The step that the factors are for, s; 0: none."""
+    """Step size for which the factors are valid, s; 0: none."""
     halved: Fixed
-    """Number of coordinates that are eliminated; 0: none."""
+    """Number of coordinates eliminated before factoring; 0: none."""
     square: FloatRows
     """(2 n, n) Jacobian, and factors of the real system."""
     complexes: ComplexRows
-    """(pairs n + 2, n) factors of the complex systems, one below the other; a right-hand side and its solution."""
+    """(pairs n + 2, n) stacked factors of the complex systems; a right-hand side and its solution."""
     pivots: IntRows
-    """(1 + pairs, n)"""
+    """(1 + pairs, n) pivot indices."""
 
 
 load_radau = loader(RadauState)
@@ -53,7 +53,7 @@ load_radau = loader(RadauState)
 
 @native
 def lu(A: Any, pivots: Any, n: int) -> Any:
-    """L U = P A in place, (n, n), with reciprocals of the diagonal of U; false if A is singular."""
+    """Factor L U = P A in place, (n, n), with reciprocals on the diagonal of U; returns false if A is singular."""
     for j in range(n):
         p, best = j, 0.0
         for i in range(j, n):
@@ -79,7 +79,7 @@ def lu(A: Any, pivots: Any, n: int) -> Any:
 
 @native
 def lu_solve(A: Any, pivots: Any, x: Any, n: int) -> None:
-    """x ← A⁻¹ x from the factors of `lu`."""
+    """Solve x ← A⁻¹ x with the factors of `lu`."""
     for j in range(n):
         p = pivots[j]
         if p != j:
@@ -98,7 +98,7 @@ def lu_solve(A: Any, pivots: Any, x: Any, n: int) -> None:
 
 @native
 def fill(J: Any, c: int, value: Any, A: Any) -> None:
-    """λ − J into A, its first c coordinates eliminated."""
+    """Compute λ − J into A, with its first c coordinates eliminated."""
     n = J.shape[1]
     if c == 0:
         for i in range(n):
@@ -121,7 +121,7 @@ def fill(J: Any, c: int, value: Any, A: Any) -> None:
 
 @native
 def solve(J: Any, c: int, value: Any, A: Any, pivots: Any, r: Any, x: Any) -> None:
-    """x ← (λ − J)⁻¹ r from the factors A of `fill`; r is spoilt. x may not be r."""
+    """Solve x ← (λ − J)⁻¹ r with the factors A of `fill`; r is overwritten and must not be x."""
     n = J.shape[1]
     if c == 0:
         for i in range(n):
@@ -147,7 +147,7 @@ def solve(J: Any, c: int, value: Any, A: Any, pivots: Any, r: Any, x: Any) -> No
 
 @native
 def factorise(state: int, h: float, spectrum: Any, pairs: int) -> Any:
-    """Factors of μ/h − J and of (α − iβ)/h − J for each pair; false if one is singular. spectrum: μ, α₁, β₁, …"""
+    """Factor μ/h − J and (α − iβ)/h − J for each pair; returns false if one is singular. spectrum: μ, α₁, β₁, …"""
     w = load_radau(state)
     n, c = len(w.y), w.halved
     J, A = w.square[:n], w.square[n:]

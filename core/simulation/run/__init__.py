@@ -1,1 +1,1 @@
-"""What came out of a simulation: channels, values between samples, files."""
+"""Results of a simulation: channels, interpolation between samples, files."""

@@ -1,4 +1,4 @@
-"""Channels of a run by name: the part before the last dot says whose, the last word which quantity."""
+"""Channels of a run by name: the part before the last dot names the element, the last word the quantity."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.constraints.joint_modes import JointModes
 from core.errors import ExpressionError, ModelError, likely_meant
 from core.mechanism import Mechanism
 from core.model import JOINT_KINDS
-from core.model.dimensions import common, rate
+from core.model.dimensions import common_dimension, rate
 from core.model.formula.expression import Node, evaluate, names, parse
 from core.model.formula.formula_units import UNKNOWN, Dimension, dimension_of, of_name
 from core.simulation.run import energy_ledger, mode_columns
@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 
 JOINT = ("q", "v", "a", "tau", "reaction")
 STORED = JOINT[:3]
-"""Quantities of a joint that samples hold."""
+"""Joint quantities stored with the samples."""
 FRAME = ("position", "orientation", "velocity", "omega", "acceleration", "alpha")
 WHOLE = (
     "energy.kinetic",
@@ -69,13 +69,13 @@ _COMPONENTS = {
     "reaction": _WRENCH,
 }
 MAGNITUDES = {"magnitude": tuple("xyz"), "force": _WRENCH[3:], "torque": _WRENCH[:3]}
-"""Suffixes of lengths of vectors, and the components they are the lengths of."""
+"""Suffixes for magnitudes of vectors, and the components they are computed from."""
 _OPERATORS = frozenset("+*/^()")
-"""What a formula has and the name of a channel has not."""
+"""Characters that occur in formulas but not in channel names."""
 
 
 class Samples(Protocol):
-    """States along a time axis."""
+    """Protocol for states along a time axis."""
 
     @property
     def time(self) -> Array: ...
@@ -94,7 +94,7 @@ class Samples(Protocol):
 
 
 class Channels:
-    """Computes channels of samples; keeps what was asked for.
+    """Computes channels of samples and caches the results.
 
     joint.q, .v, .a (SI); .tau, the joint forces that were given and those of drivers;
     joint.reaction (n, 6) [torque; force] of the parent side on the child side at b's origin;
@@ -116,11 +116,11 @@ class Channels:
         self.elements.table.update(self.modes.table)
         self.balance_note = ""
         """A note on the balance of energy, once that was asked for."""
-        self._moving = [name for name in mech.joint_names if self._freedom(name)]
+        self._moving = [name for name in mech.joint_names if self._degrees_of_freedom(name)]
 
     def begin_again(self, p: Array, modes: JointModes) -> None:
-        """The samples are others now, of the machine with other numbers: what was computed holds no more. modes : rows
-        of its joints, of the same kinds."""
+        """Clear the cache for new samples of the machine with other parameter values. modes: contact rows of its
+        joints, of the same kinds."""
         self.modes.begin_again(p, modes)
         self.p = self.elements.p = None if np.array_equal(p, self.mech.parameter_values()) else p
         self.balance_note = ""
@@ -128,7 +128,7 @@ class Channels:
         self._cut.clear()
         self.elements.begin_again()
 
-    def _freedom(self, joint: str) -> int:
+    def _degrees_of_freedom(self, joint: str) -> int:
         try:
             v = self.mech.joint_v(joint)
         except (ModelError, KeyError):  # a cut or fixed joint has none of its own
@@ -136,12 +136,12 @@ class Channels:
         return int(v.stop - v.start)
 
     def _quantities(self, joint: str) -> tuple[str, ...]:
-        """Those every joint of the tree has; one that follows another has no force of its own."""
+        """Return the quantities of a joint of the tree; a joint that follows another has no force of its own."""
         return JOINT[:4] if self.mech.compiled.coordinates.coupling(joint)[0] == joint else JOINT[:3]
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """All channels."""
+        """Return the names of all channels."""
         of_joints = [f"{name}.{what}" for name in self._moving for what in self._quantities(name)]
         cut = [name for name in self.mech.joint_names if cut_coordinates.closes_loop(self.mech.compiled, name)]
         of_joints += [f"{name}.{what}" for name in cut for what in JOINT[:3]]
@@ -151,12 +151,12 @@ class Channels:
 
     @property
     def usual(self) -> tuple[str, ...]:
-        """Those of a table unless others are named."""
+        """Return the channels of a table by default."""
         of_joints = [f"{name}.{what}" for what in JOINT[:4] for name in self._moving if what in self._quantities(name)]
         return (*of_joints, *WHOLE[:3], *(WHOLE[-1:] if self.mech.constrained else ()))
 
     def components(self, channel: str, count: int) -> tuple[str, ...]:
-        """Suffixes of a channel's columns."""
+        """Return the suffixes of a channel's columns."""
         if channel in self.elements.table and len(self.elements.table[channel].suffixes) == count:
             return self.elements.table[channel].suffixes
         owner, _, what = channel.rpartition(".")
@@ -176,61 +176,61 @@ class Channels:
         )
 
     def dimension(self, channel: str) -> str:
-        """The dimension of a channel, of a component of one, or of a formula; "none" where columns differ, and where
-        the powers of a formula's units have no name."""
-        if (found := self._dimensions(channel)) is not None:
-            return common(found)
+        """Return the dimension of a channel, of one of its components, or of a formula; "none" if columns differ or if
+        the unit of a formula has no name."""
+        if (found := self._column_dimensions(channel)) is not None:
+            return common_dimension(found)
         owner, _, part = channel.rpartition(".")
-        found = self._dimensions(owner) if owner in self.names else None
+        found = self._column_dimensions(owner) if owner in self.names else None
         if found is None:
             return self.measured(channel).kind
         columns = dict(zip(suffixes(self, owner), found, strict=False))
         return columns.get(MAGNITUDES[part][0] if part in MAGNITUDES else part, "none")
 
     def measured(self, formula: str) -> Dimension:
-        """What the numbers of a formula measure, as far as that is known."""
+        """Return the physical dimension of a formula's value, as far as known."""
         try:
             return dimension_of(parse(formula), self.of_name_in_formulas)
         except ExpressionError:
             return UNKNOWN
 
     def of_name_in_formulas(self, name: str) -> Dimension:
-        """What a name in a formula measures: a channel, a component of one, a coordinate, a parameter."""
+        """Return the dimension of a name in a formula: a channel, a component of one, a coordinate, or a parameter."""
         if name in self.mech.q_names:
             return of_name(self.dimension(f"{name}.q"))
         owner = name.rpartition(".")[0]
-        if self._dimensions(name) is not None or owner in self.names:
+        if self._column_dimensions(name) is not None or owner in self.names:
             return of_name(self.dimension(name))
-        return of_name(self._parameters.get(name, "none"))
+        return of_name(self._parameter_dimensions.get(name, "none"))
 
     @cached_property
-    def _parameters(self) -> dict[str, str]:
-        """The dimension of each parameter."""
+    def _parameter_dimensions(self) -> dict[str, str]:
+        """Return the dimension of each parameter."""
         return {each.name: each.dimension for each in self.mech.model.expanded.parameters}
 
-    def _dimensions(self, channel: str) -> tuple[str, ...] | None:
-        """What the columns of a channel measure; None if there is no such channel."""
+    def _column_dimensions(self, channel: str) -> tuple[str, ...] | None:
+        """Return the dimensions of a channel's columns; None if there is no such channel."""
         if channel in _WHOLE_DIMENSIONS:
             return _WHOLE_DIMENSIONS[channel]
         if channel in self.elements.table:
             return self.elements.table[channel].dimensions
         owner, _, what = channel.rpartition(".")
         if what in JOINT and owner in self.mech.joint_names:
-            return self._of_coordinates(owner, what)
+            return self._coordinate_dimensions(owner, what)
         if what in FRAME and owner in self.mech.frame_names:
             return _FRAME_DIMENSIONS[what]
         columns = self.mech.q_names if what == "q" else self.mech.v_names
         if what in JOINT[:4] and owner in columns:
             joint = owner.rpartition(".")[0]
-            return (self._of_coordinates(joint, what)[columns.index(owner) - self._first(joint, what)],)
+            return (self._coordinate_dimensions(joint, what)[columns.index(owner) - self._first_index(joint, what)],)
         return None
 
-    def _first(self, joint: str, what: str) -> int:
-        """The first column of a joint among the coordinates, or the speeds."""
+    def _first_index(self, joint: str, what: str) -> int:
+        """Return the index of a joint's first coordinate or speed."""
         return int((self.mech.joint_q(joint) if what == "q" else self.mech.joint_v(joint)).start)
 
-    def _of_coordinates(self, joint: str, what: str) -> tuple[str, ...]:
-        """What the coordinates of a joint measure, their rates, second rates, forces; its reaction."""
+    def _coordinate_dimensions(self, joint: str, what: str) -> tuple[str, ...]:
+        """Return the dimensions of a joint's coordinates, speeds, accelerations, forces or reaction."""
         if what == "reaction":
             return ("torque",) * 3 + ("force",) * 3
         joints = self.mech.model.expanded.joints
@@ -243,7 +243,7 @@ class Channels:
 
     def __getitem__(self, channel: str) -> Array:
         if not isinstance(channel, str):
-            raise ModelError(f"{channel!r} is not the name of a channel.", remedy="`run.channels` lists them.")
+            raise ModelError(f"{channel!r} is not the name of a channel.", remedy="`run.channels` lists all channels.")
         if channel not in self._kept:
             words = channel in self.modes.of_words
             values: Any = self.modes.words(channel.removesuffix(".mode")) if words else self._value(channel)
@@ -253,7 +253,7 @@ class Channels:
 
     @property
     def _is_long(self) -> bool:
-        """Whether channels are computed block by block."""
+        """Return True if channels are computed block by block."""
         return len(self.samples.time) > BLOCK
 
     def _value(self, channel: str) -> Array:
@@ -263,15 +263,15 @@ class Channels:
         return found[:] if self._is_long else np.array(found, dtype=float)
 
     def _named(self, channel: str) -> Array | None:
-        """The channel of this name; None if there is none."""
+        """Return the channel of this name; None if there is none."""
         if channel in ("time", "t"):
             return self.samples.time
         if channel in self.modes.of_words:
             return self[channel]
         if channel in LEDGER:  # sums over all the run
             return self._whole(channel)
-        if self._is_long and self._has(channel):
-            return self._of_many(channel)
+        if self._is_long and self._is_channel(channel):
+            return self._long_channel(channel)
         if channel in WHOLE:
             return self._whole(channel)
         if channel in self.elements.table:
@@ -294,8 +294,8 @@ class Channels:
                 return np.asarray(getattr(self.samples, label))[:, columns.index(owner)]
         return self._component(owner, what) if owner in self.names else None
 
-    def _of_many(self, channel: str) -> Array:
-        """A channel of a long run: columns of its samples as they lie there, others block by block."""
+    def _long_channel(self, channel: str) -> Array:
+        """Return a channel of a long run: stored columns directly, others computed block by block."""
         owner, _, what = channel.rpartition(".")
         as_it_lies = what in STORED or (what == "tau" and not self.mech.model.expanded.drivers)
         if as_it_lies and owner in self._moving and self.mech.compiled.coordinates.coupling(owner)[0] == owner:
@@ -306,17 +306,17 @@ class Channels:
             self._kept[channel] = in_blocks(self.samples, lambda part: Channels(self.mech, given, part)[channel])
         return self._kept[channel]
 
-    def _has(self, channel: str) -> bool:
-        """Whether it is a channel of its own, no part of one."""
+    def _is_channel(self, channel: str) -> bool:
+        """Return True for the name of a whole channel, not of a component."""
         owner, _, what = channel.rpartition(".")
         of_joint = what in JOINT and owner in self.mech.joint_names
         of_frame = what in FRAME and owner in self.mech.frame_names
         return channel in WHOLE or channel in self.elements.table or of_joint or of_frame
 
     def _component(self, channel: str, suffix: str) -> Array | None:
-        """One column of a channel of several, "tool.position.x"; None if it has no such column."""
+        """Return one column of a channel with several, such as "tool.position.x"; None if there is no such column."""
         values = self[channel]
-        suffixes = self.components(channel, _width(values)) if values.ndim > 1 else ()
+        suffixes = self.components(channel, _column_count(values)) if values.ndim > 1 else ()
         flat = values.reshape(len(values), -1)
         if suffix in suffixes:
             return flat[:, suffixes.index(suffix)]
@@ -334,15 +334,16 @@ class Channels:
                 self.balance_note = energy_ledger.balance_note(self, found)
             return found
         if kind == "energy":
-            return self._energy(part)
+            return self._energy_channel(part)
         if kind == "momentum":
             both = self.mech.compiled.call("momentum", q, v, p=self.p)
             return both[:, 3:] if part == "linear" else both[:, :3]
         gaps = self.mech.constraint_residual(q, p=self.p, t=self.samples.time)
         return np.max(np.abs(gaps), axis=1, initial=0.0)
 
-    def _energy(self, part: str) -> Array:
-        """(n,) J; what stops store as they were in the run, whose stiffness may have followed from its motion."""
+    def _energy_channel(self, part: str) -> Array:
+        """Return an energy (n,), J; the energy in stops is that recorded in the run, since derived stiffnesses depend
+        on its motion."""
         q, v, states = self.samples.q, self.samples.v, self.elements.states
         if not self.modes.rows:
             return np.asarray(getattr(self.mech.energy(q, v, p=self.p, **states), part))
@@ -354,39 +355,40 @@ class Channels:
         if what == "reaction":
             return self.elements.reactions()[joint]
         if cut_coordinates.closes_loop(self.mech.compiled, joint):
-            return self._of_cut(joint, what)
-        if not self._freedom(joint):
+            return self._cut_joint_channel(joint, what)
+        if not self._degrees_of_freedom(joint):
             raise ModelError(
-                "The joint has no coordinates of its own: it is fixed.",
+                "The joint is fixed and has no coordinates.",
                 where=f"joint '{joint}'",
-                remedy="Ask for its reaction.",
+                remedy="Use its reaction channel instead.",
             )
         leader = self.mech.compiled.coordinates.coupling(joint)[0]
         if what == "q":
             values = self.mech.coordinate(self.samples.q, joint, p=self.p)
         elif what == "tau" and leader != joint:
             raise ModelError(
-                f"The joint follows '{leader}', so it has no force of its own.",
+                f"The joint follows '{leader}' and has no force of its own.",
                 where=f"joint '{joint}'",
-                remedy=f"Ask for '{leader}.tau'.",
+                remedy=f"Use '{leader}.tau' instead.",
             )
         else:
             values = self.mech.following(joint, self.p)[0] * getattr(self.samples, what)[:, self.mech.joint_v(joint)]
-            values = values + self._of_drivers(joint, values.shape) if what == "tau" else values
+            values = values + self._driver_forces(joint, values.shape) if what == "tau" else values
         return values[:, 0] if values.shape[1] == 1 else values
 
-    def _of_cut(self, joint: str, what: str) -> Array:
-        """Motion of a joint that closes a loop; nothing but drivers drives it."""
+    def _cut_joint_channel(self, joint: str, what: str) -> Array:
+        """Return motion or force of a loop-closing joint, which only drivers can actuate."""
         if joint not in self._cut:
             s = self.samples
             moving = cut_coordinates.motion(self.mech.compiled, joint, s.q, s.v, s.a, self.p)
             self._cut[joint] = moving._replace(q=cut_coordinates.steady(self.mech.compiled, joint, s.time, moving))
         moving = self._cut[joint]
-        values = self._of_drivers(joint, moving.v.shape) if what == "tau" else np.asarray(getattr(moving, what))
+        values = self._driver_forces(joint, moving.v.shape) if what == "tau" else np.asarray(getattr(moving, what))
         return values[:, 0] if values.shape[1] == 1 else values
 
-    def _of_drivers(self, joint: str, shape: tuple[int, ...]) -> Array:
-        """(n, nv) forces of the drivers that move a joint, or a joint that follows it: those of its motor."""
+    def _driver_forces(self, joint: str, shape: tuple[int, ...]) -> Array:
+        """Return the forces (n, nv) of the drivers that move a joint, or a joint that follows it: those of its
+        motor."""
         forces, model = np.zeros(shape), self.mech.model.expanded
         for driver in model.drivers:
             if not driver.joint or self.mech.compiled.coordinates.coupling(driver.joint)[0] != joint:
@@ -409,7 +411,7 @@ class Channels:
         return motion[:, 3:] if what == "acceleration" else motion[:, :3]
 
     def _formula(self, text: str) -> Array:
-        """A formula of channels and parameters."""
+        """Evaluate a formula of channels and parameters."""
         try:
             node = parse(text)
         except ExpressionError:
@@ -428,36 +430,37 @@ class Channels:
                 raise self._unknown(name)
             if column is not None:
                 columns[name] = self._plain(name, column)
-        return _evaluated(node, columns, values, len(self.samples.time))
+        return _formula_at_samples(node, columns, values, len(self.samples.time))
 
     def _plain(self, name: str, column: Array) -> Array:
         if name in self.modes.of_words:
             raise ExpressionError(
-                f"'{name}' is words: {', '.join(self.modes.of_words[name])}.",
+                f"'{name}' consists of words ({', '.join(self.modes.of_words[name])}) and cannot be used in a formula.",
                 where="channel",
-                remedy="Ask for it alone, or use the force beside it.",
+                remedy="Use the channel alone, or the corresponding force in the formula.",
             )
         if column.ndim != 1:
-            first = self.components(name, _width(column))[0]
+            first = self.components(name, _column_count(column))[0]
             raise ExpressionError(
-                f"'{name}' has several components.",
+                f"'{name}' is a vector with several components.",
                 where="channel",
-                remedy=f"Name one of them, such as '{name}.{first}'.",
+                remedy=f"Use one component, such as '{name}.{first}'.",
             )
         return column
 
     def _unknown(self, name: str) -> ModelError:
         owner, _, part = name.rpartition(".")
         if owner in self.names and (values := self[owner]).ndim > 1:
-            suffixes = ", ".join(self.components(owner, _width(values)))
+            suffixes = ", ".join(self.components(owner, _column_count(values)))
             return ModelError(f"'{owner}' has no component '{part}'.", remedy=f"It has {suffixes}.")
         close = likely_meant(name, ("t", *self.names, *self.mech.model.values()))
-        hint = f"Did you mean {', '.join(close)}?" if close else "`run.channels` lists them."
+        hint = f"Did you mean {', '.join(close)}?" if close else "`run.channels` lists all channels."
         return ModelError(f"There is no channel '{name}'.", remedy=hint)
 
 
 def suffixes(channels: Channels, channel: str) -> tuple[str, ...]:
-    """Suffixes of a channel's columns without computing it, as "x", "y", "z" of "tool.position"; () for one column.
+    """Return the suffixes of a channel's columns without computing it, such as "x", "y", "z" for "tool.position"; ()
+    for one column.
 
     Raises ModelError for a channel that is none.
     """
@@ -480,26 +483,26 @@ def suffixes(channels: Channels, channel: str) -> tuple[str, ...]:
     return channels.components(channel, count) if count > 1 else ()
 
 
-def _width(column: Array) -> int:
+def _column_count(column: Array) -> int:
     return int(column.reshape(len(column), -1).shape[1])
 
 
-def _evaluated(node: Node, columns: dict[str, Array], values: dict[str, Any], count: int) -> Array:
-    """The formula at all samples: one trace, mapped over them."""
+def _formula_at_samples(node: Node, columns: dict[str, Array], values: dict[str, Any], count: int) -> Array:
+    """Evaluate the formula at all samples: one expression graph, mapped over them."""
     symbols = {name: ca.SX.sym("x") for name in columns}
     result = ca.densify(as_symbol(evaluate(node, {**values, **symbols})))
     if not columns:
         return np.full(count, float(ca.evalf(result)))
     function: Callable[..., Any] = ca.Function("f", list(symbols.values()), [result])
 
-    def of(rows: slice) -> Array:
+    def values_of_rows(rows: slice) -> Array:
         return np.array(function(*(ca.DM(column[rows]).T for column in columns.values())), dtype=float).reshape(-1)
 
-    return gathered(of(slice(first, first + BLOCK)) for first in range(0, max(count, 1), BLOCK))
+    return gathered(values_of_rows(slice(first, first + BLOCK)) for first in range(0, max(count, 1), BLOCK))
 
 
 def quaternions(rotations: Array) -> Array:
-    """(n, 4) x y z w of (n, 3, 3), without jumps of sign."""
+    """Convert rotation matrices (n, 3, 3) to quaternions (n, 4) x y z w without jumps of sign."""
     from scipy.spatial.transform import Rotation as Turn
 
     result = np.array(Turn.from_matrix(rotations).as_quat(), dtype=float)

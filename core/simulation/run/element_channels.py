@@ -1,4 +1,4 @@
-"""Channels of sensors, force elements, constraints, drivers and junctions."""
+"""Channels of sensors, force elements, constraints, drivers and massless junctions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 
 class Channel(NamedTuple):
-    """How a channel is computed, what its columns measure, and their suffixes; one column: ()."""
+    """Function that computes a channel, the dimensions of its columns, and their suffixes; (): one column."""
 
     compute: Callable[[], Array]
     dimensions: tuple[str, ...]
@@ -29,34 +29,39 @@ class Channel(NamedTuple):
 
 
 class ElementChannels:
-    """By name: sensor, sensor.rate, sensor.x, sensor.x.rate; force.force, .length, .rate, .power (of a force and torque
-    element .force and .torque (n, 3) in world axes, .power); driver.force and constraint.force along the growth of what
-    they hold; junction.position and .velocity (n, 3)."""
+    """Channels by name: sensor, sensor.rate, sensor.x, sensor.x.rate; force.force, .length, .rate, .power (for a force
+    and torque element .force and .torque (n, 3) in world axes, .power); driver.force and constraint.force, positive
+    along growth of the constrained quantity; junction.position and .velocity (n, 3)."""
 
     def __init__(
         self, mech: Mechanism, p: Any, samples: Any, of_modes: Callable[[], RowForces | None] = lambda: None
     ) -> None:
-        """of_modes : what friction, stops and limits exert; None: nothing that was kept"""
+        """Set up the channels. of_modes: friction, stop and limit forces; None: none were recorded."""
         self.mech, self.p, self.samples = mech, p, samples
         self.model = mech.model.expanded
         self._kept: dict[str, Any] = {}
         self._of_modes = of_modes
         self.table: dict[str, Channel] = dict(
-            [*self._of_forces(), *self._of_constraints(), *self._of_junctions(), *self._of_sensors()]
+            [
+                *self._force_channels(),
+                *self._constraint_channels(),
+                *self._junction_channels(),
+                *self._sensor_channels(),
+            ]
         )
 
     def begin_again(self) -> None:
-        """What was computed holds no more."""
+        """Clear the cache."""
         self._kept.clear()
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All of them."""
+        """Return the names of all channels of elements."""
         return tuple(self.table)
 
     @property
     def states(self) -> dict[str, Any]:
-        """Time and states of force elements, as functions of a mechanism take them."""
+        """Return time and states of force elements as keyword arguments for functions of a mechanism."""
         x = self.samples.x
         return {"t": self.samples.time, "x": x if len(x) == len(self.samples.time) else None}
 
@@ -67,7 +72,7 @@ class ElementChannels:
 
     # ---------------------------------------------------------------------------------------------- sensors
 
-    def _of_sensors(self) -> Iterator[tuple[str, Channel]]:
+    def _sensor_channels(self) -> Iterator[tuple[str, Channel]]:
         for sensor in self.model.sensors:
             suffixes = sensor.info.components if sensor.info.components != ("",) else ()
             quantities = ("", "rate") if sensor.info.of_state else ("",)
@@ -75,12 +80,12 @@ class ElementChannels:
                 end = f".{what}" if what else ""
                 values = tuple(sensor.along(self.model, k) for k in range(len(sensor.info.components)))
                 measured = tuple(map(rate, values)) if what else values
-                yield f"{sensor.name}{end}", Channel(self._sensor(sensor, what), measured, suffixes)
+                yield f"{sensor.name}{end}", Channel(self._sensor_column(sensor, what), measured, suffixes)
                 for k, suffix in enumerate(suffixes):
-                    component = self._component(self._sensor(sensor, what), k)
+                    component = self._component(self._sensor_column(sensor, what), k)
                     yield f"{sensor.name}.{suffix}{end}", Channel(component, measured[k : k + 1])
 
-    def _sensor(self, sensor: Sensor, what: str) -> Callable[[], Array]:
+    def _sensor_column(self, sensor: Sensor, what: str) -> Callable[[], Array]:
         s, rows = self.samples, sensor.info.wrench
         if rows is not None:
             return lambda: self._cut(sensor, rows)
@@ -115,11 +120,11 @@ class ElementChannels:
         return np.asarray(np.sum(self.samples.tau[:, joint] * self.samples.v[:, joint], axis=1))
 
     def reactions(self) -> dict[str, Array]:
-        """Wrenches in all joints."""
-        return self._cached("reactions", lambda: self._exerted(reactions.reactions))
+        """Return the reaction wrenches in all joints."""
+        return self._cached("reactions", lambda: self._constraint_reactions(reactions.reactions))
 
-    def _exerted(self, forces: Callable[..., Any]) -> Any:
-        """Reactions or forces of constraints, of the motion that is computed once for both."""
+    def _constraint_reactions(self, forces: Callable[..., Any]) -> Any:
+        """Compute reactions or constraint forces from the motion, which is computed once for both."""
         s, compiled = self.samples, self.mech.compiled
         rows = self._cached("rows", self._of_modes)
         smooth, closing = rows is not None, None if rows is None else rows.closing
@@ -133,30 +138,31 @@ class ElementChannels:
 
     # ----------------------------------------------------------------------------------------------- forces
 
-    def _of_forces(self) -> Iterator[tuple[str, Channel]]:
+    def _force_channels(self) -> Iterator[tuple[str, Channel]]:
         at = 0
         for number, force in enumerate(self.model.forces):
             for channel in FORCES[force.kind].channels(force.along(self.model, None)):
                 count, single = len(channel.components), channel.components == ("",)
-                compute = self._shown(at if single else slice(at, at + count))
+                compute = self._force_columns(at if single else slice(at, at + count))
                 if channel.name == "length":
-                    compute = self._length(number, at)
+                    compute = self._length_column(number, at)
                 if channel.of_runs:
                     suffixes = () if single else channel.components
                     yield f"{force.name}.{channel.name}", Channel(compute, (channel.dimension,) * count, suffixes)
                 at += count
 
-    def _length(self, number: int, at: int) -> Callable[[], Array]:
-        """What a force acts along; an angle that is measured goes on over whole turns. Its rate is the next channel."""
+    def _length_column(self, number: int, at: int) -> Callable[[], Array]:
+        """Return the length or angle that a force acts along; a measured angle continues over whole turns. Its rate is
+        the next column."""
 
         def compute() -> Array:
             element = self.mech.compiled.elements.named_forces[number]
-            value = self._shown(at)()
-            return unwound(self.samples.time, value, self._shown(at + 1)()) if element.turns else value
+            value = self._force_columns(at)()
+            return unwound(self.samples.time, value, self._force_columns(at + 1)()) if element.turns else value
 
         return compute
 
-    def _shown(self, columns: int | slice) -> Callable[[], Array]:
+    def _force_columns(self, columns: int | slice) -> Callable[[], Array]:
         s = self.samples
 
         def all_of_them() -> Any:
@@ -166,7 +172,7 @@ class ElementChannels:
 
     # ---------------------------------------------------------------------------------- constraints, drivers
 
-    def _of_constraints(self) -> Iterator[tuple[str, Channel]]:
+    def _constraint_channels(self) -> Iterator[tuple[str, Channel]]:
         words: dict[str, list[str]] = {}
         for row in self.mech.compiled.rows:
             if row.collection != "joints":
@@ -179,7 +185,7 @@ class ElementChannels:
 
     def _held(self, name: str) -> Callable[[], Array]:
         def all_of_them() -> Any:
-            return self._exerted(reactions.constraint_forces)
+            return self._constraint_reactions(reactions.constraint_forces)
 
         def compute() -> Array:
             values = np.asarray(self._cached("constraint_forces", all_of_them)[name])
@@ -189,12 +195,12 @@ class ElementChannels:
 
     # -------------------------------------------------------------------------------------------- junctions
 
-    def _of_junctions(self) -> Iterator[tuple[str, Channel]]:
+    def _junction_channels(self) -> Iterator[tuple[str, Channel]]:
         for name, first in self.mech.compiled.elements.junctions.items():
             for what, dimension in (("position", "length"), ("velocity", "velocity")):
-                yield f"{name}.{what}", Channel(self._junction(first, what), (dimension,) * 3, ("x", "y", "z"))
+                yield f"{name}.{what}", Channel(self._junction_column(first, what), (dimension,) * 3, ("x", "y", "z"))
 
-    def _junction(self, first: int, what: str) -> Callable[[], Array]:
+    def _junction_column(self, first: int, what: str) -> Callable[[], Array]:
         s = self.samples
 
         def compute() -> Array:

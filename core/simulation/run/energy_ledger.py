@@ -1,4 +1,4 @@
-"""Where the energy of a machine goes, J since the run began.
+"""Energy balance of a machine, J since the beginning of the run.
 
 energy.friction : lost by dry friction in joints; energy.stops: lost in their stops, impacts too
 energy.in_stops : stored in stops now, a part of energy.potential
@@ -33,12 +33,13 @@ BALANCED_SHARE = 1e-4
 
 
 def sums_up(text: str) -> bool:
-    """Whether a channel, or a formula of channels, has sums since the run began, so that no part of it tells it."""
+    """Return True if a channel or formula contains sums since the beginning of the run, so that it needs the whole
+    run."""
     return any(name in text for name in LEDGER)
 
 
 def account(channels: Any, channel: str) -> Array:
-    """(n,) one of `LEDGER`."""
+    """Return one of the energies of `LEDGER`, (n,)."""
     modes = channels.modes
     match channel.partition(".")[2]:
         case "friction":
@@ -48,12 +49,14 @@ def account(channels: Any, channel: str) -> Array:
         case "in_stops":
             return modes.total(STORED)
         case "dampers":
-            return work(channels, _lost)
+            return work(channels, _dissipated_power)
         case "motors":
             kept = modes.motor_work
-            return work(channels, _given) if kept is None else kept
+            return work(channels, _joint_force_power) if kept is None else kept
         case "drivers":
-            return work(channels, _driving) if channels.mech.model.expanded.drivers else 0.0 * channels.samples.time
+            return (
+                work(channels, _driver_power) if channels.mech.model.expanded.drivers else 0.0 * channels.samples.time
+            )
         case _:
             plus, minus = ("total", "friction", "stops", "dampers"), ("motors", "drivers")
             left = sum((channels[f"energy.{name}"] for name in plus), np.zeros(len(channels.samples.time)))
@@ -61,7 +64,7 @@ def account(channels: Any, channel: str) -> Array:
 
 
 def balance_note(channels: Any, balance: Array) -> str:
-    """A sentence on a balance that changes and has work that is integrated between samples; '' if there is none."""
+    """Return a note on a balance that varies because work is integrated between samples; '' if there is none."""
     between = [channels[f"energy.{name}"] for name in ("dampers", "drivers")]
     if channels.modes.motor_work is None:
         between.append(channels["energy.motors"])
@@ -77,20 +80,20 @@ def balance_note(channels: Any, balance: Array) -> str:
     )
 
 
-def _lost(channels: Any) -> Array:
-    """(n,) W that dampers and force elements take."""
+def _dissipated_power(channels: Any) -> Array:
+    """Return the power (n,), W, dissipated or absorbed by dampers and force elements."""
     s, states = channels.samples, channels.elements.states
     power = channels.mech.compiled.call("lost_power", s.q, s.v, p=channels.p, t=s.time, x=states["x"])
     return np.reshape(power, len(s.time))
 
 
-def _given(channels: Any) -> Array:
-    """(n,) W of joint forces."""
+def _joint_force_power(channels: Any) -> Array:
+    """Return the power (n,), W, of joint forces."""
     return np.asarray(np.sum(channels.samples.tau * channels.samples.v, axis=1))
 
 
-def _driving(channels: Any) -> Array:
-    """(n,) W of drivers."""
+def _driver_power(channels: Any) -> Array:
+    """Return the power (n,), W, of drivers."""
     count, model = len(channels.samples.time), channels.mech.model.expanded
     power = np.zeros(count)
     for driver in model.drivers:

@@ -1,4 +1,4 @@
-"""Rows that are added at the end: in memory while they are few, in a nameless file that is mapped when they are many.
+"""Array that grows by appending rows: in memory while small, in a memory-mapped temporary file when large.
 
 Memory is doubled when it is full, so that a thousand pieces cost as little as what they hold. What lies in the file
 takes no memory that the system could not use for something else, and is gone with the last view of it.
@@ -19,16 +19,16 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 IN_MEMORY = 1 << 23
-"""Bytes of rows that are kept in memory."""
+"""Largest size, in bytes, of rows kept in memory."""
 BLOCK = 1 << 15
-"""Rows of a long array that are worked on at once."""
+"""Number of rows of a long array that are processed at once."""
 LASTING = "/var/tmp"
-"""For large temporary files, where there is such a folder: others may lie in memory."""
+"""Folder for large temporary files, where it exists: other temporary folders may be held in memory."""
 
 
 class GrowingRows:
-    """`rows` (n, …) is a view that stays as it is when more are added: later ones are other views. Those of a file can
-    only be read."""
+    """Array of rows (n, …) that grows. The view `rows` stays unchanged when rows are added, and a new view takes its
+    place; views of a file are read-only."""
 
     def __init__(self, first: Array) -> None:
         self._file: Any = None
@@ -36,7 +36,7 @@ class GrowingRows:
         self.rows = first
 
     def extend(self, *pieces: Array) -> Array:
-        """Add rows, piece by piece; all there are now. Memory grows once at most.
+        """Append pieces and return all rows. Memory is reallocated at most once.
 
         Raises OSError, with the rows as they were, where the file cannot grow.
         """
@@ -47,7 +47,7 @@ class GrowingRows:
         return self.rows
 
     def settled(self) -> Array:
-        """The rows, once no more will come: without the memory that was kept for others."""
+        """Return the final rows without spare memory."""
         if self._file is None and len(self.rows) < len(self._memory):
             self._memory = self.rows = self.rows.copy()
         return self.rows
@@ -75,47 +75,47 @@ class GrowingRows:
 
 
 def blocks(rows: Array) -> Iterator[Array]:
-    """The rows of an array, so many at once as are worked on."""
+    """Yield the rows of an array in blocks of the size processed at once."""
     return (rows[k : k + BLOCK] for k in range(0, len(rows), BLOCK))
 
 
 def row_size(rows: Array) -> int:
-    """Bytes of one row."""
+    """Return the size of one row in bytes."""
     return int(np.prod(rows.shape[1:])) * rows.itemsize
 
 
 def is_long(rows: Array) -> bool:
-    """Whether an array holds more than is kept in memory."""
+    """Return True if an array is larger than what is kept in memory."""
     return int(rows.nbytes) > IN_MEMORY
 
 
 def scratch_file() -> Any:
-    """A file without a name, gone with the last who uses it; in `TMPDIR` if that is set."""
+    """Return an anonymous temporary file, deleted when it is closed; in `TMPDIR` if that is set."""
     lasting = not os.environ.get("TMPDIR") and os.access(LASTING, os.W_OK)
     return tempfile.TemporaryFile(prefix="kinetostat-", dir=LASTING if lasting else None)
 
 
 def mapped(file: Any, offset: int, shape: tuple[int, ...]) -> Array:
-    """Numbers of an open file as an array that can only be read; the file may be closed then.
+    """Map numbers of an open file as a read-only array; the file may then be closed.
 
     offset : byte of the file where they begin. Raises ValueError where the file does not hold so many.
     """
     first = offset - offset % mmap.ALLOCATIONGRANULARITY
     count = int(np.prod(shape))
     if offset < 0 or offset + 8 * count > os.fstat(file.fileno()).st_size:
-        raise ValueError("the file is shorter than it says")
+        raise ValueError("the file is shorter than its header states")
     memory = mmap.mmap(file.fileno(), offset - first + 8 * count, access=mmap.ACCESS_READ, offset=first)
     return np.frombuffer(memory, "<f8", count, offset - first).reshape(shape)
 
 
 def mapped_from(path: str | Path, offset: int, shape: tuple[int, ...]) -> Array:
-    """Numbers of a file as an array that can only be read. Raises OSError, ValueError."""
+    """Map numbers of a file as a read-only array. Raises OSError, ValueError."""
     with open(path, "rb") as file:
         return mapped(file, offset, shape)
 
 
 def gathered(pieces: Iterator[Array]) -> Array:
-    """Arrays after one another as one; of none or one that is what they are."""
+    """Concatenate arrays; a single array is returned as it is."""
     rows = GrowingRows(next(pieces))
     for piece in pieces:
         rows.extend(piece)

@@ -1,4 +1,4 @@
-"""A run that is still computed, piece by piece."""
+"""A run that grows piece by piece while it is computed."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from core.simulation.run.growing_rows import GrowingRows
 from core.simulation.run.run import Run, Statistics
 
 STATES = ("time", "q", "v", "a", "tau", "x", "modes")
-"""Of a run, with a row for each sample."""
+"""Arrays of a run with a row for each sample."""
 
 
 class GrowingRun:
-    """`run` is all there is of it; who has it keeps it as it is when it grows."""
+    """Growing run. `run` holds all samples so far; a run taken from it does not change when it grows."""
 
     def __init__(self, first: Run) -> None:
         self._rows: dict[str, GrowingRows] = {}
@@ -23,21 +23,21 @@ class GrowingRun:
         self.run = dataclasses.replace(first, time=np.array(first.time))
 
     def extend(self, piece: Run) -> Run:
-        """Add a piece that follows; the run there is now. Raises OSError, with the run as it was, if there is no room
-        for it."""
+        """Append the piece that follows and return the run so far. Raises OSError, with the run unchanged, if there is
+        no space for it."""
         self._rows = self._rows or {name: GrowingRows(getattr(self.run, name)) for name in STATES}
         rows: Any = {name: rows.extend(getattr(piece, name)) for name, rows in self._rows.items()}
         self.run = dataclasses.replace(self.run, **rows)
         return self.run
 
     def settled(self, statistics: Statistics) -> Run:
-        """The run, once nothing more will come."""
+        """Return the final run."""
         rows: Any = {name: rows.settled()[: len(self.run)] for name, rows in self._rows.items()}
         return dataclasses.replace(self.run, statistics=statistics, **rows)
 
 
 def part(run: Run, samples: slice) -> Run:
-    """The run with some of its samples."""
+    """Return a run with some of the samples."""
     count = len(run.time)
     cut: dict[str, Any] = {name: rows[samples] for name in STATES if len(rows := getattr(run, name)) == count}
     return dataclasses.replace(run, **cut)

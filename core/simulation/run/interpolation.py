@@ -1,4 +1,5 @@
-"""Positions between the samples of a run: along the shortest path, with loops, constraints and drivers fulfilled.
+"""Interpolates positions between samples of a run along the shortest path, with loops, constraints and drivers
+satisfied.
 
 The path between two samples is straight in the coordinates, so that loops gape on it, the more the further samples lie
 apart. From the nearer sample the independent coordinates go to their interpolated values in steps so short that no
@@ -23,16 +24,16 @@ if TYPE_CHECKING:
     from core.simulation.run.run import Run
 
 Places = NDArray[np.intp]
-"""Of samples."""
+"""Indices of samples."""
 LONGEST_STEP = 0.25
-"""Longest step of a coordinate (rad or m) between two closings."""
+"""Largest change of a coordinate (rad or m) between two loop closures."""
 MOST_STEPS = 100
-"""Closings of one position at most: a picture must not wait for more."""
+"""Largest number of loop closures for one position, so that drawing a picture does not wait."""
 
 
 def between(run: Run, times: Array) -> tuple[Array, Places, Places, Array]:
-    """Positions (m, nq) at times (m,), s, inside the run; with the samples (m,) before and after, and the part (m,) of
-    the path between them."""
+    """Return positions (m, nq) at times (m,), s, inside the run, with the samples (m,) before and after and the
+    fraction (m,) of the path between them."""
     count = len(run.time)
     if count < 2:
         none = np.zeros(len(times), dtype=np.intp)
@@ -44,28 +45,30 @@ def between(run: Run, times: Array) -> tuple[Array, Places, Places, Array]:
     displacement = np.reshape(mech.difference(run.q[first], run.q[last]), (len(times), mech.nv))
     q = np.reshape(mech.integrate(run.q[first], displacement, part), (len(times), mech.nq))
     if mech.constrained:
-        _close(run, q, np.where(part < 0.5, first, last), (part > 0.0) & (part < 1.0), times)
+        _close_positions(run, q, np.where(part < 0.5, first, last), (part > 0.0) & (part < 1.0), times)
     return q, first, last, part
 
 
-def _close(run: Run, q: Array, near: Places, inside: NDArray[np.bool_], times: Array) -> None:
-    """Replace positions (m, nq) that gape by closed ones, or by the nearer samples where none is reached from them."""
+def _close_positions(run: Run, q: Array, near: Places, inside: NDArray[np.bool_], times: Array) -> None:
+    """Close the loops of positions (m, nq) that have gaps; where that fails, take the nearer sample."""
     mech, p = run.mech, run.settings.parameters or None
     for k in np.flatnonzero(inside):
         t, sample = float(times[k]), near[k]
-        if _gap(mech, q[k], p, t) > OPEN_GAP:
+        if _largest_gap(mech, q[k], p, t) > OPEN_GAP:
             start, began = run.q[sample], float(run.time[sample])
             try:
-                q[k] = _followed(mech, start, began, q[k], t, p)
+                q[k] = _followed_position(mech, start, began, q[k], t, p)
             except KinetostatError:
                 q[k] = start
 
 
-def _followed(mech: Mechanism, start: Array, began: float, goal: Array, t: float, p: dict[str, float] | None) -> Array:
-    """(nq,) the closed position at time t whose independent coordinates are those of the goal, on the branch of the
-    start at time began. Raises AssemblyError; the start itself is the answer if the path is too long to be followed."""
-    whole = _turns(mech, goal - start)
-    if _gap(mech, start + whole, p, began) > OPEN_GAP:  # gears and drivers count turns
+def _followed_position(
+    mech: Mechanism, start: Array, began: float, goal: Array, t: float, p: dict[str, float] | None
+) -> Array:
+    """Return the closed position (nq,) at time t with the independent coordinates of the goal, on the branch of the
+    start at time `began`. Raises AssemblyError; returns the start if the path is too long to follow."""
+    whole = _whole_turns(mech, goal - start)
+    if _largest_gap(mech, start + whole, p, began) > OPEN_GAP:  # gears and drivers count turns
         whole = np.zeros(mech.nq)
     displacement = np.asarray(mech.difference(start, goal - whole))
     from core.closed_forms.closed_forms import closed_forms_of
@@ -78,25 +81,27 @@ def _followed(mech: Mechanism, start: Array, began: float, goal: Array, t: float
         return start
     q = start
     for k in range(1, steps + 1):
-        q = _closed(mech, np.asarray(mech.integrate(q, displacement / steps)), p, began + (t - began) * k / steps)
-    counted = q + _turns(mech, goal - q)
-    return counted if _gap(mech, counted, p, t) < OPEN_GAP else q + whole
+        q = _closed_position(
+            mech, np.asarray(mech.integrate(q, displacement / steps)), p, began + (t - began) * k / steps
+        )
+    counted = q + _whole_turns(mech, goal - q)
+    return counted if _largest_gap(mech, counted, p, t) < OPEN_GAP else q + whole
 
 
-def _closed(mech: Mechanism, q: Array, p: dict[str, float] | None, t: float) -> Array:
-    """(nq,) the closed position nearest to q. Raises AssemblyError."""
+def _closed_position(mech: Mechanism, q: Array, p: dict[str, float] | None, t: float) -> Array:
+    """Return the closed position (nq,) nearest to q. Raises AssemblyError."""
     from core.closed_forms.closed_forms import explicitly_closed
 
     explicit = explicitly_closed(mech.compiled, q, np.zeros(mech.nv, dtype=bool), p)
     return explicit if explicit is not None else np.asarray(mech.assemble(q, p=p, t=t, limits=False))
 
 
-def _gap(mech: Mechanism, q: Array, p: dict[str, float] | None, t: float) -> float:
-    """Largest gap, m or rad."""
+def _largest_gap(mech: Mechanism, q: Array, p: dict[str, float] | None, t: float) -> float:
+    """Return the largest gap, m or rad."""
     return float(np.max(np.abs(mech.constraint_residual(q, p=p, t=t)), initial=0.0))
 
 
-def _turns(mech: Mechanism, displacement: Array) -> Array:
-    """(nq,) the whole turns in a displacement, rad; zero where coordinates are no angles."""
+def _whole_turns(mech: Mechanism, displacement: Array) -> Array:
+    """Return the whole turns in a displacement (nq,), rad; zero for coordinates that are not angles."""
     angles = [coordinate.dimension == "angle" for coordinate in mech.coordinates]
     return np.where(angles, 2.0 * math.pi * np.round(displacement / (2.0 * math.pi)), 0.0)

@@ -1,4 +1,4 @@
-"""Channels of long runs, block by block: what is computed on the way then takes little memory."""
+"""Computes channels of long runs block by block, so that intermediate results take little memory."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ class Samples:
 
     @classmethod
     def of(cls, samples: Any, rows: slice) -> Samples:
-        """Some samples of others; states of force elements only if they were kept."""
+        """Return some of the samples; states of force elements only if they were recorded."""
         kept = len(samples.x) == len(samples.time)
         time, q, v, a, tau, modes = (getattr(samples, name)[rows] for name in ("time", "q", "v", "a", "tau", "modes"))
         return cls(time, q, v, a, tau, samples.x[rows] if kept else samples.x, modes)
 
 
 def in_blocks(samples: Any, compute: Callable[[Samples], Array]) -> Array:
-    """(n, …) what is computed of samples, as if of all at once."""
-    return gathered(_computed(samples, compute))
+    """Compute a quantity (n, …) of all samples block by block."""
+    return gathered(_computed_blocks(samples, compute))
 
 
-def _computed(samples: Any, compute: Callable[[Samples], Array]) -> Iterator[Array]:
+def _computed_blocks(samples: Any, compute: Callable[[Samples], Array]) -> Iterator[Array]:
     last: Array | None = None
     for first in range(0, len(samples.time), BLOCK):
         rows = slice(first if last is None else first - 1, first + BLOCK)
@@ -47,8 +47,8 @@ def _computed(samples: Any, compute: Callable[[Samples], Array]) -> Iterator[Arr
 
 
 def continued(last: Array, values: Array) -> Array:
-    """Values (n, …) that begin with a sample of which `last` (…) was computed before: whole turns, and signs of
-    quaternions, go on from there, where each part knows them from its own beginning only."""
+    """Continue values (n, …) from the previous block, of which `last` (…) is the final sample: whole turns and
+    quaternion signs are carried over, since each block knows only its own."""
     turns = np.nan_to_num(np.round((last - values[0]) / (2.0 * np.pi)))
     if np.any(turns):
         return np.asarray(values + 2.0 * np.pi * turns)

@@ -1,4 +1,4 @@
-"""Channels of joints with friction, stops and limits: which mode each is in, the forces, where energy went.
+"""Channels of joints with friction, stops and limits: contact states, forces, and energy losses.
 
 One channel for each thing that acts along a coordinate of a joint (`elbow`, of joints with several `joint.x`):
 
@@ -59,7 +59,7 @@ EFFORT_MODES = ("free", "saturated+", "saturated-")
 
 
 class Stretch(NamedTuple):
-    """A time in which a mode stays, s."""
+    """Interval, s, during which a contact state lasts."""
 
     begin: float
     end: float
@@ -67,31 +67,31 @@ class Stretch(NamedTuple):
 
 
 class Event(NamedTuple):
-    """Something that happened at an instant of a run."""
+    """Change of a contact state at an instant of a run."""
 
     time: float
-    """s"""
+    """Time, s."""
     joint: str
-    """Its coordinate, of joints with several."""
+    """Joint name, with the coordinate if it has several."""
     what: str
-    """slipped, stuck, hit, left, …"""
+    """Kind of event: slipped, stuck, hit, left, …"""
 
     def __str__(self) -> str:
         return f"{self.joint}: {self.what}"
 
 
 class Thing(NamedTuple):
-    """What acts along a coordinate, and has modes."""
+    """Friction, stop or limit that acts along a coordinate and has contact states."""
 
     name: str
-    """elbow.friction"""
+    """Channel prefix, such as elbow.friction."""
     words: tuple[str, ...]
     codes: Callable[[Array], Array]
-    """(n, columns of its row) → (n,) which of the words."""
+    """(n, columns of its row) → (n,) index of the contact state."""
     force: int
-    """Its column."""
+    """Column of its force."""
     width: int = 1
-    """Rows from its own on that it acts along."""
+    """Number of rows, from its own on, along which it acts."""
 
 
 def _friction_codes(rows: Array) -> Array:
@@ -100,7 +100,7 @@ def _friction_codes(rows: Array) -> Array:
 
 
 def _brake_codes(rows: Array) -> Array:
-    """The same of brakes and clutches, which are free where they have no friction."""
+    """Return the contact states of a brake or clutch, which is free where it has no friction."""
     free = (np.abs(rows[:, MODE]) == MOVING) & (rows[:, FRICTION] == 0.0)
     return np.where(free, FRICTION_MODES.index("free"), _friction_codes(rows))
 
@@ -111,7 +111,7 @@ def _ball_codes(rows: Array) -> Array:
 
 
 def _ball_brake_codes(rows: Array) -> Array:
-    """The same of brakes. Along one row there may be none by chance, but none at all only where it is free."""
+    """Return the contact states of a brake with vector friction: free only where all rows have no friction."""
     free = (np.abs(rows[:, MODE]) == MOVING) & (rows[:, FRICTION] == 0.0)
     return np.where(free, BALL_MODES.index("free"), _ball_codes(rows))
 
@@ -133,8 +133,8 @@ def _effort_codes(rows: Array) -> Array:
     return np.select([rows[:, CLIPPED] > 0.0, rows[:, CLIPPED] < 0.0], [1, 2], 0)
 
 
-def things_of(row: JointRow) -> Iterator[Thing]:
-    """What acts along a row."""
+def contact_elements_of(row: JointRow) -> Iterator[Thing]:
+    """Yield friction, stop and limits that act along a row."""
     if row.rubs and row.shares != 1:
         if row.shares:
             codes = _ball_codes if row.controlled == NOWHERE else _ball_brake_codes
@@ -152,40 +152,41 @@ def things_of(row: JointRow) -> Iterator[Thing]:
 
 
 class ModeChannels:
-    """Of a run's samples; empty where nothing of its machine has modes, or where modes were not kept."""
+    """Channels of contact states of a run; empty if nothing in its machine has contact states, or if they were not
+    recorded."""
 
     def __init__(self, mech: Mechanism, p: Array, samples: Any) -> None:
         self.mech, self.samples = mech, samples
         self._p = p
 
     def begin_again(self, p: Array, modes: JointModes) -> None:
-        """Other samples, of the machine with other numbers."""
+        """Take other samples, of the machine with other parameter values."""
         self.__dict__.pop("stretches", None)
         self._p, self.rows = p, modes.rows if self.samples.modes.shape[1:] == (columns(len(modes.rows)),) else ()
 
     @cached_property
     def rows(self) -> tuple[JointRow, ...]:
-        """The rows that were kept."""
+        """Return the recorded rows."""
         rows = joint_modes(self.mech.compiled, self._p).rows
         return rows if self.samples.modes.shape[1:] == (columns(len(rows)),) else ()
 
     def of(self, k: int) -> Array:
-        """(n, `EACH_ROW`) what was kept of a row."""
+        """Return the recorded columns (n, `EACH_ROW`) of a row."""
         return row_of(self.samples.modes, k)
 
     @cached_property
     def things(self) -> dict[str, tuple[int, Thing]]:
-        """By name: the row, and what acts there."""
-        return {thing.name: (k, thing) for k, row in enumerate(self.rows) for thing in things_of(row)}
+        """Return (row, friction, stop or limit) by name."""
+        return {thing.name: (k, thing) for k, row in enumerate(self.rows) for thing in contact_elements_of(row)}
 
     def codes(self, thing: str) -> Array:
-        """(n,) which of its words a thing is in."""
+        """Return the index (n,) of the contact state of a friction, stop or limit."""
         k, found = self.things[thing]
         return np.asarray(found.codes(self.of(k)), dtype=np.int64)
 
     @cached_property
     def stretches(self) -> dict[str, tuple[Stretch, ...]]:
-        """How long each thing is in which of its words."""
+        """Return the intervals of each contact state, by the name of the friction, stop or limit."""
         time = self.samples.time
         found = {}
         for name, (_, thing) in self.things.items():
@@ -199,63 +200,64 @@ class ModeChannels:
         return found
 
     def words(self, thing: str) -> Words:
-        """(n,) the words."""
+        """Return the contact states (n,) as words."""
         return np.array(self.things[thing][1].words)[self.codes(thing)]
 
     @cached_property
     def table(self) -> dict[str, Channel]:
-        """The channels that are numbers, by name."""
-        return dict(self._channels())
+        """Return the numerical channels by name."""
+        return dict(self._number_channels())
 
     @cached_property
     def of_words(self) -> dict[str, tuple[str, ...]]:
-        """Those that are words: which."""
+        """Return the channels of words, with the words that each may take."""
         return {f"{name}.mode": thing.words for name, (_, thing) in self.things.items()}
 
-    def _channels(self) -> Iterator[tuple[str, Channel]]:
+    def _number_channels(self) -> Iterator[tuple[str, Channel]]:
         for name, (k, thing) in self.things.items():
             force = dual(self.rows[k].dimension)
             if thing.width > 1:
                 suffixes = tuple(row.name.removeprefix(f"{row.owner}.") for row in self.rows[k : k + thing.width])
-                yield f"{name}.force", Channel(self._vector(k, thing), (force,) * thing.width, suffixes)
+                yield f"{name}.force", Channel(self._force_vector(k, thing), (force,) * thing.width, suffixes)
             else:
-                yield f"{name}.force", Channel(self._column(k, thing.force), (force,))
+                yield f"{name}.force", Channel(self._recorded_column(k, thing.force), (force,))
             if thing.force == FRICTION:
-                yield f"{name}.loss", Channel(self._lost(k, thing.width), ("energy",))
+                yield f"{name}.loss", Channel(self._friction_loss(k, thing.width), ("energy",))
             elif thing.force == STOP_FORCE:
-                yield f"{name}.loss", Channel(self._loss(k), ("energy",))
-                yield f"{name}.stored", Channel(self._column(k, STORED), ("energy",))
+                yield f"{name}.loss", Channel(self._stop_loss(k), ("energy",))
+                yield f"{name}.stored", Channel(self._recorded_column(k, STORED), ("energy",))
 
-    def _column(self, k: int, column: int) -> Callable[[], Array]:
+    def _recorded_column(self, k: int, column: int) -> Callable[[], Array]:
         return lambda: self.of(k)[:, column]
 
-    def _vector(self, k: int, thing: Thing) -> Callable[[], Array]:
+    def _force_vector(self, k: int, thing: Thing) -> Callable[[], Array]:
         return lambda: np.stack([self.of(i)[:, thing.force] for i in range(k, k + thing.width)], axis=1)
 
-    def _lost(self, k: int, count: int) -> Callable[[], Array]:
+    def _friction_loss(self, k: int, count: int) -> Callable[[], Array]:
         return lambda: np.sum([self.of(i)[:, FRICTION_LOSS] for i in range(k, k + count)], axis=0)
 
-    def _loss(self, k: int) -> Callable[[], Array]:
+    def _stop_loss(self, k: int) -> Callable[[], Array]:
         return lambda: self.of(k)[:, STOP_WORK] - self.of(k)[:, STORED]
 
     def total(self, column: int) -> Array:
-        """(n,) a column of all rows together."""
+        """Return the sum (n,) of a column over all rows."""
         return np.asarray(sum((self.of(k)[:, column] for k in range(len(self.rows))), np.zeros(len(self.samples.time))))
 
     @property
     def motor_work(self) -> Array | None:
-        """(n,) J that joint forces did; None: it was not kept."""
+        """Return the work (n,) of joint forces, J; None: it was not recorded."""
         return np.asarray(self.samples.modes[:, EACH_ROW * len(self.rows) + MOTOR_WORK]) if self.rows else None
 
     def row_forces(self) -> RowForces | None:
-        """What rows exert beside the smooth equations; None: nothing."""
+        """Return the forces of friction, stops and limits, which act in addition to the smooth equations; None: there
+        are none."""
         if not self.rows:
             return None
         compiled, s = self.mech.compiled, self.samples
         joint = np.zeros(s.v.shape)
         closing = np.zeros((len(joint), len(compiled.program.tracer.cut_coordinates)))
         cut = [row for row in self.rows if row.at_v == NOWHERE]
-        W = dict(zip([row.name for row in cut], self._cut_entries(cut), strict=True)) if cut else {}
+        W = dict(zip([row.name for row in cut], self._cut_row_entries(cut), strict=True)) if cut else {}
         for k, row in enumerate(self.rows):
             kept = self.of(k)
             force = kept[:, FRICTION] + kept[:, STOP_FORCE] + kept[:, WITHHELD]
@@ -266,8 +268,8 @@ class ModeChannels:
                 closing[:, cut_number(compiled, row)] += force
         return RowForces(joint, closing)
 
-    def _cut_entries(self, rows: Sequence[JointRow]) -> list[Array]:
-        """(n, nv) W of rows that close loops."""
+    def _cut_row_entries(self, rows: Sequence[JointRow]) -> list[Array]:
+        """Return W (n, nv) of rows of loop-closing joints."""
         compiled, q = self.mech.compiled, self.samples.q
         entries = compiled.call("cut_entries", q, p=self._p)
         pattern = compiled.program.tracer.cut_expressions.pattern
@@ -280,24 +282,24 @@ class ModeChannels:
 
 
 def columns(rows: int) -> int:
-    """How many numbers tell of so many rows."""
+    """Return the number of columns recorded for this number of rows."""
     return EACH_ROW * rows + 1 if rows else 0
 
 
 def events_of(channels: ModeChannels) -> tuple[Event, ...]:
-    """What happened, in order of time: a mode differs between two samples."""
+    """Return the events in order of time, found where contact states differ between two samples."""
     time = channels.samples.time
     found = [
         Event(float(time[i + 1]), row.together or row.name, what)
         for k, row in enumerate(channels.rows)
         if row.shares
-        for i, what in _happened(channels.of(k)[:, : RESTS + 1], row)
+        for i, what in _events_of_row(channels.of(k)[:, : RESTS + 1], row)
     ]
     return tuple(sorted(found))
 
 
-def _happened(rows: Array, row: JointRow) -> Iterator[tuple[int, str]]:
-    """(sample before, what) of one row."""
+def _events_of_row(rows: Array, row: JointRow) -> Iterator[tuple[int, str]]:
+    """Yield (sample before, event) of one row."""
     for i in np.flatnonzero((rows[1:] != rows[:-1]).any(axis=1)):
         before, after = rows[i], rows[i + 1]
         if row.rubs:
@@ -309,7 +311,7 @@ def _happened(rows: Array, row: JointRow) -> Iterator[tuple[int, str]]:
 
 
 def _at_stop(before: Array, after: Array, row: JointRow) -> Iterator[str]:
-    """What a stop did."""
+    """Yield the events of a stop."""
     side = after[STOP] or before[STOP] or np.isfinite(row.upper) * 1.0 - np.isfinite(row.lower) * 1.0
     if not side and after[BOUNCES] > before[BOUNCES]:
         side = -after[MODE]  # thrown back onward: it was the lower one
@@ -323,7 +325,7 @@ def _at_stop(before: Array, after: Array, row: JointRow) -> Iterator[str]:
 
 
 def _at_limits(before: Array, after: Array) -> Iterator[str]:
-    """What limits of speed and effort did."""
+    """Yield the events of speed and effort limits."""
     was, now = abs(before[MODE]), abs(after[MODE])
     if was != now and AT_SPEED in (was, now):
         yield (

@@ -1,5 +1,5 @@
-"""Columns of numbers that tell what rows with modes did (`core.simulation.equations.mode_rows`): of each row, one after
-another, and of all together at the end."""
+"""Layout of the recorded columns of contact rows (`core.simulation.equations.mode_rows`): row by row, with the columns
+for the whole machine at the end."""
 
 from __future__ import annotations
 
@@ -9,35 +9,36 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 MODE, STOP, CLIPPED, BOUNCES, RESTS = range(5)
-"""As `ModeRows` has them: mode, stop, the side at which the command of its motor is clipped, how often its stops were
-hit, 1: it has bounced so low that it stays."""
+"""As in `ModeRows`: contact state, stop state, side on which the motor command is clipped, number of impacts, 1:
+bouncing has ended."""
 FRICTION, STOP_FORCE, WITHHELD, CUT = range(5, 9)
-"""N·m or N, along the coordinate: friction; its stop; what a speed limit takes off the force of the motor, what an
-effort limit takes off."""
+"""N·m or N, along the coordinate: friction; stop force; part of the motor force removed by a speed limit; part removed
+by an effort limit."""
 FRICTION_LOSS, STOP_WORK, STORED = range(9, 12)
-"""J since the run began: lost by friction; taken by the stop, lost or stored; stored in it now."""
+"""J: energy lost by friction since the beginning of the run; work absorbed by the stop; energy stored in the stop now.
+"""
 EACH_ROW = 12
-"""Columns of a row."""
+"""Number of columns of a row."""
 MOTOR_WORK = 0
-"""J that joint forces did since the run began: the column behind all rows."""
+"""Work of joint forces since the beginning of the run, J: the column after all rows."""
 
 
 def of_all_rows(width: int, *columns: int) -> list[int]:
-    """Where these columns of every row stand among so many."""
+    """Return the indices of these columns of every row, in an array of the given width."""
     return [first + column for first in range(0, width - 1, EACH_ROW) for column in columns]
 
 
 def summed(width: int) -> list[int]:
-    """Columns that count or add up since the run began."""
+    """Return the columns that count or accumulate since the beginning of the run."""
     return [*of_all_rows(width, BOUNCES, FRICTION_LOSS, STOP_WORK), *([width - 1] if width else [])]
 
 
 def modes_differ(one: Array, other: Array) -> bool:
-    """Whether modes (…, m) of samples do."""
+    """Return True if the contact states of two samples (…, m) differ."""
     at = of_all_rows(one.shape[-1], MODE, STOP, CLIPPED)
     return not np.array_equal(one[..., at], other[..., at])
 
 
 def row_of(modes: Array, k: int) -> Array:
-    """(n, `EACH_ROW`) what tells of one row."""
+    """Return the columns (n, `EACH_ROW`) of row k."""
     return modes[:, EACH_ROW * k : EACH_ROW * (k + 1)]

@@ -1,4 +1,4 @@
-"""A trace recorded elsewhere as a run of a machine: played, plotted and saved like any other."""
+"""Turns a recorded trace into a run of a machine, which can be played, plotted and saved like any other."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ TIME = ("t", "time")
 
 
 RECORDED_TOLERANCE = 1e-2
-"""How far (rad, m) recorded coordinates may be from a closed position: instruments measure with errors."""
+"""Largest distance (rad, m) of recorded coordinates from a closed position, to allow for measuring errors."""
 UNWILLING = 1e3
-"""Weight of recorded coordinates beside others."""
+"""Weight of recorded coordinates relative to others when loops are closed."""
 
 
 def run_of(
@@ -35,7 +35,7 @@ def run_of(
     aliases: Mapping[str, str],
     title: str,
 ) -> Run:
-    """The run whose coordinates follow the columns; others stay at rest, or follow from what holds the machine.
+    """Return the run whose coordinates follow the columns; others stay at rest, or follow from constraints.
 
     names, numbers : column names, with units where they are not of SI ("q1 [deg]", "q1_deg", "t_ms"), (n, columns)
     aliases : column name → coordinate, beside the coordinates' own names and `joint.q`
@@ -49,7 +49,7 @@ def run_of(
     places = {k: known[name] for k, name in enumerate(plain) if k != at and name in known}
     if not places:
         raise FileError(
-            "No column of the trace is a coordinate of the machine.",
+            "No column of the recorded trace is a coordinate of the machine.",
             file=title,
             remedy=near_misses(next((n for n in names if n != names[at]), ""), list(known)),
         )
@@ -60,19 +60,20 @@ def run_of(
     if mech.constrained:
         for k in range(len(q)):
             values = {name: numbers[k, c] for c, name in places.items()}
-            q[k] = _closed(mech, q[max(k - 1, 0)], values, dict(p), float(time[k]))
+            q[k] = _closed_position(mech, q[max(k - 1, 0)], values, dict(p), float(time[k]))
             far = np.abs(q[k, [mech.q_names.index(name) for name in places.values()]] - numbers[k, list(places)])
             if np.max(far) > RECORDED_TOLERANCE:
                 raise FileError(
-                    f"At {time[k]:.6g} s the trace leaves what the loops allow by {np.max(far):.3g} (rad or m).",
+                    f"At {time[k]:.6g} s the recorded coordinates violate the loop closure by "
+                    f"{np.max(far):.3g} (rad or m).",
                     file=title,
                     where=f"column '{names[list(places)[int(np.argmax(far))]]}'",
-                    remedy="Play it on the machine, and with the parameter values, that it was recorded of.",
+                    remedy="Use the machine and the parameter values with which the trace was recorded.",
                 )
-    v, a = _rates(mech, time, q)
+    v, a = _spline_rates(mech, time, q)
     if mech.constrained:
         recorded = [name for name in places.values() if name in mech.v_names]
-        v, a = _following(mech, p, time, q, v, a, recorded)
+        v, a = _consistent_motion(mech, p, time, q, v, a, recorded)
     tau = joint_forces(mech.compiled, q, v, a, None, dict(p), True, time)
     settings = Settings(
         method=RECORDED.id,
@@ -90,11 +91,11 @@ def run_of(
 
 
 def _times(column: Array, name: str, title: str) -> Array:
-    """The times (s) of a column. Raises FileError where they do not grow."""
+    """Return the times (s) of a column. Raises FileError where they do not increase."""
     time = column * scale_of(name, TIMES, title)
     if len(time) < 2 or not np.all(np.diff(time) > 0.0):
         raise FileError(
-            "The times of the trace do not grow.",
+            "The times of the recorded trace do not increase.",
             file=title,
             where=f"column '{name}'",
             remedy="Give at least two rows, sorted by time.",
@@ -103,7 +104,7 @@ def _times(column: Array, name: str, title: str) -> Array:
 
 
 def _in_si(mech: Mechanism, numbers: Array, places: Mapping[int, str], names: Sequence[str], title: str) -> Array:
-    """The numbers with the columns of coordinates that name a unit in SI. places : column → coordinate"""
+    """Convert the columns of coordinates that name a unit to SI. places : column → coordinate"""
     measured = {"angle": ANGLES, "length": LENGTHS}
     kinds = {coordinate.name: measured.get(coordinate.dimension, ()) for coordinate in mech.coordinates}
     numbers = numbers.copy()
@@ -112,8 +113,10 @@ def _in_si(mech: Mechanism, numbers: Array, places: Mapping[int, str], names: Se
     return numbers
 
 
-def _closed(mech: Mechanism, before: Array, recorded: Mapping[str, float], p: Mapping[str, float], t: float) -> Array:
-    """The closed position with recorded coordinates, or the nearest to them."""
+def _closed_position(
+    mech: Mechanism, before: Array, recorded: Mapping[str, float], p: Mapping[str, float], t: float
+) -> Array:
+    """Return the closed position with the recorded coordinates, or the one nearest to them."""
     try:
         return mech.move(before, recorded, p, t=t, exact=True)
     except AssemblyError:
@@ -123,8 +126,8 @@ def _closed(mech: Mechanism, before: Array, recorded: Mapping[str, float], p: Ma
         return np.asarray(mech.assemble(q, p=p, t=t, weights=dict.fromkeys(joints, UNWILLING)))
 
 
-def _rates(mech: Mechanism, time: Array, q: Array) -> tuple[Array, Array]:
-    """(n, nv) speeds and accelerations of cubic splines through positions (n, nq)."""
+def _spline_rates(mech: Mechanism, time: Array, q: Array) -> tuple[Array, Array]:
+    """Return speeds and accelerations (n, nv) of cubic splines through positions (n, nq)."""
     from scipy.interpolate import CubicSpline
 
     spline = CubicSpline(time, q)
@@ -135,11 +138,11 @@ def _rates(mech: Mechanism, time: Array, q: Array) -> tuple[Array, Array]:
     return v, CubicSpline(time, v)(time, 1)
 
 
-def _following(
+def _consistent_motion(
     mech: Mechanism, p: Mapping[str, float], time: Array, q: Array, v: Array, a: Array, recorded: Sequence[str]
 ) -> tuple[Array, Array]:
-    """(n, nv) consistent speeds and accelerations: those recorded (names of speeds) are kept, others follow; where
-    splines through several that depend on each other do not agree, the nearest."""
+    """Return consistent speeds and accelerations (n, nv): recorded speeds are kept and others follow; where dependent
+    recorded speeds disagree, the nearest consistent ones are taken."""
     at = [mech.v_names.index(name) for name in recorded]
     for k, t in enumerate(map(float, time)):
         moving, speeding = (dict(zip(recorded, map(float, x[k, at]), strict=True)) for x in (v, a))

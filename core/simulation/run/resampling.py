@@ -1,4 +1,4 @@
-"""Runs at other times than their samples, between them along the shortest path; and a pose as a run of one sample."""
+"""Resamples runs at given times, along the shortest path between samples; also makes a run of one pose."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from core.simulation.setup import Array
 
 
 def resampled(run: Run, times: ArrayLike) -> Run:
-    """The run at these times (n,), s; times outside of it count as its start or end.
+    """Return the run at these times (n,), s; times outside the run are clamped to its start or end.
 
     Positions are interpolated on the manifold of the coordinates with loops closed, all else linearly. The result
     computes channels as any run does: `resampled(run, [t])["tool.velocity"]` is (1, 3).
@@ -42,7 +42,8 @@ def resampled(run: Run, times: ArrayLike) -> Run:
 
 
 def at_rest(mech: Mechanism, q: ArrayLike, p: Mapping[str, float] | None = None) -> Run:
-    """A run of one sample: the machine held still at q (nq,) by its joint forces, with loops the smallest that can.
+    """Return a run of one sample: the machine in static equilibrium at q (nq,) under its joint forces, with loops the
+    smallest possible ones.
 
     Its channels are those of the pose: reactions under gravity, energies, places.
     """

@@ -1,4 +1,4 @@
-"""A run: what a machine did, as a value."""
+"""Immutable result of a simulation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from core.simulation.run.mode_channels import Event
 from core.simulation.setup import Array, Settings
 
 CANCELLED = "cancelled"
-"""How a run ended that was stopped by whoever asked for it."""
+"""Value of `Statistics.ended` for a run stopped by the user or caller."""
 SAMPLED = ("time", "q", "v", "a", "tau", "x", "modes")
 """Arrays with a row for each sample."""
 
@@ -31,33 +31,33 @@ _derivatives_of = later.function(__package__.removesuffix(".simulation.run"), "s
 
 
 class Statistics(NamedTuple):
-    """What a run cost, and how it ended."""
+    """Computational cost of a run, and the reason it ended."""
 
     steps: int = 0
     rejected: int = 0
     evaluations: int = 0
     shortest_step: float = 0.0
-    """s"""
+    """Shortest step, s."""
     longest_step: float = 0.0
-    """s"""
+    """Longest step, s."""
     seconds: float = 0.0
-    """Integration alone."""
+    """Wall time of the integration alone, s."""
     preparation: float = 0.0
-    """Seconds for traces, machine code and the start."""
+    """Wall time for expression graphs, machine code and the initial state, s."""
     ended: str = ""
-    """Why it ended before its time; empty if it did not."""
+    """Reason for an early end; empty if the run is complete."""
     jacobians: int = 0
     factorizations: int = 0
-    """Of implicit methods."""
+    """Number of matrix factorisations in implicit methods."""
     cpu: float = 0.0
-    """Processor seconds of the integration."""
+    """Processor time of the integration, s."""
     notes: tuple[str, ...] = ()
-    """What its reader should know of how it came about, a sentence each."""
+    """Notes on how the run was computed, a sentence each."""
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """Samples of a motion; channels are computed from them when asked for.
+    """Samples of a motion; channels are computed from them on demand.
 
     time (n,) s; q (n, nq); v, a, tau (n, nv); x (n, nx) states of force elements (empty: at rest); modes (n, m) what
     joints with friction, stops and limits did (`core.simulation.run.mode_columns`; empty: there are none). At an
@@ -78,23 +78,23 @@ class Run:
     modes: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copies hold the samples; channels are computed anew."""
+        """Pickle the samples only; channels are computed again."""
         return Run, tuple(getattr(self, each.name) for each in fields(self))
 
     @property
     def model(self) -> Model:
-        """The machine that moved."""
+        """Return the model that was simulated."""
         return self.mech.model
 
     @property
     def complete(self) -> bool:
-        """True if the run reached its end."""
+        """Return True if the run reached its end."""
         return not self.statistics.ended
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What its reader should know of how it came about: that the machine proved stiff, that damping was added; once
-        the balance of energy was asked for, also what its output step leaves open there."""
+        """Return notes on how the run was computed, for instance that the machine proved stiff or that damping was
+        added; once the energy balance was asked for, also how far the output step resolves it."""
         known = self.__dict__.get("computed_channels")
         return *self.statistics.notes, *((known.balance_note,) if known is not None and known.balance_note else ())
 
@@ -107,7 +107,7 @@ class Run:
 
     @cached_property
     def computed_channels(self) -> Channels:
-        """Its channels, each computed when it is asked for."""
+        """Return the run's channels, each computed on first use."""
         p = self.settings.values_of(self.mech.p_names)
         return Channels(self.mech, p, self)
 
@@ -116,40 +116,42 @@ class Run:
 
     @property
     def channels(self) -> tuple[str, ...]:
-        """Names of all channels; formulas of them are channels, too."""
+        """Return the names of all channels; formulas of them may be used like channels."""
         return self.computed_channels.names
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
-        """What happened where joints have friction, stops or limits, in order of time: (time, joint, what)."""
+        """Return changes of contact states in joints with friction, stops or limits, in order of time: (time, joint,
+        what)."""
         from core.simulation.run.mode_channels import events_of
 
         return events_of(self.computed_channels.modes)
 
     def dimension(self, channel: str) -> str:
-        """What the numbers of a channel, of one of its components, or of a formula measure ("angle", "force" …); "none"
-        where its columns differ, and where it has no name."""
+        """Return the dimension of a channel, of one of its components, or of a formula ("angle", "force" …); "none" if
+        columns differ or it has no name."""
         return self.computed_channels.dimension(channel)
 
     def at(self, time: float) -> Array:
-        """(nq,) the position at a time, between samples along the shortest path with loops closed."""
+        """Return the position (nq,) at a time, interpolated along the shortest path with loops closed."""
         from core.simulation.run.interpolation import between
 
         if not (isinstance(time, Real) and np.isfinite(time)):
-            raise ModelError(f"{time!r} is not a finite number.", where="time", remedy="Give seconds.")
+            raise ModelError(f"{time!r} is not a finite number.", where="time", remedy="Give a time in seconds.")
         return between(self, np.clip([float(time)], self.time[0], self.time[-1]))[0][0].copy()
 
     def states_at(self, time: float) -> Array:
-        """(nx,) states of force elements at a time, between samples in proportion; empty if none were kept."""
+        """Return the states of force elements (nx,) at a time, interpolated linearly; empty if none were recorded."""
         return np.array([np.interp(time, self.time, column) for column in self.x.T])
 
     def part(self, rows: slice) -> Run:
-        """Some of its samples alone."""
+        """Return a run with some of the samples."""
         arrays = {name: array[rows] if len(array := getattr(self, name)) else array for name in SAMPLED}
         return replace(self, **arrays)
 
     def derivatives(self, output: str | Sequence[str], by: Sequence[str], at: Any = "end") -> Array:
-        """(times, components, m) exact derivatives of channels, or of formulas of them, by parameters and start values.
+        """Return exact derivatives (times, components, m) of channels, or of formulas of them, by parameters and
+        initial values.
 
         output : "tool.position", or several; by : names of parameters, and of start values "elbow.q", "elbow.v"; at :
         "end", a time or times, s
@@ -162,7 +164,8 @@ class Run:
         return found
 
     def table(self, channels: Sequence[str] = ()) -> Iterator[tuple[str, Array]]:
-        """(column name, (n,)) of channels (default: coordinates, speeds, accelerations, joint forces, energies)."""
+        """Yield (column name, (n,)) of channels (default: coordinates, speeds, accelerations, joint forces,
+        energies)."""
         for name in channels or self.computed_channels.usual:
             values = self[name]
             if values.ndim == 1:
@@ -178,7 +181,7 @@ class Run:
         channels: Sequence[str] = (),
         progress: Callable[[float], object] = lambda part: None,
     ) -> None:
-        """Write the run whole: .h5 (everything; can be loaded), .csv or .sim (SIMNON) with the channels given.
+        """Write the run to a file: .h5 (everything; can be loaded), .csv or .sim (SIMNON) with the channels given.
 
         progress : called with the part done, 0 … 1; if it raises, no file is written
 
@@ -190,7 +193,7 @@ class Run:
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Run:
-        """A run from an HDF5 file, also from one whose program was killed while it was written.
+        """Read a run from an HDF5 file, even if the program was killed while writing it.
 
         Raises FileError.
         """
@@ -199,5 +202,5 @@ class Run:
         return load(path_of(path))
 
     def summary(self) -> dict[str, Any]:
-        """Statistics as plain data."""
+        """Return the statistics as plain data."""
         return self.statistics._asdict()

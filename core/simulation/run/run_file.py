@@ -1,5 +1,5 @@
-"""Whole runs in HDF5 files: `time`, `q`, `v`, `a`, `tau`, `modes` and `events` of joints with friction, stops and
-limits, the model as text, settings, statistics, and the channels asked for under `channels`.
+"""HDF5 files of complete runs: `time`, `q`, `v`, `a`, `tau`, `modes` and `events` of joints with friction, stops and
+limits, the model as text, settings, statistics, and requested channels under `channels`.
 
 While a run goes on the file is in HDF5's mode for one writer and many readers, so that it can be read at any time, also
 after the program was killed: its data then lies in many small pieces. Once a long run is over each lies in one, which
@@ -42,32 +42,32 @@ VERSION = 1
 STATES = ("time", "q", "v", "a", "tau", "x", "modes")
 EVENTS = "events"
 LONGEST_WORD = 16
-"""Letters of a mode's name."""
+"""Largest length of a contact state's name, in characters."""
 CHUNK = 256
-"""Samples of one block of a file."""
+"""Number of samples in one block of a file."""
 WHOLE = (".h5", ".hdf5")
-"""Suffixes of whole runs."""
+"""File suffixes of complete runs."""
 ROOM = 1 << 16
-"""Bytes for which there must be room when a file begins."""
+"""Free disk space, in bytes, required when a file is begun."""
 INCOMPLETE = "the file was not finished"
 
 
 class RunFile:
-    """A file that grows with its run."""
+    """HDF5 file that grows with its run."""
 
     def __init__(self, path: str, mech: Mechanism, settings: Settings, channels: Sequence[str] = ()) -> None:
         self.path, self.mech, self.settings, self.channels = path, mech, settings, tuple(channels)
         self.file: Any = None
         if Path(path).suffix.lower() not in WHOLE:
             raise FileError(
-                "A run that is written while it goes on needs an HDF5 file.",
+                "Only an HDF5 file can be written while the run goes on.",
                 file=path,
                 remedy="Give a name that ends in .h5.",
             )
         prove(path)
 
     def append(self, piece: Run) -> None:
-        """Add the samples of a piece; they are on disk when this returns.
+        """Append the samples of a piece; they are on disk on return.
 
         Raises FileError if they cannot be written.
         """
@@ -75,7 +75,7 @@ class RunFile:
         arrays |= {kept(name): piece[name] for name in self.channels}
         try:
             if self.file is None:
-                self._open(arrays)
+                self._create_file(arrays)
             for name, values in arrays.items():
                 data = self.file[name]
                 first = len(data)
@@ -85,12 +85,12 @@ class RunFile:
                     first += len(rows)
                 data.flush()
         except (OSError, RuntimeError) as error:
-            self._abandon()
-            raise _unwritable(self.path, error) from None
+            self._discard_pending_writes()
+            raise _write_error(self.path, error) from None
 
-    def _abandon(self) -> None:
-        """Close a file that cannot be written any more. What HDF5 still wants to write goes nowhere: it would try again
-        when the program ends, and crash it."""
+    def _discard_pending_writes(self) -> None:
+        """Close a file that can no longer be written. Pending HDF5 writes are discarded, since they would be retried at
+        exit and crash the program."""
         try:
             nowhere = os.open(os.devnull, os.O_RDWR)
             os.dup2(nowhere, self.file.id.get_vfd_handle())
@@ -99,7 +99,7 @@ class RunFile:
         except (OSError, RuntimeError, AttributeError, NotImplementedError, ValueError):
             return
 
-    def _open(self, arrays: dict[str, Any]) -> None:
+    def _create_file(self, arrays: dict[str, Any]) -> None:
         import h5py
 
         try:
@@ -109,13 +109,13 @@ class RunFile:
             Path(self.path).unlink(missing_ok=True)
             raise
         self.file = file = h5py.File(self.path, "w", libver="latest")
-        described(file, self.mech, self.settings)
+        write_description(file, self.mech, self.settings)
         for name, values in arrays.items():
             rest = values.shape[1:]
             file.create_dataset(
                 name,
                 (0, *rest),
-                type_of(values),
+                storage_type(values),
                 chunks=(CHUNK, *(max(n, 1) for n in rest)),
                 maxshape=(None, *rest),
                 fletcher32=True,
@@ -124,7 +124,7 @@ class RunFile:
         file.swmr_mode = True
 
     def finish(self, run: Run) -> None:
-        """Close the file, with the statistics of the run."""
+        """Write the run's statistics and close the file."""
         import h5py
 
         try:
@@ -135,19 +135,19 @@ class RunFile:
             with open(self.path, "r+b") as content:
                 seal(content)
         except (OSError, RuntimeError) as error:
-            self._abandon()
-            raise _unwritable(self.path, error) from None
+            self._discard_pending_writes()
+            raise _write_error(self.path, error) from None
         if Path(self.path).stat().st_size > IN_MEMORY:
             with contextlib.suppress(FileError, OSError):  # no room for both: what there is can be read as well
-                self._join()
+                self._join_pieces()
 
-    def _join(self) -> None:
-        """Bring the pieces of each array together. Raises FileError, and the file is then untouched."""
+    def _join_pieces(self) -> None:
+        """Join the pieces of each array. Raises FileError and then leaves the file unchanged."""
         import h5py
 
         def write(stream: BinaryIO) -> None:
             with h5py.File(self.path, "r") as pieces, h5py.File(stream, "w", libver="v110") as file:
-                described(file, self.mech, self.settings)
+                write_description(file, self.mech, self.settings)
                 file.attrs["statistics"] = pieces.attrs["statistics"]
                 if EVENTS in pieces:
                     pieces.copy(EVENTS, file)
@@ -159,22 +159,22 @@ class RunFile:
 
 
 def kept(channel: str) -> str:
-    """Where in a file a channel is kept. (A slash in a formula would open a group.)"""
+    """Return the path of a channel within the file, with slashes replaced, as these would create groups."""
     return f"channels/{channel.replace('/', '∕')}"
 
 
-def type_of(values: Any) -> str:
-    """How numbers are kept, and words."""
+def storage_type(values: Any) -> str:
+    """Return the HDF5 type for numbers or words."""
     return "f8" if values.dtype.kind != "U" else f"S{LONGEST_WORD}"
 
 
 def writable(values: Any) -> Any:
-    """Numbers as they are, words as bytes."""
+    """Return numbers unchanged and words as bytes."""
     return np.char.encode(values, "utf-8") if values.dtype.kind == "U" else values
 
 
 def write_events(file: Any, run: Run) -> None:
-    """What happened into the file, for who reads it elsewhere: time (s), joint, what."""
+    """Write the run's events (time in s, joint, what) for other programs."""
     import h5py
 
     if not run.modes.size:
@@ -184,8 +184,8 @@ def write_events(file: Any, run: Run) -> None:
     file.create_dataset(EVENTS, data=np.array([tuple(event) for event in run.events], dtype=kind))
 
 
-def described(file: Any, mech: Mechanism, settings: Settings) -> None:
-    """Model and settings into the file."""
+def write_description(file: Any, mech: Mechanism, settings: Settings) -> None:
+    """Write model and settings into the file."""
     file.attrs["format"], file.attrs["version"] = FORMAT, VERSION
     file.attrs["origin"] = mech.model.origin
     file.attrs["settings"] = json.dumps(dataclasses.asdict(settings))
@@ -194,31 +194,33 @@ def described(file: Any, mech: Mechanism, settings: Settings) -> None:
     file.create_dataset("model", data=np.bytes_(dumps(mech.model).encode()))
 
 
-def _unwritable(path: str, error: OSError | RuntimeError) -> FileError:
-    """The message; HDF5 tells the number of the system's error only in words."""
+def _write_error(path: str, error: OSError | RuntimeError) -> FileError:
+    """Return the error for a failed write; HDF5 gives the system's error number only in its text."""
     found = re.search(r"errno = (\d+)", str(error))
     number = int(found[1]) if found else getattr(error, "errno", None)
     reason = os.strerror(number) if number else str(error)[:200]
     begun = Path(path).is_file()
-    remedy = "Save it in another folder." + (" What was written until now can be read." if begun else "")
+    remedy = "Save it in another folder." + (" The part written so far can be read." if begun else "")
     return FileError(f"The run cannot be written{' any further' if begun else ''}: {reason}.", file=path, remedy=remedy)
 
 
 def load(path: str) -> Run:
-    """The run of an HDF5 file."""
+    """Read the run from an HDF5 file."""
     from core.simulation.run.run import Run, Statistics
 
     size = status_of(path, RUN).st_size
     if not holds_hdf5(path):
-        remedy = "Open one saved as .h5; tables (CSV, SIMNON) move drivers as recorded signals."
-        raise FileError("This is no HDF5 file, so it holds no whole run.", file=path, remedy=remedy)
+        remedy = "Open a run saved as .h5; tables (CSV, SIMNON) can be used as recorded signals of drivers."
+        raise FileError("This is not an HDF5 file, so it contains no complete run.", file=path, remedy=remedy)
     try:
         with opened(path) as file:
             if file.attrs.get("format") != FORMAT:
-                raise FileError("This is no run of this program.", file=path, remedy="Open a file written by run.save.")
+                raise FileError(
+                    "The HDF5 file was not written by Kinetostat.", file=path, remedy="Open a file written by run.save."
+                )
             if int(file.attrs["version"]) > VERSION:
                 raise FileError(
-                    "The file is of a newer version of this program.", file=path, remedy="Update the program."
+                    "The file was written by a newer version of Kinetostat.", file=path, remedy="Update Kinetostat."
                 )
             settings = Settings(**json.loads(file.attrs["settings"]))
             statistics = Statistics(**json.loads(file.attrs["statistics"]))
@@ -233,25 +235,27 @@ def load(path: str) -> Run:
         raise FileError(
             f"The run cannot be read: {str(error)[:200]}.",
             file=path,
-            remedy="The file is damaged: copy it again, or make the run again.",
+            remedy="The file is damaged: copy it again, or repeat the simulation.",
         ) from None
     return Run(mech, settings, **arrays, statistics=statistics)
 
 
 def holds_hdf5(path: str) -> bool:
-    """Whether the file begins as one of HDF5 does; False if it cannot be read."""
+    """Return True if the file has an HDF5 signature; False also if it cannot be read."""
     return beginning_of(path, len(SIGNATURE)) == SIGNATURE
 
 
 def prove(path: str) -> None:
-    """See that a run can be saved there, before it is made. Raises FileError."""
+    """Check before the simulation that a run can be saved at this path. Raises FileError."""
     if Path(path).suffix.lower() not in (*WHOLE, *TABLES):
         raise FileError(
-            "The suffix says no format of runs.", file=path, remedy="Use .h5 (whole runs), .csv, or .sim (SIMNON)."
+            "The file suffix is not a known format of runs.",
+            file=path,
+            remedy="Use .h5 (complete runs), .csv, or .sim (SIMNON).",
         )
     folder = Path(path).absolute().parent
     if not folder.is_dir():
-        raise FileError("There is no such folder.", file=path, remedy="Make it, or save in another one.")
+        raise FileError("The folder does not exist.", file=path, remedy="Create the folder, or save in another one.")
     if Path(path).exists():
         status_of(path, RUN)
     if not os.access(folder, os.W_OK) or (Path(path).exists() and not os.access(path, os.W_OK)):
@@ -259,7 +263,7 @@ def prove(path: str) -> None:
 
 
 def save(run: Run, path: str, channels: Sequence[str], progress: Callable[[float], object]) -> None:
-    """Write a run whole or not at all, piece by piece; the suffix of the path says how. Raises FileError."""
+    """Write a run atomically, piece by piece; the suffix of the path selects the format. Raises FileError."""
     prove(path)
     suffix = Path(path).suffix.lower()
     if suffix not in WHOLE:
@@ -273,7 +277,7 @@ def save(run: Run, path: str, channels: Sequence[str], progress: Callable[[float
         import h5py
 
         with h5py.File(stream, "w", libver="v110") as file:
-            described(file, run.mech, run.settings)
+            write_description(file, run.mech, run.settings)
             file.attrs["statistics"] = json.dumps(run.summary())
             write_events(file, run)
             fill(file, arrays, progress)
@@ -283,10 +287,10 @@ def save(run: Run, path: str, channels: Sequence[str], progress: Callable[[float
 
 
 def fill(file: Any, arrays: Mapping[str, Any], progress: Callable[[float], object]) -> None:
-    """Put arrays, or data of another file, into an open one, each in one piece."""
+    """Copy arrays, or data of another file, into an open file, each as one contiguous dataset."""
     total, done = sum(int(np.prod(rows.shape)) for rows in arrays.values()), 0
     for name, rows in arrays.items():
-        data = file.create_dataset(name, rows.shape, rows.dtype if rows.dtype.kind == "S" else type_of(rows))
+        data = file.create_dataset(name, rows.shape, rows.dtype if rows.dtype.kind == "S" else storage_type(rows))
         for first in range(0, len(rows), BLOCK):
             part = writable(np.asarray(rows[first : first + BLOCK]))
             data[first : first + len(part)] = part

@@ -1,4 +1,4 @@
-"""Formulas over a run that give no finite number at any time: where they break, in words."""
+"""Explains formulas over a run that have no finite value at any time."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from core.simulation.run.run import Run
 
 
 def undefined_words(run: Run, name: str) -> str:
-    """Why a channel or formula of a run has no finite number: the first time, the innermost part that has none there,
-    and what that part is made of."""
+    """Explain why a channel or formula of a run has no finite value: the first time, the innermost undefined part, and
+    the values of its operands."""
     time = f"t = {float(run.time[0]):.4g} s"
-    said = f"'{name}' gives no finite number at any time of the run"
+    said = f"'{name}' has no finite value at any time of the run"
     try:
-        broken = _innermost(run, parse(name))
+        broken = _innermost_undefined(run, parse(name))
     except KinetostatError:
         broken = None
     if broken is None:
         return f"{said}, from {time} on."
-    inside = [f"{each} = {_first(run, each):.4g}" for each in sorted(names(broken)) if each != text_of(broken)]
+    inside = [f"{each} = {_first_value(run, each):.4g}" for each in sorted(names(broken)) if each != text_of(broken)]
     given = f", with {', '.join(inside)}" if inside else ""
-    return f"{said}: at {time} already {text_of(broken)} has none{given}."
+    return f"{said}: at {time} {text_of(broken)} is undefined{given}."
 
 
-def _innermost(run: Run, node: Node) -> Node | None:
-    """The part without a finite number all of whose own parts have one; None if there is none."""
-    for part in _parts(node):
-        found = _innermost(run, part)
+def _innermost_undefined(run: Run, node: Node) -> Node | None:
+    """Return the innermost part without a finite value, all of whose operands have one; None if there is none."""
+    for part in _operands(node):
+        found = _innermost_undefined(run, part)
         if found is not None:
             return found
-    return None if np.isfinite(_first(run, text_of(node))) else node
+    return None if np.isfinite(_first_value(run, text_of(node))) else node
 
 
-def _parts(node: Node) -> tuple[Node, ...]:
+def _operands(node: Node) -> tuple[Node, ...]:
     match node:
         case Negative(operand):
             return (operand,)
@@ -48,5 +48,5 @@ def _parts(node: Node) -> tuple[Node, ...]:
             return ()
 
 
-def _first(run: Run, formula: str) -> float:
+def _first_value(run: Run, formula: str) -> float:
     return float(np.ravel(run[formula])[0])

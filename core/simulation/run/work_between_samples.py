@@ -1,4 +1,4 @@
-"""Work of powers between the samples of a run, whatever the time between them.
+"""Integrates power to work between the samples of a run, accurately for any sample spacing.
 
 The motion between two samples is of fifth degree in time where positions, speeds and accelerations are known at both
 (cubic where coordinates are quaternions), and brought to what holds there: what drivers move is then where their
@@ -24,21 +24,21 @@ Array = NDArray[np.float64]
 
 POINTS = 0.5 + 0.5 * np.array([-(0.6**0.5), 0.0, 0.6**0.5])
 WEIGHTS = np.array([5.0, 8.0, 5.0]) / 18.0
-"""Parts of a step at which powers are looked at, and their weights."""
+"""Nodes within a step at which power is evaluated, and their weights."""
 SETTLED_FRACTION = 1e-9
-"""Part of the work done and taken by which halving steps may change it."""
+"""Convergence tolerance: relative change of the work when steps are halved."""
 MOST_PARTS = 8
-"""Of a step."""
+"""Largest number of parts of a step."""
 AT_ONCE = 1000
-"""Steps that are looked at together: for each there is a matrix of what holds at each of its points."""
+"""Number of steps processed at once: each needs a constraint matrix at each of its nodes."""
 CLOSED_GAP = 1e-10
-"""Gap (m, rad; m/s, rad/s) that a position and speeds between samples may have."""
+"""Largest gap (m, rad; m/s, rad/s) of a position and speeds between samples."""
 CLOSINGS = 4
-"""Newton steps to close one."""
+"""Number of Newton iterations to close a position."""
 
 
-class _Place(NamedTuple):
-    """Where between samples: steps (k,), their lengths (k, 1), s, and parts (k, 1) of them."""
+class _Instants(NamedTuple):
+    """Times between samples: steps (k,), their lengths (k, 1), s, and fractions (k, 1) of them."""
 
     steps: NDArray[np.intp]
     h: Array
@@ -46,25 +46,25 @@ class _Place(NamedTuple):
 
 
 Power = Callable[[Any], Array]
-"""(n,) W of `core.simulation.run.channels.Channels` of states."""
+"""Function of `core.simulation.run.channels.Channels` of states that returns a power (n,), W."""
 
 
 def work(channels: Any, power: Power) -> Array:
-    """(n,) J since the first sample."""
+    """Return the work (n,) of a power since the first sample, J."""
     time = channels.samples.time
     energy = np.zeros(len(time))
     steps = np.flatnonzero(np.diff(time) > 0.0)
     if not len(steps):
         return energy
-    ends = _Ends(channels, power)
+    ends = _SampleValues(channels, power)
     for first in range(0, len(steps), AT_ONCE):
         chosen = steps[first : first + AT_ONCE]
-        energy[chosen + 1] = _settled(ends, chosen)
+        energy[chosen + 1] = _converged_work(ends, chosen)
     return np.cumsum(energy)
 
 
-def _settled(ends: _Ends, steps: NDArray[np.intp]) -> Array:
-    """(k,) J of steps, of parts so short that shorter ones change nothing."""
+def _converged_work(ends: _SampleValues, steps: NDArray[np.intp]) -> Array:
+    """Return the work (k,) in steps, J, refined until halving the parts no longer changes it."""
     parts = 1
     work = ends.work(steps, parts)
     while parts < MOST_PARTS:
@@ -77,8 +77,8 @@ def _settled(ends: _Ends, steps: NDArray[np.intp]) -> Array:
     return work
 
 
-class _Ends:
-    """What is known at samples."""
+class _SampleValues:
+    """Values at the samples, from which those between samples are interpolated."""
 
     def __init__(self, channels: Any, power: Power) -> None:
         self.kind, self.mech, self.p, self.power = type(channels), channels.mech, channels.p, power
@@ -89,41 +89,41 @@ class _Ends:
         self.x = None if kept is None or not self.mech.nx else np.asarray(kept)
         if self.x is not None:
             self.x_rates = np.asarray(self.mech.x_rate(s.q, s.v, self.x, p=self.p, t=s.time))
-        self.tau = s.tau, _slopes(s.time, s.tau)
+        self.tau = s.tau, _spline_rates(s.time, s.tau)
         rows = channels.modes.row_forces()
-        self.rows = None if rows is None else [(each, _slopes(s.time, each)) for each in rows]
+        self.rows = None if rows is None else [(each, _spline_rates(s.time, each)) for each in rows]
 
     def work(self, steps: NDArray[np.intp], parts: int) -> Array:
-        """(k,) J in each of the steps, in so many parts of each."""
+        """Return the work (k,) in each of the steps, J, with the given number of parts."""
         points = np.concatenate([(k + POINTS) / parts for k in range(parts)])
         weights = np.tile(WEIGHTS, parts) / parts
         h = np.diff(self.samples.time)[steps]
-        power = self._power(np.repeat(steps, len(points)), np.repeat(h, len(points)), np.tile(points, len(steps)))
+        power = self._power_at(np.repeat(steps, len(points)), np.repeat(h, len(points)), np.tile(points, len(steps)))
         return np.asarray(h * (power.reshape(len(steps), -1) @ weights))
 
-    def _power(self, steps: NDArray[np.intp], h: Array, at: Array) -> Array:
-        """(k,) W at a part of each step."""
+    def _power_at(self, steps: NDArray[np.intp], h: Array, at: Array) -> Array:
+        """Return the power (k,), W, at a fraction of each step."""
         s = self.samples
         time = s.time[steps] + at * h
-        place = _Place(steps, h[:, None], at[:, None])
-        q, v = self._held(*self._motion(place), time)
-        tau, x = _cubic(*self.tau, place), s.x[:0]
+        place = _Instants(steps, h[:, None], at[:, None])
+        q, v = self._projected(*self._interpolated_motion(place), time)
+        tau, x = _cubic_values(*self.tau, place), s.x[:0]
         if self.x is not None:
-            x = _cubic(self.x, self.x_rates, place)
+            x = _cubic_values(self.x, self.x_rates, place)
         states: Any = SimpleNamespace(time=time, q=q, v=v, a=s.a[steps], tau=tau, x=x, modes=s.modes[:0])
-        rows = None if self.rows is None else RowForces(*(_cubic(*each, place) for each in self.rows))
+        rows = None if self.rows is None else RowForces(*(_cubic_values(*each, place) for each in self.rows))
         found = self.kind(self.mech, self.mech.parameter_values() if self.p is None else self.p, states)
         found.elements = ElementChannels(self.mech, self.p, states, lambda: rows)
         return self.power(found)
 
-    def _motion(self, place: _Place) -> tuple[Array, Array]:
+    def _interpolated_motion(self, place: _Instants) -> tuple[Array, Array]:
         s = self.samples
         if not self.plain:
-            return _cubic(s.q, self.rates, place), _cubic(s.v, s.a, place)
-        return _quintic((s.q, s.v, s.a), place)
+            return _cubic_values(s.q, self.rates, place), _cubic_values(s.v, s.a, place)
+        return _quintic_motion((s.q, s.v, s.a), place)
 
-    def _held(self, q: Array, v: Array, time: Array) -> tuple[Array, Array]:
-        """Positions and speeds brought to what holds."""
+    def _projected(self, q: Array, v: Array, time: Array) -> tuple[Array, Array]:
+        """Project positions and speeds onto the constraints."""
         compiled, p = self.mech.compiled, self.p
         chosen = compiled.levels == 0
         if not self.plain:
@@ -144,8 +144,9 @@ class _Ends:
         return q, v
 
 
-def _slopes(time: Array, y: Array) -> Array:
-    """(n, m) rates of the cubic spline through samples, from one jump (samples of the same time) to the next."""
+def _spline_rates(time: Array, y: Array) -> Array:
+    """Return the rates (n, m) of the cubic spline through the samples, separately between jumps (two samples at the
+    same time)."""
     from scipy.interpolate import CubicSpline
 
     rates = np.zeros(y.shape)
@@ -157,16 +158,17 @@ def _slopes(time: Array, y: Array) -> Array:
     return rates
 
 
-def _cubic(y: Array, rate: Array, place: _Place) -> Array:
-    """(k, m) cubic in time."""
+def _cubic_values(y: Array, rate: Array, place: _Instants) -> Array:
+    """Interpolate values (k, m) cubically in time."""
     steps, h, at = place
     growth = y[steps + 1] - y[steps]
     turn = at * (1.0 - at) * h * ((1.0 - at) * rate[steps] - at * rate[steps + 1])
     return np.asarray(y[steps] + at * at * (3.0 - 2.0 * at) * growth + turn)
 
 
-def _quintic(known: tuple[Array, Array, Array], place: _Place) -> tuple[Array, Array]:
-    """(k, m) positions and speeds of fifth degree in time. known : positions, speeds and accelerations at samples"""
+def _quintic_motion(known: tuple[Array, Array, Array], place: _Instants) -> tuple[Array, Array]:
+    """Interpolate positions and speeds (k, m) with quintic polynomials in time. known: positions, speeds and
+    accelerations at samples."""
     (y, v, a), (steps, h, s) = known, place
     begin, growth = y[steps], y[steps + 1] - y[steps]
     v0, v1, a0, a1 = v[steps] * h, v[steps + 1] * h, a[steps] * h * h, a[steps + 1] * h * h

@@ -1,1 +1,1 @@
-"""The loop of steps that all methods share: state of a step, events, compilation."""
+"""Step loop shared by all methods: step state, event location, contact changes, stops."""

@@ -1,4 +1,4 @@
-"""Friction of balls (vectors of speeds that rub together) where they hardly slide.
+"""Step size control for vector friction (friction disks) at very low sliding speeds.
 
 There friction F turns them at the rate A F/v, A their response and v their speed, without end toward rest. How they
 begin to slide is told by `core.simulation.equations.sliding_off`, in steps that end about where they have begun; steps
@@ -33,21 +33,22 @@ from core.simulation.stepping.mode_margins import BEARING, EACH
 from core.simulation.stepping.step_state import TOLD, begin_anew, least_time, load_state
 
 SLOWLY = 0.02
-"""Part of the largest speed that a ball has had, below which it is about to come to rest."""
+"""Share of the largest speed a friction disk has had, below which it is about to come to rest."""
 NEARLY_RESTING = 100.0
-"""Times the speed within which a ball is asked whether it stays at rest: from there on it must not turn about."""
+"""Multiple of the speed at which sticking is checked; below it the sliding direction must not reverse within a step."""
 STEADY, STEADY_STEP = 0.6, 0.3
-"""Parts of the stability of a method, and h |λ| of one whose stability is not known, up to which it does not."""
+"""Largest step without reversal: share of the method's stability limit; h |λ| for methods with unknown stability."""
 TOO_FAST = 4.0
-"""Times the speed up to which a ball begins to slide, which it has at the end of such a step at most."""
+"""Largest speed at the end of a first sliding step, as a multiple of the speed up to which a friction disk counts as
+beginning to slide."""
 STEADY_PART = 1.2
-"""h |λ| of parts of fixed steps."""
+"""Largest h |λ| of the parts of fixed steps."""
 
 
 @native
 def aim_balls(state: int) -> None:
-    """Where balls slide as the step begins. One that has hardly any speed is asked whether it stays at rest, unless it
-    begins to slide: then its direction says nothing yet."""
+    """Update the sliding directions of friction disks at the beginning of a step. A disk with almost no speed is
+    scheduled for a sticking check, unless it is just beginning to slide, when its direction is not yet known."""
     w = load_state(state)
     s = load_system(w.system)
     r = load_rows(s.mode_rows)
@@ -69,7 +70,7 @@ def aim_balls(state: int) -> None:
 
 @native
 def goes_too_far(state: int) -> bool:
-    """Whether the step taken goes on for longer than a ball only begins to slide."""
+    """Return True if a friction disk that begins to slide is already too fast at the end of the step taken."""
     w = load_state(state)
     s = load_system(w.system)
     r = load_rows(s.mode_rows)
@@ -84,8 +85,9 @@ def goes_too_far(state: int) -> bool:
 
 
 @native
-def responses_of_ball(state: int, k: int, A: Any, base: Any) -> None:
-    """A (n n,) of the n rows of a ball (k: its first), and ẏ (n,) with all forces as they are, none of held rows."""
+def disk_responses(state: int, k: int, A: Any, base: Any) -> None:
+    """Compute the response matrix A (n n,) of the n rows of a friction disk (k: its first), and ẏ (n,) with all forces
+    except those of active rows."""
     w = load_state(state)
     s = load_system(w.system)
     r, n = load_rows(s.mode_rows), load_rows(s.mode_rows).shares[k]
@@ -98,13 +100,13 @@ def responses_of_ball(state: int, k: int, A: Any, base: Any) -> None:
 
 
 @native
-def turning_of(state: int, k: int) -> float:
-    """A F of a ball (k: its first row) that slides, at most (Gershgorin), m/s² or rad/s²."""
+def turning_bound(state: int, k: int) -> float:
+    """Return an upper bound (Gershgorin) of A F for a sliding friction disk (k: its first row), m/s² or rad/s²."""
     w = load_state(state)
     s = load_system(w.system)
     r, n, size, turning = load_rows(s.mode_rows), load_rows(s.mode_rows).shares[k], 0.0, 0.0
     A, base = scratch(n * n), scratch(len(w.y))
-    responses_of_ball(state, k, A, base)
+    disk_responses(state, k, A, base)
     for i in range(n):
         size += r.force[k + i] ** 2
         row = 0.0
@@ -116,22 +118,23 @@ def turning_of(state: int, k: int) -> float:
 
 @native
 def steady(state: int, k: int) -> None:
-    """A step in which a ball (k: its first row) that hardly slides does not turn about. Friction F turns what slides
-    with the speed w at the rate A F/w, A its response: explicit methods that are held by their stability alone never
-    bring it to rest."""
+    """Limit the step so that the direction of a slowly sliding friction disk (k: its first row) does not reverse.
+    Friction F turns a sliding velocity w at the rate A F/w, with response A; explicit methods limited only by stability
+    would never bring it to rest."""
     w = load_state(state)
     rows = load_system(w.system).mode_rows
     speed = length(rows, k, load_rows(rows).rate)
     if speed == 0.0 or speed > NEARLY_RESTING * STOPPING * w.atol:
         return
-    turning = turning_of(state, k) / speed
+    turning = turning_bound(state, k) / speed
     if turning > 0.0:
         w.step = min(w.step, (STEADY * w.stability if w.stability > 0.0 else STEADY_STEP) / turning)
 
 
 @native
-def could_stop(rows: int, k: int, h: float) -> Any:
-    """Whether friction alone changes as much of a velocity within a time h as a ball (k: its first row) has, about."""
+def may_stop_within(rows: int, k: int, h: float) -> Any:
+    """Return true if friction alone can roughly cancel the velocity of a friction disk (k: its first row) within a time
+    h."""
     r, most_quickly = load_rows(rows), 0.0
     for i in range(k, k + r.shares[k]):
         most_quickly += r.largest[i]
@@ -141,16 +144,16 @@ def could_stop(rows: int, k: int, h: float) -> Any:
 
 @native
 def stops_within(state: int, k: int, h: float) -> Any:
-    """Whether friction can bring a ball (k: its first row) that slides to rest within a time h (implicit Euler: what
-    holds it and takes its speed is admissible)."""
+    """Return true if friction can bring a sliding friction disk (k: its first row) to rest within a time h (implicit
+    Euler: the force that stops and holds it is admissible)."""
     w = load_state(state)
     s = load_system(w.system)
     r, n, size = load_rows(s.mode_rows), load_rows(s.mode_rows).shares[k], 0.0
-    if not could_stop(s.mode_rows, k, h):
+    if not may_stop_within(s.mode_rows, k, h):
         return False
     level = sliding(r.static_onward[k], r.kinetic_onward[k], r.stribeck[k], 0.0)
     A, base, c, lam, side, g = scratch(n * n), scratch(len(w.y)), scratch(n), scratch(n), scratch(n), scratch(n)
-    responses_of_ball(state, k, A, base)
+    disk_responses(state, k, A, base)
     for i in range(n):
         c[i] = along(s.mode_rows, k + i, base[s.nq : s.nq + s.nv]) + r.bias[k + i] + r.rate[k + i] / h
         for j in range(n):
@@ -167,7 +170,8 @@ def stops_within(state: int, k: int, h: float) -> Any:
 
 @native
 def mark_stopping(state: int, h: float, stopping: Any) -> None:
-    """Which balls (count,) that slide come to rest within a fixed step that begins: 1."""
+    """Mark in `stopping` (count,) the sliding friction disks that come to rest within the fixed step about to begin
+    (1)."""
     w = load_state(state)
     s = load_system(w.system)
     r = load_rows(s.mode_rows)
@@ -179,15 +183,16 @@ def mark_stopping(state: int, h: float, stopping: Any) -> None:
 
 @native
 def steady_part(state: int, h: float, stopping: Any) -> float:
-    """Of what is left of a fixed step, h, how long a part is in which no ball turns about that does not stop."""
+    """Return the length of the next part of the remaining fixed step h in which no friction disk reverses that does not
+    stop."""
     w = load_state(state)
     rows = load_system(w.system).mode_rows
     r = load_rows(rows)
     for k in range(r.count):
         if r.shares[k] > 1 and r.mode[k] == MOVING and r.free[k] == 0 and r.zone[k] == 0.0 and stopping[k] == 0.0:
             speed = length(rows, k, r.rate)
-            if speed > 0.0 and could_stop(rows, k, h):
-                turning = turning_of(state, k) / speed
+            if speed > 0.0 and may_stop_within(rows, k, h):
+                turning = turning_bound(state, k) / speed
                 part = STEADY_PART / turning if turning > 0.0 else h
                 h = part if part < 0.99 * h else h  # no sliver before the end
     return h
@@ -195,8 +200,8 @@ def steady_part(state: int, h: float, stopping: Any) -> float:
 
 @native
 def stop_balls(state: int, stopping: Any) -> None:
-    """The next step begins with the rest of a ball that should have come to it, though it goes on: where its friction
-    turns it about within a step it would go on so for ever."""
+    """Let the next step begin with sticking for a friction disk that should have stopped but slides on because its
+    friction reversed it within the step."""
     w = load_state(state)
     r = load_rows(load_system(w.system).mode_rows)
     for k in range(r.count):
@@ -206,7 +211,8 @@ def stop_balls(state: int, stopping: Any) -> None:
 
 @native
 def forget_stiffness(state: int) -> None:
-    """What is stiff where a ball comes to rest, which way it slides, ends there."""
+    """Reset the stiffness counters when a friction disk comes to rest, which ends the stiff turning of its
+    direction."""
     w = load_state(state)
     rows = load_system(w.system).mode_rows
     r = load_rows(rows)

@@ -1,20 +1,22 @@
-"""Events: where an indicator g (`core.elements.mode_variables`) changes its sign, a step ends there.
+"""Event location: steps end where an event indicator g (`core.elements.mode_variables`) changes its sign.
 
 1. Steps are taken with free modes, as if nothing jumped. Most events are then found by the error estimate: the method
-   asks `refused_entry` about a step that it refuses. `overlooked` looks into every accepted step: error estimates see
-   little of a jump near the ends of a step, and nothing of a force between two stages.
-2. If an indicator changes its sign in that step, it is taken once more with every mode variable fixed at
-   the side of the step's beginning (`fix_modes`): the equations are smooth then, and so are the indicators.
-3. The first sign change is sought on the continuous extension (`core.simulation.stepping.sign_changes`;
-   Hairer, Nørsett and Wanner, Solving ODE I, II.6, discontinuities by dense output).
-4. The step is cut a trifle behind the root (`stop`), so that the indicator has its new sign at the end.
+   asks `refused_entry` about a step that it refuses. `sign_change_inside` looks into every accepted step: error
+   estimates see little of a jump near the ends of a step, and nothing of a force between two stages.
+2. If an indicator changes its sign in that step, it is taken once more with every mode variable fixed at the side of
+   the step's beginning (`fix_modes`): the equations are smooth then, and so are the indicators.
+3. The first sign change is sought on the continuous extension (`core.simulation.stepping.sign_changes`; Hairer, Nørsett
+   and Wanner, Solving ODE I, II.6, discontinuities by dense output).
+4. The step is cut a trifle behind the root (`end_at_event`), so that the indicator has its new sign at the end.
 5. Its mode variable turns over and stays fixed for one step more, which so finds out whether the motion is driven back;
-   if not, all modes are free again (`conclude`). Methods that look back begin anew behind an event.
+   if not, all modes are free again (`finish_step`). Methods that look back begin anew behind an event.
 6. An event in the first 1e-10 s of a step turns its mode over and takes the step again, for several may happen at once;
    one that goes on turning there (a relay, a friction that sticks) makes the machine slide on the surface g = 0
-   (`turn_over`, `core.simulation.stepping.sliding_modes`). What does not end even so is stepped over with free modes.
+   (`handle_event_at_begin`, `core.simulation.stepping.sliding_modes`). What does not end even so is stepped over with
+   free modes.
 
 Fixed steps go over events with free modes.
+
 """
 
 from __future__ import annotations
@@ -40,19 +42,19 @@ from core.simulation.stepping.sliding_modes import (
 from core.simulation.stepping.step_state import again, begin_anew, copy, derivative, load_state, take_back
 
 PLAIN_STEPS = 100
-"""Steps with free modes after events that found no end."""
+"""Number of steps with free mode variables after an event that could not be located."""
 CHATTER_STEP = 1e-10
-"""s (relative to times above 1 s): an event nearer than this to the beginning of a step is one of the beginning."""
+"""s (relative to times above 1 s): an event nearer than this to the beginning of a step counts as one at the beginning.
+"""
 EVENT_OVERSHOOT, TRIES = 1e-13, 8
-"""Part of a step by which it ends behind a root, more each time until the indicator has its new sign; and how often
-that is tried."""
+"""Share of a step by which it ends after the root, increased until the indicator has its new sign; number of tries."""
 LOOK_AHEAD_FRACTION = 1e-6
-"""Part of a step by which is looked ahead to find the side of an indicator that is zero."""
+"""Share of a step over which the side of a zero indicator is found by looking ahead."""
 
 
 @native
 def release(state: int, steps: int) -> None:
-    """Free modes, for some steps at least."""
+    """Free the mode variables for at least the given number of steps."""
     w = load_state(state)
     w.events[MODE, :] = 0.0
     set_modes(w.system, w.events[MODE])
@@ -61,7 +63,7 @@ def release(state: int, steps: int) -> None:
 
 @native
 def fix_modes(state: int, t: float) -> None:
-    """Fix mode variables at the signs of their indicators at the beginning of the step, or just behind it."""
+    """Fix mode variables at the signs of their indicators at the beginning of the step, or just after it."""
     w = load_state(state)
     place, mode, g, later = w.system, w.events[MODE], w.events[LOW], w.events[HIGH]
     indicators(place, t, w.y, g)
@@ -82,8 +84,8 @@ def fix_modes(state: int, t: float) -> None:
 
 
 @native
-def passed(state: int, t: float) -> Any:
-    """Whether indicators differ in sign between the ends of the step taken."""
+def signs_differ(state: int, t: float) -> Any:
+    """Return true if an indicator has different signs at the two ends of the step taken."""
     w = load_state(state)
     place, before, after = w.system, w.events[LOW], w.events[HIGH]
     indicators(place, t, w.y, before)
@@ -95,22 +97,22 @@ def passed(state: int, t: float) -> Any:
 
 
 @native
-def foreseen(state: int, t: float) -> Any:
-    """Whether indicators would differ in sign if the machine went on as at the beginning of a step: forces that drive
-    back to a surface g = 0 hide it at the end."""
+def sign_change_foreseen(state: int, t: float) -> Any:
+    """Return true if an indicator would change sign under the rates at the beginning of the step: restoring forces
+    toward a surface g = 0 hide the change at its end."""
     w = load_state(state)
     for j in range(len(w.y)):
         w.new[j] = w.y[j] + w.taken * w.k[0, j]
-    return passed(state, t)
+    return signs_differ(state, t)
 
 
 @native
-def overlooked(state: int, t: float) -> Any:
-    """Whether an indicator changes its sign within the step taken, that was accepted."""
+def sign_change_inside(state: int, t: float) -> Any:
+    """Return true if an indicator changes its sign within the accepted step."""
     w = load_state(state)
     if w.plain_steps > 0:
         return False
-    if passed(state, t):
+    if signs_differ(state, t):
         return True
     sides, at_begin = scratch(w.events.shape[1]), w.events[LOW]
     for k in range(len(sides)):
@@ -127,26 +129,26 @@ def overlooked(state: int, t: float) -> Any:
 
 @entry
 def refused_entry(state: int, t: float, happened: int, second: int) -> int:
-    """1 if a refused step from w.y to w.new may have been refused because of an event; with fixed modes, because there
-    formulas have no value on the side that is fixed."""
+    """Return 1 if an event may be the reason why the step from w.y to w.new was rejected; with fixed modes, if formulas
+    have no value on the fixed side."""
     w = load_state(state)
     if w.plain_steps > 0:
         return 0
     if w.modes_fixed == 1:
         return 1 if happened == NOT_FINITE else 0
-    return 1 if passed(state, t) or foreseen(state, t) else 0
+    return 1 if signs_differ(state, t) or sign_change_foreseen(state, t) else 0
 
 
 @native
 def implicit(state: int) -> Any:
-    """Whether the method's continuous extension is less exact than the ends of its steps."""
+    """Return true if the method's continuous extension is less accurate than the ends of its steps."""
     w = load_state(state)
     return w.stages == 1 and w.jacobian != 0
 
 
 @native
-def cut(state: int, theta: float, h: float) -> Any:
-    """The end of the step taken, of length h, at θ into w.failed; (what happened, its length)."""
+def cut_step(state: int, theta: float, h: float) -> Any:
+    """Compute the state at θ of the step taken, of length h, into w.failed; returns (outcome, new step length)."""
     w = load_state(state)
     if implicit(state):
         happened = again(state, theta * h)
@@ -156,14 +158,14 @@ def cut(state: int, theta: float, h: float) -> Any:
 
 
 @native
-def stop(state: int, k: int, theta: float) -> Any:
-    """End the step taken at θ or a trifle later, where indicator k has its new sign; (what happened, length)."""
+def end_at_event(state: int, k: int, theta: float) -> Any:
+    """End the step taken at θ or slightly later, where indicator k has its new sign; returns (outcome, length)."""
     w = load_state(state)
     h, t, g = w.taken, w.time, w.events[VALUE]
     slope = abs(w.events[HIGH, k] - w.events[LOW, k]) * PARTS
     happened, length, overshoot = FINE, 0.0, EVENT_OVERSHOOT
     for _ in range(TRIES):
-        happened, length = cut(state, theta, h)
+        happened, length = cut_step(state, theta, h)
         if happened != FINE:
             break
         looked(state, t + length, w.failed, g)
@@ -183,9 +185,9 @@ def stop(state: int, k: int, theta: float) -> Any:
 
 
 @native
-def turn_over(state: int, k: int) -> None:
-    """An event at the very beginning of the step taken, which is taken once more: as where several happen at the same
-    time. What goes on turning slides on its surface; if that does not end it, modes are set free."""
+def handle_event_at_begin(state: int, k: int) -> None:
+    """Handle an event at the very beginning of the step, which is then repeated; several events may coincide. An
+    indicator that keeps switching slides on its surface; if that does not help, mode variables are freed."""
     w = load_state(state)
     count = w.events.shape[1]
     take_back(state)
@@ -201,9 +203,9 @@ def turn_over(state: int, k: int) -> None:
 
 
 @native
-def conclude(state: int, k: int) -> None:
-    """After a step with fixed modes that ended at an event of indicator k (−1: none): mode k is fixed on its other side
-    for the next step, which so finds out whether the motion is driven back."""
+def finish_step(state: int, k: int) -> None:
+    """Finish a step with fixed modes that ended at an event of indicator k (−1: none): its mode is fixed on the other
+    side for the next step, which shows whether the motion is driven back."""
     w = load_state(state)
     w.turned = 0
     if k >= 0:
@@ -216,7 +218,7 @@ def conclude(state: int, k: int) -> None:
 
 @entry
 def step_entry(state: int, t: float, first: int, second: int) -> int:
-    """One step of the method, that ends at an event if it was refused because of one; REACH is its end."""
+    """Take one step of the method, which ends at an event if it was rejected because of one; w.reach is its end."""
     w = load_state(state)
     if w.modes_fixed == 1:
         set_modes(w.system, w.events[MODE])
@@ -229,7 +231,7 @@ def step_entry(state: int, t: float, first: int, second: int) -> int:
             begin_anew(state)
             release(state, 1)
             continue
-        if happened == FINE and w.modes_fixed == 0 and overlooked(state, t):
+        if happened == FINE and w.modes_fixed == 0 and sign_change_inside(state, t):
             take_back(state)
             fix_modes(state, t)
             continue
@@ -237,11 +239,11 @@ def step_entry(state: int, t: float, first: int, second: int) -> int:
         if happened == FINE and w.modes_fixed == 1:
             k, theta = earliest_turn(state, w.events[MODE])
             if k >= 0 and theta * length <= CHATTER_STEP * max(abs(t), 1.0):
-                turn_over(state, k)
+                handle_event_at_begin(state, k)
                 continue
             if k >= 0:
-                happened, length = stop(state, k, theta)
-            conclude(state, k)
+                happened, length = end_at_event(state, k, theta)
+            finish_step(state, k)
         w.plain_steps = max(w.plain_steps - 1, 0)
         w.reach = t + length
         return happened

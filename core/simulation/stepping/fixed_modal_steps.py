@@ -1,5 +1,5 @@
-"""Fixed steps that end where a mode does (`core.simulation.stepping.modal_steps`): a step is taken in parts, each
-looked for by steps of other lengths, since there is nothing within a step."""
+"""Fixed steps with contact rows: a step is divided at changes of contact state, each located by trial steps of other
+lengths, since a fixed-step method has no continuous extension (`core.simulation.stepping.modal_steps`)."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from core.simulation.stepping.step_loop import fixed_step
 from core.simulation.stepping.step_state import copy, least_time, load_state, project
 
 MOST_PARTS, MOST_STEADY = 1000, 100
-"""Of a fixed step; of them, in which balls do not turn about."""
+"""Largest number of parts of a fixed step; of them, parts that keep friction disks from reversing."""
 
 
 @native
-def idle(rows: int) -> Any:
-    """Whether no row exerts anything, and none is made to: all move freely, between their stops."""
+def all_rows_free(rows: int) -> Any:
+    """Return true if no row exerts a force or can begin to: all move freely between their stops."""
     r = load_rows(rows)
     for k in range(r.count):
         if abs(r.mode[k]) != MOVING or r.stop[k] != APART or rubs(rows, k):
@@ -36,8 +36,8 @@ def idle(rows: int) -> Any:
 
 
 @native
-def plain(state: int, t: float, h: float) -> Any:
-    """A fixed step from w.y on, without a look at modes."""
+def plain_step(state: int, t: float, h: float) -> Any:
+    """Take a fixed step from w.y on, without event detection."""
     w = load_state(state)
     w.time, w.taken = t, h
     rows = load_system(w.system).mode_rows
@@ -50,23 +50,24 @@ def plain(state: int, t: float, h: float) -> Any:
 
 
 @native
-def stepped(state: int, t: float, begun: Any, h: float, m: int, room: Any) -> float:
-    """Margin m at the end of a fixed step of length h from `begun` (n,) on, which ends in w.y."""
+def margin_after_step(state: int, t: float, begun: Any, h: float, m: int, room: Any) -> float:
+    """Take a fixed step of length h from `begun` (n,) on, which ends in w.y, and return event margin m there."""
     w = load_state(state)
     copy(begun, w.y)
-    plain(state, t, h)
+    plain_step(state, t, h)
     margins(w.system, t + h, w.y, room)
     return room[m]
 
 
 @native
-def fixed_root(state: int, t: float, begun: Any, h: float, m: int, room: Any) -> float:
-    """The length of the fixed step that ends where margin m does, by the Illinois method; 0: it had none."""
+def step_to_root(state: int, t: float, begun: Any, h: float, m: int, room: Any) -> float:
+    """Return the length of the fixed step that ends where margin m reaches zero, by the Illinois method; 0 if the
+    margin is negative from the beginning."""
     low, soon, ends = 0.0, SOON, scratch(ENDS)
-    above, below = stepped(state, t, begun, h, m, room), 0.0
+    above, below = margin_after_step(state, t, begun, h, m, room), 0.0
     while not below > 0.0 and soon < 1.0:
         low = soon * h
-        below = stepped(state, t, begun, low, m, room)
+        below = margin_after_step(state, t, begun, low, m, room)
         soon *= 10.0
     if not below > 0.0:
         return 0.0
@@ -75,7 +76,7 @@ def fixed_root(state: int, t: float, begun: Any, h: float, m: int, room: Any) ->
         if ends[RIGHT] - ends[LEFT] < 1e-13 * h or ends[AT_RIGHT] == 0.0:
             break
         length = between(ends)
-        x = stepped(state, t, begun, length, m, room)
+        x = margin_after_step(state, t, begun, length, m, room)
         if x == 0.0:
             return length
         narrow(ends, length, x)
@@ -84,12 +85,12 @@ def fixed_root(state: int, t: float, begun: Any, h: float, m: int, room: Any) ->
 
 @native
 def first_root(state: int, t: float, begun: Any, h: float, passed: int, ended: Any) -> Any:
-    """(which margin ends first in a fixed step of length h from `begun` (n,) on, −1: none; when, s); `ended`: margins
-    at its end; passed : one that is passed over (−1: none, `ALL` of them)."""
+    """Return (first margin to reach zero in a fixed step of length h from `begun` (n,) on, −1: none; time, s); `ended`:
+    margins at its end; passed: a margin to be skipped (−1: none, `ALL`: all)."""
     which, shortest, room = -1, h, scratch(len(ended))
     for m in range(len(ended)):
         if ended[m] < 0.0 and m != passed and passed != ALL:
-            length = fixed_root(state, t, begun, h, m, room)
+            length = step_to_root(state, t, begun, h, m, room)
             if which < 0 or length < shortest:
                 which, shortest = m, length
     return which, shortest
@@ -97,8 +98,8 @@ def first_root(state: int, t: float, begun: Any, h: float, passed: int, ended: A
 
 @native
 def speeds_within(state: int, begun: Any, h: float, x: float, out: Any) -> None:
-    """Speeds at a part x of a fixed step from `begun` (n,) to w.y, into `out` (n,), in which coordinates are cubic in
-    time; where they have quaternions they are linear."""
+    """Interpolate the speeds at a fraction x of a fixed step from `begun` (n,) to w.y into `out` (n,), with coordinates
+    cubic in time; linear if there are quaternions."""
     w = load_state(state)
     s = load_system(w.system)
     for i in range(s.nv):
@@ -111,8 +112,8 @@ def speeds_within(state: int, begun: Any, h: float, x: float, out: Any) -> None:
 
 @native
 def coordinates_within(state: int, begun: Any, h: float, x: float, out: Any) -> None:
-    """Coordinates at a part x of a fixed step, cubic in time, and states of force elements, linear, into `out` (n,);
-    where there are quaternions coordinates are linear, too."""
+    """Interpolate the coordinates, cubic in time, and force element states, linear, at a fraction x of a fixed step
+    into `out` (n,); coordinates are linear, too, if there are quaternions."""
     w = load_state(state)
     s = load_system(w.system)
     for i in range(len(begun)):
@@ -125,9 +126,9 @@ def coordinates_within(state: int, begun: Any, h: float, x: float, out: Any) -> 
 
 
 @native
-def measure_part(state: int, t: float, begun: Any, h: float, room: Any) -> None:
-    """Powers at the quarters of a part of a fixed step, from `begun` (n,) to w.y: coordinates are cubic in time, joint
-    forces linear, and friction that is a formula as it is there."""
+def measure_powers(state: int, t: float, begun: Any, h: float, room: Any) -> None:
+    """Compute the powers at the quarters of a part of a fixed step from `begun` (n,) to w.y: coordinates are cubic in
+    time, joint forces linear, and friction formulas evaluated there."""
     w = load_state(state)
     s = load_system(w.system)
     r, n = load_rows(s.mode_rows), s.nv
@@ -164,8 +165,8 @@ def measure_part(state: int, t: float, begun: Any, h: float, room: Any) -> None:
 
 
 @native
-def measure_given(state: int, t: float, begun: Any, h: float) -> None:
-    """The same where no row exerts anything: powers of joint forces alone."""
+def measure_joint_powers(state: int, t: float, begun: Any, h: float) -> None:
+    """Compute the powers of joint forces at the quarters of a part of a fixed step in which no row exerts a force."""
     w = load_state(state)
     s, g = load_system(w.system), load_log(w.log)
     r, n = load_rows(s.mode_rows), s.nv
@@ -190,7 +191,7 @@ def measure_given(state: int, t: float, begun: Any, h: float) -> None:
 
 @entry
 def modal_parts(state: int, t: float, first: int, second: int) -> int:
-    """A fixed step of length w.taken, in parts that end where modes do."""
+    """Take a fixed step of length w.taken, divided at changes of contact state."""
     w = load_state(state)
     n, h, done, rounds, parts, steady_parts = len(w.y), w.taken, 0.0, 0, 0, 0
     rows = load_system(w.system).mode_rows
@@ -209,7 +210,7 @@ def modal_parts(state: int, t: float, first: int, second: int) -> int:
         if r.balls == 1:
             mark_stopping(state, part, stopping)
             part = steady_part(state, part, stopping) if steady_parts < MOST_STEADY else part
-        happened: int = plain(state, t + done, part)
+        happened: int = plain_step(state, t + done, part)
         if happened != FINE:
             return happened
         margins(w.system, t + done + part, w.y, room)
@@ -222,10 +223,10 @@ def modal_parts(state: int, t: float, first: int, second: int) -> int:
             rounds, parts, passed = 0, 0, which if passed == -1 else ALL
             continue
         if which < 0:
-            if idle(rows):
-                measure_given(state, t + done, begun, part)
+            if all_rows_free(rows):
+                measure_joint_powers(state, t + done, begun, part)
             else:
-                measure_part(state, t + done, begun, part, other)
+                measure_powers(state, t + done, begun, part, other)
             if part < h - done:
                 done += part
                 steady_parts += 1
@@ -236,8 +237,8 @@ def modal_parts(state: int, t: float, first: int, second: int) -> int:
             break
         copy(begun, w.y)
         if shortest > least_time(t):
-            plain(state, t + done, shortest)
-            measure_part(state, t + done, begun, shortest, other)
+            plain_step(state, t + done, shortest)
+            measure_powers(state, t + done, begun, shortest, other)
             rounds, parts = 0, parts + 1
             done += shortest
         else:

@@ -1,4 +1,4 @@
-"""Steps that end where a mode does, of methods with variable steps.
+"""Steps with contact rows, for methods with variable step size: steps end where a contact state changes.
 
 Modes change at the beginning of the next step, so that samples until then are those before (`StepState.pending`);
 one-step methods go on, those that look back begin anew. Changes at one instant are counted: what goes on changing
@@ -41,17 +41,17 @@ from core.simulation.stepping.steps_at_rest import longest_held, stay, stretch
 from core.simulation.stepping.stops import is_slow, stiffen, suit_step
 
 MOST_CHANGES = 8
-"""Changes at one instant for each row."""
+"""Largest number of changes per row at one instant."""
 SHORTER = 0.5
-"""Part of a step after which a ball slid too fast to be just beginning to, for the next try."""
+"""Step factor after a step in which a friction disk became too fast to be just beginning to slide."""
 DECAY, GENTLY = 10.0, 0.05
-"""1/s, and 1/steps: how quickly what rounding leaves of the speeds of held rows decays at most."""
+"""1/s, and 1/steps: largest decay rate of rounding errors in the speeds of active rows."""
 
 
 @native
-def longest(state: int) -> float:
-    """s: a step that is not too long to see when held rows let go, also of a method that chooses it anew; balls that
-    slide shorten the one to try next (`steady`)."""
+def longest_step(state: int) -> float:
+    """Return a step size, s, small enough to detect when active rows release, for methods that choose each step;
+    sliding friction disks also shorten the next step (`steady`)."""
     w = load_state(state)
     r, limit = load_rows(load_system(w.system).mode_rows), w.limit
     for k in range(r.count):
@@ -65,13 +65,13 @@ def longest(state: int) -> float:
 
 @native
 def decay(h: float) -> float:
-    """Of what rounding leaves of held rows, in a step of length h; 0: it is not chosen yet."""
+    """Return the decay rate of rounding errors in active rows for a step of length h; 0 if h is not yet known."""
     return min(DECAY, GENTLY / h) if h > 0.0 else 0.0
 
 
 @native
-def show_inertia(state: int) -> None:
-    """Responses of rows that have shown none, so that dead points are known for what they are when they are met."""
+def measure_responses(state: int) -> None:
+    """Measure the responses of rows that have none recorded, so that dead points can be recognised."""
     w = load_state(state)
     place = w.system
     s = load_system(place)
@@ -91,7 +91,7 @@ def show_inertia(state: int) -> None:
 
 @native
 def begin_modes(state: int) -> None:
-    """Stops that a run begins beyond are pushed in."""
+    """Initialise the contact states of a run; elastic stops that it begins beyond are compressed."""
     w = load_state(state)
     s = load_system(w.system)
     r = load_rows(s.mode_rows)
@@ -113,7 +113,7 @@ def begin_modes(state: int) -> None:
         if abs(r.stop[k]) == PRESSED:
             side = 1 if r.stop[k] > 0 else -1
             r.stop[k] = side * (PRESSED if normal(s.mode_rows, k, side) >= 0.0 else LEAVING)
-    show_inertia(state)
+    measure_responses(state)
     command(w.system, w.time, w.y)
     for k in range(r.count):
         r.clipped[k] = 0
@@ -123,7 +123,8 @@ def begin_modes(state: int) -> None:
 
 @native
 def ready(state: int) -> None:
-    """Modes for the step that begins: as they are, unless the last one ended at a change or a run begins."""
+    """Set the contact states for the next step; they change only if the last step ended at a change or if a run
+    begins."""
     w = load_state(state)
     s = load_system(w.system)
     r = load_rows(s.mode_rows)
@@ -141,7 +142,7 @@ def ready(state: int) -> None:
         begin_modes(state)
         change(state, w.y, LOOK_AGAIN)
         begin_log(state)
-    elif which != LOOK_AGAIN or others_hold_no_more(state):
+    elif which != LOOK_AGAIN or recheck_changes_modes(state):
         known = keep_before(state)
         change(state, w.y, which)
         keep_after(state, known)
@@ -154,8 +155,9 @@ def ready(state: int) -> None:
 
 
 @native
-def others_hold_no_more(state: int) -> bool:
-    """Whether a look at saturated rows changes a mode; the state and the modes stay as they are."""
+def recheck_changes_modes(state: int) -> bool:
+    """Return True if checking saturated rows would change a contact state; state and contact states are left
+    unchanged."""
     w = load_state(state)
     r = load_rows(load_system(w.system).mode_rows)
     y, modes, stops, began = scratch(len(w.y)), scratch(r.count), scratch(r.count), scratch(r.count)
@@ -181,7 +183,7 @@ def others_hold_no_more(state: int) -> bool:
 
 @entry
 def begin_entry(state: int) -> int:
-    """The modes that a run begins with, and speeds that they allow."""
+    """Determine the initial contact states of a run and adjust the speeds to them."""
     ready(state)
     w = load_state(state)
     copy(w.y, w.new)
@@ -190,7 +192,7 @@ def begin_entry(state: int) -> int:
 
 @native
 def keep_events(state: int, kept: Any) -> None:
-    """Mode variables of formulas as the step begins."""
+    """Save the mode variables of formulas at the beginning of the step."""
     w = load_state(state)
     count = w.events.shape[1]
     for k in range(count):
@@ -200,7 +202,7 @@ def keep_events(state: int, kept: Any) -> None:
 
 @native
 def restore_events(state: int, kept: Any) -> None:
-    """The same again: what formulas do later in the step has not been."""
+    """Restore the mode variables of formulas from the beginning of the step."""
     w = load_state(state)
     count = w.events.shape[1]
     for k in range(count):
@@ -211,8 +213,7 @@ def restore_events(state: int, kept: Any) -> None:
 
 @native
 def asks_again(state: int) -> Any:
-    """Whether the next step begins with a look at rows that are saturated, or hardly move in an elastic stop, and
-    nothing else is pending."""
+    """Return true if the next step only needs to check saturated rows or rows that hardly move in an elastic stop."""
     w = load_state(state)
     r = load_rows(load_system(w.system).mode_rows)
     if w.pending == NOTHING_PENDING:
@@ -224,8 +225,8 @@ def asks_again(state: int) -> Any:
 
 @native
 def end_first(state: int, length: float, passed: int, kept: Any) -> Any:
-    """End the step taken, so long, where the first margin does, with mode variables of formulas as they were `kept`;
-    (what happened, which margin, −1: none, length, 0: at the very beginning)."""
+    """End the step taken, of the given length, where the first margin reaches zero, with mode variables of formulas as
+    `kept`; returns (outcome, margin, −1: none; length, 0: at the very beginning)."""
     w = load_state(state)
     which, theta = first_end(state, length / w.taken, passed)
     happened, tried = FINE, w.taken
@@ -244,7 +245,7 @@ def end_first(state: int, length: float, passed: int, kept: Any) -> Any:
 
 @entry
 def modal_step(state: int, t: float, first: int, second: int) -> int:
-    """One step of the method that ends where a mode does."""
+    """Take one step of the method that ends where a contact state changes."""
     w = load_state(state)
     rows = load_system(w.system).mode_rows
     r = load_rows(rows)
@@ -260,7 +261,7 @@ def modal_step(state: int, t: float, first: int, second: int) -> int:
             return WRONG_FRICTION
         keep_events(state, kept)
         stretch(state)
-        limit, w.limit = w.limit, longest(state)
+        limit, w.limit = w.limit, longest_step(state)
         w.step = min(w.step, w.limit)
         r.decay = decay(w.step)
         keep_forces(rows)

@@ -1,4 +1,5 @@
-"""What follows where a mode of a row has ended (`core.simulation.stepping.mode_margins`): `change`.
+"""Changes of contact state after an event margin has reached zero (`core.simulation.stepping.mode_margins`); the entry
+point is `change`.
 
 Stops do what they do (`core.simulation.stepping.stops`); then those rows that are at rest and may be held are, unless
 bounds do not suffice: `core.simulation.equations.ball_forces.resolved`; speeds of held rows are set to nothing by the
@@ -47,30 +48,30 @@ from core.simulation.stepping.stops import comes_back, ends_bouncing, is_touchin
 
 _pending: Any = np.arange(-3, 0)
 BEGINS, NOTHING_PENDING, LOOK_AGAIN = _pending
-"""`StepState.pending` besides the number of a margin: a run begins, nothing, saturated rows are looked at. NumPy
-integers: for each literal one Numba would compile all that a change does anew."""
+"""Values of `StepState.pending` other than a margin number: a run begins, nothing, saturated rows are to be checked.
+NumPy integers: Numba would compile every change again for each literal."""
 STOPPING = 10.0
-"""Of what the run's tolerances allow of a speed: with how much across its aim a ball still comes to rest where its
-speed along it ends."""
+"""Largest transverse speed, relative to the run's tolerance of a speed, at which a friction disk comes to rest when its
+speed along its direction reaches zero."""
 EXCESS = 1e-5
-"""Part of `weight_of` by which a row that was found at its end is beyond; more than what
-rounding makes of forces that are not unique."""
+"""Share of `weight_of` by which a row located at its bound exceeds it; more than the rounding error of non-unique
+forces."""
 LED = 1e-9
-"""Part of what its own force does to a row elsewhere, above which it accelerates at a dead point."""
+"""Share of a force's usual effect on its row above which a row at a dead point is accelerated by others."""
 STILL_FAST = 1.0 - 1e-6
-"""Part of a speed limit from which on a row is at it."""
+"""Share of a speed limit above which a row counts as being at it."""
 
 
 @native
 def clip(rows: int, k: int) -> None:
-    """Whether the command of a row's motor is more than it can give, now that it has just passed the limit."""
+    """Toggle the clipping state of a row's motor command, which has just crossed its effort limit."""
     r = load_rows(rows)
     r.clipped[k] = 0 if r.clipped[k] != 0 else 1 if r.wished[k] > 0.0 else -1
 
 
 @native
 def limit_speed(rows: int, k: int) -> None:
-    """The mode of a row whose speed has reached its limit, or is let go there."""
+    """Set the contact state of a row whose speed has reached its limit or leaves it."""
     r = load_rows(rows)
     sense = 1 if r.rate[k] > 0.0 else -1
     if abs(r.mode[k]) == AT_SPEED:
@@ -83,8 +84,8 @@ def limit_speed(rows: int, k: int) -> None:
 
 
 @native
-def at_its_limit(rows: int, k: int) -> Any:
-    """Whether the speed of a row is what its mode at a speed limit says; true of other modes."""
+def is_at_speed_limit(rows: int, k: int) -> Any:
+    """Return true if the row's speed agrees with its state at a speed limit, or if it is in another state."""
     r = load_rows(rows)
     if abs(r.mode[k]) != AT_SPEED and abs(r.mode[k]) != OVERRUN:
         return True
@@ -94,8 +95,9 @@ def at_its_limit(rows: int, k: int) -> Any:
 
 
 @native
-def released(rows: int, k: int, ended: bool) -> Any:
-    """Whether a brake or clutch without friction lets go of what it held; whether it is free, into the row."""
+def release_brake(rows: int, k: int, ended: bool) -> Any:
+    """Return true if a brake or clutch whose friction has vanished releases its row; also updates the row's `free`
+    flag."""
     r = load_rows(rows)
     if r.controlled[k] < 0:
         return False
@@ -107,9 +109,9 @@ def released(rows: int, k: int, ended: bool) -> Any:
 
 
 @native
-def still_below(state: int, k: int, which: int) -> float:
-    """Speed below which row k is at rest. If it was until now, and nothing was struck, what it has is an error of the
-    run: loops, and what lies at its end, hold it no better than tolerances say."""
+def rest_threshold(state: int, k: int, which: int) -> float:
+    """Return the speed below which row k is at rest. For a row that was at rest and not struck, this includes the
+    integration error allowed by the tolerances."""
     w = load_state(state)
     rows = load_system(w.system).mode_rows
     r, struck = load_rows(rows), which >= 0 and which % EACH == STANDING
@@ -118,8 +120,9 @@ def still_below(state: int, k: int, which: int) -> float:
 
 
 @native
-def ball_rests(state: int, k: int, which: int) -> int:
-    """Mark the rows of a ball (k: the first) as held if it may be, else as moving; how many are held."""
+def mark_disk_rows(state: int, k: int, which: int) -> int:
+    """Mark the rows of a friction disk (k: the first) as sticking if possible, else as sliding; returns the number of
+    sticking rows."""
     w = load_state(state)
     rows = load_system(w.system).mode_rows
     r, count = load_rows(rows), load_rows(rows).shares[k]
@@ -129,12 +132,12 @@ def ball_rests(state: int, k: int, which: int) -> int:
     r.quickest[k] = max(r.quickest[k], speed)
     passes = ended and abs(r.mode[k]) == MOVING and r.free[k] == 0
     passes = passes and (r.zone[k] == STOPS or speed <= STOPPING * (w.atol + w.rtol * r.quickest[k]))
-    let = released(rows, k, ended)
+    let = release_brake(rows, k, ended)
     rubbing = not let and (r.free[k] == 0 if r.controlled[k] >= 0 else rubs(rows, k))
-    tolerance = still_below(state, k, which)
+    tolerance = rest_threshold(state, k, which)
     held = rubbing and (speed <= tolerance or passes)
     if let:
-        r.began[k], r.zone[k] = w.time, first_speed(w.atol)
+        r.began[k], r.zone[k] = w.time, onset_speed(w.atol)
         take_aim(rows, k, r.carried, -1.0)
     elif not held and (speed > max(tolerance, r.zone[k]) or (ended and r.zone[k] > 0.0)):
         take_aim(rows, k, r.rate, 1.0)
@@ -147,8 +150,8 @@ def ball_rests(state: int, k: int, which: int) -> int:
 
 
 @native
-def candidates(state: int, y: Any, which: int) -> int:
-    """Mark rows at rest that may be held (`HELD`), others as moving; the number of all that are held."""
+def mark_candidates(state: int, y: Any, which: int) -> int:
+    """Mark rows at rest that may stick (`HELD`) and others as moving; returns the number of all active rows."""
     w = load_state(state)
     place = w.system
     s = load_system(place)
@@ -158,22 +161,22 @@ def candidates(state: int, y: Any, which: int) -> int:
     for k in range(r.count):
         located = which >= 0 and which // EACH == k
         if r.shares[k] != 1:
-            count += ball_rests(state, k, which) if r.shares[k] > 1 else 0
+            count += mark_disk_rows(state, k, which) if r.shares[k] > 1 else 0
             continue
         r.held_at[k] = r.value[k] if r.mode[k] != HELD else r.held_at[k]
         r.quickest[k] = max(r.quickest[k], abs(r.rate[k]))
-        tolerance = still_below(state, k, which)
+        tolerance = rest_threshold(state, k, which)
         side = is_touching(rows, k)
         presses = side != 0 and (side * r.rate[k] >= -tolerance or r.ends[k] == 1)
         ended = located and which % EACH == BEARING
         passes = ended and abs(r.mode[k]) == MOVING and r.free[k] == 0
-        if released(rows, k, ended):
+        if release_brake(rows, k, ended):
             r.began[k] = w.time
             continue
         rubbing = r.free[k] == 0 if r.controlled[k] >= 0 else rubs(rows, k)
         rubbing = rubbing or (r.ends[k] == 1 and abs(r.stop[k]) == PRESSED)
         resting = abs(r.rate[k]) <= tolerance or r.ends[k] == 1 or passes
-        if not at_its_limit(rows, k):  # an impact has slowed it, or thrown it back
+        if not is_at_speed_limit(rows, k):  # an impact has slowed it, or thrown it back
             r.mode[k] = MOVING if r.rate[k] >= 0.0 else -MOVING
         limiting = located and which % EACH == LIMITED
         too_fast = abs(r.rate[k]) > r.fastest[k] * (2.0 - STILL_FAST) and r.asked[k] != 0.0
@@ -199,7 +202,7 @@ def candidates(state: int, y: Any, which: int) -> int:
 
 
 @native
-def hold_within(
+def solve_candidate_forces(
     state: int,
     y: Any,
     which: int,
@@ -218,7 +221,7 @@ def hold_within(
     g: Any,
     n: int,
 ) -> None:
-    """Forces λ of the n candidates, all within what they may carry, and who of them moves nevertheless (`broken`)."""
+    """Compute the admissible forces λ of the n candidates and mark in `broken` those that break away nevertheless."""
     w = load_state(state)
     place = w.system
     s = load_system(place)
@@ -252,8 +255,8 @@ def hold_within(
 
 @native
 def bearings_agree(place: int, y: Any, base: Any, chosen: Any, columns: Any, lam: Any, turn: int, n: int) -> Any:
-    """Whether the friction with which λ was found is that of the reactions which it makes; else the next to try is
-    there. base (n,): ẏ without λ, with it when this is done."""
+    """Return true if the friction bounds used for λ agree with the resulting bearing reactions; otherwise update the
+    load estimate. base (n,): ẏ without λ on entry, with λ on return."""
     s = load_system(place)
     rows, nq, nv = s.mode_rows, s.nq, s.nv
     r, fresh = load_rows(rows), scratch(len(load_rows(rows).loads))
@@ -275,8 +278,8 @@ def bearings_agree(place: int, y: Any, base: Any, chosen: Any, columns: Any, lam
 
 @native
 def settle_modes(state: int, y: Any, which: int, before: Any, n: int) -> None:
-    """Which of the n candidates are held, and the others' direction; those at a speed limit stay there as far as what
-    their motors may withhold keeps them. before (count,): modes until now."""
+    """Decide which of the n candidates stick and in which direction the others slide; rows at a speed limit stay there
+    while their motors can restrain them. before (count,): previous contact states."""
     w = load_state(state)
     place = w.system
     s = load_system(place)
@@ -292,7 +295,9 @@ def settle_modes(state: int, y: Any, which: int, before: Any, n: int) -> None:
             count += 1
     turn = 0
     while True:
-        hold_within(state, y, which, before, chosen, shares, columns, A, base, c, bounds, broken, hair, lam, side, g, n)
+        solve_candidate_forces(
+            state, y, which, before, chosen, shares, columns, A, base, c, bounds, broken, hair, lam, side, g, n
+        )
         if r.bearing_loads == 0 or bearings_agree(place, y, base, chosen, columns, lam, turn, n):
             break
         turn += 1
@@ -300,22 +305,22 @@ def settle_modes(state: int, y: Any, which: int, before: Any, n: int) -> None:
         k = int(chosen[i])
         if r.shares[k] != 1:
             if r.shares[k] > 1 and side[i] != 0.0:
-                ball_ends(state, k, lam[i : i + r.shares[k]], broken[i] > 0.0)
+                end_disk_sticking(state, k, lam[i : i + r.shares[k]], broken[i] > 0.0)
         elif abs(r.mode[k]) != AT_SPEED:
             led = A[i * n + i] == 0.0 and abs(g[i]) > LED * r.largest[k] * weight_of(rows, k)  # no force moves it
             pulled = g[i] if led else -side[i]
-            if not settle_row(state, k, side[i], pulled, broken[i] > 0.0) and which < 0:
-                stays_at_its_end(rows, k, int(before[k]), lam[i])
+            if not leave_sticking(state, k, side[i], pulled, broken[i] > 0.0) and which < 0:
+                keep_saturated(rows, k, int(before[k]), lam[i])
         elif broken[i] > 0.0 and side[i] != 0.0:  # its motor cannot keep it at its limit
             r.carried[k] = lam[i]
             limit_speed(rows, k)
-    still(state, y, chosen, A, columns, n)
+    stop_rows(state, y, chosen, A, columns, n)
 
 
 @native
-def settle_row(state: int, k: int, side: float, pulled: float, breaks: bool) -> bool:
-    """The mode of a row that is held if bounds allow; whether it is another one. side : the bound at which its force
-    is, 0: none; pulled : which way it is moved"""
+def leave_sticking(state: int, k: int, side: float, pulled: float, breaks: bool) -> bool:
+    """Update the contact state of a candidate row; returns True if it does not stick. side: bound reached by its force,
+    0: none; pulled: direction in which it is driven."""
     w = load_state(state)
     rows = load_system(w.system).mode_rows
     r = load_rows(rows)
@@ -324,14 +329,14 @@ def settle_row(state: int, k: int, side: float, pulled: float, breaks: bool) -> 
         r.stop[k] = APART if abs(r.stop[k]) == AGAINST else r.stop[k]
         return True
     if side != 0.0 and (rubs(rows, k) or abs(r.stop[k]) == AGAINST or is_calm(rows, k)):
-        let_go(rows, k, side > 0.0)
+        saturate_row(rows, k, side > 0.0)
         return True
     return False
 
 
 @native
-def stays_at_its_end(rows: int, k: int, before: int, force: float) -> None:
-    """A row that was saturated, and still carries as much but for rounding, stays so: it would end there again at
+def keep_saturated(rows: int, k: int, before: int, force: float) -> None:
+    """Keep a row saturated that still carries its maximum force up to rounding error; it would saturate again at
     once."""
     r = load_rows(rows)
     if abs(before) != SATURATED or r.mode[k] != HELD or r.stop[k] == AGAINST or r.stop[k] == -AGAINST:
@@ -342,8 +347,9 @@ def stays_at_its_end(rows: int, k: int, before: int, force: float) -> None:
 
 
 @native
-def ball_ends(state: int, k: int, carried: Any, breaks: bool) -> None:
-    """A ball (k: its first row) at the end of what it may carry slides, or stays there as long as others hold it."""
+def end_disk_sticking(state: int, k: int, carried: Any, breaks: bool) -> None:
+    """Let a friction disk (k: its first row) at its maximum friction slide, or mark it as saturated while other rows
+    hold it."""
     w = load_state(state)
     rows = load_system(w.system).mode_rows
     r, size = load_rows(rows), 0.0
@@ -354,19 +360,20 @@ def ball_ends(state: int, k: int, carried: Any, breaks: bool) -> None:
         if size > 0.0:
             r.aim[k + i] = -carried[i] / np.sqrt(size)
     if breaks:
-        r.began[k], r.zone[k] = w.time, first_speed(w.atol)
+        r.began[k], r.zone[k] = w.time, onset_speed(w.atol)
 
 
 @native
-def first_speed(atol: float) -> float:
-    """Speed up to which a ball begins to slide (`core.simulation.equations.sliding_off`), rad/s or m/s: where it
-    ends what is wrong of its direction is far below the tolerance, and what is stiff not stiffest any more."""
+def onset_speed(atol: float) -> float:
+    """Return the speed up to which a friction disk counts as beginning to slide
+    (`core.simulation.equations.sliding_off`), rad/s or m/s: above it, direction errors are far below the tolerance and
+    the equations less stiff."""
     return 0.5 * np.sqrt(24.0 * STOPPING * atol)
 
 
 @native
-def let_go(rows: int, k: int, upper: bool) -> None:
-    """A held row at the end of what it may carry stays there as long as others hold it; its stop has no force."""
+def saturate_row(rows: int, k: int, upper: bool) -> None:
+    """Mark an active row at its force bound as saturated while other rows hold it, or release its stop."""
     r = load_rows(rows)
     if r.shares[k] > 1:
         take_aim(rows, k, r.carried, -1.0)
@@ -379,21 +386,21 @@ def let_go(rows: int, k: int, upper: bool) -> None:
 
 @native
 def give_way(state: int, which: int) -> None:
-    """What goes on changing at one instant is stepped over: a row that cannot be held any more is not."""
+    """Release a row whose contact state keeps changing at one instant and that can no longer stick."""
     w = load_state(state)
     rows, k = load_system(w.system).mode_rows, which // EACH
     r = load_rows(rows)
     if r.cramped == 0:
         r.cramped, r.cramped_at = which + 1, w.time
     if which % EACH == BEARING and r.mode[k] == HELD:
-        let_go(rows, k, most(rows, k) - r.carried[k] < r.carried[k] - least(rows, k))
+        saturate_row(rows, k, most(rows, k) - r.carried[k] < r.carried[k] - least(rows, k))
     w.pending, w.fresh = NOTHING_PENDING, 0
     begin_anew(state)
 
 
 @native
-def still(state: int, y: Any, chosen: Any, A: Any, columns: Any, n: int) -> None:
-    """Speeds of held rows to nothing, by the least change in the metric of M."""
+def stop_rows(state: int, y: Any, chosen: Any, A: Any, columns: Any, n: int) -> None:
+    """Set the speeds of sticking rows to zero by the smallest change in the metric of M."""
     w = load_state(state)
     s = load_system(w.system)
     r = load_rows(s.mode_rows)
@@ -418,8 +425,8 @@ def still(state: int, y: Any, chosen: Any, A: Any, columns: Any, n: int) -> None
 
 
 @native
-def turned_about(state: int, y: Any) -> bool:
-    """Whether a row that slides moves the other way, now that others were stopped."""
+def reversed_direction(state: int, y: Any) -> bool:
+    """Return True if a sliding row has reversed its direction because other rows were stopped."""
     w = load_state(state)
     s = load_system(w.system)
     rows, turned = s.mode_rows, False
@@ -433,7 +440,8 @@ def turned_about(state: int, y: Any) -> bool:
 
 @native
 def change(state: int, y: Any, which: int) -> None:
-    """New modes at the state y, where margin `which` has ended (−1: a run begins, or saturated rows are looked at)."""
+    """Determine the contact states at the state y after margin `which` reached zero (−1: a run begins, or saturated
+    rows are checked)."""
     w = load_state(state)
     place = w.system
     s = load_system(place)
@@ -456,10 +464,10 @@ def change(state: int, y: Any, which: int) -> None:
     ends_bouncing(state, y, which)
     if returns:
         r.ends[which // EACH] = 1
-    n = candidates(state, y, which)
+    n = mark_candidates(state, y, which)
     if n > 0:
         settle_modes(state, y, which, before, n)
-        if turned_about(state, y):
-            n = candidates(state, y, LOOK_AGAIN)
+        if reversed_direction(state, y):
+            n = mark_candidates(state, y, LOOK_AGAIN)
             settle_modes(state, y, LOOK_AGAIN, before, n)
     project(state, w.time, y, w.failed[:0])

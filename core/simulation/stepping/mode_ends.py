@@ -1,4 +1,4 @@
-"""Steps that end at the root of a margin (`core.simulation.stepping.mode_margins`).
+"""Location of contact changes: ends steps at the root of an event margin (`core.simulation.stepping.mode_margins`).
 
 1. Margins are looked at within and at the end of each step (`PARTS`), more closely where those of held rows bend.
 2. The first root is found by the Illinois method on the continuous extension. With tight tolerances the step is taken
@@ -35,37 +35,43 @@ from core.simulation.stepping.outcome import FINE, STEP_UNDERFLOW, SWITCHED
 from core.simulation.stepping.step_state import LEAST_FIRST, again, copy, least_time, load_state
 
 ALL = -2
-"""Margins, passed over."""
+"""Value of `passed` that skips all margins."""
 PARTS = 4
-"""Parts of a step at whose ends margins are looked at."""
+"""Number of parts of a step at whose ends margins are evaluated."""
 FINEST = 64
-"""Of a step in which forces of held rows bend: nothing moves there, so that its length says nothing of them."""
+"""Largest number of parts while rows stick: nothing moves then, so that the step size gives no hint of how fast the
+forces vary."""
 CORRECTIONS = 6
-"""Steps that are taken again to end at a root."""
+"""Number of times that a step is repeated to end at a root."""
 STRAIGHT, LESS = 1e-4, 0.1
-"""Part of a step's length within which margins are straight, so that a correction by it leaves at most so much of them,
-unless what is left is rounding: of forces that are not unique, as of several held joints of one loop."""
+"""Share of a step's length over which margins are linear, so that a correction over it reduces them to at most the
+second share, unless the remainder is rounding error of non-unique forces, as with several sticking joints in one loop.
+"""
 SHARP = 1e-13
-"""Part of what a margin changes in a step within which it has ended."""
+"""Tolerance of a located root, relative to the change of the margin within the step."""
 SHARPEST = 1e-15
-"""What of it counts as none in any case."""
+"""Relative margin value that always counts as zero."""
 SHARP_TOLERANCE = 1e-6
-"""Relative tolerance from which on margins of friction end sharply; with looser ones they are errors among others."""
+"""Relative tolerance of the run below which friction margins are located sharply; with looser ones the location error
+is one error among others."""
 OF_TOLERANCE = 1e-4
-"""The same of friction, as a part of a loose relative tolerance; stops and limits are always met sharply."""
+"""Location tolerance of friction margins, as a share of a loose relative tolerance; stops and limits are always located
+sharply."""
 BEFORE_JUMP = 1.0 - 1e-11
-"""Part of a step, at whose end a formula may jump, until which margins are looked at."""
+"""Share of a step up to which margins are evaluated if a formula may jump at its end."""
 NEARLY = 0.2
-"""Part of a stop's gap at both ends of a part of a step: where it would be less in between, that is looked at."""
+"""Share of a stop's gap: if the gap may fall below this share of its values at both ends of an interval, the interval
+is searched."""
 BESIDE = 1e-9
-"""How far a margin must have ended before another (its unit; as a part of margins above 1) to be told from it."""
+"""Smallest amount by which a margin must be negative (in its unit; relative for margins above 1) to count as ended
+before another."""
 SOON = 1e-8
-"""Part of a step after which a margin that begins at nothing is looked at first; then at ten times that, and so on."""
+"""Share of a step after which a margin that begins at zero is first evaluated; then at ten times that, and so on."""
 
 
 @native
 def point_within(state: int, theta: float) -> None:
-    """The point at t + θ h of the step taken into `failed`, without projection."""
+    """Interpolate the state at t + θ h of the step taken into `failed`, without projection."""
     w = load_state(state)
     if load_rows(load_system(w.system).mode_rows).resting == 1:
         copy(w.y, w.failed)
@@ -78,7 +84,7 @@ def point_within(state: int, theta: float) -> None:
 
 @native
 def margins_within(state: int, theta: float, out: Any) -> Any:
-    """Margins at t + θ h of the step taken."""
+    """Compute all event margins at t + θ h of the step taken."""
     w = load_state(state)
     if theta == 1.0:
         return margins(w.system, w.time + w.taken, w.new, out)
@@ -87,8 +93,8 @@ def margins_within(state: int, theta: float, out: Any) -> Any:
 
 
 @native
-def value_within(state: int, m: int, theta: float) -> float:
-    """One margin at t + θ h."""
+def margin_within(state: int, m: int, theta: float) -> float:
+    """Return one event margin at t + θ h of the step taken."""
     w = load_state(state)
     if theta == 1.0:
         return margin(w.system, w.time + w.taken, w.new, m)
@@ -97,34 +103,35 @@ def value_within(state: int, m: int, theta: float) -> float:
 
 
 @native
-def place_of_look(state: int, last: float, i: int) -> float:
-    """θ of the i-th of `FINEST` places in the step taken until θ = last."""
+def theta_of_point(state: int, last: float, i: int) -> float:
+    """Return θ of the i-th of `FINEST` evaluation points in the step taken up to θ = last."""
     w = load_state(state)
     theta = last * i / FINEST
     return theta * BEFORE_JUMP if i == FINEST and w.plain_step != w.step_of else theta
 
 
 @native
-def look(state: int, last: float, i: int, values: Any, places: Any) -> None:
-    """Margins (FINEST + 1, 4 count) at the i-th place, and what `stand` gives there (FINEST + 1, 2 count); powers at
-    quarters."""
+def evaluate_point(state: int, last: float, i: int, values: Any, places: Any) -> None:
+    """Compute margins (FINEST + 1, 4 count) and row coordinates and speeds (FINEST + 1, 2 count) at the i-th evaluation
+    point; also the powers at quarters of the step."""
     w = load_state(state)
     r = load_rows(load_system(w.system).mode_rows)
-    count, theta = EACH * r.count, place_of_look(state, last, i)
+    count, theta = EACH * r.count, theta_of_point(state, last, i)
     margins_within(state, theta, values[i * count : (i + 1) * count])
-    stand(state, places[2 * i * r.count : 2 * (i + 1) * r.count])
+    copy_positions(state, places[2 * i * r.count : 2 * (i + 1) * r.count])
     if i % (FINEST // QUARTERS) == 0:
         measure(state, i * QUARTERS // FINEST, w.new if theta == 1.0 else w.failed)
 
 
 @native
-def look_at_begin(state: int, values: Any, places: Any) -> None:
-    """The same at the beginning: as the step before has ended, if nothing has changed."""
+def evaluate_begin(state: int, values: Any, places: Any) -> None:
+    """Compute margins, coordinates and speeds at the beginning of the step; they are copied from the end of the
+    previous step if nothing has changed."""
     w = load_state(state)
     g, r = load_log(w.log), load_rows(load_system(w.system).mode_rows)
     if r.end_known == 0:
         margins(w.system, w.time, w.y, values[: EACH * r.count])
-        stand(state, places[: 2 * r.count])
+        copy_positions(state, places[: 2 * r.count])
         measure(state, 0, w.y)
         return
     r.end_known = 0
@@ -135,7 +142,7 @@ def look_at_begin(state: int, values: Any, places: Any) -> None:
 
 @native
 def ends_evaluated(state: int, last: float) -> Any:
-    """Whether the step's end is what the equations were evaluated at last."""
+    """Return true if the equations were last evaluated at the end of this step."""
     w = load_state(state)
     r = load_rows(load_system(w.system).mode_rows)
     alone = w.projected == 0 and w.plain_step == w.step_of and last == 1.0 and r.resting == 0
@@ -143,21 +150,21 @@ def ends_evaluated(state: int, last: float) -> Any:
 
 
 @native
-def look_at_end(state: int, values: Any, places: Any) -> None:
-    """The same at the end, where all was evaluated just now."""
+def read_end(state: int, values: Any, places: Any) -> None:
+    """Read margins, coordinates and speeds at the end of the step, where the equations were just evaluated."""
     w = load_state(state)
     s = load_system(w.system)
     rows, count = s.mode_rows, load_rows(s.mode_rows).count
     if load_rows(rows).steady == 1:  # all but coordinates and speeds
         refresh(w.system, w.new[: s.nq], w.new[s.nq : s.nq + s.nv])
     tell(rows, values[FINEST * EACH * count : (FINEST + 1) * EACH * count])
-    stand(state, places[FINEST * 2 * count : (FINEST + 1) * 2 * count])
+    copy_positions(state, places[FINEST * 2 * count : (FINEST + 1) * 2 * count])
     measure(state, QUARTERS, w.new)
 
 
 @native
-def keep_end(state: int, values: Any, places: Any) -> None:
-    """What there is at the end of a step after which nothing changes."""
+def store_end(state: int, values: Any, places: Any) -> None:
+    """Store margins, coordinates and speeds at the end of a step without a contact change."""
     w = load_state(state)
     r = load_rows(load_system(w.system).mode_rows)
     copy(values[FINEST * EACH * r.count : (FINEST + 1) * EACH * r.count], r.ended)
@@ -166,23 +173,24 @@ def keep_end(state: int, values: Any, places: Any) -> None:
 
 
 @native
-def look_closely(state: int, last: float, values: Any, places: Any, end: int) -> int:
-    """How many places lie between two at which margins are looked at: so few that what held rows may carry more hardly
-    bends within two; they are looked at now, but for the one at the end that was."""
+def refine_points(state: int, last: float, values: Any, places: Any, end: int) -> int:
+    """Refine the evaluation points until the margins of sticking rows are nearly linear between them; returns the
+    distance between points. The point `end` was evaluated before."""
     rows = load_system(load_state(state).system).mode_rows
     stride, known = FINEST // PARTS, 2 * FINEST
     while True:
         for i in range(stride, FINEST + 1, stride):
             if i % known != 0 and i != end:
-                look(state, last, i, values, places)
-        if stride == 1 or not bends(rows, values, stride):
+                evaluate_point(state, last, i, values, places)
+        if stride == 1 or not is_far_from_straight(rows, values, stride):
             return stride
         known, stride = stride, stride // 4
 
 
 @native
-def bends(rows: int, values: Any, stride: int) -> bool:
-    """Whether a margin of a held row, known at every stride-th place, is far from straight in the middle of two."""
+def is_far_from_straight(rows: int, values: Any, stride: int) -> bool:
+    """Return True if a margin of an active row, known at every stride-th point, deviates strongly from a straight
+    line."""
     r = load_rows(rows)
     count = EACH * r.count
     for k in range(r.count):
@@ -196,10 +204,10 @@ def bends(rows: int, values: Any, stride: int) -> bool:
 
 
 @native
-def look_at_rest(state: int, last: float, values: Any, places: Any) -> int:
-    """The same where nothing moves and loads are linear in time: what rows may carry more is concave, so that ends of
-    the step tell."""
-    look(state, last, FINEST, values, places)
+def evaluate_end_at_rest(state: int, last: float, values: Any, places: Any) -> int:
+    """Evaluate margins at the end of the step only: when nothing moves and loads are linear in time, friction reserves
+    are concave."""
+    evaluate_point(state, last, FINEST, values, places)
     g = load_log(load_state(state).log)
     for quarter in range(1, QUARTERS):
         copy(g.powers[0], g.powers[quarter])  # none
@@ -208,8 +216,8 @@ def look_at_rest(state: int, last: float, values: Any, places: Any) -> int:
 
 @native
 def first_end(state: int, last: float, passed: int) -> Any:
-    """(which margin ends first in the step taken until θ = last, −1: none; θ), but for one that is passed over (−1:
-    none, `ALL` of them)."""
+    """Return (first margin to reach zero in the step taken up to θ = last, −1: none; θ), except a margin to be skipped
+    (−1: none, `ALL`: all)."""
     w = load_state(state)
     rows = load_system(w.system).mode_rows
     r = load_rows(rows)
@@ -218,34 +226,34 @@ def first_end(state: int, last: float, passed: int) -> Any:
     stride, held, which, first = FINEST // PARTS, holds_any(rows), -1, 2.0
     end, known = FINEST if ends_evaluated(state, last) else 0, r.end_known == 1
     if known:
-        look_at_begin(state, values, places)
+        evaluate_begin(state, values, places)
     if end == FINEST:  # before anything else is evaluated
-        look_at_end(state, values, places)
+        read_end(state, values, places)
     if not known:
-        look_at_begin(state, values, places)
+        evaluate_begin(state, values, places)
     if r.resting == 1 and r.linear == 1:
-        stride = look_at_rest(state, last, values, places)
+        stride = evaluate_end_at_rest(state, last, values, places)
     elif held:
-        stride = look_closely(state, last, values, places, end)
+        stride = refine_points(state, last, values, places, end)
     for i in range(stride, FINEST + 1, stride):
         if not held and i != end:
-            look(state, last, i, values, places)
+            evaluate_point(state, last, i, values, places)
         if passed != ALL:
-            which, first = first_between(state, last, i - stride, i, values, places, passed)
+            which, first = first_end_between(state, last, i - stride, i, values, places, passed)
             if which >= 0:
                 before = values[(i - stride) * count : (i - stride + 1) * count]
-                return earliest(state, which, first, place_of_look(state, last, i - stride), before, passed)
-    keep_end(state, values, places)
+                return earliest_end(state, which, first, theta_of_point(state, last, i - stride), before, passed)
+    store_end(state, values, places)
     return which, first
 
 
 @native
-def first_between(state: int, last: float, low: int, high: int, values: Any, places: Any, passed: int) -> Any:
-    """The same, between two places that were looked at."""
+def first_end_between(state: int, last: float, low: int, high: int, values: Any, places: Any, passed: int) -> Any:
+    """Return (first margin to reach zero, −1: none; θ) between two evaluation points."""
     w = load_state(state)
     r = load_rows(load_system(w.system).mode_rows)
     count, which, first = EACH * r.count, -1, 2.0
-    begin, end = place_of_look(state, last, low), place_of_look(state, last, high)
+    begin, end = theta_of_point(state, last, low), theta_of_point(state, last, high)
     before, after = values[low * count : (low + 1) * count], values[high * count : (high + 1) * count]
     stood = places[2 * low * r.count : 2 * (low + 1) * r.count]
     stands = places[2 * high * r.count : 2 * (high + 1) * r.count]
@@ -253,9 +261,9 @@ def first_between(state: int, last: float, low: int, high: int, values: Any, pla
         if m == passed:
             continue
         if after[m] < 0.0:
-            found = root(state, m, begin, end, before[m], after[m])
+            found = margin_root(state, m, begin, end, before[m], after[m])
         elif m % EACH == STANDING and before[m] > 0.0:
-            found = dip(state, m // EACH, begin, end, stood, stands)
+            found = find_dip(state, m // EACH, begin, end, stood, stands)
         else:
             continue
         if found < first:
@@ -264,22 +272,23 @@ def first_between(state: int, last: float, low: int, high: int, values: Any, pla
 
 
 @native
-def earliest(state: int, which: int, first: float, begin: float, before: Any, passed: int) -> Any:
-    """The same, of all that have ended by θ = first, where margin `which` does: one may have ended, and begun again
-    until the next place that was looked at. before (4 count,): margins at θ = begin, the place looked at last"""
+def earliest_end(state: int, which: int, first: float, begin: float, before: Any, passed: int) -> Any:
+    """Return (first margin to reach zero; θ) among all that are negative at θ = first, where margin `which` reaches
+    zero; another may be negative only between two evaluation points. before (4 count,): margins at θ = begin, the
+    previous evaluation point."""
     room, end = scratch(len(before)), first
     margins_within(state, first, room)
     for m in range(len(before)):
         if m not in (which, passed) and before[m] > 0.0 and room[m] < -BESIDE * max(1.0, before[m]):
-            found = root(state, m, begin, end, before[m], room[m])
+            found = margin_root(state, m, begin, end, before[m], room[m])
             if found < first:
                 first, which = found, m
     return which, first
 
 
 @native
-def stand(state: int, out: Any) -> None:
-    """Coordinates and speeds of rows, as evaluated last."""
+def copy_positions(state: int, out: Any) -> None:
+    """Copy coordinates and speeds of rows as evaluated last."""
     w = load_state(state)
     r = load_rows(load_system(w.system).mode_rows)
     for k in range(r.count):
@@ -287,9 +296,9 @@ def stand(state: int, out: Any) -> None:
 
 
 @native
-def dip(state: int, k: int, begin: float, end: float, places: Any, goals: Any) -> float:
-    """θ at which row k meets an open stop that it has left again before the end of a part of a step; 2: it meets none.
-    places, goals : what `stand` gives there; between them coordinates are about cubic (Hermite)."""
+def find_dip(state: int, k: int, begin: float, end: float, places: Any, goals: Any) -> float:
+    """Return θ at which row k touches an open stop that it has left again before the next evaluation point; 2: none.
+    places, goals: coordinates and speeds at both points, interpolated as cubics (Hermite)."""
     w = load_state(state)
     r = load_rows(load_system(w.system).mode_rows)
     length = (end - begin) * w.taken
@@ -306,15 +315,15 @@ def dip(state: int, k: int, begin: float, end: float, places: Any, goals: Any) -
         gap = (1.0 - rise) * first + rise * last - length * x * (1.0 - x) * ((1.0 - x) * onward + x * back)
         if gap <= NEARLY * min(first, last):
             theta, m = begin + x * (end - begin), EACH * k + STANDING
-            least_gap = value_within(state, m, theta)
+            least_gap = margin_within(state, m, theta)
             if least_gap < 0.0:
-                return root(state, m, begin, theta, first, least_gap)
+                return margin_root(state, m, begin, theta, first, least_gap)
     return 2.0
 
 
 @native
 def measure_again(state: int, last: float) -> None:
-    """Powers at the quarters of the step taken but its begin, until θ = last."""
+    """Recompute the powers at the quarters of the step taken up to θ = last, except at its beginning."""
     w = load_state(state)
     for part in range(1, QUARTERS + 1):
         theta = last * part / QUARTERS
@@ -327,37 +336,37 @@ def measure_again(state: int, last: float) -> None:
 
 
 @native
-def is_loose(state: int) -> Any:
-    """Whether tolerances are so loose that jumps are errors among others."""
+def has_loose_tolerance(state: int) -> Any:
+    """Return true if the tolerances are so loose that location errors of jumps do not matter."""
     return load_state(state).rtol > SHARP_TOLERANCE
 
 
 @native
 def sharpness(state: int, m: int) -> float:
-    """Part of what margin m changes in a step within which it has ended."""
-    loose = is_loose(state) and m % EACH == BEARING
+    """Return the location tolerance of margin m, relative to its change within a step."""
+    loose = has_loose_tolerance(state) and m % EACH == BEARING
     return OF_TOLERANCE * load_state(state).rtol if loose else SHARP
 
 
 @native
-def root(state: int, m: int, low: float, high: float, below: float, above: float) -> float:
-    """θ at which margin m ends; `low` if it had none there."""
+def margin_root(state: int, m: int, low: float, high: float, below: float, above: float) -> float:
+    """Return θ at which margin m reaches zero; `low` if it was not positive there."""
     begin, end, soon = low, high, SOON
     hair = max(SHARP * -above, hair_of(load_system(load_state(state).system).mode_rows, m))
     while not below > hair and soon < 1.0:  # nothing, but for rounding
         low = begin + soon * (end - begin)
-        below = value_within(state, m, low)
+        below = margin_within(state, m, low)
         soon *= 10.0
     if not below > 0.0:
         return begin
     while SOON < soon < 1.0:  # what ends soon after it began is looked for there
-        x = value_within(state, m, begin + soon * (end - begin))
+        x = margin_within(state, m, begin + soon * (end - begin))
         if x <= 0.0:
             high, above = begin + soon * (end - begin), x
             break
         low, below = begin + soon * (end - begin), x
         soon *= 10.0
-    ends, sharp = scratch(ENDS), sharpness(state, m) if is_loose(state) else 0.0
+    ends, sharp = scratch(ENDS), sharpness(state, m) if has_loose_tolerance(state) else 0.0
     nothing, least = sharp * (below - above), 1e-14
     if load_rows(load_system(load_state(state).system).mode_rows).resting == 1:
         least *= high  # steps there are as long as runs
@@ -366,7 +375,7 @@ def root(state: int, m: int, low: float, high: float, below: float, above: float
         if ends[RIGHT] - ends[LEFT] < max(least, sharp):
             break
         theta = between(ends)
-        x = value_within(state, m, theta)
+        x = margin_within(state, m, theta)
         if -nothing <= x <= 0.0:
             return theta
         narrow(ends, theta, x)
@@ -374,8 +383,8 @@ def root(state: int, m: int, low: float, high: float, below: float, above: float
 
 
 @native
-def with_fixed_modes(state: int, h: float) -> Any:
-    """A step of length h that was refused because a formula jumps: its side is fixed."""
+def repeat_with_fixed_modes(state: int, h: float) -> Any:
+    """Repeat a step of length h that was rejected because a formula jumps, with its mode variables fixed."""
     w = load_state(state)
     end = w.end
     fix_modes(state, w.time)
@@ -387,12 +396,12 @@ def with_fixed_modes(state: int, h: float) -> Any:
 
 @native
 def end_at(state: int, m: int, theta: float) -> Any:
-    """End the step taken where margin m ends, which the continuous extension found at θ; (what happened,
-    length; 0: at the very beginning; negative if the step taken again was shorter)."""
+    """End the step taken where margin m reaches zero, which the continuous extension located at θ; returns (outcome,
+    length; 0: at the very beginning; negative if the repeated step was shorter)."""
     w = load_state(state)
     if load_rows(load_system(w.system).mode_rows).resting == 1:
         return FINE, theta * w.taken
-    if is_loose(state) and w.plain_step == w.step_of and not implicit(state):
+    if has_loose_tolerance(state) and w.plain_step == w.step_of and not implicit(state):
         return cut_at(state, theta)
     h, length, change = w.taken, theta * w.taken, np.inf
     now = margin(w.system, w.time, w.y, m)
@@ -403,7 +412,7 @@ def end_at(state: int, m: int, theta: float) -> Any:
             return FINE, 0.0
         happened = again(state, length)
         if happened == SWITCHED:
-            happened = with_fixed_modes(state, length)
+            happened = repeat_with_fixed_modes(state, length)
         if happened == STEP_UNDERFLOW and length <= LEAST_FIRST * least_time(w.time):  # it is but rounding
             w.accepted += 1
             return FINE, 0.0
@@ -414,7 +423,7 @@ def end_at(state: int, m: int, theta: float) -> Any:
         rounded = abs(change) < STRAIGHT * length and abs(now) > LESS * abs(before)
         if rounded or (now <= 0.0 and -now <= sharp):
             break
-        slope, before = slope_at(state, m, length, now), now
+        slope, before = margin_rate(state, m, length, now), now
         change = -(now + 0.5 * sharp) / slope if slope < 0.0 else np.inf
         if now > 0.0 and longest == h and not length + change < h:  # it hardly ends
             break
@@ -433,7 +442,7 @@ def end_at(state: int, m: int, theta: float) -> Any:
 
 @native
 def cut_at(state: int, theta: float) -> Any:
-    """End the step taken at θ of its continuous extension; (what happened, length)."""
+    """End the step taken at θ of its continuous extension; returns (outcome, length)."""
     w = load_state(state)
     happened = call_entry(w.within_of, state, theta, address_of(w.failed), 0)
     copy(w.failed, w.new)
@@ -443,7 +452,7 @@ def cut_at(state: int, theta: float) -> Any:
 
 
 @native
-def slope_at(state: int, m: int, length: float, now: float) -> float:
-    """Rate of margin m at the end of the step taken, by a difference over what is its last part."""
+def margin_rate(state: int, m: int, length: float, now: float) -> float:
+    """Return the rate of margin m at the end of the step taken, by a difference over its last part."""
     part = 1e-4
-    return (now - value_within(state, m, 1.0 - part)) / (part * length) if length > 0.0 else 0.0
+    return (now - margin_within(state, m, 1.0 - part)) / (part * length) if length > 0.0 else 0.0

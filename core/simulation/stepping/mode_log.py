@@ -1,6 +1,5 @@
-"""What rows with modes do, written down as a run goes on: samples that were asked for, both sides of each change of a
-mode (two samples of the same time), and the ends of steps in which a stop presses and no other sample lies; with the
-forces of rows and where energy went.
+"""Log of contact rows during a run: requested samples, both sides of each contact change (two samples of the same
+time), and ends of steps in which a stop is compressed and no other sample lies; with row forces and energies.
 
 Energies are integrals of powers, which are smooth within a step: from their values at its quarters (Boole's rule, and
 within the step the integral of the same polynomial of degree four). What impacts take is counted when they happen.
@@ -46,45 +45,45 @@ from core.simulation.stepping.outcome import FINE
 from core.simulation.stepping.step_state import copy, derivative, load_state
 
 QUARTERS = 4
-"""Parts of a step at whose ends powers are known."""
+"""Number of parts of a step at whose ends powers are known."""
 BY_FRICTION, BY_STOP, WITHHOLDING, POWERS = range(4)
-"""Powers of a row, and how many; behind those of all rows stands that of joint forces."""
+"""Powers of a row, and their number; the power of joint forces follows those of all rows."""
 
 
 class ModeLog(Record):
-    """Rows of numbers in the order in which they happen: t, y, v̇, joint forces, then as
-    `core.simulation.run.mode_columns` says."""
+    """Log entries in order of time: t, y, v̇, joint forces, then the columns of `core.simulation.run.mode_columns`."""
 
     rows: FloatRows
     used: int = 0
-    """How many are written."""
+    """Number of entries written."""
     broken: int = 0
-    """1: some of them have states, accelerations or joint forces that are not finite."""
+    """1: some entry has states, accelerations or joint forces that are not finite."""
     most: Fixed
-    """Rows of changes, until a piece of the run ends."""
+    """Largest number of change entries before a piece of the run ends."""
     changes: int = 0
-    """Of them."""
+    """Number of change entries."""
     last: float = np.nan
-    """Time of the row written last, s."""
+    """Time of the last entry, s."""
     after: int = 0
-    """1: it is the state after a change."""
+    """1: the last entry is the state after a change."""
     begun: int = 0
-    """1: something was written."""
+    """1: the log has an entry."""
     powers: FloatRows
-    """(5, powers) of the step taken, at its quarters, W."""
+    """(5, powers) powers at the quarters of the step taken, W."""
     spent: Floats
-    """(powers,) J until it began."""
+    """(powers,) energy up to its beginning, J."""
     begin: float = 0.0
     length: float = 0.0
-    """When it began and how long it is, s; 0: there is none."""
+    """Beginning and length of that step, s; length 0: there is none."""
 
 
 load_log = loader(ModeLog)
 
 
 @native
-def weights(part: float, out: Any) -> None:
-    """∫ of the polynomials through the quarters from 0 to a part of the step, for a step of length 1, into out (5,)."""
+def quarter_weights(part: float, out: Any) -> None:
+    """Compute the integration weights of the quarters from 0 to a fraction of the step, for a step of length 1, into
+    out (5,)."""
     s = 4.0 * part
     s2, s3, s4, s5 = s * s, s * s * s, s * s * s * s, s * s * s * s * s
     out[0] = (s5 / 5.0 - 10.0 * s4 / 4.0 + 35.0 * s3 / 3.0 - 25.0 * s2 + 24.0 * s) / 96.0
@@ -95,8 +94,8 @@ def weights(part: float, out: Any) -> None:
 
 
 @native
-def withheld(rows: int, k: int) -> float:
-    """What a speed limit adds to the force of a motor."""
+def withheld_force(rows: int, k: int) -> float:
+    """Return the force by which a speed limit changes the motor force."""
     r = load_rows(rows)
     if abs(r.mode[k]) == AT_SPEED:
         return r.carried[k]
@@ -107,7 +106,7 @@ def withheld(rows: int, k: int) -> float:
 
 @native
 def measure(state: int, quarter: int, y: Any) -> None:
-    """Keep the powers of rows as they are evaluated now, at a state y, as those at a quarter of the step."""
+    """Record the present powers of rows at a state y as those at a quarter of the step."""
     w = load_state(state)
     s, g = load_system(w.system), load_log(w.log)
     r, total = load_rows(s.mode_rows), 0.0
@@ -115,7 +114,7 @@ def measure(state: int, quarter: int, y: Any) -> None:
         rate = 0.0 if r.mode[k] == HELD else r.rate[k]
         g.powers[quarter, POWERS * k + BY_FRICTION] = -friction_of(s.mode_rows, k) * rate
         g.powers[quarter, POWERS * k + BY_STOP] = -stop_of(s.mode_rows, k) * rate
-        g.powers[quarter, POWERS * k + WITHHOLDING] = withheld(s.mode_rows, k) * rate
+        g.powers[quarter, POWERS * k + WITHHOLDING] = withheld_force(s.mode_rows, k) * rate
     for i in range(s.nv):
         total += r.given[i] * y[s.nq + i]
     g.powers[quarter, POWERS * r.count] = total
@@ -123,7 +122,7 @@ def measure(state: int, quarter: int, y: Any) -> None:
 
 @native
 def book(state: int) -> None:
-    """Add what the step taken has cost to what was spent before."""
+    """Add the energies of the step taken to the totals."""
     g = load_log(load_state(state).log)
     if g.length == 0.0:
         return
@@ -134,8 +133,8 @@ def book(state: int) -> None:
 
 
 @native
-def stored(rows: int, k: int) -> float:
-    """J in a stop that is pushed in; of one that is left it is lost as it follows."""
+def stored_energy(rows: int, k: int) -> float:
+    """Return the energy in a compressed stop, J; for a stop that is separating, it is lost while the stop recovers."""
     r = load_rows(rows)
     if abs(r.stop[k]) not in (PRESSED, LEAVING):
         return 0.0
@@ -145,13 +144,13 @@ def stored(rows: int, k: int) -> float:
 
 @native
 def write_row(state: int, out: Any, t: float, first: int) -> None:
-    """Modes, forces and energies of all rows, as evaluated last, into out from `first` on."""
+    """Write states, forces and energies of all rows, as evaluated last, into out from `first` on."""
     w = load_state(state)
     s, g = load_system(w.system), load_log(w.log)
     r, weight, spent = load_rows(s.mode_rows), scratch(5), scratch(len(g.spent))
     copy(g.spent, spent)
     if g.length > 0.0:
-        weights((t - g.begin) / g.length, weight)
+        quarter_weights((t - g.begin) / g.length, weight)
         for i in range(len(spent)):
             for quarter in range(QUARTERS + 1):
                 spent[i] += g.length * weight[quarter] * g.powers[quarter, i]
@@ -161,19 +160,19 @@ def write_row(state: int, out: Any, t: float, first: int) -> None:
         out[at + MODE], out[at + STOP], out[at + CLIPPED] = r.mode[k], r.stop[k], r.clipped[k]
         out[at + BOUNCES], out[at + RESTS] = r.bounces[k], 1.0 if r.ends[k] == 1 and abs(r.stop[k]) == AGAINST else 0.0
         out[at + FRICTION], out[at + STOP_FORCE] = friction_of(s.mode_rows, k), stop_of(s.mode_rows, k)
-        out[at + WITHHELD], out[at + CUT] = withheld(s.mode_rows, k), 0.0
+        out[at + WITHHELD], out[at + CUT] = withheld_force(s.mode_rows, k), 0.0
         if np.isfinite(r.strongest[k]):
             out[at + CUT] = r.asked[k] - r.wished[k]
         out[at + FRICTION_LOSS] = spent[POWERS * k + BY_FRICTION]
         out[at + STOP_WORK] = spent[POWERS * k + BY_STOP] + r.struck[k]
-        out[at + STORED] = stored(s.mode_rows, k)
+        out[at + STORED] = stored_energy(s.mode_rows, k)
         work += spent[POWERS * k + WITHHOLDING]
     out[first + EACH_ROW * r.count] = work
 
 
 @native
-def keep(state: int, t: float, y: Any) -> Any:
-    """Write down what is at a state now."""
+def write_entry(state: int, t: float, y: Any) -> Any:
+    """Write a log entry for the present state."""
     w = load_state(state)
     s, g, n = load_system(w.system), load_log(w.log), len(y)
     f = scratch(n)
@@ -196,36 +195,36 @@ def keep(state: int, t: float, y: Any) -> Any:
 
 @entry
 def keep_entry(state: int, t: float, y: int, nothing: int) -> int:
-    """The sample y that was asked for."""
-    keep(state, t, view(y, len(load_state(state).y)))
+    """Write a log entry for the requested sample y."""
+    write_entry(state, t, view(y, len(load_state(state).y)))
     load_log(load_state(state).log).after = 0
     return FINE
 
 
 @native
 def spans(state: int, t: float, h: float) -> None:
-    """The powers measured last are those of a step from t on, of length h."""
+    """Assign the powers measured last to a step from t on, of length h."""
     g = load_log(load_state(state).log)
     g.begin, g.length = t, h
 
 
 @native
 def begin_log(state: int) -> None:
-    """A run begins: stops that are pushed in have energy."""
+    """Begin the log of a run with the energy of stops already compressed."""
     w = load_state(state)
     s, g = load_system(w.system), load_log(w.log)
     r = load_rows(s.mode_rows)
     g.length, g.last, g.after = 0.0, np.nan, 0
     if g.begun == 0:
         for k in range(r.count):
-            g.spent[POWERS * k + BY_STOP] = stored(s.mode_rows, k)
+            g.spent[POWERS * k + BY_STOP] = stored_energy(s.mode_rows, k)
         g.begun = 1
 
 
 @native
 def keep_contact(state: int) -> None:
-    """Write down the end of the step taken, if an elastic stop presses and no sample lies in the step: contacts may be
-    shorter than the time between two samples."""
+    """Log the end of the step taken if an elastic stop is compressed and no sample lies in the step: contacts may be
+    shorter than the sample spacing."""
     w = load_state(state)
     s, g = load_system(w.system), load_log(w.log)
     r, presses = load_rows(s.mode_rows), False
@@ -235,7 +234,7 @@ def keep_contact(state: int) -> None:
         presses = presses or abs(r.stop[k]) == PRESSED
     if presses:
         g.changes += 1
-        keep(state, w.time, w.y)
+        write_entry(state, w.time, w.y)
         g.after = 0
         if 2 * g.changes > g.most:
             w.budget = 0
@@ -243,7 +242,7 @@ def keep_contact(state: int) -> None:
 
 @native
 def keep_before(state: int) -> int:
-    """Write down the state before a change, unless it is; 1 if it was written now."""
+    """Log the state before a contact change, unless it is logged already; returns 1 if it was written now."""
     w = load_state(state)
     g = load_log(w.log)
     book(state)
@@ -251,16 +250,16 @@ def keep_before(state: int) -> int:
     if g.last == w.time or g.changes >= g.most:
         return 0
     g.changes += 1
-    keep(state, w.time, w.y)
+    write_entry(state, w.time, w.y)
     g.after = 0
     return 1
 
 
 @native
 def keep_after(state: int, known: int) -> None:
-    """Write down the state after a change, in the place of what was written after others of the same instant; nothing
-    of either side (`known`: whether the one before was written just now) if no mode has changed. Where a piece of the
-    run has room for few more, it ends."""
+    """Log the state after a contact change, replacing entries after earlier changes at the same instant. If no contact
+    state has changed, the entry before it is removed as well (`known`: it was just written). Ends the piece of the run
+    when the log is nearly full."""
     w = load_state(state)
     g = load_log(w.log)
     if g.changes >= g.most:
@@ -269,9 +268,9 @@ def keep_after(state: int, known: int) -> None:
     if again:
         g.used -= 1
     g.changes += 1
-    keep(state, w.time, w.y)
+    write_entry(state, w.time, w.y)
     g.after = 1
-    if known == 1 and not again and not differ(state):
+    if known == 1 and not again and not contact_states_differ(state):
         g.used -= 2
         g.changes -= 2
         g.last, g.after = np.nan, 0
@@ -280,8 +279,8 @@ def keep_after(state: int, known: int) -> None:
 
 
 @native
-def differ(state: int) -> Any:
-    """Whether the modes of the two rows written last do."""
+def contact_states_differ(state: int) -> Any:
+    """Return true if the contact states of the last two entries differ."""
     w = load_state(state)
     s, g = load_system(w.system), load_log(w.log)
     first = 1 + len(w.y) + 2 * s.nv

@@ -1,4 +1,5 @@
-"""Where modes end (`core.simulation.equations.mode_rows`): margins of rows.
+"""Event margins of contact rows (`core.simulation.equations.mode_rows`): functions that are positive while a contact
+state lasts and cross zero where it ends.
 
 A margin is positive while a mode holds: what a held row may carry more, the speed of one that slides, the gap of a
 stop, what it presses with, what is left of a speed limit or an effort limit. `core.simulation.stepping.mode_ends` looks
@@ -40,22 +41,23 @@ from core.simulation.machine_code.language import native, scratch
 from core.simulation.stepping.outcome import FINE
 
 BEARING, STANDING, LIMITED, COMMANDED, EACH = range(5)
-"""Margins of a row: of its friction or what it carries, of its stop, of its speed limit, of its effort limit; how many
-there are."""
+"""Margins of a row: of friction or reaction force, of the stop, of the speed limit, of the effort limit; number of
+margins."""
 TOUCHING = 1e-11
-"""Way (rad or m, as a part of those above 1) within which a rigid stop is touched."""
+"""Distance (rad or m, relative for values above 1) within which a rigid stop is touched."""
 DRIFT_AT_REST = 0.1 * TOUCHING
-"""The same, by which rounding may move what rests there."""
+"""Distance by which rounding errors may move a row at rest on a rigid stop."""
 ROUNDED = 1e-15
-"""Part of a coordinate that is rounding."""
+"""Relative rounding error of a coordinate."""
 ROUNDING = 1e-12
-"""Part of a row's friction that its force may be beyond an end by rounding alone: where it rubs one way only, at rest
-without loads."""
+"""Share of a row's friction by which rounding error alone may put its force beyond a bound, for one-sided friction at
+rest without loads."""
 
 
 @native
-def see(place: int, t: float, y: Any) -> None:
-    """Loads, friction, coordinates and speeds of rows at a state; what held rows carry is as before."""
+def evaluate_row_quantities(place: int, t: float, y: Any) -> None:
+    """Evaluate loads, friction, coordinates and speeds of rows at a state; reaction forces of active rows are left
+    unchanged."""
     s = load_system(place)
     tick(place, t)
     command(place, t, y)
@@ -65,7 +67,7 @@ def see(place: int, t: float, y: Any) -> None:
 
 @native
 def holds_any(rows: int) -> Any:
-    """Whether a row is held."""
+    """Return true if any row is active."""
     r, held = load_rows(rows), False
     for k in range(r.count):
         held = held or is_held(r.mode[k])
@@ -74,7 +76,7 @@ def holds_any(rows: int) -> Any:
 
 @native
 def see_powers(place: int, t: float, y: Any) -> Any:
-    """All that powers of rows depend on, at a state: what holds a row gives none where it is at rest."""
+    """Evaluate all quantities that row powers depend on at a state; reaction forces of sticking rows do no work."""
     s = load_system(place)
     r = load_rows(s.mode_rows)
     forces = r.bearing_loads != 0
@@ -82,36 +84,36 @@ def see_powers(place: int, t: float, y: Any) -> Any:
         forces = forces or abs(r.mode[k]) == AT_SPEED
     if forces:
         return with_modes(place, t, y, scratch(len(y)))
-    see(place, t, y)
+    evaluate_row_quantities(place, t, y)
     return FINE
 
 
 @native
 def margins(place: int, t: float, y: Any, out: Any) -> Any:
-    """All margins (4 count,) at a state; infinite where there is none."""
+    """Compute all event margins (4 count,) at a state; infinite for margins that do not apply."""
     rows = load_system(place).mode_rows
     r, happened = load_rows(rows), FINE
     if r.bearing_loads != 0 or holds_any(rows):
         happened = with_modes(place, t, y, scratch(len(y)))
     else:
-        see(place, t, y)
+        evaluate_row_quantities(place, t, y)
     tell(rows, out)
     return happened
 
 
 @native
 def tell(rows: int, out: Any) -> None:
-    """The same of what was evaluated last."""
+    """Compute all event margins (4 count,) from the quantities evaluated last."""
     for k in range(load_rows(rows).count):
-        out[EACH * k + BEARING] = bearing(rows, k)
-        out[EACH * k + STANDING] = standing(rows, k)
-        out[EACH * k + LIMITED] = limited(rows, k)
-        out[EACH * k + COMMANDED] = commanded(rows, k)
+        out[EACH * k + BEARING] = force_margin(rows, k)
+        out[EACH * k + STANDING] = stop_margin(rows, k)
+        out[EACH * k + LIMITED] = speed_margin(rows, k)
+        out[EACH * k + COMMANDED] = effort_margin(rows, k)
 
 
 @native
 def margin(place: int, t: float, y: Any, m: int) -> float:
-    """Margin m alone, at a state: no more is evaluated than it depends on."""
+    """Return event margin m at a state, evaluating only what it depends on."""
     s = load_system(place)
     rows, k, kind = s.mode_rows, m // EACH, m % EACH
     r = load_rows(rows)
@@ -125,15 +127,15 @@ def margin(place: int, t: float, y: Any, m: int) -> float:
             adjust(place, t, y)
         refresh(place, y[: s.nq], y[s.nq : s.nq + s.nv])
     if kind == BEARING:
-        return bearing(rows, k)
+        return force_margin(rows, k)
     if kind == STANDING:
-        return standing(rows, k)
-    return limited(rows, k) if kind == LIMITED else commanded(rows, k)
+        return stop_margin(rows, k)
+    return speed_margin(rows, k) if kind == LIMITED else effort_margin(rows, k)
 
 
 @native
-def commanded(rows: int, k: int) -> float:
-    """What a motor could give more than it is asked for, or how much more it is asked for than it can give."""
+def effort_margin(rows: int, k: int) -> float:
+    """Return the effort margin: the motor's reserve, or by how much the command exceeds it."""
     r = load_rows(rows)
     if not np.isfinite(r.strongest[k]):
         return np.inf
@@ -143,8 +145,8 @@ def commanded(rows: int, k: int) -> float:
 
 
 @native
-def limited(rows: int, k: int) -> float:
-    """What is left of a speed limit, or how far loads overrun it."""
+def speed_margin(rows: int, k: int) -> float:
+    """Return the distance to a speed limit, or by how much loads drive the row beyond it."""
     r = load_rows(rows)
     if abs(r.mode[k]) == MOVING:  # without a command there is nothing to withhold
         return r.fastest[k] - abs(r.rate[k]) if r.asked[k] != 0.0 else np.inf
@@ -152,8 +154,8 @@ def limited(rows: int, k: int) -> float:
 
 
 @native
-def bearing(rows: int, k: int) -> float:
-    """What a held row may carry more, or the speed of one that slides."""
+def force_margin(rows: int, k: int) -> float:
+    """Return the force reserve of an active row, or the speed of a sliding one."""
     r = load_rows(rows)
     mode = r.mode[k]
     if r.shares[k] == 0:  # its first row tells
@@ -174,7 +176,8 @@ def bearing(rows: int, k: int) -> float:
 
 @native
 def hair_of(rows: int, m: int) -> float:
-    """What rounding of its coordinate makes of margin m: much where stops are hard, and margins forces."""
+    """Return the rounding error of margin m that follows from its coordinate: large for stiff stops, whose margins are
+    forces."""
     r, k = load_rows(rows), m // EACH
     if m % EACH != STANDING or abs(r.stop[k]) not in (PRESSED, LEAVING):
         return 0.0
@@ -184,14 +187,15 @@ def hair_of(rows: int, m: int) -> float:
 
 @native
 def rest_speed(rows: int, k: int) -> float:
-    """Speed of a row below which it is none."""
+    """Return the speed below which a row is at rest."""
     r = load_rows(rows)
     return REST * (r.quickest[k] + SLOW)
 
 
 @native
-def standing(rows: int, k: int) -> float:
-    """The gap of an open stop; what one presses with that is pushed in; how far one that is left still reaches."""
+def stop_margin(rows: int, k: int) -> float:
+    """Return the stop margin: the gap of an open stop, the force of a compressed one, or the remaining penetration of a
+    separating one."""
     r = load_rows(rows)
     stop = r.stop[k]
     side = 1 if stop > 0 else -1

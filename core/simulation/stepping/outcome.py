@@ -1,33 +1,33 @@
-"""What calls of machine code say."""
+"""Outcome codes of machine code calls."""
 
 from enum import IntEnum
 
 
 class Outcome(IntEnum):
-    """How a call ended."""
+    """Outcome of a machine code call."""
 
     UNSUITABLE = -1
-    """The equations do not apply here."""
+    """The equations do not apply at this state."""
     FINE = 0
     NOT_FINITE = 2
     """A result is not a finite number."""
     STEP_UNDERFLOW = 3
-    """The step became too small."""
+    """The step size became too small."""
     DRIFTED = 4
     """Loops have drifted open."""
     TOO_MANY = 5
-    """The limit of steps is reached."""
+    """The step limit is reached."""
     PAUSED = 6
-    """The steps of this piece are used up."""
+    """The step budget of this piece is used up."""
     SWITCHED = 7
-    """A step was refused because of an event (`core.simulation.stepping.event_location`)."""
+    """A step was rejected because of an event (`core.simulation.stepping.event_location`)."""
     STIFF = 8
-    """The machine proved stiff for an explicit method, which could go on."""
+    """The machine proved stiff for an explicit method, which could still continue."""
     WRONG_FRICTION = 9
-    """Formulas of friction give less than nothing, or less at rest than while it slides."""
+    """Friction formulas give negative values, or less static than kinetic friction."""
 
 
 UNSUITABLE, FINE, NOT_FINITE, STEP_UNDERFLOW, DRIFTED, TOO_MANY, PAUSED, SWITCHED, STIFF, WRONG_FRICTION = (
     x.value for x in Outcome
 )
-"""As plain numbers, which machine code knows."""
+"""Outcome codes as plain integers for machine code."""

@@ -1,15 +1,15 @@
-"""Sign changes of event indicators inside a step, on the continuous extension.
+"""Detection of sign changes of event indicators within a step, on its continuous extension.
 
 1. All indicators are evaluated at the ends of `PARTS` parts of the step. Below, d is an indicator times the side on
    which it is, so that it is positive until the indicator changes its sign.
-2. Where d is negative at the end of a part, its root is sought in that part (`root`, the Illinois method).
-3. Where d has a minimum inside, steep enough to reach zero, the minimum is sought by golden sections
-   (`lowest`; Kiefer, Proc. AMS 4, 1953) until it is negative or certain to stay positive: a force that is switched on
-   and off within one step. At both ends of the step a probe next to the end says how fast d falls towards the inside.
-   A minimum counts if it is deeper than the relative tolerance of what d is in the step: less is within its error.
-4. Of all first sign changes the earliest counts. Indicators that bend there, because of another one inside of them
-   (|q| below a limit, at q = 0), may have changed before: all are evaluated at the earliest, and those that have
-   changed by then are sought before it (`earliest_turn`).
+2. Where d is negative at the end of a part, its root is sought in that part (`sign_change_root`, the Illinois method).
+3. Where d has a minimum inside, steep enough to reach zero, the minimum is sought by golden sections (`search_below`;
+   Kiefer, Proc. AMS 4, 1953) until it is negative or certain to stay positive: a force that is switched on and off
+   within one step. At both ends of the step a probe next to the end says how fast d falls towards the inside. A minimum
+   counts if it is deeper than the relative tolerance of what d is in the step: less is within its error.
+4. Of all first sign changes the earliest counts. Indicators that bend there, because of another one inside of them (|q|
+   below a limit, at q = 0), may have changed before: all are evaluated at the earliest, and those that have changed by
+   then are sought before it (`earliest_turn`).
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from core.simulation.stepping.sliding_modes import HIGH, LOW, VALUE, looked
 from core.simulation.stepping.step_state import load_state
 
 PARTS = 4
-"""Parts of a step at whose ends indicators are evaluated."""
+"""Number of parts of a step at whose ends indicators are evaluated."""
 PROBE_FRACTION = 1e-3
-"""Distance from an end of the step, as a part of the step, over which is seen how fast d falls towards the inside."""
+"""Distance from an end of the step, as a share of the step, over which the inward slope of d is measured."""
 AT_BEGIN, AT_END, ROWS = PARTS + 1, PARTS + 2, PARTS + 3
-"""Rows of the table behind those of ends of parts: next to the begin and to the end of the step; how many there are."""
+"""Additional rows of the table: next to the beginning and the end of the step; number of rows."""
 MARGIN = 2.0
-"""How much steeper d may be than it looks."""
+"""Safety factor on the steepest observed slope of d."""
 GOLDEN = 0.6180339887498949
 NARROWEST_FRACTION = 1e-9
-"""Part of a step within which a minimum is not sought further."""
+"""Share of a step below which the search for a minimum stops."""
 NEVER = 2.0
-"""The place of a sign change that is not there."""
+"""Value of θ for no sign change."""
 
 
 @native
 def indicators_within(state: int, theta: float, out: Any) -> None:
-    """All indicators at t + θ h of the step taken, without projection."""
+    """Compute all indicators at t + θ h of the step taken, without projection."""
     w = load_state(state)
     projected = w.projected
     w.projected = 0
@@ -48,9 +48,9 @@ def indicators_within(state: int, theta: float, out: Any) -> None:
 
 
 @native
-def survey(state: int, table: Any) -> None:
-    """All indicators at the ends of the parts of the step taken, and next to its ends, into table (ROWS count,), row by
-    row."""
+def tabulate_indicators(state: int, table: Any) -> None:
+    """Tabulate all indicators at the part boundaries of the step taken and next to its ends, into table (ROWS count,),
+    row by row."""
     w = load_state(state)
     count = w.events.shape[1]
     looked(state, w.time, w.y, table[:count])
@@ -61,16 +61,16 @@ def survey(state: int, table: Any) -> None:
 
 
 @native
-def distance(state: int, k: int, side: float, theta: float) -> float:
-    """d of indicator k at θ."""
+def signed_distance(state: int, k: int, side: float, theta: float) -> float:
+    """Return d, the signed value of indicator k on its side, at θ."""
     g = load_state(state).events[VALUE]
     indicators_within(state, theta, g)
     return side * g[k]
 
 
 @native
-def root(state: int, k: int, low: float, high: float, below: float, above: float) -> float:
-    """θ at which indicator k changes its sign, on the far side."""
+def sign_change_root(state: int, k: int, low: float, high: float, below: float, above: float) -> float:
+    """Return θ at which indicator k changes its sign, just after the root."""
     w = load_state(state)
     g, ends = w.events[VALUE], scratch(ENDS)
     bracket(ends, low, high, below, above)
@@ -86,12 +86,12 @@ def root(state: int, k: int, low: float, high: float, below: float, above: float
 
 
 @native
-def lowest(state: int, k: int, side: float, low: float, high: float, slope: float, depth: float) -> float:
-    """θ between low and high at which d is below −depth, NEVER if it stays above around its minimum there; slope: the
-    steepest change of d seen, in units of d a step."""
+def search_below(state: int, k: int, side: float, low: float, high: float, slope: float, depth: float) -> float:
+    """Return θ between low and high at which d is below −depth, NEVER if its minimum there is not that low; slope: the
+    steepest change of d seen per step."""
     first, second = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-    at_first = distance(state, k, side, first)
-    at_second = distance(state, k, side, second)
+    at_first = signed_distance(state, k, side, first)
+    at_second = signed_distance(state, k, side, second)
     while True:
         if at_first < -depth:
             return first
@@ -103,16 +103,16 @@ def lowest(state: int, k: int, side: float, low: float, high: float, slope: floa
         if at_first <= at_second:
             high, second, at_second = second, first, at_first
             first = high - GOLDEN * (high - low)
-            at_first = distance(state, k, side, first)
+            at_first = signed_distance(state, k, side, first)
         else:
             low, first, at_first = first, second, at_second
             second = low + GOLDEN * (high - low)
-            at_second = distance(state, k, side, second)
+            at_second = signed_distance(state, k, side, second)
 
 
 @native
-def size_of(state: int, k: int, table: Any) -> float:
-    """The largest size of indicator k at the ends of parts."""
+def largest_size(state: int, k: int, table: Any) -> float:
+    """Return the largest magnitude of indicator k at the part boundaries."""
     count, size = load_state(state).events.shape[1], 0.0
     for part in range(PARTS + 1):
         size = max(size, abs(table[part * count + k]))
@@ -120,50 +120,50 @@ def size_of(state: int, k: int, table: Any) -> float:
 
 
 @native
-def dip(state: int, k: int, side: float, part: int, table: Any) -> float:
-    """θ at which d, positive at both ends of a part, is negative in it or next to it; NEVER if it is not."""
+def find_dip(state: int, k: int, side: float, part: int, table: Any) -> float:
+    """Return θ at which d, positive at both ends of a part, is negative in it or next to it; NEVER if there is none."""
     w = load_state(state)
     count = w.events.shape[1]
     a, b = side * table[part * count + k], side * table[(part + 1) * count + k]
-    depth = w.rtol * size_of(state, k, table)
+    depth = w.rtol * largest_size(state, k, table)
     if a < 0.0:
         return NEVER
     if part == 0 and b > a:
         slope = (a - side * table[AT_BEGIN * count + k] - depth) / PROBE_FRACTION
         if MARGIN * slope > a * PARTS:
-            return lowest(state, k, side, 0.0, 1.0 / PARTS, slope, depth)
+            return search_below(state, k, side, 0.0, 1.0 / PARTS, slope, depth)
     if part == PARTS - 1:
         slope = (b - side * table[AT_END * count + k] - depth) / PROBE_FRACTION
         if a > b and MARGIN * slope > b * PARTS:
-            return lowest(state, k, side, part / PARTS, 1.0, slope, depth)
+            return search_below(state, k, side, part / PARTS, 1.0, slope, depth)
         return NEVER
     c = side * table[(part + 2) * count + k]
     steepest = max(a - b, c - b)
     if b <= a and b <= c and c >= 0.0 and MARGIN * steepest > b:
-        return lowest(state, k, side, part / PARTS, (part + 2) / PARTS, steepest * PARTS, depth)
+        return search_below(state, k, side, part / PARTS, (part + 2) / PARTS, steepest * PARTS, depth)
     return NEVER
 
 
 @native
-def first_turn(state: int, k: int, side: float, table: Any) -> float:
-    """The first θ at which indicator k has left its side, NEVER if it stays there. What is on the other side from the
-    beginning on, and not only by rounding there, turns at the beginning."""
+def first_sign_change(state: int, k: int, side: float, table: Any) -> float:
+    """Return the first θ at which indicator k has left its side, NEVER if it stays. An indicator that is on the other
+    side from the beginning by more than rounding error changes at the beginning."""
     count = load_state(state).events.shape[1]
     for part in range(PARTS):
         low, high = table[part * count + k], table[(part + 1) * count + k]
         if side * high < 0.0 and side * low < 0.0:
             return part / PARTS
         if side * high < 0.0:
-            return root(state, k, part / PARTS, (part + 1) / PARTS, low, high)
-        inside = dip(state, k, side, part, table)
+            return sign_change_root(state, k, part / PARTS, (part + 1) / PARTS, low, high)
+        inside = find_dip(state, k, side, part, table)
         if inside < NEVER:
-            return root(state, k, part / PARTS, inside, low, side * distance(state, k, side, inside))
+            return sign_change_root(state, k, part / PARTS, inside, low, side * signed_distance(state, k, side, inside))
     return NEVER
 
 
 @native
-def before_others(state: int, sides: Any, k: int, theta: float, table: Any) -> Any:
-    """(j, θ) of an indicator that has left its side by the time that k does; (−1, θ) if there is none."""
+def earlier_sign_change(state: int, sides: Any, k: int, theta: float, table: Any) -> Any:
+    """Return (j, θ) of an indicator that has left its side by the time that k does; (−1, θ) if there is none."""
     w = load_state(state)
     count, g = w.events.shape[1], w.events[VALUE]
     part = min(int(theta * PARTS), PARTS - 1)
@@ -172,7 +172,7 @@ def before_others(state: int, sides: Any, k: int, theta: float, table: Any) -> A
     for j in range(count):
         low, high = table[part * count + j], g[j]
         if j != k and sides[j] * high < 0.0 and sides[j] * low >= 0.0 and begin < theta:
-            found = root(state, j, begin, theta, low, high)
+            found = sign_change_root(state, j, begin, theta, low, high)
             if found < theta:
                 return j, found
             indicators_within(state, theta, g)
@@ -181,22 +181,22 @@ def before_others(state: int, sides: Any, k: int, theta: float, table: Any) -> A
 
 @native
 def earliest_turn(state: int, sides: Any) -> Any:
-    """(k, θ) of the first sign change in the step taken, with each indicator on the given side at its beginning (0: it
-    is not looked at); (−1, NEVER) if there is none. LOW and HIGH of `events` then say how fast k changes."""
+    """Return (k, θ) of the first sign change in the step taken, given the side of each indicator at its beginning (0:
+    ignored); (−1, NEVER) if there is none. LOW and HIGH of `events` then give how fast k changes."""
     w = load_state(state)
     count = w.events.shape[1]
     table = scratch(ROWS * count)
-    survey(state, table)
+    tabulate_indicators(state, table)
     which, first = -1, NEVER
     for k in range(count):
         if sides[k] != 0.0:
-            theta = first_turn(state, k, sides[k], table)
+            theta = first_sign_change(state, k, sides[k], table)
             if theta < first:
                 which, first = k, theta
     for _ in range(count):
         j, theta = -1, first
         if which >= 0 and first > 0.0:
-            j, theta = before_others(state, sides, which, first, table)
+            j, theta = earlier_sign_change(state, sides, which, first, table)
         if j < 0:
             break
         which, first = j, theta

@@ -1,10 +1,10 @@
-"""Sliding on a switching surface g = 0 (Filippov; Hairer, Nørsett and Wanner, Solving ODE I, II.6): friction that
-sticks, a relay that keeps its border.
+"""Sliding motion on a switching surface g = 0 (Filippov; Hairer, Nørsett and Wanner, Solving ODE I, II.6), as for
+sticking friction or a relay that holds its threshold.
 
-1. On both sides of the surface the forces drive back to it. `side` evaluates f₋ and f₊ with the mode variable at −1
-   and at +1.
+1. On both sides of the surface the forces drive back to it. `one_sided_derivative` evaluates f₋ and f₊ with the mode
+   variable at −1 and at +1.
 2. Of all f₋ + α (f₊ − f₋) with 0 ≤ α ≤ 1 one leaves the indicator as it is: ġ(f₋) + α (ġ(f₊) − ġ(f₋)) = 0, with the
-   rate ġ along f by central differences (`changes`).
+   rate ġ along f by central differences (`indicator_rates`).
 3. On several surfaces at once all α are found together: Σ_j (ġ_i(f_j) − ġ_i(f₋)) α_j = −ġ_i(f₋), with f_j where mode j
    alone is at +1. That is exact where each indicator has a force of its own.
 4. Where an α passes 0 or 1 the surface is left, on the side of that α: α and 1 − α take the place of the indicator in
@@ -37,17 +37,17 @@ from core.simulation.stepping.outcome import NOT_FINITE
 from core.simulation.stepping.step_state import copy, load_state
 
 MODE, LOW, HIGH, VALUE, SHARE, ROWS = range(6)
-"""Rows of `StepState.events`: mode variables, ±1 or SLIDES; indicators at the ends of a part of a step, and within
-it; α."""
+"""Rows of `StepState.events`: mode variables, ±1 or SLIDES; indicators at the ends of a part of a step, and within it;
+α."""
 SLIDES = 2.0
-"""As a mode: the machine slides on the surface."""
+"""Value of a mode variable while the machine slides on its surface."""
 DIFFERENCE_FRACTION = 1e-6
-"""Part of a step over which rates of indicators are differences."""
+"""Share of a step used as the increment for rates of indicators."""
 
 
 @native
 def indicators(place: int, t: float, y: Any, out: Any) -> None:
-    """All indicators at a state into out."""
+    """Compute all indicators at a state into out."""
     s = load_system(place)
     last = s.nq + s.nv
     tick(place, t)
@@ -67,7 +67,7 @@ def indicators(place: int, t: float, y: Any, out: Any) -> None:
 
 @native
 def set_modes(place: int, modes: Any) -> None:
-    """Mode variables as given (count,): ±1, 0: free."""
+    """Set the mode variables (count,): ±1, 0: free."""
     s = load_system(place)
     first = len(s.now) - s.modes
     for k in range(s.modes):
@@ -83,7 +83,7 @@ def set_modes(place: int, modes: Any) -> None:
 
 @native
 def free_modes(state: int) -> None:
-    """Free modes between steps: samples of the last one lie before its event."""
+    """Free the mode variables between steps: samples of the last step lie before its event."""
     w = load_state(state)
     none = scratch(w.events.shape[1])
     for k in range(len(none)):
@@ -92,8 +92,8 @@ def free_modes(state: int) -> None:
 
 
 @native
-def changes(state: int, t: float, y: Any, f: Any, out: Any) -> None:
-    """Rates of all indicators along f, by central differences."""
+def indicator_rates(state: int, t: float, y: Any, f: Any, out: Any) -> None:
+    """Compute the rates of all indicators along f by central differences."""
     w = load_state(state)
     n, place = len(y), w.system
     h = DIFFERENCE_FRACTION * w.step if w.step > 0.0 else DIFFERENCE_FRACTION * DIFFERENCE_FRACTION
@@ -109,8 +109,8 @@ def changes(state: int, t: float, y: Any, f: Any, out: Any) -> None:
 
 
 @native
-def side(state: int, t: float, y: Any, which: int, out: Any) -> Any:
-    """f with the modes of all surfaces at −1, but mode `which` at +1 (−1: none)."""
+def one_sided_derivative(state: int, t: float, y: Any, which: int, out: Any) -> Any:
+    """Compute f with the modes of all sliding surfaces at −1, but mode `which` at +1 (−1: none)."""
     w = load_state(state)
     modes = scratch(w.events.shape[1])
     for k in range(len(modes)):
@@ -121,14 +121,14 @@ def side(state: int, t: float, y: Any, which: int, out: Any) -> Any:
 
 
 @native
-def slide(state: int, t: float, y: Any, out: Any) -> Any:
-    """ẏ into out, on the surfaces; α into its row."""
+def slide_on_surfaces(state: int, t: float, y: Any, out: Any) -> Any:
+    """Compute ẏ for sliding on the surfaces into out, and α into its row."""
     w = load_state(state)
     n, count, along = len(w.y), w.events.shape[1], scratch(w.events.shape[1])
     rows, surfaces = scratch(n * count), 0
     D, share, rate = scratch(count * count), scratch(count), scratch(count)
-    happened = side(state, t, y, -1, out)
-    changes(state, t, y, out, along)
+    happened = one_sided_derivative(state, t, y, -1, out)
+    indicator_rates(state, t, y, out, along)
     for k in range(count):
         if w.events[MODE, k] == SLIDES:
             share[surfaces] = -along[k]
@@ -138,8 +138,8 @@ def slide(state: int, t: float, y: Any, out: Any) -> Any:
     for k in range(count):
         if w.events[MODE, k] == SLIDES:
             other = rows[at * n : (at + 1) * n]
-            happened = max(happened, side(state, t, y, k, other))
-            changes(state, t, y, other, rate)
+            happened = max(happened, one_sided_derivative(state, t, y, k, other))
+            indicator_rates(state, t, y, other, rate)
             row = 0
             for j in range(count):
                 if w.events[MODE, j] == SLIDES:
@@ -167,19 +167,19 @@ def slide(state: int, t: float, y: Any, out: Any) -> Any:
 
 @entry
 def sliding_entry(state: int, t: float, first: int, second: int) -> int:
-    """ẏ into `second` (n,) at the state `first` (n,), on the surfaces."""
+    """Compute ẏ for sliding on the surfaces into `second` (n,) at the state `first` (n,)."""
     n = len(load_state(state).y)
-    happened: int = slide(state, t, view(first, n), view(second, n))
+    happened: int = slide_on_surfaces(state, t, view(first, n), view(second, n))
     return happened
 
 
 @native
 def looked(state: int, t: float, y: Any, out: Any) -> None:
-    """All indicators into out; of surfaces on which the machine slides how far α is from 0 and 1."""
+    """Compute the indicators to be watched into out: for sliding surfaces the distance of α from 0 and 1."""
     w = load_state(state)
     indicators(w.system, t, y, out)
     if w.sliding > 0:
-        slide(state, t, y, scratch(len(w.y)))
+        slide_on_surfaces(state, t, y, scratch(len(w.y)))
         for k in range(len(out)):
             if w.events[MODE, k] == SLIDES:
                 out[k] = min(w.events[SHARE, k], 1.0 - w.events[SHARE, k])
@@ -187,7 +187,7 @@ def looked(state: int, t: float, y: Any, out: Any) -> None:
 
 @native
 def leave(state: int, k: int) -> None:
-    """Mode k to its other side; of a surface that is left to that where α went."""
+    """Switch mode k to its other side; when leaving a sliding surface, to the side indicated by α."""
     w = load_state(state)
     if w.events[MODE, k] == SLIDES:
         w.events[MODE, k] = 1.0 if w.events[SHARE, k] > 0.5 else -1.0

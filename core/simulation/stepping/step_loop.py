@@ -1,4 +1,4 @@
-"""A run in machine code: steps, and samples taken from them.
+"""Main loop of a run in machine code: takes steps and evaluates samples from them.
 
 Methods with variable steps take steps as long as they like; samples are taken within them from the continuous
 extension, so that steps do not depend on how many are wanted (`advance_adaptive`). Fixed steps are equal parts of the
@@ -23,7 +23,7 @@ from core.simulation.stepping.step_state import copy, derivative, held_short, lo
 
 @native
 def note_step(state: int, h: float) -> None:
-    """Keep the longest and the shortest step."""
+    """Record the longest and the shortest step."""
     w = load_state(state)
     w.longest = max(w.longest, h)
     w.shortest = min(w.shortest, h)
@@ -31,7 +31,7 @@ def note_step(state: int, h: float) -> None:
 
 @native
 def fixed_step(state: int, t: float, h: float) -> Any:
-    """One step of a Runge–Kutta method without error estimate."""
+    """Take one step of a Runge–Kutta method without error estimate."""
     w = load_state(state)
     y, k = w.y, w.k
     for i in range(w.stages):
@@ -52,7 +52,7 @@ def fixed_step(state: int, t: float, h: float) -> Any:
 
 @native
 def reach_sample(state: int, sample: int) -> Any:
-    """Equal steps from one sample to the next, none longer than the limit."""
+    """Take equal steps from one sample to the next, none longer than the limit."""
     w = load_state(state)
     begin, end = w.times[sample - 1], w.times[sample]
     parts = max(1, int(np.ceil((end - begin) / w.limit - 1e-9)))
@@ -95,8 +95,8 @@ def reach_sample(state: int, sample: int) -> Any:
 
 
 @native
-def finite(y: Any) -> Any:
-    """True if all entries are finite numbers."""
+def are_finite(y: Any) -> Any:
+    """Return true if all entries are finite numbers."""
     total = 0.0
     for x in y:
         total += x * 0.0
@@ -105,7 +105,7 @@ def finite(y: Any) -> Any:
 
 @entry
 def advance_fixed(state: int, place: int, rows: int) -> int:
-    """Go on until the (rows, n) samples at an address are full, or the budget of steps is used up."""
+    """Advance with fixed steps until the (rows, n) samples at an address are full or the step budget is used up."""
     w = load_state(state)
     out = view_rows(place, rows, len(w.y))
     for row in range(rows):
@@ -114,7 +114,7 @@ def advance_fixed(state: int, place: int, rows: int) -> int:
             happened = reach_sample(state, sample)
             if happened != FINE:
                 return happened
-        if not finite(w.y):
+        if not are_finite(w.y):
             return NOT_FINITE
         copy(w.y, out[row])
         if w.keep_of != 0:
@@ -125,7 +125,7 @@ def advance_fixed(state: int, place: int, rows: int) -> int:
 
 @native
 def take_step(state: int) -> Any:
-    """One step of the method; its end is in w.new, samples may be taken from it."""
+    """Take one step of the method; its end is in w.new, and samples may be evaluated from it."""
     w = load_state(state)
     t = w.time
     if w.accepted + w.rejected >= w.most:
@@ -151,8 +151,8 @@ def take_step(state: int) -> Any:
 
 @entry
 def advance_adaptive(state: int, place: int, rows: int) -> int:
-    """Go on until the (rows, n) samples at an address are full. w.new and w.reach are the end of the step that
-    samples are taken from; none is there before the first step: w.between is then 0."""
+    """Advance with variable steps until the (rows, n) samples at an address are full. w.new and w.reach are the end of
+    the step that samples are taken from; w.between is 0 before the first step."""
     w = load_state(state)
     out, row = view_rows(place, rows, len(w.y)), 0
     # in turn: a sample, if one lies in the step there is; else the next step

@@ -1,5 +1,5 @@
-"""What a step works on, and how it calls the equations of motion: by address, so that a method is compiled once for
-all machines, alone, when it is first chosen."""
+"""State of the step loop, and its calls of the equations of motion: by address, so that each method is compiled once
+for all machines, and only when it is first chosen."""
 
 from __future__ import annotations
 
@@ -12,22 +12,24 @@ from core.simulation.machine_code.records import Fixed, FloatRows, Floats, Recor
 from core.simulation.stepping.outcome import FINE
 
 LEAST_FIRST = 100.0
-"""Of times that end at once: how long the first step is at least. A state that is but rounding says nothing of it."""
+"""Smallest first step, as a multiple of the shortest resolvable time: at a state that is mere rounding error the error
+estimate means nothing."""
 LOOKS_AHEAD, LONGER = 3, 100.0
-"""Euler steps from which the first step is chosen; how much longer than they it is at most, and the next of them."""
+"""Number of trial Euler steps for choosing the first step; largest factor from one to the next, and to the first step.
+"""
 TOLD = -1
-"""`StepState.stiff_steps` once it was said that the machine is stiff."""
+"""Value of `StepState.stiff_steps` after stiffness was reported."""
 STIFF_EVIDENCE, OTHER_EVIDENCE = 15, 6
-"""Steps held short by stability that prove a machine stiff; steps in a row that are not so, which refute it."""
+"""Number of stability-limited steps that prove a machine stiff; number of consecutive other steps that refute it."""
 MANY_STEPS = 50_000
-"""Steps still to go from which on stiffness matters: fewer take less time than it takes to do anything about it."""
+"""Number of remaining steps above which stiffness matters: fewer take less time than a change of method."""
 
 
 NOTHING = np.zeros((1, 1))
 
 
 class StepState(Record):
-    """All that a run changes, and the coefficients of its method. A method that keeps more derives a class of its own.
+    """State of a run in machine code and the coefficients of its method. Methods that need more derive a class from it.
 
     n: length of y = (q, v, x). Entries are addresses, 0 where there is none.
     """
@@ -38,99 +40,99 @@ class StepState(Record):
     project: Fixed
     jacobian: Fixed = 0
     impulse: Fixed = 0
-    """Entries of `core.simulation.equations.entry_points`."""
+    """Addresses of functions of `core.simulation.equations.entry_points`."""
     step_of: Fixed = 0
     within_of: Fixed = 0
     extend_of: Fixed = 0
     taken_back: Fixed = 0
     forget: Fixed = 0
-    """Entries of the method: one step; a value within it; stages that values within need on top of those of the step
-    (0: none); what to do where a step has not been, and where nothing that was known of the past holds any more."""
+    """Addresses of the method's functions: take a step; interpolate within it; compute additional stages for
+    interpolation (0: none); undo a step; forget the history."""
     switch_step: Fixed = 0
     refused: Fixed = 0
     slide: Fixed = 0
-    """Entries of `core.simulation.stepping.event_location`, where there are indicators."""
+    """Addresses of functions of `core.simulation.stepping.event_location`, if there are event indicators."""
     plain_step: int = 0
     parts_of: int = 0
-    """Where rows have modes (`core.simulation.stepping.modal_steps`): the step that they end, and the entry of fixed
-    ones (`core.simulation.stepping.fixed_modal_steps`)."""
+    """For contact rows (`core.simulation.stepping.modal_steps`): the step function without contact events, and the
+    function for fixed steps (`core.simulation.stepping.fixed_modal_steps`)."""
     log: int = 0
     keep_of: int = 0
-    """What they do is written down there, by this entry (`core.simulation.stepping.mode_log`)."""
+    """Address of the log of contact rows, and of the function that writes it (`core.simulation.stepping.mode_log`)."""
     pending: int = -3
-    """A change of modes that the next step begins with."""
+    """Contact change with which the next step begins."""
     stages: Fixed
-    """Of a step."""
+    """Number of stages of a step."""
     error_power: Fixed = 0
-    """Power of the error estimate + 1."""
+    """Order of the error estimate + 1."""
     speeds: Fixed
-    """Where the speeds begin in y."""
+    """Index of the first speed in y."""
     most: int
-    """Steps allowed."""
+    """Largest number of steps."""
     end: float
-    """Of the run, s."""
+    """End of the run, s."""
     limit: float
-    """Longest step allowed, s."""
+    """Longest allowed step, s."""
     rtol: float
     atol: float
     stability: float
-    """h |λ| at which stability ends; 0: not looked at."""
+    """Stability limit h |λ|; 0: stiffness is not detected."""
     time: float
     step: float = 0.0
-    """The step to try next, s."""
+    """Next step size to try, s."""
     reach: float = 0.0
     """End of the step that samples are taken from, s."""
     taken: float = 0.0
-    """Its length, s."""
+    """Length of the step that samples are taken from, s."""
     error: float = 1e-4
-    """Of the last accepted step."""
+    """Error norm of the last accepted step."""
     last_step: float = 0.0
     last_error: float = 0.0
-    """Length and error of the step before, of methods that look back; 0: there is none."""
+    """Length and error of the previous step, for multistep methods; 0: there is none."""
     longest: float = 0.0
     shortest: float = np.inf
-    """Accepted steps, s."""
+    """Longest and shortest accepted step, s."""
     accepted: int = 0
     rejected: int = 0
-    """Steps."""
+    """Number of accepted and rejected steps."""
     calls: int = 0
-    """Evaluations."""
+    """Number of evaluations."""
     jacobians: int = 0
     factorisations: int = 0
     sample: int = 0
-    """Samples written."""
+    """Number of samples written."""
     between: int = 0
     """1 while samples are taken from a step."""
     part: int = 0
-    """Fixed steps done since the last sample."""
+    """Number of fixed steps since the last sample."""
     budget: int = 0
-    """Steps left in this piece."""
+    """Number of steps left in this piece."""
     fresh: int = 0
     """1 if the first row of `k` holds f(t, y)."""
     renewed: int = 0
-    """Of implicit methods: 0 if the Jacobian must be taken anew."""
+    """Implicit methods: 0 if the Jacobian must be computed again."""
     projected: int
     """1 if projection may change the state."""
     modes_fixed: int = 0
     """1 while mode variables are fixed."""
     plain_steps: int = 0
-    """Steps to be taken with free modes."""
+    """Number of steps still to be taken with free mode variables."""
     jumped: int = 0
     """1 if the last step ended at an event."""
     turned: int = 0
-    """Events at the very beginning of this step."""
+    """Number of events at the very beginning of this step."""
     sliding: int = 0
-    """Switching surfaces on which the machine slides."""
+    """Number of switching surfaces on which the machine slides."""
     stiff_steps: int = 0
     other_steps: int = 0
-    """Of explicit methods: steps that stability held short (TOLD: it was said); others since."""
+    """Explicit methods: number of stability-limited steps (TOLD: stiffness was reported); number of others since."""
     y: Floats
     new: Floats
-    """(n,) the end of the step samples are taken from."""
+    """(n,) state at the beginning, and at the end, of the step that samples are taken from."""
     failed: Floats
     """(n,) scaled error, or derivative, of the step that failed."""
     k: FloatRows
-    """(rows, n) stages, or whatever the method keeps for each entry of y."""
+    """(rows, n) stages, or other vectors of the method."""
     A: FloatRows = NOTHING
     rows: FloatRows = NOTHING
     P: FloatRows = NOTHING
@@ -140,7 +142,7 @@ class StepState(Record):
     events: FloatRows
     """(6, indicators), see `core.simulation.stepping.sliding_modes`."""
     slid: FloatRows
-    """(samples made at once, n) ẏ at those on switching surfaces, other rows not finite; (0, 0) without indicators."""
+    """(samples per piece, n) ẏ at samples on switching surfaces, other rows not finite; (0, 0) without indicators."""
 
 
 load_state = loader(StepState)
@@ -148,7 +150,7 @@ load_state = loader(StepState)
 
 @merged
 def derivative(state: int, t: float, y: Any, out: Any) -> Any:
-    """ẏ into out; false if it is not finite."""
+    """Compute ẏ into out; returns false if it is not finite."""
     w = load_state(state)
     w.calls += 1
     if w.sliding > 0:
@@ -158,7 +160,8 @@ def derivative(state: int, t: float, y: Any, out: Any) -> Any:
 
 @native
 def project(state: int, t: float, y: Any, error: Any) -> Any:
-    """y onto the manifold; of an error (n,), if one is given, what the manifold leaves. FINE, NOT_FINITE or DRIFTED."""
+    """Project y onto the constraint manifold, and reduce an error (n,), if one is given, to its tangential part.
+    Returns FINE, NOT_FINITE or DRIFTED."""
     w = load_state(state)
     if w.projected == 0:
         return FINE
@@ -168,14 +171,14 @@ def project(state: int, t: float, y: Any, error: Any) -> Any:
 
 @merged
 def copy(source: Any, target: Any) -> None:
-    """target ← source, (n,)."""
+    """Copy source (n,) to target."""
     for j in range(len(target)):
         target[j] = source[j]
 
 
 @native
 def refused(state: int, t: float, h: float, happened: int) -> Any:
-    """Whether a step from w.y to w.new was refused because of an event that can be located."""
+    """Return true if the step from w.y to w.new was rejected because of an event that can be located."""
     w = load_state(state)
     if w.refused == 0:
         return False
@@ -185,7 +188,7 @@ def refused(state: int, t: float, h: float, happened: int) -> Any:
 
 @native
 def take_back(state: int) -> None:
-    """The step taken has not been; it is tried again with its length."""
+    """Undo the step taken, so that it can be tried again with its length."""
     w = load_state(state)
     w.accepted -= 1
     w.rejected += 1
@@ -196,7 +199,7 @@ def take_back(state: int) -> None:
 
 @native
 def again(state: int, h: float) -> Any:
-    """The step taken once more, with the length h."""
+    """Repeat the step taken with the length h."""
     w = load_state(state)
     end = w.end
     if w.taken_back != 0:
@@ -212,14 +215,14 @@ def again(state: int, h: float) -> Any:
 
 @native
 def held_short(state: int) -> Any:
-    """Whether stability holds the steps so short that very many are left to go."""
+    """Return true if stability limits the steps so much that very many are left to go."""
     w = load_state(state)
     return w.stiff_steps >= STIFF_EVIDENCE and w.end - w.time > MANY_STEPS * w.taken
 
 
 @native
 def begin_anew(state: int) -> None:
-    """What was known of the past, and of f at the state, holds no more."""
+    """Discard the history of steps and the derivative at the present state."""
     w = load_state(state)
     w.fresh = 0
     if w.forget != 0:
@@ -228,7 +231,7 @@ def begin_anew(state: int) -> None:
 
 @native
 def scaled_norm(state: int, x: Any, y: Any, new: Any) -> Any:
-    """Root mean square of x in units of what the tolerances allow between y and new."""
+    """Return the root mean square of x, scaled by the tolerances between y and new."""
     w = load_state(state)
     n = len(x)
     total = 0.0
@@ -240,7 +243,7 @@ def scaled_norm(state: int, x: Any, y: Any, new: Any) -> Any:
 
 @native
 def note_failure(state: int, x: Any, new: Any) -> None:
-    """Keep the entries of an error for the message, in units of what is allowed."""
+    """Store the scaled entries of an error for an error message."""
     w = load_state(state)
     for j in range(len(x)):
         w.failed[j] = x[j] / (w.atol + w.rtol * max(abs(w.y[j]), abs(new[j])))
@@ -248,7 +251,7 @@ def note_failure(state: int, x: Any, new: Any) -> None:
 
 @native
 def at_rest(state: int) -> Any:
-    """Whether nothing moves."""
+    """Return true if all speeds are zero."""
     w = load_state(state)
     for j in range(w.speeds, len(w.y)):
         if w.y[j] != 0.0:
@@ -258,8 +261,8 @@ def at_rest(state: int) -> Any:
 
 @native
 def first_step(state: int, t: float, f: Any, order: float, point: Any, other: Any) -> Any:
-    """A step to begin with, from f and its change over a small Euler step (Hairer II.4, starting step size), which is
-    taken again, longer, of what begins at rest: its speeds are nothing, and say nothing of it.
+    """Choose the first step size from f and its change over a small Euler step (Hairer II.4, starting step size),
+    repeated with longer ones for motion from rest, where speeds are zero and give no scale.
 
     point, other : (n,) room for a state and its derivative
     """
@@ -289,11 +292,11 @@ def first_step(state: int, t: float, f: Any, order: float, point: Any, other: An
 
 @native
 def least_time(t: float) -> float:
-    """s: what ends sooner after t ends at once."""
+    """Return the shortest time, s, that can be resolved after t."""
     return 1e-14 * max(abs(t), 1.0)
 
 
 @native
 def too_small(t: float, h: float) -> Any:
-    """True if a step can hardly be told from the time it begins at."""
+    """Return true if a step h is hardly resolvable at time t."""
     return not h > 1e-14 * max(abs(t), 1e-3)

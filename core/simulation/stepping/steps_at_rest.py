@@ -1,5 +1,5 @@
-"""Steps while rows are held: what they carry follows loads though nothing moves, so that errors of states say nothing
-of how long a step may be.
+"""Step size control while rows stick: their reaction forces follow the loads although nothing moves, so that state
+errors give no hint of the step size.
 
 Where all speeds of a machine are held at zero the end of a step is its beginning, and the method is not asked; where
 loads are linear in time, too, the step goes to the end of the run, for then what rows may carry more is concave. What
@@ -18,21 +18,21 @@ from core.simulation.stepping.outcome import FINE
 from core.simulation.stepping.step_state import copy, derivative, load_state, scaled_norm
 
 LONGEST_HELD, PARTS_HELD = 0.1, 500.0
-"""While a row is held steps are at most so many seconds, or that part of a run: whether it holds is looked at during
-steps, and loads may come and go meanwhile though no error of states tells it (what turns evenly has none)."""
+"""Largest step while a row sticks: seconds, and share of a run. Sticking is checked during steps, and loads may come
+and go without any effect on state errors."""
 FIRST = 1e-6
-"""s: least time over which it is looked at how forces change where something begins to move."""
+"""s: shortest time over which the change of forces is evaluated when motion begins."""
 
 
 @native
 def longest_held(limit: float) -> float:
-    """s, of steps while loads may come and go; limit: of steps in any case."""
+    """Return the longest step, s, while loads may come and go; limit: longest step in any case."""
     return min(limit, max(LONGEST_HELD, limit / PARTS_HELD))
 
 
 @native
-def rests(state: int) -> Any:
-    """Whether nothing moves, and nothing can: all speeds of a machine without loops are held at zero."""
+def nothing_can_move(state: int) -> Any:
+    """Return true if nothing moves or can move: all speeds of a machine without loops are held at zero by friction."""
     w = load_state(state)
     s = load_system(w.system)
     r, held = load_rows(s.mode_rows), 0
@@ -53,8 +53,8 @@ def rests(state: int) -> Any:
 
 @native
 def step_from_rest(state: int) -> float:
-    """A step to begin with where something begins to move, of Runge–Kutta methods: as `step_state.first_step`, but from
-    the time in which speeds become what tolerances allow, for at rest states say nothing; 0: the method chooses."""
+    """Return a first step size when motion begins, for Runge–Kutta methods: as `step_state.first_step`, but from the
+    time in which speeds grow to the tolerances, since states at rest give no scale; 0: the method chooses."""
     w = load_state(state)
     f, point, other = scratch(len(w.y)), scratch(len(w.y)), scratch(len(w.y))
     if w.stages == 1 or not derivative(state, w.time, w.y, f):
@@ -75,11 +75,11 @@ def step_from_rest(state: int) -> float:
 
 @native
 def stretch(state: int) -> None:
-    """The longest step where nothing moves; what moves thereafter goes on with the step that it had, or with one that
-    the method chooses."""
+    """Extend the step to the longest allowed one while nothing moves; afterwards resume the step size from before, or
+    one that the method chooses."""
     w = load_state(state)
     r = load_rows(load_system(w.system).mode_rows)
-    if rests(state):
+    if nothing_can_move(state):
         if r.resting == 0:
             r.resting, r.step_before = 1, w.step
         w.step = w.limit if r.linear == 1 else longest_held(w.limit)
@@ -89,7 +89,7 @@ def stretch(state: int) -> None:
 
 @native
 def stay(state: int) -> int:
-    """A step of a Runge–Kutta method in which nothing moves."""
+    """Take a step of a Runge–Kutta method in which nothing moves."""
     w = load_state(state)
     for i in range(len(w.A)):
         for j in range(len(w.y)):

@@ -1,4 +1,4 @@
-"""What stops do: elastic ones are hit, let go, left, and become calm; rigid ones exchange impulses.
+"""Contact with stops: elastic stops are hit, compressed, left, and settled in; rigid stops exchange impulses.
 
 All that are touched are struck together (`strike`). What bounces ever faster comes to rest (`BRIEF`): of a flight of a
 nanosecond nobody knows.
@@ -31,18 +31,18 @@ from core.simulation.stepping.mode_margins import EACH, TOUCHING
 from core.simulation.stepping.step_state import derivative, load_state
 
 BRIEF, LOW = 1e-9, 1e-15
-"""s, and rad or m (as a part of those above 1): flights from a rigid stop that are shorter or lower end on it."""
+"""s, and rad or m (relative for values above 1): shorter or lower bounces from a rigid stop end on it."""
 IN_STOP = 3.0
-"""rad: by how much a swing in an elastic stop goes on in the first step, at a tolerance of 1."""
+"""rad: phase of the oscillation in an elastic stop covered by the first step, at a tolerance of 1."""
 ROUNDED = 1e-14
-"""Part of the work of impulses that rounding makes."""
+"""Relative rounding error of the work of impulses."""
 CALM = 0.1
-"""Part of the tolerance within which a coordinate must swing in an elastic stop to become calm."""
+"""Share of the tolerance below which the oscillation amplitude in an elastic stop counts as settled."""
 
 
 @native
 def meet_stops(state: int, which: int) -> None:
-    """Elastic stops of the row whose margin ended: hit, let go, left."""
+    """Update the elastic stop of the row whose margin reached zero: hit, released or left."""
     w = load_state(state)
     rows = load_system(w.system).mode_rows
     r, k = load_rows(rows), which // EACH
@@ -59,8 +59,8 @@ def meet_stops(state: int, which: int) -> None:
 
 @native
 def stiffen(state: int, y: Any, which: int) -> None:
-    """Stiffness of stops met for the first time, and the damping of the one that is met now (−1: of all), from the
-    inertia that they meet."""
+    """Derive the stiffness of stops hit for the first time, and the damping of the stop that is hit now (−1: of all),
+    from the effective inertia at the stop."""
     w = load_state(state)
     place = w.system
     s = load_system(place)
@@ -84,8 +84,8 @@ def stiffen(state: int, y: Any, which: int) -> None:
 
 @native
 def suit_step(state: int) -> None:
-    """Runge–Kutta methods begin in an elastic stop with a step that suits its pace, for errors of flights say nothing
-    of it; what leaves it goes on with the step that it came with."""
+    """Choose the first step in an elastic stop to suit its natural frequency, for Runge–Kutta methods, since errors
+    during free flight give no scale; after leaving the stop, the previous step size is resumed."""
     w = load_state(state)
     r, pace = load_rows(load_system(w.system).mode_rows), 0.0
     if w.error_power == 0:
@@ -102,7 +102,7 @@ def suit_step(state: int) -> None:
 
 @native
 def is_touching(rows: int, k: int) -> int:
-    """The side of a rigid stop that a row touches; 0: none."""
+    """Return the side of a rigid stop that a row touches; 0: none."""
     r = load_rows(rows)
     if r.rigid[k] == 0:
         return 0
@@ -114,8 +114,8 @@ def is_touching(rows: int, k: int) -> int:
 
 
 @native
-def touched(rows: int, chosen: Any, low: Any, high: Any) -> int:
-    """Rows at rigid stops and the impulses that these can give; their number, 0 if none is hit."""
+def touched_stops(rows: int, chosen: Any, low: Any, high: Any) -> int:
+    """Collect the rows at rigid stops and the bounds of their impulses; returns their number, 0 if none is hit."""
     r = load_rows(rows)
     n, hits = 0, 0
     for k in range(r.count):
@@ -130,8 +130,8 @@ def touched(rows: int, chosen: Any, low: Any, high: Any) -> int:
 
 @native
 def strike(state: int, y: Any) -> None:
-    """Speeds after rigid stops were hit: γ⁺ + e γ⁻ ≥ 0 outward of all that are touched together (Newton's law, in the
-    form of Moreau), with all e made smaller where energy would be gained."""
+    """Compute the speeds after impacts at rigid stops: γ⁺ + e γ⁻ ≥ 0 outward for all touched stops together (Newton's
+    impact law in Moreau's form), with all e reduced if energy would be gained."""
     w = load_state(state)
     place = w.system
     s = load_system(place)
@@ -139,7 +139,7 @@ def strike(state: int, y: Any) -> None:
     m, nq, nv = r.count, s.nq, s.nv
     chosen, low, high = scratch(m), scratch(m), scratch(m)
     refresh(place, y[:nq], y[nq : nq + nv])
-    n = touched(s.mode_rows, chosen, low, high)
+    n = touched_stops(s.mode_rows, chosen, low, high)
     if n == 0:
         return
     columns, A, base, lam = scratch(n * nv), scratch(n * n), scratch(len(y)), scratch(n)
@@ -148,7 +148,7 @@ def strike(state: int, y: Any) -> None:
     responses(place, w.time, y, base, chosen, columns, A, n)
     share = 1.0
     for _ in range(12):
-        gain = impulses(s.mode_rows, chosen, A, low, high, share, lam, n)
+        gain = solve_impulses(s.mode_rows, chosen, A, low, high, share, lam, n)
         if gain <= 0.0 or share == 0.0:
             break
         share = 0.5 * share if share > 1e-3 else 0.0
@@ -161,12 +161,12 @@ def strike(state: int, y: Any) -> None:
             r.struck[k] -= lam[i] * (r.rate[k] + 0.5 * change_of_rate)
         for j in range(nv):
             y[nq + j] += lam[i] * columns[i * nv + j]
-    turn_stops(state, y)
+    update_elastic_stops(state, y)
 
 
 @native
-def turn_stops(state: int, y: Any) -> None:
-    """Elastic stops after an impact, which has changed speeds: a stop never pulls."""
+def update_elastic_stops(state: int, y: Any) -> None:
+    """Update elastic stops after an impact has changed speeds, so that no stop pulls."""
     w = load_state(state)
     s = load_system(w.system)
     r = load_rows(s.mode_rows)
@@ -179,9 +179,9 @@ def turn_stops(state: int, y: Any) -> None:
 
 
 @native
-def impulses(rows: int, chosen: Any, A: Any, low: Any, high: Any, share: float, lam: Any, n: int) -> float:
-    """Impulses with a share of all restitutions, into lam (n,); the energy that is gained, J; 0: none but what rounding
-    makes."""
+def solve_impulses(rows: int, chosen: Any, A: Any, low: Any, high: Any, share: float, lam: Any, n: int) -> float:
+    """Compute impulses for a common share of all restitutions into lam (n,); returns the energy gained, J; 0 if only
+    rounding error."""
     r = load_rows(rows)
     c, side, g, gain, size = scratch(n), scratch(n), scratch(n), 0.0, 0.0
     for i in range(n):
@@ -199,7 +199,7 @@ def impulses(rows: int, chosen: Any, A: Any, low: Any, high: Any, share: float, 
 
 @native
 def is_slow(rows: int, k: int) -> Any:
-    """Whether a row without friction moves so little in an elastic stop that it may become calm."""
+    """Return true if a row without friction moves slowly enough in an elastic stop to settle."""
     r = load_rows(rows)
     if abs(r.stop[k]) != PRESSED or r.mode[k] == HELD or rubs(rows, k) or r.controlled[k] >= 0:
         return False
@@ -207,8 +207,8 @@ def is_slow(rows: int, k: int) -> Any:
 
 
 @native
-def become_calm(state: int, y: Any, which: int) -> None:
-    """Rows that hardly swing in their elastic stops any more, and those that go on being calm, into `ends`."""
+def mark_settled_rows(state: int, y: Any, which: int) -> None:
+    """Mark in `ends` the rows that have settled in their elastic stops, and those that remain settled."""
     w = load_state(state)
     s = load_system(w.system)
     r, asked = load_rows(s.mode_rows), False
@@ -228,23 +228,23 @@ def become_calm(state: int, y: Any, which: int) -> None:
 
 @native
 def comes_back(rows: int, k: int) -> Any:
-    """Whether a row leaves a rigid stop at which its gap has ended nevertheless: it is back sooner than can be told
-    from where it is."""
+    """Return true if a row leaves a rigid stop although its gap has closed: it returns sooner than its position can
+    resolve."""
     side = is_touching(rows, k)
     return side != 0 and side * load_rows(rows).rate[k] < 0.0
 
 
 @native
 def ends_bouncing(state: int, y: Any, which: int) -> None:
-    """Rigid stops left so slowly that they are hit again at once: no more bounces there; elastic ones in which nothing
-    moves any more."""
+    """End the bouncing of rows that leave a rigid stop so slowly that they would hit it again at once; also of rows
+    that have settled in elastic stops."""
     w = load_state(state)
     place = w.system
     s = load_system(place)
     rows, nq, nv = s.mode_rows, s.nq, s.nv
     r, base = load_rows(rows), scratch(len(y))
     refresh(place, y[:nq], y[nq : nq + nv])
-    become_calm(state, y, which)
+    mark_settled_rows(state, y, which)
     asked = False
     for k in range(r.count):
         asked = asked or is_touching(rows, k) != 0

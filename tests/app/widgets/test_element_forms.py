@@ -343,11 +343,11 @@ def test_a_cell_of_the_table_is_edited_and_time_must_grow(qtbot, settings):
     before = session.model
     type_in(1, 0, "3")
     assert session.model is before
-    assert "do not grow" in editor.note.words
+    assert "not increasing" in editor.note.words
     type_in(2, 1, "4 +")
     session.apply("Change something else", lambda model: edits.change(model, "bodies", model.bodies[0].name, mass=3.0))
     assert [editor.table.item(1, 0).text(), editor.table.item(2, 1).text()] == ["3", "4 +"]
-    assert "do not grow" in editor.note.words
+    assert "not increasing" in editor.note.words
     assert editor.untaken()
     type_in(1, 0, "1.5")
     assert session.model.drivers[0].times == (0.0, 1.5, 2.0)

@@ -106,7 +106,7 @@ def test_formulas_stay_formulas(units):
         ("", "empty"),
         ("9^9^9^9", "no finite value"),
         ("abc(1)", "not a function"),
-        ("$", "not part of a formula"),
+        ("$", "not allowed in a formula"),
     ],
 )
 def test_what_cannot_be_read_is_said_in_words(text, words, units):

@@ -183,7 +183,7 @@ MISTAKES = [
     ("joint2 = revolute", "joint2 = spherical", 10, "joint 2, joint type", "revolute or prismatic"),
     ("a2     = a2", "a2     = a2 +", 11, "joint 2, a", "ends"),
     ("a2     = a2", "a2     = Foo[a2]", 11, "joint 2, a", "not a function"),
-    ("a2     = a2", "a2     =", 11, "joint 2, a", "Nothing stands"),
+    ("a2     = a2", "a2     =", 11, "joint 2, a", "no value after"),
     ("a2     = a2", "a2", 11, "joint 2, a", "label = value"),
     ("theta2 = q2", "theta2 = 2 q2", 10, "joint 2, theta", "variable + constant"),
     ("{0, g, 0}", "{0, g}", 19, "gravity vector", "3 values"),

@@ -52,7 +52,7 @@ def test_files_outside_the_folder_of_a_mesh_are_not_read(tmp_path):
     inside.mkdir()
     for name in ("../a.mtl", str(tmp_path / "a.mtl"), "file://" + str(tmp_path / "a.mtl")):
         (inside / "a.obj").write_text(TRIANGLE_OBJ.replace("a.mtl", name, 1))
-        load_mesh.__globals__["_loaded"].cache_clear()
+        load_mesh.__globals__["_mesh_of_content"].cache_clear()
         assert load_mesh(inside / "a.obj").parts[0].color != pytest.approx((1.0, 0.0, 0.0, 1.0), abs=0.01)
     (inside / "a.mtl").write_text("newmtl m\nKd 1 0 0\n")
     (inside / "a.obj").write_text(TRIANGLE_OBJ)
@@ -86,7 +86,7 @@ ACCESSOR = {"count": 10**10, "componentType": 5126, "type": "VEC3"}
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"accessors": [ACCESSOR]}, "compressed, or left out"),
+        ({"accessors": [ACCESSOR]}, "compressed, or missing"),
         ({"accessors": [{**ACCESSOR, "bufferView": 0}]}, "more numbers than a mesh may have"),
         ({"accessors": [{**ACCESSOR, "bufferView": 0, "count": -1}]}, "lacks a count"),
         (
@@ -96,8 +96,11 @@ ACCESSOR = {"count": 10**10, "componentType": 5126, "type": "VEC3"}
         ({"nodes": [{"mesh": 0}] * 30_000}, "more than 20000 parts or nodes"),
         ({"meshes": [{"primitives": [{"attributes": {"POSITION": 0}}] * 30_000}]}, "more than 20000 parts or nodes"),
         ({"meshes": [{"primitives": [{"attributes": {"POSITION": 7}}]}]}, "lacks list index out of range"),
-        ({"buffers": [{"uri": "http://example.org/a.bin"}]}, "no file 'http://example.org/a.bin' beside the mesh"),
-        ({"buffers": [{"uri": "../../a.bin"}]}, "no file '../../a.bin' beside the mesh"),
+        (
+            {"buffers": [{"uri": "http://example.org/a.bin"}]},
+            "no file 'http://example.org/a.bin' in the folder of the mesh",
+        ),
+        ({"buffers": [{"uri": "../../a.bin"}]}, "no file '../../a.bin' in the folder of the mesh"),
     ],
 )
 def test_gltf_promises_no_more_than_it_holds(tmp_path, changes, why):
@@ -112,7 +115,7 @@ def test_nodes_of_dae_that_multiply_are_refused(tmp_path):
     text = DAE.replace("<library_visual_scenes>", library + "<library_visual_scenes>")
     file = tmp_path / "a.dae"
     file.write_text(text.replace("<node><instance_geometry", '<node><instance_node url="#n0"/><instance_geometry'))
-    refused(file, "more than 20000 times")
+    refused(file, "more than 20000 placed parts")
     circle = '<library_nodes><node id="n"><instance_node url="#n"/></node></library_nodes><library_visual_scenes>'
     file.write_text(DAE.replace("<library_visual_scenes>", circle))
     refused(file, "in a circle")
@@ -206,13 +209,13 @@ CIRCLE = model_3mf('<object id="1"><components><component objectid="1"/></compon
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (packed(model_3mf(f'<object id="1">{TRIANGLE}</object>' + " " * 4_000_000)), "unpacks to far more"),
-        (packed(nested(9)), "more than 20000 times"),
-        (packed(CIRCLE), "holds itself"),
+        (packed(model_3mf(f'<object id="1">{TRIANGLE}</object>' + " " * 4_000_000)), "unpacked size is too large"),
+        (packed(nested(9)), "more than 20000 placed parts"),
+        (packed(CIRCLE), "contains itself"),
         (packed(model_3mf("", '<item objectid="5"/>')), "object '5' is missing"),
         (packed("<model/>", "x.model"), "holds no '3D/3dmodel.model'"),
         (packed("<model>"), "cannot be read"),
-        (packed(model_3mf(f'<object id="1">{TRIANGLE}</object>').replace('v3="2"', 'v3="3"')), "that are not there"),
+        (packed(model_3mf(f'<object id="1">{TRIANGLE}</object>').replace('v3="2"', 'v3="3"')), "refer to missing"),
         (packed(model_3mf(f'<object id="1">{TRIANGLE}</object>').replace('x="1"', 'x="nan"')), "not finite"),
         (packed(model_3mf(f'<object id="1">{TRIANGLE}</object>'))[:-40], "cannot be read"),
     ],

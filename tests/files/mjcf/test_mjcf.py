@@ -428,7 +428,7 @@ def replicated(*counts, inside='<body name="b"><joint/><geom size="0.01"/></body
     ids=["four", "two", "wide", "deep", "separator", "names"],
 )
 def test_replicates_that_make_too_much_are_refused_before_they_do(text):
-    with pytest.raises(FileError, match=r"replicate, count: The replicates of the file make more .* together\. Use"):
+    with pytest.raises(FileError, match=r"replicate, count: The replicates of the file create more .* in total\. Use"):
         loads(text, "mjcf")
 
 

@@ -52,7 +52,7 @@ def test_includes_count_from_the_main_file_and_once(tmp_path):
 @pytest.mark.parametrize(
     ("text", "words", "severity"),
     [
-        (machine(f"<body><joint/>{BALL}</body><body><joint/>{BALL}</body>"), "2 geoms can touch", "warning"),
+        (machine(f"<body><joint/>{BALL}</body><body><joint/>{BALL}</body>"), "2 geoms can collide", "warning"),
         (machine("", "<keyframe><key/><key/><key/></keyframe>"), "3 keyframes are left out", "warning"),
         (
             machine("", "<actuator><motor joint='j'/></actuator>"),

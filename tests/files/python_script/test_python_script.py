@@ -25,7 +25,7 @@ def test_a_script_builds_the_machine_it_was_made_of(name: str) -> None:
 def test_a_script_runs(tmp_path: Path) -> None:
     path = tmp_path / "four_bar.py"
     (only,) = ks.save(ks.load(KST["four_bar"]), path)
-    assert "can be written, not read" in only.text  # so that a document keeps its own file
+    assert "can only be written, not read" in only.text  # so that a document keeps its own file
     root = str(Path(ks.__file__).parent)
     run = subprocess.run(
         [sys.executable, str(path)], env={"PYTHONPATH": root, "PATH": ""}, capture_output=True, text=True, check=True
@@ -36,5 +36,5 @@ def test_a_script_runs(tmp_path: Path) -> None:
 def test_scripts_are_not_read(tmp_path: Path) -> None:
     path = tmp_path / "arm.py"
     path.write_text(ks.dumps(ks.load(KST["ur5"]), "python"))
-    with pytest.raises(ks.errors.FileError, match="can be written, not read"):
+    with pytest.raises(ks.errors.FileError, match="can only be written, not read"):
         ks.load(path)

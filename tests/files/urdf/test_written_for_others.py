@@ -62,7 +62,7 @@ def test_a_planar_joint_the_wrong_way_round_is_named_with_the_remedy():
     with pytest.raises(FileError, match="wrong way round") as caught:
         ks.dumps(chain(ks.Joint(name="elbow", kind="planar", parent="fore", child="upper")), "urdf")
     assert caught.value.where == "joint 'elbow'"
-    assert "exchange parent and child" in caught.value.remedy
+    assert "Swap parent and child" in caught.value.remedy
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_what_is_fixed_to_a_link_gives_it_mass():
 def test_friction_that_follows_time_is_told():
     elbow = ks.Joint(name="elbow", parent="upper", child="fore", friction="0.2*(1 + sin(t))", damping=0.3)
     written = write(chain(elbow), "urdf")
-    (told,) = [finding for finding in written.findings if "friction that follows time" in finding.text]
+    (told,) = [finding for finding in written.findings if "friction that depends on time" in finding.text]
     assert told.place == "joint 'elbow', friction"
     assert ks.loads(written.text, "urdf").joint("elbow").damping == 0.3
 

@@ -60,10 +60,13 @@ def test_forces_are_identified_from_the_second_argument(files, capsys):
     ("line", "words"),
     [
         (("identify", "none.csv"), "cannot be read"),
-        (("identify", "trace.csv", "--columns", "x.q"), "says no column"),
+        (("identify", "trace.csv", "--columns", "x.q"), "does not assign a column"),
         (("identify", "trace.csv", "--columns", "x.q=place [mm],x.tau=push", "--kinds", "inertai"), "Did you mean"),
         (("fit-run", "trace.csv", "--columns", "x.q=place [mm]", "--vary", "kk"), "no independent parameter 'kk'"),
-        (("fit-run", "trace.csv", "--columns", "x.q=place [mm]", "--vary", "k", "--torque", "x"), "says no force"),
+        (
+            ("fit-run", "trace.csv", "--columns", "x.q=place [mm]", "--vary", "k", "--torque", "x"),
+            "does not assign a force",
+        ),
     ],
 )
 def test_what_is_wrong_is_named(files, capsys, line, words):

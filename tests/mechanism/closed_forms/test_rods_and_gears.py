@@ -144,7 +144,7 @@ def test_rods_and_gears_have_closed_forms(name, seed):
     forms = closed_forms_of(mech.compiled.program)
     assert forms.kept_rows == []
     assert len(forms.independent) == mobility(mech)
-    assert not [step for step in mech.solution_order if step.kind in ("iteration", "tied together")]
+    assert not [step for step in mech.solution_order if step.kind in ("iteration", "coupled")]
     check(mech, seed)
 
 
@@ -239,7 +239,7 @@ def test_a_platform_on_six_rods_is_left_to_iteration_and_says_so():
     mech = platform()
     assert not closed_forms_of(mech.compiled.program).found
     first, *others = mech.solution_order
-    assert str(first) == "b0: tied by iteration through rod0, rod1, rod2, rod3, rod4, rod5"
+    assert str(first) == "b0: coupled by iteration through rod0, rod1, rod2, rod3, rod4, rod5"
     assert [str(step) for step in others] == [f"rod{k}: iteration" for k in range(6)]
 
 
@@ -273,13 +273,13 @@ def test_the_iteration_says_what_it_ties():
     _, apart = builder.arm("R")
     mech = builder.machine(names[3][0])
     tied, alone, left = sorted(
-        mech.solution_order, key=lambda step: ("tied together", "independent", "iteration").index(step.kind)
+        mech.solution_order, key=lambda step: ("coupled", "independent", "iteration").index(step.kind)
     )
     assert alone.joints == (apart,)
     assert set(tied.joints) == {group[0] for group in names} - {names[3][0]}
     assert tied.follows_from == (names[3][0],) == left.joints
     assert set(left.follows_from) == set(tied.joints)
-    assert str(tied).endswith(f": tied together by iteration through {names[3][0]}")
+    assert str(tied).endswith(f": coupled by iteration through {names[3][0]}")
 
 
 def test_a_rod_that_ends_on_an_axis_holds_the_other_joint():

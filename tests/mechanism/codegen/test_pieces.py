@@ -95,7 +95,7 @@ def test_every_state_is_in_one_piece(small: list[int]) -> None:
 
 def test_short_arrays_wake_nobody(machine: Mechanism, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KINETOSTAT_THREADS", "4")
-    monkeypatch.setattr(pieces, "_helpers", lambda count: pytest.fail("a thread was asked for"))
+    monkeypatch.setattr(pieces, "_thread_pool", lambda count: pytest.fail("a thread was asked for"))
     machine.forward_dynamics(*states(machine, 5))
 
 

@@ -43,7 +43,9 @@ class Balance:
         self.mech, self.model, self.q, self.v, self.t = mech, mech.model.expanded, q, v, t
         self.x = mech.x_rest(q, t=t, v=v) if mech.nx else None
         compiled = mech.compiled
-        held = row_forces.acting(compiled, q, v, tau, None, t, self.x) if acting_states.has_rows(compiled) else None
+        held = (
+            row_forces.acting_forces(compiled, q, v, tau, None, t, self.x) if acting_states.has_rows(compiled) else None
+        )
         given = tau if held is None else tau + held.joint
         self.a, self.multipliers = constrained_motion(compiled, q, v, given, None, True, t, self.x, held is not None)
         self.numbers = Numbers(self.model.values(), self.model.origin)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.analysis.inverse_kinematics import at_limits, reach
-from core.constraints.cut_limits import outside
+from core.constraints.cut_limits import exceeded_limit
 from core.errors import AssemblyError
 from core.mechanism import Mechanism
 from core.mobility.random_pose import random_pose
@@ -139,8 +139,8 @@ def test_of_several_limits_the_one_passed_farthest_counts(order):
     along = dict(zip(("bolt.angle", "bolt.displacement"), order, strict=True))
     turned, pushed = (0.1 + beyond for beyond in order)
     q = np.array([0.0, 0.0, pushed, 0.0, 0.0, np.sin(turned / 2), np.cos(turned / 2)])
-    limit, beyond = outside(mech.compiled, mech.cut_limits, q)
+    limit, beyond = exceeded_limit(mech.compiled, mech.cut_limits, q)
     assert beyond == pytest.approx(0.2)
     assert along[limit.name] == 0.2
     kept = mech.assemble(q)
-    assert outside(mech.compiled, mech.cut_limits, kept) is None
+    assert exceeded_limit(mech.compiled, mech.cut_limits, kept) is None

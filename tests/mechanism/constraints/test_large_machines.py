@@ -115,8 +115,8 @@ def test_reactions_take_five_evaluations_a_sample_whatever_the_number_of_loops(c
 def test_the_work_of_a_drag_grows_with_the_loops(monkeypatch):
     """Entries that are eliminated and steps that are taken for a drag over the same angle."""
     eliminated, steps = [], []
-    front, step = fronts._front, position_solver._bounded_step
-    monkeypatch.setattr(fronts, "_front", lambda A, *more: eliminated.append(A.size) or front(A, *more))
+    front, step = fronts._factorised_front, position_solver._bounded_step
+    monkeypatch.setattr(fronts, "_factorised_front", lambda A, *more: eliminated.append(A.size) or front(A, *more))
     monkeypatch.setattr(position_solver, "_bounded_step", lambda G, *more: steps.append(G.nnz) or step(G, *more))
     work = []
     for count in (90, 360):

@@ -50,8 +50,8 @@ DISAGREE = [
 def test_both_drivers_are_named(one: Driver, two: Driver, level: str, by: str) -> None:
     mech = four_bar(one, two)
     told = mobility(mech.compiled).inconsistent
-    assert told == (f"Driver two moves what one drives already, but with another {level}",)
-    with pytest.raises(AssemblyError, match=f"moves what 'one' moves already, with another {level}, {by}") as raised:
+    assert told == (f"Driver two drives the same motion as one, but with a different {level}",)
+    with pytest.raises(AssemblyError, match=f"drives the same motion as 'one', but its {level} differs {by}") as raised:
         simulate(mech, 0.1)
     assert raised.value.where == "driver 'two'"
     assert "'one'" in raised.value.remedy
@@ -62,12 +62,12 @@ def test_both_drivers_are_named(one: Driver, two: Driver, level: str, by: str) -
 def test_the_unit_is_that_of_what_is_driven() -> None:
     reach = Sensor(name="reach", kind="distance", a="r", b="k")
     drivers = [Driver(name=n, sensor="reach", function=f, motion="velocity") for n, f in (("one", "0.1"), ("two", "0"))]
-    with pytest.raises(AssemblyError, match=r"another speed, by 0\.1 m/s"):
+    with pytest.raises(AssemblyError, match=r"its speed differs by 0\.1 m/s"):
         simulate(four_bar(*drivers, sensors=(reach,)), 1.0)
 
 
 def test_drivers_at_two_joints_of_one_loop() -> None:
-    with pytest.raises(AssemblyError, match="moves what 'one' moves already, with another speed"):
+    with pytest.raises(AssemblyError, match="drives the same motion as 'one', but its speed differs"):
         simulate(four_bar(motor("one", "1", "velocity"), motor("two", "1", "velocity", "D")), 0.1)
 
 
@@ -76,7 +76,7 @@ def test_what_parts_later_ends_the_run_there(motion: str, later: str, limit: flo
     start = "1.2 + " if motion == "position" else ""
     mech = four_bar(motor("one", f"{start}t", motion), motor("two", f"{start}t + {later}", motion))
     assert not mobility(mech.compiled).inconsistent
-    with pytest.raises(SimulationError, match=r"At t = .* moves what 'one' moves already") as raised:
+    with pytest.raises(SimulationError, match=r"At t = .* drives the same motion as 'one'") as raised:
         simulate(mech, 1.0, output=0.05)
     assert raised.value.where == "driver 'two'"
     assert 0.0 < raised.value.time <= limit
@@ -85,7 +85,7 @@ def test_what_parts_later_ends_the_run_there(motion: str, later: str, limit: flo
 
 def test_drivers_that_agree_go_on() -> None:
     mech = four_bar(motor("one", "1.2 + 2*t"), motor("two", "2", "velocity"))
-    assert mobility(mech.compiled).idle_drivers == ("Driver two moves what one drives already",)
+    assert mobility(mech.compiled).idle_drivers == ("Driver two drives the same motion as one",)
     run = simulate(mech, 1.0, output=0.1)
     np.testing.assert_allclose(run["A.q"], 1.2 + 2.0 * run.time, atol=1e-7)
 
@@ -104,16 +104,16 @@ def test_a_speed_that_the_joints_do_not_allow() -> None:
     driver = Driver(name="push", joint="S", function="-0.1", motion="velocity")
     mech = Mechanism(Model(name="slider-crank", bodies=bodies, joints=joints, drivers=(driver,)))
     with pytest.raises(
-        AssemblyError, match=r"joints do not allow the speed that it prescribes here, by 0\.1 m/s"
+        AssemblyError, match=r"joints do not allow the speed that it prescribes here: it is off by 0\.1 m/s"
     ) as raised:
         simulate(mech, 0.1)
     assert raised.value.where == "driver 'push'"
 
 
 TORN = [
-    ((motor("one", "1.2 + t"), motor("two", "1.9", joint="D")), "two", "'one' moves already, with another position"),
-    ((motor("one", "1.2 + t"), motor("two", "-0.2", joint="C")), "two", "'one' moves already, with another position"),
-    ((motor("far", "4", joint="D"),), "far", r"cannot be fulfilled: it is 0\.\d+ rad \(\d\.\d+°\) away"),
+    ((motor("one", "1.2 + t"), motor("two", "1.9", joint="D")), "two", "'one', but its position differs"),
+    ((motor("one", "1.2 + t"), motor("two", "-0.2", joint="C")), "two", "'one', but its position differs"),
+    ((motor("far", "4", joint="D"),), "far", r"cannot be reached: it is 0\.\d+ rad \(\d\.\d+°\) away"),
 ]
 
 

@@ -223,7 +223,7 @@ def test_it_is_seen_saved_and_read_back(kind: str) -> None:
 
 @every
 def test_what_it_needs_must_be_given(kind: str) -> None:
-    with pytest.raises(ModelError, match="where the force acts"):
+    with pytest.raises(ModelError, match="on which the force acts is missing"):
         Force(name="f", kind=kind)
 
 

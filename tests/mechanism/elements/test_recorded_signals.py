@@ -37,12 +37,12 @@ def test_what_other_programs_write_is_read(tmp_path, text, encoding):
 @pytest.mark.parametrize(
     ("text", "place"),
     [
-        ("t,pin\n0,1\nabc,2\n", r":3, column 1: 'abc' is no number"),
-        ("t,pin\n0,1\nnan,2\n", r":3, column 1: 'nan' is no number"),
-        ("t,pin\n0,1\n1,\n", r":3, column 2: '' is no number"),
-        ("t;pin\n0,0;1.234,5\n", r":2, column 2: '1.234,5' is no number"),
-        ("t,pin\n0,1\n1,2,3\n", r":3: 3 numbers stand here, 2 before"),
-        ("pin\n1\n2\n", r"holds no columns of numbers over time"),
+        ("t,pin\n0,1\nabc,2\n", r":3, column 1: 'abc' is not a number"),
+        ("t,pin\n0,1\nnan,2\n", r":3, column 1: 'nan' is not a number"),
+        ("t,pin\n0,1\n1,\n", r":3, column 2: '' is not a number"),
+        ("t;pin\n0,0;1.234,5\n", r":2, column 2: '1.234,5' is not a number"),
+        ("t,pin\n0,1\n1,2,3\n", r":3: This line has 3 numbers, the lines before have 2"),
+        ("pin\n1\n2\n", r"has no columns of numbers over time"),
     ],
 )
 def test_what_is_wrong_is_told_with_line_and_column(tmp_path, text, place):
@@ -72,9 +72,9 @@ def test_units_in_the_head_turn_a_drivers_columns_into_si(tmp_path, text):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("t [ms],q [blurb]\n0,0\n1,1\n", "'blurb' is no unit"),
-        ("t [ms],q [deg/s]\n0,0\n1,1\n", "'deg/s' is no unit of an angle or a length"),
-        ("t [mm],q\n0,0\n1,1\n", "'mm' is no unit of a time"),
+        ("t [ms],q [blurb]\n0,0\n1,1\n", "'blurb' is not a known unit"),
+        ("t [ms],q [deg/s]\n0,0\n1,1\n", "'deg/s' is not a unit of an angle or a length"),
+        ("t [mm],q\n0,0\n1,1\n", "'mm' is not a unit of a time"),
         ("t,q\n0,0,0,0\n1,0,1,5\n", "decimal commas"),
     ],
 )

@@ -68,13 +68,13 @@ def test_strands_are_told_what_they_cannot_be() -> None:
     model = machines.machine("tree", 0)
     with pytest.raises(ModelError, match="either a joint or a sensor"):
         Strand()
-    with pytest.raises(ModelError, match="not said where"):
+    with pytest.raises(ModelError, match="on which the force acts is missing"):
         Force(name="x", kind="tendon")
     for strand in (Strand(joint="j2"), Strand(sensor="position")):
         with pytest.raises(ModelError):
             check_read(model, Force(name="x", kind="tendon", strands=(strand,)))
     angle = Force(name="x", kind="tendon", strands=(Strand(sensor="angle"),), inertia=1.0)
-    with pytest.raises(ModelError, match="only with distances"):
+    with pytest.raises(ModelError, match="strands that are distances"):
         check_read(model, angle)
 
 

@@ -117,10 +117,10 @@ def test_names_are_formulas_of_the_text_books():
 
 def test_what_is_not_linear_or_unknown_is_refused():
     mech = example("point_gravity")
-    with pytest.raises(ks.ModelError, match="point field"):
+    with pytest.raises(ks.ModelError, match="point gravity field"):
         mech.regressor(mech.rest(), np.zeros(mech.nv), np.zeros(mech.nv))
     mech = example("ur5")
-    with pytest.raises(ks.ModelError, match="There is no kind of parameters 'dampings'"):
+    with pytest.raises(ks.ModelError, match="There is no parameter kind 'dampings'"):
         mech.base_parameters(("dampings",))
     with pytest.raises(ks.ModelError, match="q has shape"):
         mech.regressor(np.zeros(3), np.zeros(6), np.zeros(6))

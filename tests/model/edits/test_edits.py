@@ -302,7 +302,7 @@ def test_renaming_rewrites_formulas(collection, old, new, formulas):
     ],
 )
 def test_names_that_mean_something_else_in_formulas_are_refused(collection, old, new):
-    with pytest.raises(ModelError, match="something else"):
+    with pytest.raises(ModelError, match="another meaning"):
         edits.rename(ACTIVE, collection, old, new)
 
 

@@ -65,7 +65,7 @@ def test_a_sound_machine_has_no_findings():
 @pytest.mark.parametrize(
     ("element", "severity", "field", "hint"),
     [
-        (Force(name="x", b="c", stiffness=5.0), "hint", "rest", "rest length"),
+        (Force(name="x", b="c", stiffness=5.0), "hint", "rest", "natural length"),
         (Force(name="x", b="c", stiffness=-5.0, rest=1.0), "warning", "stiffness", "0 or more"),
         (Force(name="x", b="c", damping="-k"), "warning", "damping", "0 or more"),
         (Force(name="x", b="c", stiffness=5.0, rest=-1.0), "warning", "rest", "length"),

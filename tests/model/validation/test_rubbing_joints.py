@@ -34,35 +34,35 @@ CASES = {
         machine(Parameter(name="f", value=3.0), friction="f", static_friction=2.0),
         "error",
         "static_friction",
-        "less than while it slides",
+        "less than sliding friction",
     ),
     "negative Stribeck speed": (machine(friction=1.0, stribeck_speed=-0.1), "error", "stribeck_speed", "negative"),
-    "idle Stribeck speed": (machine(friction=1.0, stribeck_speed=0.1), "hint", "stribeck_speed", "does nothing"),
+    "idle Stribeck speed": (machine(friction=1.0, stribeck_speed=0.1), "hint", "stribeck_speed", "has no effect"),
     "negative backward friction": (machine(NEGATIVE, backward_friction="f"), "error", "backward_friction", "negative"),
     "less at rest backward": (
         machine(Parameter(name="f", value=1.0), friction=0.5, backward_friction="3*f", backward_static_friction="f"),
         "error",
         "backward_static_friction",
-        "slides backward (3)",
+        "sliding friction backward (3)",
     ),
     "backward friction of a ball": (
         machine(kind="spherical", friction=1.0, backward_friction=2.0),
         "warning",
         "backward_friction",
-        "has no backward",
+        "no backward direction",
     ),
     "friction in a free joint": (machine(kind="free", friction=1.0), "warning", "friction", "nothing touches"),
     "restitution above one": (
         machine(limits=(Limit(upper=1.0, restitution=1.2),)),
         "error",
         "limits",
-        "throws back faster",
+        "would add energy",
     ),
     "restitution below zero": (
         machine(limits=(Limit(upper=1.0, restitution=-0.2),)),
         "error",
         "limits",
-        "means nothing",
+        "is meaningless",
     ),
     "a stop that feeds energy in": (
         machine(limits=(Limit(upper=1.0, damping=-2.0),)),
@@ -80,7 +80,7 @@ CASES = {
         machine(limits=(Limit(upper=1.0, damping=2.0, restitution=0.5),)),
         "hint",
         "limits",
-        "takes the place",
+        "replaces the restitution",
     ),
     "a stop where no coordinate is": (
         machine(kind="spherical", limits=(Limit(upper=1.0, stop="rigid"),)),
@@ -114,7 +114,7 @@ def test_sound_joints_have_none():
 
 
 def test_less_friction_at_rest_is_refused_at_reading():
-    with pytest.raises(ModelError, match=r"joint 'pin', static_friction.*at least as much at rest"):
+    with pytest.raises(ModelError, match=r"joint 'pin', static_friction.*a static friction of at least"):
         machine(friction=2.0, static_friction=1.0)
 
 

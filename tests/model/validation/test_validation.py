@@ -77,7 +77,7 @@ CASES = [
         "outside",
     ),
     (model(joint=joint(limits=(Limit(effort=0.0),))), "hint", "joints", "j", "limits", "effort"),
-    (model(joint=joint(limits=(Limit(velocity=-1.0),))), "hint", "joints", "j", "limits", "none"),
+    (model(joint=joint(limits=(Limit(velocity=-1.0),))), "hint", "joints", "j", "limits", "unlimited"),
     (model(joint=joint(limits=(Limit(velocity=-2.0),))), "error", "joints", "j", "limits", "negative"),
     (model(joint=joint(axis=(0.0, 0.0, 2.0))), "hint", "joints", "j", "axis", "length 2"),
     (
@@ -94,12 +94,12 @@ CASES = [
         "joints",
         "j",
         "second_axis",
-        "direction",
+        "parallel",
     ),
     (model(joint=joint(kind="screw", pitch=0.0)), "warning", "joints", "j", "pitch", "pitch 0"),
     (model(joint=joint(damping=-1.0)), "warning", "joints", "j", "damping", "negative"),
     (model(joint=joint(a=Pose(rotation=(0.0, 0.0, 0.0, 0.0)))), "error", "joints", "j", "rotation", "quaternion"),
-    (model(parameters=(Parameter(name="p", value=2.0),)), "hint", "parameters", "p", "value", "Nothing uses"),
+    (model(parameters=(Parameter(name="p", value=2.0),)), "hint", "parameters", "p", "value", "not used"),
     (
         model(body(mass="p"), parameters=(Parameter(name="p", value=2.0, assumed=True),)),
         "hint",
@@ -239,16 +239,16 @@ def test_missing_meshes_are_told_when_files_can_be_found():
 @pytest.mark.parametrize(
     ("body", "field", "told"),
     [
-        ({"mass": "30 mm"}, "mass", "'30 mm' is a length; a mass is wanted"),
-        ({"mass": "-2*(3 cm + l)/4"}, "mass", "is a length; a mass is wanted"),
-        ({"center_of_mass": (0.0, "2 kg", 0.0)}, "center_of_mass", "'2 kg' is a mass; a length is wanted"),
-        ({"shapes": (Sphere(radius="90 deg"),)}, "radius", "'90 deg' is an angle; a length is wanted"),
+        ({"mass": "30 mm"}, "mass", "'30 mm' is a length; a mass is required"),
+        ({"mass": "-2*(3 cm + l)/4"}, "mass", "is a length; a mass is required"),
+        ({"center_of_mass": (0.0, "2 kg", 0.0)}, "center_of_mass", "'2 kg' is a mass; a length is required"),
+        ({"shapes": (Sphere(radius="90 deg"),)}, "radius", "'90 deg' is an angle; a length is required"),
     ],
 )
 def test_a_unit_of_another_dimension_is_told(body, field, told):
     parameters = (Parameter(name="l", value=0.1),)
     found = check(model(Body(**{"name": "a", "inertia": SOLID, **body}), parameters=parameters))
-    (finding,) = [f for f in found if "wanted" in f.text]
+    (finding,) = [f for f in found if "required" in f.text]
     assert told in finding.text
     assert (finding.severity, finding.collection, finding.name, finding.field) == ("warning", "bodies", "a", field)
 
@@ -261,11 +261,11 @@ def test_units_that_fit_or_cannot_be_judged_are_not_told():
     )
     body = Body(name="a", mass="2 kg + 30*k", center_of_mass=("l + 3 mm", "2*l", "sin(30 deg)*4 cm"), inertia=SOLID)
     screw = Joint(name="j", kind="screw", parent="world", child="a", pitch="5 mm", limits=(Limit(upper="90 deg"),))
-    assert not [f for f in check(model(body, screw, parameters=parameters)) if "wanted" in f.text]
+    assert not [f for f in check(model(body, screw, parameters=parameters)) if "required" in f.text]
     (finding,) = [
         f
         for f in check(model(parameters=(Parameter(name="m", value="3 kg", dimension="length"),)))
-        if "wanted" in f.text
+        if "required" in f.text
     ]
     assert (finding.collection, finding.name, finding.field) == ("parameters", "m", "value")
 

@@ -66,7 +66,7 @@ def test_code_that_is_missing_or_damaged_is_made_again(made_here, share, why):
     said = []
     with telling(said.append):
         assert loaded(SMALL).library.address("entry")
-    assert said[0] == f"Compiling the integrators, whose code is {why}: some seconds …"
+    assert said[0] == f"Compiling the integrators, whose stored code is {why}: takes a few seconds …"
     assert read(SMALL) == before
 
 
@@ -77,7 +77,7 @@ def test_code_that_llvm_cannot_read_is_made_again_for_this_run(made_here):
 
 def test_code_of_a_later_llvm_is_made_again(made_here):
     write(SMALL, read(SMALL)._replace(llvm=[99, 1, 0]))
-    with pytest.raises(Unfit, match=r"written by LLVM 99\.1\.0, and here is "):
+    with pytest.raises(Unfit, match=r"written by LLVM 99\.1\.0, but LLVM "):
         read(SMALL)
     loaded(SMALL)
     assert not unfit([SMALL])
@@ -92,7 +92,7 @@ def test_facts_of_another_version_are_no_code(kept):
 def test_a_changed_text_that_means_the_same_is_not_compiled_again(made_here, monkeypatch):
     before = read(SMALL)
     write(SMALL, before._replace(sources="of another text"))
-    assert unfit([SMALL]) == {SMALL: "was made from another text"}
+    assert unfit([SMALL]) == {SMALL: "was compiled from other sources"}
     monkeypatch.setattr("core.simulation.machine_code.compiler.compiled", None)
     making.make(SMALL)
     assert read(SMALL) == before
@@ -123,7 +123,9 @@ def test_where_nothing_can_be_written_code_is_made_for_this_process(kept, monkey
 
 def test_a_process_that_fails_is_an_error_with_its_last_words(monkeypatch):
     monkeypatch.setattr(supply, "making", supply.telling)  # a module that does not exist
-    with pytest.raises(SimulationError, match=f"The code of '{SMALL}' could not be made: .*No module named"):
+    with pytest.raises(
+        SimulationError, match=f"The machine code of '{SMALL}' could not be compiled: .*No module named"
+    ):
         supply.make(SMALL)
 
 
@@ -151,7 +153,7 @@ def made(name):
 
 
 def test_object_code_is_made_once_and_whoever_waits_for_it_is_told(cache):
-    assert made(SMALL) == ["Making machine code of the integrators: once on this computer …"]
+    assert made(SMALL) == ["Compiling the integrators for this computer (once) …"]
     assert made(SMALL) == []
     assert object_file(cache, SMALL).is_file()
 
@@ -246,7 +248,7 @@ def test_where_a_text_has_changed_two_processes_at_once_make_the_code_again(chec
     both = [child(checkout, EULER) for _ in range(2)]
     for process in both:
         words = ended(process)
-        assert "Compiling the integrators, whose code was made from another text" in words
+        assert "Compiling the integrators, whose stored code was compiled from other sources" in words
         assert words.endswith("ready")
     assert "Compiling" not in ended(child(checkout, EULER))
     assert ended(child(checkout, UNFIT)) == ""

@@ -67,7 +67,7 @@ def test_python_finds_a_record_by_its_address():
 
 
 def test_every_name_must_be_given_and_no_other():
-    with pytest.raises(TypeError, match=r"Notes declares otherwise: cuont, numbers, rows, size, x\."):
+    with pytest.raises(TypeError, match=r"Notes does not match its declaration: cuont, numbers, rows, size, x\."):
         Notes(count=1, cuont=2)
 
 

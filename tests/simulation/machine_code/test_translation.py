@@ -282,14 +282,14 @@ def calls_itself(a: int) -> int:
 @pytest.mark.parametrize(
     ("function", "reason"),
     [
-        (keyword, "by their places"),
-        (unknown, r"math\.floor is not part of the language"),
-        (fraction_as_index, "float is given where int is wanted"),
-        (no_result, "returns nothing"),
-        (listed, "List is not part of the language"),
-        (mixed, "cannot have the same name"),
-        (too_early, "'c' is not known"),
-        (calls_itself, "calls itself"),
+        (keyword, "only positional arguments"),
+        (unknown, r"math\.floor is not supported in compiled functions"),
+        (fraction_as_index, "float is given where int is required"),
+        (no_result, "not every path through the function returns a value"),
+        (listed, "List is not supported in compiled functions"),
+        (mixed, "cannot be assigned to the same variable"),
+        (too_early, "'c' is unknown"),
+        (calls_itself, "calls itself, but recursion is not supported"),
     ],
 )
 def test_what_is_not_part_of_the_language_is_refused_with_its_line(function, reason):

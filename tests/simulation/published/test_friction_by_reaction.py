@@ -80,7 +80,7 @@ def test_a_guide_that_could_lock_is_told_once():
     b = jamming(0.9)
     run = simulate(drawer(0.9), 0.5, v0=[2.0], torque=[PUSH], output=0.1)
     np.testing.assert_allclose(run.v[-1, 0], 2.0 + 0.5 * PUSH / (1.0 + b) / MASS, rtol=1e-6)
-    told = [note for note in run.notes if "several answers" in note]
+    told = [note for note in run.notes if "several solutions" in note]
     assert len(told) == 1
     assert f"factor {b:.3g}" in told[0]
 

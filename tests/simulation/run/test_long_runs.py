@@ -197,7 +197,7 @@ def test_a_full_disk_ends_the_run_with_a_message_and_keeps_it_until_then(monkeyp
             return self.file.write(data)
 
     monkeypatch.setattr(growing_rows, "scratch_file", Full)
-    with pytest.raises(Exception, match="cannot be kept any further: No space left") as told:
+    with pytest.raises(Exception, match="There is no space to store more of the run: No space left") as told:
         simulate(machine("double_pendulum"), 50.0, output=1e-3, method="rk4")
     run = told.value.run
     assert len(run) > 1

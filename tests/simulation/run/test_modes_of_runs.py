@@ -193,7 +193,7 @@ def test_a_stop_that_nobody_described_is_told():
     """Its inertia is that of the block: 2 kg."""
     run = simulate(pushed(limits=(Limit(upper=0.1),)), 1.0, torque=[1.0], output=0.1)
     note = next(note for note in run.notes if "Stop of 'x'" in note)
-    assert "derived from the 2 kg it meets" in note
+    assert "derived from the effective inertia of 2 kg" in note
     given = simulate(pushed(limits=(Limit(upper=0.1, stiffness=1e3),)), 1.0, torque=[1.0], output=0.1)
     assert not any("Stop of" in note for note in given.notes)
 

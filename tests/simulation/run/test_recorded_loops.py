@@ -33,5 +33,7 @@ def test_what_no_closed_motion_is_near_to_is_refused(crank):
     mech, rows = crank
     wrong = rows.copy()
     wrong[7:, 3] += 0.3
-    with pytest.raises(FileError, match=r"trace.csv, column '.*_pin.*At 0.7 s the trace leaves what the loops allow"):
+    with pytest.raises(
+        FileError, match=r"trace.csv, column '.*_pin.*At 0.7 s the recorded coordinates violate the loop closure"
+    ):
         run_of(mech, {}, ["t", *mech.q_names], wrong, {}, "trace.csv")

@@ -40,6 +40,6 @@ def test_a_kind_of_the_console_is_refused_with_the_remedy(tmp_path: Path) -> Non
 
     Typed.__module__ = "__console__"
     ks.register(Typed)
-    with pytest.raises(ks.KinetostatError, match=r"'typed' was made in the console.*Put its class into a module"):
+    with pytest.raises(ks.KinetostatError, match=r"'typed' was defined in the console.*into a separate module"):
         film(footage("typed"), tmp_path / "film.mp4", size=(160, 120))
     assert not list(tmp_path.iterdir())

@@ -85,7 +85,7 @@ def test_wrong_options_are_told_in_the_form(panel):
     panel.choose("show_robot")
     panel.form.show_options({"ranges": (("joint1", 0.0, 1.0, 4), ("joint1", 0.0, 1.0, 4))})
     assert panel.run() is None
-    assert "two ranges at once" in panel.form.note.words
+    assert "is given two ranges" in panel.form.note.words
 
 
 def test_unequal_divisions_are_a_message(qtbot, panel, session, jobs):

@@ -181,7 +181,7 @@ def test_what_is_wrong_is_said(panel, qtbot, tmp_path):
     panel.columns.choose("x", "elbow.tau", "furlong")
     panel.start()
     ended(panel, qtbot)
-    assert "'furlong' is no unit" in panel.note.text()
+    assert "'furlong' is not a known unit" in panel.note.text()
     panel.forces_page.fields.lines["held"].setText("99 %")
     panel.start()
     assert "cannot be held back" in panel.note.text()

@@ -225,7 +225,7 @@ def test_a_formula_without_a_number_at_any_time_says_where_it_breaks(plots):
     plots.runs.add(motion(plots.session.mech))
     plots.add(["2*log(joint1.q - 5)"])
     chart = shown(plots)[0]
-    bench_words = "'2*log(joint1.q - 5)' gives no finite number at any time of the run: at t = 0 s"
+    bench_words = "'2*log(joint1.q - 5)' has no finite value at any time of the run: at t = 0 s"
     assert chart.hint.isVisible()
     assert chart.hint.text().startswith(bench_words)
     assert "log(joint1.q - 5) has none, with joint1.q = 0." in chart.hint.text()

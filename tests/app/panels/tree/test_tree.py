@@ -265,7 +265,7 @@ def test_renaming_in_place_carries_references(qtbot, session, tree):
     assert session.model == arm()
 
 
-@pytest.mark.parametrize(("name", "words"), [("upper", "taken"), ("two words", "cannot be a name"), ("", "name")])
+@pytest.mark.parametrize(("name", "words"), [("upper", "taken"), ("two words", "is not a valid name"), ("", "name")])
 def test_a_bad_name_is_refused_in_words(qtbot, session, tree, name, words):
     before = session.model
     rename_by_keys(qtbot, tree, "bodies:lower", name)
