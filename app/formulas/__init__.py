@@ -1,1 +1,1 @@
-"""Mathematics on the screen: typeset, folded, highlighted."""
+"""Mathematics on the screen: typeset, collapsed, highlighted."""

@@ -1,4 +1,4 @@
-"""What is done to long formulas beside the window: numbers made legible, sizes counted, common parts named."""
+"""Background processing of long formulas: readable numbers, operation counts, names for common subexpressions."""
 
 from __future__ import annotations
 
@@ -11,33 +11,34 @@ from core.symbolic.forms import Form, children, names, operations
 from core.symbolic.legible import Kept, legible
 
 LONG = 1_000
-"""Parts of formulas beyond which the work is done in a thread: less takes a few milliseconds."""
+"""Formula size above which the work is done in a thread; smaller formulas take a few milliseconds."""
 
 WORTH = 2
-"""Operations from which on a name for a part is easier to read than the part."""
+"""Number of operations from which a subexpression gets a name."""
 
 Entries = Sequence[Sequence[Form]]
 
 
 class Prepared(NamedTuple):
-    """Entries with legible numbers, and how many operations each takes."""
+    """Entries with readable numbers, and the number of operations of each."""
 
     entries: list[list[Form]]
     sizes: list[list[int]]
 
 
 class Names(NamedTuple):
-    """Entries in names of what occurs more than once; what the names stand for, and which others each uses."""
+    """Entries written with names for repeated subexpressions, the definitions of the names, and the other names that
+    each one uses."""
 
     entries: list[list[Form]]
     meaning: dict[str, Form]
     used: frozenset[str]
-    """Names in the entries."""
+    """Names that occur in the entries."""
     uses: dict[str, frozenset[str]]
 
 
 class Beside:
-    """Work in a thread that knows nothing of the window; once it is done, `take` hands over what it made."""
+    """Work in a background thread that does not use the window; `take` passes its result on when finished."""
 
     def __init__(self, work: Callable[[], Any], hand_over: Callable[[Any], None]) -> None:
         self._work, self._hand_over = work, hand_over
@@ -50,16 +51,16 @@ class Beside:
 
     @property
     def done(self) -> bool:
-        """Whether the work has ended."""
+        """True when the work has ended."""
         return not self._thread.is_alive()
 
     def take(self) -> None:
-        """Hand over the result."""
+        """Pass the result on."""
         self._hand_over(self._made)
 
 
 def is_long(entries: Entries) -> bool:
-    """Whether there are more parts than can be worked on in the window's thread."""
+    """Return True if there are more parts than can be processed in the window's thread."""
     waiting = [form for row in entries for form in row]
     count = 0
     while waiting and count <= LONG:
@@ -70,7 +71,7 @@ def is_long(entries: Entries) -> bool:
 
 
 def prepared(entries: Entries) -> Prepared:
-    """Entries as they are shown."""
+    """Return the entries as they are displayed."""
     kept: Kept = {}
     counted: dict[int, int] = {}
     made = [[legible(form, kept=kept) for form in row] for row in entries]
@@ -78,7 +79,7 @@ def prepared(entries: Entries) -> Prepared:
 
 
 def named(entries: Entries) -> Names:
-    """Entries in names."""
+    """Return the entries with names for repeated subexpressions."""
     flat = [form for row in entries for form in row]
     taken = set().union(*map(names, flat)) if flat else set()
     stem = next(s for s in ("x", "t", "w", "sub") if not any(n.startswith(s) for n in taken))

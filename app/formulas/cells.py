@@ -1,4 +1,4 @@
-"""The entries of a matrix of formulas, and where they stand: folded when long, in names of common subexpressions."""
+"""Entries of a matrix of formulas and their layout: long ones collapsed, common subexpressions named."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from app.formulas.layout import Hand, Setting
 from core.symbolic.forms import Form, Product, Symbol, children, names, operations, rebuilt
 
 FOLDED = 160
-"""Operations beyond which an entry is shown by its size only, until it is asked for."""
+"""Number of operations above which an entry is collapsed to its size until expanded."""
 SLICE = 0.008
-"""Seconds of setting at a time."""
+"""Time slice of typesetting, s."""
 WRAP, ALONE = 380.0, 640.0
-"""Widest line of an entry among others, and of one in a single column, px."""
+"""Largest line width of an entry among others, and of one in a single column, pixels."""
 GAP, PAD, HEAD = 20.0, 8.0, 20.0
-"""Between columns, inside brackets, height of the labels of columns; px."""
+"""Space between columns, padding inside brackets, height of column labels, pixels."""
 
 
 class Cell:
-    """One entry: what is shown of it."""
+    """One entry with its display state."""
 
     def __init__(self, form: Form, *, name: str = "") -> None:
         self.form, self.name = form, name
@@ -31,12 +31,12 @@ class Cell:
 
     @property
     def note(self) -> str:
-        """What stands for a folded entry."""
+        """Return the text that replaces a collapsed entry."""
         return f"{self.operations:,} operations – show"
 
 
 class Grid:
-    """Cells of the matrix and, below it, of the named subexpressions; sizes and places in px."""
+    """Cells of the matrix and, below it, of the named subexpressions; sizes and positions in pixels."""
 
     def __init__(self, entries: Sequence[Sequence[Form]], *, equations: bool = False) -> None:
         self.entries = [list(row) for row in entries]
@@ -53,12 +53,12 @@ class Grid:
         self._waiting: list[Cell] = []
         self._making: Beside | None = None
         if is_long(entries):
-            self._making = Beside(lambda: prepared(entries), self._take)
+            self._making = Beside(lambda: prepared(entries), self._take_prepared)
         else:
-            self._take(prepared(entries))
+            self._take_prepared(prepared(entries))
 
-    def _take(self, made: Prepared) -> None:
-        """The forms as they are to be shown, and their sizes."""
+    def _take_prepared(self, made: Prepared) -> None:
+        """Take the displayed forms and their sizes."""
         self.entries = made.entries
         self.cells = [[Cell(form) for form in row] for row in self.entries]
         for row, sizes in zip(self.cells, made.sizes, strict=True):
@@ -68,13 +68,13 @@ class Grid:
 
     @property
     def preparing(self) -> bool:
-        """Whether long forms are being made ready beside the window."""
+        """True while long forms are being prepared in the background."""
         return self._making is not None
 
     # ------------------------------------------------------------------------------- subexpressions
 
     def name_subexpressions(self) -> None:
-        """Show entries in names of what occurs more than once (soon, if they are long)."""
+        """Show entries with names for repeated subexpressions (after a delay if they are long)."""
         if is_long(self.entries):
             self._making = Beside(lambda: named(self.entries), self._take_names)
         else:
@@ -87,14 +87,14 @@ class Grid:
         self._name()
 
     def spell_out(self) -> None:
-        """Show entries without such names."""
+        """Show entries without names for subexpressions."""
         self._making = self._names = None
         self.meaning, self.definitions = {}, []
         self.unfolded.clear()
         self.cells = self._plain
 
     def unfold(self, name: str) -> None:
-        """Put what a name stands for in its place, or back."""
+        """Replace a name by its definition, or restore the name."""
         self.unfolded ^= {name}
         self._name()
 
@@ -102,7 +102,7 @@ class Grid:
         made = self._names
         assert made is not None
         given = {name: self.meaning[name] for name in self.unfolded}
-        self._renew([[_put(form, given) for form in row] for row in made.entries])
+        self._replace_forms([[_substituted(form, given) for form in row] for row in made.entries])
         needed: set[str] = set()
         waiting = list(made.used)
         while waiting:
@@ -111,12 +111,12 @@ class Grid:
                 needed.add(name)
                 waiting += made.uses[name]
         self.definitions = [
-            Cell(_put(form, given), name=name)
+            Cell(_substituted(form, given), name=name)
             for name, form in self.meaning.items()
             if name in needed and name not in self.unfolded
         ]
 
-    def _renew(self, forms: Sequence[Sequence[Form]]) -> None:
+    def _replace_forms(self, forms: Sequence[Sequence[Form]]) -> None:
         old = {id(cell.form): cell for row in self.cells for cell in row}
         self.cells = [[old.get(id(form)) or Cell(form) for form in row] for row in forms]
 
@@ -124,11 +124,11 @@ class Grid:
 
     @property
     def all(self) -> list[Cell]:
-        """Every cell, definitions last."""
+        """Return every cell, definitions last."""
         return [*(cell for row in self.cells for cell in row), *self.definitions]
 
     def begin(self, hand: Hand) -> None:
-        """Set everything anew (another size, other forms)."""
+        """Start typesetting again (for another size or other forms)."""
         self.hand = hand
         for cell in self.all:
             if cell.setting is not None and cell.setting.hand is not hand:
@@ -136,7 +136,7 @@ class Grid:
         self._waiting = [cell for cell in self.all if not (cell.setting and cell.setting.done)]
 
     def work(self, seconds: float = SLICE) -> bool:
-        """Go on counting and setting for so long; True when all is done."""
+        """Continue counting and typesetting for the given time; return True when all is done."""
         until = time.perf_counter() + seconds
         if self._making is not None:
             if not self._making.done:
@@ -164,14 +164,14 @@ class Grid:
         return (ALONE if alone else WRAP) * self.hand.size / 17.0
 
     def size(self, cell: Cell) -> tuple[float, float]:
-        """Width and height of a cell."""
+        """Return width and height of a cell."""
         if cell.shown and cell.setting is not None:
             return cell.setting.width, cell.setting.height
         text = cell.note if cell.shown is False else "…"
         return self.hand.advance(text, True) + 12.0, self.hand.size * 1.3
 
     def lay_out(self, labels: Sequence[str], left: float) -> None:
-        """Where columns and rows stand; `left`: where the inside of the brackets begins."""
+        """Compute the positions of columns and rows; `left`: position inside the opening bracket."""
         sizes = [[self.size(cell) for cell in row] for row in self.cells]
         columns = range(len(self.cells[0]) if self.cells else 0)
         label = [self.hand.advance(text, True) for text in labels] or [0.0 for _ in columns]
@@ -198,14 +198,14 @@ class Grid:
         self.width, self.height = max(self.right, *widths, 0.0), y
 
     def place(self, i: int, j: int) -> tuple[float, float]:
-        """Upper left corner of the formula in row i and column j, in the middle of its place."""
+        """Return the upper left corner of the formula in row i and column j, centred in its place."""
         width, height = self.size(self.cells[i][j])
         if self.equations:
             width = self.widths[j]
         return self.lefts[j] + (self.widths[j] - width) / 2.0, self.tops[i] + (self.heights[i] - height) / 2.0
 
     def at(self, x: float, y: float) -> tuple[Cell, int, int, float, float] | None:
-        """Cell at a place, its row and column (−1 for definitions), and its corner."""
+        """Return the cell at a position, its row and column (−1 for definitions), and its corner."""
         for i, (top, height) in enumerate(zip(self.tops, self.heights, strict=True)):
             for j, (left, width) in enumerate(zip(self.lefts, self.widths, strict=True)):
                 if top <= y < top + height and left - GAP / 2 <= x < left + width + GAP / 2:
@@ -216,13 +216,13 @@ class Grid:
         return None
 
 
-def _put(form: Form, meaning: dict[str, Form]) -> Form:
-    """The form with names replaced by what they stand for."""
+def _substituted(form: Form, meaning: dict[str, Form]) -> Form:
+    """Return the form with names replaced by their definitions."""
     if not meaning or meaning.keys().isdisjoint(names(form)):
         return form
     if isinstance(form, Symbol):
-        return _put(meaning[form.name], meaning) if form.name in meaning else form
+        return _substituted(meaning[form.name], meaning) if form.name in meaning else form
     if isinstance(form, Product):
-        parts = [_put(factor, meaning) for factor in form.factors]
+        parts = [_substituted(factor, meaning) for factor in form.factors]
         return Product(tuple(f for part in parts for f in (part.factors if isinstance(part, Product) else (part,))))
-    return rebuilt(form, [_put(part, meaning) for part in children(form)])
+    return rebuilt(form, [_substituted(part, meaning) for part in children(form)])

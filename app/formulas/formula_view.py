@@ -1,4 +1,4 @@
-"""A matrix of formulas on screen: scrolls both ways, zooms crisply; entries and symbols are pointed at and chosen."""
+"""A matrix of formulas on screen: scrolls both ways, zooms sharply; entries and symbols can be hovered and selected."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ from core.symbolic.forms import Form, Symbol
 from core.symbolic.notation import text
 
 WAIT = 20
-"""Milliseconds between two looks at work that is done beside the window."""
+"""Interval at which background work is checked, ms."""
 LAY_OUT_EVERY = 0.1
-"""Seconds between two layouts while much is being set."""
+"""Interval between layouts while much is being typeset, s."""
 SIZE = 17.0
-"""Pixels of a letter's height at first."""
+"""Initial letter height, pixels."""
 SIZES = 9.0, 60.0
 TALLEST = 420
-"""Higher matrices scroll."""
+"""Height above which matrices scroll, pixels."""
 
 
 class Spot(NamedTuple):
-    """What the pointer is on: symbols of the token, row and column of the entry (−1: none)."""
+    """Position of the pointer: symbols of the token, row and column of the entry (−1: none)."""
 
     symbols: tuple[str, ...] = ()
     row: int = -1
@@ -51,12 +51,13 @@ class Spot(NamedTuple):
 
 
 class FormulasView(QAbstractScrollArea):
-    """Shows `Formulas`. Click chooses an entry, shows a folded one, unfolds a name; Ctrl+wheel zooms."""
+    """Shows `Formulas`. A click selects an entry, expands a collapsed one, or replaces a name by its definition;
+    Ctrl+wheel zooms."""
 
     pointed = Signal(object)
-    """A `Spot` the pointer is on."""
+    """Emitted with the `Spot` under the pointer."""
     settled = Signal()
-    """All entries are set."""
+    """Emitted when all entries are typeset."""
 
     def __init__(self, formulas: Formulas, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -75,7 +76,7 @@ class FormulasView(QAbstractScrollArea):
         self._hand = Hand(self.points)
         PlainKeys(self, typing=False)
         self._timer = QTimer(self, interval=WAIT, singleShot=True)
-        self._timer.timeout.connect(self._go_on)
+        self._timer.timeout.connect(self._typeset_more)
         self.show_formulas(formulas)
 
     def show_formulas(self, formulas: Formulas) -> None:
@@ -90,17 +91,17 @@ class FormulasView(QAbstractScrollArea):
             self._hand = Hand(self.points)
         self.grid.begin(self._hand)
         self._laid_out = 0.0
-        self._go_on()
+        self._typeset_more()
 
-    def _go_on(self) -> None:
-        """Set a little at once, the rest in slices."""
+    def _typeset_more(self) -> None:
+        """Typeset a little immediately and the rest in time slices."""
         if not self._work():
             slices().add(self, self._work)
 
     _done = False
 
     def _work(self, seconds: float = SLICE) -> bool:
-        """Go on for so long; True when there is nothing to do now."""
+        """Continue for the given time; return True when there is nothing left to do."""
         self._done = self.grid.work(seconds)
         if self._done or time.perf_counter() > self._laid_out + LAY_OUT_EVERY:
             self._lay_out()
@@ -115,12 +116,12 @@ class FormulasView(QAbstractScrollArea):
 
     @property
     def done(self) -> bool:
-        """Whether all entries are set."""
+        """True when all entries are typeset."""
         return self._done
 
     # ------------------------------------------------------------------------------- size
 
-    def _head(self) -> list[Token]:
+    def _heading_tokens(self) -> list[Token]:
         name, _, indices = self.formulas.label.partition("[")
         if not name or self.formulas.names:
             return []
@@ -128,13 +129,13 @@ class FormulasView(QAbstractScrollArea):
         token = self._hand.lettered(known.get(name, name), indices.strip("[]"), 0, ())
         return [token, self._hand.sign(" =  ")]
 
-    def _named(self, name: str) -> list[Token]:
-        """A name before its equation."""
+    def _name_tokens(self, name: str) -> list[Token]:
+        """Return the tokens of a name before its equation."""
         return [self._hand.symbol(name), self._hand.sign(" = ")]
 
     def _lay_out(self) -> None:
-        left = sum(token.width for token in self._head())
-        left += max((sum(t.width for t in self._named(name)) for name in self.formulas.names), default=0.0)
+        left = sum(token.width for token in self._heading_tokens())
+        left += max((sum(t.width for t in self._name_tokens(name)) for name in self.formulas.names), default=0.0)
         self.grid.lay_out(self.formulas.columns, left)
         labels = [self._hand.advance(label, True) for label in self.formulas.rows]
         right = self.grid.right + (max(labels) + 14.0 if labels else 4.0)
@@ -155,47 +156,47 @@ class FormulasView(QAbstractScrollArea):
         self.viewport().update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The bars follow the size."""
+        """Update the scroll bars for the new size."""
         super().resizeEvent(event)
         self._lay_out()
 
     def zoom(self, factor: float) -> None:
-        """Larger or smaller letters."""
+        """Scale the letters."""
         self.points = min(max(self.points * factor, SIZES[0]), SIZES[1])
         self._begin()
 
     # ------------------------------------------------------------------------------- verbs
 
     def show_entry(self, cell: Cell, shown: bool) -> None:
-        """Show a folded entry, or fold it."""
+        """Expand a collapsed entry, or collapse it."""
         cell.shown = shown
         self._begin()
 
     def refresh(self) -> None:
-        """Set what the cells say is shown."""
+        """Typeset the displayed state of all cells."""
         self._begin()
 
     def name_subexpressions(self, named: bool) -> None:
-        """Write entries in names of common subexpressions, or in full."""
+        """Write entries with names for common subexpressions, or in full."""
         self.grid.name_subexpressions() if named else self.grid.spell_out()
         self._begin()
 
     def mark(self, symbols: Collection[str], labels: Collection[str] = ()) -> None:
-        """Tint the terms with these symbols, and the rows and columns with these labels."""
+        """Highlight the terms with these symbols, and the rows and columns with these labels."""
         marked = frozenset(symbols), frozenset(labels)
         if marked != (self.marked, self.marked_labels):
             self.marked, self.marked_labels = marked
             self.viewport().update()
 
     def chosen_entries(self) -> list[list[Form]]:
-        """The chosen entries row by row; all if none is chosen."""
+        """Return the selected entries row by row; all if none is selected."""
         if not self.chosen:
             return [list(row) for row in self.formulas.entries]
         rows = sorted({i for i, _ in self.chosen})
         return [[self.formulas.entries[i][j] for k, j in sorted(self.chosen) if k == i] for i in rows]
 
     def copy(self, language: str = "text") -> None:
-        """Copy the chosen entries (all if none is chosen) in a language."""
+        """Copy the selected entries (all if none is selected) in a language."""
         rows = [
             " & ".join(text(f, language) for f in row)
             if language == "latex"
@@ -211,7 +212,7 @@ class FormulasView(QAbstractScrollArea):
     # ------------------------------------------------------------------------------- painting
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Head, brackets, labels, the entries that are seen."""
+        """Paint heading, brackets, labels, and visible entries."""
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
@@ -228,7 +229,7 @@ class FormulasView(QAbstractScrollArea):
                 continue
             for j, (left, width) in enumerate(zip(grid.lefts, grid.widths, strict=True)):
                 if left <= seen.right() and left + width >= seen.left():
-                    self._paint_ground(painter, i, j)
+                    self._paint_background(painter, i, j)
                     self._paint_cell(painter, grid.cells[i][j], *grid.place(i, j), seen)
         for cell, (left, top, height) in zip(grid.definitions, grid.below, strict=True):
             if top <= seen.bottom() and top + height >= seen.top():
@@ -238,7 +239,7 @@ class FormulasView(QAbstractScrollArea):
         grid, hand = self.grid, self._hand
         top, bottom = grid.tops[0] if grid.tops else 0.0, grid.bottom
         x, middle = 0.0, (top + bottom) / 2.0 + hand.axis
-        for token in self._head():
+        for token in self._heading_tokens():
             hand.paint(painter, token, x, middle)
             x += token.width
         if self.formulas.names:
@@ -252,12 +253,12 @@ class FormulasView(QAbstractScrollArea):
             painter.drawPolyline(QPolygonF([QPointF(*corner) for corner in corners]))
 
     def _paint_names(self, painter: QPainter) -> None:
-        """The names of equations, on the first line of each."""
+        """Paint the names of equations, on the first line of each."""
         grid = self.grid
         for i, name in enumerate(self.formulas.names):
             cell, (x, top) = grid.cells[i][0], grid.place(i, 0)
             up = cell.setting.lines[0][0] if cell.shown and cell.setting else self._hand.size
-            tokens = self._named(name)
+            tokens = self._name_tokens(name)
             x -= sum(token.width for token in tokens)
             if name in (*self.marked, *self._spot.symbols):
                 wide = tokens[0].width + 2.0
@@ -281,8 +282,8 @@ class FormulasView(QAbstractScrollArea):
             place = QRectF(grid.right + 8.0, top, 400.0, height)
             painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, label)
 
-    def _paint_ground(self, painter: QPainter, i: int, j: int) -> None:
-        """What lies behind an entry: chosen, marked by its row or column, or under the pointer."""
+    def _paint_background(self, painter: QPainter, i: int, j: int) -> None:
+        """Paint the background of an entry: selected, highlighted by its row or column, or under the pointer."""
         grid, rows, columns = self.grid, self.formulas.rows, self.formulas.columns
         place = QRectF(grid.lefts[j] - 8.0, grid.tops[i] + 1.0, grid.widths[j] + 16.0, grid.heights[i] - 2.0)
         labels = {rows[i]} if rows else set()
@@ -337,7 +338,7 @@ class FormulasView(QAbstractScrollArea):
         return cell, Spot(token.symbols if token else (), i, j)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Tell what is under the pointer."""
+        """Report the symbol or entry under the pointer."""
         cell, spot = self._at(event.position())
         folded = cell is not None and cell.shown is False
         link = folded or any(name in self.grid.meaning for name in spot.symbols)
@@ -352,14 +353,12 @@ class FormulasView(QAbstractScrollArea):
             self.pointed.emit(spot)
 
     def words(self, spot: Spot) -> str:
-        """What a symbol or entry is."""
+        """Describe a symbol or entry."""
         lines = []
         for name in spot.symbols:
             if name in self.grid.meaning:
                 definition = text(self.grid.meaning[name])
-                lines.append(
-                    f"{name} = {definition[:200]}{' …' if len(definition) > 200 else ''}  (click: put in place)"
-                )
+                lines.append(f"{name} = {definition[:200]}{' …' if len(definition) > 200 else ''}  (click: substitute)")
             elif name in self.formulas.symbols:
                 lines.append(f"{name}: {self.formulas.symbols[name]}")
         if not lines and spot.row >= 0:
@@ -371,14 +370,14 @@ class FormulasView(QAbstractScrollArea):
         return "\n".join(lines)
 
     def leaveEvent(self, event: object) -> None:
-        """Nothing is under the pointer."""
+        """Report that nothing is under the pointer."""
         if self._spot != Spot():
             self._spot = Spot()
             self.viewport().update()
             self.pointed.emit(self._spot)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Show a folded entry, put a name's meaning in place, or choose an entry."""
+        """Expand a collapsed entry, replace a name by its definition, or select an entry."""
         cell, spot = self._at(event.position())
         if cell is not None and cell.shown is False:
             self.show_entry(cell, True)
@@ -396,7 +395,8 @@ class FormulasView(QAbstractScrollArea):
         self.viewport().update()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrows choose, Return shows or folds, Ctrl+C copies, Ctrl+A chooses all, + and − zoom."""
+        """Select with the arrows, expand or collapse with Return, copy with Ctrl+C, select all with Ctrl+A, zoom with +
+        and −."""
         directions = {
             Qt.Key.Key_Left: (0, -1),
             Qt.Key.Key_Right: (0, 1),
@@ -427,7 +427,7 @@ class FormulasView(QAbstractScrollArea):
         self.viewport().update()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Ctrl zooms; what does not scroll lets the card scroll."""
+        """Zoom with Ctrl; if the matrix does not scroll, let the card scroll."""
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.zoom(1.1 ** (event.angleDelta().y() / 120.0))
             event.accept()

@@ -1,4 +1,4 @@
-"""Written forms (core.symbolic.forms) set as mathematics by Qt: tokens that know their symbols, broken into lines.
+"""Typesetting of expressions (core.symbolic.forms) with Qt: tokens that know their symbols, broken into lines.
 
 Setting is lazy (`Setting.work` goes on for a few milliseconds), so that long formulas never stall the window; painting
 draws letters of a font, so it is crisp at every size.
@@ -23,9 +23,9 @@ from core.symbolic.legible import is_short, number
 from core.symbolic.notation import GREEK, PRIME, parts_of, short_angle
 
 SMALL = 0.68
-"""Size of indices and exponents."""
+"""Relative size of indices and exponents."""
 WIDEST_FRACTION = 30.0
-"""In sizes of letters: wider quotients and roots are written in a line, which can be broken."""
+"""Largest width of fractions and roots, in letter sizes; wider ones are written inline, where they can be broken."""
 _GREEK_LETTERS = dict(
     zip(
         (
@@ -54,7 +54,7 @@ _GREEK_LETTERS = dict(
 
 
 class Piece(NamedTuple):
-    """Letters at a place from the token's left end of the baseline; a bar is a line of that width."""
+    """Letters at a position relative to the token's left end on the baseline; a bar is a line of the given width."""
 
     text: str
     x: float
@@ -64,7 +64,7 @@ class Piece(NamedTuple):
 
 
 class Token(NamedTuple):
-    """What is not parted at the end of a line."""
+    """Unit of a formula that is not split at the end of a line."""
 
     pieces: tuple[Piece, ...]
     width: float
@@ -72,13 +72,13 @@ class Token(NamedTuple):
     descent: float
     symbols: tuple[str, ...] = ()
     breaks: bool = False
-    """Whether a line may end before it."""
+    """True if a line may end before the token."""
     inner: tuple[tuple[float, float, Token], ...] = ()
-    """Tokens that it is made of, and where they stand, as pieces do."""
+    """Tokens of which it consists, with their positions."""
 
 
 class Placed(NamedTuple):
-    """A token in its formula."""
+    """A token with its position in the formula."""
 
     x: float
     line: int
@@ -87,7 +87,7 @@ class Placed(NamedTuple):
 
 @lru_cache(maxsize=1)
 def family() -> str:
-    """The font of mathematics that comes with ziamath; else the program's own."""
+    """Return the mathematics font that comes with ziamath; if there is none, the program's own font."""
     found = importlib.util.find_spec("ziamath")
     for folder in found.submodule_search_locations or () if found else ():
         number = QFontDatabase.addApplicationFont(str(Path(folder) / "fonts" / "STIXTwoMath-Regular.ttf"))
@@ -97,7 +97,7 @@ def family() -> str:
 
 
 class Hand:
-    """Sets symbols and numbers at one size (pixels)."""
+    """Typesets symbols and numbers at one size (pixels)."""
 
     def __init__(self, size: float) -> None:
         self.size = size
@@ -109,7 +109,7 @@ class Hand:
         self.axis = 0.25 * size
 
     def advance(self, text: str, small: bool = False) -> float:
-        """Width of letters."""
+        """Return the width of a text."""
         key = text, small
         if key not in self._advances:
             self._advances[key] = self._metrics[small].horizontalAdvance(text)
@@ -118,14 +118,14 @@ class Hand:
     # ------------------------------------------------------------------------------- tokens
 
     def sign(self, text: str, *, breaks: bool = False) -> Token:
-        """Upright letters, brackets, signs."""
+        """Return a token of upright letters, brackets, or signs."""
         key = f"{breaks} {text}"
         if key not in self._made:
             self._made[key] = Token((Piece(text, 0.0, 0.0),), self.advance(text), self.ascent, self.descent, (), breaks)
         return self._made[key]
 
     def token(self, form: Form) -> Token:
-        """A number, symbol, sine or cosine with a short name."""
+        """Return the token of a number, a symbol, or a sine or cosine with a short name."""
         if form not in self._made:
             if isinstance(form, Number):
                 self._made[form] = self._number(form.value)
@@ -138,7 +138,7 @@ class Hand:
         return self._made[form]
 
     def symbol(self, name: str) -> Token:
-        """A symbol with its index and dots."""
+        """Return the token of a symbol with its index and dots."""
         if name.startswith("sqrt("):
             return self.sign("√" + name[5:-1])
         stem, index, dots = parts_of(name.removesuffix(PRIME))
@@ -152,21 +152,21 @@ class Hand:
         return made._replace(pieces=pieces, width=at + self.advance("′"))
 
     def lettered(self, stem: str, index: str, dots: int, symbols: tuple[str, ...]) -> Token:
-        """A letter (italic; longer names upright) with an index below and dots above."""
+        """Return the token of a letter (italic; longer names upright) with an index below and dots above."""
         letter = italic(stem) if len(stem) == 1 else stem
         width = self.advance(letter)
         pieces = [Piece(letter, 0.0, 0.0)]
         if dots:
             row = "." * dots
-            pieces.append(Piece(row, (width - self.advance(row)) / 2.0 + 0.04 * self.size, -self._over(letter)))
+            pieces.append(Piece(row, (width - self.advance(row)) / 2.0 + 0.04 * self.size, -self._dots_height(letter)))
         if index:
             pieces.append(Piece(index, width + 0.02 * self.size, 0.22 * self.size, True))
             width += self.advance(index, True) + 0.03 * self.size
         descent = self.descent + (0.1 * self.size if index else 0.0)
         return Token(tuple(pieces), width, self.ascent + (0.1 * self.size if dots else 0.0), descent, symbols)
 
-    def _over(self, letter: str) -> float:
-        """How far above the baseline dots stand."""
+    def _dots_height(self, letter: str) -> float:
+        """Return the height of dots above the baseline."""
         return -self._metrics[0].tightBoundingRect(letter).top() + 0.1 * self.size
 
     def _number(self, value: Fraction) -> Token:
@@ -186,7 +186,7 @@ class Hand:
         return Token(tuple(pieces), left + wide + 0.04 * self.size, 0.92 * self.size, 0.42 * self.size)
 
     def raised(self, token: Token, exponent: int) -> Token:
-        """A token with an exponent."""
+        """Return a token with an exponent."""
         text = str(exponent)
         has_index = any(piece.small and piece.y > 0.0 for piece in token.pieces)
         at = next(p.x for p in token.pieces if p.small and p.y > 0.0) if has_index else token.width
@@ -197,7 +197,7 @@ class Hand:
     # ------------------------------------------------------------------------------- forms
 
     def tokens(self, form: Form) -> Iterator[Token]:
-        """A form, from left to right."""
+        """Yield the tokens of a form, from left to right."""
         negative, positive = sign_of(form)
         if negative:
             yield self.sign("−")
@@ -252,7 +252,7 @@ class Hand:
         yield self.sign(")")
 
     def _quotient(self, form: Quotient) -> Iterator[Token]:
-        """One over the other; in a line where that is too wide."""
+        """Yield a fraction, or an inline quotient where the fraction would be too wide."""
         top, bottom = list(self.tokens(form.top)), list(self.tokens(form.bottom))
         wide = max(sum(token.width for token in row) for row in (top, bottom))
         if wide > WIDEST_FRACTION * self.size:
@@ -264,19 +264,24 @@ class Hand:
         wide += 0.3 * self.size
         gap = 0.1 * self.size
         up, down = max(token.descent for token in top), max(token.ascent for token in bottom)
-        places = [*self._row(top, wide, -self.axis - gap - up), *self._row(bottom, wide, -self.axis + gap + down)]
-        made = self._made_of(places, wide)
+        places = [
+            *self._centred_row(top, wide, -self.axis - gap - up),
+            *self._centred_row(bottom, wide, -self.axis + gap + down),
+        ]
+        made = self._composite_token(places, wide)
         bar = Piece("", 0.05 * self.size, -self.axis, bar=wide - 0.1 * self.size)
         yield made._replace(pieces=(bar, *made.pieces), width=wide + 0.08 * self.size)
 
     def _function(self, form: Function) -> Iterator[Token]:
-        """A root with its bar where that is narrow and low enough; atan2(y, x)."""
+        """Yield a root with its bar where that is narrow and low enough, or atan2(y, x)."""
         if form.name == "sqrt":
             inside = list(self.tokens(form.arguments[0]))
             wide, up = sum(token.width for token in inside), max(token.ascent for token in inside)
             if wide <= WIDEST_FRACTION * self.size and up <= self.size:
                 sign = self.sign("√")
-                made = self._made_of([(0.0, 0.0, sign), *self._row(inside, wide, 0.0, sign.width)], sign.width + wide)
+                made = self._composite_token(
+                    [(0.0, 0.0, sign), *self._centred_row(inside, wide, 0.0, sign.width)], sign.width + wide
+                )
                 bar = Piece("", sign.width - 0.02 * self.size, -0.9 * self.size, bar=wide + 0.06 * self.size)
                 height = max(made.ascent, 0.98 * self.size)
                 yield made._replace(pieces=(bar, *made.pieces), ascent=height, width=made.width + 0.08 * self.size)
@@ -288,17 +293,17 @@ class Hand:
             yield from self.tokens(argument)
         yield self.sign(")")
 
-    def _row(
+    def _centred_row(
         self, tokens: list[Token], wide: float, y: float, left: float = 0.0
     ) -> Iterator[tuple[float, float, Token]]:
-        """Places of tokens in the middle of a width."""
+        """Yield positions of tokens centred in a width."""
         x = left + (wide - sum(token.width for token in tokens)) / 2.0
         for token in tokens:
             yield x, y, token
             x += token.width
 
-    def _made_of(self, places: list[tuple[float, float, Token]], wide: float) -> Token:
-        """One token of others."""
+    def _composite_token(self, places: list[tuple[float, float, Token]], wide: float) -> Token:
+        """Return one token composed of others."""
         pieces = tuple(p._replace(x=x + p.x, y=y + p.y) for x, y, token in places for p in token.pieces)
         ascent = max(token.ascent - y for _, y, token in places)
         descent = max(token.descent + y for _, y, token in places)
@@ -327,7 +332,7 @@ def _font(size: float) -> QFont:
 
 
 def italic(letter: str) -> str:
-    """The mathematical italic of a letter, Latin or Greek."""
+    """Return the mathematical italic of a letter, Latin or Greek."""
     if letter == "h":
         return "\u210e"
     for first, last, start in (("A", "Z", 0x1D434), ("a", "z", 0x1D44E), ("α", "ω", 0x1D6FC)):
@@ -337,7 +342,7 @@ def italic(letter: str) -> str:
 
 
 class Setting:
-    """One form being set in lines of at most a width; usable as far as it has got."""
+    """A form being typeset in lines of limited width; usable while incomplete."""
 
     def __init__(self, form: Form, hand: Hand, width: float) -> None:
         self.hand, self.limit = hand, width
@@ -352,7 +357,7 @@ class Setting:
         self._chunk: list[Token] = []
 
     def work(self, until: float) -> bool:
-        """Go on until a time of `time.perf_counter`; True when it is done."""
+        """Continue until a time of `time.perf_counter`; return True when done."""
         while not self.done:
             for _ in range(50):
                 token = next(self._tokens, None)
@@ -367,7 +372,7 @@ class Setting:
         return self.done
 
     def _place(self) -> None:
-        """Put the tokens since the last break on this line, or the next."""
+        """Put the tokens since the last possible break on this line, or on the next."""
         wide = sum(token.width for token in self._chunk)
         if self._x > 0.0 and self._x + wide > self.limit:
             self._x = 1.2 * self.hand.size
@@ -383,16 +388,16 @@ class Setting:
 
     @property
     def gap(self) -> float:
-        """Between lines."""
+        """Return the space between lines."""
         return 0.25 * self.hand.size
 
     @property
     def height(self) -> float:
-        """Of all lines."""
+        """Return the height of all lines."""
         return sum(up + down for up, down in self.lines) + self.gap * (len(self.lines) - 1)
 
     def baselines(self) -> list[float]:
-        """From the top."""
+        """Return the baselines of the lines, measured from the top."""
         y, found = 0.0, []
         for up, down in self.lines:
             found.append(y + up)
@@ -408,7 +413,8 @@ class Setting:
         marked: Collection[str],
         colors: tuple[QColor, QColor],
     ) -> None:
-        """Draw the lines between two heights; tokens with a marked symbol on a tint (colors: of letters, of tint)."""
+        """Draw the lines between two heights; tokens with a marked symbol are highlighted (colors: of letters, of the
+        highlight)."""
         letters, tint = colors
         painter.setPen(letters)
         for k, baseline in enumerate(self.baselines()):
@@ -417,7 +423,7 @@ class Setting:
                 continue
             for placed in self.line(k):
                 if marked and any(name in marked for name in placed.token.symbols):
-                    for left, drop, token in _marked(placed.token, marked):
+                    for left, drop, token in _marked_tokens(placed.token, marked):
                         high, low = (token.ascent, token.descent) if placed.token.inner else (up, down)
                         place = QRectF(
                             x + placed.x + left - 1.0, top + baseline + drop - high, token.width + 2.0, high + low
@@ -426,12 +432,12 @@ class Setting:
                 self.hand.paint(painter, placed.token, x + placed.x, top + baseline)
 
     def line(self, k: int) -> list[Placed]:
-        """Tokens of a line."""
+        """Return the tokens of a line."""
         end = self.starts[k + 1] if k + 1 < len(self.starts) else len(self.placed)
         return self.placed[self.starts[k] : end]
 
     def at(self, x: float, y: float) -> Token | None:
-        """The token at a place."""
+        """Return the token at a position."""
         for k, baseline in enumerate(self.baselines()):
             up, down = self.lines[k]
             if baseline - up <= y <= baseline + down + self.gap:
@@ -440,25 +446,25 @@ class Setting:
                 found = line[number] if number >= 0 else None
                 if found is None or x > found.x + found.token.width:
                     return None
-                return _inside_of(found.token, x - found.x, y - baseline)
+                return _innermost_token(found.token, x - found.x, y - baseline)
         return None
 
 
-def _marked(
+def _marked_tokens(
     token: Token, marked: Collection[str], x: float = 0.0, y: float = 0.0
 ) -> Iterator[tuple[float, float, Token]]:
-    """The innermost tokens with a marked symbol, and where they stand."""
+    """Yield the innermost tokens with a marked symbol and their positions."""
     if not any(name in marked for name in token.symbols):
         return
     if not token.inner:
         yield x, y, token
     for left, drop, each in token.inner:
-        yield from _marked(each, marked, x + left, y + drop)
+        yield from _marked_tokens(each, marked, x + left, y + drop)
 
 
-def _inside_of(token: Token, x: float, y: float) -> Token:
-    """The innermost token at a place."""
+def _innermost_token(token: Token, x: float, y: float) -> Token:
+    """Return the innermost token at a position."""
     for left, drop, each in token.inner:
         if left <= x <= left + each.width and drop - each.ascent <= y <= drop + each.descent:
-            return _inside_of(each, x - left, y - drop)
+            return _innermost_token(each, x - left, y - drop)
     return token._replace(symbols=()) if token.inner else token

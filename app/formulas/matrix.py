@@ -1,4 +1,4 @@
-"""Mathematics on screen: formulas set by ziamath as SVG beside the window, numeric matrices drawn at once.
+"""Mathematics on screen: formulas typeset by ziamath as SVG in the background, numeric matrices drawn immediately.
 
 A formula is set once for its text (in a background thread, kept) and painted in any colour and size, crisp at every
 scaling. Numbers of a matrix are painted as text between brackets, columns aligned at the decimal point.
@@ -19,17 +19,17 @@ from core.functions.results import Matrix
 from core.functions.text import number
 
 SIZE = 24.0
-"""Font size at which formulas are set; painting scales them."""
+"""Font size at which formulas are typeset; painting scales them."""
 LONGEST = 5000
-"""Letters of LaTeX that are set at most, in some seconds; what is longer is shown as it is."""
+"""Largest LaTeX length that is typeset, which takes some seconds; longer texts are shown as LaTeX."""
 DIGITS = 5
 _VIEW_BOX = re.compile(r'viewBox="([-\d.eE+]+) ([-\d.eE+]+) ([-\d.eE+]+) ([-\d.eE+]+)"')
 _GAP, _PAD, _ROW = 18.0, 7.0, 1.45
-"""Between columns (px), inside the brackets (px), height of a row in lines."""
+"""Space between columns (pixels), padding inside brackets (pixels), height of a row in lines."""
 
 
 class Formulas(QObject):
-    """Formulas that have been set: LaTeX → SVG. `ready(latex)` when one that was asked for is there."""
+    """Cache of typeset formulas: LaTeX → SVG. Emits `ready(latex)` when a requested formula is available."""
 
     ready = Signal(str)
 
@@ -40,26 +40,26 @@ class Formulas(QObject):
         self._errands = Errands("setting formulas", self)
 
     def svg(self, latex: str) -> str | None:
-        """The SVG text ('' if it cannot be set); None while it is being made."""
+        """Return the SVG text ('' if the formula cannot be typeset); None while it is being made."""
         found = self._svg.get(latex)
         if found is None and latex not in self._waiting:
             self._waiting.add(latex)
-            self._errands.do(partial(set_formula, latex), partial(self._arrived, latex))
+            self._errands.do(partial(set_formula, latex), partial(self._on_typeset, latex))
         return found
 
     def wait(self) -> None:
-        """Let the thread end (closing the program)."""
+        """Wait for the thread to end when the program closes."""
         self._errands.close()
         self._waiting.clear()
 
-    def _arrived(self, latex: str, svg: str) -> None:
+    def _on_typeset(self, latex: str, svg: str) -> None:
         self._waiting.discard(latex)
         self._svg[latex] = svg
         self.ready.emit(latex)
 
 
 def set_formula(latex: str) -> str:
-    """A formula as SVG text; '' if it is too long or no LaTeX that can be set."""
+    """Typeset a formula as SVG text; '' if it is too long or invalid LaTeX."""
     if len(latex) > LONGEST:
         return ""
     import ziamath
@@ -73,12 +73,12 @@ def set_formula(latex: str) -> str:
 
 @lru_cache(maxsize=1)
 def formulas() -> Formulas:
-    """The program's formulas."""
+    """Return the program's shared cache of typeset formulas."""
     return Formulas()
 
 
 class Typeset:
-    """One formula as it is painted: its size for a font size, its baseline."""
+    """A typeset formula as it is painted: its size for a font size, its baseline."""
 
     def __init__(self, svg: str) -> None:
         match = _VIEW_BOX.search(svg)
@@ -88,12 +88,12 @@ class Typeset:
         self._renderers: dict[str, QSvgRenderer] = {}
 
     def size(self, points: float) -> tuple[float, float, float]:
-        """Width, ascent and descent in pixels at a font size in pixels."""
+        """Return width, ascent and descent in pixels at a font size in pixels."""
         scale = points / SIZE
         return self._width * scale, self._ascent * scale, (self._height - self._ascent) * scale
 
     def paint(self, painter: QPainter, left: float, baseline: float, points: float) -> None:
-        """Paint it in the painter's pen colour."""
+        """Paint the formula in the painter's pen colour."""
         color = painter.pen().color().name()
         renderer = self._renderers.get(color)
         if renderer is None:
@@ -104,32 +104,32 @@ class Typeset:
 
 
 @lru_cache(maxsize=2000)
-def _typeset(svg: str) -> Typeset:
+def _parsed_svg(svg: str) -> Typeset:
     return Typeset(svg)
 
 
 class MatrixView(QWidget):
-    """A matrix as mathematics: symbol = [ … ], labels of rows and columns beside it."""
+    """A matrix as mathematics: symbol = [ … ], with labels of rows and columns."""
 
     def __init__(self, matrix: Matrix) -> None:
         super().__init__()
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        formulas().ready.connect(self._formula_ready)
+        formulas().ready.connect(self._on_formula_ready)
         self.show_matrix(matrix)
 
     def show_matrix(self, matrix: Matrix) -> None:
         """Show another matrix."""
         self._matrix = matrix
-        self._texts = [[_Entry(entry) for entry in row] for row in matrix.entries]
+        self._texts = [[_MatrixEntry(entry) for entry in row] for row in matrix.entries]
         self._lay_out()
 
     def sizeHint(self) -> QSize:
-        """What the matrix needs."""
+        """Return the size that the matrix needs."""
         return self._size
 
     # ----------------------------------------------------------------------------- laying out
 
-    def _formula_ready(self, latex: str) -> None:
+    def _on_formula_ready(self, latex: str) -> None:
         if latex == self._head() or any(latex == entry.latex for row in self._texts for entry in row):
             self._lay_out()
 
@@ -137,7 +137,7 @@ class MatrixView(QWidget):
         return f"{self._matrix.symbol} =" if self._matrix.symbol else ""
 
     def _lay_out(self) -> None:
-        """Where everything goes: columns, rows, brackets."""
+        """Compute the positions of columns, rows, and brackets."""
         metrics = self._metrics = QFontMetricsF(self.font())
         self._points = metrics.height()
         columns = len(self._texts[0]) if self._texts else 0
@@ -156,7 +156,7 @@ class MatrixView(QWidget):
         self._heights = [max(metrics.height() * _ROW, *(e.height + 6.0 for e in row)) for row in self._texts]
         self._top = metrics.height() * 1.3 if labels else 2.0
         head = formulas().svg(self._head()) if self._head() else ""
-        self._symbol = _typeset(head) if head else None
+        self._symbol = _parsed_svg(head) if head else None
         symbol = self._symbol.size(self._points)[0] + 8.0 if self._symbol else 0.0
         self._bracket = symbol
         self._inside = sum(self._widths) + _GAP * max(0, columns - 1) + 2 * _PAD
@@ -169,7 +169,7 @@ class MatrixView(QWidget):
     # ----------------------------------------------------------------------------- painting
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Symbol, brackets, entries, labels."""
+        """Paint symbol, brackets, entries, and labels."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         text = self.palette().color(QPalette.ColorRole.Text)
@@ -216,7 +216,7 @@ class MatrixView(QWidget):
             y += height
 
 
-class _Entry:
+class _MatrixEntry:
     """One entry: a number as text, split at its decimal point, or a formula."""
 
     def __init__(self, entry: float | str) -> None:
@@ -226,9 +226,9 @@ class _Entry:
         self.before = self.after = self.height = 0.0
 
     def measure(self, metrics: QFontMetricsF, points: float) -> None:
-        """Widths before and after the point of alignment, and the height."""
+        """Measure the widths before and after the point of alignment, and the height."""
         svg = formulas().svg(self.latex) if self.latex else ""
-        self.formula = _typeset(svg) if svg else None
+        self.formula = _parsed_svg(svg) if svg else None
         if self.formula is not None:
             width, ascent, descent = self.formula.size(points)
             self.before = self.after = width / 2.0

@@ -1,1 +1,1 @@
-"""The panels, a folder each; none imports another."""
+"""The panels of the window, one folder each; no panel imports another."""

@@ -1,4 +1,5 @@
-"""What a panel says of itself: its folder here has a `PANEL`, and a `panel.py` that is loaded when it is made."""
+"""Declaration of a panel: each panel's folder has a `PANEL`, and a `panel.py` that is loaded when the panel is
+created."""
 
 from __future__ import annotations
 
@@ -14,11 +15,12 @@ if TYPE_CHECKING:
     from app.workbench import Workbench
 
 LEFT, RIGHT, BOTTOM = "left", "right", "bottom"
-"""Where docks are, beside the picture or below it. Commands that write a card read what panels say, without Qt."""
+"""Positions of docks, left, right or below the 3-D view. Commands that write a card read these declarations without Qt.
+"""
 
 
 class Panel(NamedTuple):
-    """A panel, and where it stands at first.
+    """Declaration of a panel and its initial position.
 
     make   : makes it, for a window
     order  : its place among the others, in tabs and in the menu
@@ -41,12 +43,12 @@ class Panel(NamedTuple):
     seldom: bool = False
 
     def load(self) -> None:
-        """Import what it is made of."""
+        """Import the panel's module."""
         import_module(f"{__package__}.{self.id}.panel")
 
 
 def panels() -> list[Panel]:
-    """The `PANEL` of every folder here, in their order."""
+    """Return the `PANEL` of every panel folder, in their order."""
     folders = (found.name for found in iter_modules([str(Path(__file__).parent)]) if found.ispkg)
     modules = (import_module(f"{__package__}.{name}") for name in folders)
     return sorted((module.PANEL for module in modules), key=lambda panel: panel.order)

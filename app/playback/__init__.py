@@ -1,1 +1,1 @@
-"""Time in the window: the clock, the timeline, and what is seen of results as it passes."""
+"""Playback in the window: the clock, the timeline, and results that change with time."""

@@ -1,4 +1,4 @@
-"""Moves a playhead with the time of the wall: what the timeline plays, a run or a sequence of poses."""
+"""Player that moves a playhead in real time along a run or a sequence of poses."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ if TYPE_CHECKING:
     from app.document.run_tree import Runs
 
 TICK = 16
-"""Milliseconds between two pictures at most."""
+"""Shortest interval between two pictures, ms."""
 SPEEDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 BLINK, WATCHED = 0.5, 3.0
-"""Seconds below which a run is too short to be watched, and for how long it then is played at least."""
+"""Duration below which a run is too short to watch, and the least time it is then played for, s."""
 """Ratios of shown to real time that can be chosen."""
 LONGEST_GAP = 0.5
-"""Seconds between two pictures at most; after a longer stall of the window the motion goes on where it was."""
+"""Longest time step between two pictures, s; after a longer stall of the window the motion continues where it was."""
 FRAMES = 200
-"""Pictures in which a run is shown when it is played as fast as possible."""
+"""Number of pictures for a run played as fast as possible."""
 
 
 class Strip(Protocol):
-    """Something with a playhead."""
+    """Protocol of anything with a playhead."""
 
     @property
     def ends(self) -> tuple[float, float]:
-        """First and last time, s."""
+        """Return first and last time, s."""
         ...
 
     @property
     def time(self) -> float:
-        """The playhead, s."""
+        """Return the time of the playhead, s."""
         ...
 
     @property
     def growing(self) -> bool:
-        """True while more is to come at the end."""
+        """True while samples are still being added at the end."""
         ...
 
     @property
     def times(self) -> int:
-        """Number of samples."""
+        """Return the number of samples."""
         ...
 
     def seek(self, time: float) -> None:
@@ -52,11 +52,11 @@ class Strip(Protocol):
         ...
 
     def step(self, count: int) -> None:
-        """So many samples on."""
+        """Move the playhead by a number of samples."""
         ...
 
     def words(self) -> str:
-        """What is shown."""
+        """Return a description of what is shown."""
         ...
 
 
@@ -68,7 +68,7 @@ class RunStrip:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """First and last time, s."""
+        """Return first and last time, s."""
         record = self._runs.current
         if record is None:
             return 0.0, 0.0
@@ -76,17 +76,17 @@ class RunStrip:
 
     @property
     def time(self) -> float:
-        """The playhead, s."""
+        """Return the time of the playhead, s."""
         return self._runs.time
 
     @property
     def growing(self) -> bool:
-        """True while the run is computed."""
+        """True while the run is being computed."""
         return self._runs.current is not None and self._runs.current.growing
 
     @property
     def times(self) -> int:
-        """Number of samples."""
+        """Return the number of samples."""
         return len(self._runs.current.run) if self._runs.current is not None else 0
 
     def seek(self, time: float) -> None:
@@ -94,7 +94,7 @@ class RunStrip:
         self._runs.seek(time)
 
     def step(self, count: int) -> None:
-        """So many samples on."""
+        """Move the playhead by a number of samples."""
         record = self._runs.current
         if record is None:
             return
@@ -105,15 +105,15 @@ class RunStrip:
         self._runs.seek(float(times[min(max(int(index) + count, 0), len(times) - 1)]))
 
     def words(self) -> str:
-        """The run's name."""
+        """Return the run's name."""
         return self._runs.current.name if self._runs.current is not None else ""
 
 
 class Player(QObject):
-    """Plays, holds, steps. `strip` is what is played."""
+    """Plays, pauses and steps a `strip`, a run or a sequence of poses."""
 
     changed = Signal()
-    """It plays or holds, another thing is played, or how it is played changed."""
+    """Emitted when playback starts or stops, another strip is played, or its settings change."""
 
     def __init__(self, runs: Runs, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -136,11 +136,11 @@ class Player(QObject):
 
     @property
     def strip(self) -> Strip:
-        """What is played: a sequence of poses while one is open, else the current run."""
+        """Return the strip being played: a sequence of poses while one is open, otherwise the current run."""
         return self._other or self._runs
 
     def show_strip(self, strip: Strip | None) -> None:
-        """Play this instead of the current run; None: the run again."""
+        """Play this strip instead of the current run; None: play the run again."""
         self.hold()
         self._other = strip
         self.span = None
@@ -153,12 +153,12 @@ class Player(QObject):
 
     @property
     def playing(self) -> bool:
-        """True while the playhead moves by itself."""
+        """True while the playhead moves on its own."""
         return self._timer.isActive()
 
     @property
     def ends(self) -> tuple[float, float]:
-        """First and last time of what is played, s."""
+        """Return first and last time of the strip, s."""
         first, last = self.strip.ends
         if self.span is None:
             return first, last
@@ -168,11 +168,11 @@ class Player(QObject):
     # ------------------------------------------------------------------------------- verbs
 
     def toggle(self) -> None:
-        """Play or hold."""
+        """Start or pause playback."""
         self.hold() if self.playing else self.play()
 
     def play(self) -> None:
-        """Go on; from the start if at the end."""
+        """Start playback; from the beginning if at the end."""
         if not self.ready or self.playing:
             return
         first, last = self.ends
@@ -183,8 +183,8 @@ class Player(QObject):
         self.changed.emit()
 
     def present(self, duration: float) -> None:
-        """Play a new run that will last so long, s: one that would be over in a blink is played slowly, unless the
-        person chose a speed."""
+        """Play a new run of this duration, s; a very short one is played in slow motion, unless the user chose a
+        speed."""
         if self.speed == 1.0 or self._slowed:
             slow = max((speed for speed in SPEEDS if speed * WATCHED <= duration), default=SPEEDS[0])
             self.set_speed(slow if duration < BLINK else 1.0)
@@ -192,59 +192,59 @@ class Player(QObject):
         self.play()
 
     def hold(self) -> None:
-        """Stop where it is."""
+        """Pause at the current time."""
         if self._timer.isActive():
             self._timer.stop()
             self.changed.emit()
 
     def step(self, count: int) -> None:
-        """So many samples on."""
+        """Move the playhead by a number of samples."""
         self.hold()
         self.strip.step(count)
 
     def to_start(self) -> None:
-        """To the beginning."""
+        """Move the playhead to the start."""
         self.hold()
         self.strip.seek(self.ends[0])
 
     def to_end(self) -> None:
-        """To the end."""
+        """Move the playhead to the end."""
         self.hold()
         self.strip.seek(self.ends[1])
 
     def scrub(self, at: float) -> None:
-        """The person moves the playhead."""
+        """Move the playhead as the user drags it."""
         self.hold()
         self.strip.seek(at)
 
     def set_speed(self, speed: float) -> None:
-        """Shown time per real time."""
+        """Set the ratio of simulated to real time."""
         self._slowed = False
         self.speed = min(max(speed, SPEEDS[0]), SPEEDS[-1])
         self.changed.emit()
 
     def faster(self, places: int) -> None:
-        """The next speed of the list, up or down."""
+        """Change to the next speed in the list, up or down."""
         nearest = min(range(len(SPEEDS)), key=lambda k: abs(SPEEDS[k] / self.speed - 1.0))
         self.set_speed(SPEEDS[min(max(nearest + places, 0), len(SPEEDS) - 1)])
 
     def set_loops(self, on: bool) -> None:
-        """Begin again at the end, or not."""
+        """Set whether playback repeats from the start."""
         self.loops = on
         self.changed.emit()
 
     def set_paced(self, on: bool) -> None:
-        """Paced to the wall's time, or as fast as possible."""
+        """Set whether playback follows real time or runs as fast as possible."""
         self.paced = on
         self.changed.emit()
 
     def set_span(self, span: tuple[float, float] | None) -> None:
-        """The part that is played; None: all."""
+        """Set the time interval that is played; None: all."""
         self.span = span if span is None or span[0] < span[1] else None
         self.changed.emit()
 
     def close(self) -> None:
-        """Stop for good."""
+        """Stop playback permanently."""
         self._timer.stop()
 
     # ------------------------------------------------------------------------------- inside

@@ -1,4 +1,4 @@
-"""What a film is made of: the sequence of poses that is open, else the current run."""
+"""Source of a film: the open sequence of poses, otherwise the current run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Filmed(NamedTuple):
-    """A sequence as a film needs it; interval : s a pose is shown."""
+    """A sequence of poses with the data a film needs; interval : time for which a pose is shown, s."""
 
     poses: PoseSequence
     field: EllipsoidField | None
@@ -22,7 +22,8 @@ class Filmed(NamedTuple):
 
 
 def film_source(sequence: Sequence, runs: Runs) -> Record | Filmed | None:
-    """What is filmed; None if there is nothing. A sequence is, while it is shown pose by pose."""
+    """Return the run or sequence to be filmed; None if there is none. A sequence is filmed only while it is shown pose
+    by pose."""
     if sequence.poses is not None and sequence.animated:
         return Filmed(sequence.poses, sequence.field, sequence.mech, sequence.interval)
     record = runs.current

@@ -1,4 +1,4 @@
-"""Lanes below the timeline: in which mode each joint with friction, stops or limits is, over time; and their words."""
+"""Lanes below the timeline that show the friction, stop or limit state of each joint over time, with a legend."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 HEIGHT = 11.0
-"""Of a lane, pixels."""
+"""Height of a lane, pixels."""
 LEGEND = 15.0
-"""Of the line of words below the lanes."""
+"""Height of the legend below the lanes, pixels."""
 FEW = 4
-"""Lanes that are shown while they are folded."""
+"""Number of lanes shown while they are collapsed."""
 MOST = 24
 GRIP = 4.0
-"""Pixels within which a click goes to a change of a mode."""
+"""Distance within which a click snaps to a change of state, pixels."""
 
 
 class ModeLane(NamedTuple):
-    """What acts in a joint, and its modes."""
+    """States over time of a joint's friction, stop or limit."""
 
     name: str
     stretches: tuple[Stretch, ...]
 
     @property
     def is_quiet(self) -> bool:
-        """Whether nothing happens there that has a colour of its own."""
+        """True if all states are ordinary ones without a colour."""
         return not any(each.word in OF_MODES for each in self.stretches)
 
 
 def lanes_of(run: Run) -> tuple[ModeLane, ...]:
-    """Those of a run: where something happens first."""
+    """Return the lanes of a run, those with events first."""
     found = (ModeLane(*each) for each in run.computed_channels.modes.stretches.items())
     return tuple(sorted(found, key=lambda lane: lane.is_quiet))
 
 
 class ModeLanes(QWidget):
-    """Shows lanes beside a track. `sought(time)`: a person clicked there, s."""
+    """Lanes below the timeline's track. `sought(time)`: the user clicked at a time, s."""
 
     sought = Signal(float)
 
@@ -66,11 +66,11 @@ class ModeLanes(QWidget):
         self.folded = True
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("Modes of joints")
+        self.setAccessibleName("Friction and contact states of joints")
         self.hide()
 
     def show_run(self, run: Run | None, ends: tuple[float, float]) -> None:
-        """Show the lanes of a run (None: there is none) over this time."""
+        """Show the lanes of a run (None: none) over this time interval."""
         self.ends = ends
         if run is not self._of:
             self._of = run
@@ -80,18 +80,18 @@ class ModeLanes(QWidget):
 
     @property
     def shown(self) -> tuple[ModeLane, ...]:
-        """The lanes that are seen: while folded a few of those in which something happens."""
+        """Return the visible lanes; while collapsed, a few of those with events."""
         if not self.folded:
             return self._lanes[:MOST]
         return tuple(lane for lane in self._lanes if not lane.is_quiet)[:FEW]
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Of the legend."""
+        """Return the state names in the legend."""
         return tuple(word for word in OF_MODES if any(s.word == word for lane in self.shown for s in lane.stretches))
 
     def fold(self, folded: bool) -> None:
-        """Show few lanes, or all."""
+        """Collapse the lanes to a few, or show all."""
         self.folded = folded
         self._place()
 
@@ -101,7 +101,7 @@ class ModeLanes(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """As high as its lanes."""
+        """Return a size as tall as the lanes."""
         return QSize(320, round(HEIGHT * len(self.shown) + LEGEND + 2.0) if self.shown else 0)
 
     # ------------------------------------------------------------------------------- drawing
@@ -112,7 +112,7 @@ class ModeLanes(QWidget):
         return left + (right - left) * ((time - first) / (last - first) if last > first else 0.0)
 
     def bars(self, row: int) -> Iterator[tuple[QRectF, Stretch]]:
-        """The bars of a lane that are seen; where many lie on one pixel, the first."""
+        """Yield the visible bars of a lane; of several bars on one pixel, the first."""
         reached = -1.0
         for stretch in self.shown[row].stretches:
             left, right = self._x(stretch.begin), self._x(stretch.end)
@@ -121,7 +121,7 @@ class ModeLanes(QWidget):
                 yield QRectF(left, row * HEIGHT + 1.5, max(right - left, 1.0), HEIGHT - 3.0), stretch
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Names, bars, the playhead, the legend."""
+        """Paint names, bars, the playhead, and the legend."""
         colors = self._theme.colors
         painter = QPainter(self)
         font = QFont(self.font())
@@ -153,7 +153,7 @@ class ModeLanes(QWidget):
 
     @property
     def fold_words(self) -> str:
-        """What a click on the word below the names does."""
+        """Return the text of the link that collapses or expands the lanes."""
         hidden = len(self._lanes) - len(self.shown)
         if self.folded:
             return f"{hidden} more" if hidden else ""
@@ -161,13 +161,13 @@ class ModeLanes(QWidget):
 
     @property
     def fold_place(self) -> QRectF:
-        """Where that word stands: below the names."""
+        """Return the rectangle of the collapse link, below the names."""
         return QRectF(4.0, HEIGHT * len(self.shown), max(self.track[0] - 12.0, 0.0), LEGEND)
 
     # ------------------------------------------------------------------------------- the hand
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Go to the instant, to a change of a mode if one is near; or fold."""
+        """Go to the clicked time, or a nearby change of state; a click on the link collapses or expands."""
         if event.button() != Qt.MouseButton.LeftButton:
             return
         at = event.position()
@@ -177,7 +177,7 @@ class ModeLanes(QWidget):
             self.sought.emit(self._time(at))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """The playhead follows; over a lane the pointer says that it can be clicked."""
+        """Move the playhead while dragging; over a lane the cursor shows that it can be clicked."""
         at = event.position()
         inside = at.y() < HEIGHT * len(self.shown) or (bool(self.fold_words) and self.fold_place.contains(at))
         self.setCursor(Qt.CursorShape.PointingHandCursor if inside else Qt.CursorShape.ArrowCursor)
@@ -195,13 +195,13 @@ class ModeLanes(QWidget):
         return self.ends[0] + share * (self.ends[1] - self.ends[0])
 
     def event(self, event: QEvent) -> bool:
-        """What a bar stands for."""
+        """Show the tool tip of a bar."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            QToolTip.showText(event.globalPos(), as_tip(self._about(QPointF(event.pos()))), self)
+            QToolTip.showText(event.globalPos(), as_tip(self._tool_tip_at(QPointF(event.pos()))), self)
             return True
         return super().event(event)
 
-    def _about(self, at: QPointF) -> str:
+    def _tool_tip_at(self, at: QPointF) -> str:
         row = int(at.y() // HEIGHT)
         if not 0 <= row < len(self.shown):
             return ""

@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 
 class SceneResults:
-    """Shows what results have for the scene, and opens their sequences of poses for the player."""
+    """Shows results in the scene and opens their sequences of poses in the player."""
 
     def __init__(self, view: Stage, player: Player, sequence: Sequence, pictures: PictureSettings) -> None:
         self._view, self._player, self._sequence, self._pictures = view, player, sequence, pictures
         session = view.session
         self._life = Lifetime()
         self._life.listen(
-            (session.changed, self._session_changed),
-            (session.moved, self._session_moved),
+            (session.changed, self._on_session_changed),
+            (session.moved, self._on_session_moved),
             (session.shown_again, self.show_result),
-            (session.runs.changed, self._runs_changed),
-            (sequence.stepped, self._show),
-            (sequence.left, self._leave),
+            (session.runs.changed, self._on_runs_changed),
+            (sequence.stepped, self._show_current_pose),
+            (sequence.left, self._close_sequence),
         )
         self._run: object = None
         self._document = session.document
@@ -49,12 +49,13 @@ class SceneResults:
         """The view before a sequence moved it, and the one it was moved to."""
 
     def close(self) -> None:
-        """Leave the sequence, and listen no more."""
+        """Close the sequence and disconnect from all signals."""
         self._sequence.leave()
         self._life.close()
 
     def show_result(self, result: Result, chosen: PoseSequence | None = None) -> None:
-        """Show what a result has for the scene, if anything; of several sequences the chosen one, else the first."""
+        """Show a result in the scene, if it has anything to show; of several sequences the chosen one, otherwise the
+        first."""
         parts = [part.scene_parts() for part in leaves(result)]
         self._following = result.live
         card = result.card if result.live else 0
@@ -69,7 +70,7 @@ class SceneResults:
             self._open(sequence.poses, sequence.field, card)
 
     def keep_following(self, follows: Callable[[int], bool]) -> None:
-        """An ellipsoid whose card follows no longer goes with the pose."""
+        """Make an ellipsoid disappear with the next movement once its card is no longer updated live."""
         if self._card and not follows(self._card):
             self._card = 0
             self._drop_ellipsoid()
@@ -77,7 +78,7 @@ class SceneResults:
     # ----------------------------------------------------------------------------- arrows, ranges
 
     def _show_arrows(self, arrows: tuple[Arrow, ...]) -> None:
-        """Lines and arrows as long as the machine."""
+        """Show lines and arrows, scaled to the size of the machine."""
         view = self._view
         length = camera.extent(view.scene.bounds())
         glyphs = []
@@ -96,7 +97,7 @@ class SceneResults:
             self._view.update()
 
     def _show_ranges(self, ranges: tuple[tuple[float, float], ...]) -> None:
-        """Fix what the view shows, or release it."""
+        """Fix the visible ranges of the view, or release them."""
         view = self._view
         self._pictures.ranges = ranges
         view.scene.range_box.fix([end for pair in ranges for end in pair])
@@ -113,7 +114,7 @@ class SceneResults:
             return
         sequence, player = self._sequence, self._player
         sequence.open(poses, field)
-        self._view.scene.range_box.frame(self._around() if poses.frame else ())
+        self._view.scene.range_box.frame(self._bounds_of_all() if poses.frame else ())
         if sequence.animated:
             player.show_strip(sequence)
             sequence.show(0)
@@ -122,18 +123,18 @@ class SceneResults:
             self._show_all()
             if sequence.steppable:
                 player.show_strip(sequence)
-        self._bring_in(poses.view)
+        self._bring_into_view(poses.view)
         sequence.changed.emit()
 
     def _open_single(self, poses: PoseSequence, field: EllipsoidField) -> None:
-        """An ellipsoid at the pose the machine has: no strip; one that follows the pose is not even a sequence."""
+        """Show an ellipsoid at the machine's own pose, without a timeline."""
         view = self._view
         if not self._following:
             self._sequence.open_single(poses, field)
         view.show_ellipsoids("result", [glyph(field, 0)] if field.graphics else [])
         bounds = view.scene.bounds(overlays=True)
         view.scene.range_box.frame(bounds.tolist() if poses.frame else ())
-        self._bring_in(poses.view)
+        self._bring_into_view(poses.view)
         self._sequence.changed.emit()
 
     def _show_all(self) -> None:
@@ -145,8 +146,8 @@ class SceneResults:
             self._view.show_ellipsoids("result", [glyph(field, k) for k in range(len(field.ellipsoids))])
         self._view.update()
 
-    def _show(self) -> None:
-        """Show the pose that the sequence has come to."""
+    def _show_current_pose(self) -> None:
+        """Show the current pose of the sequence."""
         view, sequence = self._view, self._sequence
         poses, field, index = sequence.poses, sequence.field, sequence.index
         assert poses is not None
@@ -158,7 +159,7 @@ class SceneResults:
             view.show_ellipsoids("result", [glyph(field, index)])
         view.update()
 
-    def _leave(self) -> None:
+    def _close_sequence(self) -> None:
         """Remove everything and show the session's pose again."""
         was = self._sequence.active
         self._clear()
@@ -171,7 +172,7 @@ class SceneResults:
     def _clear(self) -> None:
         if self._player.strip is self._sequence:
             self._player.show_strip(None)
-        self._return()
+        self._restore_view()
         self._alone, self._card = None, 0
         self._sequence.clear()
         self._view.afterwards(self._clear_scene)
@@ -184,28 +185,29 @@ class SceneResults:
 
     # ----------------------------------------------------------------------------- the view of them
 
-    def _bring_in(self, side: str) -> None:
-        """See all of the sequence: a planar arm flat from a side, anything else by stepping back if need be."""
+    def _bring_into_view(self, side: str) -> None:
+        """Bring the whole sequence into view: a planar arm from the given side, anything else by moving the camera back
+        if necessary."""
         view = self._view
         before = view.viewpoint.goal
         if side:
             self._look_flat(side)
         elif not self._following:
-            whole = self._round_all(view.scene.view)
+            whole = self._view_of_all(view.scene.view)
             if whole is None:
                 view.viewpoint.keep_in_view()
-            elif not camera.sees(view.viewpoint.goal, view.scene.size, self._around()):
+            elif not camera.sees(view.viewpoint.goal, view.scene.size, self._bounds_of_all()):
                 view.viewpoint.fly_to(whole)
         self._trip = (before, view.viewpoint.goal) if view.viewpoint.goal != before else None
 
-    def _return(self) -> None:
-        """Look again as before the sequence, unless the person has moved the view since."""
+    def _restore_view(self) -> None:
+        """Restore the view from before the sequence, unless the user has moved it since."""
         trip, self._trip = self._trip, None
         if trip is not None and self._view.viewpoint.goal == trip[1]:
             self._view.viewpoint.fly_to(trip[0])
 
-    def _turn_back(self) -> None:
-        """Another document is seen from where the person looked before a sequence turned the view, if they left it."""
+    def _restore_user_view(self) -> None:
+        """Restore the user's view from before the sequence when another document is opened."""
         view, trip = self._view, self._trip
         self._trip = None
         if trip is not None and _direction(view.viewpoint.goal) == _direction(trip[1]):
@@ -217,26 +219,27 @@ class SceneResults:
             view.viewpoint.fit_at_once()
 
     def _look_flat(self, side: str) -> None:
-        """Look at a planar arm as a drawing, from this side; "": as the person looks."""
+        """View a planar arm as a drawing from this side; "": keep the user's view."""
         if side in camera.PRESETS:
             viewpoint = self._view.viewpoint
             flat = replace(camera.preset(self._view.scene.view, side), parallel=True)
-            viewpoint.fly_to(self._round_all(flat) or viewpoint.fitted(flat))
+            viewpoint.fly_to(self._view_of_all(flat) or viewpoint.fitted(flat))
 
-    def _round_all(self, view: camera.View) -> camera.View | None:
-        """A view moved so that all poses of an animation are seen; None without, or if ranges are fixed."""
+    def _view_of_all(self, view: camera.View) -> camera.View | None:
+        """Return the view moved so that all poses of an animation are visible; None without an animation, or if ranges
+        are fixed."""
         scene = self._view.scene
         if scene.range_box.fixed or not self._sequence.animated:
             return None
-        return camera.fit(view, self._around(), scene.size[0] / scene.size[1])
+        return camera.fit(view, self._bounds_of_all(), scene.size[0] / scene.size[1])
 
-    def _around(self) -> list[float]:
-        """The box round all poses and ellipsoids, some of which stand in the scene now."""
+    def _bounds_of_all(self) -> list[float]:
+        """Return the bounding box of all poses and ellipsoids."""
         return around(self._sequence.arrays, self._view.scene.bounds(overlays=True), self._sequence.field)
 
     # ----------------------------------------------------------------------------- hearing
 
-    def _session_changed(self, old: Any, new: Any) -> None:
+    def _on_session_changed(self, old: Any, new: Any) -> None:
         session = self._view.session
         if old.model is not new.model:
             self._drop_arrows()
@@ -245,12 +248,12 @@ class SceneResults:
             self._sequence.leave()
             self._view.afterwards(lambda: self._view.scene.range_box.fix(()))
             self._pictures.ranges = ()
-            self._turn_back()
+            self._restore_user_view()
         sequence = self._sequence
         if old.model is not new.model and self._alone is None and sequence.active and not sequence.holds():
             sequence.leave()
 
-    def _session_moved(self) -> None:
+    def _on_session_moved(self) -> None:
         self._drop_arrows()
         self._drop_ellipsoid()
         player, previewing = self._player, self._view.session.previewing
@@ -258,7 +261,7 @@ class SceneResults:
             player.hold()
 
     def _drop_ellipsoid(self) -> None:
-        """An ellipsoid that does not follow goes with the pose it belongs to."""
+        """Remove an ellipsoid that is not updated live once the machine leaves its pose."""
         if self._alone is None or self._card:
             return
         session, (model, poses) = self._view.session, self._alone
@@ -266,8 +269,8 @@ class SceneResults:
         if not same or any(session.p.get(name) != value for name, value in poses.p[0].items()):
             self._sequence.leave()
 
-    def _runs_changed(self) -> None:
-        """Another run is played: the sequence goes."""
+    def _on_runs_changed(self) -> None:
+        """Close the sequence when another run is played."""
         current = self._view.session.runs.current
         if current is not self._run:
             self._run = current
@@ -280,7 +283,7 @@ def _direction(view: camera.View) -> tuple[float, float, bool]:
 
 
 def around(arrays: list[np.ndarray], now: np.ndarray, field: EllipsoidField | None = None) -> list[float]:
-    """The box round all poses, (6,) m, with room for what is drawn around the frames, and round the ellipsoids.
+    """Return the bounding box of all poses, (6,) m, with room for what is drawn around frames, and of the ellipsoids.
 
     now : (6,) the box round the machine as it stands
     """
@@ -296,6 +299,6 @@ def around(arrays: list[np.ndarray], now: np.ndarray, field: EllipsoidField | No
 
 
 def glyph(field: EllipsoidField, index: int) -> tuple[Any, Any, Any, str]:
-    """Centre, axes, radii and kind of one ellipsoid as it is drawn."""
+    """Return centre, axes, radii and kind of an ellipsoid as it is drawn."""
     drawn = field.drawn(index)
     return drawn.center, np.array(drawn.axes), np.array(drawn.radii), field.kind

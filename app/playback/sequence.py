@@ -1,4 +1,4 @@
-"""The sequence of poses that is open: which they are, and which of them is shown."""
+"""The open sequence of poses, and the pose that is currently shown."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
     from core.mechanism import Mechanism
 
 RATE = 25
-"""Poses per second when there are many; a sequence lasts `SHORTEST` s at least, a pose `LONGEST_STEP` s at most."""
+"""Poses per second when there are many; a sequence lasts at least `SHORTEST` s, a pose at most `LONGEST_STEP` s."""
 SHORTEST = 2.5
 LONGEST_STEP = 0.5
 SAME_PLACE_TOLERANCE = 1e-9
-"""Entries of poses (m, or of a rotation) that differ by less are those of the same place."""
+"""Difference below which entries of poses (m, or of a rotation matrix) count as equal."""
 
 
 class Sequence:
-    """A `Strip` of the player while it is shown pose by pose."""
+    """Sequence of poses; a `Strip` of the player while it is shown pose by pose."""
 
     changed = Signal()
-    """Another sequence is open, or none, or another pose of it is shown."""
+    """Emitted when another sequence is opened or closed, or another pose is shown."""
     stepped = Signal()
-    """The pose of another `index` is to be shown."""
+    """Emitted with the index of the pose to be shown."""
     left = Signal()
-    """What stands in the scene of a result is to go."""
+    """Emitted when the result should be removed from the scene."""
 
     growing = False
 
@@ -49,40 +49,40 @@ class Sequence:
         self._time = 0.0
 
     def open(self, poses: PoseSequence, field: EllipsoidField | None) -> None:
-        """Open a sequence, at its first pose."""
+        """Open a sequence at its first pose."""
         self.foreign = poses.model is not None and poses.model != self._session.model
         self.poses, self.field, self.index = poses, field, 0
         mech = self.mech
         self.names = mech.frame_names
-        self.arrays = self._placed(poses)
+        self.arrays = self._frame_poses(poses)
 
     def holds(self) -> bool:
-        """Whether the machine as it is now still stands so in these poses."""
+        """Return True if the poses still apply to the machine in its current state."""
         poses = self.poses
         mech = self._session.mech
         if poses is None or self.names != mech.frame_names:
             return False
         known = set(mech.p_names)
         fits = all(len(q) == mech.nq and known.issuperset(p) for q, p in zip(poses.q, poses.p, strict=True))
-        return self.foreign or (fits and np.allclose(self.arrays, self._placed(poses), 0.0, SAME_PLACE_TOLERANCE))
+        return self.foreign or (fits and np.allclose(self.arrays, self._frame_poses(poses), 0.0, SAME_PLACE_TOLERANCE))
 
-    def _placed(self, poses: PoseSequence) -> list[np.ndarray]:
-        """Poses of all frames, (n, 4, 4) each."""
+    def _frame_poses(self, poses: PoseSequence) -> list[np.ndarray]:
+        """Return the poses of all frames, (n, 4, 4) each."""
         mech = self.mech
         return [np.asarray(mech.poses(np.array(q), p=dict(p))) for q, p in zip(poses.q, poses.p, strict=True)]
 
     def open_single(self, poses: PoseSequence, field: EllipsoidField) -> None:
-        """An ellipsoid at the one pose that the machine has."""
+        """Open an ellipsoid at the machine's own pose."""
         self.poses, self.field = poses, field
 
     def clear(self) -> None:
-        """No sequence is open; nobody is told."""
+        """Clear the sequence without emitting a signal."""
         self.poses = self.field = None
         self.arrays = []
         self._time = 0.0
 
     def leave(self) -> None:
-        """Close the sequence, if one is open, and what else stands in the scene of the result."""
+        """Close the open sequence and remove its result from the scene."""
         was = self.active
         self.left.emit()
         if was:
@@ -92,7 +92,7 @@ class Sequence:
 
     @property
     def mech(self) -> Mechanism:
-        """The machine that takes the poses."""
+        """Return the machine to which the poses apply."""
         own = self._session.mech
         return own.updated(self.poses.model) if self.foreign and self.poses is not None else own
 
@@ -103,18 +103,18 @@ class Sequence:
 
     @property
     def animated(self) -> bool:
-        """True while a sequence is open that is shown pose by pose."""
+        """True while the open sequence is shown pose by pose."""
         return self.poses is not None and self.poses.display == "animate" and len(self.arrays) > 1
 
     @property
     def steppable(self) -> bool:
-        """True while several poses stand in the scene at once that the machine can take: each can be stepped to."""
+        """True while several valid poses are shown in the scene at once, each of which can be stepped to."""
         several = self.poses is not None and not self.animated and len(self.arrays) > 1
         return several and self.field is None and not self.foreign
 
     @property
     def pose(self) -> np.ndarray | None:
-        """(nq,) the pose that is shown, if the edited machine can take it."""
+        """Return the shown pose (nq,), or None if the edited machine cannot take it."""
         if self.poses is None or self.foreign or not self.arrays:
             return None
         now = self._session.p
@@ -126,26 +126,26 @@ class Sequence:
 
     @property
     def interval(self) -> float:
-        """Seconds a pose is shown."""
+        """Return the time for which a pose is shown, s."""
         return min(LONGEST_STEP, max(1.0 / RATE, SHORTEST / max(1, len(self.arrays))))
 
     @property
     def ends(self) -> tuple[float, float]:
-        """First and last time, s."""
+        """Return first and last time, s."""
         return 0.0, self.interval * max(len(self.arrays) - 1, 0)
 
     @property
     def time(self) -> float:
-        """The playhead, s."""
+        """Return the time of the playhead, s."""
         return self._time
 
     @property
     def times(self) -> int:
-        """Number of poses that are played."""
+        """Return the number of poses that are played."""
         return len(self.arrays) if self.animated or self.steppable else 0
 
     def seek(self, time: float) -> None:
-        """Show the pose of a time."""
+        """Show the pose at a time."""
         if self.active:
             self._time = time
             index = shown_pose(time, self.interval, len(self.arrays))
@@ -153,7 +153,7 @@ class Sequence:
                 self.show(index)
 
     def step(self, count: int) -> None:
-        """So many poses on."""
+        """Move by a number of poses."""
         if self.active:
             index = min(max(self.index + count, 0), len(self.arrays) - 1)
             self._time = index * self.interval
@@ -166,7 +166,7 @@ class Sequence:
         self.changed.emit()
 
     def words(self) -> str:
-        """Which pose is shown, of how many."""
+        """Return the number of the shown pose and their total as text."""
         if self.poses is None:
             return ""
         count = len(self.poses.q)

@@ -1,4 +1,4 @@
-"""The timeline below the viewport: one for runs and sequences of poses; visible while there is something to play."""
+"""The timeline below the 3-D view, for runs and sequences of poses; visible while there is something to play."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
 BUTTONS = ("play.first", "play.back", "play.toggle", "play.forward", "play.last")
 WIDE = 590
-"""Pixels below which speeds, ways to both ends and the whole time are left out; keys and the menu have them, too."""
+"""Width below which speeds, jumps to both ends and the total time are hidden, pixels; keys and the menu provide them
+too."""
 OPTIONAL = ("play.first", "play.last")
 MORE = (
     "play.from_here",
@@ -51,13 +52,13 @@ MORE = (
 )
 NARROW = 455
 GRIP = 5.0
-"""Pixels from a mark within which the pointer takes hold of it."""
+"""Distance from a mark within which the pointer grabs it, pixels."""
 EDGE = 7.0
-"""Pixels at both ends of the track, so that the playhead is seen whole."""
+"""Margin at both ends of the track, so that the playhead is fully visible, pixels."""
 
 
 class Mark(NamedTuple):
-    """Something at a part of the whole: a branch below the track, or, as a flag above it, what happened there."""
+    """Mark at a fraction of the track: a branch below it, or an event's flag above it."""
 
     share: float
     color: str
@@ -65,13 +66,13 @@ class Mark(NamedTuple):
 
     @property
     def is_flag(self) -> bool:
-        """Whether it tells something."""
+        """True if the mark has an event text."""
         return bool(self.text)
 
 
 class Scrubber(QWidget):
-    """The track with the playhead. `dragged(share)` while it is scrubbed, `spanned(a, b)` while a part is chosen with
-    Shift, shares of the whole; `placed` when it stands elsewhere."""
+    """Track with the playhead. Emits `dragged(share)` while scrubbing, `spanned(a, b)` while an interval is chosen with
+    Shift (as fractions of the track), `placed` when its position changes."""
 
     dragged = Signal(float)
     spanned = Signal(float, float)
@@ -90,28 +91,31 @@ class Scrubber(QWidget):
         self.setFixedHeight(26)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setToolTip("Drag to any moment · Shift+drag chooses a part; drag its marks · double-click: the whole")
+        self.setToolTip(
+            "Drag to any time · Shift+drag selects an interval; drag its marks · double-click: the whole run"
+        )
         self.setAccessibleName("Timeline")
 
     def sizeHint(self) -> QSize:
-        """Wide."""
+        """Return a wide size."""
         return QSize(320, 26)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Numbers beside it that become longer take from its width."""
+        """Report the new position when longer numbers next to the track change its width."""
         super().resizeEvent(event)
         self.placed.emit()
 
     def moveEvent(self, event: QMoveEvent) -> None:
-        """As buttons before it come and go."""
+        """Report the new position when buttons before the track appear or disappear."""
         super().moveEvent(event)
         self.placed.emit()
 
-    def _share(self, event: QMouseEvent) -> float:
+    def _share_at(self, event: QMouseEvent) -> float:
         return min(max((event.position().x() - EDGE) / max(self.width() - 2 * EDGE, 1.0), 0.0), 1.0)
 
-    def _held(self, event: QMouseEvent) -> float | None:
-        """The end of the part that stays while the mark under the pointer is moved; None if there is no mark."""
+    def _fixed_end(self, event: QMouseEvent) -> float | None:
+        """Return the end of the interval that stays fixed while the mark under the pointer is moved; None if there is
+        no mark."""
         if self.span is None:
             return None
         x, width = event.position().x() - EDGE, max(self.width() - 2 * EDGE, 1.0)
@@ -121,10 +125,10 @@ class Scrubber(QWidget):
         return self.span[1] if near[0] <= near[1] else self.span[0]
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """The playhead comes; with Shift a part begins, at one of its marks it is changed."""
+        """Move the playhead; with Shift begin an interval, or grab one of its marks."""
         if event.button() != Qt.MouseButton.LeftButton:
             return
-        share, held = self._share(event), self._held(event)
+        share, held = self._share_at(event), self._fixed_end(event)
         flag = self.flag_at(event.position())
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             self._from = share
@@ -134,18 +138,18 @@ class Scrubber(QWidget):
             self.dragged.emit(share if flag is None else flag.share)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """The playhead follows."""
+        """Move the playhead or the end of the interval."""
         if self._from is not None:
-            self.spanned.emit(*sorted((self._from, self._share(event))))
+            self.spanned.emit(*sorted((self._from, self._share_at(event))))
         elif event.buttons() & Qt.MouseButton.LeftButton:
-            self.dragged.emit(self._share(event))
+            self.dragged.emit(self._share_at(event))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Over."""
+        """End the drag."""
         self._from = None
 
     def flag_at(self, at: QPointF) -> Mark | None:
-        """The flag under the pointer, which is above the track."""
+        """Return the flag under the pointer, above the track."""
         if at.y() > self.height() / 2 - 3.0:
             return None
         width = max(self.width() - 2 * EDGE, 1.0)
@@ -154,7 +158,7 @@ class Scrubber(QWidget):
         return mark if gap <= GRIP else None
 
     def event(self, event: QEvent) -> bool:
-        """What a flag says."""
+        """Show the tool tip of a flag."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             flag = self.flag_at(QPointF(event.pos()))
             if flag is not None:
@@ -163,11 +167,11 @@ class Scrubber(QWidget):
         return super().event(event)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """The whole again."""
+        """Reset the interval to the whole track."""
         self.spanned.emit(0.0, 1.0)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Track, part, branches, playhead."""
+        """Paint track, interval, branches, and playhead."""
         colors = self._theme.colors
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -221,7 +225,7 @@ class Timeline(QWidget):
         self.label.setMinimumWidth(100)
         self.label.setContentsMargins(0, 0, 4, 0)
         self.label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.speed = QComboBox(toolTip="Speed: shown time per real time")
+        self.speed = QComboBox(toolTip="Playback speed: simulated time per real time")
         self.speed.setAccessibleName("Speed")
         self.speed.setMaximumWidth(80)
         self.speed.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the arrow keys step
@@ -239,21 +243,21 @@ class Timeline(QWidget):
         whole.addWidget(self.lanes)
         self.lanes.sought.connect(lambda time: self._player.scrub(time))
         self._theme = theme
-        self.scrubber.dragged.connect(lambda share: self._player.scrub(self._time(share)))
-        self.scrubber.spanned.connect(self._span)
-        self.scrubber.placed.connect(self._align)
+        self.scrubber.dragged.connect(lambda share: self._player.scrub(self._time_of_share(share)))
+        self.scrubber.spanned.connect(self._set_span)
+        self.scrubber.placed.connect(self._align_lanes)
         self._life = Lifetime()
         self._life.listen(
             (player.changed, self.refresh),
             (sequence.changed, self.refresh),
             (session.runs.changed, self.refresh),
-            (session.runs.moved, self._moved),
-            (session.moved, self._moved),
+            (session.runs.moved, self._on_pose_changed),
+            (session.moved, self._on_pose_changed),
         )
         self.hide()
 
     def fill(self, actions: Mapping[str, QAction]) -> None:
-        """Make the buttons, from the table of commands."""
+        """Create the buttons from the table of commands."""
         self._actions = actions
         self._buttons = {name: self._button(actions[name]) for name in BUTTONS}
         for button in self._buttons.values():
@@ -264,7 +268,7 @@ class Timeline(QWidget):
         self._row.addWidget(self.speed)
         for name in ("play.loop", "play.use_pose", "play.close"):
             self._row.addWidget(self._button(actions[name]))
-        more = QToolButton(self, autoRaise=True, toolTip="More about playing", icon=icon("down"))
+        more = QToolButton(self, autoRaise=True, toolTip="More playback options", icon=icon("down"))
         more.setAccessibleName(more.toolTip())
         more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         more.setStyleSheet("QToolButton::menu-indicator { image: none; }")
@@ -276,14 +280,14 @@ class Timeline(QWidget):
         self.refresh()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave out what there is no room for."""
+        """Hide the parts that do not fit."""
         super().resizeEvent(event)
         wide = self.width() >= WIDE
         self.layout().activate()
         for part in (self.speed, *(self._buttons[name] for name in OPTIONAL if name in self._buttons)):
             part.setVisible(wide)
         self.label.setMinimumWidth(100 if wide else 0)
-        self._moved()
+        self._on_pose_changed()
 
     def _button(self, action: QAction) -> QToolButton:
         button = QToolButton(self, autoRaise=True)
@@ -294,32 +298,32 @@ class Timeline(QWidget):
         return button
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from all signals."""
         self._life.close()
 
     # ------------------------------------------------------------------------------- showing
 
     def refresh(self) -> None:
-        """Bring everything up to date."""
+        """Update everything."""
         player, runs = self._player, self._session.runs
         self.setVisible(player.ready or self._sequence.active or runs.current is not None)
-        record = None if self._of_sequence else runs.current
+        record = None if self._shows_sequence else runs.current
         self.scrubber.setVisible(player.ready)
         self.scrubber.color = record.color if record is not None else ""
         self.speed.setCurrentIndex(min(range(len(SPEEDS)), key=lambda k: abs(SPEEDS[k] / player.speed - 1.0)))
-        self.scrubber.span = None if player.span is None else tuple(map(self._part, player.ends))  # type: ignore[assignment]
+        self.scrubber.span = None if player.span is None else tuple(map(self._share_of_time, player.ends))  # type: ignore[assignment]
         self.scrubber.marks = self._marks(record)
         whole = record is not None and player.ready and not player.strip.growing
         self.lanes.show_run(record.run if whole and record is not None else None, player.strip.ends)
         self._show_icon()
-        self._moved()
+        self._on_pose_changed()
 
     def _marks(self, record: Record | None) -> tuple[Mark, ...]:
-        """Where other runs branch off, and what happened."""
+        """Return marks at branches of other runs and at events."""
         if record is None:
             return ()
         branches = tuple(
-            Mark(self._part(child.from_time), child.color)
+            Mark(self._share_of_time(child.from_time), child.color)
             for child in self._session.runs.children(record)
             if child.from_time is not None
         )
@@ -328,14 +332,15 @@ class Timeline(QWidget):
         color = self._theme.colors.muted
         at_once = itertools.groupby(record.run.events, key=lambda event: event.time)
         flags = (
-            Mark(self._part(time), color, "\n".join([*map(str, events), f"at {time:.6g} s"]))
+            Mark(self._share_of_time(time), color, "\n".join([*map(str, events), f"at {time:.6g} s"]))
             for time, events in at_once
         )
         return (*branches, *flags)
 
     @property
-    def _of_sequence(self) -> bool:
-        """Whether it stands for a sequence of poses; one that is not played leaves it to a run, if there is one."""
+    def _shows_sequence(self) -> bool:
+        """Return True if the timeline shows a sequence of poses; one that is not played gives way to a run, if there is
+        one."""
         sequence = self._sequence
         return sequence.active and (self._player.strip is sequence or not self._player.ready)
 
@@ -344,19 +349,19 @@ class Timeline(QWidget):
         if toggle is not None:
             toggle.setIcon(icon("pause" if self._player.playing else "play"))
 
-    def _align(self) -> None:
-        """Lanes begin and end with the track."""
+    def _align_lanes(self) -> None:
+        """Align the lanes with the track."""
         left = self.scrubber.mapTo(self, QPoint(0, 0)).x()
         self.lanes.track = left + EDGE, left + self.scrubber.width() - EDGE
         self.lanes.update()
 
-    def _moved(self, *_: object) -> None:
+    def _on_pose_changed(self, *_: object) -> None:
         if not self.isVisible() and not self.isVisibleTo(self.parentWidget()):
             return
         strip = self._player.strip
-        self.scrubber.share = self.lanes.share = self._part(strip.time)
+        self.scrubber.share = self.lanes.share = self._share_of_time(strip.time)
         self.lanes.update()
-        if self._of_sequence:
+        if self._shows_sequence:
             self.label.setText(self._sequence.words())
             self.label.setToolTip("")
             self.label.setEnabled(True)
@@ -373,14 +378,14 @@ class Timeline(QWidget):
             self.label.setEnabled(shown)
         self.scrubber.update()
 
-    def _part(self, time: float) -> float:
+    def _share_of_time(self, time: float) -> float:
         first, last = self._player.strip.ends
         return min(max((time - first) / (last - first), 0.0), 1.0) if last > first else 0.0
 
-    def _time(self, share: float) -> float:
+    def _time_of_share(self, share: float) -> float:
         first, last = self._player.strip.ends
         return first + share * (last - first)
 
-    def _span(self, low: float, high: float) -> None:
+    def _set_span(self, low: float, high: float) -> None:
         whole = low <= 0.0 and high >= 1.0
-        self._player.set_span(None if whole else (self._time(low), self._time(high)))
+        self._player.set_span(None if whole else (self._time_of_share(low), self._time_of_share(high)))

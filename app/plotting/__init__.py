@@ -1,1 +1,1 @@
-"""Plots of runs: which channels there are, their columns, what a plot shows, and the widgets that draw it."""
+"""Plots of runs: available channels, their columns of data, contents of a plot, and the widgets that draw it."""

@@ -1,4 +1,4 @@
-"""Where plots stand."""
+"""Area that arranges the plots."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter
 
 WIDE = 2.8
-"""Width over height beyond which plots stand beside one another."""
+"""Ratio of width to height above which plots are placed next to one another."""
 
 
 class PlotArea(QSplitter):
-    """Plots stand beside one another where there is much more width than height, else above one another."""
+    """Splitter that places plots side by side when it is much wider than high, otherwise above one another."""
 
     turned = Signal()
 
@@ -20,13 +20,13 @@ class PlotArea(QSplitter):
         self.setChildrenCollapsible(False)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Turn where the shape asks for it."""
+        """Change the orientation if the new shape requires it."""
         super().resizeEvent(event)
         wide = self.width() > WIDE * max(self.height(), 1)
         wanted = Qt.Orientation.Horizontal if wide else Qt.Orientation.Vertical
         if wanted != self.orientation():
-            QTimer.singleShot(0, self, lambda: self._turn(wanted))
+            QTimer.singleShot(0, self, lambda: self._set_orientation(wanted))
 
-    def _turn(self, wanted: Qt.Orientation) -> None:
+    def _set_orientation(self, wanted: Qt.Orientation) -> None:
         self.setOrientation(wanted)
         self.turned.emit()

@@ -1,4 +1,4 @@
-"""One plot with as many y axes as there are units; all are moved and zoomed together."""
+"""A plot with one y axis per unit; all axes are panned and zoomed together."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from app.plotting.curves import LANES
 from app.preferences.theme import Colors
 
 WIDTH = 58
-"""Of y axes, in pixels: those of plots above one another then stand in line."""
+"""Width of y axes, the same for all so that plots above one another are aligned, pixels."""
 BELOW = 5.0
-"""Pixels of the x axis besides its numbers."""
+"""Height of the x axis without its numbers, pixels."""
 
 
 class Box(pg.ViewBox):
-    """The area of the first axis: what the mouse does to its heights happens to those of the other axes, too."""
+    """View box of the first axis; vertical pan and zoom are passed on to the other axes."""
 
     def __init__(self) -> None:
         super().__init__(enableMenu=False)
@@ -29,15 +29,15 @@ class Box(pg.ViewBox):
         """Zoom about the pointer."""
         before = self.viewRange()[1]
         super().wheelEvent(event, axis=axis)
-        self._follow(before)
+        self._zoom_other_axes(before)
 
     def mouseDragEvent(self, event: Any, axis: int | None = None) -> None:
-        """Pan, or zoom to a box."""
+        """Pan, or zoom to a dragged box."""
         before = self.viewRange()[1]
         super().mouseDragEvent(event, axis=axis)
-        self._follow(before)
+        self._zoom_other_axes(before)
 
-    def _follow(self, before: list[float]) -> None:
+    def _zoom_other_axes(self, before: list[float]) -> None:
         after = self.viewRange()[1]
         span = before[1] - before[0]
         if after == before or not span:
@@ -49,7 +49,7 @@ class Box(pg.ViewBox):
 
 
 class Axes:
-    """The areas of a plot by unit, in the order in which the units came."""
+    """The view boxes of a plot by unit, in order of their first use."""
 
     def __init__(self, plot: pg.PlotItem, box: Box) -> None:
         self.plot, self.box = plot, box
@@ -61,8 +61,8 @@ class Axes:
         box.sigResized.connect(self._fit)
 
     def set_units(self, units: tuple[str, ...]) -> tuple[str, ...]:
-        """Make the areas. The leading ones whose units stay are kept, with the curves in them; these units are told.
-        Whoever has curves in the others has to draw them anew."""
+        """Create the view boxes. Leading ones whose units are unchanged are kept with their curves; returns these
+        units. Curves in the others have to be drawn again."""
         units = units or ("",)
         kept = next(
             (k for k, pair in enumerate(zip(self.units, units, strict=False)) if pair[0] != pair[1]),
@@ -88,20 +88,19 @@ class Axes:
         return units[:kept]
 
     def settle(self) -> None:
-        """Let areas and axes find their places and ranges now: they would be painted, found to be wrong, and painted
-        again."""
+        """Compute positions and ranges of view boxes and axes now, so that they are not painted twice."""
         self.plot.layout.activate()
         for box in (self.box, *self.box.others):
             box.prepareForPaint()
 
     def area(self, unit: str) -> pg.ViewBox:
-        """Where curves of a unit go."""
+        """Return the view box for curves of a unit."""
         k = self.units.index(unit)
         return self.box if k == 0 else self._extra[k - 1][0]
 
     @property
     def all_axes(self) -> list[pg.AxisItem]:
-        """Every axis: x, the first y, further ones."""
+        """Return all axes: x, the first y, further ones."""
         return [self.plot.getAxis("bottom"), self.plot.getAxis("left"), *(axis for _, axis in self._extra)]
 
     def _fit(self) -> None:
@@ -111,12 +110,13 @@ class Axes:
             box.linkedViewChanged(self.box, box.XAxis)
 
     def reserve(self, count: int) -> None:
-        """Leave room at the right as for so many further axes."""
+        """Reserve space on the right for this number of further axes."""
         self._reserved = count * WIDTH
-        self._leave()
+        self._set_margins()
 
     def keep_aspect(self, aspect: float) -> None:
-        """Leave room at the right or above, so that the area has this height over width (0: all the room)."""
+        """Reserve space on the right or above so that the plotted area has this ratio of height to width (0: use all
+        space)."""
         across, *upright = self.all_axes
         width = self.plot.size().width() - sum(axis.width() for axis in upright) - self._reserved - 5.0
         height = self.plot.size().height() - across.height() - 2.0
@@ -125,13 +125,13 @@ class Axes:
         wanted = (width - kept, height - kept * aspect if aspect > 0.0 else 0.0)
         if max(abs(wanted[0] - beside), abs(wanted[1] - above)) > 1.0:
             self._spare = wanted
-            self._leave()
+            self._set_margins()
 
-    def _leave(self) -> None:
+    def _set_margins(self) -> None:
         self.plot.layout.setContentsMargins(1, 1 + self._spare[1], 4 + self._reserved + self._spare[0], 1)
 
     def label(self) -> None:
-        """Units at the y axes."""
+        """Show the units at the y axes."""
         for axis, unit in zip(self.all_axes[1:], self.units, strict=True):
             words = escape(unit)  # axes take HTML
             if axis.labelText == words:
@@ -139,9 +139,9 @@ class Axes:
             axis.setLabel(words, siPrefixEnableRanges=())
             axis.showLabel(bool(unit))
             axis.setStyle(showValues=unit != LANES)
-        self._widen()
+        self._set_axis_widths()
 
-    def _widen(self) -> None:
+    def _set_axis_widths(self) -> None:
         first, *others = self.all_axes[1:]
         first.setWidth(WIDTH)
         for axis, unit in zip(others, self.units[1:], strict=True):
@@ -149,7 +149,7 @@ class Axes:
             axis.setWidth(WIDTH if unit != LANES else 0)
 
     def paint(self, colors: Colors, font: QFont) -> None:
-        """Take the colours of a look."""
+        """Apply the colours of a theme."""
         for axis in self.all_axes:
             axis.setSIPrefixEnableRanges(())  # else numbers are scaled even where that is not enabled
             axis.enableAutoSIPrefix(False)
@@ -159,10 +159,10 @@ class Axes:
             axis.label.setFont(font)
             axis.label.setDefaultTextColor(QColor(colors.muted))
             axis.setStyle(tickLength=-4, tickTextOffset=4, hideOverlappingLabels=True)
-        self._widen()
+        self._set_axis_widths()
         self.all_axes[0].setHeight(QFontMetricsF(font).height() + BELOW)
 
     def auto(self) -> None:
-        """Show all of everything, and go on doing so."""
+        """Fit all axes to their curves, now and after changes."""
         for box in (self.box, *self.box.others):
             box.enableAutoRange()

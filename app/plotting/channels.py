@@ -1,4 +1,4 @@
-"""The channels of a run as a person picks them: a tree by owner, with titles and units. Knows no Qt."""
+"""The channels of a run for choice by the user: a tree by owner, with titles and units. Does not use Qt."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ TITLES = {
     "linear": "linear momentum",
     "angular": "angular momentum",
     "residual": "constraint residual",
-    "mode": "mode",
-    "loss": "lost energy",
+    "mode": "friction or contact state",
+    "loss": "dissipated energy",
     "stored": "stored energy",
 }
-"""Quantities in words."""
+"""Titles of quantities."""
 ENERGIES = {
-    "friction": "lost by friction",
-    "stops": "lost in stops",
+    "friction": "dissipated by friction",
+    "stops": "dissipated in stops",
     "in_stops": "stored in stops",
-    "dampers": "lost in dampers",
+    "dampers": "dissipated in dampers",
     "motors": "work of motors",
     "drivers": "work of drivers",
     "balance": "energy balance",
 }
-"""Accounts of energy in words."""
+"""Titles of energy accounts."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Entry:
 
 
 def base(run: Run, name: str) -> tuple[str, str]:
-    """(channel, component) of a name: "tool.position.x" is the component x of "tool.position"."""
+    """Split a name into (channel, component): "tool.position.x" is the component x of "tool.position"."""
     if name in run.channels:
         return name, ""
     head, _, tail = name.rpartition(".")
@@ -77,7 +77,7 @@ def base(run: Run, name: str) -> tuple[str, str]:
 
 
 def components(run: Run, channel: str) -> tuple[str, ...]:
-    """The channels of one component that a channel consists of: itself, or "tool.position.x" …"""
+    """Return the scalar channels that a channel consists of: itself, or "tool.position.x" …"""
     values = run[channel]
     if values.ndim == 1:
         return (channel,)
@@ -89,7 +89,7 @@ def components(run: Run, channel: str) -> tuple[str, ...]:
 
 
 def measure(run: Run, name: str) -> Measure:
-    """What the numbers of a channel or of a formula measure."""
+    """Return the physical dimension of a channel or formula."""
     dimension = run.dimension(name)
     if dimension == "none" and name not in run.channels:
         return Measure("none", run.computed_channels.measured(name).unit)
@@ -97,8 +97,8 @@ def measure(run: Run, name: str) -> Measure:
 
 
 def plain_number_notes(run: Run, name: str, units: Units) -> list[str]:
-    """Remarks on plain numbers of a formula next to quantities that are shown in another unit than SI: "180 - elbow.q"
-    is in radians, though its curve is drawn in degrees."""
+    """Return notes on plain numbers in a formula next to quantities that are displayed in another unit than SI: "180 -
+    elbow.q" is in radians, although its curve is drawn in degrees."""
     if name in run.channels:
         return []
     try:
@@ -119,7 +119,7 @@ def plain_number_notes(run: Run, name: str, units: Units) -> list[str]:
 
 
 def tree(run: Run) -> tuple[Entry, ...]:
-    """All channels of a run by what they belong to."""
+    """Return all channels of a run, grouped by the element they belong to."""
     mech, model = run.mech, run.model.expanded
     by_owner: dict[str, list[str]] = {}
     for channel in run.channels:
@@ -146,48 +146,51 @@ def tree(run: Run) -> tuple[Entry, ...]:
         for owner in by_owner
         if owner and owner not in special and any(c.rpartition(".")[2] in ("q", "reaction") for c in by_owner[owner])
     ]
-    groups = [_group("Joints", "joint", [_joint(run, n, by_owner, acting) for n in joints], joints)]
+    groups = [_group_row("Joints", "joint", [_joint_row(run, n, by_owner, acting) for n in joints], joints)]
     for title, (drawing, names) in elements.items():
-        rows = [_element(run, name, by_owner, drawing) for name in names]
-        groups.append(_group(title, drawing, [row for row in rows if row is not None], names))
+        rows = [_element_row(run, name, by_owner, drawing) for name in names]
+        groups.append(_group_row(title, drawing, [row for row in rows if row is not None], names))
     for title, names in frames.items():
         drawing = "body" if title == "Bodies" else "frame"
         of_frames = {n: [c for c in by_owner.get(n, []) if c.rpartition(".")[2] in FRAME] for n in names}
-        groups.append(_group(title, drawing, [_owner(run, n, of_frames[n], drawing) for n in names], names))
+        groups.append(_group_row(title, drawing, [_owner_row(run, n, of_frames[n], drawing) for n in names], names))
     whole = [c for c in run.channels if c.partition(".")[0] in ("energy", "momentum", "constraint")]
-    groups.append(_group("Machine", "model", [_leaf(run, channel) for channel in whole], whole))
+    groups.append(_group_row("Machine", "model", [_channel_row(run, channel) for channel in whole], whole))
     return tuple(group for group in groups if group.children)
 
 
-def _group(title: str, drawing: str, rows: list[Entry], _names: list[str]) -> Entry:
+def _group_row(title: str, drawing: str, rows: list[Entry], _names: list[str]) -> Entry:
     return Entry(title, "", drawing, tuple(rows))
 
 
-def _owner(run: Run, name: str, channels: list[str], drawing: str) -> Entry:
+def _owner_row(run: Run, name: str, channels: list[str], drawing: str) -> Entry:
     drawings = {joint.name: joint_icon(joint.kind) for joint in run.model.expanded.joints}
-    return Entry(name, "", drawings.get(name, drawing), tuple(_leaf(run, channel) for channel in channels))
+    return Entry(name, "", drawings.get(name, drawing), tuple(_channel_row(run, channel) for channel in channels))
 
 
-def _joint(run: Run, name: str, by_owner: dict[str, list[str]], acting: dict[str, list[str]]) -> Entry:
-    """A joint has below its quantities what acts in it: friction, stops, limits."""
-    entry = _owner(run, name, by_owner[name], "joint")
+def _joint_row(run: Run, name: str, by_owner: dict[str, list[str]], acting: dict[str, list[str]]) -> Entry:
+    """Return the row of a joint with its quantities, and below them its friction, stops and limits."""
+    entry = _owner_row(run, name, by_owner[name], "joint")
     things = (
         Entry(
             thing.removeprefix(f"{name}.").replace("_", " "),
             "",
             "plot",
-            tuple(_leaf(run, channel) for channel in sorted(by_owner[thing], key=lambda c: not c.endswith(".mode"))),
+            tuple(
+                _channel_row(run, channel) for channel in sorted(by_owner[thing], key=lambda c: not c.endswith(".mode"))
+            ),
         )
         for thing in acting.get(name, ())
     )
     return replace(entry, children=(*entry.children, *things))
 
 
-def _element(run: Run, name: str, by_owner: dict[str, list[str]], drawing: str) -> Entry | None:
-    """A sensor has its value itself and rates below it; others only quantities."""
+def _element_row(run: Run, name: str, by_owner: dict[str, list[str]], drawing: str) -> Entry | None:
+    """Return the row of an element: a sensor shows its value and has its rates below, other elements have only
+    quantities."""
     own = [name] if name in run.channels else []
     found = own + by_owner.get(name, [])
-    return Entry(name, "", drawing, tuple(_leaf(run, channel) for channel in found)) if found else None
+    return Entry(name, "", drawing, tuple(_channel_row(run, channel) for channel in found)) if found else None
 
 
 _PARTS = {
@@ -199,8 +202,8 @@ _PARTS = {
 }
 
 
-def _leaf(run: Run, channel: str) -> Entry:
-    """A channel; the components of those that are known to have some stand below it."""
+def _channel_row(run: Run, channel: str) -> Entry:
+    """Return the row of a channel, with its components below it if it has several."""
     owner, _, what = channel.rpartition(".")
     title = TITLES.get(what, what) if owner else "value"
     if channel in run.model.expanded.index("sensor"):
@@ -218,7 +221,7 @@ def _leaf(run: Run, channel: str) -> Entry:
 
 
 def leaves(rows: tuple[Entry, ...]) -> Iterator[Entry]:
-    """All entries with a channel, depth first."""
+    """Iterate over all entries with a channel, depth first."""
     for row in rows:
         if row.channel:
             yield row
@@ -229,7 +232,7 @@ def leaves(rows: tuple[Entry, ...]) -> Iterator[Entry]:
 
 
 def likely(run: Run) -> dict[str, tuple[str, tuple[str, ...]]]:
-    """What a person probably wants to see: title → (x axis, channels)."""
+    """Return proposals of plots that the user probably wants: title → (x axis, channels)."""
     from core.analysis.tool_frame import tool_frame
 
     moving = [name for name in run.mech.joint_names if f"{name}.q" in run.channels][:6]
@@ -242,7 +245,7 @@ def likely(run: Run) -> dict[str, tuple[str, tuple[str, ...]]]:
         found["Sensors"] = "time", sensors
     things = tuple(run.computed_channels.modes.things)
     if modes := tuple(f"{name}.mode" for name in things)[:6]:
-        found["Modes of joints"] = "time", modes
+        found["Friction and contact states"] = "time", modes
     taken = ((".friction", "energy.friction"), (".stop", "energy.stops"))
     lost = tuple(energy for ending, energy in taken if any(name.endswith(ending) for name in things))
     found["Energies"] = "time", ("energy.kinetic", "energy.potential", "energy.total", *lost)
@@ -257,14 +260,14 @@ def likely(run: Run) -> dict[str, tuple[str, tuple[str, ...]]]:
     driving = tuple(f"{each.name}.force" for each in run.model.expanded.drivers if f"{each.name}.force" in run.channels)
     if driving:
         found["Driving forces"] = "time", driving[:6]
-    if loaded := tuple(f"{name}.reaction.force" for name in _jointed(run)[:6]):
+    if loaded := tuple(f"{name}.reaction.force" for name in _moving_joints(run)[:6]):
         found["Forces in joints"] = "time", loaded
     if run.mech.constrained:
         found["Constraint residual"] = "time", ("constraint.residual",)
     return found
 
 
-def _jointed(run: Run) -> list[str]:
-    """Joints that move, those that close loops, too, whose reactions the run tells."""
+def _moving_joints(run: Run) -> list[str]:
+    """Return the joints that move, and the loop-closing joints whose reactions the run records."""
     moving = [joint.name for joint in run.model.expanded.joints if joint.info.nv]
     return [name for name in moving if f"{name}.reaction" in run.channels]

@@ -27,25 +27,25 @@ from app.widgets.label import Label
 pg.setConfigOptions(antialias=False, useOpenGL=False, exitCleanup=False)
 
 NARROW = 420
-"""Width of a plot below which its legend stands above the curves, not beside."""
+"""Plot width below which the legend is placed above the curves instead of next to them, pixels."""
 LEGEND = 214
-"""Width of the legend where there is room; longer names get more, up to a third of the plot."""
-EMPTY = "Nothing is drawn here yet. Check channels at the left, drag some here, or type a formula."
+"""Width of the legend where there is room, pixels; longer names get more, up to a third of the plot."""
+EMPTY = "Nothing is plotted here yet. Check channels on the left, drag some here, or type a formula."
 UNBOUNDED = (1 << 24) - 1
-"""Qt's own largest size of a widget."""
+"""Qt's largest size of a widget, pixels."""
 GRIP = 4.0
-"""Pixels from a flag within which it tells what happened."""
+"""Distance from a flag within which its event is shown, pixels."""
 SMOOTH = 20_000
-"""Curves of more samples are drawn without smoothed edges."""
+"""Number of samples above which curves are drawn without antialiasing."""
 
 
 class Chart(QFrame):
-    """Shows a `Plot`; whoever owns it hands it curves and times."""
+    """Widget that shows a `Plot`; its owner supplies curves and times."""
 
     seeked = Signal(float)
-    """The playhead was moved to this time, s."""
+    """Emitted when the playhead was moved, with its time, s."""
     measured = Signal(float, float)
-    """The measuring lines were moved to these times, s."""
+    """Emitted when the measuring lines were moved, with their times, s."""
     dropped = Signal(list)
     removed = Signal(str)
     activated = Signal()
@@ -69,10 +69,10 @@ class Chart(QFrame):
         self.item.setMenuEnabled(False)
         self.axes = Axes(self.item, self.box)
         self.legend = Legend()
-        self._labels()
-        self.box.sigResized.connect(self._resized)
+        self._make_labels()
+        self.box.sigResized.connect(self._on_resized)
         self._lines: dict[tuple[int, str], Line] = {}
-        self._cursors()
+        self._make_cursors()
         self._grid = grid = QGridLayout(self)
         grid.setContentsMargins(0, 2, 0, 2)
         grid.setSpacing(0)
@@ -86,12 +86,12 @@ class Chart(QFrame):
         self._narrow: bool | None = None
         self._place_legend()
         self.legend.removed.connect(self.removed)
-        self.view.scene().sigMouseClicked.connect(self._clicked)
+        self.view.scene().sigMouseClicked.connect(self._on_clicked)
         self.axes.set_units(("",))
         self.paint(colors)
 
-    def _labels(self) -> None:
-        """What is written over the curves: the measured time, the name of the x axis, what to do with an empty plot."""
+    def _make_labels(self) -> None:
+        """Create the labels over the curves: measured time, name of the x axis, hint of an empty plot."""
         self.note = Label(parent=self.view)
         self.note.setObjectName("chartNote")
         self.note.move(WIDTH + 6, 4)
@@ -104,8 +104,8 @@ class Chart(QFrame):
         for label in (self.across, self.hint):
             label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
 
-    def _cursors(self) -> None:
-        """The playhead, the two measuring lines, and the points of plots that are not over time."""
+    def _make_cursors(self) -> None:
+        """Create the playhead, the two measuring lines, and the point markers of plots that are not over time."""
         self._quiet = False
         self.head = pg.InfiniteLine(angle=90, movable=True)
         self.pair = [
@@ -123,7 +123,7 @@ class Chart(QFrame):
         self.item.addItem(self._ticks, ignoreBounds=True)
         self.flags: tuple[tuple[float, str], ...] = ()
         self._told = ""
-        self.view.scene().sigMouseMoved.connect(self._pointed)
+        self.view.scene().sigMouseMoved.connect(self._on_pointed)
         self.head.sigDragged.connect(lambda line: self.seeked.emit(float(line.value())))
         for line in self.pair:
             line.sigDragged.connect(lambda _: self.measured.emit(*(float(each.value()) for each in self.pair)))
@@ -131,7 +131,7 @@ class Chart(QFrame):
     # ----------------------------------------------------------------------------- showing
 
     def show_curves(self, plot: Plot, curves: list[Curve]) -> None:
-        """Draw these curves; lines that only have other numbers are kept."""
+        """Draw these curves; existing lines are reused when only their numbers change."""
         another = plot.x != self.plot.x
         self.plot, self.curves = plot, curves
         # lanes last: they need no axis of their own where there are curves
@@ -142,10 +142,10 @@ class Chart(QFrame):
             self._paint_axes()
             self.auto()
             for key in [key for key, line in self._lines.items() if another or line.unit not in kept]:
-                self._drop(key)
+                self._remove_line(key)
         shown = {curve.key: curve.unit for curve in curves}
         for key in [key for key, line in self._lines.items() if shown.get(key) != line.unit]:
-            self._drop(key)
+            self._remove_line(key)
         for depth, curve in enumerate(curves):
             self._draw(curve, depth)
         self._arrange_lanes()
@@ -160,7 +160,7 @@ class Chart(QFrame):
         self.axes.keep_aspect(plot.aspect)
 
     def _arrange_lanes(self) -> None:
-        """Channels of words lie above one another, in the order in which they were chosen."""
+        """Arrange state channels above one another, in the order in which they were chosen."""
         chosen = [curve for curve in self.curves if curve.words]
         chosen.sort(key=lambda curve: (self.plot.channels.index(curve.label), curve.key[0]))
         for place, curve in enumerate(chosen):
@@ -168,14 +168,13 @@ class Chart(QFrame):
             assert isinstance(lane, Lane)
             lane.arrange(place, len(chosen), len(self.axes.units) == 1)
 
-    def _resized(self) -> None:
+    def _on_resized(self) -> None:
         self.view.viewport().update()  # numbers at the axes would stay where they stood before
         self.axes.keep_aspect(self.plot.aspect)
         self._place_title()
 
     def _place_title(self) -> None:
-        """What is on the x axis stands over its right end, where it takes no room, and above lanes; in an empty plot,
-        what to do."""
+        """Place the title of the x axis over its right end and above lanes; in an empty plot, the hint."""
         self.across.adjustSize()
         inside = self.view.mapFromScene(self.box.sceneBoundingRect()).boundingRect()
         lanes = round(inside.height() / (1.0 + BESIDE)) if LANES in self.axes.units[1:] else 0
@@ -211,19 +210,19 @@ class Chart(QFrame):
             if (line.opts["clipToView"], line.opts["autoDownsample"]) != (thin, thin):
                 line.setClipToView(thin)
                 line.setDownsampling(auto=thin, method="peak")
-            self._fill(line, curve)
+            self._set_line_numbers(line, curve)
             if curve.waiting and curve.over_time:
                 line.expect(curve.times)
 
     @staticmethod
-    def _fill(line: Line, curve: Curve) -> None:
-        """Give a line its numbers."""
+    def _set_line_numbers(line: Line, curve: Curve) -> None:
+        """Set the numbers of a line."""
         if curve.levels is not None:
             line.show_levels(curve.x, curve.levels)
         else:
             line.show_numbers(curve.x, curve.y, len(curve.y) <= SMOOTH)
 
-    def _drop(self, key: tuple[int, str]) -> None:
+    def _remove_line(self, key: tuple[int, str]) -> None:
         line = self._lines.pop(key)
         box = line.getViewBox()
         if box is not None:
@@ -232,7 +231,7 @@ class Chart(QFrame):
     # ----------------------------------------------------------------------------- times
 
     def set_time(self, time: float | None, pair: tuple[float, float] | None = None) -> None:
-        """Where the playhead and the measuring lines stand, s."""
+        """Set the times of the playhead and the measuring lines, s."""
         over_time = self.plot.over_time and bool(self.curves)
         self.head.setVisible(over_time and time is not None)
         if time is not None:
@@ -245,7 +244,7 @@ class Chart(QFrame):
         self.legend.say(time, pair)
 
     def _show_points(self, time: float | None) -> None:
-        """Where the curves of a plot that is not over time are now."""
+        """Mark the current points on curves of a plot that is not over time."""
         spots = []
         for curve in self.curves:
             place = (
@@ -259,7 +258,7 @@ class Chart(QFrame):
             self.points.setData(spots)
 
     def show_flags(self, flags: Sequence[tuple[float, str]]) -> None:
-        """Mark instants (s) at which something happened, over curves over time."""
+        """Mark instants (s) of events, on plots over time."""
         self.flags = tuple(flags) if self.plot.over_time and self.curves else ()
         times = [time for time, _ in self.flags]
         if times != list(self._ticks.xvals):
@@ -267,13 +266,13 @@ class Chart(QFrame):
         self._ticks.setVisible(bool(times))
 
     def flag_at(self, place: QPointF) -> str:
-        """What happened at an instant under the pointer (in the picture of the plot)."""
+        """Return the event at the flag under the pointer, in coordinates of the plot."""
         across = self.box.viewPixelSize()[0]
         time = self.box.mapSceneToView(place).x()
         near = [(abs(each - time), words) for each, words in self.flags if abs(each - time) <= GRIP * across]
         return min(near)[1] if near and self.box.sceneBoundingRect().contains(place) else ""
 
-    def _pointed(self, place: QPointF) -> None:
+    def _on_pointed(self, place: QPointF) -> None:
         words = self.flag_at(place)
         if words != self._told:
             self._told = words
@@ -290,14 +289,14 @@ class Chart(QFrame):
 
     @property
     def window(self) -> tuple[float, float]:
-        """The part of the x axis that is seen."""
+        """Return the visible range of the x axis."""
         low, high = self.box.viewRange()[0]
         return float(low), float(high)
 
     # ----------------------------------------------------------------------------- looks and views
 
     def paint(self, colors: Colors) -> None:
-        """Take the colours of a look."""
+        """Apply the colours of a theme."""
         self.colors = colors
         self.view.setBackground(colors.base)
         ground = self.palette()
@@ -318,7 +317,7 @@ class Chart(QFrame):
         self._ticks.setPen(pg.mkPen(colors.muted, width=2))
 
     def _paint_axes(self) -> QFont:
-        """Give the axes the colours, and the font that they are written in."""
+        """Apply the theme's colours to the axes; return the font of their labels."""
         font = self.font()
         font.setPointSizeF(max(self.font().pointSizeF() * 0.88, 7.0))
         self.axes.paint(self.colors, font)
@@ -326,7 +325,7 @@ class Chart(QFrame):
         return font
 
     def thicken(self, width: float = 1.0) -> None:
-        """Draw the curves so many pixels wide; on paper a pixel of the printer would be too thin."""
+        """Draw the curves this many pixels wide; on paper a printer's pixel would be too thin."""
         for curve in self.curves:
             if curve.words:
                 continue
@@ -334,7 +333,7 @@ class Chart(QFrame):
 
     @contextmanager
     def cut(self) -> Iterator[None]:
-        """Draw only what is inside of the axes, for drawings, which do not clip."""
+        """Clip curves to the axes while the context is active, for vector drawings, which do not clip."""
         boxes = (self.box, *self.box.others)
         following = [box.autoRangeEnabled() for box in boxes]
         for box in boxes:
@@ -348,12 +347,12 @@ class Chart(QFrame):
             yield
         finally:
             for curve in self.curves:
-                self._fill(self._lines[curve.key], curve)
+                self._set_line_numbers(self._lines[curve.key], curve)
             for box, (across, up) in zip(boxes, following, strict=True):
                 box.enableAutoRange(x=across, y=up)
 
     def mark(self, on: bool) -> None:
-        """Whether channels that are chosen go here."""
+        """Set whether the plot is marked as the active one, which receives chosen channels."""
         color = QColor(self.colors.accent if on else self.colors.base)
         ground = self._mark.palette()
         if ground.color(self._mark.backgroundRole()) != color:
@@ -361,7 +360,7 @@ class Chart(QFrame):
             self._mark.setPalette(ground)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In narrow plots the legend stands above the curves."""
+        """Move the legend above the curves in narrow plots."""
         super().resizeEvent(event)
         self._place_legend()
 
@@ -383,16 +382,16 @@ class Chart(QFrame):
             legend.setMaximumHeight(UNBOUNDED)
 
     def auto(self) -> None:
-        """Show all of everything."""
+        """Fit all axes to their curves."""
         self.axes.auto()
 
     def box_zoom(self, on: bool) -> None:
-        """Dragging with the left button draws a box to zoom into, instead of moving the curves."""
+        """Switch dragging with the left button between drawing a zoom box and panning."""
         self.box.setMouseMode(self.box.RectMode if on else self.box.PanMode)
 
     # ----------------------------------------------------------------------------- hands
 
-    def _clicked(self, event: Any) -> None:
+    def _on_clicked(self, event: Any) -> None:
         self.activated.emit()
         inside = self.box.sceneBoundingRect().contains(event.scenePos())
         if event.button() == Qt.MouseButton.RightButton:
@@ -403,24 +402,24 @@ class Chart(QFrame):
             self.seeked.emit(float(self.box.mapSceneToView(event.scenePos()).x()))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Whoever touches a plot means it."""
+        """Make the plot under the pointer the active one."""
         self.activated.emit()
         super().mousePressEvent(event)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Channels may be dropped."""
+        """Accept dragged channels."""
         if event.mimeData().hasFormat(CHANNELS):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Channels were dropped."""
+        """Add the dropped channels."""
         names = names_in(event.mimeData())
         if names:
             event.acceptProposedAction()
             self.dropped.emit(names)
 
     def nearest(self, time: float) -> float:
-        """The sample of the current run next to a time, s."""
+        """Return the time of the current run's sample nearest to a time, s."""
         times = next((curve.times for curve in self.curves if curve.current), np.zeros(0))
         if not len(times):
             return time

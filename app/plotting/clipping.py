@@ -1,4 +1,4 @@
-"""Lines cut at the edges of a rectangle: drawings (SVG) have no clipping of their own. Knows no Qt."""
+"""Clipping of lines to a rectangle, because SVG drawings are not clipped otherwise. Does not use Qt."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Array = NDArray[np.float64]
 
 
 def clipped(x: Array, y: Array, low: tuple[float, float], high: tuple[float, float]) -> tuple[Array, Array]:
-    """The parts of the line through (x, y), each (n,), inside of low … high; NaN between parts that do not touch.
+    """Return the parts of the line through (x, y), each (n,), inside of low … high, separated by NaN.
 
     Liang and Barsky's algorithm (1984): each segment p + s·d keeps the s for which it is inside of all four edges.
     """

@@ -1,4 +1,4 @@
-"""Columns of plots computed beside the window: one thread, for each curve only the newest that is wanted."""
+"""Background computation of plot columns: one thread that keeps only the newest request for each curve."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 Work = Callable[[], object]
 LOOK = 10
-"""Milliseconds between two looks at what the thread has done."""
+"""Interval at which finished work of the thread is collected, ms."""
 CLOSE_WAIT = 10.0
-"""How long closing waits for a column that is being computed, in s."""
+"""Time that closing waits for a column being computed, s."""
 
 
-class _Pile:
-    """What is wanted, and the thread that does it. Knows no Qt object."""
+class _WorkQueue:
+    """Queue of requested work, and the thread that does it. Does not use Qt."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -31,7 +31,7 @@ class _Pile:
         self.defects: deque[BaseException] = deque()
 
     def put(self, key: Hashable, work: Work) -> None:
-        """One more, in place of an older one of its key."""
+        """Add a task, replacing an older one with its key."""
         with self._changed:
             self._wanted[key] = work
             self.busy = True
@@ -41,12 +41,12 @@ class _Pile:
                 self._thread.start()
 
     def wait(self, seconds: float | None) -> bool:
-        """Until all is done, at most so long; whether it is."""
+        """Wait until all work is done, at most this long; return True if it is."""
         with self._changed:
             return self._changed.wait_for(lambda: not self.busy, seconds)
 
     def close(self) -> None:
-        """End the thread; what is not begun is dropped."""
+        """End the thread and drop work that has not begun."""
         with self._changed:
             self._over = True
             self._changed.notify_all()
@@ -78,50 +78,51 @@ class _Pile:
 
 
 class ColumnWork(QObject):
-    """Where a `Series` leaves what takes long. `came`: something of it is done of which nobody took note."""
+    """Background worker for the slow computations of a `Series`. Emits `came` when work is finished that was not yet
+    acknowledged."""
 
     came = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._pile = _Pile()
+        self._pile = _WorkQueue()
         self._noted = 0
         self.asked = 0
         """How often something was wanted."""
         self._timer = QTimer(self, interval=LOOK)
-        self._timer.timeout.connect(self._look)
+        self._timer.timeout.connect(self._collect_finished)
 
     def close(self) -> None:
-        """Stop for good."""
+        """Stop the worker permanently."""
         self._timer.stop()
         self._pile.close()
 
     @property
     def busy(self) -> bool:
-        """Whether something is not done yet."""
+        """True while work is unfinished."""
         return self._pile.busy
 
     @property
     def news(self) -> bool:
-        """Whether something was done of which nobody took note."""
+        """True if work was finished since the last `take_note`."""
         return self._pile.done != self._noted
 
     def take_note(self) -> None:
-        """What is done by now is known."""
+        """Acknowledge the work finished so far."""
         self._noted = self._pile.done
 
     def want(self, key: Hashable, work: Work) -> None:
-        """Have something done soon, in place of what was wanted before under this key."""
+        """Request work, replacing an earlier request with this key."""
         self.asked += 1
         self._pile.put(key, work)
         if not self._timer.isActive():
             self._timer.start()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until all is done, at most so long; whether it is."""
+        """Wait until all work is done, at most this long; return True if it is."""
         return self._pile.wait(seconds)
 
-    def _look(self) -> None:
+    def _collect_finished(self) -> None:
         if not self.busy:
             self._timer.stop()
         if self.news:

@@ -1,4 +1,4 @@
-"""Curves of a plot: numbers in the person's units, and how each is drawn. Knows no Qt."""
+"""Curves of a plot: numbers in display units, and the style of each. Does not use Qt."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.later import dataclass
 from core.model.formula.numerals import readable
 
 LANES = "modes"
-"""Stands for a unit: channels of words have an area of their own."""
+"""Pseudo-unit of state channels, which have a separate area."""
 Dash = Literal["solid", "dash", "dot", "dash_dot"]
 DASHES: tuple[Dash, ...] = ("solid", "dash", "dot", "dash_dot")
 FAINT = 0.45
@@ -26,13 +26,13 @@ NOTHING: Array = np.zeros(0)
 
 
 def columns(units: Iterable[str]) -> int:
-    """How many y axes take room: lanes beside curves have no numbers, and need none."""
+    """Return the number of y axes that take up width; lanes next to curves have no numbers and need none."""
     return max(1, len({*units} - {LANES}))
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """One line: x and y (n,) as shown, with their units; `times` (n,) s for the playhead."""
+    """One line: displayed x and y (n,) with their units; `times` (n,) s for the playhead."""
 
     key: tuple[int, str]
     """Id of the run, and channel."""
@@ -49,33 +49,33 @@ class Curve:
     current: bool = False
     over_time: bool = False
     waiting: bool = False
-    """Its numbers are being computed; there are none yet."""
+    """True while the numbers are being computed and there are none yet."""
     void: str = ""
-    """Why there is nothing to draw: none of its numbers is finite."""
+    """Reason why nothing can be drawn: none of the numbers is finite."""
     levels: Levels | None = None
-    """Of a long curve."""
+    """Minimum–maximum levels of a long curve."""
     words: tuple[str, ...] = ()
-    """Of a channel of words: y tells which."""
+    """State names of a state channel, indexed by y."""
 
     @property
     def said_unit(self) -> str:
-        """The unit beside a value; of words there is none."""
+        """Return the unit to show with a value; state channels have none."""
         return "" if self.words else self.unit
 
     @property
     def style(self) -> tuple[str, Dash, float]:
-        """What its pen depends on."""
+        """Return the properties that its pen depends on."""
         return self.color, self.dash, self.opacity
 
     @cached_property
     def increasing(self) -> bool:
-        """Whether x only grows, so that it can be thinned and clipped."""
+        """True if x only increases, so that the curve can be thinned and clipped."""
         if len(self.x) > LONG:
             return self.levels is not None
         return self.over_time or len(self.x) < 2 or bool(self.x[-1] > self.x[0] and (np.diff(self.x) > 0.0).all())
 
     def at(self, time: float) -> tuple[float, float] | None:
-        """(x, y) at a time, linear between samples; None outside of the run."""
+        """Return (x, y) at a time, linear between samples; None outside of the run."""
         if self.waiting or not len(self.times) or not self.times[0] - 1e-12 <= time <= self.times[-1] + 1e-12:
             return None
         last = min(int(np.searchsorted(self.times, time, side="right")), len(self.times) - 1)
@@ -88,7 +88,7 @@ class Curve:
 
 
 def curves(plot: Plot, runs: Runs, series: Series, units: Units) -> list[Curve]:
-    """The curves of a plot for all visible runs: faint ones first, the current run's last, on top.
+    """Return the curves of a plot for all visible runs: faint ones first, those of the current run last, on top.
 
     With one run channels differ by colour; with several each run has its colour and channels differ by their dashes.
     """
@@ -142,12 +142,12 @@ def _curve(
 
 
 def shown_value(curve: Curve, value: float) -> str:
-    """A value of a curve as the legend shows it: a number, or a word."""
+    """Format a value of a curve for the legend: a number, or a state name."""
     return curve.words[int(value)] if curve.words and np.isfinite(value) else shown_number(value)
 
 
 def shown_number(value: float) -> str:
-    """A value as the legend shows it: five digits, a true minus."""
+    """Format a number for the legend: five digits, with a true minus sign."""
     if not np.isfinite(value):
         return "–"
     text = f"{value:.5g}"

@@ -1,4 +1,4 @@
-"""Channels of a run as they are dragged, from the model tree or the list of channels onto plots."""
+"""Channels of a run as drag-and-drop data, from the model tree or the list of channels to plots."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from PySide6.QtCore import QByteArray, QMimeData
 
 CHANNELS = "application/x-kinetostat-channel"
-"""Names of channels, one per line."""
+"""MIME type of channel names, one per line."""
 
 
 def dragged(names: Iterable[str]) -> QMimeData:
-    """What is dragged for some channels; without any it can be dropped nowhere."""
+    """Return the drag-and-drop data of some channels; without channels the data can be dropped nowhere."""
     data, text = QMimeData(), "\n".join(names)
     if text:
         data.setData(CHANNELS, QByteArray(text.encode()))
@@ -20,6 +20,6 @@ def dragged(names: Iterable[str]) -> QMimeData:
 
 
 def names_in(data: QMimeData) -> list[str]:
-    """The channels in what is dropped; [] if it holds none."""
+    """Return the channels in dropped data; [] if there are none."""
     text = data.data(CHANNELS).data().decode("utf-8", "replace")
     return [line.strip() for line in text.splitlines() if line.strip()]

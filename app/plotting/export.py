@@ -1,4 +1,4 @@
-"""Plots as pictures (PNG), drawings (SVG, PDF) on white, numbers (CSV), and on the clipboard."""
+"""Export of plots as pictures (PNG), drawings (SVG, PDF) on white, and numbers (CSV), and to the clipboard."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from core.simulation.run.growing_rows import BLOCK
 PICTURE_SCALE = 2.0
 """Pixels of a PNG per pixel of the screen."""
 STROKE = 1.25
-"""Width of curves, in pixels of the screen."""
+"""Width of curves, screen pixels."""
 LINE = 18.0
-"""Height of a row of the legend."""
+"""Height of a line of the legend, screen pixels."""
 MARGIN = 8.0
 
 
 def copy(charts: Sequence[Chart]) -> None:
-    """Put a picture of the plots, and their numbers as text, on the clipboard."""
+    """Copy a picture of the plots, and their numbers as text, to the clipboard."""
     from PySide6.QtCore import QMimeData
 
     data = QMimeData()
@@ -41,8 +41,8 @@ def copy(charts: Sequence[Chart]) -> None:
 # ------------------------------------------------------------------------------- drawing
 
 
-def _size(charts: Sequence[Chart]) -> QSizeF:
-    """Width and height of all plots above one another with their legends beneath, in pixels of the screen."""
+def _total_size(charts: Sequence[Chart]) -> QSizeF:
+    """Return width and height of all plots above one another with their legends beneath, screen pixels."""
     width = max(chart.view.width() for chart in charts)
     return QSizeF(width, sum(chart.view.height() + _legend_height(chart, width) for chart in charts))
 
@@ -52,17 +52,17 @@ def _columns(width: float) -> int:
 
 
 def _legend_height(chart: Chart, width: float) -> float:
-    rows = -(-len(_named(chart)) // _columns(width))
+    rows = -(-len(_named_curves(chart)) // _columns(width))
     return LINE * rows + MARGIN
 
 
-def _named(chart: Chart) -> list[Curve]:
+def _named_curves(chart: Chart) -> list[Curve]:
     return [curve for curve in chart.curves if curve.opacity >= 1.0]
 
 
 def draw(painter: QPainter, charts: Sequence[Chart], colors: Colors) -> None:
-    """All plots with their legends, in the colours of a look; the playhead is left out."""
-    size, top = _size(charts), 0.0
+    """Draw all plots with their legends in the colours of a theme, without the playhead."""
+    size, top = _total_size(charts), 0.0
     painter.fillRect(QRectF(0.0, 0.0, size.width(), size.height()), QColor(colors.base))
     for chart in charts:
         own, heads = chart.colors, [line for line in (chart.head, *chart.pair) if line.isVisible()]
@@ -86,7 +86,7 @@ def draw(painter: QPainter, charts: Sequence[Chart], colors: Colors) -> None:
 
 
 def _draw_title(painter: QPainter, chart: Chart, colors: Colors, top: float) -> None:
-    """What is on the x axis, where the window shows it."""
+    """Draw the title of the x axis where the window shows it."""
     if chart.curves:
         painter.setFont(chart.across.font())
         painter.setPen(QColor(colors.muted))
@@ -97,10 +97,10 @@ def _draw_title(painter: QPainter, chart: Chart, colors: Colors, top: float) -> 
 def _draw_legend(painter: QPainter, chart: Chart, colors: Colors, top: float, width: float) -> None:
     columns = _columns(width)
     room = (width - 2 * MARGIN) / columns
-    many, units = len({curve.run for curve in _named(chart)}) > 1, len(chart.axes.units) > 1
+    many, units = len({curve.run for curve in _named_curves(chart)}) > 1, len(chart.axes.units) > 1
     painter.setFont(chart.font())
     metrics = QFontMetricsF(painter.font())
-    for k, curve in enumerate(_named(chart)):
+    for k, curve in enumerate(_named_curves(chart)):
         x, y = MARGIN + (k % columns) * room, top + (k // columns) * LINE + LINE / 2
         painter.setPen(pen_of(curve, 2.0 * painter.transform().m11()))
         painter.drawLine(QPointF(x, y), QPointF(x + 20.0, y))
@@ -112,8 +112,8 @@ def _draw_legend(painter: QPainter, chart: Chart, colors: Colors, top: float, wi
 
 
 def picture(charts: Sequence[Chart], colors: Colors, scale: float = PICTURE_SCALE) -> QImage:
-    """The plots as a picture."""
-    size = _size(charts) * scale
+    """Return an image of the plots."""
+    size = _total_size(charts) * scale
     image = QImage(size.toSize(), QImage.Format.Format_RGB32)
     painter = QPainter(image)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -124,7 +124,7 @@ def picture(charts: Sequence[Chart], colors: Colors, scale: float = PICTURE_SCAL
 
 
 def png(charts: Sequence[Chart]) -> bytes:
-    """The plots as a PNG, in the colours of the screen."""
+    """Return the plots as PNG data, in the colours of the screen."""
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     picture(charts, charts[0].colors).save(buffer, "PNG")  # type: ignore[call-overload]
@@ -132,18 +132,18 @@ def png(charts: Sequence[Chart]) -> bytes:
 
 
 def _resolution(charts: Sequence[Chart]) -> int:
-    """Dots per inch of the screen; axes are recorded for it, and on any other device they would be out of scale."""
+    """Return the dots per inch of the screen; axes are recorded for it and would be out of scale on another device."""
     return charts[0].view.logicalDpiX()
 
 
 def svg(charts: Sequence[Chart]) -> bytes:
-    """The plots as an SVG drawing."""
+    """Return the plots as an SVG drawing."""
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     generator = QSvgGenerator()
     generator.setOutputDevice(buffer)
     generator.setResolution(_resolution(charts))
-    size = _size(charts)
+    size = _total_size(charts)
     generator.setSize(QSize(round(size.width()), round(size.height())))
     generator.setViewBox(QRectF(0.0, 0.0, size.width(), size.height()))
     generator.setTitle("Kinetostat plot")
@@ -154,12 +154,12 @@ def svg(charts: Sequence[Chart]) -> bytes:
 
 
 def pdf(charts: Sequence[Chart]) -> bytes:
-    """The plots as a page."""
+    """Return the plots as a PDF page."""
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     writer = QPdfWriter(buffer)
     writer.setResolution(_resolution(charts))
-    size = _size(charts) / _resolution(charts)
+    size = _total_size(charts) / _resolution(charts)
     writer.setPageSize(QPageSize(size, QPageSize.Unit.Inch))
     writer.setPageMargins(QMarginsF(0.0, 0.0, 0.0, 0.0))
     writer.setTitle("Kinetostat plot")
@@ -173,10 +173,10 @@ def pdf(charts: Sequence[Chart]) -> bytes:
 
 
 def table(charts: Sequence[Chart], separator: str = ",") -> Iterator[str]:
-    """Columns of all curves as shown now, with units in their heads; each run has its own time, empty where it is over.
-    The text comes piece by piece, in any thread."""
+    """Yield the columns of all curves as text, with units in the headings; each run has its own time column, empty
+    beyond the run's end. Works in any thread."""
     columns: list[tuple[str, Array]] = []
-    curves = [curve for chart in charts for curve in _named(chart)]
+    curves = [curve for chart in charts for curve in _named_curves(chart)]
     runs = list(dict.fromkeys(curve.key[0] for curve in curves))
     for number in runs:
         own = {curve.label: curve for curve in curves if curve.key[0] == number}
@@ -184,17 +184,17 @@ def table(charts: Sequence[Chart], separator: str = ",") -> Iterator[str]:
         tail = f" ({first.run})" if len(runs) > 1 else ""
         columns.append((f"time [s]{tail}", first.times))
         acrosses = {
-            chart.plot.x: next(c for c in _named(chart) if c.key[0] == number)
+            chart.plot.x: next(c for c in _named_curves(chart) if c.key[0] == number)
             for chart in charts
-            if not chart.plot.over_time and any(c.key[0] == number for c in _named(chart))
+            if not chart.plot.over_time and any(c.key[0] == number for c in _named_curves(chart))
         }
-        columns += [(_head(x, c.x_unit, tail), c.x) for x, c in acrosses.items()]
-        columns += [(_head(name, c.said_unit, tail), shown_column(c)) for name, c in own.items()]
+        columns += [(_column_heading(x, c.x_unit, tail), c.x) for x, c in acrosses.items()]
+        columns += [(_column_heading(name, c.said_unit, tail), shown_column(c)) for name, c in own.items()]
     return _rows(columns, separator)
 
 
 def shown_column(curve: Curve) -> Any:
-    """(n,) the numbers of a curve, or its words."""
+    """Return the numbers (n,) of a curve, or its state names."""
     return np.array(curve.words)[curve.y.astype(int)] if curve.words else curve.y
 
 
@@ -205,7 +205,7 @@ def _rows(columns: Sequence[tuple[str, Array]], separator: str) -> Iterator[str]
         yield "".join(separator.join(row) + "\n" for row in zip_longest(*pieces, fillvalue=""))
 
 
-def _head(name: str, unit: str, tail: str) -> str:
+def _column_heading(name: str, unit: str, tail: str) -> str:
     return f"{name} [{unit}]{tail}" if unit else f"{name}{tail}"
 
 

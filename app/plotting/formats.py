@@ -1,4 +1,4 @@
-"""The formats in which plots are written, a row each: dialogs, the command line and its help read them."""
+"""File formats for plots, one row each, used by dialogs, the command line and its help."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 class Format(NamedTuple):
-    """A format of files: its suffix with the dot, its title, and what makes a file of plots, or writes it into an open
-    one."""
+    """A file format: its suffix with the dot, its title, and a function that returns the file's content, or a function
+    writing it."""
 
     suffix: str
     title: str
@@ -53,34 +53,34 @@ FORMATS = [
     Format(".pdf", "Drawing", _pdf),
     Format(".csv", "Numbers", _csv),
 ]
-"""In the order of dialogs; the first is the one that is proposed. (They load Qt only when they write.)"""
+"""Formats in the order of dialogs; the first is the default. (They load Qt only when they write.)"""
 
 
 def suffixes() -> str:
-    """All suffixes, in words."""
+    """Return all suffixes as a phrase."""
     return ", ".join(each.suffix for each in FORMATS)
 
 
 def filters() -> str:
-    """The formats as a dialog of files takes them."""
+    """Return the formats as a filter for file dialogs."""
     return ";;".join(f"{each.title} (*{each.suffix})" for each in FORMATS)
 
 
 def format_of(path: str | Path) -> Format | None:
-    """The format that a file's suffix says."""
+    """Return the format for a file's suffix; None if it is unknown."""
     suffix = Path(path).suffix.lower()
     return next((each for each in FORMATS if each.suffix == suffix), None)
 
 
 def save(charts: Sequence[Chart], path: str | Path) -> None:
-    """Write the plots to a file, whole or not at all; its suffix says how. Raises FileError."""
+    """Write the plots to a file, completely or not at all; the suffix determines the format. Raises FileError."""
     write_whole(str(path), content(charts, path))
 
 
 def content(charts: Sequence[Chart], path: str | Path) -> bytes | Callable[[BinaryIO], object]:
-    """What is written into a file of this name: drawn now, numbers piece by piece when it is written, which may be in a
-    thread. Raises FileError."""
+    """Return the content of a file of this name: pictures are drawn now, numbers are generated while writing, possibly
+    in a thread. Raises FileError."""
     found = format_of(path)
     if found is None:
-        raise FileError("The suffix says no format of plots.", file=str(path), remedy=f"Use {suffixes()}.")
+        raise FileError("The file's suffix is not a plot format.", file=str(path), remedy=f"Use {suffixes()}.")
     return found.write(charts)

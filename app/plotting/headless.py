@@ -1,4 +1,4 @@
-"""Plots of runs as files without a window: the charts of the Plots panel, drawn where nobody sees them."""
+"""Plots of runs written to files without a window, drawn with the charts of the Plots panel offscreen."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from app.plotting.chart import Chart
 
 SIZE = (960, 420)
-"""Width and height of a plot, pixels of the screen."""
+"""Width and height of a plot, screen pixels."""
 
 
 @dataclass
 class ShownUnits:
-    """What numbers are shown in."""
+    """Display units of the numbers."""
 
     degrees: bool = True
     millimetres: bool = False
@@ -38,7 +38,7 @@ class ShownUnits:
 
 @dataclass(frozen=True)
 class PlotSettings:
-    """What is plotted: channels, components or formulas against `x`; `apart`: each in a plot of its own.
+    """Settings of a plot: channels, components or formulas against `x`; `apart`: each in a separate plot.
 
     start, end : s, the piece of time that is seen (None: all); size : pixels of one plot
     units : of angles and lengths, as the settings of the window say them
@@ -53,11 +53,11 @@ class PlotSettings:
     dark: bool = False
     units: ShownUnits = field(default_factory=ShownUnits)
     aspect: float = 0.0
-    """Height over width of the plotted area; 0: all the room."""
+    """Ratio of height to width of the plotted area; 0: use all space."""
 
 
 def write(runs: Sequence[tuple[str, Run]], plot_settings: PlotSettings, path: str | Path) -> int:
-    """Draw the runs (name, run) into a file of any format; the number of curves. Raises KinetostatError."""
+    """Draw the runs (name, run) into a file of any format; return the number of curves. Raises KinetostatError."""
     plots = _plots([run for _, run in runs], plot_settings)
     application = _application()
     from app.plotting.chart import Chart
@@ -74,7 +74,7 @@ def write(runs: Sequence[tuple[str, Run]], plot_settings: PlotSettings, path: st
         chart.show_curves(plot, curves(plot, records, series, plot_settings.units))
         chart.legend.hide()  # the file has its own
         chart.grab()  # widgets find their places, though none is shown
-        _cut(chart, plot, plot_settings)
+        _set_time_range(chart, plot, plot_settings)
         charts.append(chart)
     application.processEvents()  # the axes find their places
     save(charts, path)
@@ -82,24 +82,24 @@ def write(runs: Sequence[tuple[str, Run]], plot_settings: PlotSettings, path: st
 
 
 def _plots(runs: Sequence[Run], plot_settings: PlotSettings) -> list[Plot]:
-    """The plots, once every run is seen to have all of it."""
+    """Return the plots after checking that every run has all channels."""
     if (
         plot_settings.start is not None
         and plot_settings.end is not None
         and not plot_settings.end > plot_settings.start
     ):
         raise KinetostatError(
-            f"The plot ends at {plot_settings.end:g} s, not after its start.", remedy="Let it end later."
+            f"The plot ends at {plot_settings.end:g} s, before it starts.", remedy="Give a later end."
         )
-    names = tuple(part for name in plot_settings.channels for part in _known(runs, name))
-    _known(runs, plot_settings.x)
+    names = tuple(part for name in plot_settings.channels for part in _component_names(runs, name))
+    _component_names(runs, plot_settings.x)
     if plot_settings.apart:
         return [Plot((name,), plot_settings.x, plot_settings.aspect) for name in names]
     return [Plot(names, plot_settings.x, plot_settings.aspect)]
 
 
-def _known(runs: Sequence[Run], name: str) -> tuple[str, ...]:
-    """The components of a channel that all runs have. Raises KinetostatError."""
+def _component_names(runs: Sequence[Run], name: str) -> tuple[str, ...]:
+    """Return the components of a channel that all runs have. Raises KinetostatError."""
     for run in runs:
         if name in run.channels:
             continue
@@ -112,8 +112,8 @@ def _known(runs: Sequence[Run], name: str) -> tuple[str, ...]:
     return expanded(runs[0], name)
 
 
-def _cut(chart: Chart, plot: Plot, plot_settings: PlotSettings) -> None:
-    """Show the piece of time that is wished for."""
+def _set_time_range(chart: Chart, plot: Plot, plot_settings: PlotSettings) -> None:
+    """Show the requested time range."""
     if plot.over_time and (plot_settings.start is not None or plot_settings.end is not None) and chart.curves:
         first = min(float(curve.times[0]) for curve in chart.curves)
         last = max(float(curve.times[-1]) for curve in chart.curves)
@@ -127,7 +127,7 @@ def _cut(chart: Chart, plot: Plot, plot_settings: PlotSettings) -> None:
 
 
 def _application() -> QApplication:
-    """Qt without a screen, unless it is there already."""
+    """Return the Qt application, creating one without a screen if there is none."""
     from PySide6.QtWidgets import QApplication
 
     if QApplication.instance() is None:
@@ -140,7 +140,7 @@ def _application() -> QApplication:
 
 
 def write_motion(motion: Motion) -> None:
-    """Write the pictures of its curves that a motion asks for, in the thread of Qt. Raises KinetostatError."""
+    """Write the pictures of curves that a motion result requests, in Qt's thread. Raises KinetostatError."""
     for path in motion.files:
         for x in dict.fromkeys(along for along, _ in motion.curves):
             channels = tuple(y for along, y in motion.curves if along == x)

@@ -1,4 +1,4 @@
-"""Channels that are words, drawn as lanes: a bar for each stretch of time in which a word stays, in its colour."""
+"""State channels drawn as lanes: a coloured bar for each interval in which the state does not change."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from app.preferences.theme import Colors
 
 Array = NDArray[np.float64]
 HALF = 0.36
-"""Half the height of a lane; they are 1 apart."""
+"""Half the height of a lane; lanes are 1 apart."""
 BESIDE = 3.0
-"""Of a plot with curves, too, lanes take one part in so many and one at the bottom."""
+"""Height of the curves' area in a plot with lanes, as a multiple of the height of its lanes."""
 LEAST = 6.0
-"""Pixels below which no words are written into a bar, or between a word and the ends of its bar."""
+"""Width below which no text is written into a bar, and margin between text and bar ends, pixels."""
 
 
 def stretches(codes: Array) -> Iterator[tuple[int, int, int]]:
-    """(word, first sample, last sample) of each stretch in which a word stays; it ends where the next begins."""
+    """Yield (state, first sample, last sample) of each interval in which the state stays the same; it ends where the
+    next begins."""
     if not len(codes):
         return
     begins = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist()]
@@ -35,15 +36,15 @@ def stretches(codes: Array) -> Iterator[tuple[int, int, int]]:
         yield int(codes[begin]), begin, end
 
 
-class _Bars(pg.GraphicsObject):
-    """The bars of one lane, in the coordinates of the axes."""
+class _LaneBars(pg.GraphicsObject):
+    """Graphics item of one lane's bars, in axis coordinates."""
 
     def __init__(self, lane: Lane) -> None:
         super().__init__()
         self._lane = lane
 
     def boundingRect(self) -> QRectF:
-        """Where it draws."""
+        """Return the rectangle in which the bars are drawn."""
         lane = self._lane
         if lane.across is None or not len(lane.across):
             return QRectF()
@@ -51,7 +52,7 @@ class _Bars(pg.GraphicsObject):
         return QRectF(left, lane.place - HALF, right - left, 2.0 * HALF)
 
     def paint(self, painter: QPainter, *_: Any) -> None:
-        """Bars, and words where there is room; no more bars than there are pixels."""
+        """Draw bars, with text where there is room; at most one bar per pixel."""
         lane, to_screen = self._lane, painter.transform()
         if lane.across is None or lane.numbers is None:
             return
@@ -65,9 +66,9 @@ class _Bars(pg.GraphicsObject):
             reached = right
             left, right = max(left, view.left()), min(max(right, left + pixel), view.right())
             bar = QRectF(left, lane.place - HALF, right - left, 2.0 * HALF)
-            self._bar(painter, to_screen.mapRect(bar), lane.words[code])
+            self._paint_bar(painter, to_screen.mapRect(bar), lane.words[code])
 
-    def _bar(self, painter: QPainter, place: QRectF, word: str) -> None:
+    def _paint_bar(self, painter: QPainter, place: QRectF, word: str) -> None:
         painter.save()
         painter.setTransform(QTransform())
         color = QColor(mode_color(word, self._lane.colors))
@@ -83,7 +84,7 @@ class _Bars(pg.GraphicsObject):
 
 
 class Lane(Line):
-    """One channel of words as it is drawn."""
+    """One state channel as it is drawn."""
 
     def __init__(self, words: tuple[str, ...], colors: Colors) -> None:
         super().__init__(LANES, pg.mkPen(None), False)
@@ -93,18 +94,18 @@ class Lane(Line):
         self.below = 1
         """How many lanes there are."""
         self.alone = True
-        self._bars = _Bars(self)
+        self._bars = _LaneBars(self)
         self._bars.setParentItem(self)
 
     def arrange(self, place: int, count: int, alone: bool) -> None:
-        """Which of so many lanes it is, from above; and whether there are no curves beside them."""
+        """Set the lane's place among `count` lanes, from above, and whether the plot has lanes only."""
         self.place, self.below, self.alone = float(count - 1 - place), count, alone
         self._bars.prepareGeometryChange()
         self.informViewBoundsChanged()
         self._bars.update()
 
     def show_numbers(self, across: Array, numbers: Array, smooth: bool) -> None:
-        """Draw other words: which (n,), over x (n,)."""
+        """Draw new states, as indices (n,), over x (n,)."""
         self.numbers, self.across = numbers, across
         self._extents[0] = (float(across[0]), float(across[-1])) if len(across) else None
         self._bars.prepareGeometryChange()
@@ -112,7 +113,7 @@ class Lane(Line):
         self.informViewBoundsChanged()
 
     def dataBounds(self, ax: int, frac: float = 1.0, orthoRange: Any = None) -> Any:
-        """Least and largest x (ax 0) or y (ax 1)."""
+        """Return the smallest and largest x (ax 0) or y (ax 1)."""
         if ax == 0:
             return self._extents[0] or (None, None)
         top = self.below - 0.5

@@ -1,4 +1,4 @@
-"""The curves of a plot by name, with their values at the playhead, or between the two measuring lines."""
+"""Legend of a plot: curve names with their values at the playhead, or differences between the two measuring lines."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STYLES = {
     "dash_dot": Qt.PenStyle.DashDotLine,
 }
 WIDEST = "−0.88888"
-"""A value for which there is always room, with its unit beside it."""
+"""Sample value whose width is always reserved, with its unit."""
 
 
 WAITING = "…"
@@ -30,7 +30,7 @@ VOID = "no number"
 
 
 def pen_of(curve: Curve, width: float = 1.0) -> QPen:
-    """How a curve is drawn."""
+    """Return the pen of a curve."""
     color = QColor(curve.color)
     color.setAlphaF(curve.opacity)
     pen = QPen(color, width, STYLES[curve.dash])
@@ -38,8 +38,8 @@ def pen_of(curve: Curve, width: float = 1.0) -> QPen:
     return pen
 
 
-class _Swatch(QWidget):
-    """A piece of the line."""
+class _LineSample(QWidget):
+    """Sample of a curve's line."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -54,14 +54,14 @@ class _Swatch(QWidget):
         painter.end()
 
 
-class _Row(QFrame):
-    """One curve; another curve's may take its place."""
+class _CurveRow(QFrame):
+    """Row of one curve; it can be reused for another curve."""
 
     removed = Signal(str)
 
     def __init__(self, curve: Curve, many_runs: bool) -> None:
         super().__init__()
-        self.swatch = _Swatch()
+        self.swatch = _LineSample()
         self.name = ElidedLabel("", Qt.TextElideMode.ElideMiddle)
         self.value = Label()
         self.value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -77,7 +77,7 @@ class _Row(QFrame):
         self.show_curve(curve, many_runs)
 
     def show_curve(self, curve: Curve, many_runs: bool) -> None:
-        """Stand for a curve; with `many_runs` its run is named too. Its value is to be said anew."""
+        """Show a curve; with `many_runs` its run is named too. The value has to be set again."""
         self.curve = curve
         self.swatch.pen = pen_of(curve, 2.0) if not curve.words else QPen(Qt.PenStyle.NoPen)
         self.swatch.update()
@@ -115,18 +115,18 @@ class _Row(QFrame):
 
 
 class Sizes(NamedTuple):
-    """What rows need, pixels."""
+    """Space that the rows need, pixels."""
 
     wanted: int
-    """Width in which values are seen whole, and enough of names."""
+    """Width that shows values in full and enough of the names."""
     whole: int
-    """Width in which names and values are seen whole."""
+    """Width that shows names and values in full."""
     tallest: int
     """Height of a row."""
 
 
 class Legend(QScrollArea):
-    """Stands beside its plot, or above it. `removed(channel)`: the person does not want it any more."""
+    """Legend next to its plot or above it. `removed(channel)`: the user removed a channel."""
 
     removed = Signal(str)
 
@@ -143,18 +143,18 @@ class Legend(QScrollArea):
         self.setWidget(inside)
         inside.setAutoFillBackground(False)
         self.viewport().setAutoFillBackground(False)
-        self.rows: list[_Row] = []
+        self.rows: list[_CurveRow] = []
         self._many = False
 
     def measure(self) -> Sizes:
-        """What the rows need. Asking each row takes long: ask once for each arrangement."""
+        """Return the space that the rows need. Measuring takes long; call it once for each arrangement."""
         hints = [row.sizeHint() for row in self.rows]
         least = max((row.minimumSizeHint().width() for row in self.rows), default=0)
         widest = max((hint.width() for hint in hints), default=0)
         return Sizes(least + self._margin, widest + self._margin, max((hint.height() for hint in hints), default=0))
 
     def arrange(self, width: int | None, sizes: Sizes) -> int:
-        """Rows below one another (`None`), or beside one another as far as `width` pixels carry them whole.
+        """Place rows below one another (`None`), or next to one another as far as they fit in full into `width` pixels.
 
         Returns:
             The height in which all are seen, pixels.
@@ -163,15 +163,15 @@ class Legend(QScrollArea):
         columns = 0 if width is None else max(1, (width - margin) // max(sizes.whole - margin, 1))
         if columns != self._columns:
             self._columns = columns
-            self._spread()
+            self._fit_rows()
         return -(-len(self.rows) // max(columns, 1)) * sizes.tallest + 4
 
     @property
     def _margin(self) -> int:
         return self.verticalScrollBar().sizeHint().width() + 6
 
-    def _spread(self) -> None:
-        """Below one another a row is as wide as the legend; beside one another rows stand at the left."""
+    def _fit_rows(self) -> None:
+        """Make rows below one another as wide as the legend, and align rows next to one another at the left."""
         columns, grid = max(self._columns, 1), self._grid
         for k, row in enumerate(self.rows):
             place = k // columns, k % columns
@@ -184,7 +184,7 @@ class Legend(QScrollArea):
             grid.setRowStretch(line, line == -(-len(self.rows) // columns))
 
     def show_curves(self, curves: list[Curve]) -> None:
-        """A row for each curve that is not faint."""
+        """Show a row for each curve that is not faint."""
         order = {label: k for k, label in enumerate(dict.fromkeys(curve.label for curve in curves))}
         wanted = [curve for curve in curves if curve.opacity >= 1.0]
         wanted.sort(key=lambda curve: (not curve.current, curve.run, order[curve.label]))
@@ -200,30 +200,30 @@ class Legend(QScrollArea):
                 self._grid.removeWidget(row)
                 row.deleteLater()
         self.rows = rows
-        self._spread()
+        self._fit_rows()
 
-    def _row(self, row: _Row | None, curve: Curve, many_runs: bool) -> _Row:
-        """For a curve: the one that there is, or a new one."""
+    def _row(self, row: _CurveRow | None, curve: Curve, many_runs: bool) -> _CurveRow:
+        """Return the existing row for a curve, or a new one."""
         if row is None:
-            row = _Row(curve, many_runs)
+            row = _CurveRow(curve, many_runs)
             row.removed.connect(self.removed)
-        elif (_facts(row.curve), self._many) == (_facts(curve), many_runs):
+        elif (_displayed_properties(row.curve), self._many) == (_displayed_properties(curve), many_runs):
             row.curve = curve
         else:
             row.show_curve(curve, many_runs)
         return row
 
     def say(self, time: float | None, pair: tuple[float, float] | None = None) -> None:
-        """Values at a time, or differences between two."""
+        """Show the values at a time, or the differences between two times."""
         for row in self.rows:
-            row.say(_text(row.curve, time, pair))
+            row.say(_value_text(row.curve, time, pair))
 
 
-def _facts(curve: Curve) -> tuple[object, ...]:
+def _displayed_properties(curve: Curve) -> tuple[object, ...]:
     return curve.key, curve.run, curve.style, curve.unit
 
 
-def _text(curve: Curve, time: float | None, pair: tuple[float, float] | None) -> str:
+def _value_text(curve: Curve, time: float | None, pair: tuple[float, float] | None) -> str:
     if curve.waiting:
         return WAITING
     if curve.void:

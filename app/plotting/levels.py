@@ -1,5 +1,5 @@
-"""Least and largest numbers of a long column in blocks, and in blocks of blocks: drawing then takes as long for a
-million samples as for a thousand. Knows no Qt."""
+"""Minimum and maximum of a long column in blocks, and in blocks of blocks, so that drawing a million samples takes as
+long as a thousand. Does not use Qt."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from core.simulation.run.growing_rows import BLOCK
 
 Array = NDArray[np.float64]
 LONG = 50_000
-"""Samples from which a column has levels."""
+"""Number of samples from which a column has levels."""
 FINEST, FACTOR = 32, 8
-"""Samples in a block of the finest level; blocks of each level in one of the next."""
+"""Samples per block of the finest level; blocks of a level combined into one of the next."""
 FEW = 64
-"""Blocks of the coarsest level at most."""
+"""Largest number of blocks of the coarsest level."""
 
 
 class Levels:
-    """Of a column that may grow at its end. What is no number counts only where a block has nothing else."""
+    """Minimum–maximum levels of a column that may grow at its end. NaN counts only in blocks that have nothing else."""
 
     def __init__(self) -> None:
         self.rows: Array = np.zeros(0)
         self._levels: list[tuple[Array, Array]] = []
 
     def grown(self, rows: Array) -> Levels:
-        """Those of a column that begins with the rows of this one: what is there is not looked at again."""
+        """Return the levels of an extended column, reusing those of its existing rows."""
         found, known = Levels(), len(self.rows)
         found.rows, size, lows, highs = rows, 1, rows, rows
         while len(lows) > FEW:
@@ -34,14 +34,14 @@ class Levels:
             size *= factor
             old = self._levels[k] if k < len(self._levels) else (rows[:0], rows[:0])
             whole = min(known // size, len(old[0]))
-            lows = np.concatenate([old[0][:whole], _reduced(np.fmin, lows, factor, whole)])
-            highs = np.concatenate([old[1][:whole], _reduced(np.fmax, highs, factor, whole)])
+            lows = np.concatenate([old[0][:whole], _block_values(np.fmin, lows, factor, whole)])
+            highs = np.concatenate([old[1][:whole], _block_values(np.fmax, highs, factor, whole)])
             found._levels.append((lows, highs))
         return found
 
     @property
     def extent(self) -> tuple[float, float] | None:
-        """The least and the largest finite number; None without one."""
+        """Return the smallest and largest finite number; None if there are none."""
         lows, highs = self._levels[-1] if self._levels else (self.rows, self.rows)
         ends = np.concatenate([lows, highs])
         if np.isinf(ends).any():  # a block with one may have others
@@ -50,8 +50,8 @@ class Levels:
         return (float(finite.min()), float(finite.max())) if len(finite) else None
 
     def seen(self, first: int, last: int, count: int) -> tuple[NDArray[np.intp], Array, Array]:
-        """Some `count` blocks, up to twice as many, that cover the samples from first to last (excluded): the sample
-        in the middle of each, its least and its largest number. Where blocks lie does not depend on `first`."""
+        """Return about `count` blocks, at most twice as many, that cover the samples from first to last (excluded):
+        middle sample, minimum and maximum of each. Block limits do not depend on `first`."""
         wide = max((last - first) // max(count, 1), 1)
         k = max((k for k in range(len(self._levels)) if FINEST * FACTOR**k <= wide), default=-1)
         size = 1 if k < 0 else FINEST * FACTOR**k
@@ -66,8 +66,8 @@ class Levels:
         return middle, low, high
 
 
-def _reduced(ufunc: np.ufunc, rows: Array, size: int, first: int) -> Array:
-    """A number for each block of so many rows, from a block on."""
+def _block_values(ufunc: np.ufunc, rows: Array, size: int, first: int) -> Array:
+    """Return a number for each block of `size` rows, starting from block `first`."""
     parts = [
         ufunc.reduceat(part, np.arange(0, len(part), size))
         for begin in range(first * size, len(rows), BLOCK)

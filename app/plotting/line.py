@@ -1,4 +1,4 @@
-"""One drawn curve."""
+"""A drawn curve of a plot."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Array = NDArray[np.float64]
 
 
 class _DrawnCurve(pg.PlotCurveItem):
-    """A curve that stands in SVG drawings in their own units. (In units of its numbers, under a scale, programs that do
-    not know `vector-effect`, such as librsvg, scale its width, too; and six digits of a number may be too few.)"""
+    """Curve that is exported to SVG in device units. (Scaled in data units, its line width would be scaled too by
+    programs that ignore `vector-effect`, such as librsvg, and six digits could be too few.)"""
 
     def paint(self, painter: QPainter, option: Any, widget: Any) -> None:
-        """See `pyqtgraph.PlotCurveItem`."""
+        """Draw the curve, see `pyqtgraph.PlotCurveItem`."""
         if painter.paintEngine().type() != QPaintEngine.Type.SVG or self.xData is None or not len(self.xData):
             super().paint(painter, option, widget)
             return
@@ -32,12 +32,12 @@ class _DrawnCurve(pg.PlotCurveItem):
 
 
 class Line(pg.PlotDataItem):
-    """Its bounds are those of its numbers, however it is thinned for the screen. (pyqtgraph takes those of the thinned
-    curve, which depend on the range that is shown: ranges that are found anew for every picture may then never settle.)
-    """
+    """Curve whose bounds are those of its full data, even when thinned for the screen. (pyqtgraph uses the bounds of
+    the thinned curve, which depend on the visible range, so that automatic ranges may never settle.)"""
 
     def __init__(self, unit: str, pen: QPen, thin: bool) -> None:
-        """With all of its looks: each that is set later draws it anew. `thin`: it may be thinned and clipped."""
+        """Create the line with all its style options, since each later change redraws it. `thin`: it may be thinned and
+        clipped."""
         super().__init__(pen=pen, clipToView=thin, autoDownsample=thin, downsampleMethod="peak")
         self.style: Any = None
         self.unit = unit
@@ -59,18 +59,18 @@ class Line(pg.PlotDataItem):
         self.setData(across, numbers, antialias=smooth)
 
     def show_levels(self, across: Array, levels: Levels) -> None:
-        """Draw a long curve over x (n,), which grows: of its samples no more than the screen has pixels."""
+        """Draw a long curve over increasing x (n,), with no more samples than the screen has pixels."""
         self.numbers, self.across, self._levels, self._seen = levels.rows, across, levels, None
         self._extents = [(float(across[0]), float(across[-1])), levels.extent]
-        self._thin()
+        self._draw_thinned()
 
     def viewTransformChanged(self) -> None:
-        """The range that is shown is another one, or the room for it."""
+        """Update the thinned curve after a change of the visible range or size."""
         super().viewTransformChanged()
-        self._thin()
+        self._draw_thinned()
 
-    def _thin(self) -> None:
-        """Draw what is seen of a long curve."""
+    def _draw_thinned(self) -> None:
+        """Draw the visible part of a long curve."""
         box, levels, across = self.getViewBox(), self._levels, self.across
         if box is None or levels is None or across is None:
             return
@@ -83,12 +83,12 @@ class Line(pg.PlotDataItem):
             self.setData(np.repeat(across[places], 2), np.column_stack((lows, highs)).ravel(), antialias=False)
 
     def expect(self, across: Array) -> None:
-        """Leave room for a curve over these x, whose numbers are still to come."""
+        """Reserve the x range of a curve whose numbers are still being computed."""
         self._extents[0] = _extent(across)
         self.informViewBoundsChanged()
 
     def dataBounds(self, ax: int, frac: float = 1.0, orthoRange: Any = None) -> Any:
-        """Least and largest x (ax 0) or y (ax 1); (None, None) without numbers."""
+        """Return the smallest and largest x (ax 0) or y (ax 1); (None, None) without numbers."""
         if frac < 1.0 or orthoRange is not None:
             return super().dataBounds(ax, frac, orthoRange)
         return self._extents[ax] or (None, None)

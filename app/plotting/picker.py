@@ -31,32 +31,33 @@ CHANNEL = Qt.ItemDataRole.UserRole
 CHECKABLE = QTreeWidgetItem().flags() | Qt.ItemFlag.ItemIsUserCheckable
 FORMULA = "Formula of channels"
 DELIMITERS = " +-*/^(,"
-"""What ends a name in a formula."""
+"""Characters that end a name in a formula."""
 
 
-class _Rows(QTreeWidget):
-    """Rows whose channels can be dragged."""
+class _ChannelTree(QTreeWidget):
+    """Tree whose channels can be dragged."""
 
     def mimeData(self, items: list[QTreeWidgetItem]) -> QMimeData:
         return dragged(name for name in map(_first_channel, items) if name)
 
 
 def _first_channel(item: QTreeWidgetItem) -> str:
-    """What of a row is drawn: its channel, or the first one of an element (a coordinate, a position, a value)."""
+    """Return the channel that a row draws: its own, or the first one of an element (a coordinate, a position, a
+    value)."""
     own = item.data(0, CHANNEL)
     inside = [item.child(k).data(0, CHANNEL) for k in range(item.childCount())]
     return str(own or next(filter(None, inside), ""))
 
 
 class FormulaCompleter(QCompleter):
-    """Completes the last name of a formula."""
+    """Completer of the last name of a formula."""
 
     def splitPath(self, path: str) -> list[str]:
-        """The name that is being typed."""
+        """Return the name being typed."""
         return [path[_last_name(path) :]]
 
     def pathFromIndex(self, index: object) -> str:
-        """The formula with that name completed."""
+        """Return the formula with its last name completed."""
         edit = self.widget()
         text = edit.text() if isinstance(edit, QLineEdit) else ""
         return text[: _last_name(text)] + super().pathFromIndex(index)  # type: ignore[arg-type]
@@ -67,7 +68,8 @@ def _last_name(text: str) -> int:
 
 
 class ChannelPicker(QWidget):
-    """`toggled(channel, on)` when a row is checked; `formula(text)` when a formula was typed that the run knows."""
+    """Tree of channels; emits `toggled(channel, on)` when a row is checked, and `formula(text)` when a valid formula
+    was typed."""
 
     toggled = Signal(str, bool)
     formula = Signal(str)
@@ -84,7 +86,7 @@ class ChannelPicker(QWidget):
         self.search = QLineEdit(placeholderText="Search channels", clearButtonEnabled=True)
         self.search.addAction(icon("search"), QLineEdit.ActionPosition.LeadingPosition)
         self.search.textChanged.connect(self._filter)
-        self.rows = _Rows()
+        self.rows = _ChannelTree()
         self.rows.setHeaderHidden(True)
         self.rows.setUniformRowHeights(True)
         self.rows.setIndentation(13)
@@ -92,12 +94,12 @@ class ChannelPicker(QWidget):
         self.rows.setDragEnabled(True)
         self.rows.setDragDropMode(QAbstractItemView.DragDropMode.DragOnly)
         self.rows.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.rows.itemChanged.connect(self._changed)
-        self.rows.itemDoubleClicked.connect(self._double_clicked)
+        self.rows.itemChanged.connect(self._on_item_changed)
+        self.rows.itemDoubleClicked.connect(self._on_double_clicked)
         PlainKeys(self.rows, typing=False)
         self.edit = QLineEdit(placeholderText=FORMULA, clearButtonEnabled=True)
         self.edit.setToolTip("A formula of channels and parameters; Enter draws it in the active plot.")
-        self.edit.returnPressed.connect(self._entered)
+        self.edit.returnPressed.connect(self._on_entered)
         self.edit.textEdited.connect(lambda _: self.note.say(""))
         PlainKeys(self.edit)
         PlainKeys(self.search)
@@ -110,7 +112,7 @@ class ChannelPicker(QWidget):
     # ----------------------------------------------------------------------------- showing
 
     def show_run(self, run: Run | None, chosen: Iterable[str]) -> None:
-        """Offer the channels of a run; those chosen are checked."""
+        """Offer the channels of a run, with the chosen ones checked."""
         names = run.channels if run is not None else ()
         if run is None and self._run is not None:
             self._fill((), set())
@@ -131,7 +133,7 @@ class ChannelPicker(QWidget):
         self._run, self._channels = run, names
         wanted = frozenset(chosen)
         if wanted != self._chosen:
-            self._check(self._chosen or frozenset(), wanted)
+            self._update_checks(self._chosen or frozenset(), wanted)
             self._chosen = wanted
 
     def _fill(self, rows: tuple[Entry, ...], unfolded: set[str]) -> None:
@@ -168,8 +170,8 @@ class ChannelPicker(QWidget):
             waiting += [item.child(k) for k in range(item.childCount())]
         return found
 
-    def _check(self, before: frozenset[str], chosen: frozenset[str]) -> None:
-        """Marks; a channel of several components is half marked if only some of them are drawn."""
+    def _update_checks(self, before: frozenset[str], chosen: frozenset[str]) -> None:
+        """Update the check marks; a channel is partially checked if only some of its components are drawn."""
         self._filling = True
         for item, parts in [each for part in before ^ chosen for each in self._marked.get(part, ())]:
             count = sum(part in chosen for part in parts)
@@ -194,22 +196,22 @@ class ChannelPicker(QWidget):
 
     # ----------------------------------------------------------------------------- choosing
 
-    def _changed(self, item: QTreeWidgetItem, _column: int) -> None:
+    def _on_item_changed(self, item: QTreeWidgetItem, _column: int) -> None:
         channel = item.data(0, CHANNEL)
         if not self._filling and channel:
             self.toggled.emit(channel, item.checkState(0) == Qt.CheckState.Checked)
 
-    def _double_clicked(self, item: QTreeWidgetItem, _column: int) -> None:
+    def _on_double_clicked(self, item: QTreeWidgetItem, _column: int) -> None:
         if item.data(0, CHANNEL):
             checked = item.checkState(0) == Qt.CheckState.Checked
             item.setCheckState(0, Qt.CheckState.Unchecked if checked else Qt.CheckState.Checked)
 
-    def _entered(self) -> None:
+    def _on_entered(self) -> None:
         text = self.edit.text().strip()
         if not text:
             return
         if self._run is None:
-            self.note.say("There is no run yet whose channels the formula could use. Simulate first (F5).", "hint")
+            self.note.say("There is no run yet, so formulas have no channels to use. Simulate first (F5).", "hint")
             return
         try:
             column(moment(self._run), text)

@@ -1,4 +1,4 @@
-"""Columns of numbers for plots: what was computed before a run grew is not computed again. Knows no Qt."""
+"""Columns of numbers for plots; when a run grows, only the new part is computed. Does not use Qt."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ Array = NDArray[np.float64]
 Factors = tuple[float, float]
 TIMES = ("time", "t")
 STORED = ("q", "v", "a", "tau")
-"""Quantities of joints that samples hold."""
+"""Joint quantities that samples store."""
 
 
 def column(run: Run, name: str) -> Array:
-    """(n,) a channel of one component, a component of a channel, or a formula; SI. Of a channel that is words, which.
+    """Return the values (n,) of a scalar channel, a component of a channel, or a formula, SI; state indices for a state
+    channel.
 
     Raises KinetostatError for what the run does not have.
     """
@@ -49,19 +50,19 @@ def column(run: Run, name: str) -> Array:
 
 
 def words_of(run: Run, name: str) -> tuple[str, ...]:
-    """The words of a channel; of one that is numbers there are none."""
+    """Return the state names of a state channel; () for a numeric one."""
     return run.computed_channels.modes.of_words.get(name, ())
 
 
 def expanded(run: Run, name: str) -> tuple[str, ...]:
-    """The names of one component that a name stands for. Raises KinetostatError for what the run does not have."""
+    """Return the scalar names that a name stands for. Raises KinetostatError for a name that the run does not have."""
     if name not in run.channels:
         return (name,)
     return tuple(f"{name}.{suffix}" for suffix in suffixes(run.computed_channels, name)) or (name,)
 
 
 def is_stored(run: Run, name: str) -> bool:
-    """Whether the samples of a run hold a channel, so that it has not to be computed."""
+    """Return True if the run's samples store a channel, so that it need not be computed."""
     if name in TIMES:
         return True
     mech = run.mech
@@ -74,7 +75,7 @@ def is_stored(run: Run, name: str) -> bool:
 
 
 def grown_from(new: Run, old: Run) -> bool:
-    """Whether a run is another one with more samples at its end."""
+    """Return True if a run is another one with samples appended."""
     m = len(old.time)
     return (
         0 < m <= len(new.time)
@@ -86,19 +87,19 @@ def grown_from(new: Run, old: Run) -> bool:
     )
 
 
-def _grow(numbers: Array) -> bool:
-    """Whether each number is larger than the one before."""
+def _is_increasing(numbers: Array) -> bool:
+    """Return True if the numbers are strictly increasing."""
     steps = (np.diff(numbers[max(first - 1, 0) : first + BLOCK]) for first in range(0, len(numbers), BLOCK))
     return all(bool((step > 0.0).all()) for step in steps)
 
 
 def moment(run: Run) -> Run:
-    """Its first sample: tells which formulas a run knows, however long it is."""
+    """Return the run's first sample only, enough to check which formulas are valid, however long the run is."""
     return part(run, slice(0, 1))
 
 
 class Column(NamedTuple):
-    """A channel of one component of a run, SI; `rows` (n,) is the start of what `memory` will hold as it grows."""
+    """A scalar channel of a run, SI; `rows` (n,) is the used part of `memory`, which has room to grow."""
 
     run: Run
     memory: GrowingRows
@@ -106,7 +107,7 @@ class Column(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """Numbers of a curve as a person reads them; `levels` of y, for a long one whose x only grows."""
+    """Numbers of a curve in display units; `levels` of y for a long curve with increasing x."""
 
     x: Array
     y: Array
@@ -114,8 +115,8 @@ class Shown(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """The numbers of a curve: two columns of a run; of a long one also as they are shown, in units of so many SI units
-    (`factors` of x and y)."""
+    """Data of a curve: two columns of a run; for a long one also in display units, with SI units per display unit of x
+    and y in `factors`."""
 
     run: Run
     x: Column
@@ -125,13 +126,13 @@ class Pair(NamedTuple):
 
 
 class Desk(Protocol):
-    """Takes work to be done beside the window: the newest for each key."""
+    """Protocol of a background worker that keeps the newest request for each key."""
 
     def want(self, key: Hashable, work: Callable[[], object]) -> None: ...
 
 
 class Series:
-    """The columns of all records that are asked for.
+    """The requested columns of all records.
 
     What has to be computed (what few samples hold themselves has not) is left to a desk if there is one; until it is
     done, there is what was computed before.
@@ -148,8 +149,8 @@ class Series:
         self._voids: dict[tuple[int, str], tuple[Run, str]] = {}
 
     def pair(self, record: Record, x: str, y: str, factors: Factors = (1.0, 1.0)) -> tuple[Pair | None, bool]:
-        """The numbers of one channel of a record against another; None if there are none (yet). And whether newer
-        ones will come."""
+        """Return the data of one channel of a record against another, None if unavailable (yet), and whether newer data
+        will follow."""
         run, key = record.run, (record.id, x, y)
         of, found = self._pairs.get(key, (None, None))
         if found is not None and found.shown is not None and found.factors != factors:
@@ -158,12 +159,12 @@ class Series:
             return found, False
         at_once = len(run.time) <= LONG and is_stored(run, x) and is_stored(run, y)
         if self._desk is None or at_once:
-            return self._find(run, key, factors), False
-        self._desk.want(key, lambda: self._find(run, key, factors))
+            return self._compute_pair(run, key, factors), False
+        self._desk.want(key, lambda: self._compute_pair(run, key, factors))
         return found, True
 
-    def _find(self, run: Run, key: tuple[int, str, str], factors: Factors) -> Pair | None:
-        """Compute a pair, in whichever thread."""
+    def _compute_pair(self, run: Run, key: tuple[int, str, str], factors: Factors) -> Pair | None:
+        """Compute a pair, in any thread."""
         number, x, y = key
         of, pair = self._pairs.get(key, (None, None))
         if of is not run or (pair is not None and pair.factors != factors):  # not wanted twice
@@ -178,7 +179,7 @@ class Series:
         return pair
 
     def void(self, record: Record, pair: Pair, x: str, y: str) -> str:
-        """Why a curve has no point to draw: a column without a finite number; '' if both have some."""
+        """Return why a curve has no point to draw, namely a column without a finite number; '' if both have some."""
         for name, rows in ((y, pair.y.rows), (x, pair.x.rows)):
             if len(rows) and not np.isfinite(rows[0]) and not np.isfinite(rows).any():
                 of, words = self._voids.get((record.id, name), (None, ""))
@@ -189,7 +190,7 @@ class Series:
         return ""
 
     def problem(self, record: Record, x: str, y: str) -> str | None:
-        """Why there is no such pair; '' if there is one, None while that is not known."""
+        """Return why a pair is unavailable; '' if it is available, None while that is unknown."""
         key = record.id, x, y
         of, pair = self._pairs.get(key, (None, None))
         if of is not record.run:
@@ -211,7 +212,7 @@ class Series:
         return found
 
     def measure(self, record: Record, name: str) -> Measure:
-        """What the numbers of a channel measure."""
+        """Return the physical dimension of a channel."""
         key, mech = (record.id, name), record.run.mech
         before = self._measures.get(key)
         if before is None or before[0] is not mech:
@@ -219,9 +220,12 @@ class Series:
         return before[1]
 
     def shown(self, number: int, pair: Pair, x: str, y: str, factors: Factors) -> Shown:
-        """The numbers of a pair of a record in units of so many SI units; the same arrays while nothing changes."""
-        across, up = self._scale((number, x), pair.x, factors[0]), self._scale((number, y), pair.y, factors[1])
-        if len(up) <= LONG or not (x in TIMES or _grow(across)):
+        """Return the numbers of a pair divided by the given factors; the same arrays while nothing changes."""
+        across, up = (
+            self._scaled_column((number, x), pair.x, factors[0]),
+            self._scaled_column((number, y), pair.y, factors[1]),
+        )
+        if len(up) <= LONG or not (x in TIMES or _is_increasing(across)):
             return Shown(across, up, None)
         run, factor, levels = self._levels.get((number, y), (None, 0.0, Levels()))
         known = run is not None and factor == factors[1] and grown_from(pair.run, run)
@@ -229,8 +233,8 @@ class Series:
         self._levels[number, y] = pair.run, factors[1], levels
         return Shown(across, up, levels)
 
-    def _scale(self, key: tuple[int, str], values: Column, factor: float) -> Array:
-        """(n,) a column in a unit of so many SI units."""
+    def _scaled_column(self, key: tuple[int, str], values: Column, factor: float) -> Array:
+        """Return a column (n,) divided by a factor."""
         if factor == 1.0:
             return values.rows
         of, scale, scaled = self._scaled.get(key, (None, 0.0, None))
@@ -247,7 +251,7 @@ class Series:
         return scaled.rows[: len(values.rows)] if len(scaled.rows) > len(values.rows) else scaled.rows
 
     def keep(self, ids: set[int]) -> None:
-        """Forget the columns of other records."""
+        """Drop the columns of all other records."""
         kept: tuple[dict[Any, Any], ...] = (
             self._columns,
             self._pairs,

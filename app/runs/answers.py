@@ -1,4 +1,4 @@
-"""Answers of functions that are kept true: some follow pose, parameters and edits, others are asked again when wanted.
+"""Results that are kept up to date: some follow pose, parameters and edits live, others are computed again on request.
 
 Each answer has a card, whose number stands in its results. What is quick is computed between two turns of the event
 loop, all else beside the window; the newest state is never missed.
@@ -32,20 +32,20 @@ from core.functions.results import Result
 from core.later import dataclass
 
 PAUSE = 15
-"""Milliseconds between two turns, at least."""
+"""Shortest interval between two updates, ms."""
 QUICK = 0.02
-"""A function slower than this (s), or not yet timed, runs beside the window and follows as fast as it can."""
+"""Duration above which a function, or one not yet timed, runs in the background and follows as fast as it can, s."""
 TURN = 0.02
-"""Seconds of quick functions in one turn; what is left waits for the next."""
+"""Time for quick functions in one update, s; the rest waits for the next one."""
 
 new_card = itertools.count(1).__next__
-"""A number that no card has yet."""
+"""Return a card number that is not in use yet."""
 
 
 @dataclass(eq=False)
-class _Question:
-    """One that follows. asked : what was asked last; answered : the machine as it stood for the answer on the card;
-    seconds : how long that took; problem : why there is none now; behind : whether something moved since."""
+class _LiveResult:
+    """A result that is updated live. asked : options last requested; answered : machine state of the shown result;
+    seconds : its computing time; problem : reason why there is none now; behind : True if something moved since."""
 
     function: Function
     asked: Asked
@@ -57,24 +57,24 @@ class _Question:
 
 
 class Answers(QObject):
-    """Asks again; answers come by `session.produced`."""
+    """Computes results again; they are delivered by `session.produced`."""
 
     changed = Signal()
-    """Another answer follows, or one no longer; one cannot be given, or can again."""
+    """Emitted when a result starts or stops being updated live, or when its availability changes."""
 
     def __init__(self, session: Session, jobs: Jobs, context: Callable[[], Context] | None = None) -> None:
         super().__init__()
         self._session, self._jobs = session, jobs
         self._context = context or session.context
         self._guard = Guard(session.message.emit)
-        self._following: dict[int, _Question] = {}
+        self._following: dict[int, _LiveResult] = {}
         self._soon = QTimer(self, singleShot=True, interval=PAUSE)
-        self._soon.timeout.connect(self._turn)
+        self._soon.timeout.connect(self._update_results)
         self._life = Lifetime()
         self._life.listen((session.moved, self._moved), (session.changed, self._changed))
 
     def close(self) -> None:
-        """Ask no more."""
+        """Stop all updates."""
         self._life.close()
         self._soon.stop()
         self._following.clear()
@@ -82,34 +82,35 @@ class Answers(QObject):
     # ----------------------------------------------------------------------------- verbs
 
     def follow(self, function: Function, options: Mapping[str, Any], card: int) -> None:
-        """Keep the answer on a card true from now on."""
+        """Update the result on a card live from now on."""
         asked = Asked(without_files(function, options), self._context())
         before = self._following.get(card)
         seconds = before.seconds if before is not None else math.inf
-        self._following[card] = _Question(function, asked, seconds=seconds)
+        self._following[card] = _LiveResult(function, asked, seconds=seconds)
         self._begin()
         self.changed.emit()
 
     def leave(self, card: int) -> None:
-        """The answer on a card stays as it is."""
+        """Stop updating the result on a card."""
         if self._following.pop(card, None) is not None:
             self.changed.emit()
 
     def follows(self, card: int) -> bool:
-        """Whether the answer on a card is kept true."""
+        """Return True if the result on a card is updated live."""
         return card in self._following
 
     def answers(self, card: int) -> bool:
-        """Whether the answer on a card is kept true, and can be given now."""
+        """Return True if the result on a card is updated live and can currently be computed."""
         return self.follows(card) and not self.problem(card)
 
     def problem(self, card: int) -> str:
-        """Why the answer on a card cannot be kept true at the moment; "" if it can."""
+        """Return why the result on a card currently cannot be updated; "" if it can."""
         question = self._following.get(card)
         return question.problem if question is not None else ""
 
     def renew(self, result: Result, changed: Mapping[str, Any] = MappingProxyType({})) -> Job | None:
-        """Ask what a result answers once more, of the machine as it is now; None where nobody knows what was asked.
+        """Compute a result again for the current machine, with the same options except `changed`; None if its function
+        is unknown.
 
         changed : options that are otherwise now
         """
@@ -118,7 +119,7 @@ class Answers(QObject):
         function, now = FUNCTIONS[result.function], self._context()
         options = {**without_files(function, asked_again(result.function, result.asked, now.model)), **changed}
         job = self._jobs.start(
-            function.title, lambda progress, off: self._watched(function, now, options, progress, off)
+            function.title, lambda progress, off: self._run_watched(function, now, options, progress, off)
         )
         asked = Asked(options, now)
         own: dict[str, Any] = {"card": result.card, "function": function.id, "call": script_line(function, options)}
@@ -127,10 +128,10 @@ class Answers(QObject):
         job.failed.connect(self._guard.report)
         return job
 
-    def _watched(
+    def _run_watched(
         self, function: Function, context: Context, options: Mapping[str, Any], progress: Any, off: Callable[[], bool]
     ) -> Result:
-        """An answer whose progress is seen, and that may show what it has so far."""
+        """Return a result that reports progress and may show partial results while it is computed."""
         watched = dataclasses.replace(context, progress=progress, cancelled=off, show=progress.show)
         return called(self._jobs.process, function.id, watched, **options)
 
@@ -158,8 +159,8 @@ class Answers(QObject):
         if went:
             self.changed.emit()
 
-    def _turn(self) -> None:
-        """Bring answers up to date, the one that waited longest first, as long as a turn may take."""
+    def _update_results(self) -> None:
+        """Update results, the longest-waiting first, for as long as one update may take."""
         until = time.perf_counter() + TURN
         for card, question in tuple(self._following.items()):
             if not question.behind or question.job is not None:
@@ -168,71 +169,71 @@ class Answers(QObject):
                 self._begin()
                 return
             self._following[card] = self._following.pop(card)
-            self._ask(card, question)
+            self._update_result(card, question)
 
-    def _ask(self, card: int, question: _Question) -> None:
-        """At once if the answer is quick, else beside the window."""
+    def _update_result(self, card: int, question: _LiveResult) -> None:
+        """Compute a quick result immediately, otherwise in the background."""
         question.behind = False
         function, now, before = question.function, self._context(), question.answered
         if before is not None and before.moment == now.moment and same(before, now, function.reads):
             return
         reason = function.unavailable(now)
         if reason:
-            self._stuck(question, reason)
+            self._set_problem(question, reason)
             return
         options = asked_again(function.id, question.asked, now.model)
         question.asked = Asked(options, now)
         if question.seconds < QUICK:
             try:
-                self._answered(card, question, timed(function, now, options))
+                self._on_answered(card, question, timed(function, now, options))
             except Exception as error:  # told, and why on the card
-                self._failed(card, question, error)
+                self._on_failed(card, question, error)
             return
         job = question.job = self._jobs.start(f"{function.title}, live", lambda *_: timed(function, now, options))
-        job.succeeded.connect(lambda made: self._answered(card, question, made))
-        job.failed.connect(lambda error: self._failed(card, question, error))
-        job.ended.connect(lambda: self._free(question))
+        job.succeeded.connect(lambda made: self._on_answered(card, question, made))
+        job.failed.connect(lambda error: self._on_failed(card, question, error))
+        job.ended.connect(lambda: self._finish_update(question))
 
-    def _answered(self, card: int, question: _Question, made: tuple[Result, float]) -> None:
+    def _on_answered(self, card: int, question: _LiveResult, made: tuple[Result, float]) -> None:
         result, question.seconds = made
         if self._following.get(card) is not question:
             return
         question.answered = result.asked.context if result.asked is not None else None
-        self._stuck(question, "")
+        self._set_problem(question, "")
         self._session.produced.emit(dataclasses.replace(result, live=True, card=card))
 
-    def _failed(self, card: int, question: _Question, error: BaseException) -> None:
+    def _on_failed(self, card: int, question: _LiveResult, error: BaseException) -> None:
         if isinstance(error, KinetostatError):
-            self._stuck(question, _said(error))
+            self._set_problem(question, _error_text(error))
         else:
             self.leave(card)
             self._guard.report(error)
 
-    def _stuck(self, question: _Question, problem: str) -> None:
+    def _set_problem(self, question: _LiveResult, problem: str) -> None:
         if problem:
             question.answered = None
         if problem != question.problem:
             question.problem = problem
             self.changed.emit()
 
-    def _free(self, question: _Question) -> None:
+    def _finish_update(self, question: _LiveResult) -> None:
         question.job = None
         if question.behind:
             self._begin()
 
 
 def timed(function: Function, context: Context, options: Mapping[str, Any]) -> tuple[Result, float]:
-    """A result and the seconds it took."""
+    """Return a result and its computing time, s."""
     begin = time.perf_counter()
     result = call(function.id, context, **options)
     return result, time.perf_counter() - begin
 
 
 def without_files(function: Function, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options for a run that nobody asked for: it writes no files."""
+    """Return options for an automatic update, which writes no files."""
     files = {option.id for option in function.options if isinstance(option, OutputFile)}
     return {key: value for key, value in options.items() if key not in files}
 
 
-def _said(error: KinetostatError) -> str:
+def _error_text(error: KinetostatError) -> str:
     return f"{error.what} {error.remedy}".strip()

@@ -1,5 +1,5 @@
-"""How the run of a moving slider is computed so that it keeps up with the hand: as wished if that is quick enough, else
-by what proved quicker. Knows no Qt."""
+"""Fast settings for runs that follow a moving slider: as chosen if quick enough, otherwise the quickest variant found.
+Does not use Qt."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import Any, NamedTuple
 from core.simulation import METHODS
 
 BUDGET = 0.04
-"""Processor seconds of a run that follows the hand."""
+"""Processor time of a run that follows a moving slider, s."""
 LOOSER = 100.0
-"""By how much tolerances may be looser while the hand moves."""
+"""Largest factor by which tolerances are loosened while the slider moves."""
 LOOSEST = 1e-3
-"""No relative tolerance is made looser than this."""
+"""Largest relative tolerance that loosening may lead to."""
 STIFF = "radau"
-"""Method that takes long steps where stability, not accuracy, makes others take short ones (gears, friction)."""
+"""Method for stiff systems (gears, friction), which takes long steps where others are limited by stability."""
 
 
 class Variant(NamedTuple):
-    """method : one of `METHODS`; looser : factor of the tolerances."""
+    """A way to compute a run. method : one of `METHODS`; looser : factor of the tolerances."""
 
     method: str
     looser: float = 1.0
 
     def of(self, wanted: dict[str, Any]) -> dict[str, Any]:
-        """Keywords of `simulate` for this variant."""
+        """Return the keywords of `simulate` for this variant."""
         if self == Variant(wanted["method"]):
             return wanted
         rtol = max(wanted["rtol"], min(self.looser * wanted["rtol"], LOOSEST))
@@ -34,7 +34,7 @@ class Variant(NamedTuple):
 
 
 class Draft:
-    """Remembers what each variant of computing a run took, and says which is next.
+    """Records the computing time of each variant and chooses the next one.
 
     Ways stand in the order of preference; the first that keeps within the budget is taken, one that was not tried yet
     only if all before it do not, and the quickest if none does.
@@ -51,17 +51,17 @@ class Draft:
 
     @property
     def untried(self) -> Variant | None:
-        """A variant that may be quicker than all that were tried; None if one is quick enough."""
+        """Return a variant that may be quicker than all those tried; None if one is quick enough."""
         if any(seconds <= BUDGET for seconds in self.took.values()):
             return None
         return next((variant for variant in self.variants if variant not in self.took), None)
 
     @property
     def best(self) -> Variant:
-        """The variant to take now."""
+        """Return the quickest variant known."""
         good = next((variant for variant in self.variants if self.took.get(variant, BUDGET + 1.0) <= BUDGET), None)
         return good or min(self.variants, key=lambda variant: self.took.get(variant, float("inf")))
 
     def note(self, variant: Variant, seconds: float) -> None:
-        """What a run took, processor seconds; infinite if it failed."""
+        """Record the processor time of a run, s; infinite if it failed."""
         self.took[variant] = seconds

@@ -1,5 +1,5 @@
-"""Films of runs and of sequences of poses, made beside the window: what they show is gathered in a thread, the drawing
-is another process's."""
+"""Films of runs and of sequences of poses, made in the background: data is collected in a thread, pictures are drawn in
+a subprocess."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
     from core.mechanism import Mechanism
 
 ADDED = ("ground", "axes", "gravity", "frames", "labels", "centers_of_mass", "inertia", "joints", "collision", "layers")
-"""What the viewport shows besides the machine, and a film from it, too."""
+"""Display options of the 3-D view, besides the machine, that films take over."""
 
 
-class _Marking:
-    """The marks of mobility at the poses of a film."""
+class _MobilityMarks:
+    """Computes the marks of mobility at the poses of a film."""
 
     def __init__(self, mech: Mechanism) -> None:
         self._mech, self._frame = mech, arm_tool(mech)
         self._made: tuple[Mapping[str, float], MobilityMarks] | None = None
 
     def __call__(self, q: NDArray[np.float64], p: Mapping[str, float]) -> tuple[Mark, ...]:
-        """Those at a pose (nq,) with parameter values."""
+        """Return the marks at a pose (nq,) with parameter values."""
         if self._made is None or self._made[0] != p:
             self._made = p, MobilityMarks(self._mech, self._frame, p or None)
         return self._made[1].at(q).marks
@@ -47,7 +47,7 @@ class _Marking:
 
 @dataclass(frozen=True)
 class FilmSettings:
-    """What a person wants filmed.
+    """Settings of a film.
 
     view : None is the camera as it now stands; turn: rad per second of film; start, end: s of the run or the sequence
     overlays : vectors, paths of points and other runs, as the viewport shows them
@@ -67,7 +67,7 @@ class FilmSettings:
 
 
 class Films(QObject):
-    """One film after another; simulations and functions do not wait for them."""
+    """Queue of films; simulations and functions do not wait for them."""
 
     def __init__(self, view: Stage, run_scene: RunScene, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -76,12 +76,12 @@ class Films(QObject):
 
     @property
     def running(self) -> Job | None:
-        """The film that is being made."""
+        """Return the job of the film being made."""
         return self.jobs.running[0] if self.jobs.running else None
 
     def start(self, film_settings: FilmSettings, source: Record | Filmed) -> Job:
-        """Begin a film of a run, or of a sequence of poses."""
-        gather = self._gatherer(film_settings, source)
+        """Start making a film of a run or of a sequence of poses."""
+        gather = self._footage_collector(film_settings, source)
 
         def work(progress: Callable[..., None], cancelled: Callable[[], bool]) -> int:
             from core.functions.context import Cancelled
@@ -102,8 +102,9 @@ class Films(QObject):
 
         return self.jobs.start(f"Film {film_settings.path.name}", work)
 
-    def _gatherer(self, film_settings: FilmSettings, source: Record | Filmed) -> Callable[[], Footage]:
-        """What the window shows now, taken down; the thread then asks the window for nothing."""
+    def _footage_collector(self, film_settings: FilmSettings, source: Record | Filmed) -> Callable[[], Footage]:
+        """Return a function that collects the film's data; the current display settings are copied, so that it does not
+        access the window."""
         scene, run_scene = self._view.scene, self._run_scene
         display = {name: getattr(scene.display, name) for name in ADDED}
         options: dict[str, Any] = {
@@ -117,7 +118,7 @@ class Films(QObject):
         }
         if film_settings.overlays and self._view.settings.flag("mobility"):
             mech = source.mech if isinstance(source, Filmed) else source.run.mech
-            options["marks"] = _Marking(mech)
+            options["marks"] = _MobilityMarks(mech)
         if isinstance(source, Filmed):
             return lambda: sequence_footage.footage(
                 source.poses,
@@ -139,7 +140,7 @@ class Films(QObject):
         return lambda: footage(run, **options, **display)
 
     def _camera(self, film_settings: FilmSettings) -> View:
-        """The camera of the viewport; a film of another shape shows at least what the viewport shows."""
+        """Return the camera of the 3-D view; a film with another aspect ratio shows at least what the view shows."""
         from viz import camera
 
         width, height = self._view.scene.size
@@ -147,5 +148,5 @@ class Films(QObject):
         return camera.zoom(self._view.scene.view, min(1.0, 1.0 / narrower))
 
     def close(self) -> None:
-        """Stop; nothing half-written stays."""
+        """Stop and leave no incomplete files."""
         self.jobs.close()

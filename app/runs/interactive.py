@@ -1,4 +1,4 @@
-"""Interactive dynamics: the machine moves in real time, is pulled, held, rearranged by hand and let go."""
+"""Interactive dynamics: the machine moves in real time and can be pulled, held, rearranged by hand and released."""
 
 from __future__ import annotations
 
@@ -26,31 +26,34 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 TICK = 16
-"""Milliseconds between two pictures at most."""
+"""Shortest interval between two pictures, ms."""
 BUDGET = 0.02
-"""Seconds of calculation in a tick; what is missing then is missing: the motion is slower than real time."""
+"""Computing time per tick, s; if it is exceeded, the motion is slower than real time."""
 SHARE = 0.8
-"""Share of the time that calculation may take where pictures take longer than a tick: they come less often then, the
-motion keeps its pace."""
+"""Share of time for computation where drawing takes longer than a tick; pictures then come less often, and the motion
+keeps its pace."""
 HICCUP = 0.5
-"""Seconds that are made up for after a picture that took long."""
+"""Longest delay by a slow picture that is caught up, s."""
 HAND = 0.1
-"""Seconds of a movement by hand that tell its speed."""
+"""Time before release over which the speed of a movement by hand is measured, s."""
 LEAST = 3
-"""Poses of a movement by hand that are kept, however far apart slow pictures set them."""
+"""Least number of poses of a movement by hand that are kept, however slow the drawing is."""
 DAMPINGS = {"none": ("None", 0.0), "light": ("Light", 0.5), "strong": ("Strong", 3.0)}
 """Artificial damping: id → title, rate in 1/s."""
 DOING = {"stick": "sticks", "slide+": "slides", "slide-": "slides", "closed": "at its stop", "at limit": "at its limit"}
-"""Words for modes beside a pull."""
+"""Words for friction and stop states next to a pull."""
 MOST_TOLD = 3
-"""Joints whose modes are told beside a pull."""
+"""Largest number of joints whose states are reported next to a pull."""
 NAME = "Interactive"
-HINT = "Running: drag a body to pull it · Space pauses, to move it by hand · Esc ends and keeps the run"
-PAUSED = "Paused: drag a body or handle by hand · Space goes on, with the hand's speed · Esc ends and keeps the run"
+HINT = "Running: drag a body to pull it · Space pauses, so that you can move it by hand · Esc stops and keeps the run"
+PAUSED = (
+    "Paused: drag a body or handle by hand · Space continues with the speed of the hand · Esc stops and keeps the run"
+)
 
 
 class Interactive(QObject):
-    """Off, running or paused. Records itself; the record becomes a run of the session when it ends."""
+    """Interactive simulation that is off, running or paused. It is recorded and becomes a run of the session when it
+    ends."""
 
     changed = Signal()
 
@@ -79,28 +82,30 @@ class Interactive(QObject):
         self._tool_waits = False
         """Whether a pull with Ctrl began it: the pull tool comes when it ends, so that the hints are true."""
         self._life = Lifetime()
-        self._life.listen((self._session.changed, self._changed), (self._session.moved, self._moved))
+        self._life.listen(
+            (self._session.changed, self._on_document_changed), (self._session.moved, self._on_pose_changed)
+        )
 
     def close(self) -> None:
-        """Stop for good."""
+        """Stop permanently."""
         self._timer.stop()
         self._life.close()
         self.live = None
 
     @property
     def on(self) -> bool:
-        """Running or paused."""
+        """True while running or paused."""
         return self.live is not None
 
     @property
     def running(self) -> bool:
-        """The machine moves."""
+        """True while the machine moves."""
         return self._timer.isActive()
 
     # ------------------------------------------------------------------------------- verbs
 
     def start(self) -> None:
-        """Begin, or end if it is on."""
+        """Start interactive dynamics, or stop them if they are on."""
         if self.on:
             self.stop()
             return
@@ -132,8 +137,8 @@ class Interactive(QObject):
         job = self._jobs.start("Preparing interactive dynamics", work)
         job.progressed.connect(lambda _, words: self._view.say(words or "Preparing …"))
         job.succeeded.connect(self._begin)
-        job.failed.connect(self._failed)
-        job.stopped.connect(self._dropped)
+        job.failed.connect(self._on_failed)
+        job.stopped.connect(self._on_dropped)
 
     def _begin(self, live: Live) -> None:
         self.starting = False
@@ -145,41 +150,41 @@ class Interactive(QObject):
         self._take_tool()
         self.resume()
 
-    def _failed(self, error: BaseException) -> None:
-        self._dropped()
+    def _on_failed(self, error: BaseException) -> None:
+        self._on_dropped()
         if not isinstance(error, KinetostatError):
             raise error
         self._session.message.emit("error", str(error))
 
-    def _dropped(self) -> None:
+    def _on_dropped(self) -> None:
         self.starting = False
         self._view.say()
         self.changed.emit()
 
     def resume(self) -> None:
-        """Go on from what is shown; with the hand's speed if the hand has just let go."""
+        """Continue from the current pose; with the speed of the hand if it has just released the machine."""
         if self.live is None or self.running:
             return
         self._last = time.monotonic()
         self._timer.start()
-        self._stand(HINT)
+        self._show_status(HINT)
         self.changed.emit()
 
     def pause(self) -> None:
-        """Hold; the machine can be rearranged by hand."""
+        """Pause, so that the machine can be rearranged by hand."""
         if self.running:
             self._timer.stop()
-            self._stand(PAUSED)
+            self._show_status(PAUSED)
             self.changed.emit()
 
     @property
     def damping_words(self) -> str:
-        """That motion is slowed down artificially, and how much; empty if it is not."""
+        """Describe the artificial damping; empty without damping."""
         title, rate = DAMPINGS[self.damping]
         return f"Artificial damping: {title.lower()}, {rate:g} per second" if rate else ""
 
-    def _stand(self, words: str) -> None:
-        """Words for the status line as long as it goes on like this."""
+    def _show_status(self, words: str) -> None:
+        """Show a message in the status line while the state lasts."""
         self._standing = words
         self._view.standing = " · ".join(filter(None, (self.damping_words, self._modes, words)))
         self._view.say()
@@ -189,15 +194,15 @@ class Interactive(QObject):
         self.pause() if self.running else self.resume()
 
     def set_damping(self, which: str) -> None:
-        """One of `DAMPINGS`."""
+        """Set the artificial damping to one of `DAMPINGS`."""
         self.damping = which
         if self.live is not None:
             self.live.damping = DAMPINGS[which][1]
-            self._stand(self._standing)
+            self._show_status(self._standing)
         self.changed.emit()
 
     def stop(self, words: str = "") -> None:
-        """End; what moved becomes a run."""
+        """Stop; the recorded motion becomes a run."""
         live, self.live = self.live, None
         self._tool_waits = False
         self._timer.stop()
@@ -238,7 +243,7 @@ class Interactive(QObject):
                 done += SLICE
         except KinetostatError as error:
             self.stop()
-            self._session.message.emit("error", f"{error} The motion until then is kept as a run.")
+            self._session.message.emit("error", f"{error} The motion up to then is kept as a run.")
             return
         self._last -= max(wanted - done, 0.0) if wanted - done < SLICE else 0.0
         self.pace += 0.1 * (done / max(passed, 1e-6) - self.pace)
@@ -246,17 +251,17 @@ class Interactive(QObject):
         self._session.follow(live.q, live.parameters, live.states, "in motion")
         self._own = False
         self._show_pull()
-        self._tell_modes()
+        self._report_states()
 
-    def _tell_modes(self) -> None:
-        """Who sticks and slides, in the status line, when it changes."""
+    def _report_states(self) -> None:
+        """Report in the status line which joints stick and slide, when that changes."""
         words = self.grip_words() if self.live is not None and self.live.pull is None else ""
         if words != self._modes:
             self._modes = words
-            self._stand(self._standing)
+            self._show_status(self._standing)
 
     def _show_pull(self) -> None:
-        """The line from the gripped point to the hand, with the force."""
+        """Show the line from the gripped point to the hand, with the force."""
         view, live = self._view, self.live
         if live is None or live.pull is None:
             return
@@ -269,7 +274,8 @@ class Interactive(QObject):
         view.annotations.update()
 
     def grip_words(self) -> str:
-        """What the pull meets: which joint sticks and at which force it slips, which slide, which are at a stop."""
+        """Describe what resists the pull: joints that stick with the force at which they slip, joints that slide, and
+        joints at a stop."""
         live = self.live
         if live is None:
             return ""
@@ -281,22 +287,22 @@ class Interactive(QObject):
         return ", ".join(found[:MOST_TOLD]) + (" …" if len(found) > MOST_TOLD else "")
 
     def let_go(self) -> None:
-        """The pull ends."""
+        """End the pull."""
         if self.live is not None:
             self.live.release()
         self._view.annotations.clear()
         QTimer.singleShot(0, self, self._take_tool)
 
     def _take_tool(self) -> None:
-        """Choose the pull tool once no gesture is under way."""
+        """Choose the pull tool once no gesture is in progress."""
         if self._tool_waits and self.on and not self._view.gestures.running:
             self._tool_waits = False
             self._view.gestures.choose("pull")
 
     # ------------------------------------------------------------------------------- the hand
 
-    def _moved(self) -> None:
-        """A handle or a slider moves the machine by hand: remember how fast."""
+    def _on_pose_changed(self) -> None:
+        """Record a movement by a handle or slider, to measure its speed."""
         if self.live is None or self._own:
             return
         if not self._session.previewing:
@@ -311,7 +317,7 @@ class Interactive(QObject):
             self._hand.popleft()
 
     def _hand_speed(self) -> Array:
-        """(nv,) how fast the hand moved when it let go; none if it had come to rest."""
+        """Return the speed of the hand at release (nv,); zero if it was at rest."""
         still = np.zeros(self._session.mech.nv)
         if len(self._hand) < 2:
             return still
@@ -321,8 +327,8 @@ class Interactive(QObject):
             return still
         return np.asarray(self._session.mech.difference(q0, q1)) / max(t1 - t0, 1e-3)
 
-    def _changed(self, old: Any, new: Any) -> None:
-        """The hand let go (a committed pose), or the model was edited."""
+    def _on_document_changed(self, old: Any, new: Any) -> None:
+        """Handle a pose committed by hand, or an edit of the model."""
         if self.live is None:
             return
         if old.model is not new.model or self.live.mech is not self._session.mech:
@@ -332,7 +338,7 @@ class Interactive(QObject):
             self.take_over()
 
     def take_over(self) -> None:
-        """Go on from the pose the hand left, with its speed."""
+        """Continue from the pose set by hand, with its speed."""
         live, session = self.live, self._session
         assert live is not None
         v = self._hand_speed()
@@ -344,6 +350,6 @@ class Interactive(QObject):
 
 
 def named(live: Live) -> str:
-    """What a run is called: how it was made, and what slowed it down beside the machine itself."""
+    """Return the name of the run with its artificial damping, if any."""
     rates = " and ".join(f"{rate:g}" for rate in live.dampings)
     return f"{NAME}, artificial damping {rates} 1/s" if rates else NAME

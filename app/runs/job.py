@@ -1,4 +1,4 @@
-"""Simulating in the window: a job that makes a run, which grows in the session while it is computed."""
+"""Simulation in the window: a job computes a run, which grows in the session meanwhile."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from core.simulation.methods.method import RECORDED
 from core.simulation.run.run import CANCELLED, Run
 
 GROW = 60
-"""Milliseconds between two looks at a growing run."""
+"""Interval between updates of a growing run, ms."""
 SHARE = 0.25
-"""Of the window's time that showing a growing run may take: looks at a long run become rarer."""
+"""Share of the window's time for showing a growing run; updates of a long run become rarer."""
 KEY = "simulation"
 
 
 class Simulation(QObject):
-    """The run settings, and the run in the making."""
+    """The run settings and the run being computed."""
 
     changed = Signal()
-    """The run settings changed, or a run began or ended."""
+    """Emitted when the run settings changed, or a run started or ended."""
     began = Signal(object)
-    """A run (`Record`) has its first samples."""
+    """Emitted with a run's record when its first samples exist."""
     ended = Signal(object, str)
-    """A run (or None) is over, and what is to be said about it."""
+    """Emitted when a computation ends, with its record (or None) and a message."""
 
     def __init__(self, session: Session, settings: Settings, jobs: Jobs, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -52,11 +52,11 @@ class Simulation(QObject):
         self._wanted_settings = session.document
         self._document = session.document
         self._timer = QTimer(self, interval=GROW)
-        self._timer.timeout.connect(self._grow)
+        self._timer.timeout.connect(self._update_growing_run)
         session.changed.connect(self._changed)
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from all signals."""
         self._timer.stop()
         self._session.changed.disconnect(self._changed)
 
@@ -70,7 +70,7 @@ class Simulation(QObject):
             self.changed.emit()
 
     def suggest(self, values: Mapping[str, Any]) -> None:
-        """Settings that suit the machine just opened, as long as it is open: what the person had comes back then."""
+        """Apply settings recommended for the machine just opened; the user's own settings return when it is closed."""
         if values or self._lent:
             own = {**self.run_settings.kept(), **self._lent}
             self._lent = {name: own[name] for name in values}
@@ -79,20 +79,18 @@ class Simulation(QObject):
 
     @property
     def running(self) -> bool:
-        """True while a run is computed."""
+        """True while a run is being computed."""
         return self.job is not None
 
     # ------------------------------------------------------------------------------- verbs
 
     def start(self) -> None:
-        """Make a run as wished."""
+        """Compute a run with the current settings."""
         if self.running:
             return
         session = self._session
         if session.mech.nv == 0:
-            session.message.emit(
-                "error", "Nothing can move: the model has no joint with a coordinate. Add a joint first."
-            )
+            session.message.emit("error", "The model has no movable joint. Add a joint first.")
             return
         start = start_of(self.run_settings, session)
         wanted = arguments(self.run_settings, session, start)
@@ -127,19 +125,19 @@ class Simulation(QObject):
 
         self._document = session.document
         self.job = self._jobs.start("Simulating", work)
-        self.job.succeeded.connect(self._succeeded)
+        self.job.succeeded.connect(self._on_succeeded)
         self.job.failed.connect(self._failed)
-        self.job.stopped.connect(self._stopped)
+        self.job.stopped.connect(self._on_stopped)
         self._timer.start(GROW)
         self.changed.emit()
 
     def cancel(self) -> None:
-        """Stop; what there is stays as a run."""
+        """Stop; the samples computed so far remain as a run."""
         if self.job is not None:
             self.job.cancel()
 
     def finish(self) -> None:
-        """Stop, and wait until what there is has become a run."""
+        """Stop, and wait until the samples computed so far have become a run."""
         if self.job is not None:
             self._jobs.finish(self.job)
 
@@ -147,11 +145,11 @@ class Simulation(QObject):
 
     @property
     def _is_stale(self) -> bool:
-        """Another document was opened meanwhile."""
+        """True if another document was opened meanwhile."""
         return self._document != self._session.document
 
-    def _grow(self) -> None:
-        """Show what came since."""
+    def _update_growing_run(self) -> None:
+        """Show the samples added since the last update."""
         if self._is_stale:
             return
         began = time.perf_counter()
@@ -159,10 +157,10 @@ class Simulation(QObject):
             return
         run = self._grown.pop()
         if len(run) > 1:
-            self._keep(run, growing=True)
+            self._store_run(run, growing=True)
         self._timer.setInterval(max(GROW, round(1e3 * (time.perf_counter() - began) / SHARE)))
 
-    def _keep(self, run: Run, growing: bool) -> Record:
+    def _store_run(self, run: Run, growing: bool) -> Record:
         runs = self._session.runs
         if self.record is None:
             name, parent, when = self._origin
@@ -175,18 +173,18 @@ class Simulation(QObject):
             self.cancel()
         return self.record
 
-    def _succeeded(self, run: Run) -> None:
+    def _on_succeeded(self, run: Run) -> None:
         self._finish(run, statistics(run))
 
-    def _stopped(self) -> None:
+    def _on_stopped(self) -> None:
         run = next((run for run in self._whole if len(run) > 1), None)
-        self._finish(run, statistics(run) if run is not None else "Stopped before there was anything to keep.")
+        self._finish(run, statistics(run) if run is not None else "Stopped before the first sample.")
 
     def _failed(self, error: BaseException) -> None:
         run = error.run if isinstance(error, SimulationError) else None
         self._finish(run if run is not None and len(run) > 1 else None, str(error))
         if isinstance(error, KinetostatError):
-            kept = " The motion until then is kept as a run." if run is not None and len(run) > 1 else ""
+            kept = " The motion up to then is kept as a run." if run is not None and len(run) > 1 else ""
             self._session.message.emit("error", f"{error}{kept}")
         else:
             raise error
@@ -197,7 +195,7 @@ class Simulation(QObject):
         if self._is_stale:
             run, words = None, ""
         if run is not None:
-            self._keep(run, growing=False)
+            self._store_run(run, growing=False)
             for note in run.notes:
                 self._session.message.emit("hint", note)
         elif self.record is not None and self.record in self._session.runs.items:
@@ -208,7 +206,7 @@ class Simulation(QObject):
         self.changed.emit()
 
     def _changed(self, old: Any, new: Any) -> None:
-        """Start speeds and forces of joints that are gone are dropped; another document begins without any."""
+        """Drop initial speeds and forces of removed joints; another document starts without any."""
         if self._wanted_settings != self._session.document:
             self._wanted_settings = self._session.document
             self.suggest({})
@@ -227,13 +225,13 @@ class Simulation(QObject):
 
 
 def statistics(run: Run) -> str:
-    """What a run cost, in words."""
+    """Describe the computing cost of a run."""
     s = run.statistics
     if run.settings.rule is RECORDED:
         return f"{len(run)} samples from {run.time[0]:.6g} to {run.time[-1]:.6g} s"
     span = float(run.time[-1] - run.time[0])
     rejected = f", {s.rejected} rejected" if run.settings.rule.adaptive else ""
-    ratio = f", {_times(span / s.seconds)} × real time" if s.seconds > 0.0 else ""
+    ratio = f", {_ratio_text(span / s.seconds)} × real time" if s.seconds > 0.0 else ""
     counted = f"{len(run)} samples, {s.steps:,} steps{rejected}"
     text = " · ".join((counted, f"{lasting(s.seconds)}{ratio}", *run.notes))
     if s.ended == CANCELLED:
@@ -241,19 +239,19 @@ def statistics(run: Run) -> str:
     return f"Ended early at {run.time[-1]:.6g} s: {s.ended} {text}" if s.ended else text
 
 
-def _times(ratio: float) -> str:
-    """A ratio with two digits at least."""
+def _ratio_text(ratio: float) -> str:
+    """Format a ratio with at least two digits."""
     return f"{ratio:,.0f}" if ratio >= 9.95 else f"{ratio:.2g}"
 
 
 def lasting(seconds: float) -> str:
-    """A time that was measured, in the unit in which it is read best."""
+    """Format a measured time in the most readable unit."""
     if seconds < 0.9995:
         return f"{1e3 * seconds:.3g} ms"
     return f"{seconds:.3g} s" if seconds < 99.95 else f"{seconds:.0f} s"
 
 
 def _look_up_modes(run: Run) -> None:
-    """Events and modes of a run, beside the window, which shows them."""
+    """Compute events and friction and stop states of a run in the background, for later display."""
     if run.modes.size:
         _ = run.events, run.computed_channels.modes.stretches

@@ -1,4 +1,5 @@
-"""What a person wants of a simulation: plain data, and what `simulate` takes of it. Knows no Qt."""
+"""The user's settings for a simulation as plain data, and their conversion to arguments of `simulate`. Does not use
+Qt."""
 
 from __future__ import annotations
 
@@ -29,28 +30,32 @@ Array = NDArray[np.float64]
 STARTS = {
     "pose": (
         "Pose set by hand",
-        "From the pose as you set it by handles or sliders, not the one a run is shown in, with the start speeds "
-        "below. “Use this pose” in the timeline makes the pose of a run the one you set.",
+        (
+            "From the pose set by handles or sliders, not the pose shown during playback, with the start "
+            "speeds below. “Use this pose” in the timeline takes over the pose of a run."
+        ),
     ),
     "rest": ("Rest", "From the rest pose, with the start speeds below."),
-    "moment": ("Moment of the run", "From the playhead: the run branches there with its own speeds, and time goes on."),
+    "moment": (
+        "Playhead of the run",
+        ("From the playhead: the new run branches off there with the run's speeds and continues its time."),
+    ),
     "moving": (
         "Pose set by hand, speeds of the run",
-        "From the pose as you set it, with the speeds the run has at the playhead.",
+        "From the pose set by hand, with the speeds of the run at the playhead.",
     ),
 }
-"""What a run begins with: id → title, explanation."""
+"""Initial states of a run: id → title, explanation."""
 REMEMBERED = ("duration", "method", "rtol", "atol", "step", "output", "closed_forms", "closing", "factorisation")
-"""What holds for other machines, too."""
+"""Settings that are kept for other machines too."""
 
 
 @dataclass(frozen=True)
 class RunSettings:
-    """duration, step, output : s (None: chosen); rtol, atol : tolerances; start : one of `STARTS`;
-    speeds : start speeds by name, rad/s or m/s; forces : joint forces by speed, numbers (N·m, N) or formulas;
-    closed_forms : solve loops explicitly where they allow it; closing : how iteration closes them, factorisation : how
-    their equations are solved then, see `simulate`
-    """
+    """Settings of a run. duration, step, output : s (None: automatic); rtol, atol : tolerances; start : one of
+    `STARTS`; speeds : initial speeds by name, rad/s or m/s; forces : joint forces by speed, numbers (N·m, N) or
+    formulas; closed_forms : close loops analytically where possible; closing : method of iterative loop closure,
+    factorisation : how its equations are solved, see `simulate`"""
 
     duration: float = 10.0
     method: str = AUTOMATIC
@@ -66,12 +71,12 @@ class RunSettings:
     factorisation: str = AUTOMATIC_FACTORS
 
     def kept(self) -> dict[str, Any]:
-        """What is remembered between sessions."""
+        """Return the settings that are remembered between sessions."""
         return {name: getattr(self, name) for name in REMEMBERED}
 
     @staticmethod
     def recalled(data: Any) -> RunSettings:
-        """As remembered; what does not fit is left out."""
+        """Return remembered settings; invalid entries are left out."""
         first = RunSettings()
         if not isinstance(data, dict):
             return first
@@ -96,7 +101,7 @@ class RunSettings:
 
 
 def problem_of_closing(value: Any) -> str:
-    """Why it cannot say how loops are closed; empty if it can."""
+    """Return why a value is not a valid method of loop closure; empty if it is."""
     try:
         checked_closing(value)
     except ModelError as error:
@@ -105,8 +110,8 @@ def problem_of_closing(value: Any) -> str:
 
 
 class Start(NamedTuple):
-    """State a run begins with: q (nq,), v (nv,), time (s), the run it branches from, and states of force elements by
-    name, those that are not at rest.
+    """Initial state of a run: q (nq,), v (nv,), time (s), the run from which it branches, and states of force elements
+    by name that are not at rest.
 
     named : the speeds of v that were given, which are kept while the others follow; None: v is one of a motion
     """
@@ -120,12 +125,12 @@ class Start(NamedTuple):
 
     @property
     def speeds(self) -> Array | Mapping[str, float]:
-        """As `simulate` takes them."""
+        """Return the speeds as `simulate` takes them."""
         return self.v if self.named is None else self.named
 
 
 def start_of(run_settings: RunSettings, session: Session) -> Start:
-    """The state that is wished for. What does not exist any more is left out.
+    """Return the chosen initial state, without elements that no longer exist.
 
     A pose in which the playhead shows a run is no start, so that runs made one after another can be compared.
     """
@@ -143,11 +148,12 @@ def start_of(run_settings: RunSettings, session: Session) -> Start:
         return Start(session.q.copy(), moment, 0.0, record)
     q = session.q if run_settings.start != "rest" and session.previewing else session.edited_pose
     q = session.rest.copy() if run_settings.start == "rest" else q.copy()
-    return Start(q, v, named=_given(run_settings, mech, v))
+    return Start(q, v, named=_specified_speeds(run_settings, mech, v))
 
 
-def _given(run_settings: RunSettings, mech: Mechanism, v: Array) -> dict[str, float] | None:
-    """Speeds of v that the person or joints give; None if nobody does, or joints that close loops give some."""
+def _specified_speeds(run_settings: RunSettings, mech: Mechanism, v: Array) -> dict[str, float] | None:
+    """Return the speeds in v that the user or joints specify; None if there are none, or if some belong to loop-closing
+    joints."""
     stating = [joint.name for joint in mech.model.expanded.joints if joint.start_speed and joint.mimic is None]
     if {loop.cut for loop in mech.loops} & set(stating):
         return None
@@ -156,18 +162,19 @@ def _given(run_settings: RunSettings, mech: Mechanism, v: Array) -> dict[str, fl
 
 
 def speeds_at(run: Any, time: float) -> Array:
-    """(nv,) speeds of a run at a time, between samples in proportion."""
+    """Return the speeds of a run at a time (nv,), interpolated linearly between samples."""
     return np.array([np.interp(time, run.time, column) for column in run.v.T])
 
 
 def matched_speeds(mech: Mechanism, other: Mechanism, v: Array) -> Array:
-    """(nv,) speeds of another machine as this one's: those of the same name."""
+    """Return the speeds of another machine mapped to this one by name (nv,)."""
     values = dict(zip(other.v_names, v, strict=True))
     return np.array([values.get(name, 0.0) for name in mech.v_names])
 
 
 def arguments(run_settings: RunSettings, session: Session, start: Start) -> dict[str, Any]:
-    """Keywords for `core.simulation.simulate`, of a machine `session.mech` with the parameters of the document."""
+    """Return the keywords for `core.simulation.simulate` for the machine `session.mech` with the document's
+    parameters."""
     mech = session.mech
     adaptive = METHODS[run_settings.method].adaptive
     forces = {name: value for name, value in run_settings.forces.items() if name in mech.v_names}

@@ -1,4 +1,5 @@
-"""Live what-if: while a slider moves, the whole run is computed anew, beside the window; the last few stay faint.
+"""Live what-if: while a slider moves, the whole run is computed again in the background; the last few runs stay faintly
+visible.
 
 Requests come faster than runs: the newest waits until the thread is free, those between are never computed. While the
 hand moves, runs are computed in the variant that keeps up with it (`app.runs.draft_run`); as set when it rests.
@@ -32,59 +33,59 @@ if TYPE_CHECKING:
     from core.mechanism import Mechanism
 
 LOOK = 3
-"""Milliseconds between two looks at what the thread has made."""
+"""Interval at which results of the thread are collected, ms."""
 PAUSE = 700
-"""Milliseconds after the last movement from which the next one begins a new comparison."""
+"""Time after the last movement from which the next one starts a new comparison, ms."""
 NAME = "What-if"
 GHOST = 0.35
-"""Opacity of the machine as the run shows it."""
+"""Opacity of the machine as posed by the run."""
 
 TELLING = ("method", "rtol", "atol", "step", "duration", "torque", "closed_forms", "closing", "factorisation")
-"""What of a wish decides how long its run takes."""
+"""Settings that determine how long a run takes."""
 
 
-class _Wanted(NamedTuple):
+class _RunRequest(NamedTuple):
     mech: Mechanism
     arguments: dict[str, Any]
     asked: float
     draft: bool = False
-    """The hand still moves."""
+    """True while the slider is still moving."""
 
 
-class _Made(NamedTuple):
+class _FinishedRun(NamedTuple):
     run: Run | None
     words: str
     asked: float
 
 
 class _Worker:
-    """One thread that always takes the newest wish. Knows no Qt object."""
+    """Thread that always handles the newest request. Does not use Qt."""
 
     def __init__(self) -> None:
         self._free = threading.Condition()
-        self._wanted: _Wanted | None = None
-        self._made: _Made | None = None
+        self._wanted: _RunRequest | None = None
+        self._made: _FinishedRun | None = None
         self._draft: Draft | None = None
         self._key: tuple[Any, ...] = ()
         self._over = False
         self._thread = threading.Thread(target=self._work, name="what-if", daemon=True)
         self._thread.start()
 
-    def want(self, wanted: _Wanted) -> None:
-        """Ask for a run in place of what was asked before."""
+    def want(self, wanted: _RunRequest) -> None:
+        """Request a run, replacing an earlier request."""
         with self._free:
             self._wanted = wanted
             self._free.notify()
 
-    def take(self) -> _Made | None:
-        """The newest run (or why there is none), and when it was asked for."""
+    def take(self) -> _FinishedRun | None:
+        """Return the newest run (or the reason why there is none) and the time of its request."""
         with self._free:
             made, self._made = self._made, None
             return made
 
     @property
     def idle(self) -> bool:
-        """Nothing asked for, nothing made."""
+        """True if nothing is requested or computed."""
         with self._free:
             return self._wanted is None and self._made is None and not self._busy
 
@@ -111,16 +112,16 @@ class _Worker:
                 self._made, self._busy = made or self._made, False
             self._try_variants(wanted)
 
-    def _run(self, wanted: _Wanted) -> _Made | None:
-        """None: something newer is wanted by now."""
+    def _run(self, wanted: _RunRequest) -> _FinishedRun | None:
+        """Compute a request; return None if a newer one exists by then."""
         from core.simulation import simulate
 
         try:
             draft = self._draft_of(wanted)
             if wanted.draft and draft.best != draft.variants[0]:
-                run = self._timed(wanted, draft.best)
+                run = self._run_timed(wanted, draft.best)
                 if run is not None:
-                    return _Made(run, "", wanted.asked)
+                    return _FinishedRun(run, "", wanted.asked)
             run = simulate(
                 wanted.mech,
                 **wanted.arguments,
@@ -129,28 +130,28 @@ class _Worker:
             if run.statistics.ended:
                 return None
             draft.note(draft.variants[0], run.statistics.cpu)
-            return _Made(run, "", wanted.asked)
+            return _FinishedRun(run, "", wanted.asked)
         except SimulationError as error:
             kept = error.run if error.run is not None and len(error.run) > 1 else None
-            return _Made(kept, str(error), wanted.asked)
+            return _FinishedRun(kept, str(error), wanted.asked)
         except KinetostatError as error:
-            return _Made(None, str(error), wanted.asked)
+            return _FinishedRun(None, str(error), wanted.asked)
         except Exception as error:  # told in the window
-            return _Made(None, f"{type(error).__name__}: {error}", wanted.asked)
+            return _FinishedRun(None, f"{type(error).__name__}: {error}", wanted.asked)
 
-    def _draft_of(self, wanted: _Wanted) -> Draft:
-        """What is known of this machine with these tolerances."""
+    def _draft_of(self, wanted: _RunRequest) -> Draft:
+        """Return the record of variants for this machine with these tolerances."""
         key = wanted.mech, *(wanted.arguments[name] for name in TELLING)
         if self._draft is None or key != self._key:
             self._draft, self._key = Draft(wanted.arguments), key
         return self._draft
 
     @property
-    def _stale(self) -> bool:
+    def _is_stale(self) -> bool:
         return self._over or self._wanted is not None
 
-    def _timed(self, wanted: _Wanted, variant: Variant) -> Run | None:
-        """The run in this way; None if it fails."""
+    def _run_timed(self, wanted: _RunRequest, variant: Variant) -> Run | None:
+        """Compute a run with a variant and record its time; None if it fails."""
         from core.simulation import simulate
 
         assert self._draft is not None
@@ -162,26 +163,26 @@ class _Worker:
         self._draft.note(variant, run.statistics.cpu)
         return run
 
-    def _try_variants(self, wanted: _Wanted) -> None:
-        """While nothing is wanted, find a variant that is quick enough."""
+    def _try_variants(self, wanted: _RunRequest) -> None:
+        """Look for a variant that is quick enough while no request is waiting."""
         draft = self._draft
-        while draft is not None and (variant := draft.untried) is not None and not self._stale:
+        while draft is not None and (variant := draft.untried) is not None and not self._is_stale:
             if variant == draft.variants[0]:  # failed as wished: nothing to be quicker than
                 return
             try:
-                self._timed(wanted, variant)
-                self._timed(wanted, variant)  # without the making of machine code
+                self._run_timed(wanted, variant)
+                self._run_timed(wanted, variant)  # without the making of machine code
             except (KinetostatError, Cancelled):
                 draft.note(variant, float("inf"))
                 return
 
 
 class WhatIf(QObject):
-    """Listens to sliders (the session's previews) and to the run settings while it is on."""
+    """Follows sliders (the session's previews) and run settings while it is on."""
 
     changed = Signal()
     made = Signal(float)
-    """A run is shown; seconds since its slider moved."""
+    """Emitted when a run is shown, with the time since its slider moved, s."""
 
     def __init__(
         self,
@@ -201,33 +202,33 @@ class WhatIf(QObject):
         self._last = 0.0
         self._seen: tuple[Any, ...] = ()
         self._timer = QTimer(self, interval=LOOK)
-        self._timer.timeout.connect(self._look)
+        self._timer.timeout.connect(self._collect_result)
         self._life = Lifetime()
         self._life.listen(
-            (self._session.moved, self._moved),
-            (self._session.changed, self._changed),
+            (self._session.moved, self._on_pose_changed),
+            (self._session.changed, self._on_document_changed),
             (simulation.changed, self._wanted),
-            (self._session.runs.moved, self._ghost),
+            (self._session.runs.moved, self._show_ghost),
         )
 
     def close(self) -> None:
-        """Stop for good."""
+        """Stop permanently."""
         self._life.close()
         self.switch(False)
 
     @property
     def on(self) -> bool:
-        """Whether runs follow the sliders."""
+        """True while runs follow the sliders."""
         return self._worker is not None
 
     def switch(self, on: bool) -> None:
-        """Follow the sliders, or not."""
+        """Switch following the sliders on or off."""
         if on == self.on:
             return
         if on:
             self._worker = _Worker()
             self._run_settings, self._document = self._simulation.run_settings, self._session.document
-            self._ask()
+            self._request_run()
         elif self._worker is not None:
             self._timer.stop()
             self._worker.close()
@@ -239,8 +240,8 @@ class WhatIf(QObject):
 
     # ------------------------------------------------------------------------------- inputs
 
-    def _moved(self) -> None:
-        """A slider or a handle moves. That its run is shown is no movement."""
+    def _on_pose_changed(self) -> None:
+        """Handle a movement by slider or handle; playback of the run does not count."""
         session = self._session
         if not self.on or not session.previewing:
             self._seen = ()
@@ -248,49 +249,49 @@ class WhatIf(QObject):
         seen = session.mech, session.q.tobytes(), *session.edited_parameters.items()
         if seen != self._seen:
             self._seen = seen
-            self._ask()
+            self._request_run()
 
-    def _changed(self, old: Any, new: Any) -> None:
-        """The model was edited: the run of the new one."""
+    def _on_document_changed(self, old: Any, new: Any) -> None:
+        """Request a run of the edited model."""
         if not self.on:
             return
         if self._document != self._session.document:
             self.switch(False)
             return
         if old.model is not new.model or old.pose != new.pose:
-            self._ask()
+            self._request_run()
 
     def _wanted(self) -> None:
         if self.on and self._simulation.run_settings != self._run_settings:
             self._run_settings = self._simulation.run_settings
-            self._ask()
+            self._request_run()
 
-    def _ask(self) -> None:
-        """The run of what is shown now."""
+    def _request_run(self) -> None:
+        """Request a run of the current state."""
         session = self._session
         if self._worker is None or session.mech.nv == 0:
             return
         now = time.monotonic()
         if 1e3 * (now - self._last) > PAUSE:
-            self._set_aside()
+            self._keep_as_faint()
         self._last = now
         run_settings = self._simulation.run_settings
         if run_settings.start in ("moment", "moving"):  # these would begin where the run itself is shown
             run_settings = dataclasses.replace(run_settings, start="pose")
         start = start_of(run_settings, session)
-        self._worker.want(_Wanted(session.mech, arguments(run_settings, session, start), now, session.previewing))
+        self._worker.want(_RunRequest(session.mech, arguments(run_settings, session, start), now, session.previewing))
         if not self._timer.isActive():
             self._timer.start()
 
-    def _set_aside(self) -> None:
-        """What was shown before this movement stays, faint."""
+    def _keep_as_faint(self) -> None:
+        """Keep the run shown before this movement as a faint one."""
         runs = self._session.runs
         if self.record is not None and self.record in runs.items:
             runs.add(self.record.run, f"{NAME} before", faint=True, select=False)
 
     # ------------------------------------------------------------------------------- outputs
 
-    def _look(self) -> None:
+    def _collect_result(self) -> None:
         worker = self._worker
         if worker is None:
             return
@@ -312,8 +313,8 @@ class WhatIf(QObject):
             runs.select(self.record)
         self.made.emit(time.monotonic() - asked)
 
-    def _ghost(self, *_: object) -> None:
-        """The machine as the run has it at the playhead, while the edited pose is in front."""
+    def _show_ghost(self, *_: object) -> None:
+        """Show the run's pose at the playhead as a translucent machine while the edited pose is in front."""
         session, runs = self._session, self._session.runs
         if not self.on or self._sequence.active:
             return

@@ -41,7 +41,7 @@ TOUR = Tour(
             "Another length",
             "Move a slider of a parameter at the right. The scale of colours says that the map is old: press Update.",
             _longer,
-            "Compare with the map before, on its card, shows what the change gained and lost.",
+            "Compare with previous map, on its card, shows what the change gained and lost.",
         ),
         Step(
             "A section through space",

@@ -110,7 +110,7 @@ class MapLegend(QFrame):
         self.size_label.setText(" · ".join(filter(None, (shown.result.size, _state(found)))))
         self.size_label.setVisible(bool(self.size_label.text()))
         old = self._layer.old
-        self.note.say(f"Old: {old}." if old and not found.growing else "", "hint")
+        self.note.say(f"Outdated: {old}." if old and not found.growing else "", "hint")
         self.update_button.setVisible(bool(self.note.words))
         for part in (self.bar, self.low, self.middle, self.high):
             part.setVisible(not plain)

@@ -1,4 +1,4 @@
-"""Names of inputs for those who cannot see the label beside them."""
+"""Accessible names of input widgets for screen readers."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ INPUTS = (QLineEdit, QComboBox, QAbstractSpinBox, QPlainTextEdit, QTextEdit, QAb
 
 
 def name_inputs(place: QWidget, title: str) -> None:
-    """Give every input in `place` that has no name the title of its row; buttons with an icon say what they do, too."""
-    for each in _nameless(place):
-        does = _says(each) if isinstance(each, QAbstractButton) else ""
+    """Name every unnamed input in `place` after its row; buttons with an icon are named by their action."""
+    for each in _unnamed_inputs(place):
+        does = _purpose_of(each) if isinstance(each, QAbstractButton) else ""
         each.setAccessibleName(f"{title}: {does}" if does else title)
 
 
 def name_panel(panel: QWidget, title: str) -> None:
-    """Give what has no name in a panel one of its own (what a button does, what a line is for), else the panel's."""
-    for each in _nameless(panel):
-        each.setAccessibleName(_says(each) or title)
+    """Name unnamed widgets of a panel by their action or purpose, otherwise after the panel."""
+    for each in _unnamed_inputs(panel):
+        each.setAccessibleName(_purpose_of(each) or title)
 
 
-def _nameless(place: QWidget) -> list[QWidget]:
+def _unnamed_inputs(place: QWidget) -> list[QWidget]:
     return [
         each
         for kind in INPUTS
@@ -38,8 +38,8 @@ def _nameless(place: QWidget) -> list[QWidget]:
     ]
 
 
-def _says(widget: QWidget) -> str:
-    """What a button does by its tool tip, what is typed into a line by its placeholder."""
+def _purpose_of(widget: QWidget) -> str:
+    """Return a button's action from its tool tip, a line's purpose from its placeholder."""
     if isinstance(widget, QLineEdit):
         return widget.placeholderText()
     return widget.toolTip().split(":")[0].split(" (")[0] if isinstance(widget, QAbstractButton) else ""

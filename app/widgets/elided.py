@@ -1,4 +1,4 @@
-"""Texts that are cut where there is no room for all of them, instead of keeping the window wide."""
+"""Texts that are shortened with "…" where they do not fit, so that they do not force the window to be wide."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from app.plain_text import as_tip
 from app.widgets.label import Label
 
 LEGIBLE = "A few letters…"
-"""So much is always shown."""
+"""Sample text whose width a label always keeps."""
 FEWEST_DIGITS = 2
-"""Digits shown in the narrowest field; the tool tip and the focused field have all."""
+"""Digits shown in the narrowest field; the tool tip and the focused field show all."""
 
 
 class ElidedLabel(Label):
-    """Plain text, each line of which is cut where it is too long; that is marked by "…" and told by the tool tip.
-    `text()` is always the whole."""
+    """Label with plain text whose long lines are shortened with "…"; the tool tip then has the full text, and so has
+    `text()`."""
 
     def __init__(self, text: str = "", mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight) -> None:
         super().__init__(text)
@@ -33,7 +33,7 @@ class ElidedLabel(Label):
 
     @property
     def shown(self) -> str:
-        """What there is room for."""
+        """Return the text as shortened to the available width."""
         room, metrics = self.contentsRect().width(), self.fontMetrics()
         return "\n".join(metrics.elidedText(line, self._mode, room) for line in self.text().split("\n"))
 
@@ -58,11 +58,11 @@ class ElidedLabel(Label):
 
 
 class ElidedCombo(QComboBox):
-    """A list whose chosen entry is marked by "…" where the field is too narrow for it; the open list is wide enough."""
+    """Combo box that shortens its chosen entry with "…" where the field is too narrow; the open list is wide enough."""
 
     @property
     def shown(self) -> str:
-        """What there is room for."""
+        """Return the text as shortened to the available width."""
         option = QStyleOptionComboBox()
         self.initStyleOption(option)
         field = QStyle.SubControl.SC_ComboBoxEditField
@@ -85,8 +85,8 @@ class ElidedCombo(QComboBox):
 
 
 def fitting(text: Callable[[int], str], digits: int, room: int, metrics: QFontMetrics) -> str:
-    """`text(digits)` in the room in pixels. What does not fit is cut with "…" behind the decimal point, so that no
-    rounded number is taken for the exact one; a number whose exponent would go is rounded to fewer digits."""
+    """Return `text(digits)` shortened to the given width in pixels, with "…" after the decimal point, so that a rounded
+    number is not taken for the exact one; a number whose exponent would be cut off is rounded to fewer digits."""
     whole = text(digits)
     if metrics.horizontalAdvance(whole) <= room:
         return whole

@@ -1,4 +1,4 @@
-"""What an empty panel says: what will be there, and a button for what fills it."""
+"""Placeholder of an empty panel: a description of its later content, and a button that creates the first."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.widgets.label import Label
 
 
 class EmptyPanel(QWidget):
-    """`wanted` when its button is pressed."""
+    """Placeholder that emits `wanted` when its button is pressed."""
 
     wanted = Signal()
 

@@ -1,4 +1,4 @@
-"""Names for the examples in hints: those of the machine that is open, so that what a hint shows can be typed."""
+"""Names of the open machine for examples in hints, so that what a hint shows can be typed."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from core.mechanism import Mechanism
 
 
 class ExampleNames(NamedTuple):
-    """A joint whose coordinate, speed and force are called `joint.q`, `joint.v`, `joint.tau`, what it measures, and a
-    frame that moves; "" for what the machine has not."""
+    """A joint with the names `joint.q`, `joint.v`, `joint.tau`, its physical dimension, and a movable frame; "" for
+    what the machine does not have."""
 
     joint: str = ""
     frame: str = ""
@@ -18,7 +18,7 @@ class ExampleNames(NamedTuple):
 
     @classmethod
     def of(cls, mech: Mechanism | None) -> ExampleNames:
-        """Of a machine; None: of none."""
+        """Return example names of a machine; empty names for None."""
         if mech is None or not mech.nv:
             return cls()
         found = next((each for each in mech.coordinates if each.name in mech.v_names and _in_formulas(each.name)), None)
@@ -30,8 +30,8 @@ class ExampleNames(NamedTuple):
         )
 
     def hint(self, *examples: str, begin: str = "", end: str = " …") -> str:
-        """Examples in which {joint} and {frame} stand for names, with commas; those whose names the machine has not
-        are left out. `begin` alone where nothing is left."""
+        """Return examples joined by commas, with {joint} and {frame} replaced by names; examples without a name are
+        left out, and `begin` alone remains if none is left."""
         said = [
             each.format(joint=self.joint, frame=self.frame)
             for each in examples
@@ -41,5 +41,5 @@ class ExampleNames(NamedTuple):
 
 
 def _in_formulas(name: str) -> bool:
-    """Whether a formula may name it: of a joint of several coordinates, as "foot.1", none is named so."""
+    """Return True if formulas may use a name; coordinates of joints with several, such as "foot.1", cannot be used."""
     return all(part.isidentifier() for part in name.split("."))

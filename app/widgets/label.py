@@ -1,4 +1,4 @@
-"""Labels: words are shown as they are; only what the program itself wrote may have markup."""
+"""Labels that show text literally; only texts of the program itself may contain markup."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.visible_text import visible
 
 
 class Label(QLabel):
-    """Words of anybody as plain text."""
+    """Label for arbitrary plain text."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None, **properties: Any) -> None:
         super().__init__(parent, textFormat=Qt.TextFormat.PlainText, **properties)
@@ -22,7 +22,7 @@ class Label(QLabel):
 
 
 class MarkupLabel(QLabel):
-    """Words of the program in HTML. Text of files has no place in it."""
+    """Label for the program's own HTML text. It must not contain text from files."""
 
     def __init__(self, html: str = "", parent: QWidget | None = None, **properties: Any) -> None:
         super().__init__(html, parent, textFormat=Qt.TextFormat.RichText, **properties)

@@ -1,4 +1,4 @@
-"""Laying out a form at once."""
+"""Immediate layout of a form."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QWidget
 
 
 def lay_out(root: QWidget) -> None:
-    """Give everything inside a widget its size now. Left to itself Qt does it level by level, one for each turn of the
-    event loop: between pictures of the scene fields would be seen squeezed for a while."""
+    """Give everything inside a widget its size immediately. Qt alone lays out one level per turn of the event loop, so
+    that fields would look squeezed between pictures of the scene."""
     inside = root.findChildren(QWidget)
     holders = {widget.parentWidget() for widget in inside}  # only they have something to lay out
     for widget in (*reversed(inside), root):

@@ -17,12 +17,12 @@ from resources import examples
 
 PICTURE = QSize(160, 120)
 TITLE = 34
-"""Pixels for two lines below a picture."""
+"""Height of two lines of text below a picture, pixels."""
 PATH = Qt.ItemDataRole.UserRole
 
 
 class Machine(NamedTuple):
-    """A file that can be opened: its title, what there is to see, a picture (there may be none)."""
+    """A file that can be opened: its title, a description, and a picture (optional)."""
 
     title: str
     about: str
@@ -31,7 +31,7 @@ class Machine(NamedTuple):
 
 
 def example_shelves() -> dict[str, list[Machine]]:
-    """The examples by subject."""
+    """Return the examples by subject."""
     shelves: dict[str, list[Machine]] = {}
     for each in examples():
         machine = Machine(each.title, each.about, each.path, each.thumbnail)
@@ -40,7 +40,7 @@ def example_shelves() -> dict[str, list[Machine]]:
 
 
 class MachineShelf(QWidget):
-    """A tab per subject; `chosen(Path)` when a machine is clicked twice, or once where `at_once`."""
+    """A tab per subject; emits `chosen(Path)` when a machine is double-clicked, or clicked once if `at_once`."""
 
     chosen = Signal(Path)
 
@@ -75,7 +75,7 @@ class MachineShelf(QWidget):
         column.addWidget(self.about)
 
     def fill(self, shelves: Mapping[str, Iterable[Machine]]) -> None:
-        """Offer these, subject → machines; the subject in front stays so, if it is among them."""
+        """Show these machines by subject; the current tab is kept if its subject still exists."""
         now = self.tabs.tabText(self.tabs.currentIndex())
         self.tabs.blockSignals(True)
         while self.tabs.count():
@@ -104,7 +104,7 @@ class MachineShelf(QWidget):
         self.about.setText(item.statusTip() if item is not None else "")
 
     def take(self) -> None:
-        """Choose the machine that is marked."""
+        """Choose the selected machine."""
         item = self.list.currentItem()
         if item is not None:
             self.chosen.emit(Path(item.data(PATH)))

@@ -1,4 +1,4 @@
-"""A line of words beneath a field: what is wrong, what to look at, what a formula is worth."""
+"""Note beneath a field: an error, a warning, or the value of a formula."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from app.widgets.label import Label
 _LIGHT = {"error": "#b3261e", "warning": "#8a5a00", "hint": "#2f5f9e", "done": "#2e6b34"}
 _DARK = {"error": "#ff8a80", "warning": "#f0bf63", "hint": "#8fb8ee", "done": "#8fd197"}
 MARKS = {"error": "✕", "warning": "▲", "hint": "ℹ", "done": "✓", "": ""}
-"""A sign besides the colour, so that colour is never the only carrier."""
+"""Symbols of severities, so that colour is never the only indication."""
 
 
 def is_dark(palette: QPalette) -> bool:
-    """True when the window is light on dark."""
+    """Return True if the window has light text on a dark background."""
     return palette.color(QPalette.ColorRole.Window).lightness() < 128
 
 
 def severity_color(severity: str, palette: QPalette) -> QColor:
-    """The text colour of a severity, readable on the palette's window; '' gives muted text."""
+    """Return the text colour of a severity, readable on the window background; '' gives a muted colour."""
     table = _DARK if is_dark(palette) else _LIGHT
     if severity in table:
         return QColor(table[severity])
@@ -30,7 +30,7 @@ def severity_color(severity: str, palette: QPalette) -> QColor:
 
 
 class Note(Label):
-    """Words under a field; takes no room when empty."""
+    """Text under a field that takes no space when empty."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -47,7 +47,7 @@ class Note(Label):
         self.hide()
 
     def say(self, words: str, severity: str = "") -> None:
-        """Show words with the colour and sign of a severity; no words hides the note."""
+        """Show text with the colour and symbol of a severity; empty text hides the note."""
         if (words, severity) == (self.words, self.severity):
             return
         self.words, self.severity = words, severity

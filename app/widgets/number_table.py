@@ -1,4 +1,4 @@
-"""A table of numbers in the person's units, row by row: typed, pasted from a spreadsheet, read from a CSV file."""
+"""Table of numbers in display units: typed, pasted from a spreadsheet, or read from a CSV file."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ _DECIMAL_COMMA = re.compile(r"^[-+]?\d+,\d+([eE][-+]?\d+)?$")
 
 
 class NumberColumn(NamedTuple):
-    """A column: its head and what its numbers measure."""
+    """A column: its title and physical dimension."""
 
     title: str
     measure: Measure
 
 
 class NumberTable(QTableWidget):
-    """The last row is always empty, for a further one; Ctrl+V pastes rows, Delete empties cells. `edited` after every
-    edit of the person."""
+    """Table whose last row is always empty for a new one; Ctrl+V pastes rows, Delete empties cells. Emits `edited`
+    after every edit of the user."""
 
     edited = Signal()
     refused = Signal(str)
-    """Why what was pasted is not taken."""
+    """Emitted with the reason why pasted text is refused."""
 
     def __init__(self, name: str, units: Units | None = None) -> None:
-        """name : what the rows are, for messages and screen readers."""
+        """Create the table. name : description of the rows, for messages and screen readers."""
         super().__init__(0, 0)
         self._name = name
         self._units: Units = units or SIUnits()
@@ -51,12 +51,12 @@ class NumberTable(QTableWidget):
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         self.horizontalHeader().setMinimumSectionSize(40)
         self._quiet = False
-        self.itemChanged.connect(lambda _: None if self._quiet else self._changed())
+        self.itemChanged.connect(lambda _: None if self._quiet else self._on_changed())
 
     # --------------------------------------------------------------------------------------------- showing
 
     def set_columns(self, columns: Sequence[NumberColumn]) -> None:
-        """Heads with units; numbers that stand here stay as they are typed where the count is the same."""
+        """Set column titles with units; typed numbers are kept if the number of columns stays the same."""
         if len(columns) != len(self._columns):
             self.setRowCount(0)
         self._columns = tuple(columns)
@@ -89,7 +89,7 @@ class NumberTable(QTableWidget):
         self._quiet = False
 
     def refresh_units(self, values: Mapping[str, float]) -> None:
-        """The person chose other units: the same numbers in these."""
+        """Convert the numbers after a change of display units."""
         if self._written == ShownUnits.of(self._units):
             return
         try:
@@ -104,11 +104,11 @@ class NumberTable(QTableWidget):
         return item.text().strip() if item is not None else ""
 
     def count(self) -> int:
-        """Rows that are not empty."""
+        """Return the number of rows that are not empty."""
         return sum(any(self._text(at, k) for k in range(self.columnCount())) for at in range(self.rowCount()))
 
     def rows(self, values: Mapping[str, float]) -> list[tuple[Value, ...]]:
-        """Numbers in SI, or formulas in parameters `values`; rows that are empty are left out. Raises ModelError naming
+        """Return numbers in SI, or formulas in parameters `values`; empty rows are left out. Raises ModelError naming
         the cell."""
         found = []
         for at in range(self.rowCount()):
@@ -121,7 +121,7 @@ class NumberTable(QTableWidget):
         title, measure = self._columns[column]
         where = f"{self._name}, row {at + 1}, {title}"
         if not text:
-            raise ModelError("A number is missing.", where=where, remedy="Type it, or empty the row.")
+            raise ModelError("A number is missing.", where=where, remedy="Enter it, or clear the row.")
         try:
             return read(text, measure, self._written, values)
         except KinetostatError as error:
@@ -130,10 +130,10 @@ class NumberTable(QTableWidget):
     # ---------------------------------------------------------------------------------------------- editing
 
     def take_text(self, text: str, name: str, *, at: int | None = None) -> int:
-        """Take rows of a text: cells parted by tabs, semicolons, commas or spaces; a first row of words may give units,
-        "angle [deg]"; numbers without units are in those of the heads. at : first row that is written over; None: all.
-        Returns how many. Raises FileError naming the line."""
-        rows = self._parsed(text, name)
+        """Read rows from a text with cells separated by tabs, semicolons, commas or spaces; a title row may give units,
+        "angle [deg]", otherwise those of the columns apply. at : first row to be overwritten; None: replace all.
+        Returns the number of rows. Raises FileError naming the line."""
+        rows = self._checked_cells(text, name)
         self._quiet = True
         if at is None:
             self.setRowCount(0)
@@ -143,15 +143,15 @@ class NumberTable(QTableWidget):
             for column, cell in enumerate(row):
                 self.setItem(at + k, column, QTableWidgetItem(cell))
         self._quiet = False
-        self._changed()
+        self._on_changed()
         return len(rows)
 
-    def _parsed(self, text: str, name: str) -> list[list[str]]:
-        """Cells that can be read."""
+    def _checked_cells(self, text: str, name: str) -> list[list[str]]:
+        """Return the cells of a text after checking that they can be read."""
         rows: list[list[str]] = []
         units = [""] * len(self._columns)
         for line_number, line in enumerate(text.splitlines(), 1):
-            cells = _cells(line)
+            cells = _split_cells(line)
             if not cells or line.lstrip().startswith("#"):
                 continue
             where = f"{name}, line {line_number}"
@@ -170,15 +170,15 @@ class NumberTable(QTableWidget):
                     raise FileError(error.what, where=f"{where}, {column.title}", remedy=error.remedy) from None
             rows.append(row)
         if not rows:
-            raise FileError("There are no rows of numbers.", where=name, remedy="Give one row a line.")
+            raise FileError("There are no rows of numbers.", where=name, remedy="Give one row per line.")
         return rows
 
     def paste(self) -> int:
-        """Rows of the clipboard, from the current row on. Raises FileError."""
+        """Paste rows from the clipboard, starting at the current row. Raises FileError."""
         return self.take_text(QGuiApplication.clipboard().text(), "clipboard", at=max(self.currentRow(), 0))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Paste and delete."""
+        """Handle paste and delete."""
         if event.matches(QKeySequence.StandardKey.Paste):
             try:
                 self.paste()
@@ -187,20 +187,20 @@ class NumberTable(QTableWidget):
         elif event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace) and self.selectedIndexes():
             for index in self.selectedIndexes():
                 self.setItem(index.row(), index.column(), QTableWidgetItem(""))
-            self._changed()
+            self._on_changed()
         else:
             super().keyPressEvent(event)
 
-    def _changed(self) -> None:
+    def _on_changed(self) -> None:
         last = self.rowCount() - 1
         if last < 0 or any(self._text(last, column) for column in range(len(self._columns))):
             self.setRowCount(last + 2)
         self.edited.emit()
 
 
-def _cells(line: str) -> list[str]:
-    """The cells of a line: by the first kind of separator that it has; a comma inside a number is no separator where
-    tabs or semicolons part them."""
+def _split_cells(line: str) -> list[str]:
+    """Split a line into cells by the first kind of separator it contains; commas are part of numbers where tabs or
+    semicolons separate."""
     for mark in ("\t", ";", ","):
         if mark in line:
             cells = [cell.strip() for cell in line.strip().split(mark)]

@@ -1,5 +1,5 @@
-"""How panels are put together in which a long computation is asked for: a bar of buttons, a line of words, parts side
-by side, and buttons below a part."""
+"""Building blocks of panels that run long computations: a bar of buttons, a note, parts side by side, and buttons below
+a part."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from app.plain_text import as_tip
 from app.widgets.note import Note
 
 NARROWEST = 110
-"""Pixels that each part keeps."""
+"""Least width of a part, pixels."""
 ROW_HEIGHT = 24
-"""Pixels of a row of a table."""
+"""Height of a table row, pixels."""
 LEAST_HEIGHT = 56
-"""Pixels that a table keeps."""
+"""Least height of a table, pixels."""
 
 
 def push_button(title: str, tip: str, pressed: Callable[[], Any], *, checkable: bool = False) -> QPushButton:
-    """A button with words; pressed() is called without what Qt tells of it."""
+    """Return a button with a text; pressed() is called without Qt's arguments."""
     button = QPushButton(title, toolTip=as_tip(tip), checkable=checkable)
     button.clicked.connect(lambda: pressed())
     return button
 
 
 def panel_note() -> Note:
-    """The line of words below the bar."""
+    """Return the note below the button bar."""
     note = Note()
     note.setContentsMargins(8, 0, 8, 4)
     return note
@@ -47,7 +47,7 @@ def panel_note() -> Note:
 def lay_side_by_side(
     panel: QWidget, bar: Sequence[QWidget | int], note: Note, parts: Sequence[QWidget], sizes: Sequence[int]
 ) -> QSplitter:
-    """Fill a panel: a bar, the note, the parts side by side with first widths in pixels.
+    """Fill a panel: a bar, the note, and the parts side by side with initial widths in pixels.
 
     bar : widgets in a row; a number is the stretch of the widget before it
     """
@@ -73,7 +73,8 @@ def lay_side_by_side(
 
 
 def with_buttons(content: QWidget, buttons: Sequence[QWidget], *, first_wide: bool = False) -> QWidget:
-    """A part with a row of buttons below it, to the right; first_wide : the first takes the room that is left."""
+    """Return a part with a row of right-aligned buttons below it; first_wide : the first one takes the remaining
+    width."""
     part = QWidget()
     column, row = QVBoxLayout(part), QHBoxLayout()
     row.setContentsMargins(4, 4, 8, 6)
@@ -89,7 +90,7 @@ def with_buttons(content: QWidget, buttons: Sequence[QWidget], *, first_wide: bo
 
 
 def scrolled(page: QWidget) -> QScrollArea:
-    """A page that may be higher than its place."""
+    """Return a scroll area for a page that may be higher than its place."""
     area = QScrollArea(widgetResizable=True)
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.setWidget(page)
@@ -97,7 +98,7 @@ def scrolled(page: QWidget) -> QScrollArea:
 
 
 def plain_table(heads: Sequence[str], name: str) -> QTableWidget:
-    """An empty table without lines; name : what it is, for screen readers."""
+    """Return an empty table without grid lines; name : description for screen readers."""
     table = QTableWidget(0, len(heads))
     table.setAccessibleName(name)
     table.setHorizontalHeaderLabels(list(heads))
@@ -109,7 +110,7 @@ def plain_table(heads: Sequence[str], name: str) -> QTableWidget:
 
 
 def fixed_cell(text: str, tip: str = "") -> QTableWidgetItem:
-    """A cell that nobody edits."""
+    """Return a read-only table cell."""
     item = QTableWidgetItem(text)
     item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsEditable)
     item.setToolTip(as_tip(tip or text))

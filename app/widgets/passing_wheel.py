@@ -1,4 +1,5 @@
-"""The wheel passes over fields in a list that scrolls, and changes none in passing."""
+"""Mouse wheel handling for fields in a scrolling list: the wheel scrolls the list and does not change fields in
+passing."""
 
 from __future__ import annotations
 
@@ -13,10 +14,10 @@ else:
 
 
 class PassingWheel(_Widget):
-    """Leaves the wheel to what the widget stands in, unless it has the focus. To be named before the Qt class."""
+    """Leaves the wheel to the surrounding widget unless focused. List it before the Qt base class."""
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Step when focused, else scroll the list."""
+        """Step the value when focused, otherwise scroll the list."""
         if self.hasFocus():
             super().wheelEvent(event)
         else:

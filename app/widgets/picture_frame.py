@@ -1,4 +1,4 @@
-"""A frame with ticks in which pictures of panels are drawn: from numbers to pixels, and back."""
+"""Axes with ticks for pictures in panels, with conversion from numbers to pixels and back."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPalette, QPen
 Array = NDArray[np.float64]
 
 LEFT, RIGHT, TOP, BOTTOM = 58.0, 12.0, 10.0, 34.0
-"""Pixels around a frame."""
+"""Margins around a frame, pixels."""
 SPARE = 0.04
-"""Part of a span that is left free at its ends."""
+"""Fraction of a range that is left free at its ends."""
 SCALE = ("#440154", "#3b528b", "#21918c", "#5ec962", "#fde725")
-"""Colours from least to largest: equal steps look equal, also without hues."""
+"""Colour scale from smallest to largest value: perceptually uniform, also in grey."""
 
 
 class Ink(NamedTuple):
-    """The colours of a look."""
+    """The colours of a theme."""
 
     base: QColor
     text: QColor
@@ -33,7 +33,7 @@ class Ink(NamedTuple):
 
     @staticmethod
     def of(palette: QPalette) -> Ink:
-        """Those of a widget."""
+        """Return the colours of a widget's palette."""
         dark = palette.color(QPalette.ColorRole.Window).lightness() < 128
         return Ink(
             palette.color(QPalette.ColorRole.Base),
@@ -47,14 +47,14 @@ class Ink(NamedTuple):
 
 
 def faint(color: QColor, alpha: int) -> QColor:
-    """The colour, to be seen through."""
+    """Return a colour with the given opacity."""
     found = QColor(color)
     found.setAlpha(alpha)
     return found
 
 
 def color_of(part: float) -> QColor:
-    """Of the scale, 0 … 1."""
+    """Return the colour of the scale at 0 … 1."""
     at = min(max(part, 0.0), 1.0) * (len(SCALE) - 1)
     k = min(int(at), len(SCALE) - 2)
     one, other, rest = QColor(SCALE[k]), QColor(SCALE[k + 1]), at - k
@@ -63,7 +63,7 @@ def color_of(part: float) -> QColor:
 
 
 def ticks(low: float, high: float, most: int) -> list[float]:
-    """Round numbers between two, not more than so many."""
+    """Return at most `most` round numbers between two values."""
     if not (math.isfinite(low) and math.isfinite(high)) or high <= low or most < 1:
         return []
     power = 10.0 ** math.floor(math.log10((high - low) / most))
@@ -73,36 +73,37 @@ def ticks(low: float, high: float, most: int) -> list[float]:
 
 
 class Frame:
-    """Where numbers stand in a rectangle."""
+    """Axes in a rectangle, which map numbers to pixels."""
 
     def __init__(
         self, rect: QRectF, x: tuple[float, float], y: tuple[float, float], *, tight: bool = False, labels: bool = True
     ) -> None:
-        """x, y : what is shown, least and largest; tight : nothing is left free beside it."""
+        """Create the axes. x, y : displayed ranges, smallest and largest; tight : no margin is left around the
+        ranges."""
         room = (LEFT, TOP, -RIGHT, -BOTTOM) if labels else (3.0, 3.0, -3.0, -3.0)
         self.rect = rect.adjusted(*room)
-        self.x, self.y = (_span(*each, 0.0 if tight else SPARE) for each in (x, y))
+        self.x, self.y = (_padded_range(*each, 0.0 if tight else SPARE) for each in (x, y))
         self.labels = labels
 
     def points(self, x: Array, y: Array) -> Array:
-        """(n, 2) pixels."""
+        """Return pixel positions, (n, 2)."""
         across = self.rect.left() + (np.asarray(x) - self.x[0]) / (self.x[1] - self.x[0]) * self.rect.width()
         up = self.rect.bottom() - (np.asarray(y) - self.y[0]) / (self.y[1] - self.y[0]) * self.rect.height()
         return np.column_stack([across, up])
 
     def point(self, x: float, y: float) -> QPointF:
-        """A pixel."""
+        """Return the pixel position of a point."""
         across, up = self.points(np.array([x]), np.array([y]))[0]
         return QPointF(across, up)
 
     def at(self, point: QPointF) -> tuple[float, float]:
-        """The numbers under a pixel."""
+        """Return the numbers at a pixel position."""
         across = (point.x() - self.rect.left()) / self.rect.width()
         up = (self.rect.bottom() - point.y()) / self.rect.height()
         return self.x[0] + across * (self.x[1] - self.x[0]), self.y[0] + up * (self.y[1] - self.y[0])
 
     def draw(self, painter: QPainter, ink: Ink, across: str = "", up: str = "") -> None:
-        """The frame, its ticks, and what its axes are."""
+        """Draw the frame, its ticks, and the titles of its axes."""
         painter.setPen(QPen(ink.line, 1.0))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRect(self.rect)
@@ -139,7 +140,7 @@ class Frame:
 ELIDED = Qt.TextElideMode.ElideRight
 
 
-def _span(low: float, high: float, spare: float) -> tuple[float, float]:
+def _padded_range(low: float, high: float, spare: float) -> tuple[float, float]:
     if not (math.isfinite(low) and math.isfinite(high)):
         return 0.0, 1.0
     if high <= low:

@@ -1,4 +1,4 @@
-"""Which keys belong to the widget that has the focus, and which to the shortcuts of the window."""
+"""Assignment of keys to the focused widget or to the window's shortcuts."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ NAVIGATION = frozenset(
         Qt.Key.Key_F2,
     )
 )
-"""Keys with which one walks and works in lists and tables."""
+"""Keys for navigating and working in lists and tables."""
 
 
 class FocusedKeys(QObject):
-    """Looks at the keys of a widget before it does, while it or a child of it has the focus. Forms have many fields,
-    and making and laying them out has many events, of which each would call Python."""
+    """Filters the key events of a widget while it or one of its children has the focus. The filter is installed only
+    then, because forms have many fields and their layout causes many events, each of which would call Python."""
 
     def __init__(self, widget: QWidget) -> None:
         super().__init__(widget)
@@ -38,7 +38,7 @@ class FocusedKeys(QObject):
         self.listen(focused is not None and (focused is widget or widget.isAncestorOf(focused)))
 
     def listen(self, on: bool) -> None:
-        """The widget got or lost the focus."""
+        """Start or stop filtering as the widget gains or loses the focus."""
         widget = self.parent()
         widget.removeEventFilter(self)
         if on:
@@ -46,8 +46,8 @@ class FocusedKeys(QObject):
 
 
 class PlainKeys(FocusedKeys):
-    """Gives a widget its plain keys (all that type something if `typing`, and `keys`) before the window's shortcuts
-    take them."""
+    """Gives a widget its plain keys (all typing keys if `typing`, and `keys`) before the window's shortcuts take
+    them."""
 
     def __init__(self, widget: QWidget, *, typing: bool = True, keys: frozenset[Qt.Key] = NAVIGATION) -> None:
         super().__init__(widget)
@@ -64,8 +64,8 @@ class PlainKeys(FocusedKeys):
 
 
 class FieldKeys(FocusedKeys):
-    """Keys of a text field: while something is typed in it, Escape and undo are the field's own; otherwise undo
-    and redo are the document's."""
+    """Keys of a text field: while text is being typed, Escape and undo belong to the field; otherwise undo and redo
+    belong to the document."""
 
     def __init__(self, widget: QWidget, edited: Callable[[], bool]) -> None:
         super().__init__(widget)
@@ -85,7 +85,7 @@ class FieldKeys(FocusedKeys):
 
 
 def give_keys_back(field: QWidget) -> None:
-    """Whoever is done with a field of the main window works in its scene again, whose keys are commands."""
+    """Return the keyboard focus from a finished field to the scene of the main window, whose keys are commands."""
     window: QWidget | None = field.window()
     while isinstance(window, QDockWidget):
         window = window.parentWidget()
@@ -94,7 +94,8 @@ def give_keys_back(field: QWidget) -> None:
 
 
 class FieldEnds(FocusedKeys):
-    """Enter in a spin box, and Escape where nothing is left to be taken back, give the keys back to the scene."""
+    """Returns the keyboard focus to the scene on Enter in a spin box, and on Escape if there is nothing left to
+    discard."""
 
     def __init__(self, field: QAbstractSpinBox) -> None:
         super().__init__(field)
@@ -113,7 +114,7 @@ class FieldEnds(FocusedKeys):
         return False
 
 
-def _focus_moved(old: QWidget | None, new: QWidget | None) -> None:
+def _on_focus_moved(old: QWidget | None, new: QWidget | None) -> None:
     lost, gained = _with_parents(old), _with_parents(new)
     for widget in [*(each for each in lost if each not in gained), *gained]:
         for child in widget.children():
@@ -133,8 +134,8 @@ _followed: list[QObject] = []
 
 
 def _follow_focus() -> None:
-    """Tell fields of the running program about the focus."""
+    """Notify fields of focus changes of the application."""
     app = QApplication.instance()
     if isinstance(app, QApplication) and app not in _followed:
         _followed[:] = [app]
-        app.focusChanged.connect(_focus_moved)
+        app.focusChanged.connect(_on_focus_moved)

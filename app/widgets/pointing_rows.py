@@ -1,5 +1,5 @@
-"""Rows that speak of elements: those of the row under the pointer, or of the current one, light up in the scene; a
-click selects the first of them, and all stay alight as long as it is selected."""
+"""Highlighting of elements by table rows: those of the row under the pointer, or of the current one, are highlighted in
+the scene; a click selects the first of them, and all stay highlighted while it is selected."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.document.session import Ref, Session
 
 
 class PointingRows(QObject):
-    """Watches a view whose rows speak of `elements_of(index)`."""
+    """Watches a view whose rows refer to the elements `elements_of(index)`."""
 
     def __init__(
         self, view: QAbstractItemView, session: Session, elements_of: Callable[[QModelIndex], Iterable[Ref]]
@@ -23,22 +23,22 @@ class PointingRows(QObject):
         self._clicked_ones: tuple[Ref, ...] = ()
         view.setMouseTracking(True)
         view.viewport().installEventFilter(self)
-        view.entered.connect(self._entered)
+        view.entered.connect(self._on_row_entered)
         view.clicked.connect(self._clicked)
-        view.selectionModel().currentChanged.connect(lambda now, _: self._entered(now))
+        view.selectionModel().currentChanged.connect(lambda now, _: self._on_row_entered(now))
 
-    def _entered(self, index: QModelIndex) -> None:
+    def _on_row_entered(self, index: QModelIndex) -> None:
         self._session.point_out(self._elements_of(index))
 
     def _clicked(self, index: QModelIndex) -> None:
-        """Select the first element that there still is."""
+        """Select the first element that still exists."""
         self._clicked_ones = tuple(ref for ref in self._elements_of(index) if exists(self._session.model, ref))
         if self._clicked_ones:
             self._session.select(self._clicked_ones[0])
             self._session.point_out(self._clicked_ones)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """The pointer left the rows."""
+        """Remove the highlight when the pointer leaves the rows."""
         if event.type() == QEvent.Type.Leave:
             selected = self._session.selection
             self._session.point_out(self._clicked_ones if selected in self._clicked_ones else ())

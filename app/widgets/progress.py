@@ -1,4 +1,4 @@
-"""A bar of progress that is drawn with everything else."""
+"""Progress bar that is drawn together with the rest of the window."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from PySide6.QtGui import QHideEvent, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QProgressBar, QStyle, QStyleOptionProgressBar, QStylePainter
 
 BEAT = 400
-"""Milliseconds for which a bar that only says "at work" stays as it is: each picture of the window takes what it shows
-to be at work from the work, where the processor draws."""
+"""Interval between movements of an indeterminate bar, ms; each redraw of the window takes processor time from the work
+it shows."""
 PLACES = 6
-"""Of the block on its way through the bar."""
+"""Number of positions of the block that moves through the bar."""
 
 
 class ProgressBar(QProgressBar):
-    """Qt's own draws the whole window at once for every new value, and sixty times a second while it has none, which a
-    window with a scene in it pays dearly for: this one waits for the next picture, asks for none where a person would
-    see no difference, and its block for work without a measure moves in beats."""
+    """Progress bar with few redraws. Qt's own redraws the whole window for every new value, and sixty times a second
+    while indeterminate, which is slow with a scene in the window; this one waits for the next picture, skips invisible
+    changes, and moves its block in beats."""
 
     def __init__(self, *arguments: object, **properties: object) -> None:
         super().__init__(*arguments, **properties)  # type: ignore[call-overload]
@@ -27,17 +27,17 @@ class ProgressBar(QProgressBar):
 
     @property
     def busy(self) -> bool:
-        """Whether it only says that there is work."""
+        """True while the bar is indeterminate."""
         return self.minimum() == self.maximum()
 
     def setRange(self, minimum: int, maximum: int) -> None:
-        """As Qt's; no range means work without a measure."""
+        """Set the range as in Qt; an empty range makes the bar indeterminate."""
         super().setRange(minimum, maximum)
-        self._watch()
+        self._update_timer()
 
     def setValue(self, value: int) -> None:
-        """Show a value at the next picture."""
-        if self._looks_like(value):
+        """Show a value with the next picture."""
+        if self._looks_the_same_as(value):
             return
         self.setUpdatesEnabled(False)
         super().setValue(value)
@@ -45,14 +45,14 @@ class ProgressBar(QProgressBar):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self._watch()
+        self._update_timer()
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._beat.stop()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Qt's style is not asked for a bar without a measure: it would begin to move it."""
+        """Paint an indeterminate bar without Qt's style, which would animate it."""
         if not self.busy:
             super().paintEvent(event)
             return
@@ -72,15 +72,16 @@ class ProgressBar(QProgressBar):
         self.place = (self.place + 1) % (2 * (PLACES - 1))
         self.update()
 
-    def _watch(self) -> None:
-        """Beat while there is somebody to see it."""
+    def _update_timer(self) -> None:
+        """Move the block while the bar is visible."""
         if not (self.busy and self.isVisible()):
             self._beat.stop()
         elif not self._beat.isActive():
             self._beat.start()
 
-    def _looks_like(self, value: int) -> bool:
-        """Whether what is shown differs from a value by less than a pixel and a per cent; both ends are always told."""
+    def _looks_the_same_as(self, value: int) -> bool:
+        """Return True if the shown value differs from a value by less than a pixel and a per cent; both ends are always
+        shown."""
         low, high, shown = self.minimum(), self.maximum(), self.value()
         if value == shown:
             return True

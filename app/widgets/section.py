@@ -1,4 +1,4 @@
-"""A foldable group with a title line; its content is made when it is first opened."""
+"""A collapsible group with a title line; its content is created when it is first opened."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from app.preferences.icons import icon
 from app.widgets.label import Label
 
 INDENT = 10
-"""Pixels by which the content stands to the right of the title."""
+"""Indentation of the content, pixels."""
 
 remembered: dict[str, bool] = {}
-"""Which groups are open, by key, as long as the program runs."""
+"""Open and closed groups by key, for as long as the program runs."""
 
 
 class Section(QWidget):
-    """Title line (arrow, title, buttons) and content beneath. `fold` is told by the signal `folded(bool)`."""
+    """Title line (arrow, title, buttons) with content beneath. Emits `folded(bool)` when collapsed or expanded."""
 
     folded = Signal(bool)
 
@@ -42,7 +42,7 @@ class Section(QWidget):
         self.arrow.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.arrow.setIconSize(QSize(12, 12))
         self.arrow.setObjectName("section")  # the sheet of the program knows it
-        self.arrow.clicked.connect(self._clicked)
+        self.arrow.clicked.connect(self._on_clicked)
         self.summary = Label(parent=self)
         self.summary.setProperty("muted", True)
         self.summary.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -61,7 +61,7 @@ class Section(QWidget):
         self.open(remembered.get(key, opened))
 
     def summarize(self, words: str) -> None:
-        """A few muted words beside the title while the group is folded."""
+        """Show a short muted text next to the title while the group is collapsed."""
         self._words = words
         self.summary.setText("" if self.opened else words)
 
@@ -70,7 +70,7 @@ class Section(QWidget):
         self.arrow.setText(title)
 
     def add_button(self, icon_name: str, help: str, run: Callable[[], object]) -> QToolButton:
-        """A small button at the right end of the title line."""
+        """Add a small button at the right end of the title line."""
         button = QToolButton(self, icon=icon(icon_name), toolTip=as_tip(help), autoRaise=True)
         button.setIconSize(QSize(14, 14))
         button.setObjectName("small")
@@ -81,7 +81,7 @@ class Section(QWidget):
 
     @property
     def opened(self) -> bool:
-        """True while the content is to be seen."""
+        """True while the group is expanded."""
         return self.arrow.isChecked()
 
     def open(self, on: bool = True) -> None:
@@ -96,7 +96,7 @@ class Section(QWidget):
         self.summary.setText("" if on else self._words)
         self.folded.emit(on)
 
-    def _clicked(self, on: bool) -> None:
+    def _on_clicked(self, on: bool) -> None:
         if self.key:
             remembered[self.key] = on
         self.open(on)

@@ -1,4 +1,4 @@
-"""The order in which Tab goes through a form: as one reads, also what was made later or stands in a part unfolded."""
+"""Tab order of a form: in reading order, including widgets that were created or expanded later."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QScrollArea, QWidget
 
 LINE = 10
-"""Pixels of height within which things stand in one line."""
+"""Difference in height within which widgets count as being on one line, pixels."""
 
 
 def stops(root: QWidget) -> list[QWidget]:
-    """What Tab stops at inside a widget, as one reads: lines from above, each from the left."""
+    """Return the widgets at which Tab stops inside a widget, in reading order: lines from the top, each from the
+    left."""
     seen = [
         widget
         for widget in root.findChildren(QWidget)
@@ -30,7 +31,8 @@ def stops(root: QWidget) -> list[QWidget]:
 
 
 def step(root: QWidget, forward: bool) -> bool:
-    """Go to the next stop inside a widget, or back; False at its end, and when the focus is elsewhere."""
+    """Move the focus to the next or previous stop inside a widget; return False at its end, and when the focus is
+    elsewhere."""
     places, focus = stops(root), root.focusWidget()
     while focus is not None and focus is not root and focus not in places:
         focus = focus.parentWidget()  # a line inside a box

@@ -13,7 +13,7 @@ from app.preferences.icons import icon
 def tool_button(
     drawing: str, tip: str, pressed: Callable[[], object] | None = None, *, flat: bool = False
 ) -> QToolButton:
-    """A button with an icon; what it does (before ":" or " (") is its name for those who cannot see it.
+    """Return a button with an icon; the tip's text before ":" or " (" is its name for screen readers.
 
     flat : without a frame until the pointer is on it
     """

@@ -1,4 +1,4 @@
-"""A table of the machine's free parameters: those that are checked are varied, between bounds in the person's units."""
+"""Table of the machine's free parameters; the checked ones are varied between bounds in display units."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from core.model.fields import Value
 NAME, NOW, FROM, TO = range(4)
 HEADS = ("Vary", "Now", "From", "To")
 SPREAD = (0.5, 1.5)
-"""Bounds of a parameter that has none, as parts of its value."""
+"""Default bounds of a parameter without bounds, as factors of its value."""
 DIGITS = 6
 
 
 @dataclass
 class ShownUnits:
-    """Units as they were when numbers were written."""
+    """Copy of the display units used when numbers were written."""
 
     degrees: bool
     millimetres: bool
 
     @classmethod
     def of(cls, units: Units) -> ShownUnits:
-        """A copy of a person's choice."""
+        """Copy the user's choice of units."""
         return cls(units.degrees, units.millimetres)
 
 
 class VaryTable(QTableWidget):
-    """`edited` after every edit of the person. open_ends : parameters without bounds have empty cells, which mean none;
-    else bounds about the value."""
+    """Table that emits `edited` after every edit of the user. open_ends : parameters without bounds have empty cells,
+    meaning unbounded; otherwise default bounds around the value."""
 
     edited = Signal()
 
@@ -66,8 +66,8 @@ class VaryTable(QTableWidget):
     # --------------------------------------------------------------------------------------------- showing
 
     def show_parameters(self, model: Model, mech: Mechanism) -> None:
-        """Rows for the free parameters; those that were checked stay so, with their bounds."""
-        kept = self._texts()
+        """Show rows for the free parameters; checked ones stay checked with their bounds."""
+        kept = self._typed_bounds()
         same = self._written == ShownUnits.of(self._units)
         self._written = ShownUnits.of(self._units)
         self._values = model.values()
@@ -90,13 +90,13 @@ class VaryTable(QTableWidget):
         self._quiet = False
 
     def _text(self, end: Value | None, factor: float, name: str) -> str:
-        """A bound as a person reads it."""
+        """Return a bound as text in display units."""
         if isinstance(end, str):
             return end
         return number(self._values[name] * factor if end is None else end, self._measures[name], self._written, DIGITS)
 
     def refresh_units(self) -> None:
-        """The person chose other units: the same numbers in these."""
+        """Convert the numbers after a change of display units."""
         if self._written == ShownUnits.of(self._units):
             return
         try:
@@ -114,32 +114,32 @@ class VaryTable(QTableWidget):
     # ----------------------------------------------------------------------------------------------- asking
 
     def count(self) -> int:
-        """How many are checked."""
-        return sum(self._checked(at) for at in range(self.rowCount()))
+        """Return the number of checked parameters."""
+        return sum(self._is_checked(at) for at in range(self.rowCount()))
 
     @property
     def names(self) -> list[str]:
-        """Of all rows."""
+        """Return the names of all rows."""
         return list(self._measures)
 
-    def _checked(self, at: int) -> bool:
+    def _is_checked(self, at: int) -> bool:
         return self.item(at, NAME).checkState() == Qt.CheckState.Checked
 
-    def _texts(self) -> dict[str, list[str]]:
-        """Bounds as typed, of what is checked."""
-        rows = [(at, name) for at, name in enumerate(self._measures) if self._checked(at)]
+    def _typed_bounds(self) -> dict[str, list[str]]:
+        """Return the typed bounds of the checked parameters."""
+        rows = [(at, name) for at, name in enumerate(self._measures) if self._is_checked(at)]
         return {name: [self.item(at, column).text() for column in (FROM, TO)] for at, name in rows}
 
     def bounds(self, *, whole: bool = False) -> dict[str, tuple[Value | None, Value | None]]:
-        """Name → (from, to), SI or formulas, None for empty cells, of what is checked (whole : of all rows). Raises
-        ModelError naming the cell."""
+        """Return name → (from, to) of the checked parameters (whole : of all rows), SI or formulas, None for empty
+        cells. Raises ModelError naming the cell."""
         found = {}
         for at, name in enumerate(self._measures):
-            if whole or self._checked(at):
-                found[name] = (self._end(at, name, FROM), self._end(at, name, TO))
+            if whole or self._is_checked(at):
+                found[name] = (self._bound(at, name, FROM), self._bound(at, name, TO))
         return found
 
-    def _end(self, at: int, name: str, column: int) -> Value | None:
+    def _bound(self, at: int, name: str, column: int) -> Value | None:
         text = self.item(at, column).text().strip()
         if not text:
             return None
@@ -149,14 +149,13 @@ class VaryTable(QTableWidget):
             raise ModelError(error.what, where=f"row '{name}', {HEADS[column]}", remedy=error.remedy) from None
 
     def check(self, *names: str) -> None:
-        """Check rows, as a person does."""
+        """Check rows, as the user would."""
         for at, name in enumerate(self._measures):
             if name in names:
                 self.item(at, NAME).setCheckState(Qt.CheckState.Checked)
 
     def show_bounds(self, bounds: Mapping[str, tuple[Value | None, Value | None]]) -> list[str]:
-        """Check the rows of these parameters and no others, with their bounds where they have any; names without a
-        row."""
+        """Check exactly these parameters, with their bounds where given; return the names without a row."""
         self._quiet = True
         for at, name in enumerate(self._measures):
             self.item(at, NAME).setCheckState(Qt.CheckState.Checked if name in bounds else Qt.CheckState.Unchecked)

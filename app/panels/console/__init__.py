@@ -9,8 +9,10 @@ PANEL = Panel(
     BOTTOM,
     function(__name__, "panel.make"),
     order=10,
-    help="Python with the open machine: model, mech, q and the functions of kinetostat are there. Enter runs, Tab "
-    "completes, Up and Down recall.",
+    help=(
+        "Python console for the open machine: model, mech, q and the functions of kinetostat are "
+        "available. Enter runs, Tab completes, Up and Down recall earlier inputs."
+    ),
     tab_with="output",
     typing=True,
     also=("macro", "journal", "code", "Python", "script"),

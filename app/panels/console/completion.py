@@ -1,4 +1,4 @@
-"""Completion in the console: names, attributes, options of functions, and the names an option may take."""
+"""Completion in the Python console: names, attributes, options of functions, and the values that an option accepts."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ MOST = 200
 
 
 def completions(before: str, namespace: dict[str, Any]) -> tuple[str, list[str]]:
-    """(the word before the cursor, what it may become) for the text of a line up to the cursor."""
+    """Return (the word before the cursor, its possible completions) for the text of a line up to the cursor."""
     called = _CALL.search(before)
     function = FUNCTIONS.get(called.group(1)) if called else None
     if called and function is not None:
         value = _VALUE.search(called.group(2))
         if value:
-            return value.group(2), _values(function.option(value.group(1)), namespace, value.group(2)) if any(
+            return value.group(2), _option_values(function.option(value.group(1)), namespace, value.group(2)) if any(
                 o.id == value.group(1) for o in function.options
             ) else []
-        stem = _match(called.group(2))
+        stem = _last_word(called.group(2))
         options = [f"{o.id}=" for o in function.options if o.id.startswith(stem)]
         if options and "." not in stem:
             return stem, options
-    stem = _match(before)
+    stem = _last_word(before)
     completer = rlcompleter.Completer(namespace)
     found: list[str] = []
     for state in range(MOST):
@@ -41,13 +41,13 @@ def completions(before: str, namespace: dict[str, Any]) -> tuple[str, list[str]]
     return stem, sorted(dict.fromkeys(public or found))
 
 
-def _match(text: str) -> str:
+def _last_word(text: str) -> str:
     match = _WORD.search(text)
     return match.group() if match else ""
 
 
-def _values(option: Any, namespace: dict[str, Any], stem: str) -> list[str]:
-    """Names or words an option takes."""
+def _option_values(option: Any, namespace: dict[str, Any], stem: str) -> list[str]:
+    """Return the names or words that an option accepts."""
     words: tuple[str, ...] = ()
     if isinstance(option, Choice):
         words = option.choices

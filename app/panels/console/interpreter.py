@@ -1,4 +1,4 @@
-"""Runs the person's Python text in a thread of its own, one command at a time.
+"""Run the user's Python text in a separate thread, one command at a time.
 
 What touches the session is done in the window's thread: `session` in the console is a stand-in that hands every call
 over and waits for it. Output of the thread, and only of it, goes to the console.
@@ -28,11 +28,12 @@ from core.functions.results import Result
 
 FILE = "<console>"
 WAIT = 3.0
-"""Seconds that closing waits for a stopped command."""
+"""Time that closing waits for a stopped command, s."""
 
 
 class Interpreter(QObject):
-    """`run(text)` executes a command; `wrote(text, kind)` (kind "" or "error") and `ended()` tell of it."""
+    """Python interpreter of the console: `run(text)` executes a command; the signals `wrote(text, kind)` (kind "" or
+    "error") and `ended()` report output and completion."""
 
     wrote = Signal(str, str)
     ended = Signal()
@@ -47,13 +48,14 @@ class Interpreter(QObject):
         self._stopping = False
         self.answering = False
         """Whether what is produced now is told here."""
-        self._wanted.connect(self._serve, Qt.ConnectionType.QueuedConnection)
-        self.ended.connect(self._forget, Qt.ConnectionType.QueuedConnection)
+        self._wanted.connect(self._run_in_window, Qt.ConnectionType.QueuedConnection)
+        self.ended.connect(self._join_thread, Qt.ConnectionType.QueuedConnection)
 
     # ----------------------------------------------------------------------------- names
 
     def namespace(self) -> dict[str, Any]:
-        """The names a command sees: those at hand as they are now, unless the person gave them another value."""
+        """Return the names a command can use: the built-in ones with their current values, unless the user has
+        reassigned them."""
         import numpy
 
         import kinetostat
@@ -66,30 +68,30 @@ class Interpreter(QObject):
             "mech": session.mech,
             "q": session.q.copy(),
             "p": dict(session.p),
-            "session": _Handed(session, self.in_window),
+            "session": _SessionProxy(session, self.in_window),
         }
-        now |= {function: self._callable(function) for function in FUNCTIONS}
+        now |= {function: self._catalogue_function(function) for function in FUNCTIONS}
         for name, value in now.items():
             if name not in self._names or self._names[name] is self._offered.get(name):
                 self._names[name] = value
                 self._offered[name] = value
         return self._names
 
-    def _callable(self, id: str) -> Callable[..., Result]:
+    def _catalogue_function(self, id: str) -> Callable[..., Result]:
         if id in self._offered:
             return self._offered[id]  # type: ignore[no-any-return]
 
         def function(**options: Any) -> Result:
             result = call(id, self.context(), **options)
             write_pictures(result, self.context())
-            self.in_window(lambda: self._answer(result))
+            self.in_window(lambda: self._emit_result(result))
             return result
 
         function.__name__ = function.__qualname__ = id
         function.__doc__ = FUNCTIONS[id].help
         return function
 
-    def _answer(self, result: Result) -> None:
+    def _emit_result(self, result: Result) -> None:
         self.answering = True
         try:
             self._session.produced.emit(result)
@@ -97,7 +99,7 @@ class Interpreter(QObject):
             self.answering = False
 
     def context(self) -> Context:
-        """The machine as shown now; a command stops at its next step when asked to."""
+        """Return the machine as currently shown; a running command stops at its next step when asked to."""
 
         def take() -> Context:
             return dataclasses.replace(self._pictures.context(), cancelled=lambda: self._stopping)
@@ -112,14 +114,14 @@ class Interpreter(QObject):
         return self._thread is not None
 
     def run(self, text: str) -> None:
-        """Execute a command beside the window."""
+        """Execute a command in the background."""
         names = self.namespace()
         self._stopping = False
         self._thread = threading.Thread(target=self._execute, args=(text, names), name="console", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
-        """Interrupt the command that runs."""
+        """Interrupt the running command."""
         thread = self._thread
         if thread is not None and thread.ident is not None and thread.is_alive():
             self._stopping = True
@@ -128,7 +130,7 @@ class Interpreter(QObject):
             )
 
     def wait(self) -> bool:
-        """Wait for the command's end; True if it has ended."""
+        """Wait for the command to end; return True if it has ended."""
         thread = self._thread
         if thread is not None:
             thread.join(WAIT)
@@ -136,7 +138,7 @@ class Interpreter(QObject):
         return True
 
     def _execute(self, text: str, names: dict[str, Any]) -> None:
-        with _Output(self.wrote.emit):
+        with _CapturedOutput(self.wrote.emit):
             try:
                 _run(text, names, self._show)
             except KinetostatError as error:
@@ -146,18 +148,18 @@ class Interpreter(QObject):
             except SystemExit:
                 self.wrote.emit("The console stays open; close the window to leave.\n", "")
             except BaseException as error:  # whatever the person's text raises is shown to the person
-                self.wrote.emit(_told(error), "error")
+                self.wrote.emit(_short_traceback(error), "error")
         self.ended.emit()
 
     def _show(self, value: object) -> None:
-        """The value of an expression, as Python shows it; results of functions as text."""
+        """Print the value of an expression as Python shows it; results of functions as text."""
         if value is None:
             return
         self._names["_"] = value
         text = value.to_text(degrees=True) if isinstance(value, Result) else repr(value)
         self.wrote.emit(text + "\n", "")
 
-    def _forget(self) -> None:
+    def _join_thread(self) -> None:
         if self._thread is not None:
             self._thread.join(WAIT)
             self._thread = None
@@ -165,7 +167,7 @@ class Interpreter(QObject):
     # ----------------------------------------------------------------------------- the window's thread
 
     def in_window(self, action: Callable[[], Any]) -> Any:
-        """The value of an action that is done in the window's thread."""
+        """Run an action in the window's thread and return its value."""
         if threading.current_thread() is not self._thread:
             return action()
         answer: Future[Any] = Future()
@@ -177,7 +179,7 @@ class Interpreter(QObject):
                 if self._stopping:
                     raise KeyboardInterrupt from None
 
-    def _serve(self, action: Callable[[], Any], answer: Future[Any]) -> None:
+    def _run_in_window(self, action: Callable[[], Any], answer: Future[Any]) -> None:
         try:
             answer.set_result(action())
         except BaseException as error:  # goes on in the console's thread
@@ -185,7 +187,7 @@ class Interpreter(QObject):
 
 
 def _run(text: str, names: dict[str, Any], show: Callable[[object], None]) -> None:
-    """Execute a text; the value of its last expression is shown."""
+    """Execute a text and show the value of its last expression."""
     tree = ast.parse(text, FILE)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     exec(compile(tree, FILE, "exec"), names)
@@ -193,8 +195,8 @@ def _run(text: str, names: dict[str, Any], show: Callable[[object], None]) -> No
         show(eval(compile(ast.Expression(last.value), FILE, "eval"), names))
 
 
-def _told(error: BaseException) -> str:
-    """A short traceback: only the lines of the person's own text."""
+def _short_traceback(error: BaseException) -> str:
+    """Return a short traceback with only the lines of the user's own text."""
     if isinstance(error, SyntaxError) and error.filename == FILE:
         return "".join(traceback.format_exception_only(error))
     own = [entry for entry in traceback.extract_tb(error.__traceback__) if entry.filename == FILE]
@@ -202,8 +204,8 @@ def _told(error: BaseException) -> str:
     return "".join([*lines, *traceback.format_exception_only(error)])
 
 
-class _Handed:
-    """The session as the console sees it: reading and calling happen in the window's thread."""
+class _SessionProxy:
+    """Proxy of the session for the console: attributes are read and methods called in the window's thread."""
 
     def __init__(self, target: Any, in_window: Callable[[Callable[[], Any]], Any]) -> None:
         object.__setattr__(self, "_target", target)
@@ -221,7 +223,7 @@ class _Handed:
         return handed
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError("Change the machine by the session's verbs, such as session.pose or session.apply.")
+        raise AttributeError("Change the machine with methods of the session, such as session.pose or session.apply.")
 
     def __dir__(self) -> list[str]:
         return [name for name in dir(self._target) if not name.startswith("_")]
@@ -230,8 +232,8 @@ class _Handed:
         return f"<session of {self._target.model.name}>"
 
 
-class _Output:
-    """While it is entered, what this thread prints goes to `write(text, kind)`."""
+class _CapturedOutput:
+    """Context manager that sends everything this thread prints to `write(text, kind)`."""
 
     def __init__(self, write: Callable[[str, str], None]) -> None:
         self._write = write
@@ -239,8 +241,8 @@ class _Output:
     def __enter__(self) -> None:
         for name, kind in (("stdout", ""), ("stderr", "error")):
             stream = getattr(sys, name)
-            if not isinstance(stream, _Split):
-                stream = _Split(stream)
+            if not isinstance(stream, _RoutedStream):
+                stream = _RoutedStream(stream)
                 setattr(sys, name, stream)
             stream.routes[threading.get_ident()] = partial(self._send, kind)
 
@@ -250,21 +252,21 @@ class _Output:
     def __exit__(self, *_: object) -> None:
         for name in ("stdout", "stderr"):
             stream = getattr(sys, name)
-            if isinstance(stream, _Split):
+            if isinstance(stream, _RoutedStream):
                 stream.routes.pop(threading.get_ident(), None)
                 if not stream.routes:
                     setattr(sys, name, stream.original)
 
 
-class _Split:
-    """A stream that sends the text of some threads elsewhere."""
+class _RoutedStream:
+    """Output stream that routes the text of selected threads elsewhere."""
 
     def __init__(self, original: TextIO | None) -> None:
         self.original = original
         self.routes: dict[int, Callable[[str], None]] = {}
 
     def write(self, text: str) -> int:
-        """Text of a routed thread goes its way, other text to the original stream."""
+        """Send the text of a routed thread to its own target, other text to the original stream."""
         route = self.routes.get(threading.get_ident())
         if route is not None:
             route(text)

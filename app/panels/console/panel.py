@@ -1,4 +1,4 @@
-"""The Python console: the machine, the session and every function at hand; runs beside the window."""
+"""The Python console: machine, session and all functions are available by name; commands run in the background."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from app.workbench import Workbench
 
 BANNER = (
-    "Python console. At hand: ks, model, mech, q, p, session, np, and every function, for example\n"
+    "Python console. Available: ks, model, mech, q, p, session, np, and every function, for example\n"
     '    jacobian(frame="tool")      mech.mass_matrix(q)      session.pose("Home", mech.rest())\n'
     "Enter runs, Shift+Enter begins a new line, Tab completes, Up and Down recall, Ctrl+L clears.\n"
 )
@@ -42,7 +42,7 @@ _KEY = "console/history"
 
 
 class ConsolePanel(QWidget):
-    """Transcript above, input below."""
+    """Python console with the transcript above and the input below."""
 
     def __init__(
         self, session: Session, settings: Settings | None = None, pictures: PictureSettings | None = None
@@ -76,7 +76,7 @@ class ConsolePanel(QWidget):
         prompt.setContentsMargins(6, 5, 0, 0)
         self.stop_button = QToolButton()
         self.stop_button.setIcon(icon("stop"))
-        self.stop_button.setToolTip("Stop what runs (Ctrl+C)")
+        self.stop_button.setToolTip("Stop the running command (Ctrl+C)")
         self.stop_button.clicked.connect(self.interpreter.stop)
         self.stop_button.setEnabled(False)
         row = QHBoxLayout()
@@ -100,7 +100,7 @@ class ConsolePanel(QWidget):
     # ----------------------------------------------------------------------------- running
 
     def submit(self, text: str | None = None) -> bool:
-        """Run what stands in the input (or the given text); False if it is not complete yet."""
+        """Run the text of the input field (or the given text); return False if it is not complete yet."""
         source = (self.input.toPlainText() if text is None else text).rstrip()
         if not source or self.interpreter.running:
             return False
@@ -115,7 +115,7 @@ class ConsolePanel(QWidget):
         return True
 
     def close(self) -> None:
-        """Stop what runs and wait for its thread (closing the program)."""
+        """Stop the running command and wait for its thread when the program closes."""
         self.interpreter.stop()
         self.interpreter.wait()
 
@@ -152,7 +152,7 @@ class ConsolePanel(QWidget):
         self._place = len(self.history)
 
     def recall(self, step: int) -> None:
-        """Show an earlier (−1) or later (+1) input."""
+        """Show an earlier (−1) or later (+1) input from the history."""
         if self._place == len(self.history):
             self._draft = self.input.toPlainText()
         self._place = max(0, min(len(self.history), self._place + step))
@@ -162,7 +162,7 @@ class ConsolePanel(QWidget):
 
 
 def _complete(source: str) -> bool:
-    """Whether a text is a whole command; a wrong one is, too: its error is to be shown."""
+    """Return True if a text is a whole command, or a wrong one whose error should be shown."""
     if "\n" in source:
         return not source.splitlines()[-1].startswith((" ", "\t")) or source.endswith("\n")
     try:
@@ -172,7 +172,7 @@ def _complete(source: str) -> bool:
 
 
 class Input(QPlainTextEdit):
-    """The input: Enter, history, completion."""
+    """Input field of the console with Enter, history and completion."""
 
     def __init__(self, console: ConsolePanel) -> None:
         super().__init__()
@@ -183,7 +183,7 @@ class Input(QPlainTextEdit):
         self._popup = Popup(self._take)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter runs a whole command, Up and Down recall, Tab completes."""
+        """Run a whole command with Enter, recall inputs with Up and Down, complete with Tab."""
         key, control = event.key(), bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
         shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
         if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not shift:
@@ -205,7 +205,7 @@ class Input(QPlainTextEdit):
             super().keyPressEvent(event)
 
     def _at_empty_last_line(self) -> bool:
-        """After an empty line a block of several lines is done."""
+        """Return True if the cursor is on an empty last line, which ends a block of several lines."""
         cursor = self.textCursor()
         return self.blockCount() > 1 and cursor.atEnd() and not cursor.block().text().strip()
 
@@ -248,17 +248,17 @@ def _common_start(words: list[str]) -> str:
 
 
 class Popup(QListWidget):
-    """Completions to choose from."""
+    """List of completions to choose from."""
 
     def __init__(self, take: Callable[[str, str], None]) -> None:
         super().__init__()
         self.setWindowFlag(Qt.WindowType.Popup)
         self._take, self._stem = take, ""
-        self.itemActivated.connect(lambda item: self._chosen(item.text()))
-        self.itemClicked.connect(lambda item: self._chosen(item.text()))
+        self.itemActivated.connect(lambda item: self._on_chosen(item.text()))
+        self.itemClicked.connect(lambda item: self._on_chosen(item.text()))
 
     def offer(self, stem: str, words: list[str], corner: object) -> None:
-        """Show words below the cursor."""
+        """Show completions below the cursor."""
         self._stem = stem
         self.clear()
         self.addItems(words)
@@ -269,22 +269,22 @@ class Popup(QListWidget):
         self.show()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Tab goes on, Enter takes, anything else closes."""
+        """Move on with Tab, accept with Enter, close with any other key."""
         if event.key() == Qt.Key.Key_Tab:
             self.setCurrentRow((self.currentRow() + 1) % self.count())
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self._chosen(self.currentItem().text())
+            self._on_chosen(self.currentItem().text())
         elif event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
             super().keyPressEvent(event)
         else:
             self.hide()
 
-    def _chosen(self, text: str) -> None:
+    def _on_chosen(self, text: str) -> None:
         if self.isVisible():
             self.hide()
             self._take(self._stem, text)
 
 
 def make(bench: Workbench) -> ConsolePanel:
-    """The panel of a window."""
+    """Create the console panel of a window."""
     return ConsolePanel(bench.session, bench.settings, bench.pictures)

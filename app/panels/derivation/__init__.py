@@ -1,4 +1,4 @@
-"""The panel that replays a derivation."""
+"""The panel that replays the derivation of the equations of motion."""
 
 from app.panels.panel import BOTTOM, Panel
 from core.later import function
@@ -9,7 +9,9 @@ PANEL = Panel(
     BOTTOM,
     function(__name__, "panel.make"),
     order=8,
-    help="How the equations of motion come about, step by step: each with its formula, its numbers at this pose, and "
-    "its arrows in the scene. ← and → step.",
+    help=(
+        "Derivation of the equations of motion, step by step: each step with its formula, its numbers at"
+        " this pose, and its arrows in the scene. ← and → change the step."
+    ),
     tab_with="output",
 )

@@ -1,4 +1,4 @@
-"""The page of one step of a derivation: title and buttons, words, legend, formula, numbers."""
+"""Page for one step of a derivation: title and buttons, explanation, legend, formula, numbers."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
 SYMBOLS = {"named": "Parameters as symbols", "all": "Everything as symbols", "none": "All numbers"}
 NARROW = 4
-"""Columns up to which numbers stand beside the formula."""
+"""Largest number of columns for which numbers are shown next to the formula."""
 
 
 class DerivationPage(QWidget):
-    """Widgets only; the panel says what they show."""
+    """Widgets of the page; the panel sets their contents."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -48,8 +48,8 @@ class DerivationPage(QWidget):
         self.part: FormulasPart | None = None
         self.numbers: MatrixView | None = None
         self._tables: list[QWidget] = []
-        self.back = tool_button("step_back", "The step before (Alt+Left)")
-        self.forward = tool_button("step_forward", "The next step (Alt+Right)")
+        self.back = tool_button("step_back", "Previous step (Alt+Left)")
+        self.forward = tool_button("step_forward", "Next step (Alt+Right)")
         self.close_ = tool_button("close", "End the replay")
         self.title = ElidedLabel()
         self.words, self.legend, self.caption = Label(), MarkupLabel(), Label()
@@ -63,7 +63,7 @@ class DerivationPage(QWidget):
         self.symbols = QComboBox()
         for key, title in SYMBOLS.items():
             self.symbols.addItem(title, key)
-        self.symbols.setToolTip("Which numbers of the model become symbols")
+        self.symbols.setToolTip("Choose which numbers of the model become symbols")
         self.symbols.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.symbols.setMinimumContentsLength(8)
         column = QVBoxLayout(self)
@@ -102,7 +102,7 @@ class DerivationPage(QWidget):
         return area
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """A wide formula scrolls; the words above it are wrapped to what is seen."""
+        """Wrap the text to the visible width; a wide formula scrolls."""
         super().resizeEvent(event)
         for label in (self.words, self.legend):
             label.setMaximumWidth(max(self._area.width() - 40, 120))
@@ -124,7 +124,7 @@ class DerivationPage(QWidget):
     # ----------------------------------------------------------------------------- what is shown
 
     def show_step(self, step: Step, row: int, count: int) -> None:
-        """Title and words of a step; its formula comes later."""
+        """Show the title and explanation of a step; its formula follows later."""
         name = step.part if step.title == step.part else f"{step.part}: {step.title}"
         self.title.setText(f"{row + 1} / {count}   {name}")
         self.words.setText(step.text)
@@ -133,12 +133,12 @@ class DerivationPage(QWidget):
         self.show_formula(None)
 
     def say(self, words: str) -> None:
-        """Words in place of a formula."""
+        """Show text in place of a formula."""
         self.caption.setText(words)
         self.caption.show()
 
     def show_formula(self, formula: Formulas | None) -> None:
-        """Show a formula, or none."""
+        """Show a formula; None hides the formula."""
         if self.part is not None:
             self.part.close()
         for widget in (self.part, self.numbers):
@@ -156,7 +156,7 @@ class DerivationPage(QWidget):
             self._row.insertWidget(0, self.part, 1)
 
     def show_tables(self, tables: Sequence[Table], settings: Settings) -> None:
-        """Show how the frames are assigned, in place of a formula."""
+        """Show tables of the frame assignment in place of a formula."""
         for table in tables:
             view, note = TableView(table, settings), Label(table.note)
             note.setProperty("muted", True)
@@ -167,7 +167,8 @@ class DerivationPage(QWidget):
         self._row.setDirection(QBoxLayout.Direction.LeftToRight)
 
     def show_numbers(self, values: NDArray[np.float64], *, moving: bool) -> None:
-        """The formula's numbers: at its right where there is room, else below it. moving: they are for speeds."""
+        """Show the formula's numeric value to its right where there is room, otherwise below it. moving: the values
+        depend on speeds."""
         assert self.part is not None
         formula = self.part.part
         matrix = Matrix(symbol="", entries=rows_of(values), rows=formula.rows, columns=formula.columns)

@@ -1,4 +1,5 @@
-"""Derivation replay: the steps from frames to equations of motion, each with words, formula, numbers and picture."""
+"""Derivation replay: the steps from frames to equations of motion, each with explanation, formula, numbers and
+picture."""
 
 from __future__ import annotations
 
@@ -38,21 +39,22 @@ if TYPE_CHECKING:
     from core.symbolic.robot import Robot
 
 EMPTY = (
-    "How the equations of this machine come about, step by step: frames, A matrices, forward kinematics, the Jacobian "
-    "column by column, energies, M, C and G – each with its formula, its numbers at the pose and its picture."
+    "Derivation of the equations of motion of this machine, step by step: frames, A matrices, "
+    "forward kinematics, the Jacobian column by column, energies, M, C and G – each with its "
+    "formula, its numbers at the pose and its picture."
 )
 FAST, SLOW = 20, 300
-"""Milliseconds after a movement until the numbers follow: of short formulas, of long ones."""
+"""Delays after a movement until the numbers of short and of long formulas are updated, ms."""
 LONG = 12_000
-"""Operations of a long formula."""
+"""Number of operations from which a formula counts as long."""
 
 
 class DerivationPanel(QWidget):
-    """A list of steps at the left, the chosen one at the right; formulas are derived beside the window."""
+    """List of steps on the left, the chosen step on the right; formulas are derived in the background."""
 
     help_wanted = Signal(str)
     changed = Signal()
-    """The replay began or ended."""
+    """Emitted when the replay begins or ends."""
 
     def __init__(self, view: Stage, jobs: Jobs) -> None:
         super().__init__()
@@ -68,12 +70,12 @@ class DerivationPanel(QWidget):
         self._later.timeout.connect(self.refresh)
         self._life = Lifetime()
         self._life.listen(
-            (self._session.changed, self._changed),
-            (self._session.moved, self._moved),
+            (self._session.changed, self._on_document_changed),
+            (self._session.moved, self._on_pose_changed),
         )
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from all signals."""
         self.end()
         self._life.close()
 
@@ -83,7 +85,7 @@ class DerivationPanel(QWidget):
         self.list = QListWidget()
         self.list.setMinimumWidth(120)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)  # long titles end in "…"
-        self.list.currentRowChanged.connect(self._chosen)
+        self.list.currentRowChanged.connect(self._on_chosen)
         self.list.installEventFilter(self)
         PlainKeys(self.list, typing=False)
         self._split = QSplitter()
@@ -94,7 +96,8 @@ class DerivationPanel(QWidget):
 
     @cached_property
     def page(self) -> DerivationPage:
-        """The page of the chosen step, made with the first replay: symbols and their pictures take long to load."""
+        """Return the page of the chosen step, created with the first replay because symbols and their pictures load
+        slowly."""
         from app.panels.derivation.page import DerivationPage
 
         page = DerivationPage(self._session)
@@ -102,7 +105,7 @@ class DerivationPanel(QWidget):
         page.forward.clicked.connect(lambda: self.step(1))
         page.symbols.activated.connect(lambda _: self.begin(anew=True))
         page.close_.clicked.connect(self.end)
-        page.stop.clicked.connect(self._stopped)
+        page.stop.clicked.connect(self._on_stopped)
         self._split.addWidget(page)
         self._split.setSizes([170, 700])
         self._split.setStretchFactor(1, 1)
@@ -128,15 +131,15 @@ class DerivationPanel(QWidget):
 
     @property
     def on(self) -> bool:
-        """Whether a replay is open."""
+        """True while a replay is open."""
         return self.robot is not None
 
     def context(self) -> Context:
-        """The machine as it is shown now."""
+        """Return the machine as currently shown."""
         return self._session.context()
 
     def begin(self, *, anew: bool = False) -> None:
-        """Open the replay at its first step; says why where it is impossible."""
+        """Open the replay at its first step; report why if that is impossible."""
         if self.on and not anew:
             self.list.setFocus()
             return
@@ -166,7 +169,7 @@ class DerivationPanel(QWidget):
         self.changed.emit()
 
     def end(self) -> None:
-        """Close the replay: nothing of it stays in the scene."""
+        """Close the replay and remove its pictures from the scene."""
         self._cancel()
         was, self.robot = self.on, None
         self._known.clear()
@@ -192,16 +195,16 @@ class DerivationPanel(QWidget):
 
     @property
     def current(self) -> Step | None:
-        """The step that is shown."""
+        """Return the step that is shown."""
         row = self.list.currentRow()
         return self.steps[row] if self.on and 0 <= row < len(self.steps) else None
 
     def step(self, direction: int) -> None:
-        """Go on, or back."""
+        """Go to the next or previous step."""
         if self.on:
             self.list.setCurrentRow(min(max(self.list.currentRow() + direction, 0), len(self.steps) - 1))
 
-    def _chosen(self, row: int) -> None:
+    def _on_chosen(self, row: int) -> None:
         step = self.current
         if step is None:
             return
@@ -215,12 +218,12 @@ class DerivationPanel(QWidget):
             self.page.show_tables(assignment(self.context(), self.robot), self._view.settings)
             return
         if row in self._known:
-            self._derived(row, self._known[row])
+            self._on_derived(row, self._known[row])
         else:
             self._derive(row)
 
     def _derive(self, row: int) -> None:
-        """Derive a step's formula beside the window."""
+        """Derive a step's formula in the background."""
         robot, step = self.robot, self.steps[row]
 
         def work(progress: Callable[..., None], cancelled: Callable[[], bool]) -> Formulas | None:
@@ -232,11 +235,11 @@ class DerivationPanel(QWidget):
 
         job = self._job = self._jobs.start(f"Derivation: {step.title}", work)
         self.page.waiting.show()
-        job.succeeded.connect(lambda formula: self._derived(row, formula) if self._job is job else None)
+        job.succeeded.connect(lambda formula: self._on_derived(row, formula) if self._job is job else None)
         job.failed.connect(self._guard.report)
-        job.ended.connect(lambda: self._ended(job))
+        job.ended.connect(lambda: self._on_ended(job))
 
-    def _ended(self, job: Job) -> None:
+    def _on_ended(self, job: Job) -> None:
         if self._job is job:
             self._job = None
             self.page.waiting.hide()
@@ -247,11 +250,11 @@ class DerivationPanel(QWidget):
             self._job = None
             self.page.waiting.hide()
 
-    def _stopped(self) -> None:
+    def _on_stopped(self) -> None:
         self._cancel()
         self.page.say("Stopped. Choose the step again to derive it.")
 
-    def _derived(self, row: int, formula: Formulas | None) -> None:
+    def _on_derived(self, row: int, formula: Formulas | None) -> None:
         self._known[row] = formula
         if row == self.list.currentRow():
             self.page.show_formula(formula)
@@ -260,7 +263,7 @@ class DerivationPanel(QWidget):
     # ----------------------------------------------------------------------------- following the pose
 
     def refresh(self) -> None:
-        """Numbers and picture for the pose now shown."""
+        """Update numbers and picture for the current pose."""
         step = self.current
         if step is None or self.robot is None:
             return
@@ -281,13 +284,13 @@ class DerivationPanel(QWidget):
             shown_numbers = without_dust(numbers(self.robot, step, values))
             self.page.show_numbers(shown_numbers, moving=step.what in ("K", "Ki", "C", "tau"))
 
-    def _moved(self) -> None:
+    def _on_pose_changed(self) -> None:
         if self.on and self._seen and not self._later.isActive():
             part = self.page.part
             long = part is not None and sum(cell.operations for cell in part.view.grid.all) > LONG
             self._later.start(SLOW if long else FAST)
 
-    def _changed(self, old: State, new: State) -> None:
+    def _on_document_changed(self, old: State, new: State) -> None:
         if old.model is new.model:
             return
         if self.on and len(old.model.expanded.joints) == len(new.model.expanded.joints):
@@ -296,7 +299,7 @@ class DerivationPanel(QWidget):
             self.end()
 
     def set_seen(self, seen: bool) -> None:
-        """Whether the panel is in front: only then its picture is in the scene."""
+        """Set whether the panel is in front; its picture is in the scene only then."""
         self._seen = seen
         self.refresh()
 
@@ -305,7 +308,7 @@ class DerivationPanel(QWidget):
     # ----------------------------------------------------------------------------- keys
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Left and right step in the list, too; F1 opens the help."""
+        """Step through the list with Left and Right as well; F1 opens the help."""
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             directions = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Space: 1}
             if event.key() in directions and not event.modifiers():
@@ -325,7 +328,7 @@ def _stop(cancelled: Callable[[], bool]) -> None:
 
 
 def make(bench: Workbench) -> DerivationPanel:
-    """The panel of a window."""
+    """Create the derivation panel of a window."""
     panel = DerivationPanel(bench.stage, bench.jobs)
     panel.help_wanted.connect(lambda topic: bench.dialogs.help(topic))
     return panel

@@ -1,4 +1,4 @@
-"""A sheet on which a target curve is drawn with the mouse, and curves that were found stand beside it."""
+"""Canvas on which a target curve is drawn with the mouse and the curves of found linkages are shown."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 Array = NDArray[np.float64]
 WIDTH = 0.5
-"""Metres that an empty sheet is wide."""
+"""Width of an empty canvas, m."""
 MARGIN = 14
 LEAST_STEP = 3.0
-"""Pixels between points of a stroke."""
+"""Least distance between points of a stroke, pixels."""
 FOUND = QColor(236, 128, 41)
 
 
 class CurveCanvas(QWidget):
-    """`drawn` when a stroke has ended: points (n, 2), m."""
+    """Canvas for the target curve; emits `drawn` with points (n, 2), m, when a stroke has ended."""
 
     drawn = Signal()
 
@@ -36,19 +36,19 @@ class CurveCanvas(QWidget):
         self._stroke: list[QPointF] = []
 
     def show_target(self, points: Array, closed: bool) -> None:
-        """Show a target; (0, 2) for none."""
+        """Show a target curve; an array of shape (0, 2) clears it."""
         self.target, self.closed = np.asarray(points, dtype=float), closed
         self.update()
 
     def show_curves(self, curves: Sequence[Array]) -> None:
-        """Show curves (n, 2), the first the strongest."""
+        """Show curves (n, 2), the first one most prominently."""
         self.curves = tuple(curves)
         self.update()
 
     # ---------------------------------------------------------------------------------------------- the sheet
 
     def _view(self) -> tuple[float, Array]:
-        """Pixels a metre, and the point in the middle."""
+        """Return the scale in pixels per metre and the point at the centre of the canvas."""
         parts = [part[np.isfinite(part).all(axis=1)] for part in (self.target, *self.curves[:1]) if len(part)]
         if self._stroke or not parts:
             return self.width() / WIDTH, np.zeros(2)
@@ -65,7 +65,7 @@ class CurveCanvas(QWidget):
         return QPolygonF([QPointF(*each) for each in np.column_stack([x, y]) if np.isfinite(each).all()])
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The sheet."""
+        """Paint the canvas."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         palette = self.palette()
@@ -95,7 +95,7 @@ class CurveCanvas(QWidget):
         self._ruler(painter)
 
     def _ruler(self, painter: QPainter) -> None:
-        """A length of a round number of millimetres."""
+        """Draw a scale bar whose length is a round number of millimetres."""
         scale, _ = self._view()
         length = 10.0 ** np.floor(np.log10(max(0.4 * self.width() / scale, 1e-9)))
         length *= 2.0 if 2.0 * length * scale < 0.4 * self.width() else 1.0
@@ -106,20 +106,20 @@ class CurveCanvas(QWidget):
     # ----------------------------------------------------------------------------------------------- drawing
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A stroke begins."""
+        """Begin a stroke."""
         if event.button() == Qt.MouseButton.LeftButton:
             self.curves = ()
             self._stroke = [event.position()]
             self.update()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """It goes on."""
+        """Continue the stroke."""
         if self._stroke and (event.position() - self._stroke[-1]).manhattanLength() >= LEAST_STEP:
             self._stroke.append(event.position())
             self.update()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """It ends; a click alone changes nothing."""
+        """End the stroke; a click alone changes nothing."""
         stroke, scale = self._stroke, self.width() / WIDTH
         self._stroke = []
         if len(stroke) >= 4:
@@ -131,7 +131,7 @@ class CurveCanvas(QWidget):
 
 
 class ConvergenceChart(QWidget):
-    """The best value of every start over the number of better points found, lower the better."""
+    """Best value of every start over the number of improvements found; lower is better."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -140,17 +140,17 @@ class ConvergenceChart(QWidget):
         self.values: dict[int, list[float]] = {}
 
     def clear(self) -> None:
-        """Begin anew."""
+        """Remove all curves."""
         self.values = {}
         self.update()
 
     def add(self, start: int, value: float) -> None:
-        """A better value of a start."""
+        """Add an improved value of a start."""
         self.values.setdefault(start, []).append(value)
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """All starts, the one that is in hand strongest."""
+        """Paint the curves of all starts, the current one most prominently."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         ink = self.palette().color(QPalette.ColorRole.Text)

@@ -1,4 +1,4 @@
-"""What is asked of a linkage for a curve: its kind, the points, how they are meant."""
+"""Input page for a path-generation problem: the type of linkage, the target points and how they are treated."""
 
 from __future__ import annotations
 
@@ -19,32 +19,33 @@ NARROW = 70
 
 
 class CurvePage(QWidget):
-    """Fields; the curve itself stands on the sheet beside it."""
+    """Input fields of the curve problem; the curve itself is drawn on the canvas next to them."""
 
     def __init__(
         self, draw: Callable[[], None], read: Callable[[], None], clear: Callable[[], None], typed: Callable[[], None]
     ) -> None:
-        """draw : in the 3-D view; read : a file; clear : the sheet; typed : points were typed."""
+        """Create the page with callbacks: draw in the 3-D view, read a file, clear the canvas, and typed when points
+        were typed."""
         super().__init__()
         self.topology = Combo()
         for name, title in TOPOLOGY_TITLES.items():
             self.topology.addItem(title, name)
         self.topology.setAccessibleName("Kind of linkage")
-        self.closed, self.timed = QCheckBox("Closed"), QCheckBox("Even in the crank's time")
+        self.closed, self.timed = QCheckBox("Closed"), QCheckBox("Uniform in crank angle")
         self.closed.setChecked(True)
         self.smooth = QLineEdit("7")
         self.smooth.setMaximumWidth(NARROW)
         self.smooth.setAccessibleName("Fourier terms")
-        self.smooth.textEdited.connect(lambda _: self._keep_terms())
+        self.smooth.textEdited.connect(lambda _: self._forget_drawn_terms())
         self.points = QLineEdit(placeholderText="0.1 0.2; 0.3 0.25; 0.2 0.4 … in metres")
         self.points.setAccessibleName("Points")
         self.points.returnPressed.connect(typed)
-        tip = "Draw the curve in the working plane of the 3-D view: with the button held, or point by point"
+        tip = "Draw the curve in the working plane of the 3-D view: hold the mouse button, or click point by point"
         self.draw_button = push_button("Draw…", tip, draw)
         buttons, form = QHBoxLayout(), QFormLayout(self)
         buttons.addWidget(self.draw_button)
-        buttons.addWidget(push_button("Read…", "Points from a CSV file or an SVG path", read))
-        buttons.addWidget(push_button("Clear", "An empty sheet", clear))
+        buttons.addWidget(push_button("Read…", "Read points from a CSV file or an SVG path", read))
+        buttons.addWidget(push_button("Clear", "Clear the drawn curve", clear))
         buttons.setSpacing(4)
         form.addRow("Kind", self.topology)
         form.addRow("Points", self.points)
@@ -54,37 +55,40 @@ class CurvePage(QWidget):
         form.addRow(self.timed)
         form.setContentsMargins(2, 4, 2, 6)
 
-    _put_aside = ""
-    """Terms for curves that are drawn, while points are shown that are taken as they are."""
+    _drawn_terms = ""
+    """Number of Fourier terms for drawn curves, kept while points are shown that are used as they are."""
 
     def take_as_is(self) -> None:
-        """Points that were read or stored are not smoothed."""
-        self._put_aside = self._put_aside or self.smooth.text()
+        """Use points that were read or stored without smoothing."""
+        self._drawn_terms = self._drawn_terms or self.smooth.text()
         self.smooth.setText("0")
 
     def take_smoothed(self) -> None:
-        """What is drawn is smoothed again, as before points were taken as they are."""
-        self.smooth.setText(self._put_aside or self.smooth.text())
-        self._keep_terms()
+        """Smooth drawn points again, with the number of terms in use before points were taken as they are."""
+        self.smooth.setText(self._drawn_terms or self.smooth.text())
+        self._forget_drawn_terms()
 
-    def _keep_terms(self) -> None:
-        self._put_aside = ""
+    def _forget_drawn_terms(self) -> None:
+        self._drawn_terms = ""
 
     def terms(self) -> int:
-        """Fourier terms; 0: not smoothed. Raises ModelError."""
+        """Return the number of Fourier terms; 0 means no smoothing. Raises ModelError."""
         text = self.smooth.text().strip() or "0"
         if not text.isdigit():
-            raise ModelError(f"'{text}' is no number of terms.", where="Fourier terms", remedy="Type 0, 1, 2, …")
+            raise ModelError(
+                f"'{text}' is not a number of Fourier terms.", where="Fourier terms", remedy="Type 0, 1, 2, …"
+            )
         return int(text)
 
     def aim(self, name: str, points: Array, place: Pose | None) -> Aim:
-        """As a design of the document: points (n, 2), m, to a micrometre. Raises ModelError."""
+        """Return the page's contents as a design of the document, with points (n, 2) in m rounded to a micrometre.
+        Raises ModelError."""
         curve = tuple(CurveRow(x=x, z=z) for x, z in (np.round(points, 6) + 0.0).tolist())
         linkage, closed, timed = str(self.topology.currentData()), self.closed.isChecked(), self.timed.isChecked()
         return Aim(name=name, kind="curve", linkage=linkage, curve=curve, closed=closed, timed=timed, place=place)
 
     def show_aim(self, aim: Aim) -> None:
-        """A design of the document, but for its points."""
+        """Show a design of the document, except its points."""
         self.topology.setCurrentIndex(max(0, self.topology.findData(aim.linkage)))
         self.closed.setChecked(aim.closed)
         self.timed.setChecked(aim.timed)

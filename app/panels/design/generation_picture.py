@@ -1,4 +1,5 @@
-"""A picture of what a machine shall do along a coordinate, and of what it does: a function, or poses in a plane."""
+"""Picture of the desired and the achieved behaviour of a machine along a coordinate: a function, or poses in a
+plane."""
 
 from __future__ import annotations
 
@@ -12,40 +13,42 @@ from app.widgets.picture_frame import Frame, Ink
 
 Array = NDArray[np.float64]
 ARM = 14.0
-"""Pixels of the first axis of a pose; the second is half as long."""
+"""Length of the first axis of a pose, pixels; the second is half as long."""
 
 
 class GenerationPicture(QWidget):
-    """Rows in shown units: (n, 2) values of a coordinate and of an output, or (n, 4) with places and angles in rad."""
+    """Picture of rows in display units: (n, 2) values of a coordinate and of an output, or (n, 4) with positions and
+    angles in rad."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.setAccessibleName("What is wanted, and what was found")
+        self.setAccessibleName("Desired and achieved values")
         self.setMinimumSize(180, 120)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.wanted, self.found = np.zeros((0, 2)), np.zeros((0, 2))
         self._across = self._up = ""
 
     def show_wanted(self, rows: Array, across: str, up: str) -> None:
-        """What is asked for, and what the axes are; nothing is found yet."""
+        """Show the desired values with the titles of both axes, and remove the achieved ones."""
         self.wanted, self.found = rows, rows[:0]
         self._across, self._up = across, up
         self.update()
 
     def show_found(self, rows: Array) -> None:
-        """What a machine does at these values of the coordinate; (0, n) for nothing."""
+        """Show the values that a machine achieves at the same coordinate values; an array of shape (0, n) clears
+        them."""
         self.found = rows
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The frame, what was found, and what is wanted upon it."""
+        """Paint the frame, the achieved values, and the desired values on top."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         ink = Ink.of(self.palette())
         painter.fillRect(self.rect(), ink.base)
         if not len(self.wanted):
             painter.setPen(ink.muted)
-            words = "Points that are wanted are shown here."
+            words = "The desired points are shown here."
             painter.drawText(QRectF(self.rect()).adjusted(8, 8, -8, -8), Qt.AlignmentFlag.AlignCenter, words)
             return
         poses = self.wanted.shape[1] == 4
@@ -54,25 +57,27 @@ class GenerationPicture(QWidget):
         (x0, y0), (x1, y1) = everything.min(axis=0), everything.max(axis=0)
         x, y = (float(x0), float(x1)), (float(y0), float(y1))
         if poses:
-            x, y = self._equal(x, y)
+            x, y = self._equal_scales(x, y)
         frame = Frame(QRectF(self.rect()), x, y)
         frame.draw(painter, ink, self._across, self._up)
         painter.setClipRect(frame.rect.adjusted(-ARM, -ARM, ARM, ARM))
         for rows, color, strong in ((self.found, ink.chosen, True), (self.wanted, ink.text, False)):
-            self._poses(painter, frame, rows, color, strong) if poses else self._line(
+            self._draw_poses(painter, frame, rows, color, strong) if poses else self._draw_line(
                 painter, frame, rows, color, strong
             )
 
-    def _equal(self, x: tuple[float, float], y: tuple[float, float]) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Spans in which both axes have one scale."""
+    def _equal_scales(
+        self, x: tuple[float, float], y: tuple[float, float]
+    ) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return axis ranges that give both axes the same scale."""
         inside = Frame(QRectF(self.rect()), (0.0, 1.0), (0.0, 1.0)).rect
         scale = max((x[1] - x[0]) / inside.width(), (y[1] - y[0]) / inside.height(), 1e-12) * 1.25
         middle = (x[0] + x[1]) / 2, (y[0] + y[1]) / 2
         half = scale * inside.width() / 2, scale * inside.height() / 2
         return (middle[0] - half[0], middle[0] + half[0]), (middle[1] - half[1], middle[1] + half[1])
 
-    def _line(self, painter: QPainter, frame: Frame, rows: Array, color: QColor, found: bool) -> None:
-        """A line through what was found, circles at what is wanted."""
+    def _draw_line(self, painter: QPainter, frame: Frame, rows: Array, color: QColor, found: bool) -> None:
+        """Draw a line through achieved values, or circles at desired ones."""
         if not len(rows):
             return
         order = np.argsort(rows[:, 0], kind="stable")
@@ -90,8 +95,8 @@ class GenerationPicture(QWidget):
         for point in points:
             painter.drawEllipse(point, 4.0, 4.0)
 
-    def _poses(self, painter: QPainter, frame: Frame, rows: Array, color: QColor, found: bool) -> None:
-        """Both axes of each pose, and numbers beside what is wanted."""
+    def _draw_poses(self, painter: QPainter, frame: Frame, rows: Array, color: QColor, found: bool) -> None:
+        """Draw both axes of each pose, with numbers next to the desired ones."""
         if not len(rows):
             return
         painter.setPen(QPen(color, 2.2 if found else 1.3))

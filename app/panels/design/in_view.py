@@ -1,4 +1,4 @@
-"""The target curve in the 3-D view: drawn there with a tool, shown there with what was found."""
+"""The target curve in the 3-D view: drawn there with a tool, and shown there with the curves of found linkages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ XZ_IN_WORLD[:3, :3] = XZ.basis
 
 
 class CurveInView:
-    """Of one view; without one it shows nothing. X_WD (4, 4) : the plane in which the curve lies."""
+    """Target curve in one 3-D view; without a view nothing is shown. X_WD (4, 4) : pose of the plane of the curve in
+    the world."""
 
     def __init__(self, stage: Stage | None, taken: Callable[[Drawn], None], life: Lifetime) -> None:
         self._stage, self._taken = stage, taken
@@ -33,7 +34,7 @@ class CurveInView:
             life.listen((curve_hand(stage).drawn, self._drawn))
 
     def draw(self) -> None:
-        """Let the person draw."""
+        """Start the drawing tool."""
         if self._stage is not None:
             self._stage.gestures.choose("target_curve")
 
@@ -42,11 +43,11 @@ class CurveInView:
         self._taken(found)
 
     def forget_plane(self) -> None:
-        """Points from elsewhere lie in the plane x–z."""
+        """Reset the plane to x–z, used for points that come from elsewhere."""
         self.X_WD = XZ_IN_WORLD
 
     def show(self, target: Array, closed: bool, curves: Sequence[Array] = ()) -> None:
-        """Show a target (n, 2) and what was found beside it, the nearest first."""
+        """Show a target (n, 2) and the curves found for it, the closest first."""
         if self._stage is None:
             return
         place = Drawn(target, self.X_WD, closed)
@@ -58,14 +59,14 @@ class CurveInView:
         self._stage.annotations.update()
 
     def clear(self) -> None:
-        """Nothing any more."""
+        """Remove all curves from the view."""
         self.show(np.zeros((0, 2)), False)
 
     @property
     def place(self) -> Pose | None:
-        """The plane as the document says it; None for x–z of the world."""
+        """Return the pose of the plane as the document stores it; None for the x–z plane of the world."""
         return place_of(self.X_WD)
 
     def placed(self, model: Model) -> Model:
-        """A linkage that was found, in the plane in which the curve was drawn."""
+        """Return a linkage that was found, moved into the plane in which the curve was drawn."""
         return placed(model, self.X_WD)

@@ -1,5 +1,5 @@
-"""What is asked of this machine: parameters by which a formula is least, an output is a function of a coordinate, or a
-body goes through poses."""
+"""Input page for the dimensional synthesis of the open machine: a formula to minimise, an output as a function of a
+coordinate, or poses of a body."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ from core.model.trims import dimension_of_signal
 REST, RUN = "rest", "run"
 PLANE_TITLES = {"xz": "x–z", "xy": "x–y", "yz": "y–z"}
 VARY, WANTED, ROWS = range(3)
-"""Tabs."""
+"""Indices of the tabs."""
 NARROW = 70
 
 
 class MachinePage(QTabWidget):
-    """Tabs: what varies, what is wanted, and rows of numbers where these are. `edited` after every edit of the person,
-    `refused(words)` when what was pasted or read is not taken."""
+    """Tabs for the variables, the goal, and rows of numbers where there are any. Emits `edited` after every edit, and
+    `refused(words)` when pasted or read text is not accepted."""
 
     edited = Signal()
     refused = Signal(str)
 
     def __init__(self, units: Units, names: Callable[[], tuple[str, ...]], choose_file: Callable[[], str]) -> None:
-        """names : those of channels; choose_file : asks for a CSV file, "" for none."""
+        """Create the page; names returns the channel names, choose_file asks for a CSV file ("" for none)."""
         super().__init__()
         self._choose_file, self._names = choose_file, names
         self._model = Model(name="")
@@ -63,7 +63,7 @@ class MachinePage(QTabWidget):
         self.duration, self.starts = QLineEdit("1"), QLineEdit("5")
         self.points, self.poses = NumberTable("Points", units), NumberTable("Poses", units)
         self._lay_out()
-        self._name_all()
+        self._name_inputs()
         self._connect()
         self.show_kind(PARAMETERS)
 
@@ -100,8 +100,8 @@ class MachinePage(QTabWidget):
             rows.addWidget(table)
         tables.setLayout(rows)
         buttons = (
-            push_button("Paste", "Rows of the clipboard take the place of those here", self._paste),
-            push_button("Read…", "Rows of a CSV file; heads may say units: angle [deg]", self._read),
+            push_button("Paste", "Replace the rows by those of the clipboard", self._paste),
+            push_button("Read…", "Read rows from a CSV file; column titles may give units: angle [deg]", self._read),
         )
         self.addTab(self.vary, "Vary")
         self.addTab(scrolled(page), "Wanted")
@@ -111,25 +111,31 @@ class MachinePage(QTabWidget):
         self._form.addRow(title, field)
         return self._form.rowCount() - 1
 
-    def _name_all(self) -> None:
+    def _name_inputs(self) -> None:
         for field, words in (
-            (self.minimise, "What is to be least"),
-            (self.require, "What shall hold, with semicolons between"),
-            (self.along, "Over what"),
+            (self.minimise, "Formula to be minimised"),
+            (self.require, "Conditions to be met, separated by semicolons"),
+            (self.along, "Pose, coordinate or run over which formulas are evaluated"),
             (self.duration, "Duration of the run, s"),
-            (self.driven, "Coordinate that runs"),
-            (self.output, "Channel that is to be a function of it"),
-            (self.frame, "Body or frame that is to go through the poses"),
+            (self.driven, "Coordinate that is driven"),
+            (self.output, "Channel that should be the given function of the coordinate"),
+            (self.frame, "Body or frame to be guided through the poses"),
             (self.plane, "Plane of the world in which the poses lie"),
-            (self.starts, "Starts: the present values, then others within the bounds"),
+            (
+                self.starts,
+                (
+                    "Number of starts: the first from the present values, the others from random values within the "
+                    "bounds"
+                ),
+            ),
         ):
             field.setAccessibleName(words)
             field.setToolTip(as_tip(words))
 
     def _connect(self) -> None:
         self.along.currentIndexChanged.connect(lambda _: self.duration.setEnabled(self.along.currentData() == RUN))
-        self.driven.currentIndexChanged.connect(lambda _: self._head_tables())
-        self.output.textChanged.connect(lambda _: self._head_tables())
+        self.driven.currentIndexChanged.connect(lambda _: self._set_column_titles())
+        self.output.textChanged.connect(lambda _: self._set_column_titles())
         self.output.textEdited.connect(lambda _: self._complete())
         for table in (self.points, self.poses):
             table.edited.connect(self._edit)
@@ -141,7 +147,7 @@ class MachinePage(QTabWidget):
             combo.activated.connect(lambda _: self.edited.emit())
 
     def _complete(self) -> None:
-        """The first letter brings the names of channels."""
+        """Set up completion of channel names from their first letter."""
         if self.output.completer() is None:
             completer = LastName(list(self._names()), self.output)
             completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
@@ -150,20 +156,20 @@ class MachinePage(QTabWidget):
             completer.popup().setObjectName("completions")
             self.output.setCompleter(completer)
 
-    def _count_up(self) -> None:
-        """How many of each there are, in the tabs' titles."""
+    def _show_counts(self) -> None:
+        """Show the number of variables, goals and rows in the tabs' titles."""
         rows = "Poses" if self._kind == MOTION else "Points"
         for tab, title, count in ((VARY, "Vary", self.vary.count()), (ROWS, rows, self.table.count())):
             self.setTabText(tab, f"{title} ({count})" if count else title)
 
     def _edit(self) -> None:
-        self._count_up()
+        self._show_counts()
         self.edited.emit()
 
     # -------------------------------------------------------------------------------------------- showing
 
     def show_kind(self, kind: int) -> None:
-        """The fields of a kind of question."""
+        """Show the fields of a kind of design problem."""
         self._kind = kind
         shown = {
             PARAMETERS: {"minimise", "over"},
@@ -175,11 +181,11 @@ class MachinePage(QTabWidget):
         self.points.setVisible(kind == FUNCTION)
         self.poses.setVisible(kind == MOTION)
         self.setTabVisible(ROWS, kind in (FUNCTION, MOTION))
-        self._head_tables()
-        self._count_up()
+        self._set_column_titles()
+        self._show_counts()
 
     def show_machine(self, model: Model, mech: Mechanism) -> None:
-        """What there is of a machine."""
+        """Show the parameters, coordinates and bodies of a machine."""
         self._model = model
         self.vary.show_parameters(model, mech)
         self.output.setCompleter(None)  # type: ignore[arg-type]
@@ -201,17 +207,17 @@ class MachinePage(QTabWidget):
         self.frame.setCurrentIndex(self.frame.findText(frame) if frame in mech.frame_names else self.frame.count() - 1)
         self.frame.blockSignals(False)
         self.duration.setEnabled(self.along.currentData() == RUN)
-        self._hint(ExampleNames.of(mech))
-        self._head_tables()
+        self._show_examples(ExampleNames.of(mech))
+        self._set_column_titles()
 
-    def _hint(self, names: ExampleNames) -> None:
-        """Examples of what may be typed, on this machine."""
+    def _show_examples(self, names: ExampleNames) -> None:
+        """Show examples of valid input for this machine."""
         self.minimise.setPlaceholderText(names.hint("span({frame}.position.z)", "(mode[1].period - 1)^2"))
         self.require.setPlaceholderText(names.hint("min({frame}.position.z) > 5 cm", end="; …"))
         self.output.setPlaceholderText(names.hint("{joint}.q", "{frame}.position.z"))
 
-    def _head_tables(self) -> None:
-        """Heads with the units of what they stand for."""
+    def _set_column_titles(self) -> None:
+        """Set the tables' column titles with units."""
         driven = str(self.driven.currentData() or "x")
         output = self.output.text().strip()
         x = measure_of(dimension_of_signal(self._model, driven))
@@ -223,11 +229,11 @@ class MachinePage(QTabWidget):
 
     @property
     def table(self) -> NumberTable:
-        """The one of the kind."""
+        """Return the table of the chosen kind of problem."""
         return self.poses if self._kind == MOTION else self.points
 
     def refresh_units(self) -> None:
-        """The person chose other units."""
+        """Update all fields after a change of display units."""
         self.vary.refresh_units()
         for table in (self.points, self.poses):
             table.refresh_units(self._model.values())
@@ -240,7 +246,7 @@ class MachinePage(QTabWidget):
         self.take(QGuiApplication.clipboard().text(), "clipboard")
 
     def take(self, text: str, name: str) -> None:
-        """Rows of a text take the place of those here; what is wrong is told."""
+        """Replace the rows by those of a text; report what is wrong."""
         try:
             self.table.take_text(text, name)
         except FileError as error:
@@ -252,7 +258,7 @@ class MachinePage(QTabWidget):
             self.read(Path(path))
 
     def read(self, path: Path) -> None:
-        """Rows of a CSV file."""
+        """Read rows from a CSV file."""
         text = text_of(path, self.refused.emit)
         if text is not None:
             self.take(text, path.name)
@@ -260,14 +266,14 @@ class MachinePage(QTabWidget):
     # ------------------------------------------------------------------------------------- what is asked
 
     def count(self) -> int:
-        """Starts. Raises ModelError."""
+        """Return the number of starts. Raises ModelError."""
         text = self.starts.text().strip()
         if not text.isdigit() or int(text) < 1:
-            raise ModelError(f"'{text}' is no number of starts.", where="Starts", remedy="Type 1, 2, …")
+            raise ModelError(f"'{text}' is not a number of starts.", where="Starts", remedy="Type 1, 2, …")
         return int(text)
 
     def aim(self, name: str) -> Aim:
-        """As a design of the document. Raises ModelError naming the place."""
+        """Return the page's contents as a design of the document. Raises ModelError naming the field."""
         varied = tuple(
             DesignVariable(parameter=parameter, minimum=low, maximum=high)
             for parameter, (low, high) in self.vary.bounds().items()
@@ -298,23 +304,23 @@ class MachinePage(QTabWidget):
             return text  # a formula in parameters
 
     def show_aim(self, aim: Aim) -> list[str]:
-        """A design of the document; names of what varies there and has no row here."""
+        """Show a design of the document; return the names of variables that have no row here."""
         missing = self.vary.show_bounds({row.parameter: (row.minimum, row.maximum) for row in aim.vary})
         self.require.setText("; ".join(row.formula for row in aim.require))
         self.driven.setCurrentIndex(max(0, self.driven.findData(aim.coordinate)))
         if aim.kind == "function":
             self.output.setText(aim.output)
-            self._head_tables()
+            self._set_column_titles()
             self.points.show_rows([(row.x, row.y) for row in aim.function])
         elif aim.kind == "motion":
             self.frame.setCurrentIndex(max(0, self.frame.findText(aim.frame)))
             self.plane.setCurrentIndex(self.plane.findData(aim.plane))
-            self._head_tables()
+            self._set_column_titles()
             self.poses.show_rows([(row.x, row.u, row.v, row.angle) for row in aim.poses])
         else:
             self.minimise.setText(aim.minimise)
             along = aim.coordinate if aim.over == "sweep" else aim.over
             self.along.setCurrentIndex(max(0, self.along.findData(along)))
             self.duration.setText(f"{aim.duration}")
-        self._count_up()
+        self._show_counts()
         return missing

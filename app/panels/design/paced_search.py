@@ -1,5 +1,5 @@
-"""A search beside the window in step with it: it waits while what it found is shown, pauses, and is left when it does
-not end soon after Stop."""
+"""A search in the background, paced by the window: it waits while results are drawn, can pause, and is abandoned if it
+does not end soon after Stop."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.background.jobs import Job, Jobs, Work
 
 LOOKED_EVERY = 0.1
-"""Seconds between two pictures of what is best so far."""
+"""Time between two pictures of the best result so far, s."""
 LOOK_AGAIN = 5
-"""Milliseconds between two looks whether the search waits."""
+"""Interval at which the window checks whether the search is waiting, ms."""
 SHOWN = 20
-"""Milliseconds after which a picture is drawn, and a search goes on."""
+"""Time after which a picture is drawn and a search continues, ms."""
 LONGEST_WAIT = 0.5
-"""Seconds that a search waits for the window at most."""
+"""Longest time that a search waits for the window, s."""
 PATIENCE = 200
-"""Milliseconds for which a stopped search is waited for."""
+"""Time for which a stopped search is waited for, ms."""
 
 
 class PacedSearch(QObject):
-    """One search at a time. Window and search would else take turns at the interpreter, and turns of the window would
-    be several times as long."""
+    """One search at a time. Without pacing, window and search would compete for the interpreter and each update of the
+    window would take several times as long."""
 
     better = Signal(object)
-    """What is best so far, whenever there is something better."""
+    """Emitted with the best result so far whenever it improves."""
     seen = Signal(object)
-    """The same, not more often than an eye follows, while the search waits."""
+    """Emitted with the best result so far at a limited rate, while the search waits."""
     succeeded = Signal(object)
     failed = Signal(object)
     given_up = Signal()
-    """It ended with nothing."""
+    """Emitted when the search ended without a result."""
     late = Signal()
-    """It has not ended soon after Stop: who wants to may `leave` it."""
+    """Emitted when the search has not ended soon after Stop; `leave` then abandons it."""
     ended = Signal()
 
     def __init__(self, jobs: Jobs, parent: QObject) -> None:
@@ -53,9 +53,9 @@ class PacedSearch(QObject):
         self.has_found = False
         """Whether it has found something."""
         self._shown_at = 0.0
-        self._soon = self._timer(LOOK_AGAIN, self._look)
+        self._soon = self._timer(LOOK_AGAIN, self._show_best)
         self._shown = self._timer(SHOWN, self._free.set)
-        self._patience = self._timer(PATIENCE, self._end_of_patience)
+        self._patience = self._timer(PATIENCE, self._on_patience_over)
 
     def _timer(self, milliseconds: int, then: Callable[[], object]) -> QTimer:
         timer = QTimer(self, singleShot=True, interval=milliseconds)
@@ -64,22 +64,22 @@ class PacedSearch(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether one runs."""
+        """True while a search runs."""
         return self._job is not None
 
     def paused(self) -> bool:
-        """Whether it shall wait, and not end."""
+        """True if the search should wait rather than end."""
         return self._pause.is_set() and not self._stop.is_set()
 
     def close(self) -> None:
-        """Search no more."""
+        """Stop searching when the panel closes."""
         self._stop.set()
         self._free.set()
         for timer in (self._soon, self._shown, self._patience):
             timer.stop()
 
     def begin(self, title: str, work: Work) -> None:
-        """Begin one, whose work asks `asked` again and again."""
+        """Begin a search whose work calls `asked` repeatedly."""
         self._stop.clear()
         self._pause.clear()
         self._free.set()
@@ -89,14 +89,14 @@ class PacedSearch(QObject):
         def own(hear: Callable[..., object]) -> Callable[..., None]:
             return lambda *what: None if self._job is not job else (hear(*what), None)[1]
 
-        job.grown.connect(own(self._grown))
+        job.grown.connect(own(self._on_progress))
         job.succeeded.connect(own(self.succeeded.emit))
         job.failed.connect(own(self.failed.emit))
         job.stopped.connect(own(self.given_up.emit))
         job.ended.connect(own(self._ended))
 
     def asked(self, cancelled: Callable[[], bool]) -> bool:
-        """Whether to stop; waits while paused (in the job's thread)."""
+        """Return True if the search should stop; blocks while paused (in the job's thread)."""
         while self._pause.is_set() and not self._stop.is_set() and not cancelled():
             time.sleep(0.05)
         if not self._free.is_set():
@@ -107,26 +107,26 @@ class PacedSearch(QObject):
         return bool(self._stop.is_set() or cancelled())
 
     def pause(self, on: bool) -> None:
-        """Wait, or go on."""
+        """Pause the search, or continue it."""
         self._pause.set() if on else self._pause.clear()
 
     def stop(self) -> None:
-        """End with what is best."""
+        """End the search with the best result so far."""
         self._stop.set()
         self._free.set()
         self._patience.start()
 
     def leave(self) -> None:
-        """Wait for it no longer: it ends beside the window, and what comes of it is dropped."""
+        """Stop waiting for the search: it ends in the background and its result is dropped."""
         if self._job is not None:
             self._job.cancel()
             self._ended()
 
-    def _end_of_patience(self) -> None:
+    def _on_patience_over(self) -> None:
         if self.busy and self._stop.is_set():
             self.late.emit()
 
-    def _grown(self, what: Any) -> None:
+    def _on_progress(self, what: Any) -> None:
         self.has_found, self.best = True, what
         self.better.emit(what)
         if time.monotonic() - self._shown_at < LOOKED_EVERY or self._stop.is_set():
@@ -135,8 +135,8 @@ class PacedSearch(QObject):
         self._free.clear()
         self._soon.start()
 
-    def _look(self) -> None:
-        """What is best so far is shown once the search waits."""
+    def _show_best(self) -> None:
+        """Show the best result so far once the search waits."""
         if not self.busy or self._stop.is_set():
             self._free.set()
             return

@@ -1,5 +1,5 @@
-"""The panel Design: parameters of the machine by a formula, a function or poses, or a linkage for a curve; searched
-beside the window."""
+"""The Design panel: machine parameters from a formula, a function or poses, or a linkage for a curve; searched in the
+background."""
 
 from __future__ import annotations
 
@@ -46,18 +46,20 @@ if TYPE_CHECKING:
 
 NOTHING_FOUND = "Stopped before anything was found."
 CURVES = 3
-"""Solutions whose curves are shown together."""
+"""Number of solutions whose curves are shown together."""
 
 
 class DesignPanel(QWidget):
-    """What is asked, pictures of the search, and its results side by side."""
+    """Input, pictures of the search, and results side by side."""
 
     def __init__(self, session: Session, jobs: Jobs, stage: Stage | None = None, settings: Units | None = None) -> None:
         super().__init__()
         self._session = session
         self._units: Units = settings or SIUnits()
         self._life = Lifetime()
-        self.curve = WantedCurve(stage, self._life, self._forget, self._refuse, self._draw_begun, self._drawn_in_view)
+        self.curve = WantedCurve(
+            stage, self._life, self._drop_results, self._refuse, self._on_drawing_begun, self._on_drawn_in_view
+        )
         self.curve_page, self.canvas, self.in_view = self.curve.page, self.curve.canvas, self.curve.in_view
         self.searching = PacedSearch(jobs, self)
         self.process = jobs.process
@@ -74,28 +76,28 @@ class DesignPanel(QWidget):
         self.kind = Combo()
         for kind, title in enumerate(TITLES):
             self.kind.addItem(title, kind)
-        self.kind.setAccessibleName("What is designed")
-        self.kind.currentIndexChanged.connect(self._turned)
-        self.search_button = push_button("Search", "Begin (what is best so far is shown)", self.search)
-        self.pause_button = push_button("Pause", "Wait; the search goes on where it is", self.pause, checkable=True)
-        self.stop_button = push_button("Stop", "End; the best so far is kept", self.stop)
+        self.kind.setAccessibleName("Kind of design problem")
+        self.kind.currentIndexChanged.connect(self._on_kind_changed)
+        self.search_button = push_button("Search", "Start the search (the best result so far is shown)", self.search)
+        self.pause_button = push_button("Pause", "Pause the search, or continue it", self.pause, checkable=True)
+        self.stop_button = push_button("Stop", "Stop the search and keep the best result so far", self.stop)
         self.try_button = push_button(
             "Try this", "Show the chosen result without changing the machine", self.try_it, checkable=True
         )
-        self.apply_button = push_button("Apply", "Take the chosen result (can be undone)", self.apply)
-        self.saved = SavedDesigns(session, self._show_aim, self._aim, self._refuse)
+        self.apply_button = push_button("Apply", "Apply the chosen result to the machine (can be undone)", self.apply)
+        self.saved = SavedDesigns(session, self._load_design, self._current_design, self._refuse)
         self._lay_out()
-        self._hear_search()
-        self._life.listen((session.changed, self._machine_changed))
+        self._connect_search()
+        self._life.listen((session.changed, self._on_machine_changed))
         if isinstance(settings, Settings):
-            self._life.listen((settings.changed, self._setting_changed))
-        self._begin()
+            self._life.listen((settings.changed, self._on_setting_changed))
+        self._fill_parameter_rows()
 
     def _lay_out(self) -> None:
-        """What is asked, a picture, the results, side by side below the buttons."""
+        """Lay out input, picture and results side by side below the buttons."""
         self.machine_page = MachinePage(self._units, self.names, self._choose_rows)
         self.machine_page.refused.connect(self._refuse)
-        self.machine_page.edited.connect(self._edited)
+        self.machine_page.edited.connect(self._on_edited)
         self.pages, self.pictures = QStackedWidget(), QStackedWidget()
         self.pages.addWidget(self.machine_page)
         self.pages.addWidget(scrolled(self.curve_page))
@@ -104,7 +106,7 @@ class DesignPanel(QWidget):
         self.results = plain_table((), "Results")
         self.results.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.results.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.results.itemSelectionChanged.connect(self._chosen)
+        self.results.itemSelectionChanged.connect(self._on_chosen)
         asked = QWidget()
         left = QVBoxLayout(asked)
         left.setContentsMargins(8, 0, 0, 0)
@@ -115,27 +117,27 @@ class DesignPanel(QWidget):
         lay_side_by_side(self, bar, self.note, parts, (380, 300, 420))
 
     def close(self) -> None:
-        """Listen no more, search no more."""
+        """Disconnect from all signals and stop the search."""
         self.searching.close()
         self.in_view.clear()
         self._life.close()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Who looks here may soon search: the process for it is made ready, beside the window."""
+        """Start the search's worker process in the background, since a search may follow soon."""
         super().showEvent(event)
         self.process.begin_beside()
         self._show_first()
 
-    def _hear_search(self) -> None:
-        """What a search tells."""
+    def _connect_search(self) -> None:
+        """Connect the signals of the search."""
         search = self.searching
-        search.better.connect(self._better)
+        search.better.connect(self._on_better_result)
         search.seen.connect(self._show_best)
-        search.succeeded.connect(self._succeeded)
-        search.failed.connect(self._failed)
+        search.succeeded.connect(self._on_succeeded)
+        search.failed.connect(self._on_failed)
         search.given_up.connect(lambda: self.note.say(NOTHING_FOUND, "hint"))
-        search.late.connect(self._leave)
-        search.ended.connect(self._ended)
+        search.late.connect(self._abandon_search)
+        search.ended.connect(self._on_ended)
 
     def _refuse(self, words: str) -> None:
         self.note.say(words, "error")
@@ -143,25 +145,27 @@ class DesignPanel(QWidget):
     # ------------------------------------------------------------------------------------------- what is asked
 
     def names(self) -> tuple[str, ...]:
-        """Channels of the machine."""
+        """Return the channel names of the machine."""
         if not self._names:
             from core.measures.run_measures import Signals
 
             self._names = Signals(self._session.mech).all
         return self._names
 
-    def _begin(self) -> None:
-        """Rows for the machine's free parameters."""
+    def _fill_parameter_rows(self) -> None:
+        """Fill the rows with the machine's free parameters."""
         session = self._session
         self._names = ()
         self.machine_page.show_machine(session.model, session.mech)
         if not self._applying:
-            self._forget()
+            self._drop_results()
         if not session.mech.p_names and self.kind.currentData() != CURVE:
-            self.note.say("The machine has no free parameter. Give lengths or springs names under Parameters.", "hint")
+            self.note.say(
+                ("The machine has no free parameters. Define lengths or spring constants as parameters first."), "hint"
+            )
 
     def _show_first(self) -> None:
-        """The first design of a document that was opened, where it has any; one of the former document goes."""
+        """Show the first design of a newly opened document, or clear the design of the previous document."""
         if self._document == self._session.document or self.searching.busy:
             return
         self._document = self._session.document
@@ -172,7 +176,7 @@ class DesignPanel(QWidget):
             self.saved.names.setEditText("")
             self.curve.clear()
 
-    def _machine_changed(self, old: State, new: State) -> None:
+    def _on_machine_changed(self, old: State, new: State) -> None:
         if old.model is not new.model:
             self.saved.offer()
         if old.model.machine != new.model.machine and not self.searching.busy:
@@ -181,20 +185,20 @@ class DesignPanel(QWidget):
             self._show_first()
 
     def _show_machine(self) -> None:
-        """Another machine, or the same with other elements."""
+        """Update the panel after the machine or its elements have changed."""
         if self.machine_page.vary.names != list(self._session.mech.p_names):
-            self._begin()
+            self._fill_parameter_rows()
         else:
             self._names = ()
             self.machine_page.show_machine(self._session.model, self._session.mech)
 
-    def _setting_changed(self, key: str) -> None:
+    def _on_setting_changed(self, key: str) -> None:
         if key.startswith("units/"):
             self.machine_page.refresh_units()
-            self._edited()
+            self._on_edited()
 
-    def _edited(self) -> None:
-        """The picture of what is wanted follows."""
+    def _on_edited(self) -> None:
+        """Update the picture of the desired behaviour."""
         if self.kind.currentData() not in (FUNCTION, MOTION):
             return
         try:
@@ -202,53 +206,53 @@ class DesignPanel(QWidget):
         except KinetostatError:
             return
         rows = shown_rows(aim, self._session.model, self._units)
-        x, y = (self._title(name) for name in (aim.coordinate, aim.output))
+        x, y = (self._title_with_unit(name) for name in (aim.coordinate, aim.output))
         u, v = (f"{axis}, {measure_of('length').display(self._units).symbol}" for axis in aim.plane)
         self.picture.show_wanted(rows, *((u, v) if aim.kind == "motion" else (x, y)))
 
-    def _title(self, name: str) -> str:
+    def _title_with_unit(self, name: str) -> str:
         symbol = measure_of(dimension_of_signal(self._session.model, name)).display(self._units).symbol
         return f"{name}, {symbol}" if symbol else name
 
-    def _aim(self, name: str) -> Aim:
-        """What stands here as a design of the document. Raises ModelError."""
+    def _current_design(self, name: str) -> Aim:
+        """Return the panel's contents as a design of the document. Raises ModelError."""
         if self.kind.currentData() == CURVE:
             return self.curve.aim(name)
         return self.machine_page.aim(name)
 
-    def _show_aim(self, aim: Aim) -> None:
-        """A design of the document."""
+    def _load_design(self, aim: Aim) -> None:
+        """Show a design of the document."""
         self.kind.setCurrentIndex(self.kind.findData(OF_AIMS[aim.kind]))
-        self._forget()
+        self._drop_results()
         if aim.kind == "curve":
             self.curve.show_aim(self._session.model, aim)
             return
         missing = self.machine_page.show_aim(aim)
-        self._edited()
+        self._on_edited()
         if missing:
             self.note.say(f"The machine has no {', '.join(missing)}.", "warning")
 
-    def _turned(self) -> None:
+    def _on_kind_changed(self) -> None:
         kind = self.kind.currentData()
         self.pages.setCurrentIndex(kind == CURVE)
         self.pictures.setCurrentIndex({PARAMETERS: 0, CURVE: 2}.get(kind, 1))
         if kind != CURVE:
             self.machine_page.show_kind(kind)
-        self._forget()
-        self._edited()
+        self._drop_results()
+        self._on_edited()
         self.curve.show_in_view(kind == CURVE)
 
-    def _forget(self) -> None:
-        """What was found is of another question."""
-        self._untry()
+    def _drop_results(self) -> None:
+        """Drop results that belong to a previous problem."""
+        self._undo_trial()
         self.found, self.linkages, self._generated = None, (), {}
         fill(self.results, [], [])
         self.chart.clear()
         self.picture.show_found(self.picture.wanted[:0])
-        self._enable()
+        self._enable_buttons()
         self.note.say("")
 
-    def _enable(self) -> None:
+    def _enable_buttons(self) -> None:
         busy = self.searching.busy
         there = self.results.currentRow() >= 0 and not busy
         self.search_button.setEnabled(not busy)
@@ -261,17 +265,17 @@ class DesignPanel(QWidget):
     def _choose_rows(self) -> str:
         return QFileDialog.getOpenFileName(self, "Rows of numbers", "", "Tables (*.csv *.txt)")[0]
 
-    def _draw_begun(self) -> None:
-        """A curve was drawn in the view."""
+    def _on_drawing_begun(self) -> None:
+        """Prepare the panel after a curve was drawn in the view."""
         self.kind.setCurrentIndex(self.kind.findData(CURVE))
 
-    def _drawn_in_view(self, count: int) -> None:
-        self.note.say(f"{count} points were drawn. Search finds linkages that follow them.", "hint")
+    def _on_drawn_in_view(self, count: int) -> None:
+        self.note.say(f"{count} points drawn. Press Search to find linkages that follow them.", "hint")
 
     # ---------------------------------------------------------------------------------------------- searching
 
     def search(self) -> None:
-        """Begin, beside the window."""
+        """Begin a search in the background."""
         search = self.searching
         try:
             if self.kind.currentData() == CURVE:
@@ -284,21 +288,21 @@ class DesignPanel(QWidget):
         except KinetostatError as error:
             self.note.say(str(error), "error")
             return
-        self._forget()
-        self._edited()
+        self._drop_results()
+        self._on_edited()
         self.pause_button.setChecked(False)
         self.note.say("Searching …", "hint")
         self.searching.begin("Design", work)
-        self._enable()
+        self._enable_buttons()
 
-    def _better(self, what: Any) -> None:
+    def _on_better_result(self, what: Any) -> None:
         if isinstance(what, Better):
             self.chart.add(what.start, what.value)
 
     def _show_best(self, what: Any) -> None:
-        """What is best so far."""
+        """Show the best result so far."""
         if isinstance(what, Better):
-            words = f"Start {what.start + 1}: {self._worth(what.value)}"
+            words = f"Start {what.start + 1}: {self._objective_text(what.value)}"
             self.note.say(
                 f"{words}.{what.lost} The others go on." if what.lost else words, "warning" if what.lost else "hint"
             )
@@ -306,11 +310,11 @@ class DesignPanel(QWidget):
             if what.rows is not None:
                 self.picture.show_found(what.rows)
         elif what.best is not None:
-            self.note.say(f"{TOPOLOGY_TITLES[what.topology]}: {what.relative:.3g} sizes of the curve away", "hint")
+            self.note.say(f"{TOPOLOGY_TITLES[what.topology]}: deviation {what.relative:.3g} of the curve size", "hint")
             self.curve.show_found([what.best.curve()])
 
-    def _worth(self, value: float) -> str:
-        """What was found, in the unit of what is fitted."""
+    def _objective_text(self, value: float) -> str:
+        """Return an objective value as text in the unit of the fitted quantity."""
         kind = self.kind.currentData()
         if kind == MOTION:
             return quantity(value, measure_of("length"), self._units, 5)
@@ -319,7 +323,7 @@ class DesignPanel(QWidget):
             return quantity(value, measure_of(dimension_of_signal(self._session.model, output)), self._units, 5)
         return f"{value:.6g}"
 
-    def _succeeded(self, found: Any) -> None:
+    def _on_succeeded(self, found: Any) -> None:
         self._session.cancel()
         if isinstance(found, Found):
             self._show_designed(found)
@@ -331,17 +335,20 @@ class DesignPanel(QWidget):
         found = self.found
         measures = {name: measure_of(dimension_of_signal(self._session.model, name)) for name in found.best.parameters}
         show_designed(
-            self.results, found, self._worth, lambda name, value: number(value, measures[name], self._units, FIRST),
+            self.results,
+            found,
+            self._objective_text,
+            lambda name, value: number(value, measures[name], self._units, FIRST),
             {name: measure.display(self._units).symbol for name, measure in measures.items()},
         )  # fmt: skip
         self.results.selectRow(0)
         bounds = f" At a bound: {', '.join(found.best.at_bounds)}." if found.best.at_bounds else ""
         missed = f" {found.best.conflict}" if found.best.missed else ""
-        alike = f" These cannot be told apart: {', '.join(found.alike)}." if found.alike else ""
-        off = " off (root of the mean square)" if self.kind.currentData() in (FUNCTION, MOTION) else ""
+        alike = f" These parameters cannot be distinguished: {', '.join(found.alike)}." if found.alike else ""
+        off = " deviation (rms)" if self.kind.currentData() in (FUNCTION, MOTION) else ""
         lost = f" {lost_words(result.lost[0])}" if result.lost else ""
         more = f" So did {len(result.lost) - 1} more." if len(result.lost) > 1 else ""
-        by = f"{self._worth(found.best.value)}{off} by {found.solver} ({found.reason})."
+        by = f"{self._objective_text(found.best.value)}{off} by {found.solver} ({found.reason})."
         self.note.say(f"{by}{lost}{more}{bounds}{missed}{alike}", "warning" if missed or lost else "done")
 
     def _show_linkages(self, found: tuple[Linkage, ...], lost: str = "") -> None:
@@ -350,16 +357,16 @@ class DesignPanel(QWidget):
         self.results.selectRow(0)
         best = found[0]
         words = f"{1000 * best.error:.4g} mm from the curve. Apply makes it the machine (one step to undo)."
-        kept = f" {lost} What was found before is kept." if lost else ""
+        kept = f" {lost} Earlier results are kept." if lost else ""
         self.note.say(words + kept, "warning" if best.defects or lost else "done")
 
-    def _failed(self, error: BaseException) -> None:
+    def _on_failed(self, error: BaseException) -> None:
         self._session.cancel()
         self.note.say(str(error), "error")
 
-    def _leave(self) -> None:
-        """A stopped search that prepares something (the code of a further kind of linkage takes seconds) is waited for
-        no longer: that ends beside the window, and what was found before is the result."""
+    def _abandon_search(self) -> None:
+        """Stop waiting for a stopped search that is still preparing (compiling code for another linkage type takes
+        seconds); it ends in the background and earlier results are kept."""
         search = self.searching
         best = getattr(search.best, "best", None)
         if search.has_found and best is None:
@@ -370,27 +377,27 @@ class DesignPanel(QWidget):
         else:
             self.note.say(NOTHING_FOUND, "hint")
 
-    def _ended(self) -> None:
+    def _on_ended(self) -> None:
         self._session.cancel()
-        self._enable()
+        self._enable_buttons()
 
     def pause(self) -> None:
-        """Wait, or go on."""
+        """Pause the search, or continue it."""
         self.searching.pause(self.pause_button.isChecked())
         if self.searching.busy:
             self.note.say("Paused." if self.pause_button.isChecked() else "Searching …", "hint")
 
     def stop(self) -> None:
-        """End with what is best."""
+        """End the search with the best result so far."""
         self.searching.stop()
         self.stop_button.setEnabled(False)
         self.note.say("Ending …", "hint")
 
     # ------------------------------------------------------------------------------------------------- results
 
-    def _chosen(self) -> None:
+    def _on_chosen(self) -> None:
         at = self.results.currentRow()
-        self._enable()
+        self._enable_buttons()
         if at < 0:
             return
         if self.linkages:
@@ -403,22 +410,22 @@ class DesignPanel(QWidget):
             self.try_it()
 
     def try_it(self) -> None:
-        """Show the chosen parameters in the scene, or what stands there again."""
+        """Show the chosen parameters in the scene, or restore the previous ones."""
         self._session.cancel()
         self._trying = self.try_button.isChecked() and self.found is not None
         if self._trying and self.found is not None:
             self._session.preview(parameters=dict(self.found.table[self.results.currentRow()].parameters))
 
-    def _untry(self) -> None:
+    def _undo_trial(self) -> None:
         if self._trying:
             self._session.cancel()
         self._trying = False
         self.try_button.setChecked(False)
 
     def apply(self) -> None:
-        """Take the chosen result: one step to undo."""
+        """Apply the chosen result as one undo step."""
         at = self.results.currentRow()
-        self._untry()
+        self._undo_trial()
         self._applying = True  # the other results stay beside it
         try:
             if self.found is not None and 0 <= at < len(self.found.table):
@@ -432,5 +439,5 @@ class DesignPanel(QWidget):
 
 
 def make(bench: Workbench) -> DesignPanel:
-    """For a window."""
+    """Create the Design panel of a window."""
     return DesignPanel(bench.session, bench.jobs, bench.stage, bench.settings)

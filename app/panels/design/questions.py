@@ -1,4 +1,4 @@
-"""Kinds of questions of the panel Design."""
+"""Kinds of design problems in the Design panel."""
 
 from __future__ import annotations
 
@@ -10,4 +10,4 @@ TITLES = (
     "A linkage for a curve",
 )
 OF_AIMS = {"parameters": PARAMETERS, "function": FUNCTION, "motion": MOTION, "curve": CURVE}
-"""As `core.model.aims` calls them."""
+"""Names of the kinds in `core.model.aims`."""

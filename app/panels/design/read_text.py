@@ -1,4 +1,4 @@
-"""The text of a file of numbers that a person chose."""
+"""Reading a file of numbers chosen by the user."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from core.errors import KinetostatError
 
 
 def text_of(path: Path, refused: Callable[[str], object]) -> str | None:
-    """The text; None where the file cannot be read, and why is told to refused(words)."""
+    """Return the text of a file; None if it cannot be read, with the reason passed to refused(words)."""
     from core.files.regular_file import SIGNAL, text_content_of
 
     try:

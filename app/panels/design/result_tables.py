@@ -1,4 +1,4 @@
-"""Tables of results of the panel Design."""
+"""Result tables of the Design panel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def fill(table: QTableWidget, heads: list[str], rows: list[list[str]]) -> None:
-    """Show these rows, which nobody edits."""
+    """Fill a read-only table with these rows."""
     table.clear()
     table.setRowCount(len(rows))
     table.setColumnCount(len(heads))
@@ -36,8 +36,8 @@ def show_designed(
     shown: Callable[[str, float], str],
     symbols: Mapping[str, str],
 ) -> None:
-    """Starts of a search for parameters, the best first. worth(value), shown(parameter, value) : as a person reads
-    them; symbols : units of the parameters."""
+    """Show the starts of a parameter search, the best first. worth(value), shown(parameter, value) : texts in display
+    units; symbols : units of the parameters."""
     names = tuple(found.best.parameters)
     rows = []
     for row in found.table:
@@ -48,7 +48,7 @@ def show_designed(
 
 
 def show_linkages(table: QTableWidget, found: Sequence[Linkage]) -> None:
-    """Linkages for a curve."""
+    """Show the linkages found for a curve."""
     rows = [
         [
             TOPOLOGY_TITLES[each.topology],

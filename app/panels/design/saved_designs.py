@@ -1,4 +1,4 @@
-"""Designs of the document in the panel: what stands in it is saved under a name, and comes back by it."""
+"""Saved designs of the document: the panel's contents are saved under a name and restored by it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from core.model.edits import edits
 
 
 class SavedDesigns(QWidget):
-    """A list of those of the document, and a button that saves. shown(aim) : puts one into the panel; asked(name) :
-    makes one of what stands there; refused(words) : says why not."""
+    """List of the document's designs with a Save button. shown(aim) : loads a design into the panel; asked(name) :
+    returns the panel's contents as a design; refused(words) : reports why one is not accepted."""
 
     def __init__(
         self,
@@ -31,13 +31,15 @@ class SavedDesigns(QWidget):
         self.names = Combo()
         self.names.setEditable(True)
         self.names.setInsertPolicy(Combo.InsertPolicy.NoInsert)
-        self.names.setAccessibleName("Design of the document")
-        self.names.setToolTip(as_tip("Designs that are kept with the document; type a name to save another"))
+        self.names.setAccessibleName("Saved design")
+        self.names.setToolTip(as_tip("Designs saved in the document; type a name to save another one"))
         line = self.names.lineEdit()
         assert isinstance(line, QLineEdit)
         line.setPlaceholderText("Not saved")
         self.names.activated.connect(lambda _: self.load())
-        self.save_button = QPushButton("Save", toolTip=as_tip("Keep what is asked with the document (can be undone)"))
+        self.save_button = QPushButton(
+            "Save", toolTip=as_tip("Save these settings as a design in the document (can be undone)")
+        )
         self.save_button.clicked.connect(lambda: self.save())
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -46,7 +48,7 @@ class SavedDesigns(QWidget):
         self.offer()
 
     def offer(self) -> None:
-        """The names as they are now; what is typed stays."""
+        """Update the list of names; typed text is kept."""
         text = self.names.currentText()
         self.names.blockSignals(True)
         self.names.clear()
@@ -56,19 +58,19 @@ class SavedDesigns(QWidget):
         self.names.blockSignals(False)
 
     def load(self) -> None:
-        """Put the chosen one into the panel."""
+        """Load the chosen design into the panel."""
         name = self.names.currentText().strip()
         found = next((aim for aim in self._session.model.designs if aim.name == name), None)
         if found is not None:
             self._shown(found)
 
     def show(self, name: str) -> None:
-        """Choose one, and put it into the panel."""
+        """Choose a design and load it into the panel."""
         self.names.setCurrentText(name)
         self.load()
 
     def save(self) -> None:
-        """Keep what stands in the panel, under the name that is chosen or typed, else a free one."""
+        """Save the panel's contents under the chosen or typed name, or under a free name."""
         model = self._session.model
         name = self.names.currentText().strip() or edits.unused_name(model, "designs", "design")
         try:

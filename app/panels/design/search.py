@@ -1,4 +1,4 @@
-"""Searches of the panel Design as work beside the window: what they tell while they run, and what comes of them."""
+"""Searches of the Design panel as background work: their progress reports and results."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Asked = Callable[[Any], bool]
-"""Whether to stop: of a job's own question for it."""
+"""Function that tells a search whether to stop, given the cancel function of its job."""
 FIRST = 6
-"""Digits of results."""
+"""Significant digits of results."""
 MOST_LINKAGES = 8
-"""Linkages for a curve that are shown."""
+"""Largest number of linkages shown for a curve."""
 
 
 class Better(NamedTuple):
-    """A better point of a start. rows : what the machine does, in shown units; None: not looked at; lost : the last
-    start over which the search's process ended, in a sentence"""
+    """Improved point of a start. rows : the machine's behaviour in display units, None if not evaluated; lost :
+    sentence about the last start whose process ended early."""
 
     start: int
     parameters: Mapping[str, float]
@@ -44,14 +44,16 @@ class Better(NamedTuple):
 
 
 class Curves(NamedTuple):
-    """Linkages for a curve, the best first; lost : that the search's process ended, and how, in a sentence."""
+    """Linkages found for a curve, the best first; lost : sentence saying how the search's process ended early, if it
+    did."""
 
     linkages: tuple[Linkage, ...]
     lost: str = ""
 
 
 class Found(NamedTuple):
-    """What a search came to. rows : of starts by their number; lost : starts over which the search's process ended"""
+    """Result of a parameter search. rows : the machine's behaviour by number of the start; lost : starts whose process
+    ended early."""
 
     designed: Designed
     rows: Mapping[int, Array]
@@ -61,7 +63,7 @@ class Found(NamedTuple):
 def machine_work(
     process: WorkProcess, model: Model, aim: Aim, starts: int, units: Units, asked: Asked, paused: Callable[[], bool]
 ) -> Any:
-    """The search for parameters that a design asks for, in a process."""
+    """Return the background work of a parameter search for a design, run in a subprocess."""
 
     def shown(rows: Array | None) -> Array | None:
         return None if rows is None else rows / _factors(aim, model, units)
@@ -96,19 +98,19 @@ def machine_work(
 
 
 def lost_words(row: Start) -> str:
-    """That the process ended over a start, and how."""
+    """Return a sentence saying that the process ended during a start, and how."""
     return f"Start {row.number + 1}: {row.message}"
 
 
 def _factors(aim: Aim, model: Model, units: Units) -> Array:
-    """(2,) or (4,) SI per shown unit; angles of poses stay in rad."""
+    """Return SI values per display unit, shape (2,) or (4,); angles of poses stay in rad."""
     x, y = (measure_of(dimension_of_signal(model, name)).display(units).factor for name in (aim.coordinate, aim.output))
     length = measure_of("length").display(units).factor
     return np.array([x, length, length, 1.0] if aim.kind == "motion" else [x, y])
 
 
 def shown_rows(aim: Aim, model: Model, units: Units) -> Array:
-    """(n, 2) or (n, 4) what is wanted, in shown units; rows without a value are left out."""
+    """Return the desired values in display units, shape (n, 2) or (n, 4); rows without a value are left out."""
     values = model.values()
     asked = (
         [(row.x, row.u, row.v, row.angle) for row in aim.poses]
@@ -120,7 +122,7 @@ def shown_rows(aim: Aim, model: Model, units: Units) -> Array:
 
 
 def curve_work(process: WorkProcess, wanted: Target, topology: str, asked: Asked, paused: Callable[[], bool]) -> Any:
-    """The search for a linkage, in a process."""
+    """Return the background work of a linkage search for a curve, run in a subprocess."""
 
     def work(progress: Any, cancelled: Any) -> Curves:
         from core.design.curve_apart import linkages_apart

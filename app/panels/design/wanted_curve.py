@@ -1,4 +1,4 @@
-"""The curve that a linkage shall follow: drawn on the sheet or in the 3-D view, typed, read from a file, smoothed."""
+"""The target curve of a linkage: drawn on the canvas or in the 3-D view, typed, or read from a file, and smoothed."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ KINDS = "Points (*.csv *.txt *.svg)"
 
 
 class WantedCurve:
-    """One curve, on a sheet and in the view. forget() : what was found is of another curve; refused(words) : why one
-    cannot be taken; begun() : one was drawn in the view; drawn(count) : it has so many points."""
+    """Target curve shown on the canvas and in the 3-D view. forget() : drops results of the previous curve;
+    refused(words) : reports why a curve is not accepted; begun() : called when a curve was drawn in the view;
+    drawn(count) : reports the number of points."""
 
     def __init__(
         self,
@@ -41,33 +42,33 @@ class WantedCurve:
         self._forget, self._refused, self._begun, self._told = forget, refused, begun, drawn
         self.in_view = CurveInView(stage, self._drawn_in_view, life)
         self.canvas = CurveCanvas()
-        self.canvas.drawn.connect(self._drawn)
-        self.page = CurvePage(self.in_view.draw, self._read, self.clear, self._typed)
+        self.canvas.drawn.connect(self._on_drawn)
+        self.page = CurvePage(self.in_view.draw, self._read, self.clear, self._on_typed)
         self.page.closed.toggled.connect(lambda _: self.show(self.canvas.target))
 
     @property
     def closes(self) -> bool:
-        """Whether it ends where it begins."""
+        """True if the curve ends at its starting point."""
         return self.page.closed.isChecked()
 
     # ------------------------------------------------------------------------------------------- showing
 
     def show(self, points: Any, curves: Any = ()) -> None:
-        """Another one (n, 2), m, on the sheet and in the view."""
+        """Show another curve (n, 2), m, on the canvas and in the view."""
         self.canvas.show_target(points, self.closes)
         self.in_view.show(points, self.closes, curves)
 
     def show_found(self, curves: list[Any]) -> None:
-        """What was found for it, the best first."""
+        """Show the curves that were found for it, the best first."""
         self.canvas.show_curves(curves)
         self.in_view.show(self.canvas.target, self.closes, curves[:1])
 
     def show_in_view(self, on: bool) -> None:
-        """Show it in the view, or nothing."""
+        """Show or hide the curve in the 3-D view."""
         self.in_view.show(self.canvas.target if on else np.zeros((0, 2)), self.closes)
 
     def show_aim(self, model: Model, aim: Aim) -> None:
-        """That of a design of the document."""
+        """Show the curve of a design of the document."""
         from core.design.asked_designs import asked_plane, asked_target
 
         self.page.show_aim(aim)
@@ -79,12 +80,12 @@ class WantedCurve:
             self._refused(str(error))
 
     def aim(self, name: str) -> Aim:
-        """As a design of the document. Raises ModelError."""
+        """Return the curve as a design of the document. Raises ModelError."""
         return self.page.aim(name, self.canvas.target, self.in_view.place)
 
     # -------------------------------------------------------------------------------------------- taking
 
-    def _drawn(self) -> None:
+    def _on_drawn(self) -> None:
         self.page.points.clear()
         self.page.take_smoothed()
         self.in_view.forget_plane()
@@ -92,7 +93,7 @@ class WantedCurve:
         self.show(self.canvas.target)
 
     def _drawn_in_view(self, drawn: Drawn) -> None:
-        """A curve from the 3-D view, smoothed as it will be searched for."""
+        """Take a curve from the 3-D view, smoothed as the search will use it."""
         self._begun()
         self.page.points.clear()
         self.page.take_smoothed()
@@ -107,7 +108,7 @@ class WantedCurve:
             return
         self._told(len(drawn.points))
 
-    def _typed(self) -> None:
+    def _on_typed(self) -> None:
         self.take(self.page.points.text().replace(";", "\n"), ".csv", "points")
 
     def _read(self) -> None:
@@ -116,13 +117,13 @@ class WantedCurve:
             self.read(Path(path))
 
     def read(self, path: Path) -> None:
-        """Points of a file."""
+        """Read the points of a file."""
         text = text_of(path, self._refused)
         if text is not None:
             self.take(text, path.suffix.lower(), path.name)
 
     def take(self, text: str, suffix: str, name: str) -> None:
-        """Points of a text, as of a file with this suffix and name."""
+        """Take the points of a text as if read from a file with this suffix and name."""
         from core.design.target_curves import from_csv, from_svg
 
         try:
@@ -138,7 +139,7 @@ class WantedCurve:
         self.show(found.points)
 
     def clear(self) -> None:
-        """An empty sheet."""
+        """Clear the canvas."""
         self.page.points.clear()
         self.page.take_smoothed()
         self.canvas.show_curves(())
@@ -147,7 +148,7 @@ class WantedCurve:
         self._forget()
 
     def smoothed(self) -> Target:
-        """The target by so many Fourier terms, shown. Raises ModelError."""
+        """Show and return the target smoothed with the chosen number of Fourier terms. Raises ModelError."""
         from core.design.target_curves import target
 
         wanted = target(self.canvas.target, closed=self.closes)
@@ -158,6 +159,6 @@ class WantedCurve:
         return wanted
 
     def asked(self) -> Target:
-        """As it is searched for. Raises ModelError."""
+        """Return the target as the search will use it. Raises ModelError."""
         wanted = self.smoothed()
         return wanted.timed() if self.page.timed.isChecked() else wanted

@@ -1,4 +1,4 @@
-"""The panel of findings."""
+"""The Findings panel."""
 
 from app.panels.panel import BOTTOM, Panel
 from core.later import function
@@ -9,7 +9,10 @@ PANEL = Panel(
     BOTTOM,
     function(__name__, "panel.make"),
     order=9,
-    help="What is wrong or doubtful in the model, while you edit. Elements of the row under the pointer light up in "
-    "the scene, a click selects the first; where there is a remedy that can be carried out, a button does so.",
+    help=(
+        "Errors and warnings about the model, updated while you edit. Elements of the row under the "
+        "pointer are highlighted in the scene, a click selects the first one; a button applies the "
+        "remedy where that can be done automatically."
+    ),
     tab_with="output",
 )

@@ -1,4 +1,4 @@
-"""The findings panel: everything questionable in the model, with remedies, worst first."""
+"""The Findings panel: all problems of the model with their remedies, worst first."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ if TYPE_CHECKING:
     from app.workbench import Workbench
 
 GROUPS = {
-    "error": ("Errors", "cannot be used as it is"),
-    "warning": ("Warnings", "used; look at it"),
-    "hint": ("Hints", "worth knowing"),
+    "error": ("Errors", "must be corrected before use"),
+    "warning": ("Warnings", "used, but please check"),
+    "hint": ("Hints", "for your information"),
 }
 FINDING = Qt.ItemDataRole.UserRole
 
 
-class _WrappedCells(QStyledItemDelegate):
-    """Cells as high as their words need at the column's present width."""
+class _WrappingDelegate(QStyledItemDelegate):
+    """Delegate that makes cells as tall as their wrapped text needs at the current column width."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         hint = super().sizeHint(option, index)
@@ -61,15 +61,15 @@ class _WrappedCells(QStyledItemDelegate):
         return hint
 
 
-class _Proposal(QWidget):
-    """A line above the findings: what would take away all that is held twice, and a button that does it."""
+class _ProposalLine(QWidget):
+    """Line above the findings that proposes how to remove all redundant constraints, with a button that does it."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.text = Label(parent=self)
         self.text.setWordWrap(True)
         self.button = QPushButton(icon("check"), "Apply", self)
-        self.button.setToolTip("Exchange these joints, as one undo step; the changed machine is examined first.")
+        self.button.setToolTip("Replace these joints in one undo step; the changed machine is checked first.")
         row = QHBoxLayout(self)
         row.setContentsMargins(10, 6, 10, 6)
         row.addWidget(self.text, 1)
@@ -77,20 +77,20 @@ class _Proposal(QWidget):
         self.hide()
 
     def show_advice(self, advice: str) -> None:
-        """Say it; '' hides the line."""
+        """Show the proposal; '' hides the line."""
         self.text.setText(f"Overconstrained. {advice} The motion stays the same.")
         self.setVisible(bool(advice))
 
 
 class FindingsPanel(QWidget):
-    """Click selects the element; double click goes to the field (signal `field_wanted`)."""
+    """List of findings; a click selects the element, a double click goes to the field (signal `field_wanted`)."""
 
     counted = Signal(str)
-    """The tab's title, e.g. "Findings (2)"."""
+    """Emitted with the tab's title, e.g. "Findings (2)"."""
     field_wanted = Signal(str)
-    """A field of the selected element should get the cursor."""
+    """Emitted when a field of the selected element should get the cursor."""
     proposal_accepted = Signal()
-    """What the findings propose against constraints held twice should be done."""
+    """Emitted when the proposed remedy for redundant constraints should be applied."""
 
     def __init__(self, session: Session, settings: Units | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -106,7 +106,7 @@ class FindingsPanel(QWidget):
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.empty.setProperty("muted", True)
         self.empty.setMargin(16)
-        self.proposal = _Proposal(self)
+        self.proposal = _ProposalLine(self)
         self.proposal.button.clicked.connect(self.proposal_accepted)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -116,7 +116,7 @@ class FindingsPanel(QWidget):
         column.addLayout(self.pages, 1)
         self.pages.addWidget(self.empty)
         self.pages.addWidget(self.list)
-        session.changed.connect(self._changed)
+        session.changed.connect(self._on_document_changed)
         self.refresh()
 
     def _table(self) -> QTreeWidget:
@@ -127,7 +127,7 @@ class FindingsPanel(QWidget):
         table.setWordWrap(True)
         table.setIndentation(14)
         table.setIconSize(QSize(16, 16))
-        table.setItemDelegate(_WrappedCells(table))
+        table.setItemDelegate(_WrappingDelegate(table))
         table.setAllColumnsShowFocus(True)
         header = table.header()
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
@@ -135,14 +135,14 @@ class FindingsPanel(QWidget):
         header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
         header.sectionResized.connect(lambda *_: table.scheduleDelayedItemsLayout())
         PointingRows(table, self.session, self._elements)
-        table.itemClicked.connect(self._clicked)
-        table.itemDoubleClicked.connect(self._double_clicked)
-        table.itemActivated.connect(self._double_clicked)
+        table.itemClicked.connect(self._on_clicked)
+        table.itemDoubleClicked.connect(self._on_double_clicked)
+        table.itemActivated.connect(self._on_double_clicked)
         return table
 
     @property
     def title(self) -> str:
-        """The tab's title with the count of what needs a look."""
+        """Return the tab's title with the number of findings that need attention."""
         serious = sum(finding.severity != "hint" for finding in self.found)
         return f"Findings ({serious})" if serious else "Findings"
 
@@ -182,46 +182,46 @@ class FindingsPanel(QWidget):
             group.addChild(item)
         group.setExpanded(True)
 
-    def _changed(self, old: State, new: State) -> None:
+    def _on_document_changed(self, old: State, new: State) -> None:
         if old.model is not new.model:
             self.refresh()
 
     def changeEvent(self, event: QEvent) -> None:
-        """The headings take the colours of another theme."""
+        """Update the colours of the headings after a change of theme."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.ApplicationPaletteChange, QEvent.Type.PaletteChange):
             QTimer.singleShot(0, self, self.refresh)
 
     def _elements(self, index: QModelIndex) -> tuple[Ref, ...]:
-        """The elements that a row speaks of."""
+        """Return the elements that a row refers to."""
         finding = index.siblingAtColumn(0).data(FINDING)
         if not isinstance(finding, Finding) or not finding.name:
             return ()
         return (Ref(finding.collection, finding.name), *(Ref(*other) for other in finding.others))
 
-    def _clicked(self, item: QTreeWidgetItem) -> None:
+    def _on_clicked(self, item: QTreeWidgetItem) -> None:
         finding = item.data(0, FINDING)
         if isinstance(finding, Finding):
             ref = Ref(finding.collection, finding.name)
             self.session.select(ref if finding.name and exists(self.session.model, ref) else None)
 
-    def _double_clicked(self, item: QTreeWidgetItem) -> None:
+    def _on_double_clicked(self, item: QTreeWidgetItem) -> None:
         finding = item.data(0, FINDING)
         if isinstance(finding, Finding):
-            self._clicked(item)
+            self._on_clicked(item)
             if finding.field:
                 self.field_wanted.emit(finding.field)
 
 
 def exists(model: Model, ref: Ref) -> bool:
-    """True while the element of a finding is still there (a reader's finding may outlive it)."""
+    """Return True while the element of a finding still exists (a reader's finding may outlive it)."""
     holders = (model, model.expanded)
     return any(element.name == ref.name for held in holders for element in getattr(held, ref.collection, ()))
 
 
 def gathered(model: Model, now: Iterable[Finding], of_reader: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Findings of the model as it now is, then those of its file that concern what is still there and are not said
-    already; each once."""
+    """Return the current findings of the model, then those of its file that concern existing elements; duplicates are
+    dropped."""
     found = {(f.severity, f.text, f.collection, f.name): f for f in now}
     for finding in of_reader:
         key = (finding.severity, finding.text, finding.collection, finding.name)
@@ -231,7 +231,7 @@ def gathered(model: Model, now: Iterable[Finding], of_reader: Iterable[Finding])
 
 
 def make(bench: Workbench) -> FindingsPanel:
-    """The panel of a window."""
+    """Create the Findings panel of a window."""
     panel = FindingsPanel(bench.session, bench.settings)
     panel.counted.connect(lambda title: bench.panels.retitle("findings", title))
     panel.field_wanted.connect(lambda field: _go_to(bench, field))

@@ -1,4 +1,4 @@
-"""The panel of functions and their options."""
+"""The panel of catalogue functions and their options."""
 
 from app.panels.panel import LEFT, Panel
 from core.later import function
@@ -9,7 +9,9 @@ PANEL = Panel(
     LEFT,
     function(__name__, "panel.make"),
     order=1,
-    help="Everything that can be computed or derived. Choose one, set its options below the list, press Run (Enter). "
-    "With Live it is computed again whenever the pose or a parameter changes, where it has that box. Results "
-    "appear in Output and in the scene.",
+    help=(
+        "All functions that can be computed or derived. Choose one, set its options below the list, "
+        "press Run (Enter). Functions with a Live box can be computed again whenever the pose or a "
+        "parameter changes. Results appear in Output and in the scene."
+    ),
 )

@@ -1,4 +1,4 @@
-"""The options of one function: a form made from its declaration, remembered from the last use."""
+"""The options of one function: a form generated from its declaration, with values remembered from the last use."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from core.functions import Context, Function
 
 
 class FunctionForm(PanelForm):
-    """Options of a catalogue function. `live_switched(on)`: whether it shall follow the pose."""
+    """Options of a catalogue function. Emits `live_switched(on)` when live update with the pose is switched."""
 
     live_switched = Signal(bool)
 
@@ -34,7 +34,7 @@ class FunctionForm(PanelForm):
         self._told = ""
         """Why there was no answer when that was told last."""
         self.live_box = QCheckBox("Live")
-        self.live_box.setToolTip("Run again whenever the pose moves, also while dragging")
+        self.live_box.setToolTip("Run again whenever the pose changes, also while dragging")
         self.live_box.setVisible(function.live)
         self.live_box.toggled.connect(self.live_switched)
         self.progress = ProgressBar()
@@ -47,8 +47,8 @@ class FunctionForm(PanelForm):
         self.run_button.setDefault(True)
         self.reset_button.setVisible(bool(function.options))
         area = self._area(context)
-        self.lay_out(function.title, "What this function does", area, beside=(self.live_box, self.progress))
-        self._recall()
+        self.lay_out(function.title, "Explain this function", area, beside=(self.live_box, self.progress))
+        self._restore_options()
         self._follow()
 
     # ----------------------------------------------------------------------------- building
@@ -57,7 +57,7 @@ class FunctionForm(PanelForm):
         area = FormArea(self.function.summary, self.function.help)
         for option in self.function.options:
             editor = self.editors[option.id] = editor_of(option, context, self.settings)
-            editor.changed.connect(self._edited)
+            editor.changed.connect(self._on_edited)
             area.rows.addRow(row_label(option.title, option.help) if editor.labelled else "", editor)
         return area
 
@@ -65,11 +65,11 @@ class FunctionForm(PanelForm):
 
     @property
     def live(self) -> bool:
-        """Whether the function follows the pose."""
+        """True if the function's result follows the pose."""
         return self.live_box.isChecked()
 
     def options(self) -> dict[str, Any]:
-        """What the person chose, by option; raises ModelError for a text that is no value."""
+        """Return the chosen options by name; raises ModelError for a text that is not a valid value."""
         for editor in self.editors.values():
             problem = editor.problem()
             if problem:
@@ -77,7 +77,7 @@ class FunctionForm(PanelForm):
         return {key: editor.value() for key, editor in self.editors.items()}
 
     def show_options(self, options: dict[str, Any]) -> None:
-        """Put values into the form."""
+        """Set the values of the form."""
         for key, value in options.items():
             if key in self.editors:
                 self.editors[key].show_value(value)
@@ -86,7 +86,7 @@ class FunctionForm(PanelForm):
         """Keep the options for the next use."""
         self.settings.remember(f"functions/{self.function.id}", self.options())
 
-    def _recall(self) -> None:
+    def _restore_options(self) -> None:
         kept = self.settings.value(f"functions/{self.function.id}", {})
         if isinstance(kept, dict):
             for key, value in kept.items():
@@ -96,19 +96,19 @@ class FunctionForm(PanelForm):
                     self.editors[key].show_value(self.editors[key].option.default)
 
     def reset(self) -> None:
-        """Defaults everywhere."""
+        """Restore all defaults."""
         for editor in self.editors.values():
             editor.show_value(editor.option.default)
-        self._edited()
+        self._on_edited()
 
     def refresh(self) -> None:
-        """The machine or the units changed."""
+        """Update the form after a change of machine or units."""
         for editor in self.editors.values():
             editor.refresh()
         self._follow()
 
     def _follow(self) -> None:
-        """What depends on the other options: whether a row is there, fields of editors."""
+        """Update the rows and editor fields that depend on other options."""
         for editor in self.editors.values():
             name_inputs(editor, editor.option.title)
             if editor.option.only:
@@ -117,7 +117,7 @@ class FunctionForm(PanelForm):
             if isinstance(editor, SymbolsEditor):
                 editor.follow({key: other.value() for key, other in self.editors.items() if other is not editor})
 
-    def _edited(self) -> None:
+    def _on_edited(self) -> None:
         self.show_problem("")
         self._follow()
         self.edited.emit()
@@ -127,7 +127,7 @@ class FunctionForm(PanelForm):
     # ----------------------------------------------------------------------------- showing
 
     def show_live(self, on: bool, problem: str) -> None:
-        """Whether its answer follows; why there is none at the moment."""
+        """Show whether the result follows the pose, and why it currently cannot."""
         with QSignalBlocker(self.live_box):
             self.live_box.setChecked(on)
         if problem or self.note.words == self._told:
@@ -135,19 +135,19 @@ class FunctionForm(PanelForm):
         self._told = problem
 
     def show_reason(self, reason: str) -> None:
-        """Why the function is not available; '' if it is."""
+        """Show why the function is not available; '' if it is."""
         self.run_button.setEnabled(not reason)
         self.live_box.setEnabled(not reason)
         self.note.say(reason, "hint" if reason else "")
 
     def show_busy(self, busy: bool) -> None:
-        """A function runs, or none."""
+        """Show whether a function is running."""
         super().show_busy(busy)
         if not busy:
             self.progress.hide()
 
     def show_progress(self, fraction: float, text: str, seconds_left: float | None) -> None:
-        """How far the running function is."""
+        """Show the progress of the running function."""
         self.progress.show()
         self.progress.setValue(round(1000 * fraction))
         left = f", {seconds_left:.0f} s left" if seconds_left and seconds_left > 2.0 else ""

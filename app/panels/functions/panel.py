@@ -1,4 +1,4 @@
-"""The function panel: every function of the catalogue, found by search, with its options below."""
+"""The Functions panel: every function of the catalogue, found by search, with its options below."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ GROUP_ICONS = {
 
 
 class FunctionPanel(QWidget):
-    """Choose a function, set its options, run it. Results go to `session.produced`."""
+    """Panel to choose a function, set its options and run it. Results go to `session.produced`."""
 
     help_wanted = Signal(str)
-    """The id of the function whose help the person asked for (F1)."""
+    """Emitted with the id of the function whose help the user asked for (F1)."""
     line_wanted = Signal(str)
-    """A line of Robotica to run."""
+    """Emitted with a Robotica line to run."""
     abort_wanted = Signal()
-    """What Robotica runs shall stop."""
+    """Emitted when the running Robotica line should stop."""
 
     def __init__(
         self,
@@ -79,17 +79,17 @@ class FunctionPanel(QWidget):
         self._robotica_runs = False
         self._build()
         self._room = QTimer(self, singleShot=True, interval=0)
-        self._room.timeout.connect(self._make_room)
+        self._room.timeout.connect(self._resize_options)
         self._life = Lifetime()
         self._life.listen(
-            (session.changed, self._changed),
-            (answers.changed, self._show_followed),
-            (self._settings.changed, self._setting_changed),
+            (session.changed, self._on_document_changed),
+            (answers.changed, self._show_live_state),
+            (self._settings.changed, self._on_setting_changed),
         )
-        self._mark_later()
+        self._schedule_marking()
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from all signals."""
         self._life.close()
         self._room.stop()
 
@@ -110,7 +110,7 @@ class FunctionPanel(QWidget):
         self.tree.setUniformRowHeights(True)
         self.tree.installEventFilter(self)
         self._fill()
-        self.tree.currentItemChanged.connect(lambda now, _: self._chosen(now))
+        self.tree.currentItemChanged.connect(lambda now, _: self._on_chosen(now))
         self.tree.itemDoubleClicked.connect(lambda row, _: self.run() if row.data(0, _ID) else None)
         self._place = QWidget()
         column = QVBoxLayout(self._place)
@@ -119,7 +119,7 @@ class FunctionPanel(QWidget):
         split.addWidget(self.tree)
         split.addWidget(self._place)
         split.setChildrenCollapsible(False)
-        split.splitterMoved.connect(lambda *_: self._person_split())
+        split.splitterMoved.connect(lambda *_: self._on_splitter_moved())
         self._split_moved = False
         self._place.hide()
         layout = QVBoxLayout(self)
@@ -150,10 +150,10 @@ class FunctionPanel(QWidget):
 
     @property
     def chosen(self) -> Function | None:
-        """The function whose options are open."""
+        """Return the function whose options are open."""
         return self.form.function if self.form else None
 
-    def _chosen(self, row: QTreeWidgetItem | None) -> None:
+    def _on_chosen(self, row: QTreeWidgetItem | None) -> None:
         chosen = row.data(0, _ID) if row else None
         if chosen is None:
             return
@@ -161,7 +161,7 @@ class FunctionPanel(QWidget):
             self.form.hide()
         form = self._forms.get(chosen)
         if form is None:
-            form = self._forms[chosen] = self._made(chosen)
+            form = self._forms[chosen] = self._make_form(chosen)
             form.wanted.connect(self.run)
             form.stopped.connect(self.stop)
             form.edited.connect(self._room.start)
@@ -178,20 +178,20 @@ class FunctionPanel(QWidget):
             prepare_apart(self._jobs.process, context.mech)
         form.show_busy(self._robotica_runs if isinstance(form, RoboticaSheet) else self._job is not None)
 
-    def _made(self, chosen: str) -> PanelForm:
+    def _make_form(self, chosen: str) -> PanelForm:
         function = self.functions[chosen]
         if function.group == GROUP:
             return RoboticaSheet(function, COMMANDS[function.robotica], self._settings, self._folder)
         form = FunctionForm(function, self.context, self._settings)
-        form.live_switched.connect(lambda on: self._follow(form, on))
+        form.live_switched.connect(lambda on: self._set_live(form, on))
         return form
 
     def _folder(self) -> str:
-        """Where files of the open machine lie."""
+        """Return the folder of the open machine's file."""
         return str(self._session.folder or "")
 
-    def _make_room(self) -> None:
-        """Give the options the height they ask for, at most most of it; once the person moved the split it stays."""
+    def _resize_options(self) -> None:
+        """Give the options the height they ask for, within limits, until the user moves the splitter."""
         self._place.show()
         if self._split_moved or self.form is None:
             return
@@ -199,7 +199,7 @@ class FunctionPanel(QWidget):
         options = min(self.form.wanted_height(), round(0.66 * height))
         self._split.setSizes([height - options, options])
 
-    def _person_split(self) -> None:
+    def _on_splitter_moved(self) -> None:
         self._split_moved = True
 
     def _filter(self, text: str) -> None:
@@ -219,7 +219,7 @@ class FunctionPanel(QWidget):
                 return
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Return runs the chosen function, F1 opens its help."""
+        """Run the chosen function with Return, open its help with F1."""
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and self.chosen:
             if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
                 self.run()
@@ -232,11 +232,11 @@ class FunctionPanel(QWidget):
     # ----------------------------------------------------------------------------- running
 
     def context(self) -> Context:
-        """The machine as it is shown now."""
+        """Return the machine as currently shown."""
         return self._pictures.context()
 
     def run(self) -> Job | None:
-        """Run the chosen function beside the window with the options that stand in the form."""
+        """Run the chosen function in the background with the options of the form."""
         form, function = self.form, self.chosen
         if isinstance(form, RoboticaSheet):
             self._run_line(form)
@@ -255,7 +255,7 @@ class FunctionPanel(QWidget):
         return self._start(function, context, options)
 
     def ask(self, function: str, options: Mapping[str, Any]) -> Job | None:
-        """Run a function of the catalogue with some options of its own, whatever form is open."""
+        """Run a catalogue function with the given options, whichever form is open."""
         if self._job is not None:
             return None
         return self._start(FUNCTIONS[function], self.context(), dict(options))
@@ -265,18 +265,18 @@ class FunctionPanel(QWidget):
         self._job = job
         if isinstance(self.form, FunctionForm):
             self.form.show_busy(True)
-        job.progressed.connect(self._progressed)
+        job.progressed.connect(self._on_progress)
         growth = Growth(self._session, function, context, options)
         job.grown.connect(lambda made: growth.grow(made))
         job.succeeded.connect(lambda result: growth.end(result))
         job.stopped.connect(lambda: growth.stop())
         job.failed.connect(self._guard.report)
         job.stopped.connect(lambda: self._session.message.emit("hint", f"{function.title}: stopped."))
-        job.ended.connect(self._ended)
+        job.ended.connect(self._on_ended)
         return job
 
     def _run_line(self, form: RoboticaSheet) -> None:
-        """Have the line of a sheet typed and run."""
+        """Run the Robotica line of a sheet as if it had been typed."""
         problem = form.problem()
         form.show_problem(problem)
         if not problem and not self._robotica_runs:
@@ -284,7 +284,7 @@ class FunctionPanel(QWidget):
             self.line_wanted.emit(form.line)
 
     def show_robotica(self, runs: bool) -> None:
-        """A line of Robotica runs, or none."""
+        """Show whether a Robotica line is running."""
         self._robotica_runs = runs
         if isinstance(self.form, RoboticaSheet):
             self.form.show_busy(runs)
@@ -296,19 +296,19 @@ class FunctionPanel(QWidget):
         elif self._job is not None:
             self._job.cancel()
 
-    def _progressed(self, fraction: float, text: str) -> None:
+    def _on_progress(self, fraction: float, text: str) -> None:
         if isinstance(self.form, FunctionForm) and self._job is not None:
             self.form.show_progress(fraction, text, self._job.time_left)
 
-    def _ended(self) -> None:
+    def _on_ended(self) -> None:
         self._job = None
         if isinstance(self.form, FunctionForm):
             self.form.show_busy(False)
 
     # ----------------------------------------------------------------------------- following
 
-    def _follow(self, form: FunctionForm, on: bool) -> None:
-        """Keep the answer to what stands in a form true on its card, or leave it as it is."""
+    def _set_live(self, form: FunctionForm, on: bool) -> None:
+        """Start or stop updating a result card live with the options of a form."""
         if not on:
             self._answers.leave(form.card)
             return
@@ -322,25 +322,25 @@ class FunctionPanel(QWidget):
         form.card = form.card or new_card()
         self._answers.follow(form.function, options, form.card)
 
-    def _show_followed(self) -> None:
-        """An answer follows no longer, or cannot be given at the moment."""
+    def _show_live_state(self) -> None:
+        """Show that a result is no longer updated, or currently cannot be computed."""
         for form in self._forms.values():
             if isinstance(form, FunctionForm) and form.live:
                 form.show_live(self._answers.follows(form.card), self._answers.problem(form.card))
 
-    def _changed(self, old: State, new: State) -> None:
+    def _on_document_changed(self, old: State, new: State) -> None:
         if old.model is not new.model:
-            self._mark_later()
+            self._schedule_marking()
             if self.form is not None:
                 self.form.refresh()
                 self.form.show_reason(self.form.function.unavailable(self.context()))
 
-    def _mark_later(self) -> None:
+    def _schedule_marking(self) -> None:
         self._unmarked = list(self._rows)
-        slices().add(self, self._mark)
+        slices().add(self, self._mark_available)
 
-    def _mark(self, seconds: float) -> bool:
-        """Say of some rows, one at least, whether their functions can be called."""
+    def _mark_available(self, seconds: float) -> bool:
+        """Mark, for at least one row, whether the functions are available; return True when all rows are done."""
         until, context = monotonic() + seconds, self.context()
         while self._unmarked:
             key = self._unmarked.pop()
@@ -351,19 +351,19 @@ class FunctionPanel(QWidget):
                 break
         return not self._unmarked
 
-    def _setting_changed(self, key: str) -> None:
+    def _on_setting_changed(self, key: str) -> None:
         if key.startswith("units/") and self.form is not None:
             self.form.refresh()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Other colours: those of the rows are set by hand."""
+        """Update the row colours, which are set explicitly, after a change of theme."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and self._rows:
-            self._mark_later()
+            self._schedule_marking()
 
 
 def make(bench: Workbench) -> FunctionPanel:
-    """The panel of a window."""
+    """Create the Functions panel of a window."""
     panel = FunctionPanel(bench.session, bench.jobs, bench.answers, bench.settings, bench.pictures)
     panel.help_wanted.connect(lambda topic: bench.dialogs.help(topic))
     panel.line_wanted.connect(lambda line: bench.panels.enter_line(line))

@@ -1,4 +1,4 @@
-"""How a catalogue function is run: as a job that may show what it has so far."""
+"""Running a catalogue function as a background job that may show partial results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from core.functions.space_maps import SpaceMap
 
 
 class Growth:
-    """A result that is shown while it grows, on one card."""
+    """A result that is shown on one card while it grows."""
 
     def __init__(self, session: Session, function: Function, context: Context, options: dict[str, Any]) -> None:
         self._session, self._card = session, new_card()
@@ -29,25 +29,25 @@ class Growth:
         self._made: Result | None = None
 
     def grow(self, made: Result) -> None:
-        """Show what is there."""
+        """Show the partial result."""
         self._made = dataclasses.replace(
             made, call=self._call, function=self._function, asked=self._asked, card=self._card
         )
         self._session.produced.emit(self._made)
 
     def end(self, result: Result) -> None:
-        """Show the whole."""
+        """Show the complete result."""
         grown = self._made is not None
         self._session.produced.emit(dataclasses.replace(result, card=self._card) if grown else result)
 
     def stop(self) -> None:
-        """What is there stays, and says that it is not all."""
+        """Keep the partial result and mark it as incomplete."""
         if self._made is not None:
             self._session.produced.emit(dataclasses.replace(self._made, title=f"{self._made.title} (stopped)"))
 
 
 def work_of(id: str, context: Context, options: dict[str, Any], process: WorkProcess) -> Callable[..., Result]:
-    """The job of calling a function; pictures are drawn in it, too."""
+    """Return the job that calls a function and draws its pictures."""
 
     def work(progress: Any, cancelled: Callable[[], bool]) -> Result:
         def show(made: Result) -> None:
@@ -66,7 +66,7 @@ def work_of(id: str, context: Context, options: dict[str, Any], process: WorkPro
 
 
 def _read_cards(result: Result) -> None:
-    """Import what the result's card is made of, beside the window, which would stand still for it."""
+    """Import the modules of the result's card in the background, so that the window does not freeze."""
     from app.panels.output import card  # noqa: F401
 
     if any(isinstance(part, Diagram) for part in leaves(result)):

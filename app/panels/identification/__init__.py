@@ -1,4 +1,4 @@
-"""Parameters from what was measured."""
+"""The Identification panel: parameters estimated from measured data."""
 
 from app.panels.panel import BOTTOM, Panel
 from core.later import function
@@ -9,10 +9,13 @@ PANEL = Panel(
     BOTTOM,
     function(__name__, "panel.make"),
     order=18,
-    help="Parameters of the machine from what was measured on it. Open a trace or choose a run, look at what its "
-    "columns are taken for, then identify masses and friction from forces, or fit a run to the motion; each estimate "
-    "has a 95 % interval, and rows that were held back show how well it foretells. Apply is one step that can be "
-    "undone. An exciting motion shows the parameters well; Save writes it for the robot.",
+    help=(
+        "Estimates parameters of the machine from measured data. Open a trace or choose a run, check the"
+        " signals assigned to its columns, then identify masses and friction from forces, or fit a run "
+        "to the motion; each estimate has a 95 % confidence interval, and rows held back for validation "
+        "show how well the model predicts. Apply is one step that can be undone. An exciting motion "
+        "makes the parameters identifiable; Save writes it for the robot."
+    ),
     tab_with="output",
     also=("system identification", "parameter estimation", "excitation", "calibration", "trace"),
     seldom=True,

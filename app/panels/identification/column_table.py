@@ -1,4 +1,4 @@
-"""What a trace holds: columns a row each, which signal of the machine each is, and in which unit."""
+"""Table of a trace's columns: for each column the signal of the machine that it holds and its unit."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ Array = NDArray[np.float64]
 COLUMN, IS, UNIT = range(3)
 HEADS = ("Column", "Is", "Unit")
 TIPS = (
-    "As the file calls it",
-    "The signal of the machine; a guess is shown, — is not used",
-    "Of the column: deg, rad/s, N·mm …; empty: SI",
+    "Name of the column in the file",
+    "Signal of the machine, guessed at first; — means not used",
+    "Unit of the column: deg, rad/s, N·mm …; empty: SI",
 )
 UNUSED, CLOCK = "—", "time"
 
 
 class ColumnTable(QTableWidget):
-    """Rows of columns. `edited` after every choice of the person."""
+    """Table with one row per column of a trace. Emits `edited` after every choice of the user."""
 
     edited = Signal()
 
@@ -59,10 +59,10 @@ class ColumnTable(QTableWidget):
         self._without: list[int] = []
         """Rows that have none yet: fields are made in slices."""
         self._quiet = False
-        self.itemChanged.connect(self._changed)
+        self.itemChanged.connect(self._on_changed)
 
     def show_columns(self, mech: Mechanism, names: Sequence[str], numbers: Array) -> None:
-        """Show the columns of a table, with what they are likely to be."""
+        """Show the columns of a trace with their most likely signals."""
         from core.identification.measured_trace import TIME, guessed_signals, si_unit
 
         self._quiet = True
@@ -79,39 +79,39 @@ class ColumnTable(QTableWidget):
             self.setItem(at, COLUMN, head)
             self.setItem(at, UNIT, QTableWidgetItem(unit or ("s" if at == clock else si_unit(mech, signal))))
         self._quiet = False
-        self._said = self._known([CLOCK if at == clock else signal for at, (signal, _) in enumerate(guesses)])
+        self._said = self._selectable([CLOCK if at == clock else signal for at, (signal, _) in enumerate(guesses)])
         self._without = list(range(len(guesses)))
         slices().add(self, self._fill)
 
     def _fill(self, seconds: float) -> bool:
-        """Make fields for so long, one at least; True once every row has one."""
+        """Create fields for the given time, at least one; return True once every row has one."""
         until = monotonic() + seconds
         while self._without:
-            self._field(self._without[0])
+            self._field_of_row(self._without[0])
             if monotonic() > until:
                 break
         return not self._without
 
-    def _field(self, at: int) -> Combo:
-        """The field of a row, made when it is needed."""
+    def _field_of_row(self, at: int) -> Combo:
+        """Return the field of a row, created when needed."""
         combo: Any = self.cellWidget(at, IS)
         if combo is None:
             combo = Combo()
             combo.setModel(self._choices)
             combo.setAccessibleName(f"What {self._names[at]} is")
             combo.setCurrentText(self._said[at])
-            combo.activated.connect(lambda _: self._chosen(at))
+            combo.activated.connect(lambda _: self._on_chosen(at))
             self.setCellWidget(at, IS, combo)
             self._without.remove(at)
         return combo  # type: ignore[no-any-return]
 
     def clear_columns(self) -> None:
-        """No trace."""
+        """Remove all columns."""
         self._names, self._numbers, self._said, self._without = (), np.zeros((0, 0)), [], []
         self.setRowCount(0)
 
     def offer(self, mech: Mechanism) -> None:
-        """Signals of a machine to choose from."""
+        """Offer the signals of a machine for choice."""
         from core.identification.measured_trace import signal_names
 
         self._mech = mech
@@ -119,32 +119,32 @@ class ColumnTable(QTableWidget):
         places = [f"{name}.position.{axis}" for name in frames for axis in "xyz"]
         sensors = [sensor.name for sensor in mech.model.expanded.sensors]
         self._choices.setStringList([UNUSED, CLOCK, *dict.fromkeys([*signal_names(mech).values(), *sensors, *places])])
-        self._said = self._known(self._said)
+        self._said = self._selectable(self._said)
 
-    def _known(self, signals: Sequence[str]) -> list[str]:
-        """Of signals those that may be chosen."""
+    def _selectable(self, signals: Sequence[str]) -> list[str]:
+        """Return those of the signals that can be chosen."""
         known = set(self._choices.stringList())
         return [each if each in known else UNUSED for each in signals]
 
     def signal(self, at: int) -> str:
-        """What a row is said to be."""
+        """Return the signal assigned to a row."""
         combo: Any = self.cellWidget(at, IS)
         return self._said[at] if combo is None else str(combo.currentText())
 
     def choose(self, column: str, signal: str, unit: str = "") -> None:
-        """Say what a column is, as a person does."""
+        """Assign a signal and unit to a column, as the user would."""
         at = self._names.index(column)
-        self._field(at).setCurrentText(signal)
-        self._chosen(at)
+        self._field_of_row(at).setCurrentText(signal)
+        self._on_chosen(at)
         if unit:
             self.item(at, UNIT).setText(unit)
 
     def signals(self) -> tuple[str, ...]:
-        """Signals that some column is said to be."""
+        """Return the signals that are assigned to a column."""
         return tuple(s for at in range(self.rowCount()) if (s := self.signal(at)) not in (UNUSED, CLOCK))
 
     def columns(self) -> dict[str, Array]:
-        """Arrays under the names and units that were chosen. Raises ModelError."""
+        """Return the columns as arrays by assigned signal, converted from the chosen units. Raises ModelError."""
         if not self.rowCount():
             raise ModelError("There is no trace yet.", where="trace", remedy="Open a file, or choose a run.")
         found: dict[str, Array] = {}
@@ -155,20 +155,26 @@ class ColumnTable(QTableWidget):
                 continue
             if signal in taken:
                 raise ModelError(
-                    f"'{name}' and '{taken[signal]}' are both said to be {signal}.",
+                    f"'{name}' and '{taken[signal]}' are both assigned to {signal}.",
                     where="columns",
                     remedy="Choose — for one of them.",
                 )
             taken[signal] = name
             found[f"{signal} [{unit}]" if unit else signal] = self._numbers[:, at]
         if CLOCK not in taken:
-            raise ModelError("No column is the time.", where="columns", remedy="Choose 'time' for one of them.")
+            raise ModelError(
+                "No column is assigned to the time.", where="columns", remedy="Choose 'time' for one of them."
+            )
         if len(taken) < 2:
-            raise ModelError("No column is a signal of the machine.", where="columns", remedy="Say what columns are.")
+            raise ModelError(
+                "No column is assigned to a signal of the machine.",
+                where="columns",
+                remedy=("Choose the signals of the columns."),
+            )
         return found
 
-    def _chosen(self, at: int) -> None:
-        """Another signal has another unit."""
+    def _on_chosen(self, at: int) -> None:
+        """Update the unit after another signal was chosen."""
         from core.identification.measured_trace import si_unit
 
         quiet, self._quiet = self._quiet, True
@@ -177,6 +183,6 @@ class ColumnTable(QTableWidget):
         self._quiet = quiet
         self.edited.emit()
 
-    def _changed(self) -> None:
+    def _on_changed(self) -> None:
         if not self._quiet:
             self.edited.emit()

@@ -1,4 +1,5 @@
-"""What was found, a row each: value before, estimate, interval, and a bar on which these lie."""
+"""Table of estimates: one row each with the previous value, the estimate, its confidence interval, and a bar that shows
+them."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ MARGIN = 8.0
 
 
 class Row(NamedTuple):
-    """One estimate, SI. before : the model's; low, high : of the interval; None where there is none; remark : what is
-    to be known of it; doubt : whether that is a warning."""
+    """One estimate, SI. before : value in the model; low, high : bounds of the interval, None where there is none;
+    remark : note for the user; doubt : True if the note is a warning."""
 
     name: str
     before: float | None
@@ -38,7 +39,8 @@ class Row(NamedTuple):
 
 
 class _Bar(QStyledItemDelegate):
-    """The interval as a line, the estimate as a dot, the model's value as a stroke, on a scale of the row's own."""
+    """Delegate that draws the interval as a line, the estimate as a dot and the model's value as a tick, on a separate
+    scale for each row."""
 
     def __init__(self, table: EstimateTable) -> None:
         super().__init__(table)
@@ -84,7 +86,7 @@ class _Bar(QStyledItemDelegate):
 
 
 class EstimateTable(QTableWidget):
-    """Rows of estimates, which nobody edits."""
+    """Read-only table of estimates."""
 
     def __init__(self) -> None:
         super().__init__(0, len(HEADS))
@@ -92,7 +94,7 @@ class EstimateTable(QTableWidget):
         self.setAccessibleName("Estimates")
         self.setHorizontalHeaderLabels(list(HEADS))
         self.horizontalHeaderItem(BAR).setToolTip(
-            as_tip("Line: interval; dot: estimate; stroke: the model's value; each row on a scale of its own")
+            as_tip("Line: interval; dot: estimate; tick: value in the model; each row has its own scale")
         )
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(24)
@@ -109,7 +111,7 @@ class EstimateTable(QTableWidget):
         self.setItemDelegateForColumn(BAR, _Bar(self))
 
     def show_rows(self, rows: Sequence[Row], first: str = "Parameter") -> None:
-        """Show these rows; `first` is the title of their names."""
+        """Show these rows; `first` is the title of the column of names."""
         self.rows = tuple(rows)
         self.horizontalHeaderItem(NAME).setText(first)
         self.setRowCount(len(rows))

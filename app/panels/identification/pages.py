@@ -1,4 +1,4 @@
-"""What is asked: of the forces of a motion, of a run, of an exciting motion."""
+"""Input pages of the Identification panel: for forces of a motion, for a simulation run, for an exciting motion."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from core.functions.subjects.identification import (
 from core.model.parameters import value_of
 
 NARROW = 90
-"""Pixels of a field for one number."""
+"""Width of a field for one number, pixels."""
 
 
 class Fields:
-    """Lines of text by name, in a form."""
+    """Named text fields in a form."""
 
     def __init__(self) -> None:
         self.form = QFormLayout()
@@ -49,7 +49,7 @@ class Fields:
     def line(
         self, name: str, title: str, text: str = "", hint: str = "", tip: str = "", *, narrow: bool = False
     ) -> None:
-        """A further line."""
+        """Add a text field to the form."""
         field = QLineEdit(text, placeholderText=hint, toolTip=as_tip(tip))
         field.setAccessibleName(title)
         if narrow:
@@ -58,25 +58,25 @@ class Fields:
         self.form.addRow(title, field)
 
     def number(self, context: Context, name: str, dimension: str = "none") -> float | None:
-        """What a line says, SI; None if it is empty. Raises ModelError."""
+        """Return the number in a field, SI; None if the field is empty. Raises ModelError."""
         text = self.lines[name].text().strip()
         if not text:
             return None
         return quantity(text, context, Number(name, self.lines[name].accessibleName(), dimension=dimension))
 
     def needed(self, context: Context, name: str, dimension: str = "none") -> float:
-        """The same of a line that must not be empty."""
+        """Return the number in a field that must not be empty, SI. Raises ModelError."""
         found = self.number(context, name, dimension)
         if found is None:
-            raise ModelError("A number is needed.", where=self.lines[name].accessibleName(), remedy="Type one.")
+            raise ModelError("A number is missing.", where=self.lines[name].accessibleName(), remedy="Type one.")
         return found
 
     def whole(self, context: Context, name: str) -> int:
-        """The same of a whole number."""
+        """Return the whole number in a field that must not be empty. Raises ModelError."""
         found = self.needed(context, name)
         if found != int(found) or found < 1:
             raise ModelError(
-                f"{found:g} is no whole number above zero.",
+                f"{found:g} is not a positive whole number.",
                 where=self.lines[name].accessibleName(),
                 remedy="Type 1, 2, …",
             )
@@ -84,7 +84,7 @@ class Fields:
 
 
 class Kinds(QWidget):
-    """Which kinds of parameters are identified."""
+    """Check boxes for the kinds of parameters to identify."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -97,15 +97,15 @@ class Kinds(QWidget):
             grid.addWidget(box, k // 2, k % 2)
 
     def chosen(self) -> tuple[str, ...]:
-        """Names of kinds. Raises ModelError."""
+        """Return the names of the chosen kinds. Raises ModelError."""
         found = tuple(name for name, box in self.boxes.items() if box.isChecked())
         if not found:
-            raise ModelError("No kind of parameter is chosen.", where="Kinds", remedy="Check inertia, damping …")
+            raise ModelError("No kind of parameters is chosen.", where="Kinds", remedy="Check inertia, damping …")
         return found
 
 
 class ForcesPage(QWidget):
-    """Parameters of inverse dynamics."""
+    """Input for identifying parameters by inverse dynamics."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -115,31 +115,35 @@ class ForcesPage(QWidget):
         self.method.setAccessibleName("Least squares")
         form = self.fields.form
         form.addRow("Kinds", self.kinds)
-        self.fields.line("only", "Only", hint="all bodies and joints", tip="Names of bodies and joints, with commas")
+        self.fields.line(
+            "only", "Only", hint="all bodies and joints", tip=("Names of bodies and joints, separated by commas")
+        )
         form.addRow("Least squares", self.method)
         self.fields.line(
             "cutoff",
             "Filter",
             hint="Hz",
-            tip="Cut-off of a filter without delay; empty: smoothing splines",
+            tip="Cut-off frequency of a zero-phase filter; empty: smoothing splines",
             narrow=True,
         )
-        self.fields.line("held", "Held back", "25 %", tip="Part of the rows on which the fit is tried", narrow=True)
-        _as_page(self, form)
+        self.fields.line(
+            "held", "Held back", "25 %", tip=("Fraction of the rows held back to validate the fit"), narrow=True
+        )
+        _set_page_layout(self, form)
 
     def options(self, context: Context) -> dict[str, Any]:
-        """As `identify` takes them."""
+        """Return the options as `identify` takes them."""
         return {
             "kinds": self.kinds.chosen(),
             "only": parts_of(self.fields.lines["only"].text()),
             "method": self.method.currentData(),
             "cutoff": self.fields.number(context, "cutoff", "frequency"),
-            "held_back": _share(self.fields),
+            "held_back": _fraction(self.fields),
         }
 
 
-def _share(fields: Fields) -> float:
-    """A part of one, also in percent. Raises ModelError."""
+def _fraction(fields: Fields) -> float:
+    """Return a fraction of one, which may be written in percent. Raises ModelError."""
     text = fields.lines["held"].text().strip().replace(",", ".")
     percent = text.endswith("%")
     try:
@@ -147,32 +151,45 @@ def _share(fields: Fields) -> float:
     except ValueError:
         value = -1.0
     if not 0.0 <= value <= 0.8:
-        raise ModelError(f"'{text}' of the rows cannot be held back.", where="Held back", remedy="Type 0 … 80 %.")
+        raise ModelError(
+            f"'{text}' is not a valid fraction of rows to hold back.", where="Held back", remedy="Type 0 … 80 %."
+        )
     return value
 
 
 class RunPage(QWidget):
-    """Parameters and start values of a run."""
+    """Input for fitting parameters and initial values of a simulation run."""
 
     def __init__(self, units: Units | None = None) -> None:
         super().__init__()
         self.fields = Fields()
         self.vary = VaryTable(units, open_ends=True)
-        self.start_free = QCheckBox("Find start values, too")
+        self.start_free = QCheckBox("Fit initial values too")
         self.start_free.setChecked(True)
         lines = self.fields
         lines.form.addRow("", self.start_free)
-        lines.line("start", "Known start", tip="Start values that are known")
-        lines.line("torque", "Joint forces", hint="those of the trace", tip="Names and formulas of t, with semicolons")
-        lines.line("segments", "Segments", "1", tip="Pieces of a long trace that begin anew", narrow=True)
-        lines.line("held", "Held back", "25 %", tip="Part of the rows on which the fit is tried", narrow=True)
+        lines.line("start", "Known initial values", tip="Initial values that are known and not fitted")
+        lines.line(
+            "torque",
+            "Joint forces",
+            hint="those of the trace",
+            tip=("Names with formulas in t, separated by semicolons"),
+        )
+        lines.line(
+            "segments",
+            "Segments",
+            "1",
+            tip=("Number of segments of a long trace that start from their own initial values (multiple shooting)"),
+            narrow=True,
+        )
+        lines.line("held", "Held back", "25 %", tip="Fraction of the rows held back to validate the fit", narrow=True)
         column = QVBoxLayout(self)
         column.setContentsMargins(8, 4, 8, 6)
         column.addWidget(self.vary, 1)
         column.addLayout(lines.form)
 
     def show_parameters(self, context: Context) -> None:
-        """Rows for the machine's free parameters; those that were checked stay so."""
+        """Show rows for the machine's free parameters; checked ones stay checked."""
         self.vary.show_parameters(context.model, context.mech)
         names = ExampleNames.of(context.mech)
         known = "{joint}.q=30 deg" if names.dimension == "angle" else "{joint}.q=10 mm"
@@ -180,7 +197,7 @@ class RunPage(QWidget):
         self.fields.lines["torque"].setToolTip(as_tip(names.hint("{joint}=10*sin(t)", end="; …")))
 
     def options(self, context: Context) -> dict[str, Any]:
-        """As `fit_run` takes them. Raises ModelError."""
+        """Return the options as `fit_run` takes them. Raises ModelError."""
         start = self._start(context)
         return {
             "vary": self._bounds(context),
@@ -189,7 +206,7 @@ class RunPage(QWidget):
             "v0": {name.removesuffix(".v"): value for name, value in start.items() if name.endswith(".v")},
             "torque": torque_of_text(self.fields.lines["torque"].text()),
             "segments": self.fields.whole(context, "segments"),
-            "held_back": _share(self.fields),
+            "held_back": _fraction(self.fields),
         }
 
     def _bounds(self, context: Context) -> dict[str, Any]:
@@ -202,22 +219,24 @@ class RunPage(QWidget):
             found[name] = (low, high)
         if not found:
             raise ModelError(
-                "No parameter is checked." if context.mech.p_names else "The machine has no free parameter.",
+                "No parameter is checked." if context.mech.p_names else ("The machine has no free parameters."),
                 where="Vary",
-                remedy="Check one." if context.mech.p_names else "Name masses or springs under Parameters.",
+                remedy="Check one."
+                if context.mech.p_names
+                else ("Define masses or spring constants as parameters first."),
             )
         return found
 
     def _start(self, context: Context) -> Mapping[str, float]:
         from core.functions.options import SignalValues
 
-        option = SignalValues("start", "Known start", of="run parameters")
+        option = SignalValues("start", "Known initial values", of="run parameters")
         found: Mapping[str, float] = option.coerce(self.fields.lines["start"].text().strip() or (), context)
         return found
 
 
 class ExcitationPage(QWidget):
-    """A motion that shows parameters."""
+    """Input for a motion that excites the parameters to be identified."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -227,18 +246,22 @@ class ExcitationPage(QWidget):
         self.criterion.setAccessibleName("Criterion")
         lines = self.fields
         lines.form.addRow("Kinds", self.kinds)
-        lines.line("only", "Only", hint="all bodies and joints", tip="Names of bodies and joints, with commas")
+        lines.line(
+            "only", "Only", hint="all bodies and joints", tip=("Names of bodies and joints, separated by commas")
+        )
         lines.line("period", "Period", "10 s", narrow=True)
         lines.line("harmonics", "Harmonics", "5", narrow=True)
         lines.line("speed", "Speed", hint="of the joints", tip="Largest, rad/s or m/s", narrow=True)
         lines.line("acceleration", "Acceleration", hint="any", tip="Largest, rad/s² or m/s²", narrow=True)
-        lines.line("rate", "Rows a second", "100", narrow=True)
-        lines.line("starts", "Starts", "1", tip="Random motions from which it is improved", narrow=True)
+        lines.line("rate", "Rows per second", "100", narrow=True)
+        lines.line(
+            "starts", "Starts", "1", tip=("Number of random motions from which the optimisation starts"), narrow=True
+        )
         lines.form.addRow("Criterion", self.criterion)
-        _as_page(self, lines.form)
+        _set_page_layout(self, lines.form)
 
     def options(self, context: Context) -> dict[str, Any]:
-        """As `excitation` takes them."""
+        """Return the options as `excitation` takes them."""
         fields = self.fields
         return {
             "kinds": self.kinds.chosen(),
@@ -253,7 +276,7 @@ class ExcitationPage(QWidget):
         }
 
 
-def _as_page(page: QWidget, form: QFormLayout) -> None:
+def _set_page_layout(page: QWidget, form: QFormLayout) -> None:
     column = QVBoxLayout(page)
     column.setContentsMargins(8, 4, 8, 6)
     column.addLayout(form)

@@ -1,5 +1,5 @@
-"""The panel Identification: parameters from a trace, by forces or by a run, and motions that show them; computed beside
-the window."""
+"""The Identification panel: parameters from a trace, by forces or by a simulated run, and exciting motions; computed in
+the background."""
 
 from __future__ import annotations
 
@@ -54,16 +54,16 @@ if TYPE_CHECKING:
 FORCES, RUN, MOTION = range(3)
 KINDS = {
     FORCES: ("Forces of a motion", "Identify"),
-    RUN: ("A run fitted to a trace", "Fit"),
-    MOTION: ("An exciting motion", "Make"),
+    RUN: ("Run fitted to a trace", "Fit"),
+    MOTION: ("Exciting motion", "Make"),
 }
 PATIENCE = 10.0
-"""Seconds after Stop in which a fit or a motion ends its step, so that the best so far is kept."""
+"""Time after Stop in which a fit or a motion finishes its step, so that the best result so far is kept, s."""
 LIMIT_HEADS = ("Joint", "From", "To", "Largest speed", "Largest acceleration", "Largest force")
 
 
 class IdentificationPanel(QWidget):
-    """A trace and what its columns are, what is asked, and what was found."""
+    """A trace with its columns, the identification settings, and the results."""
 
     def __init__(self, session: Session, jobs: Jobs, settings: Units | None = None) -> None:
         super().__init__()
@@ -82,22 +82,22 @@ class IdentificationPanel(QWidget):
         self.kind = Combo()
         for kind, (title, _) in KINDS.items():
             self.kind.addItem(title, kind)
-        self.kind.setAccessibleName("What is identified")
-        self.kind.currentIndexChanged.connect(self._turned)
-        self.start_button = push_button("Identify", "Compute beside the window", self.start)
-        self.stop_button = push_button("Stop", "End; what a fit or a motion came to is kept", self.stop)
-        self.show_button = push_button("Show", "Put the motion among the runs, and play it", self.show_motion)
+        self.kind.setAccessibleName("Identification method")
+        self.kind.currentIndexChanged.connect(self._on_kind_changed)
+        self.start_button = push_button("Identify", "Compute in the background", self.start)
+        self.stop_button = push_button("Stop", "Stop; the result of a fit or motion so far is kept", self.stop)
+        self.show_button = push_button("Show", "Add the motion to the list of runs and play it", self.show_motion)
         self.save_button = push_button("Save trace…", "Write the motion as a CSV file", self._ask_save)
-        self.apply_button = push_button("Apply", "Take what was found into the machine (can be undone)", self.apply)
+        self.apply_button = push_button("Apply", "Apply the results to the machine (can be undone)", self.apply)
         self._lay_out()
         self._life = Lifetime()
-        self._life.listen((session.changed, self._machine_changed), (session.runs.changed, self._offer_sources))
+        self._life.listen((session.changed, self._on_machine_changed), (session.runs.changed, self._offer_sources))
         if isinstance(settings, Settings):
             self._life.listen((settings.changed, lambda _: self.run_page.vary.refresh_units()))
-        self._begin()
+        self._reset()
 
     def _lay_out(self) -> None:
-        """Buttons above, then the trace, what is asked, and what was found, side by side."""
+        """Lay out the buttons above, then trace, settings and results side by side."""
         self.forces_page, self.run_page, self.motion_page = ForcesPage(), RunPage(self._units), ExcitationPage()
         self.pages = QStackedWidget()
         for page in (self.forces_page, self.run_page, self.motion_page):
@@ -108,17 +108,17 @@ class IdentificationPanel(QWidget):
         split.setStretchFactor(2, 1)
 
     def _trace_part(self) -> QWidget:
-        """Where the trace is from, and its columns."""
+        """Build the part with the trace's source and its columns."""
         part, row = QWidget(), QHBoxLayout()
         self.source = Combo()
         self.source.setAccessibleName("Trace")
         self.source.activated.connect(lambda _: self._source_chosen())
-        self.open_button = push_button("Open…", "A trace as CSV, SIMNON or HDF5", self._ask_open)
+        self.open_button = push_button("Open…", "Read a trace from a CSV, SIMNON or HDF5 file", self._ask_open)
         row.setContentsMargins(8, 0, 8, 4)
         row.addWidget(self.source, 1)
         row.addWidget(self.open_button)
         self.columns = ColumnTable()
-        self.columns.edited.connect(self._forget)
+        self.columns.edited.connect(self._drop_results)
         column = QVBoxLayout(part)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -127,7 +127,7 @@ class IdentificationPanel(QWidget):
         return part
 
     def _result_part(self) -> QWidget:
-        """Estimates and curves; below them what is done with them."""
+        """Build the part with estimates and curves, and the buttons for results below."""
         self.estimates, self.curves = EstimateTable(), QVBoxLayout()
         self.chart: SignalChart | None = None
         curves = QWidget()
@@ -145,50 +145,50 @@ class IdentificationPanel(QWidget):
         return with_buttons(self.tabs, (self.save_button, self.show_button, self.apply_button))
 
     def close(self) -> None:
-        """Listen no more, compute no more."""
+        """Disconnect from all signals and stop computing."""
         self.stop()
         slices().drop(self)
         self._life.close()
 
     # -------------------------------------------------------------------------------------------- the machine
 
-    def _begin(self) -> None:
-        """As for a machine that was just opened."""
+    def _reset(self) -> None:
+        """Reset the panel for a newly opened machine."""
         self.title = ""
         self.columns.clear_columns()
         self.run_page.show_parameters(self._session.context())
         self._offer_sources()
-        self._turned()
+        self._on_kind_changed()
 
-    def _machine_changed(self, old: State, new: State) -> None:
+    def _on_machine_changed(self, old: State, new: State) -> None:
         if old.model is new.model:
             return
         if not self._applying:
-            self._forget()
+            self._drop_results()
         if self.columns.rowCount():
             self.columns.offer(self._session.mech)
         self.run_page.show_parameters(self._session.context())
 
-    def _turned(self) -> None:
-        """Another kind of question."""
+    def _on_kind_changed(self) -> None:
+        """Update the panel after another identification method was chosen."""
         kind = self.kind.currentData()
         self.pages.setCurrentIndex(kind)
         self.trace_part.setVisible(kind != MOTION)
         self.start_button.setText(KINDS[kind][1])
         self.numbers.setCurrentIndex(1 if kind == MOTION else 0)
         self.tabs.setTabText(0, "Joints" if kind == MOTION else "Estimates")
-        self._forget()
+        self._drop_results()
 
-    def _forget(self) -> None:
-        """What was found is of another question."""
+    def _drop_results(self) -> None:
+        """Drop results that belong to other settings."""
         self.identified = self.fitted = self.motion = None
         self.estimates.show_rows(())
         self.limits.setRowCount(0)
         self._show_sheets(())
-        self.note.say("" if self._session.mech.nv else "Nothing moves yet. Add a joint.", "hint")
-        self._enable()
+        self.note.say("" if self._session.mech.nv else "The machine has no joints yet. Add a joint.", "hint")
+        self._enable_buttons()
 
-    def _enable(self) -> None:
+    def _enable_buttons(self) -> None:
         busy, kind = self._job is not None, self.kind.currentData()
         there = not busy and any(each is not None for each in (self.identified, self.fitted, self.motion))
         self.start_button.setEnabled(not busy and bool(self._session.mech.nv))
@@ -205,7 +205,7 @@ class IdentificationPanel(QWidget):
     # ---------------------------------------------------------------------------------------------- the trace
 
     def _offer_sources(self) -> None:
-        """The runs of the document, and the file that was opened."""
+        """List the runs of the document and the opened file as sources."""
         chosen = self.source.currentData()
         self.source.blockSignals(True)
         self.source.clear()
@@ -231,7 +231,7 @@ class IdentificationPanel(QWidget):
             self.read(Path(path))
 
     def read(self, path: Path) -> None:
-        """A trace of a file."""
+        """Read a trace from a file."""
 
         def columns() -> tuple[tuple[str, ...], Any]:
             from core.identification.measured_trace import columns_of
@@ -241,8 +241,8 @@ class IdentificationPanel(QWidget):
         self._read(path.name, columns, path.name)
 
     def _read(self, name: str, columns: Callable[[], Any], title: str = "") -> None:
-        """Columns that are looked up beside the window."""
-        self._forget()
+        """Read the columns of a source in the background."""
+        self._drop_results()
         self.note.say(f"Reading {name} …", "hint")
         mech = self._session.mech
 
@@ -254,7 +254,7 @@ class IdentificationPanel(QWidget):
                 self.source.setCurrentIndex(self.source.findData(title))
             self.columns.show_columns(mech, names, numbers)
             count = len(self.columns.signals())
-            words = f"{len(numbers)} rows, {len(names)} columns; {count} are known as signals. Look at what they are."
+            words = f"{len(numbers)} rows, {len(names)} columns; {count} were recognised as signals. Please check them."
             self.note.say(words, "done" if count else "hint")
 
         def work(progress: Any, cancelled: Any) -> tuple[tuple[str, ...], Any]:
@@ -267,7 +267,7 @@ class IdentificationPanel(QWidget):
     # ---------------------------------------------------------------------------------------------- computing
 
     def start(self) -> None:
-        """Compute, beside the window."""
+        """Compute in the background."""
         kind, context = self.kind.currentData(), self._session.context()
         self._stop.clear()
         try:
@@ -275,7 +275,7 @@ class IdentificationPanel(QWidget):
         except KinetostatError as error:
             self.note.say(str(error), "error")
             return
-        self._forget()
+        self._drop_results()
         self.note.say("Computing …", "hint")
         self._work("Identification", work, (self._show_forces, self._show_run, self._show_excitation)[kind])
 
@@ -285,12 +285,12 @@ class IdentificationPanel(QWidget):
         job.succeeded.connect(done)
         job.failed.connect(lambda error: self.note.say(str(error), "error"))
         job.stopped.connect(lambda: self.note.say("Stopped.", "hint"))
-        job.ended.connect(self._ended)
-        self._enable()
+        job.ended.connect(self._on_ended)
+        self._enable_buttons()
 
-    def _ended(self) -> None:
+    def _on_ended(self) -> None:
         self._job = None
-        self._enable()
+        self._enable_buttons()
 
     def _asked(self, cancelled: Callable[[], bool]) -> bool:
         return self._stop.is_set() or cancelled()
@@ -298,17 +298,20 @@ class IdentificationPanel(QWidget):
     def _forces_work(self, context: Context) -> Any:
         options, columns = self.forces_page.options(context), self.columns.columns()
         cutoff, p = options.pop("cutoff"), dict(context.p) or None
-        return self._apart(context, "forces", columns=columns, cutoff=cutoff, p=p, options=options)
+        return self._in_subprocess(context, "forces", columns=columns, cutoff=cutoff, p=p, options=options)
 
     def _run_work(self, context: Context) -> Any:
-        return self._apart(context, "run", columns=self.columns.columns(), options=self.run_page.options(context))
+        return self._in_subprocess(
+            context, "run", columns=self.columns.columns(), options=self.run_page.options(context)
+        )
 
     def _motion_work(self, context: Context) -> Any:
         options = self.motion_page.options(context)
-        return self._apart(context, "motion", p=dict(context.p) or None, options=options)
+        return self._in_subprocess(context, "motion", p=dict(context.p) or None, options=options)
 
-    def _apart(self, context: Context, what: str, **asked: Any) -> Any:
-        """A function of `core.identification.work`, so that a library that crashes takes no window with it."""
+    def _in_subprocess(self, context: Context, what: str, **asked: Any) -> Any:
+        """Run a function of `core.identification.work` in a subprocess, so that a crashing library does not take the
+        window with it."""
 
         def work() -> Any:
             from core.identification import work as works
@@ -319,13 +322,13 @@ class IdentificationPanel(QWidget):
         return apart(self._jobs, context.mech, work, self._asked, PATIENCE)
 
     def stop(self) -> None:
-        """End; a search keeps the best so far."""
+        """Stop the computation; a search keeps the best result so far."""
         self._stop.set()
 
     # ------------------------------------------------------------------------------------------------ results
 
     def _show_sheets(self, sheets: Sequence[Sheet]) -> None:
-        """Curves, in turns of their own; the chart is made when there are any."""
+        """Show curves, drawn in separate time slices; the chart is created with the first curves."""
         self._sheets = tuple(sheets)
         if self.chart is not None or sheets:
             slices().add(self, self._draw_sheets)
@@ -372,7 +375,7 @@ class IdentificationPanel(QWidget):
         self.note.say(excitation_words(found), "done")
 
     def show_motion(self) -> None:
-        """Put the motion, or the run that was fitted, among the runs."""
+        """Add the exciting motion, or the fitted run, to the list of runs."""
         if self.motion is not None:
             self._session.runs.add(self.motion.run(), "Exciting motion")
         elif self.fitted is not None:
@@ -396,7 +399,7 @@ class IdentificationPanel(QWidget):
         self.note.say(f"Wrote {path}.", "done")
 
     def apply(self) -> None:
-        """Take what was found: one step to undo."""
+        """Apply the results to the model as one undo step."""
         self._applying = True
         try:
             if self.fitted is not None:
@@ -412,16 +415,16 @@ class IdentificationPanel(QWidget):
 
 
 def _read_results() -> None:
-    """Import what results are shown by, beside the window, which would stand still for it."""
+    """Import the modules that show results in the background, so that the window does not freeze."""
     from app.panels.identification import shown_results, signal_chart  # noqa: F401
 
 
 def _columns_of_run(record: Record) -> tuple[tuple[str, ...], Any]:
-    """Names and columns of a run, the time first."""
+    """Return names and columns of a run, time first."""
     table = list(record.run.table())
     return ("time", *(name for name, _ in table)), np.column_stack([record.run.time, *(each for _, each in table)])
 
 
 def make(bench: Workbench) -> IdentificationPanel:
-    """For a window."""
+    """Create the Identification panel of a window."""
     return IdentificationPanel(bench.session, bench.jobs, bench.settings)

@@ -1,4 +1,4 @@
-"""Measured and computed curves over time, with what lies between them below."""
+"""Chart of measured and computed curves over time, with their residual below."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from app.widgets.label import Label
 Array = NDArray[np.float64]
 
 MOST_POINTS = 4000
-"""Of a curve."""
+"""Largest number of points drawn per curve."""
 MOST_NAMED = 8
-"""Curves whose names stand above the chart."""
+"""Largest number of curves that are named above the chart."""
 
 
 class _Area(pg.PlotWidget):
-    """One plot without menus and buttons."""
+    """Plot area without menus and buttons."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class _Area(pg.PlotWidget):
 
 
 class SignalChart(QWidget):
-    """Which signal is chosen above the curves; the residual has a scale of its own."""
+    """Chart with a choice of signals above the curves; the residual has a separate scale."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -67,7 +67,7 @@ class SignalChart(QWidget):
         self.show_sheets(())
 
     def show_sheets(self, sheets: Sequence[Sheet]) -> None:
-        """Show these; the same signal stays chosen."""
+        """Show these signals; the chosen signal is kept."""
         title = self.choice.currentText()
         self.sheets = tuple(sheets)
         self.choice.blockSignals(True)
@@ -80,17 +80,17 @@ class SignalChart(QWidget):
 
     @property
     def sheet(self) -> Sheet | None:
-        """What is drawn."""
+        """Return the signal that is drawn."""
         at = self.choice.currentIndex()
         return self.sheets[at] if 0 <= at < len(self.sheets) else None
 
     def showEvent(self, event: QShowEvent) -> None:
-        """The look may have changed while another page was in front."""
+        """Repaint, because the theme may have changed while the chart was hidden."""
         super().showEvent(event)
         self._paint()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Another look has other colours."""
+        """Update the colours after a change of theme."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "names"):
             self._paint()
@@ -105,7 +105,7 @@ class SignalChart(QWidget):
                 axis = area.getPlotItem().getAxis(side)
                 axis.setPen(muted)
                 axis.setTextPen(text)
-        self._say_names(())
+        self._show_curve_names(())
         self.words.setText("" if sheet is None else sheet.words)
         self.words.setVisible(bool(self.words.text()))
         self.lower.setVisible(sheet is not None and sheet.residual is not None)
@@ -124,7 +124,7 @@ class SignalChart(QWidget):
             words.append((name, color))
         if sheet.residual is not None:
             self._draw(self.lower, sheet.time, sheet.residual, COLORS[len(sheet.curves) % len(COLORS)])
-        self._say_names(words[:MOST_NAMED])
+        self._show_curve_names(words[:MOST_NAMED])
         if sheet.held_from is not None:
             for area in (self.upper, self.lower):
                 pen = pg.mkPen(muted, style=Qt.PenStyle.DashLine)
@@ -137,8 +137,8 @@ class SignalChart(QWidget):
             if low < high:
                 area.setYRange(low, high, padding=0.06)
 
-    def _say_names(self, names: Sequence[tuple[str, str]]) -> None:
-        """Names of the curves in their colours."""
+    def _show_curve_names(self, names: Sequence[tuple[str, str]]) -> None:
+        """Show the names of the curves in their colours."""
         while (item := self.names.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.deleteLater()

@@ -1,4 +1,4 @@
-"""What is drawn of one signal, as plain values."""
+"""Curves of one signal as plain data."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ Array = NDArray[np.float64]
 
 
 class Sheet(NamedTuple):
-    """What is drawn for one signal: curves (name, y) over time (n,), residual (n,) or none, the time from which rows
-    were held back, and words on it."""
+    """Curves of one signal: (name, y) over time (n,), residual (n,) or None, the time from which rows were held out for
+    validation, and a caption."""
 
     title: str
     unit: str

@@ -1,4 +1,4 @@
-"""The log of messages."""
+"""The Log panel."""
 
 from app.panels.panel import BOTTOM, Panel
 from core.later import function
@@ -9,7 +9,10 @@ PANEL = Panel(
     BOTTOM,
     function(__name__, "panel.make"),
     order=12,
-    help="All messages of this session with their times. A click selects the element that a message names, a double "
-    "click goes to its field; choose what is shown by its gravity or by words, copy it, or clear the log.",
+    help=(
+        "All messages of this session with their times. A click selects the element that a message "
+        "names, a double click goes to its field; filter messages by severity or by words, copy them, or"
+        " clear the log."
+    ),
     tab_with="output",
 )

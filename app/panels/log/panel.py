@@ -1,4 +1,5 @@
-"""The log: every message of the session with its time, to be filtered, copied, and followed to what it speaks of."""
+"""The log: every message of the session with its time, to be filtered, copied, and followed to the element it
+concerns."""
 
 from __future__ import annotations
 
@@ -33,10 +34,10 @@ from core.model import WORDS, Model
 if TYPE_CHECKING:
     from app.workbench import Workbench
 
-EMPTY = "What the program says appears here with its time: hints, warnings, errors."
-NONE_FITS = "No message fits the filter."
+EMPTY = "Messages of the program appear here with their time: hints, warnings, errors."
+NONE_FITS = "No message matches the filter."
 MOST = 2000
-"""Messages kept; the oldest go."""
+"""Largest number of messages kept; the oldest are dropped."""
 LEVELS = {
     "Everything": ("done", "hint", "warning", "error"),
     "Warnings and errors": ("warning", "error"),
@@ -48,7 +49,7 @@ _NAMED = re.compile(rf"\b({'|'.join(_COLLECTIONS)}) '([^']+)'(?:, (\w+))?")
 
 
 class Entry(NamedTuple):
-    """A message as it was told."""
+    """A logged message."""
 
     time: datetime
     severity: str
@@ -56,12 +57,12 @@ class Entry(NamedTuple):
 
     @property
     def line(self) -> str:
-        """As it is copied."""
+        """Return the message as copied text."""
         return f"{self.time:%H:%M:%S}  {self.severity:8} {self.text}"
 
 
 class LogPanel(QWidget):
-    """A click selects the element that a message names, a double click goes to its field."""
+    """List of messages; a click selects the element that a message names, a double click goes to its field."""
 
     def __init__(
         self,
@@ -74,7 +75,7 @@ class LogPanel(QWidget):
         self.entries: list[Entry] = []
         self.level = QComboBox(self)
         self.level.addItems(list(LEVELS))
-        self.level.setToolTip("Which messages are shown")
+        self.level.setToolTip("Choose which messages are shown")
         self.level.currentIndexChanged.connect(self.refresh)
         self.search = QLineEdit(self, placeholderText="Filter: words or names", clearButtonEnabled=True)
         self.search.textChanged.connect(self.refresh)
@@ -111,49 +112,49 @@ class LogPanel(QWidget):
         table.setSelectionMode(QTreeWidget.SelectionMode.ExtendedSelection)
         table.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
         table.header().setStretchLastSection(True)
-        table.itemClicked.connect(self._clicked)
-        table.itemActivated.connect(self._followed)
+        table.itemClicked.connect(self._on_clicked)
+        table.itemActivated.connect(self._on_double_clicked)
         PlainKeys(table, typing=False)
         return table
 
     # ----------------------------------------------------------------------------- messages
 
     def add(self, severity: str, text: str) -> None:
-        """One more message, now."""
+        """Add a message with the current time."""
         entry = Entry(datetime.now(), severity, text)
         self.entries.append(entry)
         if len(self.entries) > MOST:
             del self.entries[0]
-        if self._shown(entry):
+        if self._passes_filter(entry):
             self._append(entry)
             self._show_rows()
 
     def clear(self) -> None:
-        """Forget all messages."""
+        """Delete all messages."""
         self.entries.clear()
         self.refresh()
 
     def copy(self) -> None:
-        """The chosen messages, or all that are shown, as text, oldest first."""
+        """Copy the selected messages, or all that are shown, as text, oldest first."""
         rows = self.list.selectedItems() or [self.list.topLevelItem(k) for k in range(self.list.topLevelItemCount())]
         chosen = sorted((row.data(0, ENTRY) for row in rows if row is not None), key=lambda entry: entry.time)
         QGuiApplication.clipboard().setText("\n".join(entry.line for entry in chosen))
 
     def refresh(self, *_: object) -> None:
-        """Show what the filter lets through, the newest last and in view."""
+        """Show the messages that pass the filter and scroll to the newest, which is last."""
         self.list.clear()
-        for entry in filter(self._shown, self.entries):
+        for entry in filter(self._passes_filter, self.entries):
             self._append(entry)
         self._show_rows()
 
     def _show_rows(self) -> None:
-        """The list, or what it is for."""
+        """Show the list, or a description of the log while it is empty."""
         rows = self.list.topLevelItemCount() > 0
         self.list.setVisible(rows)
         self._empty.setVisible(not rows)
         self._empty.setText(NONE_FITS if self.entries else EMPTY)
 
-    def _shown(self, entry: Entry) -> bool:
+    def _passes_filter(self, entry: Entry) -> bool:
         words = self.search.text().casefold().split()
         return entry.severity in LEVELS[self.level.currentText()] and all(w in entry.text.casefold() for w in words)
 
@@ -171,19 +172,19 @@ class LogPanel(QWidget):
         self.list.scrollToItem(item)
 
     def changeEvent(self, event: QEvent) -> None:
-        """The rows take the colours of another theme."""
+        """Update the colours of the rows after a change of theme."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.ApplicationPaletteChange, QEvent.Type.PaletteChange):
             QTimer.singleShot(0, self, self.refresh)
 
     # ----------------------------------------------------------------------------- what they speak of
 
-    def _clicked(self, item: QTreeWidgetItem) -> None:
+    def _on_clicked(self, item: QTreeWidgetItem) -> None:
         ref, _ = named_in(self.session.model, item.data(0, ENTRY).text)
         if ref is not None:
             self.session.select(ref)
 
-    def _followed(self, item: QTreeWidgetItem) -> None:
+    def _on_double_clicked(self, item: QTreeWidgetItem) -> None:
         ref, field = named_in(self.session.model, item.data(0, ENTRY).text)
         if ref is not None:
             self.session.select(ref)
@@ -191,7 +192,7 @@ class LogPanel(QWidget):
 
 
 def named_in(model: Model, text: str) -> tuple[Ref | None, str]:
-    """The first element of the model that a message names, and the field it says of it ('' for none)."""
+    """Return the first element of the model that a message names, and the field it mentions ('' for none)."""
     for word, name, field in _NAMED.findall(text):
         ref = Ref(_COLLECTIONS[word], name)
         if any(each.name == name for holder in (model, model.expanded) for each in getattr(holder, ref.collection, ())):
@@ -200,7 +201,7 @@ def named_in(model: Model, text: str) -> tuple[Ref | None, str]:
 
 
 def make(bench: Workbench) -> LogPanel:
-    """The panel of a window."""
+    """Create the Log panel of a window."""
 
     def go_to(field: str) -> None:
         bench.panels.show("properties")

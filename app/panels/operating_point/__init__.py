@@ -1,4 +1,4 @@
-"""The panel of operating points."""
+"""The Operating Point panel."""
 
 from app.panels.panel import BOTTOM, Panel
 from core.later import function
@@ -9,9 +9,12 @@ PANEL = Panel(
     BOTTOM,
     function(__name__, "panel.make"),
     order=13,
-    help="Poses, speeds, forces and parameters at which the machine stays as asked: choose what is fixed, free or a "
-    "target, then Solve (Ctrl+Enter). Where no point is, the note says what nothing balances and what to free. Save "
-    "keeps the rows in the document under a name; the box shows those that are kept there.",
+    help=(
+        "Finds poses, speeds, forces and parameters at which the machine is in the required steady "
+        "state: choose quantities that are fixed, free or targets, then Solve (Ctrl+Enter). If there is "
+        "no such point, the note says what is not balanced and what to make free. Save stores the rows "
+        "in the document under a name; the box lists the saved points."
+    ),
     tab_with="output",
     also=("trim", "equilibrium", "steady state"),
     seldom=True,

@@ -1,4 +1,4 @@
-"""The panel Operating point: quantities that are fixed, free or targets; Solve finds the point that fulfils them."""
+"""The Operating Point panel: quantities that are fixed, free or targets; Solve finds the point that satisfies them."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from core.control.operating_point import Found
 
 MOST_FIRST = 12
-"""Speeds of a machine up to which all its coordinates and joint forces have a row from the start."""
+"""Largest number of speeds of a machine for which all coordinates and joint forces have a row from the start."""
 
 
 class OperatingPointPanel(QWidget):
-    """The table, a line that adds a quantity, and what can be done with the point."""
+    """Table of quantities, a line that adds a quantity, and buttons for the point that was found."""
 
     def __init__(
         self,
@@ -47,8 +47,8 @@ class OperatingPointPanel(QWidget):
         begin_with: Callable[[Mapping[str, float], Mapping[str, float]], None],
         settings: Units | None = None,
     ) -> None:
-        """begin_with(speeds, joint forces) : what the next run begins with; settings : units in which numbers are shown
-        and typed, default SI"""
+        """Create the panel. begin_with(speeds, joint forces) : sets the initial values of the next run; settings :
+        display units, default SI."""
         super().__init__()
         self._session, self._jobs, self._choose, self._begin_with = session, jobs, choose_function, begin_with
         self.found: Found | None = None
@@ -58,13 +58,17 @@ class OperatingPointPanel(QWidget):
         self.name = QLineEdit()
         self.name.setAccessibleName("Quantity to add")
         self.name.returnPressed.connect(self.add)
-        self.name.textEdited.connect(self._complete)
+        self.name.textEdited.connect(self._set_up_completion)
         self.solve_button = self._button("Solve", "Find the point (Ctrl+Enter)", self.solve)
-        self.use_button = self._button("Use as pose", "Put the machine there (can be undone)", self.use)
+        self.use_button = self._button("Use as pose", "Move the machine to the point (can be undone)", self.use)
         self.start_button = self._button(
-            "Use as start", "Pose, speeds and joint forces of the next run (the pose can be undone)", self.use_as_start
+            "Use as start",
+            ("Start the next run with the point's pose, speeds and joint forces (the pose can be undone)"),
+            self.use_as_start,
         )
-        self.linear_button = self._button("Linearise here", "Linear system about this point", self.linearise)
+        self.linear_button = self._button(
+            "Linearise here", ("Linearise the equations of motion about this point"), self.linearise
+        )
         self.picker = QuestionPicker(session, "operating_points", self.asked, self.show_point, self.note.say)
         which, bar = QHBoxLayout(), QHBoxLayout()
         which.setContentsMargins(8, 6, 8, 0)
@@ -85,15 +89,15 @@ class OperatingPointPanel(QWidget):
         shortcut = QShortcut(QKeySequence("Ctrl+Return"), self)
         shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         shortcut.activated.connect(self.solve)
-        self.table.edited.connect(self._forget)
+        self.table.edited.connect(self._drop_result)
         self._life = Lifetime()
-        self._life.listen((session.changed, self._machine_changed))
+        self._life.listen((session.changed, self._on_machine_changed))
         if isinstance(settings, Settings):
             self._life.listen((settings.changed, lambda _: self.table.refresh_units(self._values())))
-        self._begin()
+        self._fill_rows()
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from all signals."""
         self.picker.close()
         self._life.close()
 
@@ -108,35 +112,35 @@ class OperatingPointPanel(QWidget):
         return measure_of(dimension_of_signal(self._session.model, name))
 
     def _values(self) -> dict[str, float]:
-        """Values of all parameters, as they are now."""
+        """Return the current values of all parameters."""
         return dict(self._session.model.values(dict(self._session.p) or None))
 
-    def _begin(self, rows: tuple[TrimRow, ...] = ()) -> None:
-        """Rows of coordinates and joint forces, and of what is asked."""
+    def _fill_rows(self, rows: tuple[TrimRow, ...] = ()) -> None:
+        """Fill the table with coordinates, joint forces, and the given rows."""
         mech = self._session.mech
         names = mech.v_names if mech.nv <= MOST_FIRST else ()
         first = [f"{name}.q" for name in names if name in mech.q_names] + [f"{name}.tau" for name in names]
         self.table.show_rows(first, rows)
-        self._ready()
+        self._reset_result()
         if mech.nv > MOST_FIRST:
             self.note.say(f"This machine has {mech.nv} speeds: add the quantities that matter, by their names.", "hint")
 
-    def _ready(self) -> None:
-        """Of other rows, or another machine, nothing is known yet."""
+    def _reset_result(self) -> None:
+        """Discard the result after a change of rows or machine."""
         self._names = ()
         self.name.setCompleter(None)  # type: ignore[arg-type]
-        self._hint()
-        self._forget()
+        self._show_examples()
+        self._drop_result()
         if not self._session.mech.nv:
-            self.note.say("Nothing moves yet. Add a joint; its coordinate and its force then stand here.")
+            self.note.say("The machine has no joints yet. Add a joint; its coordinate and force will be listed here.")
 
-    def _hint(self) -> None:
-        """Examples of what may be added, on this machine."""
+    def _show_examples(self) -> None:
+        """Show examples of quantities that can be added for this machine."""
         names = ExampleNames.of(self._session.mech)
         self.name.setPlaceholderText(names.hint("{frame}.position.z", "{joint}.tau", begin="Add a quantity"))
 
     def asked(self, name: str) -> Trim:
-        """What the rows ask, as an element of the document. Raises ModelError naming the row."""
+        """Return the table's contents as an operating point of the document. Raises ModelError naming the row."""
         return Trim(name=name, rows=tuple(self.table.elements(self._values())), description=self._notes(name))
 
     def _notes(self, name: str) -> str:
@@ -144,29 +148,29 @@ class OperatingPointPanel(QWidget):
         return next((point.description for point in points if point.name == name), "")
 
     def show_point(self, point: Trim) -> None:
-        """Ask what an operating point of the document asks; coordinates and joint forces have rows in any case."""
-        self._begin(point.rows)
+        """Show the settings of an operating point of the document; coordinates and joint forces always have rows."""
+        self._fill_rows(point.rows)
 
-    def _machine_changed(self, old: State, new: State) -> None:
+    def _on_machine_changed(self, old: State, new: State) -> None:
         if old.model is new.model or old.model.machine == new.model.machine:
             return
         known = {f"{name}.q" for name in self._session.mech.q_names} | {f"{v}.tau" for v in self._session.mech.v_names}
         shown = {row.name for row in self.table.rows()}
         if not shown & known or not {name for name in shown if name.endswith((".q", ".tau"))} <= known:
-            self._begin()
+            self._fill_rows()
         else:
-            self._ready()
+            self._reset_result()
 
     def names(self) -> tuple[str, ...]:
-        """All quantities of the machine."""
+        """Return the names of all quantities of the machine."""
         if not self._names:
             from core.control.operating_point import OperatingPoint
 
             self._names = OperatingPoint(self._session.mech).names()
         return self._names
 
-    def _complete(self) -> None:
-        """The first letter brings the names."""
+    def _set_up_completion(self) -> None:
+        """Set up completion of names from their first letter."""
         if self.name.completer() is None:
             completer = QCompleter(list(self.names()), self.name)
             completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
@@ -175,14 +179,14 @@ class OperatingPointPanel(QWidget):
             self.name.setCompleter(completer)
 
     def add(self) -> None:
-        """A row for what was typed, if the machine has it."""
+        """Add a row for the typed quantity if the machine has it."""
         from core.control.operating_point import OperatingPoint
 
         name = self.name.text().strip()
         if not name:
             return
         if name in (row.name for row in self.table.rows()):
-            self.note.say(f"'{name}' has a row already.", "hint")
+            self.note.say(f"'{name}' already has a row.", "hint")
             return
         try:
             OperatingPoint(self._session.mech)[name]
@@ -193,8 +197,8 @@ class OperatingPointPanel(QWidget):
         self.name.clear()
         self.note.say("")
 
-    def _forget(self) -> None:
-        """What was found is of another question."""
+    def _drop_result(self) -> None:
+        """Drop a result that belongs to other settings."""
         self.found = None
         self.use_button.setEnabled(False)
         self.start_button.setEnabled(False)
@@ -205,7 +209,7 @@ class OperatingPointPanel(QWidget):
     # ---------------------------------------------------------------------------------------------- solving
 
     def solve(self) -> None:
-        """Find the point beside the window."""
+        """Find the point in the background."""
         context = self._session.context()
         try:
             problem = problem_of(context, self.table.elements(self._values()))
@@ -214,13 +218,13 @@ class OperatingPointPanel(QWidget):
             return
         self.solve_button.setEnabled(False)
         job = self._jobs.start("Operating point", apart(self._jobs, context.mech, lambda: problem.work()))
-        job.succeeded.connect(self._solved)
+        job.succeeded.connect(self._on_solved)
         job.failed.connect(lambda error: self.note.say(str(error), "error"))
         job.ended.connect(lambda: self.solve_button.setEnabled(True))
 
-    def _solved(self, found: Found) -> None:
+    def _on_solved(self, found: Found) -> None:
         self.found = found
-        self.table.show_found(lambda name: _told(found, name))
+        self.table.show_found(lambda name: _result_of_row(found, name))
         self.note.say(found.verdict, "error" if not found.solved else "done" if found.stable else "hint")
         self.use_button.setEnabled(True)
         for button in (self.start_button, self.linear_button):
@@ -233,7 +237,7 @@ class OperatingPointPanel(QWidget):
         }
 
     def use(self) -> None:
-        """Commit pose and parameters of the point: one step to undo."""
+        """Commit pose and parameters of the point as one undo step."""
         if self.found is None or len(self.found.q) != self._session.mech.nq:
             return
         found = self.found
@@ -241,7 +245,7 @@ class OperatingPointPanel(QWidget):
         self._session.commit("Operating point")
 
     def use_as_start(self) -> None:
-        """Go there; the next run begins with the point's speeds and joint forces."""
+        """Go to the point; the next run starts with its speeds and joint forces."""
         found = self.found
         if found is None or len(found.q) != self._session.mech.nq:
             return
@@ -253,20 +257,21 @@ class OperatingPointPanel(QWidget):
         others = [name for name in found.inputs if not name.endswith(".tau") and name not in found.parameters]
         if others:
             words = (
-                f"Pose, speeds and joint forces are the next run's start; {', '.join(others)} is no setting of runs."
+                f"The next run starts with this pose, these speeds and joint forces; {', '.join(others)} "
+                "cannot be set for runs."
             )
             self.note.say(words, "hint")
         else:
-            self.note.say("The next run begins here: see Simulation.", "done")
+            self.note.say("The next run starts here: see Simulation.", "done")
 
     def linearise(self) -> None:
-        """Go there, and open the function of linear systems."""
+        """Go to the point and open the linearisation function."""
         self.use()
         self._choose("linear_system")
 
 
 def problem_of(context: Context, rows: list[TrimRow]) -> Any:
-    """The problem that rows ask. Raises ModelError naming the row."""
+    """Return the trim problem that the rows describe. Raises ModelError naming the row."""
     from core.control.operating_point import OperatingPoint
     from core.functions.options import SignalValues
 
@@ -277,7 +282,7 @@ def problem_of(context: Context, rows: list[TrimRow]) -> Any:
         try:
             return missing if value is None else option.number(row.quantity, value, context)
         except ModelError as error:
-            remedy = error.remedy or "Write a number, perhaps with a unit."
+            remedy = error.remedy or "Enter a number, optionally with a unit."
             raise ModelError(error.what, where=f"row '{row.quantity}'", remedy=remedy) from None
 
     for row in rows:
@@ -292,8 +297,8 @@ def problem_of(context: Context, rows: list[TrimRow]) -> Any:
     return op
 
 
-def _told(found: Found, name: str) -> point_table.Found:
-    """What was found of a row."""
+def _result_of_row(found: Found, name: str) -> point_table.Found:
+    """Return the result for a row."""
     system = found.system
     values = dict(zip(system.state_names, map(float, system.x0), strict=True)) | dict(found.values)
     mech = found.mech
@@ -307,7 +312,7 @@ def _told(found: Found, name: str) -> point_table.Found:
 
 
 def make(bench: Workbench) -> OperatingPointPanel:
-    """For a window."""
+    """Create the Operating Point panel of a window."""
 
     def begin_with(speeds: Mapping[str, float], forces: Mapping[str, float]) -> None:
         bench.runs.simulation.choose(start="pose", speeds=dict(speeds), forces=dict(forces))

@@ -1,4 +1,4 @@
-"""The table of an operating point: a quantity a row, what is asked of it, and what was found, in the person's units."""
+"""Table of an operating point: one quantity per row, with its requirement and the solution, in display units."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ QUANTITY, ROLE, VALUE, LOW, HIGH, WEIGHT, FOUND, OFF = range(8)
 HEADS = ("Quantity", "Role", "Value", "Minimum", "Maximum", "Weight", "Found", "Off by")
 TIPS = (
     "joint.q, joint.v, joint.a; inputs as joint.tau; parameters; any channel, or a formula of channels",
-    "Fixed: has this value. Free: is found. Target: as near as can be. Steady: does not change. —: as it is",
-    "In the units chosen, or with one: 30 deg, 50 mm; formulas in SI: 2*l1",
-    "Of what is free",
-    "Of what is free",
-    "Of targets that compete; empty: 1",
-    "What Solve found",
-    "Found − asked",
+    ("Fixed: has this value. Free: is solved for. Target: as close as possible. Steady: does not change. —: as it is"),
+    "In the chosen units, or with a unit: 30 deg, 50 mm; formulas in SI: 2*l1",
+    "Bound of a free quantity",
+    "Bound of a free quantity",
+    "Weight of competing targets; empty: 1",
+    "Value found by Solve",
+    "Found minus required value",
 )
 ROLES = ("", "fixed", "free", "target", "steady")
 TITLES = {"": "—", "fixed": "Fixed", "free": "Free", "target": "Target", "steady": "Steady"}
 TEXTS = {"fixed": (VALUE,), "free": (LOW, HIGH), "target": (VALUE, WEIGHT), "steady": (), "": ()}
-"""Which cells a role reads."""
+"""Columns that are used for each role."""
 _COLUMNS = (VALUE, LOW, HIGH, WEIGHT)
 
 
 class Asked(NamedTuple):
-    """A row as its cells say it, from quantity to weight."""
+    """One row as its cells state it, from quantity to weight."""
 
     name: str
     role: str
@@ -49,7 +49,8 @@ class Asked(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What was found of a quantity, SI: its value, how far it is from what was asked, and whether that holds."""
+    """Solution for a quantity, SI: its value, its deviation from the requirement, and whether the requirement is
+    met."""
 
     value: float | None
     off: float | None
@@ -60,16 +61,16 @@ NOTHING = Found(None, None, True)
 DIGITS, FOUND_DIGITS, OFF_DIGITS = 8, 6, 4
 _FIELDS = {VALUE: "value", LOW: "minimum", HIGH: "maximum", WEIGHT: "weight"}
 _WRITTEN = Qt.ItemDataRole.UserRole
-"""Of a cell that was not typed: its text and the value of the document that it stands for."""
+"""Item role of cells that were not typed: their text and the document's value it represents."""
 
 
 class RowTable(QTableWidget):
-    """Rows of quantities. `edited` after every edit of the person."""
+    """Table of quantities. Emits `edited` after every edit of the user."""
 
     edited = Signal()
 
     def __init__(self, units: Units, measure_of: Callable[[str], Measure]) -> None:
-        """measure_of(name) : what a quantity measures"""
+        """Create the table. measure_of(name) : physical dimension of a quantity."""
         super().__init__(0, len(HEADS))
         self._units, self._measure_of = units, measure_of
         self._shown = ShownUnits.of(units)
@@ -87,10 +88,11 @@ class RowTable(QTableWidget):
         for column in range(ROLE, len(HEADS)):
             self.setColumnWidth(column, 100 if column == FOUND else 78)
         self._quiet = False
-        self.itemChanged.connect(self._changed)
+        self.itemChanged.connect(self._on_item_changed)
 
     def show_rows(self, names: Iterable[str], rows: Iterable[TrimRow] = ()) -> None:
-        """Show these quantities, and what the document asks of them and of others."""
+        """Show these quantities with the requirements of the document, and further quantities that have
+        requirements."""
         self._shown = ShownUnits.of(self._units)
         asked = {row.quantity: row for row in rows}
         self._quiet = True
@@ -102,7 +104,7 @@ class RowTable(QTableWidget):
         self._quiet = False
 
     def add(self, name: str, row: TrimRow | None = None) -> None:
-        """A further row, with what is asked of it."""
+        """Add a row for a quantity, with its requirement."""
         quiet, self._quiet = self._quiet, True
         at = self.rowCount()
         self.insertRow(at)
@@ -121,31 +123,31 @@ class RowTable(QTableWidget):
                 combo.addItem(TITLES[role], role)
         combo.setCurrentIndex(max(0, combo.findData(row.role if row is not None else "")))
         combo.setAccessibleName(f"Role of {name}")
-        combo.activated.connect(self._role_chosen)
+        combo.activated.connect(self._on_role_chosen)
         self.setCellWidget(at, ROLE, combo)
-        self._enable(at)
+        self._enable_cells(at)
         self._quiet = quiet
 
     def rows(self) -> list[Asked]:
-        """As they stand."""
+        """Return the rows as currently shown."""
         return [self._row(at) for at in range(self.rowCount())]
 
     def role(self, at: int) -> str:
-        """What is asked of a row."""
+        """Return the role (fixed, free or target) of a row."""
         combo = self.cellWidget(at, ROLE)
         return str(combo.currentData()) if isinstance(combo, Combo) else ""
 
     def choose(self, name: str, role: str, value: str = "") -> None:
-        """Ask something of a row, as a person does."""
+        """Set the role and value of a quantity, as the user would."""
         at = next(k for k in range(self.rowCount()) if self.item(k, QUANTITY).text() == name)
         combo: Any = self.cellWidget(at, ROLE)
         combo.setCurrentIndex(combo.findData(role))
         self.item(at, VALUE).setText(value)
-        self._enable(at)
+        self._enable_cells(at)
         self.edited.emit()
 
     def show_found(self, found_of: Callable[[str], Found]) -> None:
-        """Write what was found, by names of quantities."""
+        """Show the solution, given by names of quantities."""
         self._found_of = found_of
         self._quiet = True
         for at in range(self.rowCount()):
@@ -159,7 +161,7 @@ class RowTable(QTableWidget):
         self._quiet = False
 
     def refresh_units(self, values: Mapping[str, float]) -> None:
-        """The person chose other units: the same numbers in these. values : of parameters"""
+        """Convert the numbers after a change of display units. values : parameter values."""
         if self._shown == ShownUnits.of(self._units):
             return
         held = {}
@@ -177,7 +179,8 @@ class RowTable(QTableWidget):
         self.show_found(self._found_of)
 
     def elements(self, values: Mapping[str, float]) -> list[TrimRow]:
-        """What is asked, as the document holds it. values : of parameters. Raises ModelError naming the row."""
+        """Return the requirements as elements of the document. values : parameter values. Raises ModelError naming the
+        row."""
         return [self._element(at, values) for at in range(self.rowCount()) if self.role(at)]
 
     def _element(self, at: int, values: Mapping[str, float]) -> TrimRow:
@@ -186,14 +189,14 @@ class RowTable(QTableWidget):
             read = {_FIELDS[column]: self._value(at, column, values) for column in TEXTS[role]}
             return TrimRow(quantity=name, role=role, **{field: x for field, x in read.items() if x is not None})
         except KinetostatError as error:
-            remedy = error.remedy or "Write a number, perhaps with a unit."
+            remedy = error.remedy or "Enter a number, optionally with a unit."
             raise ModelError(error.what, where=f"row '{name}'", remedy=remedy) from None
 
     def _measure(self, at: int, column: int) -> Measure:
         return PLAIN if column == WEIGHT else self._measure_of(self._text(at, QUANTITY))
 
     def _write(self, at: int, column: int, value: Value | None) -> None:
-        """A value of the document into a cell; formulas as they are."""
+        """Write a value of the document into a cell; formulas stay as they are."""
         text = "" if value is None else value
         if not isinstance(text, str):
             text = quantity(text, self._measure(at, column), self._shown, DIGITS)
@@ -201,7 +204,7 @@ class RowTable(QTableWidget):
         self.item(at, column).setData(_WRITTEN, (text, value))
 
     def _value(self, at: int, column: int, values: Mapping[str, float]) -> Value | None:
-        """What a cell says, SI or a formula; None if it is empty."""
+        """Return the value of a cell, SI or a formula; None if the cell is empty."""
         text, written = self._text(at, column), self.item(at, column).data(_WRITTEN)
         if written is not None and text == written[0]:
             return written[1]  # type: ignore[no-any-return]
@@ -214,13 +217,13 @@ class RowTable(QTableWidget):
         name, value, low, high, weight = (self._text(at, k) for k in (QUANTITY, *_COLUMNS))
         return Asked(name, self.role(at), value, low, high, weight)
 
-    def _role_chosen(self) -> None:
+    def _on_role_chosen(self) -> None:
         for at in range(self.rowCount()):
-            self._enable(at)
+            self._enable_cells(at)
         self.edited.emit()
 
-    def _enable(self, at: int) -> None:
-        """Cells that the role does not read are shown as such."""
+    def _enable_cells(self, at: int) -> None:
+        """Grey out the cells that the role does not use."""
         quiet, self._quiet = self._quiet, True
         read = TEXTS[self.role(at)]
         for column in (VALUE, LOW, HIGH, WEIGHT):
@@ -229,8 +232,8 @@ class RowTable(QTableWidget):
             item.setBackground(self.palette().alternateBase() if column in read else QBrush())
         self._quiet = quiet
 
-    def _changed(self, item: QTableWidgetItem) -> None:
-        """A number gets its unit; a formula, or what cannot be read, stays as it is typed."""
+    def _on_item_changed(self, item: QTableWidgetItem) -> None:
+        """Append the unit to a typed number; a formula or unreadable text stays as typed."""
         if self._quiet:
             return
         if item.column() in _COLUMNS:

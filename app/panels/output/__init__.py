@@ -1,4 +1,4 @@
-"""The panel of results."""
+"""The Output panel, which shows results."""
 
 from app.panels.panel import BOTTOM, Panel
 from core.later import function
@@ -9,7 +9,10 @@ PANEL = Panel(
     BOTTOM,
     function(__name__, "panel.make"),
     order=6,
-    help="Results of functions, newest last, as numbers or as mathematics. Each names its machine and pose: "
-    "with Live it follows pose, parameters and edits, without it says what has become another since, and Update asks "
-    "again. Each can be copied as text, LaTeX, code or table; a click on a term marks what it belongs to.",
+    help=(
+        "Results of functions, newest last, as numbers or as mathematics. Each names its machine and "
+        "pose: with Live it follows pose, parameters and edits; without Live it says what has changed "
+        "since, and Update computes it again. Each can be copied as text, LaTeX, code or table; a click "
+        "on a term highlights the element it belongs to."
+    ),
 )

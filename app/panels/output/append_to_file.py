@@ -1,4 +1,4 @@
-"""Appending formulas to a file: with a label, in a language; file and language are remembered."""
+"""Dialog that appends formulas to a file with a label, in a chosen language; file and language are remembered."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SUFFIXES = {"latex": "tex", "mathematica": "m", "python": "py", "sympy": "py", "
 
 
 class AppendDialog(QDialog):
-    """Label, language and file.
+    """Dialog for label, language and file.
 
     written : the formulas, in a language and under a label; own : the label they have, if they have one together
     """
@@ -57,7 +57,7 @@ class AppendDialog(QDialog):
         row.addWidget(browse)
         form = QFormLayout()
         form.addRow("Label", self.label)
-        form.addRow("Written as", self.language)
+        form.addRow("Language", self.language)
         form.addRow("File", place)
         self.note = Note()
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
@@ -78,7 +78,7 @@ class AppendDialog(QDialog):
             self.file.setText(path)
 
     def accept(self) -> None:
-        """Write; what is wrong is said in the dialog."""
+        """Write the formulas; errors are shown in the dialog."""
         path, language = self.file.text().strip(), str(self.language.currentData())
         if not path:
             self.note.say("Name a file.", "error")
@@ -96,7 +96,7 @@ class AppendDialog(QDialog):
 
 
 def append_formulas(parent: QWidget, written: Written, own: str, session: Session, settings: Settings) -> AppendDialog:
-    """Ask where to, and append."""
+    """Open the dialog that appends formulas to a file."""
     dialog = AppendDialog(parent, written, own, session, settings)
     dialog.finished.connect(dialog.deleteLater)
     dialog.open()

@@ -1,5 +1,4 @@
-"""One result on a card: title, the call that made it, of which machine and pose, whether it still holds, its parts, and
-what can be done with it."""
+"""Result card: title, the call that produced the result, machine and pose, validity, content, and actions."""
 
 from __future__ import annotations
 
@@ -44,17 +43,17 @@ from core.later import function
 
 EVERY = 1000
 PATIENCE = 0.4
-"""Seconds for which an answer is awaited before its card says that it is old."""
+"""Time for which an updated result is awaited before its card is marked as outdated, s."""
 GONE = "Its machine is no longer open."
 AT_ONCE = 0.005
-"""Seconds for which widgets of a new card are made at once."""
+"""Time in which widgets of a new card are created immediately, s."""
 
 
 card_of(Diagram)(function(__package__, "diagram_part.DiagramPart"))  # reads what draws charts when there is one
 
 
 class ResultCard(QFrame):
-    """Shows a result; one that grows or follows is replaced in place by `show_result`."""
+    """Card that shows a result; a result that grows or is updated live is replaced in place by `show_result`."""
 
     removed = Signal()
 
@@ -77,11 +76,11 @@ class ResultCard(QFrame):
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(12, 8, 10, 10)
         self._layout.setSpacing(6)
-        self._layout.addLayout(self._head())
-        self._layout.addLayout(self._origin())
+        self._layout.addLayout(self._title_line())
+        self._layout.addLayout(self._origin_lines())
         self._fill()
 
-    def _head(self) -> QHBoxLayout:
+    def _title_line(self) -> QHBoxLayout:
         self._title = Label()
         font = self._title.font()
         font.setBold(True)
@@ -114,13 +113,13 @@ class ResultCard(QFrame):
         row.addWidget(close)
         return row
 
-    def _origin(self) -> QVBoxLayout:
-        """Of which machine and pose it is, and what has become another since."""
+    def _origin_lines(self) -> QVBoxLayout:
+        """Build the lines that name machine and pose, and what has changed since."""
         self.origin = ElidedLabel()
         self.origin.setProperty("muted", True)
         self.note = Note()
         self.update_button = QPushButton("Update")
-        self.update_button.setToolTip("Ask the same of the machine as it is now")
+        self.update_button.setToolTip("Compute the result again for the current machine")
         self.update_button.clicked.connect(lambda: self._renew())
         row = QHBoxLayout()
         row.addWidget(self.note, 1)
@@ -151,7 +150,7 @@ class ResultCard(QFrame):
     # ----------------------------------------------------------------------------- content
 
     def show_result(self, result: Result) -> None:
-        """Show a newer value of the same kind."""
+        """Show a newer value of the same kind of result."""
         old, self.result = self.result, result
         self._since = 0.0
         before, after = old.shown(), result.shown()
@@ -163,17 +162,18 @@ class ResultCard(QFrame):
             cast(Part, widget).show_part(part)
         if same < len(self._parts):
             self._begun = None
-        self._keep(same)
+        self._drop_parts_after(same)
         self._waiting = list(after[same:])
         self._begin()
 
     def _begin(self) -> None:
-        """Make the widgets of some parts at once, the rest in slices, so that a long report never stalls the window."""
+        """Create some widgets immediately and the rest in time slices, so that a long report never blocks the
+        window."""
         if not self._make(AT_ONCE):
             slices().add(self, self._make)
 
     def _make(self, seconds: float) -> bool:
-        """Make widgets for so long; True once every part has one."""
+        """Create widgets for the given time; return True once every part has one."""
         until = time.perf_counter() + seconds
         while not self.done:
             self._make_more()
@@ -182,7 +182,7 @@ class ResultCard(QFrame):
         return self.done
 
     def _make_more(self) -> None:
-        """A further widget, or more of the last one."""
+        """Create the next widget, or continue the last one."""
         if self._begun is not None:
             if self._begun():
                 self._begun = None
@@ -195,17 +195,17 @@ class ResultCard(QFrame):
 
     @property
     def done(self) -> bool:
-        """Whether every part is there."""
+        """True when every part has its widget."""
         return not self._waiting and self._begun is None
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from all signals."""
         slices().drop(self)
         for widget in self._parts:
             widget.close()
 
     def refresh(self) -> None:
-        """The units changed."""
+        """Update the card after a change of units."""
         self._write_head()
         for widget in self._parts:
             if isinstance(widget, parts.TextPart):
@@ -220,20 +220,20 @@ class ResultCard(QFrame):
         return {"degrees": self._settings.degrees, "millimetres": self._settings.millimetres}
 
     def text(self) -> str:
-        """The result as text in the person's units, with what it is of and whether it still holds."""
+        """Return the result as text in display units, with its origin and validity."""
         head = " · ".join(filter(None, (self.origin.text(), self.note.words)))
         return f"{head}\n{self.result.to_text(**self._units)}"
 
     def latex(self) -> str:
-        """The result as LaTeX in the person's units."""
+        """Return the result as LaTeX in display units."""
         return self.result.to_latex(**self._units)
 
     def formulas(self) -> list[Formulas]:
-        """The formulas on the card."""
+        """Return the formulas on the card."""
         return [found for part in self.result.shown() if (found := part.to_formulas()) is not None]
 
     def written(self, language: str, label: str = "") -> str:
-        """The formulas in a language of `core.symbolic.export`."""
+        """Return the formulas in a language of `core.symbolic.export`."""
         from core.symbolic.export import EXPORTS
 
         write = EXPORTS[language][2]
@@ -244,7 +244,7 @@ class ResultCard(QFrame):
         append_formulas(self, self.written, own, self._session, self._settings)
 
     def csv(self) -> str:
-        """Its tables as CSV; '' if it has none."""
+        """Return the card's tables as CSV; '' if there are none."""
         found = (part.to_table() for part in self.result.shown())
         return "\n".join(table.to_csv(**self._units) for table in found if table is not None)
 
@@ -259,43 +259,44 @@ class ResultCard(QFrame):
     # ----------------------------------------------------------------------------- whether it holds
 
     @property
-    def _reads(self) -> str:
+    def _dependencies(self) -> str:
         function = FUNCTIONS.get(self.result.function)
         return function.reads if function is not None else "nothing"
 
     def _origin_words(self, most: int) -> str:
-        """Machine and pose in the person's units."""
+        """Return machine and pose as text in display units."""
         asked = self.result.asked
         if asked is None:
             return self._came[1]
-        pose = provenance.pose_words(asked, self._reads, self._settings, most)
+        pose = provenance.pose_words(asked, self._dependencies, self._settings, most)
         return ", ".join(filter(None, (provenance.machine_words(asked.context.model), pose)))
 
     @property
     def gone(self) -> bool:
-        """Whether its machine is no longer open."""
+        """True if the result's machine is no longer open."""
         asked = self.result.asked
         if asked is None:
             return self._came[0] != self._session.document
         return provenance.gone(asked, self._session)
 
     def compare(self, now: Context) -> bool:
-        """Say what has become another since, and offer what can be done about it; True while an answer is awaited."""
+        """Show what has changed since the result was computed and offer to update it; return True while an update is
+        awaited."""
         asked, function = self.result.asked, FUNCTIONS.get(self.result.function)
         gone, follows = self.gone, self._answers.follows(self.result.card)
         problem = self._answers.problem(self.result.card)
-        changed = "" if asked is None or gone else provenance.changes(asked, self._reads, now, self._settings)
+        changed = "" if asked is None or gone else provenance.changes(asked, self._dependencies, now, self._settings)
         awaited = bool(changed) and follows and not problem
         self._since = (self._since or time.monotonic()) if awaited else 0.0
         if gone:
             self.note.say(GONE, "hint")
         elif problem:
-            self.note.say(f"Old: {changed or 'it was asked otherwise'}. It cannot follow: {problem}", "warning")
+            self.note.say(f"Outdated: {changed or 'options have changed'}. It cannot be updated: {problem}", "warning")
         elif awaited:
             late = time.monotonic() - self._since > PATIENCE
-            self.note.say(f"Old: {changed}. Computing …" if late else "", "hint")
+            self.note.say(f"Outdated: {changed}. Computing …" if late else "", "hint")
         else:
-            self.note.say(f"Old: {changed}." if changed else "", "hint")
+            self.note.say(f"Outdated: {changed}." if changed else "", "hint")
         self.update_button.setVisible(bool(changed) and not follows and provenance.repeatable(function))
         self.update_button.setEnabled(not self._renewing)
         self.live.setVisible(function is not None and function.live and asked is not None and not gone)
@@ -303,7 +304,7 @@ class ResultCard(QFrame):
         return awaited
 
     def _switch(self, on: bool) -> None:
-        """Follow from now on, or no longer."""
+        """Start or stop updating the result live."""
         asked = self.result.asked
         if not on or asked is None:
             self._answers.leave(self.result.card)
@@ -312,16 +313,16 @@ class ResultCard(QFrame):
         self._answers.follow(FUNCTIONS[self.result.function], options, self.result.card)
 
     def _renew(self, changed: Mapping[str, Any] | None = None) -> None:
-        """Ask the same again, with some options otherwise."""
+        """Compute the result again, with some options changed."""
         if self._renewing:
             return
         job = self._answers.renew(self.result, changed or {})
         if job is not None:
             self._renewing = True
             self.update_button.setEnabled(False)
-            job.ended.connect(self._renewed)
+            job.ended.connect(self._on_renewed)
 
-    def _renewed(self) -> None:
+    def _on_renewed(self) -> None:
         self._renewing = False
         self.compare(self._session.context())
 
@@ -332,8 +333,8 @@ class ResultCard(QFrame):
         self._waiting = list(self.result.shown())
         self._begin()
 
-    def _keep(self, count: int) -> None:
-        """Drop the widgets of all parts but the first."""
+    def _drop_parts_after(self, count: int) -> None:
+        """Remove the widgets of all parts except the first `count`."""
         for widget in self._parts[count:]:
             widget.close()
             widget.hide()

@@ -1,4 +1,4 @@
-"""Which widget a card has for each kind of result."""
+"""Registry of the widgets that show each kind of result on a card."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Maker = TypeVar("Maker", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Place:
-    """Where a part stands: the session, the settings, the whole result that its card shows now; renew(options) asks the
-    same again, with some options otherwise."""
+    """Context of a part on a card: session, settings and the whole result currently shown; renew(options) computes the
+    result again with some options changed."""
 
     session: Session
     settings: Settings
@@ -29,23 +29,23 @@ class Place:
 
 
 class Part(Protocol):
-    """A widget of a card that shows a part of a result.
+    """Protocol of widgets that show a part of a result on a card.
 
     One that takes long to make has a method `go_on() -> bool`, too, which makes a little more of it, until it is True.
     """
 
     def show_part(self, part: Any) -> None:
-        """Show another result of its kind."""
+        """Show another result of the same kind."""
 
     def close(self) -> object:
-        """Listen no more, as every widget does that listens to nothing."""
+        """Disconnect from all signals; does nothing by default."""
 
 
 _MAKERS: dict[type[Result], Callable[[Any, Place], Any]] = {}
 
 
 def card_of(kind: type[Any]) -> Callable[[Maker], Maker]:
-    """Register what makes the widget (a `Part`) of a kind of result."""
+    """Register the function that creates the widget (a `Part`) for a kind of result."""
 
     def registered(make: Maker) -> Maker:
         _MAKERS[kind] = make
@@ -55,7 +55,7 @@ def card_of(kind: type[Any]) -> Callable[[Maker], Maker]:
 
 
 def part_of(result: Result, place: Place) -> QWidget:
-    """The widget for a result: that of its kind, or of the nearest kind it is derived from (any is shown as text).
+    """Return the widget for a result: for its own kind, or the nearest kind it derives from (text for any other).
 
     Raises TypeError for what is no result.
     """

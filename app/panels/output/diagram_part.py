@@ -1,4 +1,4 @@
-"""A diagram on a card: curves over an axis, or poles and zeros in the plane; the pointer tells what is nearest."""
+"""Diagram on a card: curves over an axis, or poles and zeros in the plane; the pointer shows the nearest point."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from core.functions.diagrams import Diagram, Series
 from core.functions.text import number
 
 HEIGHT, SQUARE = 210, 260
-"""Pixels."""
+"""Heights of diagrams and of square diagrams, pixels."""
 REACH = 14.0
-"""Pixels from the pointer within which a point is told."""
+"""Distance from the pointer within which a point is reported, pixels."""
 
 
 class _Area(pg.PlotWidget):
-    """Its wheel scrolls the cards."""
+    """Plot area whose wheel scrolls the list of cards."""
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave it to the list of cards."""
+        """Leave the wheel event to the list of cards."""
         event.ignore()
 
 
 class DiagramPart(QWidget):
-    """Title, plot, names of the curves beside their colours."""
+    """Title, plot, and names of the curves in their colours."""
 
     def __init__(self, part: Diagram, place: Place) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class DiagramPart(QWidget):
         """Curves that are not drawn yet; None: nothing is."""
 
     def go_on(self) -> bool:
-        """The plot, then its axes, then a curve."""
+        """Create the next piece: the plot, then its axes, then one curve at a time."""
         if not hasattr(self, "area"):
             self._make_plot()
         elif self._left is None:
@@ -82,7 +82,7 @@ class DiagramPart(QWidget):
         self._paint()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Another look has other colours."""
+        """Update the colours after a change of theme."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and self._left is not None:
             self._paint()
@@ -94,7 +94,7 @@ class DiagramPart(QWidget):
             pass
 
     def _draw_axes(self) -> None:
-        """All but the curves, in the colours of the look."""
+        """Draw everything but the curves in the colours of the theme."""
         part = self.part
         self.area.setFixedHeight(SQUARE if part.square else HEIGHT)
         self.item.setLogMode(part.log_across, False)
@@ -116,10 +116,10 @@ class DiagramPart(QWidget):
         if self.part.square:
             for angle in (0, 90):
                 self.item.addItem(pg.InfiniteLine(0.0, angle, pen=pg.mkPen(muted)), ignoreBounds=True)
-        self._say_names()
+        self._show_curve_names()
 
     def _decades(self) -> list[list[tuple[float, str]]]:
-        """Ticks of a logarithmic axis that do not run into each other: 1, 2 and 5 of each decade."""
+        """Return the ticks of a logarithmic axis, 1, 2 and 5 of each decade where labels do not overlap."""
         across = [x for series in self.part.series for x in (series.across[0], series.across[-1]) if x > 0.0]
         low, high = min(across), max(across)
         powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
@@ -137,7 +137,7 @@ class DiagramPart(QWidget):
         pen = pg.mkPen(color, width=2)
         self.item.plot(across, up, pen=None, symbol=series.mark, symbolSize=11, symbolPen=pen, symbolBrush=brush)
 
-    def _say_names(self) -> None:
+    def _show_curve_names(self) -> None:
         while (item := self._names.takeAt(0)) is not None:
             if (widget := item.widget()) is not None:
                 widget.deleteLater()
@@ -153,7 +153,7 @@ class DiagramPart(QWidget):
             self._names.addWidget(Label(f"{series.name}{sign}"), k, 1)
 
     def _pointed(self, at: QPointF) -> None:
-        """Tell the point of a curve next to the pointer."""
+        """Show the values of the curve point nearest to the pointer."""
         box = self.item.vb
         best: tuple[float, str] | None = None
         for series in self.part.series:

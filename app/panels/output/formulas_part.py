@@ -1,4 +1,5 @@
-"""`Formulas` on a card: the matrix, its proof, what is folded away below it; scene and terms point at one another."""
+"""`Formulas` on a card: the matrix, its numerical check, collapsible notes below it; scene elements and terms highlight
+one another."""
 
 from __future__ import annotations
 
@@ -30,12 +31,12 @@ COPIES = {
     "sympy": "SymPy",
 }
 NAMES = "Common subexpressions"
-NAMING = "Names for what occurs more than once and is longer than a name"
-NO_NAMES = "Nothing that is longer than a name occurs more than once"
+NAMING = "Introduce names for subexpressions that occur more than once"
+NO_NAMES = "No subexpression worth a name occurs more than once"
 
 
 class FormulasPart(QWidget):
-    """Caption, matrix, proof line, and switches for names, conventions and recognised numbers."""
+    """Caption, matrix, line with the numerical check, and switches for names, conventions and recognised numbers."""
 
     def __init__(self, part: Formulas, heading: str, session: Session) -> None:
         super().__init__()
@@ -43,14 +44,16 @@ class FormulasPart(QWidget):
         self.view = FormulasView(part, self)
         self._caption = Label()
         self.proof = Note()
-        self.conventions, self.recognised = _muted(), _muted()
+        self.conventions, self.recognised = _muted_label(), _muted_label()
         self.names = _switch(NAMES, NAMING)
-        self._conventions = _switch("Conventions", "What the symbols and signs mean")
-        self._recognised = _switch("Recognised numbers", "Numbers of the file taken for multiples of π or fractions")
-        self.all = _switch("Show all", "Show entries that are folded because they are long")
+        self._conventions = _switch("Conventions", "Explain the symbols and signs")
+        self._recognised = _switch(
+            "Recognised numbers", ("Numbers of the file recognised as multiples of π or fractions")
+        )
+        self.all = _switch("Show all", "Show entries that are collapsed because they are long")
         for switch, text in ((self._conventions, self.conventions), (self._recognised, self.recognised)):
             switch.toggled.connect(text.setVisible)
-        self.names.toggled.connect(self._name)
+        self.names.toggled.connect(self._set_named)
         self.all.toggled.connect(self._show_all)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -65,16 +68,16 @@ class FormulasPart(QWidget):
         layout.addLayout(row)
         layout.addWidget(self.recognised)
         layout.addWidget(self.conventions)
-        self.view.pointed.connect(self._pointed)
-        self.view.settled.connect(self._settled)
+        self.view.pointed.connect(self._on_pointed)
+        self.view.settled.connect(self._on_settled)
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.view.customContextMenuRequested.connect(self._open_menu)
         self._life = Lifetime()
-        self._life.listen((session.selected, self._follow), (session.hovered, self._follow))
+        self._life.listen((session.selected, self._highlight_terms), (session.hovered, self._highlight_terms))
         self.show_part(part)
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from all signals."""
         self._life.close()
 
     def show_part(self, part: Formulas) -> None:
@@ -93,16 +96,16 @@ class FormulasPart(QWidget):
         self._offer_names(True)
         if part is not self.view.formulas:
             self.view.show_formulas(part)
-        self._settled()
-        self._follow(None)
+        self._on_settled()
+        self._highlight_terms(None)
 
     def _offer_names(self, there: bool) -> None:
-        """Whether there is anything to name."""
+        """Enable naming of subexpressions if there are any to name."""
         self.names.setEnabled(there)
         self.names.setText(NAMES if there else f"No {NAMES[0].lower()}{NAMES[1:]}")
         self.names.setToolTip(as_tip(NAMING if there else NO_NAMES))
 
-    def _settled(self) -> None:
+    def _on_settled(self) -> None:
         if self.names.isChecked() and not self.view.grid.meaning:
             self._offer_names(False)
             self.names.setChecked(False)
@@ -113,7 +116,7 @@ class FormulasPart(QWidget):
 
     # ----------------------------------------------------------------------------- folding
 
-    def _name(self, on: bool) -> None:
+    def _set_named(self, on: bool) -> None:
         self.view.name_subexpressions(on)
 
     def _show_all(self, on: bool) -> None:
@@ -135,7 +138,7 @@ class FormulasPart(QWidget):
             title = "Fold" if cell.shown else "Show"
             menu.addAction(title, lambda: self.view.show_entry(cell, not cell.shown))
         if self.names.isChecked() and self.view.grid.unfolded:
-            menu.addAction("Name everything again", lambda: self._name(True))
+            menu.addAction("Name everything again", lambda: self._set_named(True))
         menu.addSeparator()
         menu.addAction("Larger", lambda: self.view.zoom(1.2))
         menu.addAction("Smaller", lambda: self.view.zoom(1 / 1.2))
@@ -143,25 +146,25 @@ class FormulasPart(QWidget):
 
     # ----------------------------------------------------------------------------- scene
 
-    def _pointed(self, spot: Spot) -> None:
+    def _on_pointed(self, spot: Spot) -> None:
         self._session.point_at(self.ref_of(spot))
 
     def ref_of(self, spot: Spot) -> Ref | None:
-        """The element a symbol or an entry belongs to."""
+        """Return the element that a symbol or an entry belongs to."""
         for name in spot.symbols:
             for collection, element in self.part.owners.get(name, ()):
-                if self._known(collection, element):
+                if self._element_exists(collection, element):
                     return Ref(collection, element)
         for labels, k in ((self.part.rows, spot.row), (self.part.columns, spot.column)):
-            if labels and k >= 0 and self._known("joints", labels[k]):
+            if labels and k >= 0 and self._element_exists("joints", labels[k]):
                 return Ref("joints", labels[k])
         return None
 
-    def _known(self, collection: str, name: str) -> bool:
+    def _element_exists(self, collection: str, name: str) -> bool:
         return any(each.name == name for each in getattr(self._session.model.expanded, collection))
 
-    def _follow(self, _: object) -> None:
-        """Mark the terms of what is chosen or pointed at."""
+    def _highlight_terms(self, _: object) -> None:
+        """Highlight the terms of the selected or hovered element."""
         symbols: set[str] = set()
         labels: set[str] = set()
         for ref in (self._session.selection, self._session.hover):
@@ -178,7 +181,7 @@ class FormulasPart(QWidget):
         return {joint.name for joint in joints if joint.child == ref.name} if ref.collection == "bodies" else set()
 
 
-def _muted() -> QLabel:
+def _muted_label() -> QLabel:
     label = Label()
     label.setWordWrap(True)
     label.setProperty("muted", True)
@@ -196,5 +199,5 @@ def _switch(text: str, help: str) -> QToolButton:
 
 
 @card_of(Formulas)
-def _on_card(part: Formulas, place: Place) -> FormulasPart:
+def _make_part(part: Formulas, place: Place) -> FormulasPart:
     return FormulasPart(part, place.whole().title, place.session)

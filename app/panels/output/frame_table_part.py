@@ -1,4 +1,5 @@
-"""A Denavit–Hartenberg table on a card: its frames in the scene, its rows linked with them, saved as a file."""
+"""Denavit–Hartenberg table on a card: its frames are shown in the scene and linked with its rows; the table can be
+saved as a file."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ LEGEND = "Large: frames {0} … {n} of the table. Small: the robot's own. Point 
 
 @card_of(FrameTable)
 class FrameTablePart(QWidget):
-    """Table, note, a switch for the frames, a button to save."""
+    """Table, note, a switch that shows the frames, and a Save button."""
 
     def __init__(self, table: FrameTable, place: Place) -> None:
         super().__init__()
@@ -33,8 +34,8 @@ class FrameTablePart(QWidget):
         self.view = TableView(table, place.settings)
         self.view.setMouseTracking(True)
         self.view.viewport().installEventFilter(self)
-        self.view.entered.connect(self._entered)
-        self.view.selectionModel().currentRowChanged.connect(lambda now, _: self._entered(now))
+        self.view.entered.connect(self._on_row_entered)
+        self.view.selectionModel().currentRowChanged.connect(lambda now, _: self._on_row_entered(now))
         self._note, self.legend = Label(table.note), Label(LEGEND.replace("{n}", f"{{{len(table.rows)}}}"))
         for label in (self._note, self.legend):
             label.setWordWrap(True)
@@ -42,7 +43,7 @@ class FrameTablePart(QWidget):
         self.frames = QPushButton(icon("frame"), "Frames in the scene")
         self.frames.setCheckable(True)
         self.frames.setToolTip("Show the frames of this table and the robot's own, ghosted")
-        self.frames.toggled.connect(self._switched)
+        self.frames.toggled.connect(self._on_switched)
         self.save = QPushButton(icon("save"), "Save as a DH file…")
         self.save.clicked.connect(self._save)
         row = QHBoxLayout()
@@ -56,11 +57,11 @@ class FrameTablePart(QWidget):
             column.addWidget(part)
         column.addLayout(row)
         self._life = Lifetime()
-        self._life.listen((place.session.framed, self._others))
+        self._life.listen((place.session.framed, self._on_other_shown))
         self.frames.setChecked(True)
 
     def close(self) -> None:
-        """Listen no more; the frames leave the scene."""
+        """Disconnect from all signals and remove the frames from the scene."""
         self._life.close()
         if self._mine:
             self._session.framed.emit(None)
@@ -71,67 +72,67 @@ class FrameTablePart(QWidget):
         self._note.setText(part.note)
         self.view.show_table(part)
         if self.frames.isChecked():
-            self._tell(0)
+            self._show_in_scene(0)
 
     # ----------------------------------------------------------------------------- scene
 
-    def _switched(self, on: bool) -> None:
-        if on and self._old():
+    def _on_switched(self, on: bool) -> None:
+        if on and self._is_outdated():
             self._session.message.emit("warning", OLD)
             self.frames.setChecked(False)
             return
         self.legend.setVisible(on)
         if on:
-            self._tell(0)
+            self._show_in_scene(0)
         elif self._mine:
             self._session.framed.emit(None)
 
     _mine = False
-    """Whether the frames in the scene are those of this table."""
+    """True if the frames in the scene belong to this table."""
 
-    def _tell(self, row: int) -> None:
+    def _show_in_scene(self, row: int) -> None:
         self._session.framed.emit(FrameSet(self.table, row))
 
-    def _others(self, shown: FrameSet | None) -> None:
-        """Another table's frames are shown, or none."""
+    def _on_other_shown(self, shown: FrameSet | None) -> None:
+        """Update the switch when another table's frames, or none, are shown."""
         self._mine = shown is not None and shown.table is self.table
         if not self._mine and self.frames.isChecked():
             self.frames.setChecked(False)
 
-    def _entered(self, index: QModelIndex) -> None:
-        """The pointer is on a row: its frame, axis and joint light up."""
+    def _on_row_entered(self, index: QModelIndex) -> None:
+        """Highlight frame, axis and joint of the row under the pointer."""
         row = self.view.source_row(index)
         if row < 0:
             return
         self._session.point_at(Ref("joints", self.table.joints[row]))
         if self.frames.isChecked():
-            self._tell(row + 1)
+            self._show_in_scene(row + 1)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """The pointer left the table."""
+        """Clear the highlight when the pointer leaves the table."""
         if event.type() == QEvent.Type.Leave:
             self._session.point_at(None)
             if self.frames.isChecked():
-                self._tell(0)
+                self._show_in_scene(0)
         return super().eventFilter(watched, event)
 
     # ----------------------------------------------------------------------------- file
 
     def _save(self) -> None:
-        path, _ = QFileDialog.getSaveFileName(self, "Save the DH table as", self._proposed(), FORMATS)
+        path, _ = QFileDialog.getSaveFileName(self, "Save the DH table as", self._proposed_file_name(), FORMATS)
         if path:
             self.write(path)
 
-    def _old(self) -> bool:
-        """Whether the table is of another machine than the one in the scene, or of the machine before an edit."""
+    def _is_outdated(self) -> bool:
+        """Return True if the table belongs to another machine, or to a state before an edit."""
         asked = self._result().asked
         return asked is not None and asked.context.model != self._session.model
 
-    def _proposed(self) -> str:
+    def _proposed_file_name(self) -> str:
         return str((self._session.folder or Path.home()) / "dh_table.kst")
 
     def write(self, path: str) -> None:
-        """Write the table; what went wrong, or what the format cannot hold, is told."""
+        """Write the table to a file; report errors and data that the format cannot hold."""
         asked = self._result().asked
         model = asked.context.model if asked is not None else self._session.model
         try:

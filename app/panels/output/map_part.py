@@ -1,4 +1,4 @@
-"""A map on a card: its numbers, how it stands in the scene, its file, and what it differs by from another."""
+"""Workspace map on a card: its numbers, its display in the scene, its file, and its comparison with another map."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from core.functions.space_maps import SpaceMap
 
 FORMATS = "HDF5, everything (*.h5);;CSV (*.csv);;PLY, points (*.ply);;VTU, points (*.vtu)"
 FORM_TITLES = {"points": "Points", "squares": "Squares", "surface": "Surface"}
-NONE_BEFORE = "There is no map of the same kind to compare with: make one before and one after a change."
+NONE_BEFORE = "There is no map of the same kind to compare with. Compute one before and one after a change."
 
 
 @card_of(SpaceMap)
 class MapPart(QWidget):
-    """Numbers, a switch for the scene, a button to save, one to compare."""
+    """Numbers of the map, a switch for the scene, a Save button, and a Compare button."""
 
     _latest: SpaceMap | None = None
-    """The map of the card made before this one, of whatever card."""
+    """Map of the card created most recently before this one."""
 
     def __init__(self, part: SpaceMap, place: Place) -> None:
         super().__init__()
@@ -37,13 +37,13 @@ class MapPart(QWidget):
         self.numbers.setWordWrap(True)
         self.shown = QPushButton(icon("visible"), "In the scene")
         self.shown.setCheckable(True)
-        self.shown.setToolTip("Show this map in the scene, where a click on a place takes the pose that reaches it")
-        self.shown.toggled.connect(self._switched)
+        self.shown.setToolTip("Show this map in the scene, where a click on a point sets the pose that reaches it")
+        self.shown.toggled.connect(self._on_switched)
         self.form = QComboBox()
-        self.form.setToolTip("As what it is drawn")
-        self.form.activated.connect(lambda _: self._tell())
-        self.compare = QPushButton("Compare with the map before")
-        self.compare.setToolTip("Show by what the values, or what is reached, differ from the map asked for before")
+        self.form.setToolTip("Choose how the map is drawn")
+        self.form.activated.connect(lambda _: self._show_in_scene())
+        self.compare = QPushButton("Compare with previous map")
+        self.compare.setToolTip("Show the difference of values or reachable points from the map computed before")
         self.compare.clicked.connect(self._compare)
         self.save = QPushButton(icon("save"), "Save…")
         self.save.clicked.connect(self._save)
@@ -57,12 +57,12 @@ class MapPart(QWidget):
         column.addWidget(self.numbers)
         column.addLayout(row)
         self._life = Lifetime()
-        self._life.listen((place.session.mapped, self._others))
+        self._life.listen((place.session.mapped, self._on_other_shown))
         self.show_part(part)
         self.shown.setChecked(True)
 
     def close(self) -> None:
-        """Listen no more; the map leaves the scene."""
+        """Disconnect from all signals and remove the map from the scene."""
         self._life.close()
         if self.shown.isChecked():
             self._session.mapped.emit(None)
@@ -82,28 +82,28 @@ class MapPart(QWidget):
             self.form.addItem(FORM_TITLES[form], form)
         self.form.setCurrentIndex(max(self.form.findData(chosen), 0))
         if self.shown.isChecked():
-            self._tell()
+            self._show_in_scene()
 
     def refresh(self) -> None:
-        """Write the numbers, in the person's units."""
+        """Show the numbers in display units."""
         text = self.part.to_text(degrees=self._settings.degrees, millimetres=self._settings.millimetres)
         self.numbers.setText("\n".join(line.strip() for line in text.splitlines()[1:]))
         self.numbers.setToolTip(as_tip(self.part.about))
 
     # ------------------------------------------------------------------------------ scene
 
-    def _switched(self, on: bool) -> None:
+    def _on_switched(self, on: bool) -> None:
         self.form.setEnabled(on)
         if on:
-            self._tell()
+            self._show_in_scene()
         else:
             self._session.mapped.emit(None)
 
-    def _tell(self) -> None:
+    def _show_in_scene(self) -> None:
         self._session.mapped.emit(ShownMap(self.part, self.form.currentData(), self._renew))
 
-    def _others(self, shown: ShownMap | None) -> None:
-        """Another map is shown, or none."""
+    def _on_other_shown(self, shown: ShownMap | None) -> None:
+        """Update the switch when another map, or none, is shown."""
         mine = shown is not None and shown.result.map is self.part.map
         if not mine and self.shown.isChecked():
             self.shown.blockSignals(True)
@@ -116,10 +116,12 @@ class MapPart(QWidget):
     @property
     def _comparable(self) -> bool:
         before = self._before
-        return before is not None and not self.part.map.growing and _about(before) == _about(self.part)
+        return (
+            before is not None and not self.part.map.growing and _comparison_key(before) == _comparison_key(self.part)
+        )
 
     def _compare(self) -> None:
-        """Another card with what this map differs by from the one before."""
+        """Create another card with the difference between this map and the previous one."""
         if self._before is None or not self._comparable:
             self._session.message.emit("hint", NONE_BEFORE)
             return
@@ -138,7 +140,7 @@ class MapPart(QWidget):
             self.write(path)
 
     def write(self, path: str) -> None:
-        """Write the map; what went wrong is told."""
+        """Write the map to a file; errors are reported."""
         try:
             self.part.map.save(path)
         except KinetostatError as error:
@@ -147,7 +149,7 @@ class MapPart(QWidget):
         self._session.message.emit("done", f"Wrote {path}.")
 
 
-def _about(part: SpaceMap) -> tuple[str, ...]:
-    """What two maps share that can be compared."""
+def _comparison_key(part: SpaceMap) -> tuple[str, ...]:
+    """Return the properties that two maps must share to be comparable."""
     found = part.map
     return found.machine, found.kind, found.unit, found.frame, part.title

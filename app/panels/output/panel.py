@@ -1,4 +1,4 @@
-"""The output area: results as cards, the newest in view; matrices as mathematics, tables to sort and copy."""
+"""The Output panel: results as cards, the newest in view; matrices as typeset mathematics, tables to sort and copy."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from app.workbench import Workbench
 
 MOST_CARDS = 60
-"""Older results are dropped beyond this many."""
+"""Largest number of cards; older results are dropped."""
 SETTLE = 300
-"""Milliseconds in which a new card finds its height (formulas arrive later)."""
+"""Time in which a new card reaches its final height (formulas arrive later), ms."""
 COMPARE = 120
-"""Milliseconds after a movement until cards say what is another now."""
-EMPTY = "Results of functions appear here. Choose a function at the left and run it, or type a call in the console."
+"""Delay after a movement until cards show what has changed, ms."""
+EMPTY = "Results of functions appear here. Choose a function on the left and run it, or type a call in the console."
 
 
 class OutputPanel(QWidget):
-    """Shows every value that comes by `session.produced`."""
+    """Panel that shows every result emitted by `session.produced`."""
 
     added = Signal()
-    """A result came that has a card of its own."""
+    """Emitted when a result was shown on a new card."""
 
     def __init__(self, session: Session, answers: Answers, settings: Settings | None = None) -> None:
         super().__init__()
@@ -48,20 +48,20 @@ class OutputPanel(QWidget):
         self._unsure: list[ResultCard] = []
         """Cards of which it is not known whether they still hold."""
         self._settled = QTimer(self, singleShot=True, interval=SETTLE)
-        self._settled.timeout.connect(self._forget_newest)
+        self._settled.timeout.connect(self._stop_revealing)
         self._place: tuple[int, int] | None = None
         """Where the newest card lay, and how far one can scroll, when the timer ran last."""
         self._late = QTimer(self, singleShot=True, interval=COMPARE)
         self._late.timeout.connect(self._compare)
         self._build()
-        self._area.verticalScrollBar().rangeChanged.connect(lambda *_: self._reveal())
+        self._area.verticalScrollBar().rangeChanged.connect(lambda *_: self._reveal_newest())
         self._life = Lifetime()
         self._life.listen(
             (session.produced, self.add),
-            (session.moved, self._moved),
-            (session.changed, self._changed),
+            (session.moved, self._on_pose_changed),
+            (session.changed, self._on_document_changed),
             (answers.changed, self._compare),
-            (self._settings.changed, self._setting_changed),
+            (self._settings.changed, self._on_setting_changed),
         )
 
     def _build(self) -> None:
@@ -98,10 +98,10 @@ class OutputPanel(QWidget):
         layout.setSpacing(0)
         layout.addLayout(bar)
         layout.addWidget(self._area, 1)
-        self._show_emptiness()
+        self._show_placeholder()
 
     def close(self) -> None:
-        """Listen no more; let the thread that sets formulas end."""
+        """Disconnect from all signals and end the typesetting thread."""
         self._life.close()
         self._late.stop()
         slices().drop(self)
@@ -113,12 +113,12 @@ class OutputPanel(QWidget):
             formulas().wait()
 
     _any = False
-    """Whether there ever was a card."""
+    """True once a card has been shown."""
 
     # ----------------------------------------------------------------------------- verbs
 
     def add(self, result: Result) -> None:
-        """Show a result: in its own card if it has one, else in a new card below."""
+        """Show a result in the card that already belongs to it, or in a new card below."""
         for card in reversed(self.cards):
             if result.card and card.result.card == result.card:
                 card.show_result(result)
@@ -133,9 +133,9 @@ class OutputPanel(QWidget):
         self._column.insertWidget(self._column.count() - 1, card)
         while len(self.cards) > MOST_CARDS:
             self._remove(self.cards[0])
-        self._show_emptiness()
+        self._show_placeholder()
         self._newest, self._place = card, None
-        self._reveal()
+        self._reveal_newest()
         self._settled.start()
         self.added.emit()
 
@@ -144,21 +144,21 @@ class OutputPanel(QWidget):
         self._lay_out()
 
     def _lay_out(self) -> None:
-        """Give the newest card its size before it is seen; its rows would lie over one another for a while else."""
+        """Give the newest card its size before it is visible; otherwise its rows would overlap for a moment."""
         if self._newest is not None:
             self._column.invalidate()
             lay_out(self._newest)
             QCoreApplication.sendEvent(self._area.widget(), QEvent(QEvent.Type.LayoutRequest))
             lay_out(self._newest)
 
-    def _reveal(self) -> None:
-        """Bring the top of the newest card into view; again whenever the heights change until they have settled."""
+    def _reveal_newest(self) -> None:
+        """Scroll to the top of the newest card, repeatedly until the heights have settled."""
         if self._newest is not None:
             self._area.verticalScrollBar().setValue(self._newest.y())
 
-    def _forget_newest(self) -> None:
-        """The heights have settled if nothing moved since the timer ran last; many cards may take longer than it."""
-        self._reveal()
+    def _stop_revealing(self) -> None:
+        """Stop following the newest card once no height changed since the timer last ran."""
+        self._reveal_newest()
         place = (self._newest.y() if self._newest is not None else 0, self._area.verticalScrollBar().maximum())
         laid_out = self._newest is None or self._newest.y() > 0
         if place != self._place or not laid_out:
@@ -183,9 +183,9 @@ class OutputPanel(QWidget):
         card.close()
         card.hide()
         card.deleteLater()
-        self._show_emptiness()
+        self._show_placeholder()
 
-    def _show_emptiness(self) -> None:
+    def _show_placeholder(self) -> None:
         self.empty.setVisible(not self.cards)
         self._column.setStretch(self._column.count() - 1, 1 if self.cards else 0)
         self._clear.setEnabled(bool(self.cards))
@@ -193,21 +193,21 @@ class OutputPanel(QWidget):
 
     # ----------------------------------------------------------------------------- what is true now
 
-    def _moved(self) -> None:
+    def _on_pose_changed(self) -> None:
         if self.cards and not self._late.isActive():
             self._late.start()
 
-    def _changed(self, old: State, new: State) -> None:
+    def _on_document_changed(self, old: State, new: State) -> None:
         if old.model is not new.model:
             self._compare()
 
     def _compare(self) -> None:
-        """Let every card say whether it still holds, the newest first."""
+        """Let every card show whether it is still valid, the newest first."""
         self._unsure = list(self.cards)
         slices().add(self, self._compare_some)
 
     def _compare_some(self, seconds: float) -> bool:
-        """Ask cards for so long; True once all have been asked."""
+        """Compare cards for the given time; return True once all are done."""
         until, now = time.perf_counter() + seconds, self._session.context()
         while self._unsure:
             card = self._unsure.pop()
@@ -217,14 +217,14 @@ class OutputPanel(QWidget):
                 break
         return not self._unsure
 
-    def _setting_changed(self, key: str) -> None:
+    def _on_setting_changed(self, key: str) -> None:
         if key.startswith("units/"):
             for card in self.cards:
                 card.refresh()
 
 
 def make(bench: Workbench) -> OutputPanel:
-    """The panel of a window."""
+    """Create the Output panel of a window."""
     panel = OutputPanel(bench.session, bench.answers, bench.settings)
     panel.empty.wanted.connect(lambda: bench.panels.show("functions"))
     return panel

@@ -1,5 +1,5 @@
-"""Parts of results on a card: text, message, matrix, table, poses, picture. (Formulas and frame tables have files of
-their own.)"""
+"""Parts of result cards: text, message, matrix, table, poses, picture. (Formulas and frame tables have separate
+files.)"""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from app.widgets.pointing_rows import PointingRows
 from core.functions.results import Matrix, Message, Motion, Picture, PoseSequence, Result, Table, leaves
 
 PREVIEW_WIDTH = 360
-"""Pixels."""
+"""Width of a picture's preview, pixels."""
 
 
-def _muted(text: str) -> QLabel:
+def _muted_label(text: str) -> QLabel:
     label = Label(text)
     label.setWordWrap(True)
     label.setProperty("muted", True)
@@ -40,7 +40,7 @@ class TextPart(Label):
         self.show_part(part)
 
     def show_part(self, part: Result) -> None:
-        """Show another text, in the person's units."""
+        """Show another text in display units."""
         self.part = part
         self.setText(part.to_text(degrees=self._settings.degrees, millimetres=self._settings.millimetres))
 
@@ -48,24 +48,24 @@ class TextPart(Label):
 @card_of(Message)
 @card_of(Motion)
 class MessagePart(Note):
-    """A sentence in the colour of its severity; what there is to say of a run."""
+    """A sentence in the colour of its severity, or a summary of a run."""
 
     def __init__(self, part: Message | Motion, place: Place) -> None:
         super().__init__()
         self.show_part(part)
 
     def show_part(self, part: Message | Motion) -> None:
-        """Say another sentence."""
+        """Show another sentence."""
         self.say(part.to_text(), part.severity)
 
 
-class _Captioned(QWidget):
-    """A caption (unless it only repeats the heading of the card), what it is about, a note."""
+class _CaptionedPart(QWidget):
+    """Widget with a caption (unless it only repeats the heading of the card), its content, and a note."""
 
     def __init__(self, content: QWidget, heading: str) -> None:
         super().__init__()
         self._heading = heading
-        self._caption, self._note = Label(), _muted("")
+        self._caption, self._note = Label(), _muted_label("")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
@@ -73,7 +73,7 @@ class _Captioned(QWidget):
             layout.addWidget(widget)
 
     def say(self, title: str, note: str) -> None:
-        """Other words."""
+        """Set caption and note."""
         self._caption.setText(title)
         self._caption.setVisible(title not in ("", self._heading))
         self._note.setText(note)
@@ -81,8 +81,8 @@ class _Captioned(QWidget):
 
 
 @card_of(Matrix)
-class MatrixPart(_Captioned):
-    """A matrix; it scrolls sideways when it is wide."""
+class MatrixPart(_CaptionedPart):
+    """A matrix; it scrolls horizontally when it is wide."""
 
     def __init__(self, part: Matrix, place: Place) -> None:
         self._area = QScrollArea()
@@ -103,8 +103,8 @@ class MatrixPart(_Captioned):
 
 
 @card_of(Table)
-class TablePart(_Captioned):
-    """A table."""
+class TablePart(_CaptionedPart):
+    """A table with rows linked to elements in the scene."""
 
     def __init__(self, table: Table, place: Place) -> None:
         self.view = TableView(table, place.settings)
@@ -114,7 +114,7 @@ class TablePart(_Captioned):
         self.show_part(table)
 
     def _elements(self, index: QModelIndex) -> tuple[Ref, ...]:
-        """What a row speaks of."""
+        """Return the elements that a row refers to."""
         row = self.view.source_row(index)
         elements = self._table.elements
         return tuple(Ref(*each) for each in elements[row]) if 0 <= row < len(elements) else ()
@@ -131,7 +131,7 @@ STRANGE = "This pose belongs to another machine. Run the function again."
 
 @card_of(PoseSequence)
 class PosesPart(QWidget):
-    """Which poses there are, by name where a card has several such; one can be taken over, all can be shown again."""
+    """List of the poses of a result; one can be applied to the machine, all can be shown in the scene again."""
 
     def __init__(self, poses: PoseSequence, place: Place) -> None:
         super().__init__()
@@ -139,11 +139,11 @@ class PosesPart(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         self._name, self._number = Label(), QComboBox()
-        take = QPushButton("Take this pose")
-        take.setToolTip("Put the machine into this pose (can be undone)")
+        take = QPushButton("Use this pose")
+        take.setToolTip("Move the machine to this pose (can be undone)")
         take.clicked.connect(self.take)
         again = QPushButton("Show again")
-        again.setToolTip("Show these poses in the scene once more")
+        again.setToolTip("Show these poses in the scene again")
         again.clicked.connect(self._show_again)
         for widget in (self._name, self._number, take, again):
             row.addWidget(widget)
@@ -161,10 +161,10 @@ class PosesPart(QWidget):
         self.setVisible(not (self._result().live and len(part.q) == 1))
 
     def take(self) -> None:
-        """Commit the chosen pose, with the parameter values that belong to it."""
+        """Commit the chosen pose together with its parameter values."""
         k = self._number.currentIndex()
         q, session = self._poses.q[k], self._session
-        if self._strange() or len(q) != session.mech.nq:
+        if self._is_foreign() or len(q) != session.mech.nq:
             session.message.emit("warning", STRANGE)
             return
         known = set(session.mech.p_names)
@@ -175,15 +175,15 @@ class PosesPart(QWidget):
     def _show_again(self) -> None:
         mech, poses = self._session.mech, self._poses
         known = set(mech.p_names)
-        if self._strange() or not all(
+        if self._is_foreign() or not all(
             len(q) == mech.nq and known.issuperset(p) for q, p in zip(poses.q, poses.p, strict=True)
         ):
             self._session.message.emit("warning", STRANGE)
             return
         self._session.shown_again.emit(self._result(), poses)
 
-    def _strange(self) -> bool:
-        """Whether the open machine cannot take the poses."""
+    def _is_foreign(self) -> bool:
+        """Return True if the poses do not fit the open machine."""
         asked = self._result().asked
         if asked is None:
             return False
@@ -192,13 +192,13 @@ class PosesPart(QWidget):
 
 @card_of(Picture)
 class PicturePart(QWidget):
-    """A picture that was written, small, with its file."""
+    """Preview of a picture that was written, with the path of its file."""
 
     def __init__(self, picture: Picture, place: Place) -> None:
         super().__init__()
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        self._image, self._about = Label(), _muted("")
+        self._image, self._about = Label(), _muted_label("")
         show = QPushButton("Open")
         show.clicked.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._path))))
         row = QHBoxLayout()

@@ -1,4 +1,4 @@
-"""Pictures that results ask for, drawn without a window."""
+"""Pictures requested by results, drawn without a window."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def write_pictures(result: Result, context: Context) -> None:
-    """Write the files of all pictures a result asks for. Raises FileError."""
+    """Write the files of all pictures that a result requests. Raises FileError."""
     for part in leaves(result):
         for picture in part.pictures():
             write_picture(picture, context)
@@ -25,7 +25,7 @@ def write_pictures(result: Result, context: Context) -> None:
 
 @singledispatch
 def write_picture(picture: Picture | Print, context: Context) -> None:
-    """Draw what a picture shows and write the file it names. Raises FileError."""
+    """Draw a picture and write it to its file. Raises FileError."""
     raise TypeError(f"There is no renderer for {type(picture).__name__}.")
 
 
@@ -64,7 +64,7 @@ def write_result_picture(
     ranges: tuple[tuple[float, float], ...] = (),
     trajectories: Sequence[Any] = (),
 ) -> None:
-    """Draw poses or ellipsoids of a result, all together, to a PNG, SVG or PDF file; `ranges` as in `ViewRanges`.
+    """Draw all poses or ellipsoids of a result together into a PNG, SVG or PDF file; `ranges` as in `ViewRanges`.
 
     trajectories : (n, 3) places along lines to draw, m
     """

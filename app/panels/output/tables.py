@@ -1,4 +1,4 @@
-"""Tables of results: a sortable view in the person's units."""
+"""Sortable tables of results in display units."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from core.functions.results import Table
 from core.functions.text import Cell, Column, amount_of, cell_text, heading
 
 MOST_ROWS = 14
-"""Rows shown before the table scrolls."""
+"""Number of rows shown before the table scrolls."""
 MOST_MEASURED = 1000
-"""Rows by whose texts columns are made."""
+"""Number of rows whose texts determine the column widths."""
 MARGIN = 6
-"""Pixels on both sides of a text where columns have no more room than they need."""
+"""Margin on both sides of a text where columns are at their minimum width, pixels."""
 Index: TypeAlias = QModelIndex | QPersistentModelIndex
 
 
 class TableContent(QAbstractTableModel):
-    """A result table for Qt's views."""
+    """Qt model of a result table."""
 
     def __init__(self, table: Table, units: Any) -> None:
         super().__init__()
@@ -40,20 +40,20 @@ class TableContent(QAbstractTableModel):
             self.endResetModel()
 
     def refresh(self) -> None:
-        """Write all numbers anew, in changed units."""
+        """Format all numbers again after a change of units."""
         self.beginResetModel()
         self.endResetModel()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """Rows of the table."""
+        """Return the number of rows."""
         return 0 if parent.isValid() else len(self.table.rows)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """Columns of the table."""
+        """Return the number of columns."""
         return 0 if parent.isValid() else len(self.table.columns)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Text, alignment, or the number to sort by."""
+        """Return text, alignment, or the number to sort by."""
         cell, column = self.table.rows[index.row()][index.column()], self.table.columns[index.column()]
         if role == Qt.ItemDataRole.DisplayRole:
             return self._text(cell, column)
@@ -68,7 +68,7 @@ class TableContent(QAbstractTableModel):
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Titles with units."""
+        """Return column titles with units."""
         if role == Qt.ItemDataRole.TextAlignmentRole and orientation == Qt.Orientation.Horizontal:
             return self._alignment(section)
         if role != Qt.ItemDataRole.DisplayRole:
@@ -78,7 +78,7 @@ class TableContent(QAbstractTableModel):
         return heading(self.table.columns[section], degrees=self._units.degrees, millimetres=self._units.millimetres)
 
     def _alignment(self, index: int) -> Qt.AlignmentFlag:
-        """Numbers to the right, words to the left; a column with any number counts as one of numbers."""
+        """Return right alignment for numbers, left for text; a column with any number counts as numeric."""
         words = all(isinstance(row[index], str) for row in self.table.rows)
         side = Qt.AlignmentFlag.AlignLeft if words else Qt.AlignmentFlag.AlignRight
         return side | Qt.AlignmentFlag.AlignVCenter
@@ -88,8 +88,8 @@ class TableContent(QAbstractTableModel):
 
 
 class TableView(QTableView):
-    """A table that is as high as its rows, up to a bound; a click on a title sorts. Where it is narrow, columns give up
-    the room that their texts leave before it scrolls sideways."""
+    """Table that is as tall as its rows, up to a limit; a click on a column title sorts. In narrow panels columns
+    shrink to their texts before the table scrolls horizontally."""
 
     def __init__(self, table: Table, units: Any) -> None:
         super().__init__()
@@ -113,14 +113,14 @@ class TableView(QTableView):
         self._sorted.sort(-1)
         self.setSortingEnabled(True)
         head.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-        head.sortIndicatorChanged.connect(lambda *_: self._spread())
+        head.sortIndicatorChanged.connect(lambda *_: self._distribute_width())
         self._natural: list[int] = []
         self._given: list[int] = []
         self._least: list[int] = []
         self._fit()
 
     def sizeHint(self) -> QSize:
-        """All columns, where there is room."""
+        """Return the size that shows all columns, where there is room."""
         return QSize(self.maximumWidth(), self.maximumHeight())
 
     def show_table(self, table: Table) -> None:
@@ -131,45 +131,45 @@ class TableView(QTableView):
             self._fit()
 
     def source_row(self, index: Index) -> int:
-        """The row of the table that an index of the sorted view stands for; −1 for none."""
+        """Return the row of the table for an index of the sorted view; −1 for none."""
         return self._sorted.mapToSource(index).row()
 
     def refresh(self) -> None:
-        """The units changed."""
+        """Update all numbers after a change of units."""
         self.content.refresh()
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Columns have the room that there is."""
+        """Adapt the column widths to the available width."""
         super().resizeEvent(event)
-        self._spread()
+        self._distribute_width()
 
     def _widths(self) -> list[int]:
         return [self.columnWidth(k) for k in range(self.content.columnCount())]
 
-    def _spread(self) -> None:
-        """Columns that nobody has dragged share the room, none narrower than its texts; what the table is sorted by
-        keeps that of its arrow."""
+    def _distribute_width(self) -> None:
+        """Distribute the width among columns that were not resized by hand, none narrower than its texts; the sorted
+        column keeps room for its arrow."""
         natural, available = self._natural, self.viewport().width()
         if self._widths() != self._given:
             return
-        wanted = natural if sum(natural) <= available else self._narrowed(natural, available)
+        wanted = natural if sum(natural) <= available else self._fitting_widths(natural, available)
         if wanted != self._given:
             for k, width in enumerate(wanted):
                 self.setColumnWidth(k, width)
             self._given = self._widths()
 
-    def _narrowed(self, natural: list[int], available: int) -> list[int]:
-        """Widths in pixels that fit, as far as texts allow."""
-        self._least = self._least or [self._of_texts(k) for k in range(len(natural))]
+    def _fitting_widths(self, natural: list[int], available: int) -> list[int]:
+        """Return column widths in pixels that fit the available width as far as the texts allow."""
+        self._least = self._least or [self._text_width(k) for k in range(len(natural))]
         arrow = self.horizontalHeader().sortIndicatorSection()
         least = [width if k == arrow else min(width, self._least[k]) for k, width in enumerate(natural)]
         slack = sum(natural) - sum(least)
         share = max(0.0, available - sum(least)) / slack if slack else 0.0
         return [low + math.floor(share * (width - low)) for low, width in zip(least, natural, strict=True)]
 
-    def _of_texts(self, column: int) -> int:
-        """Pixels that a column's title and the texts of its first rows need."""
+    def _text_width(self, column: int) -> int:
+        """Return the width that a column's title and the texts of its first rows need, pixels."""
         content, rows = self.content, range(min(MOST_MEASURED, self.content.rowCount()))
         title = (
             self.horizontalHeader()
@@ -189,4 +189,4 @@ class TableView(QTableView):
         self.setMaximumWidth(length + 4 + (self.verticalScrollBar().sizeHint().width() if rows == MOST_ROWS else 0))
         wide = length > 320
         self.setFixedHeight(height + 4 + (self.horizontalScrollBar().sizeHint().height() if wide else 0))
-        self._spread()
+        self._distribute_width()

@@ -1,4 +1,4 @@
-"""The panel of plots."""
+"""The Plots panel."""
 
 from app.panels.panel import BOTTOM, Panel
 from core.later import function
@@ -9,8 +9,8 @@ PANEL = Panel(
     BOTTOM,
     function(__name__, "panel.make"),
     order=7,
-    help="Channels of runs over time or over each other. The first button opens the list of channels; drag channels "
-    "into a plot. Wheel and drag move and zoom, the ruler measures, the last button exports PNG, SVG, PDF or "
+    help="Plots channels of runs over time or against one another. The first button opens the list of channels; drag "
+    "channels into a plot. Wheel and drag move and zoom, the ruler measures, the last button exports PNG, SVG, PDF or "
     "CSV.",
     tab_with="output",
     also=("plot", "graph", "chart", "scope", "diagram over time"),

@@ -1,4 +1,4 @@
-"""What stands in the place of plots while there are none: what they are for, and what one probably wants to see."""
+"""Placeholder of the Plots panel while nothing is plotted: a short explanation and proposals of likely plots."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from core.simulation.run.growing_run import part
 from core.simulation.run.run import Run
 
 WITHOUT_RUN = (
-    "Plots show what a run records: joints, frames, forces, energies and formulas of your own. Simulate first (F5)."
+    "Plots show what a run records: joints, frames, forces, energies and your own formulas. Simulate first (F5)."
 )
-WITH_RUN = "Choose channels at the left, drag elements here from the model tree, or begin with one of these:"
+WITH_RUN = "Choose channels on the left, drag elements here from the model tree, or start with one of these:"
 LOOKS = 200
-"""Samples of a run from which it is seen which way a tool moves most."""
+"""Number of samples of a run from which the main direction of a tool's motion is determined."""
 COLUMNS = 4
 WIDE = 520
-"""Pixels below which proposals stand two by two."""
+"""Panel width below which proposals are arranged in two columns, pixels."""
 NARROW = 280
 
 
 def thinned(run: Run) -> Run:
-    """Some of its samples."""
+    """Return a run with only some of its samples."""
     return part(run, slice(None, None, max(1, len(run.time) // LOOKS)))
 
 
 class EmptyPlots(QWidget):
-    """`chosen(x, channels)` when a proposal is taken."""
+    """Placeholder that emits `chosen(x, channels)` when a proposal is clicked."""
 
     chosen = Signal(str, list)
 
@@ -55,7 +55,7 @@ class EmptyPlots(QWidget):
         column.addStretch(1)
 
     def show_run(self, run: Run | None) -> None:
-        """Offer what a run of this machine probably should show."""
+        """Propose likely plots for a run of this machine."""
         if run is self._run or (run is not None and self._run is not None and run.mech is self._run.mech):
             return
         self._run = run
@@ -65,7 +65,7 @@ class EmptyPlots(QWidget):
         self._arrange()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """As many proposals in a row as there is room for."""
+        """Arrange as many proposals per row as fit."""
         super().resizeEvent(event)
         columns = COLUMNS if self.width() >= WIDE else COLUMNS // 2
         if columns != self._columns:

@@ -1,4 +1,4 @@
-"""What writes or copies plots: entries of menus, and the question for a file."""
+"""Export of plots: menu entries that write or copy them, and the file dialog."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def fill_exports(menu: QMenu, charts: Callable[[], list[Chart]], ask: Callable[[list[Chart]], None]) -> None:
-    """Entries that copy charts, or ask where to write them."""
+    """Add menu entries that copy charts, or ask for a file to write them to."""
 
     def copy() -> None:
         from app.plotting import export
@@ -35,7 +35,7 @@ def fill_exports(menu: QMenu, charts: Callable[[], list[Chart]], ask: Callable[[
 def ask_export(
     parent: QWidget, folder: Path | None, settings: Settings, title: str, write: Callable[[str], object]
 ) -> None:
-    """Ask for a file, first in the folder of the document, and write the plots."""
+    """Ask for a file, starting in the document's folder, and write the plots."""
     proposed = formats.FORMATS[0].suffix
     start = str((folder or Path(settings.value("folders/plots", str(Path.home())))) / f"plot{proposed}")
     path, chosen = QFileDialog.getSaveFileName(parent, title, start, formats.filters())
@@ -47,7 +47,8 @@ def ask_export(
 
 
 def write_plots(session: Session, jobs: Jobs, charts: Sequence[Chart], path: str | Path) -> None:
-    """Write plots to a file: pictures are drawn here, the file is written beside the window. How it went is told."""
+    """Write plots to a file: pictures are drawn immediately, the file is written in the background. The outcome is
+    reported."""
     try:
         content = formats.content(charts, path)
     except KinetostatError as error:

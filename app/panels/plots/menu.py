@@ -1,4 +1,4 @@
-"""What can be done with one plot: the menu of its context."""
+"""Context menu of a plot."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from app.preferences.icons import icon
 
 
 class PlotActions(NamedTuple):
-    """What a panel can do with one of its plots."""
+    """Actions of a panel on one of its plots."""
 
     show_all: Callable[[], None]
     put: Callable[[Plot], None]
-    """Show another plot in its place."""
+    """Function that replaces the plot by another one."""
     remove: Callable[[], None]
     fill_exports: Callable[[QMenu], None]
 
 
 def plot_menu(parent: QWidget, plot: Plot, drawn: Iterable[Plot], actions: PlotActions) -> QMenu:
-    """The menu of a plot, one of those that are drawn; it goes when it is closed."""
+    """Return the context menu of one of the drawn plots; it is deleted when closed."""
     menu = QMenu(parent)
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     put = actions.put
@@ -35,7 +35,7 @@ def plot_menu(parent: QWidget, plot: Plot, drawn: Iterable[Plot], actions: PlotA
     menu.addSeparator()
     actions.fill_exports(menu)
     menu.addSeparator()
-    menu.addAction(icon("clear"), "Empty this plot", lambda: put(replace(plot, channels=())))
+    menu.addAction(icon("clear"), "Clear this plot", lambda: put(replace(plot, channels=())))
     menu.addAction(icon("remove"), "Remove this plot", actions.remove)
     return menu
 
@@ -56,7 +56,7 @@ def _fill_across(menu: QMenu, plot: Plot, drawn: Iterable[Plot], put: Callable[[
 def _fill_aspects(menu: QMenu, plot: Plot, put: Callable[[Plot], None]) -> None:
     for aspect in sorted({0.0, 0.5, 1.0, plot.aspect}):
         action = menu.addAction(
-            f"{aspect:g}" if aspect else "As there is room",
+            f"{aspect:g}" if aspect else "Use all space",
             lambda aspect=aspect: put(replace(plot, aspect=aspect)),
         )
         action.setCheckable(True)

@@ -1,4 +1,5 @@
-"""Plots of runs: several beside or above one another, cursors linked with the timeline, curves of every visible run."""
+"""Plots of runs: several next to or above one another, with cursors linked to the timeline and curves of every visible
+run."""
 
 from __future__ import annotations
 
@@ -39,15 +40,15 @@ if TYPE_CHECKING:
     from app.workbench import Workbench
 
 EVERY = 33
-"""Milliseconds between two pictures while runs grow or change."""
+"""Interval between redraws while runs grow or change, ms."""
 QUICK = 0.01
-"""Seconds for which a picture waits for columns that are being computed."""
+"""Time for which a redraw waits for columns that are being computed, s."""
 MANY = 12
-"""More new curves than this are drawn in slices (one takes about 2 ms)."""
+"""Number of new curves above which drawing is split into time slices (one curve takes about 2 ms)."""
 
 
 class PlotsPanel(QWidget):
-    """Shows the runs of a session; what is plotted is remembered for each model while the program runs."""
+    """Plots of the runs of a session; the choice of plots is remembered for each model while the program runs."""
 
     def __init__(self, session: Session, settings: Settings, theme: Theme, jobs: Jobs) -> None:
         super().__init__()
@@ -61,7 +62,7 @@ class PlotsPanel(QWidget):
         self._unproved: dict[str, str] = {}
         """Channels that were just chosen, and against what: why one cannot be computed is still to be said."""
         self._sheets: dict[tuple[str, str], Sheet] = {}
-        self._model = _key(session.state)
+        self._model = _model_key(session.state)
         self._left: deque[tuple[Chart, Plot, list[Curve]]] = deque()
         """Plots that are still to be drawn."""
         self._drawn = 0.0
@@ -71,17 +72,17 @@ class PlotsPanel(QWidget):
         self._build()
         self._life = Lifetime()
         self._life.listen(
-            (self.runs.changed, self._runs_changed),
-            (self.runs.moved, self._moved),
-            (session.changed, self._document_changed),
-            (settings.changed, self._setting_changed),
-            (theme.changed, self._theme_changed),
-            (self._work.came, self._runs_changed),
+            (self.runs.changed, self._on_runs_changed),
+            (self.runs.moved, self._on_playhead_moved),
+            (session.changed, self._on_document_changed),
+            (settings.changed, self._on_setting_changed),
+            (theme.changed, self._on_theme_changed),
+            (self._work.came, self._on_runs_changed),
         )
         self.show_sheet(self.sheet)
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from all signals."""
         self._life.close()
         self._soon.stop()
         self._left.clear()
@@ -89,7 +90,7 @@ class PlotsPanel(QWidget):
 
     @property
     def any(self) -> bool:
-        """Whether anything is plotted."""
+        """True if anything is plotted."""
         return bool(self.sheet.plots)
 
     def _build(self) -> None:
@@ -97,7 +98,7 @@ class PlotsPanel(QWidget):
         self.bar = PlotsBar(self._fill_exports)
         self.picker = ChannelPicker()
         self._connect_bar()
-        self.picker.toggled.connect(self._toggled)
+        self.picker.toggled.connect(self._on_toggled)
         self.picker.formula.connect(lambda text: self.add([text]))
         self.area = PlotArea()
         self.area.turned.connect(lambda: self._align())
@@ -133,7 +134,7 @@ class PlotsPanel(QWidget):
     # ----------------------------------------------------------------------------- what is plotted
 
     def show_sheet(self, sheet: Sheet) -> None:
-        """Show other plots, or channels."""
+        """Show a sheet with other plots or channels."""
         self.sheet = self._sheets[self._model] = sheet
         for chart in sorted(self.charts, key=lambda chart: chart.plot not in sheet.plots)[len(sheet.plots) :]:
             self.charts.remove(chart)
@@ -146,18 +147,18 @@ class PlotsPanel(QWidget):
                 kept = next((k for k, (chart, plot) in enumerate(stay) if chart.plot != plot), len(self.charts))
                 self._add_chart(kept)
             self.area.setSizes([1] * len(self.charts))  # the same for each
-        self._link()
+        self._link_time_axes()
         self.refresh()
 
     def _add_chart(self, index: int) -> None:
-        """Make the chart of this number; those behind it keep their plots."""
+        """Create the chart of this index; charts after it keep their plots."""
         from app.plotting.chart import Chart
 
         chart = Chart(self.theme.colors)
         chart.seeked.connect(self.runs.seek)
-        chart.measured.connect(self._measured)
+        chart.measured.connect(self._on_measured)
         chart.dropped.connect(lambda names: self.add(names, self.charts.index(chart)))
-        chart.removed.connect(lambda name: self._without(self.charts.index(chart), name))
+        chart.removed.connect(lambda name: self._remove_channel(self.charts.index(chart), name))
         chart.activated.connect(lambda: self._activate(self.charts.index(chart)))
         chart.menu_wanted.connect(lambda place: self._menu(self.charts.index(chart)).popup(place.toPoint()))
         chart.box_zoom(self.bar.zoom.isChecked())
@@ -165,11 +166,11 @@ class PlotsPanel(QWidget):
         self.charts.insert(index, chart)
         chart.plot = self.sheet.plots[index]
 
-    def _without(self, index: int, name: str) -> None:
+    def _remove_channel(self, index: int, name: str) -> None:
         self.put(index, self.sheet.plots[index].without(name))
 
     def _menu(self, index: int) -> QMenu:
-        """The menu of the plot of this number."""
+        """Return the menu of the plot of this index."""
         actions = PlotActions(
             show_all=self.charts[index].auto,
             put=lambda plot: self.put(index, plot),
@@ -179,28 +180,28 @@ class PlotsPanel(QWidget):
         return plot_menu(self, self.sheet.plots[index], self.sheet.plots, actions)
 
     def add(self, names: Sequence[str], index: int | None = None, x: str = TIME) -> None:
-        """Draw channels (those of several components by component) in a plot; default: the active one."""
+        """Add channels (split into components) to a plot, by default the active one."""
         if index is None or index >= len(self.sheet.plots):
             index = self.sheet.active if self.sheet.plots else 0
         plot = self.sheet.plots[index] if self.sheet.plots else Plot(x=x)
-        parts = tuple(part for name in names for part in self._parts(name))
+        parts = tuple(part for name in names for part in self._components(name))
         self._unproved |= dict.fromkeys(parts, TIME if plot.over_time else plot.x)
         self.put(index, plot.with_channels(parts))
 
     def add_plot(self, plot: Plot | None = None) -> None:
-        """One more plot; channels chosen from now on go there."""
-        names = tuple(part for name in (plot.channels if plot else ()) for part in self._parts(name))
+        """Add a plot; channels chosen from now on go there."""
+        names = tuple(part for name in (plot.channels if plot else ()) for part in self._components(name))
         new = replace(plot or Plot(), channels=names)
         self._unproved |= dict.fromkeys(names, TIME if new.over_time else new.x)
         self.show_sheet(self.sheet.added(new))
 
     def remove_plot(self, index: int) -> None:
-        """A plot less; undo brings it back."""
+        """Remove a plot; undo restores it."""
         plot, show = self.sheet.plots[index], self.show_sheet
         step = Step(lambda: show(self.sheet.without(plot)), lambda: show(self.sheet.inserted(index, plot)))
         self.session.perform("Remove plot", step)
 
-    def _parts(self, name: str) -> tuple[str, ...]:
+    def _components(self, name: str) -> tuple[str, ...]:
         if self.runs.current is None:
             return (name,)
         try:
@@ -210,15 +211,15 @@ class PlotsPanel(QWidget):
             return ()
 
     def put(self, index: int, plot: Plot) -> None:
-        """Show another plot in place of one."""
+        """Replace the plot at an index by another one."""
         self.show_sheet(self.sheet.put(index, plot))
 
-    def _toggled(self, channel: str, on: bool) -> None:
+    def _on_toggled(self, channel: str, on: bool) -> None:
         if on:
             self.add([channel])
             return
         plot = self.sheet.current
-        for part in (channel, *self._parts(channel)):
+        for part in (channel, *self._components(channel)):
             plot = plot.without(part)
         self.put(self.sheet.active, plot)
 
@@ -230,35 +231,35 @@ class PlotsPanel(QWidget):
     # ----------------------------------------------------------------------------- drawing
 
     def refresh(self) -> None:
-        """Draw what runs, settings and sheet now say."""
-        self._find_all()
-        self._draw_for(float("inf"))
-        self._end()
+        """Redraw everything from the current runs, settings and sheet."""
+        self._find_all_curves()
+        self._draw_waiting(float("inf"))
+        self._finish_redraw()
 
     def _draw_runs(self) -> None:
-        """Draw what runs now say; many new curves in slices."""
-        self._find_all()
+        """Redraw the current data of the runs; many new curves are drawn in time slices."""
+        self._find_all_curves()
         if sum(max(0, len(found) - len(chart.curves)) for chart, _, found in self._left) > MANY:
-            slices().add(self, self._go_on)
+            slices().add(self, self._continue_drawing)
         else:
-            self._draw_for(float("inf"))
-            self._end()
+            self._draw_waiting(float("inf"))
+            self._finish_redraw()
 
-    def _find_all(self) -> None:
-        """Find the curves of all plots, which are then left to be drawn."""
+    def _find_all_curves(self) -> None:
+        """Find the curves of all plots and mark the plots as still to be drawn."""
         self._soon.stop()
         current = self.runs.current.run if self.runs.current is not None else None
         self._series.keep({record.id for record in self.runs.items})
         self.pages.setCurrentIndex(1 if self.sheet.plots else 0)
         if not self.sheet.plots:
             self.empty.show_run(current)
-        found = self._found()
+        found = self._available_curves()
         self.area.refresh()
         self._align([columns(curve.unit for curve in each) for each in found])
         self._left = deque(zip(self.charts, self.sheet.plots, found, strict=True))
 
-    def _draw_for(self, seconds: float) -> None:
-        """Draw plots that are left, one at least."""
+    def _draw_waiting(self, seconds: float) -> None:
+        """Draw waiting plots for the given time, at least one."""
         until = monotonic() + seconds
         while self._left:
             chart, plot, found = self._left.popleft()
@@ -266,25 +267,25 @@ class PlotsPanel(QWidget):
             if monotonic() > until:
                 return
 
-    def _go_on(self, seconds: float) -> bool:
+    def _continue_drawing(self, seconds: float) -> bool:
         if self._left:  # else all were drawn meanwhile
-            self._draw_for(seconds)
+            self._draw_waiting(seconds)
             if not self._left:
-                self._end()
+                self._finish_redraw()
         return not self._left
 
-    def _end(self) -> None:
-        """What needs all plots."""
+    def _finish_redraw(self) -> None:
+        """Finish the redraw with the steps that need all plots."""
         for chart in self.charts:  # once more: those that are linked follow one another
             chart.axes.settle()
         self._show_active()
         self._show_times()
         self._show_flags()
-        self._prove()
+        self._report_missing_data()
         self._drawn = monotonic()
 
-    def _prove(self) -> None:
-        """Say why the current run has no numbers for a channel that was just chosen."""
+    def _report_missing_data(self) -> None:
+        """Report why the current run has no data for a newly chosen channel."""
         record = self.runs.current
         known = {name: self._series.problem(record, x, name) for name, x in self._unproved.items()} if record else {}
         proved = [name for name, words in known.items() if words is not None]
@@ -297,8 +298,9 @@ class PlotsPanel(QWidget):
         ):
             self.session.message.emit("warning", words)
 
-    def _found(self) -> list[list[Curve]]:
-        """The curves of all plots. What is computed quickly is waited for; else there is what was there before."""
+    def _available_curves(self) -> list[list[Curve]]:
+        """Return the curves of all plots, waiting briefly for columns being computed; slow ones keep their previous
+        data."""
         was_free, asked = not self._work.busy, self._work.asked
         found = self._curves()
         if was_free and self._work.asked != asked:
@@ -311,7 +313,7 @@ class PlotsPanel(QWidget):
         return [curves(plot, self.runs, self._series, self.settings) for plot in self.sheet.plots]
 
     def complete(self) -> None:
-        """Draw everything, and wait for it."""
+        """Draw everything, waiting until all columns are computed."""
         self.refresh()
         if self._work.busy:
             self._work.wait()
@@ -319,11 +321,12 @@ class PlotsPanel(QWidget):
 
     @property
     def waiting(self) -> bool:
-        """Whether something changed that is not drawn yet."""
+        """True if a change has not been drawn yet."""
         return self._soon.isActive() or bool(self._left) or self._work.busy or self._work.news
 
     def _align(self, counts: Sequence[int] = ()) -> None:
-        """Plots above one another have their areas in line, however many axes (default: those they have) each has."""
+        """Align the plotting areas of plots above one another, for the given numbers of axes (default: the current
+        ones)."""
         counts = counts or [columns(chart.axes.units) for chart in self.charts]
         above = self.area.orientation() == Qt.Orientation.Vertical
         for chart, count in zip(self.charts, counts, strict=True):
@@ -342,15 +345,15 @@ class PlotsPanel(QWidget):
             chart.set_time(time, self.pair)
 
     def _show_flags(self) -> None:
-        """Instants of the current run at which joints slipped, stuck, met their stops."""
+        """Mark the instants of the current run at which joints slipped, stuck or reached their stops."""
         record = self.runs.current
         events = record.run.events if record is not None and not record.growing else ()
         flags = [(event.time, str(event)) for event in events]
         for chart in self.charts:
             chart.show_flags(flags)
 
-    def _link(self) -> None:
-        """Plots over time show the same piece of it, if that is wanted."""
+    def _link_time_axes(self) -> None:
+        """Link the time ranges of all plots over time, if that is switched on."""
         first: Chart | None = None
         for chart, plot in zip(self.charts, self.sheet.plots, strict=True):
             linked = plot.over_time and self.bar.link.isChecked()
@@ -361,7 +364,7 @@ class PlotsPanel(QWidget):
     # ----------------------------------------------------------------------------- hearing
 
     def _load_charts(self) -> None:
-        """Have what draws charts loaded: there is a run, which somebody may want to see."""
+        """Load the charting library in time slices once there is a run to plot."""
         if not self._charts_loaded and self.runs.items:
             self._charts_loaded = True
             steps = loading()
@@ -372,7 +375,7 @@ class PlotsPanel(QWidget):
 
             slices().add(self, load)
 
-    def _runs_changed(self) -> None:
+    def _on_runs_changed(self) -> None:
         self._load_charts()
         if self._soon.isActive() or not self.isVisible():  # drawn when it is seen
             return
@@ -382,32 +385,32 @@ class PlotsPanel(QWidget):
         else:
             self._soon.start(max(0, left))
 
-    def _moved(self, _time: float) -> None:
+    def _on_playhead_moved(self, _time: float) -> None:
         if self.isVisible() and not self._soon.isActive():
             self._show_times()
 
     def showEvent(self, event: Any) -> None:
-        """What happened while the panel was hidden."""
+        """Catch up with changes that happened while the panel was hidden."""
         super().showEvent(event)
         self.refresh()
 
-    def _document_changed(self, old: State, new: State) -> None:
-        if _key(new) != self._model:
-            self._model = _key(new)
+    def _on_document_changed(self, old: State, new: State) -> None:
+        if _model_key(new) != self._model:
+            self._model = _model_key(new)
             self.pair = None
             self.show_sheet(self._sheets.get(self._model, Sheet()))
             self.auto()
 
-    def _setting_changed(self, key: str) -> None:
+    def _on_setting_changed(self, key: str) -> None:
         if key.startswith("units/"):
             self.refresh()
             self.auto()
 
-    def _theme_changed(self, _name: str) -> None:
+    def _on_theme_changed(self, _name: str) -> None:
         slices().add(self, self._paint_charts)
 
     def _paint_charts(self, seconds: float) -> bool:
-        """Give plots the colours of another look, one at least."""
+        """Apply the colours of another theme to waiting plots, at least one."""
         until, left = monotonic() + seconds, [chart for chart in self.charts if chart.colors != self.theme.colors]
         while left:
             left.pop().paint(self.theme.colors)
@@ -420,33 +423,33 @@ class PlotsPanel(QWidget):
     # ----------------------------------------------------------------------------- tools
 
     def auto(self) -> None:
-        """Show all of every curve."""
+        """Fit all axes to their curves."""
         for chart in self.charts:
             chart.auto()
 
     def box_zoom(self, on: bool) -> None:
-        """Dragging draws a box to zoom into."""
+        """Switch zooming by dragging a box on or off."""
         for chart in self.charts:
             chart.box_zoom(on)
 
     def measure(self, on: bool) -> None:
-        """Two lines between which times and values are measured."""
+        """Show or hide the two lines between which times and values are measured."""
         self.pair = None
         if on:
             low, high = next((c.window for c in self.charts if c.plot.over_time), (0.0, 1.0))
             self.pair = low + 0.25 * (high - low), low + 0.75 * (high - low)
         self._show_times()
 
-    def _measured(self, a: float, b: float) -> None:
+    def _on_measured(self, a: float, b: float) -> None:
         self.pair = a, b
         self._show_times()
 
     def relink(self) -> None:
-        """Whether plots over time move together was changed."""
-        self._link()
+        """Apply a changed setting of linked time axes."""
+        self._link_time_axes()
 
     def export(self, path: str | Path, charts: Sequence[Chart] | None = None) -> None:
-        """Write plots (default: all) to a file, beside the window."""
+        """Write plots (default: all) to a file in the background."""
         self.complete()
         write_plots(self.session, self._jobs, charts or self.charts, path)
 
@@ -456,7 +459,7 @@ class PlotsPanel(QWidget):
         ask_export(self, self.session.folder, self.settings, title, lambda path: self.export(path, charts))
 
     def _fill_exports(self, menu: QMenu, index: int | None = None) -> None:
-        """Entries that write or copy one plot; default: all."""
+        """Add menu entries that write or copy one plot; default: all."""
 
         def chosen() -> list[Chart]:
             self.complete()
@@ -467,21 +470,21 @@ class PlotsPanel(QWidget):
     # ----------------------------------------------------------------------------- dropping
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Channels may be dropped, also where there is no plot yet."""
+        """Accept dragged channels, also where there is no plot yet."""
         if event.mimeData().hasFormat(CHANNELS):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Channels dropped beside the plots make a new one."""
+        """Create a new plot for channels dropped outside the plots."""
         if names := names_in(event.mimeData()):
             event.acceptProposedAction()
             self.add_plot(Plot(tuple(names)))
 
 
-def _key(state: State) -> tuple[str, str]:
+def _model_key(state: State) -> tuple[str, str]:
     return state.model.name, state.model.origin
 
 
 def make(bench: Workbench) -> PlotsPanel:
-    """The panel of a window."""
+    """Create the Plots panel of a window."""
     return PlotsPanel(bench.session, bench.settings, bench.theme, bench.jobs)

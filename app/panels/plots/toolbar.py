@@ -1,4 +1,4 @@
-"""The tools of the plots, in a column at their left."""
+"""Toolbar of the plots, in a column on their left."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.preferences.icons import icon
 
 
 class PlotsBar(QFrame):
-    """Buttons; those that only make sense with plots are grey without.
+    """Buttons for the plots; those that need plots are disabled without any.
 
     fill_exports : puts the entries into the menu of exports
     """
@@ -22,14 +22,12 @@ class PlotsBar(QFrame):
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(3, 3, 0, 3)
         self._column.setSpacing(0)
-        self.channels = self._button("tree", "Channels to choose from", checkable=True, on=True)
-        self.add = self._button("add", "One more plot")
-        self.fit = self._button("fit", "Show all of every curve (double-click in a plot)")
-        self.zoom = self._button(
-            "zoom_box", "Dragging draws a box to zoom into, instead of moving the curves", checkable=True
-        )
-        self.link = self._button("link", "Plots over time show the same piece of it", checkable=True, on=True)
-        self.measure = self._button("measure", "Measure times and values between two lines", checkable=True)
+        self.channels = self._button("tree", "Show the list of channels", checkable=True, on=True)
+        self.add = self._button("add", "Add a plot")
+        self.fit = self._button("fit", "Fit the axes to all curves (double-click in a plot)")
+        self.zoom = self._button("zoom_box", "Drag to draw a zoom box instead of panning", checkable=True)
+        self.link = self._button("link", "Link the time axes of all plots", checkable=True, on=True)
+        self.measure = self._button("measure", "Measure time and value differences between two lines", checkable=True)
         self.export = self._button("export", "Copy or export all plots")
         menu = QMenu(self.export)
         menu.aboutToShow.connect(menu.clear)
@@ -47,7 +45,7 @@ class PlotsBar(QFrame):
         return button
 
     def refresh(self, plots: int) -> None:
-        """Grey out what has nothing to act on when there are so many plots."""
+        """Disable the buttons that have nothing to act on for this number of plots."""
         for button in (self.fit, self.zoom, self.measure, self.export):
             button.setEnabled(plots > 0)
         self.link.setEnabled(plots > 1)

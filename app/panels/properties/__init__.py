@@ -1,4 +1,4 @@
-"""The panel with the properties of the selection."""
+"""The Properties panel for the selected element."""
 
 from app.panels.panel import RIGHT, Panel
 from core.later import function
@@ -9,6 +9,9 @@ PANEL = Panel(
     RIGHT,
     function(__name__, "panel.make"),
     order=4,
-    help="The fields of what is selected; of the whole model where nothing is. Numbers take units and formulas: 30 "
-    "deg, 50 mm, 2*l1 + 0.05. Enter or leaving the field applies; Ctrl+Z takes it back.",
+    help=(
+        "The fields of the selected element, or of the whole model if nothing is selected. Numbers may "
+        "have units and formulas: 30 deg, 50 mm, 2*l1 + 0.05. Enter or leaving the field applies the "
+        "value; Ctrl+Z undoes it."
+    ),
 )

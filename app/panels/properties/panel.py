@@ -1,4 +1,4 @@
-"""The property editor: every field of the selected element, made from its declared fields."""
+"""The property editor: every field of the selected element, generated from its declared fields."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 def element_at(model: Model, ref: Ref | None) -> Element:
-    """The element of a selection, also one that a chain or sub-assembly brings; the model itself for nothing."""
+    """Return the selected element, also one that a chain or sub-assembly generates; the model itself for None."""
     if ref is None:
         return model
     own = next((each for each in getattr(model, ref.collection) if each.name == ref.name), None)
@@ -59,7 +59,7 @@ def element_at(model: Model, ref: Ref | None) -> Element:
 
 
 def chain_of(model: Model, ref: Ref | None) -> DHChain | None:
-    """The chain that brings an element; None for elements of the document itself."""
+    """Return the chain that generates an element; None for elements of the document itself."""
     if ref is None or ref.collection == "chains" or any(e.name == ref.name for e in getattr(model, ref.collection)):
         return None
     for chain in model.chains:
@@ -69,7 +69,7 @@ def chain_of(model: Model, ref: Ref | None) -> DHChain | None:
 
 
 def holder_of(model: Model, ref: Ref | None) -> Ref | None:
-    """The chain or sub-assembly that brings an element; None for elements of the document itself."""
+    """Return the chain or sub-assembly that generates an element; None for elements of the document itself."""
     chain = chain_of(model, ref)
     if chain is not None:
         return Ref("chains", chain.name)
@@ -78,7 +78,7 @@ def holder_of(model: Model, ref: Ref | None) -> Ref | None:
 
 
 def in_rows(chain: DHChain, findings: Iterable[Finding]) -> list[Finding]:
-    """Findings about the bodies and joints of a chain, as findings about the rows that say them."""
+    """Convert findings about bodies and joints of a chain to findings about the table rows that define them."""
     found = []
     for finding in findings:
         place = in_row(chain, Ref(finding.collection, finding.name), finding.field)
@@ -89,13 +89,13 @@ def in_rows(chain: DHChain, findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _with_row(finding: Finding, path: str) -> Finding:
-    """A finding of one row as it is said beneath the table of all rows."""
+    """Return a finding about one row as worded beneath the table of all rows."""
     row = re.match(r"rows\.(\d+)", path)
     return finding if row is None else dataclasses.replace(finding, text=f"Row {int(row[1]) + 1}: {finding.text}")
 
 
-def _named(path: list[str]) -> list[str]:
-    """The words of a path that make a parameter's name: entries of vectors by their letters."""
+def _name_parts(path: list[str]) -> list[str]:
+    """Return the parts of a path that make a parameter's name; vector entries become letters."""
     parts = [part for part in path if part not in ("pose", "position", "parameters")]
     letters = {"0": "x", "1": "y", "2": "z", "3": "w"}
     if (len(parts) > 1 and parts[-1] in letters) or path[-1] in letters:
@@ -104,7 +104,7 @@ def _named(path: list[str]) -> list[str]:
 
 
 def mass_words(model: Model, body: Body, units: Units) -> str:
-    """Mass and centre of mass that a body gets from its density and shapes; '' without a density."""
+    """Describe the mass and centre of mass that a body gets from its density and shapes; '' without a density."""
     if body.density is None:
         return ""
     try:
@@ -112,7 +112,7 @@ def mass_words(model: Model, body: Body, units: Units) -> str:
     except KinetostatError as error:
         return error.what
     if not inertia.mass:
-        return "No shape gives it mass."
+        return "No shape has a volume; the body has no mass."
     length = Measure("length")
     center = ", ".join(number(float(x) / inertia.mass, length, units, 4) for x in inertia.moment)
     mass = quantity(inertia.mass, Measure("mass"), units, 5)
@@ -120,8 +120,8 @@ def mass_words(model: Model, body: Body, units: Units) -> str:
 
 
 class PropertyEditor(QWidget):
-    """Shows the selected element, or the model with its gravity when nothing is selected. Each committed field
-    is one undo step; after an edit the fields update in place."""
+    """Shows the selected element, or the model with its gravity when nothing is selected. Each committed field is one
+    undo step; after an edit the fields update in place."""
 
     def __init__(self, session: Session, settings: Settings, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -132,9 +132,9 @@ class PropertyEditor(QWidget):
         self._found: tuple[Finding, ...] = ()
         self._form_of: tuple[type, Ref | None] | None = None
         self._build()
-        session.changed.connect(self._changed)
-        session.selected.connect(self._selected)
-        settings.changed.connect(self._settings_changed)
+        session.changed.connect(self._on_document_changed)
+        session.selected.connect(self._on_selected)
+        settings.changed.connect(self._on_setting_changed)
         self.refresh()
 
     def _build(self) -> None:
@@ -175,7 +175,7 @@ class PropertyEditor(QWidget):
     # --------------------------------------------------------------------------- showing
 
     def refresh(self) -> None:
-        """Show the selected element as it now is."""
+        """Show the current state of the selected element."""
         model, ref = self.session.model, self.session.selection
         element = element_at(model, ref)
         self._found = self.diagnosis.findings(model)
@@ -185,7 +185,7 @@ class PropertyEditor(QWidget):
         if another:
             self._leave_fields()
         if self.form is None or shown is None or shown[0] is not kind:
-            self._take_form(kind)
+            self._show_form(kind)
         assert self.form is not None
         if another:
             for editor in self.form.findChildren(FieldEditor):
@@ -198,8 +198,8 @@ class PropertyEditor(QWidget):
         lay_out(self.area)
 
     def finish_typing(self) -> str:
-        """Take what is being typed, as Enter would; why something typed in the form cannot be taken, with the field's
-        title, "" if all is taken. The field gets the keyboard."""
+        """Accept text being typed, as Enter would; return why a text cannot be accepted, with its field's title, or "".
+        That field gets the keyboard focus."""
         form = self.form
         if form is None:
             return ""
@@ -214,22 +214,22 @@ class PropertyEditor(QWidget):
     _drawing = "model"
 
     def changeEvent(self, event: QEvent) -> None:
-        """Draw the picture of the element in the colours of another theme."""
+        """Redraw the element's icon after a change of theme."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
             self.icon.setPixmap(icon(self._drawing).pixmap(18, 18))
 
-    def _take_form(self, kind: type) -> None:
+    def _show_form(self, kind: type) -> None:
         self.form, self.area = self.form_of(kind)
         self.pages.setCurrentWidget(self.area)
 
     def form_of(self, kind: type) -> tuple[ElementForm, QScrollArea]:
-        """The form of a type of element; it stays, as making it takes much longer than filling it."""
+        """Return the form of a type of element; it is kept, because creating it takes much longer than filling it."""
         if kind not in self._forms:
-            self._forms[kind] = self._made(kind)
+            self._forms[kind] = self._make_form(kind)
         return self._forms[kind]
 
-    def _made(self, kind: type) -> tuple[ElementForm, QScrollArea]:
+    def _make_form(self, kind: type) -> tuple[ElementForm, QScrollArea]:
         area = QScrollArea(self.pages)
         area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)
@@ -249,7 +249,7 @@ class PropertyEditor(QWidget):
     _leaving = False
 
     def _leave_fields(self) -> None:
-        """What is being typed belongs to the element left behind: commit it before the fields change."""
+        """Commit text being typed for the previous element before the fields change."""
         focus = self.focusWidget()
         if focus is not None and focus.hasFocus():
             self._leaving = True
@@ -284,8 +284,8 @@ class PropertyEditor(QWidget):
             notes={"density": mass_words(model, element, self.settings)} if isinstance(element, Body) else {},
             defaults=defaults_of(self.session, element) if isinstance(element, Joint) else {},
             read_only=derived,
-            promote=self._promote if promotable else None,
-            suggest=self._suggest if promotable else None,
+            promote=self._make_parameter if promotable else None,
+            suggest=self._free_parameter_name if promotable else None,
         )
 
     def _findings_by_path(self, ref: Ref | None) -> Mapping[str, tuple[Finding, ...]]:
@@ -304,7 +304,7 @@ class PropertyEditor(QWidget):
         return found
 
     def focus_field(self, field: str) -> bool:
-        """Put the cursor in a field of the element shown, e.g. "mass"; False if it has none of that name."""
+        """Put the cursor in a field of the element shown, e.g. "mass"; return False if no field has that name."""
         ref = self.session.selection
         chain = chain_of(self.session.model, ref)
         place = in_row(chain, ref, field) if chain is not None and ref is not None else None
@@ -327,7 +327,7 @@ class PropertyEditor(QWidget):
     # --------------------------------------------------------------------------- editing
 
     def _put(self, name: str, value: Any, gesture: object) -> str:
-        """Commit a field of the element shown; '' or the reason why not."""
+        """Commit a field of the element shown; return '' or the reason for the refusal."""
         assert self._form_of is not None
         ref = self._form_of[1]
         if ref is not None and not exists(self.session.model, ref):
@@ -363,7 +363,7 @@ class PropertyEditor(QWidget):
         return self.commit(f"Change {name.replace('_', ' ')} of {ref.name}", edit, gesture)
 
     def commit(self, label: str, edit: Any, gesture: object = None, select: Ref | None = None) -> str:
-        """Make an edit of the document; a refusal comes back as words instead of going to the messages."""
+        """Make an edit of the document; return the reason of a refusal instead of sending it to the messages."""
         try:
             new = edit(self.session.model)
         except KinetostatError as error:
@@ -381,24 +381,24 @@ class PropertyEditor(QWidget):
             self.session.message.disconnect(listen)
         if accepted:
             return ""
-        return refusals[-1] if refusals else "The mechanism cannot be made with this value."
+        return refusals[-1] if refusals else "The mechanism cannot be built with this value."
 
-    def _suggest(self, path: str) -> str:
-        """A free parameter name for a number of the selected element, e.g. link1_mass."""
+    def _free_parameter_name(self, path: str) -> str:
+        """Return an unused parameter name for a number of the selected element, e.g. link1_mass."""
         ref = self.session.selection
         row = re.fullmatch(r"rows\.(\d+)\.(.+)", path)
         if row is not None:  # as textbooks number the entries of a DH table
-            stem = re.sub(r"\W", "_", "_".join(_named(row.group(2).split("."))))
+            stem = re.sub(r"\W", "_", "_".join(_name_parts(row.group(2).split("."))))
             return edits.unused_name(self.session.model, "parameters", f"{stem}{int(row.group(1)) + 1}")
-        parts = _named(path.split("."))
+        parts = _name_parts(path.split("."))
         stem = re.sub(r"\W", "_", "_".join([ref.name if ref else "value", *parts]))
         return edits.unused_name(self.session.model, "parameters", stem)
 
-    def _promote(self, path: str) -> None:
+    def _make_parameter(self, path: str) -> None:
         ref = self.session.selection
         if ref is None:
             return
-        name = self._suggest(path)
+        name = self._free_parameter_name(path)
         problem = self.commit(
             f"Make {name} a parameter", lambda m: edits.promote(m, ref.collection, ref.name, path, name)
         )
@@ -412,15 +412,15 @@ class PropertyEditor(QWidget):
 
     # --------------------------------------------------------------------------- hearing
 
-    def _changed(self, old: State, new: State) -> None:
+    def _on_document_changed(self, old: State, new: State) -> None:
         if old.model is not new.model and not self._leaving:
             self.refresh()
 
-    def _selected(self, ref: Ref | None) -> None:
+    def _on_selected(self, ref: Ref | None) -> None:
         if self._form_of is None or self._form_of[1] != ref:
             self.refresh()
 
-    def _settings_changed(self, key: str) -> None:
+    def _on_setting_changed(self, key: str) -> None:
         if not key.startswith("units/"):
             return
         self.refresh()
@@ -429,5 +429,5 @@ class PropertyEditor(QWidget):
 
 
 def make(bench: Workbench) -> PropertyEditor:
-    """The panel of a window."""
+    """Create the Properties panel of a window."""
     return PropertyEditor(bench.session, bench.settings)

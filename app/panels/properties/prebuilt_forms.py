@@ -1,5 +1,4 @@
-"""What a person's first edit needs, made after the start while there is nothing else to do: the first link that is
-added then comes as quickly as the next."""
+"""Forms and modules prepared in idle time after the start, so that the first edit is as quick as later ones."""
 
 from __future__ import annotations
 
@@ -16,11 +15,11 @@ from core.model.edits import starters
 from core.model.fields import Element
 
 FIRST_EDIT = ("core.constraints.carried_pose", "core.constraints.closed_positions")
-"""Modules that nothing asks for before."""
+"""Modules that are imported with the first edit."""
 
 
 def prepare_forms(editor: PropertyEditor) -> None:
-    """Make the forms of joints and of bodies with a shape, and read what edits need: a little in each slice."""
+    """Create the forms of joints and of bodies with a shape, and import the modules for edits, in time slices."""
     model, body = starters.attached_body(Model(name="sample"), WORLD)
     joint, link = model.joints[0], model.body(body)
     steps: list[Callable[[], object]] = [partial(import_module, name) for name in FIRST_EDIT]
@@ -35,7 +34,7 @@ def prepare_forms(editor: PropertyEditor) -> None:
 
 
 def _fill(editor: PropertyEditor, model: Model, element: Element) -> None:
-    """Show a sample in its form, unless a person looks at something in it already."""
+    """Show a sample in its form, unless the form already shows an element to the user."""
     form, _ = editor.form_of(type(element))
     if form.element is None or form.model is model:
         form.show_element(element, Context(model, editor.settings, model.values()))

@@ -1,4 +1,4 @@
-"""Robotica's session in the window: it works on the open document, beside the window, and shows what it made."""
+"""Robotica session of the window: it works on the open document in the background and shows its results."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ from core.robotica.robotica_session import Session as Robotica
 
 Progress = Callable[..., None]
 LONGEST = 400
-"""Operations of an entry of formulas that are written in the transcript; of longer ones the number is."""
+"""Operations up to which an entry of formulas is written in the transcript; longer ones are replaced by their length.
+"""
 
 
 class Done(NamedTuple):
-    """What a line did: results and their texts, the file it opened, edits (label, function) of the document, values it
-    gave, names it cleared, and the error it ended with."""
+    """Outcome of a line: results and their texts, the file it opened, edits (label, function) of the document, values
+    it set, names it cleared, and the error it ended with."""
 
     results: list[Result]
     texts: list[str]
@@ -37,7 +38,8 @@ class Done(NamedTuple):
 
 
 class WindowHost:
-    """The open machine as it was when the line began; a file that is read becomes the open one afterwards."""
+    """The open machine as it was when the line began; a file that the line reads becomes the open document
+    afterwards."""
 
     def __init__(self) -> None:
         self._context: Context | None = None
@@ -45,16 +47,16 @@ class WindowHost:
         self.edits: list[tuple[str, Callable[[Model], Model]]] = []
 
     def begin(self, context: Context) -> None:
-        """Take the machine as shown now."""
+        """Take the machine as currently shown."""
         self._context, self.opened, self.edits = context, None, []
 
     def context(self) -> Context:
-        """The machine of this line."""
+        """Return the machine of this line."""
         assert self._context is not None
         return self._context
 
     def open(self, path: str) -> None:
-        """Read a file; the window shows it when the line is done."""
+        """Read a file; the window shows it when the line is finished."""
         before = self.context()
         found = opened(Path(path))
         if found.error is not None:
@@ -67,7 +69,7 @@ class WindowHost:
         self.opened, self.edits = found, []
 
     def edit(self, label: str, edit: Callable[[Model], Model]) -> None:
-        """Change the machine of this line; the document is changed when the line is done."""
+        """Change the machine of this line; the document is changed when the line is finished."""
         context = self.context()
         model = edit(context.model)
         self._context = dataclasses.replace(context, model=model, mech=context.mech.updated(model))
@@ -75,7 +77,7 @@ class WindowHost:
 
 
 class RoboticaLine:
-    """`work(text)` is the job of a line: it touches nothing of the window."""
+    """Runs Robotica lines; `work(text)` returns the job of a line, which does not touch the window."""
 
     def __init__(self, session: Session, pictures: PictureSettings) -> None:
         self._window, self._pictures = session, pictures
@@ -86,7 +88,7 @@ class RoboticaLine:
         """What values of the machine were before the line gave them others."""
 
     def begin(self, folder: str, place: str) -> Context:
-        """The machine as shown; another document than at the last line is another robot: the state is reset.
+        """Return the machine as shown; if the document changed since the last line, the Robotica state is reset.
 
         folder : where relative names of files begin; place : where files are written
         """
@@ -102,7 +104,7 @@ class RoboticaLine:
         return self._pictures.context()
 
     def work(self, text: str, context: Context) -> Callable[[Progress, Callable[[], bool]], Done]:
-        """A job that runs the statements in order, and stops between them when asked to."""
+        """Return a job that runs the statements in order and stops between them when asked to."""
 
         def run(progress: Progress, cancelled: Callable[[], bool]) -> Done:
             self.host.begin(dataclasses.replace(context, progress=progress, cancelled=cancelled))
@@ -127,19 +129,19 @@ class RoboticaLine:
         return run
 
     def arrived(self) -> None:
-        """The file that was read is the document now: that is no other robot."""
+        """Note that the file just read is now the document, so that the state is not reset for a new robot."""
         self._document = self._window.document
         self._before.clear()
 
     def show_values(self, done: Done) -> None:
-        """Values that belong to the machine move it: parameters and coordinates, one undo step. The document has them
-        from then on; `Clear` brings back what was there before they were given."""
+        """Apply values of the machine's parameters and coordinates as one undo step. `Clear` restores the values from
+        before they were set."""
         s = self._window
         coordinates = self.robotica.coordinates(s.context())
         wanted = {name: x for name, x in done.given.items() if name in s.mech.p_names or name in coordinates}
         back = {name: self._before.pop(name) for name in done.cleared if name in self._before and name not in wanted}
         for name in wanted:
-            self._before.setdefault(name, self._now(name, coordinates))
+            self._before.setdefault(name, self._current_value(name, coordinates))
             self.robotica.state.given.pop(name, None)
         own = {name: x for name, x in {**back, **wanted}.items() if name in s.mech.p_names}
         pose = {coordinates[name]: x for name, x in {**back, **wanted}.items() if name not in own}
@@ -155,8 +157,8 @@ class RoboticaLine:
         words = ", ".join([f"{name} = {x:g}" for name, x in wanted.items()] + [f"Clear[{name}]" for name in back])
         s.commit(f"Robotica: {words}")
 
-    def _now(self, name: str, coordinates: Mapping[str, str]) -> float:
-        """The value of a parameter or coordinate as it is shown."""
+    def _current_value(self, name: str, coordinates: Mapping[str, str]) -> float:
+        """Return the current value of a parameter or coordinate."""
         s = self._window
         if name in s.mech.p_names:
             return float(s.p[name])
@@ -164,7 +166,7 @@ class RoboticaLine:
 
 
 def functions() -> dict[str, Any]:
-    """Robotica's functions by name."""
+    """Return Robotica's functions by name."""
     from core.robotica.commands import COMMANDS
 
     return COMMANDS

@@ -1,4 +1,4 @@
-"""Robotica's command line: its functions in a list, the line below it; results go to the output."""
+"""Robotica's command line: a list of its functions and the input line below it; results go to the output."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from app.workbench import Workbench
 
 BANNER = (
-    "Robotica calls as its manual writes them, on the open robot, for example\n"
+    "Robotica calls in the notation of its manual, applied to the open robot, for example\n"
     '    FKin[]      MPrint[T[0,1], "T01"]      RElp[{{q1, 0, 90 Degree}}, {scale}]      a1 = 3\n'
     "Enter runs, Tab completes names and files, Up and Down recall, F1 helps, Ctrl+C stops, Ctrl+L clears.\n"
 )
@@ -50,7 +50,7 @@ MOST_REMEMBERED = 300
 MOST_LINES = 5000
 _HISTORY, _CALLS, _LETTERS = "robotica/history", "robotica/calls", "robotica/letters"
 SIZES = (6, 32)
-"""Smallest and largest letters, points."""
+"""Smallest and largest font sizes, points."""
 _ASKS = re.compile(r"^\s*DataFile\s*\[\s*\]\s*;?\s*$")
 _ABORT = re.compile(r"^\s*Abort\s*(\[\s*\])?\s*;?\s*$")
 _HEAD = re.compile(r"^\s*(\w+)\s*\[")
@@ -59,13 +59,13 @@ _FILE = re.compile(r'"([^"]*)$')
 
 
 class RoboticaPanel(QWidget):
-    """`opened(Opened)`: a file was read and is to be shown."""
+    """Robotica panel; emits `opened(Opened)` when a file was read and should be shown."""
 
     opened = Signal(object)
     running = Signal(bool)
-    """A line runs, or none."""
+    """Emitted when a line starts or stops running."""
     resized = Signal()
-    """A line gave the machine other values: it may reach further than before."""
+    """Emitted when a line changed values of the machine, so that its size in the view may have changed."""
 
     def __init__(
         self, session: Session, settings: Settings, jobs: Jobs, pictures: PictureSettings | None = None
@@ -98,14 +98,14 @@ class RoboticaPanel(QWidget):
         self.prompt = Label(PROMPT)
         self.prompt.setProperty("muted", True)
         self.resize_letters(0)  # before they have a parent, whose font would take its place
-        self.abort_button = tool_button("stop", "Abort what runs (Ctrl+C)", self.abort)
+        self.abort_button = tool_button("stop", "Abort the running line (Ctrl+C)", self.abort)
         self.abort_button.setEnabled(False)
         row = QHBoxLayout()
         row.setContentsMargins(6, 0, 4, 4)
         row.addWidget(self.prompt)
         row.addWidget(self.input, 1)
-        row.addWidget(self._letters("A−", "Smaller letters (Ctrl+−)", -1))
-        row.addWidget(self._letters("A+", "Larger letters (Ctrl++)", 1))
+        row.addWidget(self._font_button("A−", "Smaller font (Ctrl+−)", -1))
+        row.addWidget(self._font_button("A+", "Larger font (Ctrl++)", 1))
         row.addWidget(tool_button("clear", "Clear the text (Ctrl+L)", self.clear))
         row.addWidget(tool_button("help", "Help on the function in the line (F1)", self.help))
         row.addWidget(self.abort_button)
@@ -126,13 +126,13 @@ class RoboticaPanel(QWidget):
         layout.addWidget(parts)
         self.setFocusProxy(self.input)
 
-    def _letters(self, words: str, tip: str, step: int) -> QToolButton:
+    def _font_button(self, words: str, tip: str, step: int) -> QToolButton:
         button = QToolButton(text=words, toolTip=as_tip(tip), autoRaise=True)
         button.clicked.connect(lambda: self.resize_letters(step))
         return button
 
     def resize_letters(self, step: int) -> None:
-        """Letters of line and transcript so many points larger, from now on."""
+        """Change the font size of line and transcript by some points."""
         font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
         size = int(self._settings.value(_LETTERS, font.pointSize())) + step
         size = min(max(size, SIZES[0]), SIZES[1])
@@ -143,7 +143,7 @@ class RoboticaPanel(QWidget):
             part.setFont(font)
 
     def _functions(self) -> QListWidget:
-        """Robotica's functions by name."""
+        """Create the list of Robotica's functions."""
         shown = QListWidget()
         for command in functions().values():
             item = QListWidgetItem(command.name)
@@ -154,13 +154,13 @@ class RoboticaPanel(QWidget):
         return shown
 
     def close(self) -> None:
-        """Stop what runs (closing the program); the jobs wait for its thread."""
+        """Stop the running line when the program closes; the job queue waits for its thread."""
         self.abort()
 
     # ----------------------------------------------------------------------------- verbs
 
     def say(self, text: str) -> None:
-        """Write to the transcript, newest in view from where its lines begin."""
+        """Append text to the transcript and scroll to its first line."""
         if text:
             self.transcript.appendPlainText(text.rstrip("\n"))
         down, across = self.transcript.verticalScrollBar(), self.transcript.horizontalScrollBar()
@@ -172,7 +172,7 @@ class RoboticaPanel(QWidget):
         self.transcript.clear()
 
     def offer(self, name: str) -> None:
-        """Put the last call of a function into the line, else the manual's, its arguments marked."""
+        """Put the last call of a function into the line, or the manual's example, with its arguments selected."""
         text = self.calls.get(name, functions()[name].usage)
         self.input.setText(text)
         self.input.setFocus()
@@ -180,30 +180,31 @@ class RoboticaPanel(QWidget):
         self.input.setSelection(begin, max(0, len(text) - begin - 1))
 
     def help(self) -> None:
-        """What the function in the line does; without one, all of them."""
+        """Show help on the function in the line; without one, list all functions."""
         before = self.input.text()[: self.input.cursorPosition()]
         names = [name for name in re.findall(r"\w+", before or self.input.text()) if name in functions()]
         names = names or [name for name in re.findall(r"\w+", self.input.text()) if name in functions()]
         self._start(f"Help[{names[-1]}]" if names else "Help[]")
 
     def submit(self) -> None:
-        """Run what stands in the line."""
+        """Run the text of the line."""
         if self.enter(self.input.text().strip()):
             self.input.clear()
 
     def enter(self, text: str) -> bool:
-        """Run a line as if it was typed: it goes to the history. While one runs it waits. False if there is none."""
+        """Run a line as if it was typed, with an entry in the history; it is queued while another one runs. Return
+        False for an empty line."""
         if not text:
             return False
         if _ABORT.match(text):
-            self.say("" if self.job is not None else "Nothing runs.")
+            self.say("" if self.job is not None else "Nothing is running.")
             self.abort()
             return True
         if self.job is not None:
-            self._wait(text)
+            self._queue_lines(text)
             return True
         if _ASKS.match(text):
-            path = self._asked()
+            path = self._ask_data_file()
             if not path:
                 return False
             text = f"DataFile[{quoted(path)}]"
@@ -219,45 +220,45 @@ class RoboticaPanel(QWidget):
         self._start(text)
         return True
 
-    def _asked(self) -> str:
-        """The file that DataFile[] asks for; "" if the person chose none."""
+    def _ask_data_file(self) -> str:
+        """Ask for the file that DataFile[] needs; return "" if the user chose none."""
         path, _ = QFileDialog.getOpenFileName(self, "Data file", self.folder(), open_filter())
         return path
 
-    def _wait(self, *lines: str) -> None:
-        """Lines that run when the one at work is done."""
+    def _queue_lines(self, *lines: str) -> None:
+        """Queue lines to run when the current one has finished."""
         self.waiting += lines
         count = len(self.waiting)
         self.prompt.setText(f"{count} waiting" if count else PROMPT)
 
     def abort(self) -> None:
-        """Stop what runs; lines that wait are dropped."""
+        """Stop the running line and drop the queued ones."""
         if self.job is not None:
             self.job.cancel()
             self.waiting.clear()
-            self._wait()
+            self._queue_lines()
 
     def escape(self) -> None:
-        """Stop what runs; if nothing does, empty the line."""
+        """Stop the running line; if none is running, clear the input."""
         if self.job is not None:
             self.abort()
         else:
             self.input.clear()
 
     def recall(self, step: int) -> None:
-        """Show an earlier (−1) or later (+1) line; after the last what was being written."""
+        """Show an earlier (−1) or later (+1) line; after the last one, the text that was being written."""
         if self._place == len(self.history):
             self._draft = self.input.text()
         self._place = max(0, min(len(self.history), self._place + step))
         self.input.setText(self.history[self._place] if self._place < len(self.history) else self._draft)
 
     _draft = ""
-    """What stands in the line that is not entered yet, while earlier ones are looked at."""
+    """Text of the line that was not entered yet, kept while the history is browsed."""
 
     # ----------------------------------------------------------------------------- running
 
     def folder(self) -> str:
-        """Where relative file names begin: beside the open file, else the last one."""
+        """Return the folder for relative file names: that of the open file, or the last one used."""
         recent = self._settings.recent
         return str(self._session.folder or (recent[0].parent if recent else Path.cwd()))
 
@@ -275,15 +276,15 @@ class RoboticaPanel(QWidget):
         job.succeeded.connect(self._done)
         job.failed.connect(lambda error: self.say(f"Error: {error}"))
         job.stopped.connect(lambda: self.say("Aborted."))
-        job.ended.connect(self._ended)
+        job.ended.connect(self._on_ended)
 
-    def _ended(self) -> None:
+    def _on_ended(self) -> None:
         self.job = None
         self.abort_button.setEnabled(False)
         self.running.emit(False)
         if self.waiting:
             first = self.waiting.pop(0)
-            self._wait()
+            self._queue_lines()
             self.enter(first)
 
     def _done(self, done: Done) -> None:
@@ -309,7 +310,8 @@ class RoboticaPanel(QWidget):
     # ----------------------------------------------------------------------------- completion
 
     def completions(self, before: str) -> tuple[str, list[str]]:
-        """(what stands before the cursor, what it may become): files in quotation marks, else names."""
+        """Return (the text before the cursor to complete, its completions): files in quotation marks, otherwise
+        names."""
         quoted = _FILE.search(before) if before.count('"') % 2 else None
         if quoted is not None:
             return quoted.group(1), _files(self.folder(), quoted.group(1))
@@ -323,7 +325,7 @@ class RoboticaPanel(QWidget):
 
 
 def _files(folder: str, stem: str) -> list[str]:
-    """Files and folders that a name may become."""
+    """Return the files and folders that complete a name."""
     start, _, last = stem.rpartition("/")
     place = Path(folder, f"{start}/" if start or stem.startswith("/") else "")
     try:
@@ -338,7 +340,7 @@ LETTER_KEYS = {Qt.Key.Key_Plus: 1, Qt.Key.Key_Equal: 1, Qt.Key.Key_Minus: -1}
 
 
 class Line(QLineEdit):
-    """The input: Enter, history, completion, help."""
+    """Input line with Enter, history, completion and help."""
 
     def __init__(self, panel: RoboticaPanel) -> None:
         super().__init__()
@@ -346,7 +348,7 @@ class Line(QLineEdit):
         self._popup = Popup(self._take)
 
     def event(self, event: object) -> bool:
-        """Tab completes instead of leaving."""
+        """Complete with Tab instead of leaving the line."""
         if isinstance(event, QKeyEvent) and event.type() == QKeyEvent.Type.KeyPress and event.key() == Qt.Key.Key_Tab:
             self._complete()
             return True
@@ -359,7 +361,7 @@ class Line(QLineEdit):
         return super().event(event)  # type: ignore[arg-type]
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter runs, Up and Down recall, F1 helps."""
+        """Run with Enter, recall with Up and Down, show help with F1."""
         key, control = event.key(), bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
         pasted = QGuiApplication.clipboard().text() if event.matches(QKeySequence.StandardKey.Paste) else ""
         if "\n" in pasted.strip():
@@ -382,7 +384,7 @@ class Line(QLineEdit):
             super().keyPressEvent(event)
 
     def _run_lines(self, pasted: str) -> None:
-        """Several lines from the clipboard run as they would one after another; a file's are one text."""
+        """Run several pasted lines one after another; the text of a file runs as a whole."""
         at = self.cursorPosition()
         if self._panel.enter((self.text()[:at] + pasted + self.text()[at:]).strip()):
             self.clear()
@@ -401,7 +403,7 @@ class Line(QLineEdit):
 
 
 def make(bench: Workbench) -> RoboticaPanel:
-    """The panel of a window."""
+    """Create the Robotica panel of a window."""
     panel = RoboticaPanel(bench.session, bench.settings, bench.jobs, bench.pictures)
     panel.opened.connect(lambda opened: bench.files.replace(opened))
     panel.resized.connect(bench.stage.viewpoint.keep_in_view)

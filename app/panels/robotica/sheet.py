@@ -1,4 +1,4 @@
-"""The sheet of a Robotica function: a field per argument, a box per option, and the line they make."""
+"""Input sheet of a Robotica function: a field per argument, a check box per option, and the resulting line."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from core.robotica.command import Argument, Command, Word
 
 GROUP = "Robotica"
 BOXES = 3
-"""Option boxes beside one another."""
+"""Number of option boxes per row."""
 
 
 def sheets(commands: Mapping[str, Command]) -> dict[str, Function]:
-    """Robotica's functions as entries of the function panel, by id."""
+    """Return Robotica's functions as entries of the Functions panel, by id."""
     made = [
         Function(f"robotica.{name}", name, GROUP, f"{command.help}\n\n{command.manual}", command.run, robotica=name)
         for name, command in commands.items()
@@ -44,7 +44,7 @@ def sheets(commands: Mapping[str, Command]) -> dict[str, Function]:
 
 
 class RoboticaSheet(PanelForm):
-    """Arguments of one of Robotica's functions: running it runs `line`."""
+    """Arguments of one of Robotica's functions; Run executes `line`."""
 
     def __init__(self, function: Function, command: Command, settings: Settings, folder: Callable[[], str]) -> None:
         super().__init__(function, settings, "Abort")
@@ -62,12 +62,12 @@ class RoboticaSheet(PanelForm):
         self.preview.setWordWrap(True)
         self.preview.setTextFormat(Qt.TextFormat.PlainText)
         self.preview.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.preview.setToolTip("The line that Run types for you")
+        self.preview.setToolTip("The line that Run enters for you")
         self.preview.setAlignment(Qt.AlignmentFlag.AlignTop)
         lines = 1 + bool(self.command.arguments) + bool(self.command.words)  # room, so that boxes stay where they are
         self.preview.setMinimumHeight(lines * self.preview.fontMetrics().lineSpacing())
         self.reset_button.setVisible(bool(self.command.arguments))
-        self.lay_out(self.command.name, "What this function and its options do", self._area(), self.preview)
+        self.lay_out(self.command.name, "Explain this function and its options", self._area(), self.preview)
 
     def _area(self) -> FormArea:
         area = FormArea(self.command.help, self.command.manual)
@@ -110,7 +110,7 @@ class RoboticaSheet(PanelForm):
             self._changed()
 
     def _add_options(self, form: QFormLayout, argument: Argument) -> None:
-        """Boxes for words, fields for those that have a value."""
+        """Add boxes for words, and fields for options that have a value."""
         flags = [word for word in argument.words if not word.value]
         if flags:
             place = QWidget()
@@ -132,7 +132,7 @@ class RoboticaSheet(PanelForm):
     # ----------------------------------------------------------------------------- values
 
     def chosen(self) -> dict[str, Any]:
-        """What stands in the sheet, by argument."""
+        """Return the sheet's contents by argument."""
         options = {
             **{name: box.isChecked() for name, box in self.boxes.items()},
             **{name: field.text() for name, field in self.fields.items()},
@@ -141,11 +141,11 @@ class RoboticaSheet(PanelForm):
 
     @property
     def line(self) -> str:
-        """The call the sheet stands for."""
+        """Return the call that the sheet describes."""
         return self.command.line(self.chosen())
 
     def problem(self) -> str:
-        """Why the line cannot be run; "" if it can."""
+        """Return why the line cannot be run; "" if it can."""
         try:
             tree = parse_all(self.line)[0].tree
             self.command.given(tree if isinstance(tree, Call) else Call(Name(self.command.name), ()))
@@ -154,7 +154,7 @@ class RoboticaSheet(PanelForm):
         return ""
 
     def remember(self) -> None:
-        """Keep what stands in the sheet for the next use."""
+        """Keep the sheet's contents for the next use."""
         kept = {
             **{name: field.text() for name, field in self.fields.items()},
             **{name: box.isChecked() for name, box in self.boxes.items()},
@@ -166,7 +166,7 @@ class RoboticaSheet(PanelForm):
         self._fill(kept if isinstance(kept, dict) else {})
 
     def reset(self) -> None:
-        """Defaults everywhere."""
+        """Restore all defaults."""
         self._fill({})
 
     def _fill(self, kept: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""The panel of simulations: settings, runs."""
+"""The Simulation panel: settings and runs."""
 
 from app.panels.panel import LEFT, Panel
 from core.later import function
@@ -9,7 +9,9 @@ PANEL = Panel(
     LEFT,
     function(__name__, "panel.make"),
     order=3,
-    help="Length, method and tolerances of a run, start values, joint torques as formulas, and the runs made so far. "
-    "F5 simulates, F6 lets the machine live in real time.",
+    help=(
+        "Duration, method and tolerances of a run, initial values, joint torques as formulas, and the "
+        "list of runs. F5 simulates, F6 starts interactive dynamics in real time."
+    ),
     tab_with="functions",
 )

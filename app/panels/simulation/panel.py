@@ -1,4 +1,4 @@
-"""The simulation panel: what is wished for, the run in the making, and the list of runs."""
+"""The Simulation panel: run settings, the current run, and the list of runs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from app.workbench import Workbench
 
 LOOK = 100
-"""Milliseconds between two looks at the progress."""
+"""Interval between updates of the progress, ms."""
 SECONDS = Measure("time")
 BUTTONS = ("simulation.run", "simulation.stop", "simulation.what_if", "simulation.interactive")
 
@@ -53,18 +53,18 @@ LABELS = {
     "atol": "Absolute tolerance",
     "step": "Step",
     "output": "Output every",
-    "closing": "Loops closed",
+    "closing": "Loop closure",
 }
-"""What fields are called where they are refused."""
+"""Field names used in messages about refused values."""
 FACTORISATION_TIP = (
-    "How the equations of loops without closed forms are solved: rank-revealing, which automatic takes, finds "
-    "redundant constraints at every pose; Cholesky is a little quicker, and ends the run where "
-    "constraints depend on each other"
+    "Solver for the equations of loops without analytic closure: rank-revealing, the automatic "
+    "choice, detects redundant constraints at every pose; Cholesky is slightly faster but ends the "
+    "run where constraints are redundant"
 )
 
 
 class SimulationPanel(QWidget):
-    """Form, start values, progress, runs."""
+    """Form, initial values, progress, and list of runs."""
 
     def __init__(self, session: Session, settings: Settings, jobs: Jobs, simulation: Simulation) -> None:
         super().__init__()
@@ -82,7 +82,7 @@ class SimulationPanel(QWidget):
         self.note = Note(self)
         self.note.setContentsMargins(10, 0, 8, 0)
         split = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
-        split.addWidget(self._upper())
+        split.addWidget(self._upper_part())
         split.addWidget(self.runs)
         split.setSizes([420, 180])
         whole = QVBoxLayout(self)
@@ -95,8 +95,8 @@ class SimulationPanel(QWidget):
         self._life = Lifetime()
         self._life.listen(
             (simulation.changed, self.refresh),
-            (simulation.ended, self._ended),
-            (session.changed, self._changed),
+            (simulation.ended, self._on_ended),
+            (session.changed, self._on_document_changed),
             (session.runs.changed, self._show_starts),
         )
         self._life.callback(slices().drop, self.rows)
@@ -106,11 +106,11 @@ class SimulationPanel(QWidget):
         self.refresh()
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from all signals."""
         self._life.close()
 
     def fill(self, actions: Mapping[str, QAction]) -> None:
-        """Make the buttons, from the table of commands."""
+        """Create the buttons from the table of commands."""
         for name in BUTTONS:
             if name not in actions:
                 continue
@@ -125,8 +125,8 @@ class SimulationPanel(QWidget):
 
     # ------------------------------------------------------------------------------- building
 
-    def _upper(self) -> QWidget:
-        """What stands above the list of runs."""
+    def _upper_part(self) -> QWidget:
+        """Build the part above the list of runs."""
         upper = QWidget()
         column = QVBoxLayout(upper)
         column.setContentsMargins(0, 6, 0, 0)
@@ -161,23 +161,28 @@ class SimulationPanel(QWidget):
         self.step = self._number("step", "Length of the steps", optional=True, empty="1 ms")
         self.output = self._number(
             "output",
-            "Time between two samples; empty: a thousand or more, or every step",
+            "Time between two samples; empty: at least a thousand samples, or one per step",
             optional=True,
             empty="automatic",
         )
-        self.start = QComboBox(toolTip="What the run begins with")
+        self.start = QComboBox(toolTip="Initial state of the run")
         for key, (title, words) in STARTS.items():
             self.start.addItem(title, key)
             self.start.setItemData(self.start.count() - 1, as_tip(words), Qt.ItemDataRole.ToolTipRole)
         self.start.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.start.activated.connect(lambda _: self.simulation.choose(start=self.start.currentData()))
-        self.closed_forms = QCheckBox("Closed forms for loops")
-        self.closed_forms.setToolTip("Solve loops explicitly where they allow it; otherwise all of them by iteration")
+        self.closed_forms = QCheckBox("Analytic loop closure")
+        self.closed_forms.setToolTip(
+            "Close loops by analytic formulas where possible; if off, close all loops by iteration"
+        )
         self.closed_forms.toggled.connect(lambda on: self.simulation.choose(closed_forms=on))
         self.closing = self._number(
             "closing",
-            "How iteration closes loops after each step: empty, until gaps are below 1e-12; below 1, until they are "
-            "below it (rad, m); 1, 2 …, by so many Gauss–Newton steps, at a fixed cost",
+            (
+                "Iteration that closes loops after each step: empty, until gaps are below 1e-12; a number below "
+                "1, until gaps are below that number (rad, m); 1, 2 …, this many Gauss–Newton steps, at a fixed "
+                "cost"
+            ),
             plain=True,
             optional=True,
             empty="to 1e-12",
@@ -191,11 +196,11 @@ class SimulationPanel(QWidget):
         self.accuracy = QStackedWidget()
         self.accuracy.addWidget(_side_by_side(rel=self.rtol, abs=self.atol))
         self.accuracy.addWidget(self.step)
-        self._place(form)
+        self._place_editors(form)
         return form
 
-    def _place(self, form: QFormLayout) -> None:
-        """The editors in their rows."""
+    def _place_editors(self, form: QFormLayout) -> None:
+        """Place the editors in the rows of the form."""
         self.accuracy_label = Label()
         form.addRow("Duration", self.duration)
         form.addRow("Method", self.method)
@@ -204,7 +209,7 @@ class SimulationPanel(QWidget):
         form.addRow("Output every", self.output)
         form.addRow("Start from", self.start)
         form.addRow("", self.closed_forms)
-        self.closing_label = Label("Loops closed")
+        self.closing_label = Label("Loop closure")
         form.addRow(self.closing_label, self.closing)
         self.factorisation_label = Label("Solved by")
         form.addRow(self.factorisation_label, self.factorisation)
@@ -231,19 +236,19 @@ class SimulationPanel(QWidget):
         return edit
 
     def _explain(self, edit: QuantityEdit, field: str, problem: str) -> None:
-        """Why what was typed in a field is refused."""
+        """Show why the text typed in a field is refused."""
         edit.setToolTip(as_tip(problem or edit.accessibleName()))
         self.refuse(field, f"{LABELS[field]}: {problem}" if problem else "")
 
     def refuse(self, place: str, problem: str) -> None:
-        """Say beneath the form what is refused in a place; no problem: nothing any more."""
+        """Show beneath the form what is refused in a field; an empty problem clears it."""
         self._problems.pop(place, None)
         if problem:
             self._problems[place] = problem
         self.note.say("\n".join(self._problems.values()), "error" if self._problems else "")
 
     def finish_typing(self) -> bool:
-        """Take what is typed in the fields, as Enter would; False if something typed cannot be taken."""
+        """Accept text typed in the fields, as Enter would; return False if some of it cannot be accepted."""
         for edit in self._fields:
             edit.finish()
         wrong = next((edit for edit in self._fields if edit.problem), None)
@@ -254,7 +259,7 @@ class SimulationPanel(QWidget):
     # ------------------------------------------------------------------------------- showing
 
     def refresh(self) -> None:
-        """Show the run settings and whether a run is in the making."""
+        """Show the run settings and the state of the current run."""
         run_settings, method = self.simulation.run_settings, METHODS[self.simulation.run_settings.method]
         for edit, value in (
             (self.duration, run_settings.duration),
@@ -289,7 +294,7 @@ class SimulationPanel(QWidget):
             self._look.stop()
 
     def _show_starts(self) -> None:
-        """What needs a run can only be chosen when there is one."""
+        """Enable the initial states that need an existing run only if there is one."""
         model: Any = self.start.model()
         there = self._session.runs.current is not None
         for key in ("moment", "moving"):
@@ -312,14 +317,14 @@ class SimulationPanel(QWidget):
         counted = f"{100 * share:.0f} %" + (f", about {left:.0f} s left" if left is not None else "")
         self.words.setText(job.text or counted)
 
-    def _ended(self, record: Record | None, words: str) -> None:
+    def _on_ended(self, record: Record | None, words: str) -> None:
         self.words.setText(words)
 
     def _rebuild_rows(self, _seconds: float) -> bool:
         self.rows.rebuild()
         return True
 
-    def _changed(self, old: Any, new: Any) -> None:
+    def _on_document_changed(self, old: Any, new: Any) -> None:
         if old.model is not new.model:
             if self.rows.isVisible() or self._document != self._session.document:
                 slices().add(self.rows, self._rebuild_rows)  # an edit, or the machine, is seen first
@@ -334,7 +339,7 @@ class SimulationPanel(QWidget):
 
 
 def _side_by_side(**edits: QWidget) -> QWidget:
-    """Editors in a row, each behind its word."""
+    """Return a row of editors, each after its label."""
     widget = QWidget()
     row = QHBoxLayout(widget)
     row.setContentsMargins(0, 0, 0, 0)
@@ -347,7 +352,7 @@ def _side_by_side(**edits: QWidget) -> QWidget:
 
 
 def make(bench: Workbench) -> SimulationPanel:
-    """The panel of a window."""
+    """Create the Simulation panel of a window."""
     panel = SimulationPanel(bench.session, bench.settings, bench.jobs, bench.runs.simulation)
     panel.runs.empty.wanted.connect(lambda: bench.run("simulation.run"))
     panel.runs.stranger.connect(lambda run, path: bench.files.open_run(run, path))

@@ -1,4 +1,4 @@
-"""The list of runs: a tree of branches with names, colours and eyes; save, load, compare, delete."""
+"""The list of runs: a tree of branches with names, colours and visibility boxes; save, load, compare, delete."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ from core.simulation import Run
 RECORD = Qt.ItemDataRole.UserRole
 SAVE_FILTER = "Whole run, HDF5 (*.h5);;Table, CSV (*.csv);;SIMNON (*.sim)"
 LOAD_FILTER = "Runs (*.h5 *.hdf5)"
-EMPTY = "No runs yet. F5 lets the machine move; each run stays here and can be played, compared and continued."
+EMPTY = "No runs yet. F5 simulates the machine; each run is listed here and can be played, compared and continued."
 
 
 OWN_KEYS = frozenset((Qt.Key.Key_F2, Qt.Key.Key_Delete))
-"""What the list does with these the window does with the selected element; keys of the timeline stay the window's."""
+"""Keys that act on the list instead of the selected element; timeline keys stay with the window."""
 
 
-class _Tree(QTreeWidget):
-    """Its own F2 and Del count while it has the focus."""
+class _RunTree(QTreeWidget):
+    """Tree whose F2 and Del act on runs while it has the focus."""
 
     deleted = Signal()
 
@@ -62,7 +62,7 @@ class _Tree(QTreeWidget):
         PlainKeys(self, typing=False, keys=OWN_KEYS)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Del deletes the selected runs."""
+        """Delete the selected runs with Del."""
         if event.key() == Qt.Key.Key_Delete:
             self.deleted.emit()
         else:
@@ -70,10 +70,11 @@ class _Tree(QTreeWidget):
 
 
 class RunsList(QWidget):
-    """Click plays a run, the box in front of its name shows it in plots, F2 or a double click renames it."""
+    """List of runs: a click plays a run, the box in front of its name shows it in plots, F2 or a double click renames
+    it."""
 
     stranger = Signal(object, object)
-    """A run was read (`Run`, its `Path`) whose machine is not the open one."""
+    """Emitted when a run was read (`Run`, its `Path`) that belongs to another machine."""
 
     def __init__(self, session: Session, jobs: Jobs) -> None:
         super().__init__()
@@ -82,7 +83,7 @@ class RunsList(QWidget):
         """Where a run was saved or read last."""
         self._items: dict[int, QTreeWidgetItem] = {}
         self._filling = False
-        self.tree = _Tree()
+        self.tree = _RunTree()
         self.tree.setHeaderHidden(True)
         self.tree.setColumnCount(2)
         self.tree.setFrameShape(QFrame.Shape.NoFrame)
@@ -98,8 +99,8 @@ class RunsList(QWidget):
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         self.tree.customContextMenuRequested.connect(self._open_menu)
-        self.tree.itemChanged.connect(self._edited)
-        self.tree.currentItemChanged.connect(self._chosen)
+        self.tree.itemChanged.connect(self._on_item_edited)
+        self.tree.currentItemChanged.connect(self._on_chosen)
         self.tree.deleted.connect(self.delete)
         self.empty = EmptyPanel(EMPTY, "Simulate")
         column = QVBoxLayout(self)
@@ -114,7 +115,7 @@ class RunsList(QWidget):
         self.refresh()
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from all signals."""
         self._life.close()
 
     def _buttons(self) -> QHBoxLayout:
@@ -122,10 +123,8 @@ class RunsList(QWidget):
         row.setContentsMargins(10, 4, 6, 0)
         title = MarkupLabel("<b>Runs</b>")
         row.addWidget(title, 1)
-        self.compare_button = tool_button(
-            "measure", "Compare: differences of two runs (select both)", self.compare, flat=True
-        )
-        self.save_button = tool_button("save", "Save the run: HDF5, CSV or SIMNON", self.save, flat=True)
+        self.compare_button = tool_button("measure", "Compare two runs (select both)", self.compare, flat=True)
+        self.save_button = tool_button("save", "Save the run as HDF5, CSV or SIMNON", self.save, flat=True)
         self.delete_button = tool_button("delete", "Delete the selected runs (Del)", self.delete, flat=True)
         for button in (
             tool_button("open", "Load a run", self.load, flat=True),
@@ -139,11 +138,11 @@ class RunsList(QWidget):
     # ------------------------------------------------------------------------------- showing
 
     def refresh(self) -> None:
-        """Bring the tree up to date; items of runs that stayed are kept."""
+        """Update the tree, keeping the items of runs that still exist."""
         self._filling = True
         runs = self._session.runs
         there = {record.id for record in runs.items}
-        if set(self._items) != there or any(self._misplaced(record) for record in runs.items):
+        if set(self._items) != there or any(self._is_misplaced(record) for record in runs.items):
             self.tree.clear()
             self._items = {}
             for record in runs.items:
@@ -161,18 +160,18 @@ class RunsList(QWidget):
         self.compare_button.setEnabled(len([r for r in runs.items if not r.faint]) > 1)
         self._filling = False
 
-    def _misplaced(self, record: Record) -> bool:
+    def _is_misplaced(self, record: Record) -> bool:
         above = self._items[record.id].parent() if record.id in self._items else None
-        return (above.data(0, RECORD) if above is not None else None) != self._above(record)
+        return (above.data(0, RECORD) if above is not None else None) != self._listed_parent(record)
 
-    def _above(self, record: Record) -> int | None:
+    def _listed_parent(self, record: Record) -> int | None:
         return record.parent if self._session.runs.find(record.parent) is not None else None
 
     def _add(self, record: Record) -> None:
         item = QTreeWidgetItem()
         item.setData(0, RECORD, record.id)
         item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable | Qt.ItemFlag.ItemIsEditable)
-        above = self._above(record)
+        above = self._listed_parent(record)
         if above is not None and above in self._items:
             self._items[above].addChild(item)
         else:
@@ -193,17 +192,17 @@ class RunsList(QWidget):
 
     @property
     def chosen(self) -> tuple[Record, ...]:
-        """The selected runs, as the list shows them."""
+        """Return the selected runs in the order of the list."""
         found = (self._session.runs.find(item.data(0, RECORD)) for item in self.tree.selectedItems())
         return tuple(record for record in found if record is not None)
 
     # ------------------------------------------------------------------------------- acting
 
-    def _chosen(self, item: QTreeWidgetItem | None, before: object) -> None:
+    def _on_chosen(self, item: QTreeWidgetItem | None, before: object) -> None:
         if item is not None and not self._filling:
             self._session.runs.select(self._session.runs.find(item.data(0, RECORD)))
 
-    def _edited(self, item: QTreeWidgetItem, column: int) -> None:
+    def _on_item_edited(self, item: QTreeWidgetItem, column: int) -> None:
         record = self._session.runs.find(item.data(0, RECORD))
         if self._filling or record is None or column != 0:
             return
@@ -212,11 +211,11 @@ class RunsList(QWidget):
         self.refresh()
 
     def delete(self) -> None:
-        """Take the selected runs out of the list; undo brings them back."""
+        """Remove the selected runs from the list; undo restores them."""
         delete_runs(self._session, *self.chosen)
 
     def clear(self) -> None:
-        """Take all runs out of the list; undo brings them back."""
+        """Remove all runs from the list; undo restores them."""
         records = self._session.runs.items
         cost = sum(record.run.statistics.seconds for record in records)
         delete_runs(self._session, *records)
@@ -224,8 +223,8 @@ class RunsList(QWidget):
         self._session.message.emit("done", words)
 
     def annotate(self, record: Record) -> None:
-        """Ask for a note."""
-        note, agreed = QInputDialog.getMultiLineText(self, "Note", f"What is to be said of {record.name}", record.note)
+        """Ask for a note on a run."""
+        note, agreed = QInputDialog.getMultiLineText(self, "Note", f"Note on {record.name}", record.note)
         if agreed:
             self._session.runs.annotate(record, note.strip())
 
@@ -242,10 +241,10 @@ class RunsList(QWidget):
         first, second = chosen
         work = lambda progress, cancelled: compared(first.run, second.run, (first.name, second.name))  # noqa: E731
         job = self._jobs.start("Comparing runs", work)
-        job.succeeded.connect(self._compared)
-        job.failed.connect(self._failed)
+        job.succeeded.connect(self._on_compared)
+        job.failed.connect(self._on_failed)
 
-    def _compared(self, result: Result) -> None:
+    def _on_compared(self, result: Result) -> None:
         self._session.produced.emit(result)
 
     def save(self) -> None:
@@ -260,7 +259,7 @@ class RunsList(QWidget):
             self.save_to(record, Path(path) if Path(path).suffix else Path(path + suffix))
 
     def save_to(self, record: Record, path: Path) -> None:
-        """Write a run beside the window."""
+        """Write a run in the background."""
 
         def work(progress: Any, cancelled: Callable[[], bool]) -> None:
             def tell(part: float) -> None:
@@ -279,7 +278,7 @@ class RunsList(QWidget):
             self._session.message.emit("done", f"Saved {path}")
 
         job.succeeded.connect(done)
-        job.failed.connect(self._failed)
+        job.failed.connect(self._on_failed)
 
     def load(self) -> None:
         """Ask for a file and read its run."""
@@ -288,30 +287,30 @@ class RunsList(QWidget):
             self.load_from(Path(path))
 
     def load_from(self, path: Path) -> None:
-        """Read a run beside the window and put it into the list."""
+        """Read a run in the background and add it to the list."""
         job = self._jobs.start("Loading the run", lambda progress, cancelled: Run.load(path))
-        job.succeeded.connect(lambda run: self._loaded(run, path))
-        job.failed.connect(self._failed)
+        job.succeeded.connect(lambda run: self._on_loaded(run, path))
+        job.failed.connect(self._on_failed)
 
-    def _loaded(self, run: Run, path: Path) -> None:
+    def _on_loaded(self, run: Run, path: Path) -> None:
         if run.mech.nq and not set(run.mech.q_names) & set(self._session.mech.q_names):
             self.stranger.emit(run, path)
         else:
             self.take(run, path)
 
     def take(self, run: Run, path: Path) -> None:
-        """Put a run that was read from a file into the list."""
+        """Add a run that was read from a file to the list."""
         self._last = self._session.document, path.parent
         record = self._session.runs.add(run, path.stem)
         record.source = str(path)
 
-    def _failed(self, error: BaseException) -> None:
+    def _on_failed(self, error: BaseException) -> None:
         if not isinstance(error, KinetostatError):
             raise error
         self._session.message.emit("error", str(error))
 
     def _folder(self) -> Path:
-        """Where a run was read from last while the document is open, else where that lies."""
+        """Return the folder of the last run read for this document, or the document's own folder."""
         document, folder = self._last
         if document == self._session.document and folder.is_dir():
             return folder
@@ -347,12 +346,12 @@ class RunsList(QWidget):
 
 
 def seconds(time: float) -> str:
-    """A time as the list shows it: 0.25 s, 12.35 s, 31,255 s."""
+    """Return a time as the list shows it: 0.25 s, 12.35 s, 31,255 s."""
     return f"{time:,.0f} s" if abs(time) >= 9999.5 else f"{time:.4g} s"
 
 
 def about(record: Record, parent: Record | None) -> str:
-    """What a tool tip says of a run."""
+    """Return the tool tip of a run."""
     settings = record.run.settings
     lines = [f"{settings.rule.title} · {statistics(record.run)}"]
     if parent is not None and record.from_time is not None:
@@ -365,7 +364,7 @@ def about(record: Record, parent: Record | None) -> str:
 
 
 def swatch(color: str, faint: bool) -> QIcon:
-    """A dot of the run's colour; a ring for what is shown faint."""
+    """Return a dot in the run's colour; a ring for runs shown faintly."""
     picture = QPixmap(28, 28)
     picture.fill(Qt.GlobalColor.transparent)
     painter = QPainter(picture)

@@ -1,4 +1,4 @@
-"""Start speeds and joint forces of a simulation: a slider and a field for each speed of the machine."""
+"""Initial speeds and joint forces of a simulation: a slider and a field for each speed of the machine."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ from core.simulation.start_speeds import start_speeds
 STEPS = 200
 """Positions of a slider on each side of zero."""
 FASTEST = {"rotation": 4.0 * math.pi, "translation": 2.0}
-"""End of the slider of a start speed, rad/s and m/s."""
+"""End of the slider of an initial speed, rad/s and m/s."""
 MEASURES = {
     "rotation": (Measure("angular_velocity"), Measure("torque")),
     "translation": (Measure("velocity"), Measure("force")),
 }
-"""Of speeds and forces."""
+"""Physical dimensions of speeds and forces."""
 DIGITS = 6
 GRAVITY = 9.81
 STILL = 1e-9
-"""Speed (rad/s or m/s) that is none: what making others consistent left."""
+"""Speed below which a value counts as zero, rad/s or m/s; such values are residues of making speeds consistent."""
 LEAST_FORCE = 10.0
-"""End of the slider of a force at least, N·m and N."""
+"""Least end of the slider of a force, N·m or N."""
 WORDS = {
-    "speeds": "Speed when the run begins, from a pose or from rest; other units may stand behind the number.",
+    "speeds": ("Speed at the start of the run, if it starts from a pose or from rest; a unit may follow the number."),
     "forces": "A number or a formula of t, joints and speeds, e.g. 10*sin(2*t) - 3*{name}.v",
 }
 
 
 class Axis(NamedTuple):
-    """One speed of the machine: its name, what it and its force measure, where the sliders end, its speed in the
-    model."""
+    """One speed of the machine: its name, physical dimensions of speed and force, ends of the sliders, initial speed in
+    the model."""
 
     name: str
     speed: Measure
@@ -59,16 +59,16 @@ class Axis(NamedTuple):
     own: float = 0.0
 
 
-class _Line(QLineEdit):
-    """A line whose text is in the colour of errors, in the look that is on, while it is refused."""
+class _ValueField(QLineEdit):
+    """Text field that shows its text in the error colour of the theme while it is refused."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._refused = False
+        self._on_refused = False
 
     def refuse(self, refused: bool) -> None:
-        """Whether what stands in it cannot be taken."""
-        self._refused = refused
+        """Mark the text as refused or accepted."""
+        self._on_refused = refused
         self._paint()
 
     def changeEvent(self, event: QEvent) -> None:
@@ -78,18 +78,18 @@ class _Line(QLineEdit):
 
     def _paint(self) -> None:
         palette = QPalette()  # the parent's
-        if self._refused:
+        if self._on_refused:
             palette.setColor(QPalette.ColorRole.Text, severity_color("error", QGuiApplication.palette()))
         self.setPalette(palette)
 
 
 class StartRow(QObject):
-    """Label, slider and line of one value in the person's units; `edited(value)` with a number (SI) or the text of a
-    formula (SI). An empty line means the model's own value."""
+    """Label, slider and text field of one value in display units; emits `edited(value)` with a number (SI) or the text
+    of a formula (SI). An empty field means the model's own value."""
 
     edited = Signal(object)
     refused = Signal()
-    """What was typed cannot be taken (`problem`), or can again."""
+    """Emitted with the reason (`problem`) when typed text is refused, and with "" when it is accepted again."""
 
     def __init__(self, name: str, measure: Measure, units: Units, end: float, formulas: bool, own: float = 0.0) -> None:
         super().__init__()
@@ -99,20 +99,20 @@ class StartRow(QObject):
         self.label.setToolTip(as_tip(f"{name}, {measure.display(units).symbol}"))
         self.slider = QSlider(Qt.Orientation.Horizontal, minimum=-STEPS, maximum=STEPS, pageStep=STEPS // 10)
         self.slider.setAccessibleName(name)
-        self.line = _Line()
+        self.line = _ValueField()
         self.line.setAccessibleName(name)
         self.line.setFixedWidth(96)
         self.line.setPlaceholderText(quantity(own, measure, units, DIGITS))
         self.line.setToolTip(as_tip(WORDS["forces" if formulas else "speeds"].format(name=name)))
-        self.slider.valueChanged.connect(self._slid)
-        self.line.editingFinished.connect(self._typed)
+        self.slider.valueChanged.connect(self._on_slider_moved)
+        self.line.editingFinished.connect(self._on_typed)
         self._shown: float | str = 0.0
         self._written = ""
         self._position = 0
         self._problem = ""
 
     def show_value(self, value: float | str) -> None:
-        """Show a value; a text that was refused stays until the value itself changes."""
+        """Show a value; a refused text stays until the value itself changes."""
         if self._problem and value == self._shown:
             return
         self._shown = value
@@ -124,7 +124,7 @@ class StartRow(QObject):
         self._say("")
 
     def expect(self, value: float) -> None:
-        """What the value will be as long as nobody sets it: told by the empty line, and by the slider."""
+        """Show the value that applies if none is set, in the empty field and on the slider."""
         self.line.setPlaceholderText(quantity(value, self.measure, self.units, DIGITS))
         if not self._written and not self.slider.isSliderDown():
             self._position = round(STEPS * min(max(value / self.end, -1.0), 1.0))
@@ -137,17 +137,17 @@ class StartRow(QObject):
 
     @property
     def problem(self) -> str:
-        """Why what is typed cannot be taken; empty if it can."""
+        """Return why the typed text is refused; empty if it is not."""
         return self._problem
 
     def finish(self) -> None:
-        """Take what is typed."""
-        self._typed()
+        """Accept the typed text."""
+        self._on_typed()
 
     def type_again(self, text: str) -> None:
-        """Take a text that the row of this name had before: what cannot be taken stays with its message."""
+        """Restore text that the row of this name had before; refused text keeps its message."""
         self.line.setText(text)
-        self._typed()
+        self._on_typed()
 
     def _say(self, problem: str) -> None:
         if problem == self._problem:
@@ -156,7 +156,7 @@ class StartRow(QObject):
         self.line.refuse(bool(problem))
         self.refused.emit()
 
-    def _slid(self, position: int) -> None:
+    def _on_slider_moved(self, position: int) -> None:
         if position != self._position:
             self._position = position
             self._shown = value = self.end * position / STEPS
@@ -164,7 +164,7 @@ class StartRow(QObject):
             self._say("")
             self.edited.emit(value)
 
-    def _typed(self) -> None:
+    def _on_typed(self) -> None:
         text = self.line.text().strip()
         if text == self._written:  # the number it stands for has more digits
             self._say("")
@@ -180,7 +180,7 @@ class StartRow(QObject):
             self.edited.emit(value)
 
     def _read(self, text: str) -> float | str:
-        """A number, or the text of a formula where these are taken. Raises KinetostatError."""
+        """Return a number, or the text of a formula where formulas are allowed. Raises KinetostatError."""
         if self.formulas and names(parse(text)):
             return text
         value = read(text, self.measure, self.units, {}, fold=True)
@@ -191,7 +191,7 @@ class StartRows(QTabWidget):
     """Tabs "Start speeds" and "Joint forces"."""
 
     refused = Signal(str)
-    """Why what was typed in a row cannot be taken; empty when it can."""
+    """Emitted with the reason why a row's text is refused; empty when it is accepted."""
 
     def __init__(self, session: Session, simulation: Simulation, settings: Settings) -> None:
         super().__init__(documentMode=True)
@@ -208,23 +208,23 @@ class StartRows(QTabWidget):
         self.setMinimumHeight(110)
         self.currentChanged.connect(self._fill)
         self._life = Lifetime()
-        self._life.listen((settings.changed, self._setting_changed))
+        self._life.listen((settings.changed, self._on_setting_changed))
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from all signals."""
         self._life.close()
 
-    def _setting_changed(self, key: str) -> None:
+    def _on_setting_changed(self, key: str) -> None:
         if key.startswith("units/"):
             self.rebuild()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Rows are made when they are first seen."""
+        """Create the rows when they are first visible."""
         self.rebuild()
         super().showEvent(event)
 
     def rebuild(self) -> None:
-        """Rows for the machine as it is now; while nobody sees them, of another document or machine: none."""
+        """Create rows for the current machine; while hidden, remove the rows of another document or machine."""
         if not (self._made or self.isVisible()):
             return
         axes = axes_of(self._session)
@@ -243,10 +243,10 @@ class StartRows(QTabWidget):
             page.setWidget(QWidget())
         self._pending = set(range(self.count()))
         self._fill(self.currentIndex())
-        self._refused()  # of rows that are gone nothing is refused
+        self._on_refused()  # of rows that are gone nothing is refused
 
     def _fill(self, index: int) -> None:
-        """Make the rows of a page when it is first seen."""
+        """Create the rows of a page when it is first visible."""
         if index in self._pending and self._made:
             self._pending.remove(index)
             page = self.widget(index)
@@ -267,19 +267,19 @@ class StartRows(QTabWidget):
                 row = StartRow(axis.name, axis.speed, self._settings, axis.fastest, False, axis.own)
             else:
                 row = StartRow(axis.name, axis.force, self._settings, axis.strongest, True)
-            row.edited.connect(self._changer(kind, axis.name, row.own))
-            row.refused.connect(self._refused)
+            row.edited.connect(self._setter(kind, axis.name, row.own))
+            row.refused.connect(self._on_refused)
             for column, widget in enumerate((row.label, row.slider, row.line)):
                 grid.addWidget(widget, place, column)
             rows[axis.name] = row
             if (text := self._untaken.pop((kind, axis.name), None)) is not None:
                 row.type_again(text)
         if not axes:
-            grid.addWidget(Label("No joint can move."), 0, 0, 1, 3)
+            grid.addWidget(Label("The machine has no movable joint."), 0, 0, 1, 3)
         grid.setRowStretch(len(axes) + 1, 1)
         return inside
 
-    def _changer(self, kind: str, name: str, own: float) -> Callable[[float | str], None]:
+    def _setter(self, kind: str, name: str, own: float) -> Callable[[float | str], None]:
         def change(value: float | str) -> None:
             run_settings = dict(getattr(self._simulation.run_settings, kind))
             if value == own:
@@ -290,12 +290,12 @@ class StartRows(QTabWidget):
 
         return change
 
-    def _refused(self) -> None:
+    def _on_refused(self) -> None:
         every = [row for rows in self.rows.values() for row in rows.values()]
         self.refused.emit("\n".join(f"{row.label.text()}: {row.problem}" for row in every if row.problem))
 
     def finish_typing(self) -> bool:
-        """Take what is typed in the lines, as Enter would; False if something typed cannot be taken."""
+        """Accept text typed in the fields, as Enter would; return False if some of it cannot be accepted."""
         every = [row for rows in self.rows.values() for row in rows.values()]
         for row in every:
             row.finish()
@@ -308,12 +308,13 @@ class StartRows(QTabWidget):
             for name, row in rows.items():
                 if not (row.slider.isSliderDown() or row.line.hasFocus()):
                     row.show_value(run_settings.get(name, row.own))
-        self._expect()
-        self.setTabText(0, _counted("Start speeds", len(self._simulation.run_settings.speeds)))
-        self.setTabText(1, _counted("Joint forces", len(self._simulation.run_settings.forces)))
+        self._show_expected_speeds()
+        self.setTabText(0, _title_with_count("Start speeds", len(self._simulation.run_settings.speeds)))
+        self.setTabText(1, _title_with_count("Joint forces", len(self._simulation.run_settings.forces)))
 
-    def _expect(self) -> None:
-        """Speeds nobody set follow from loops, constraints and drivers: show those with which the run will begin."""
+    def _show_expected_speeds(self) -> None:
+        """Show the speeds with which the run will start where none is set, as they follow from loops, constraints and
+        drivers."""
         mech, rows = self._session.mech, self.rows["speeds"]
         if not (rows and mech.constrained and self.isVisible() and list(rows) == list(mech.v_names)):
             return
@@ -327,12 +328,12 @@ class StartRows(QTabWidget):
             row.expect(float(speed) if abs(speed) > STILL else 0.0)
 
 
-def _counted(title: str, count: int) -> str:
+def _title_with_count(title: str, count: int) -> str:
     return f"{title} ({count})" if count else title
 
 
 def axes_of(session: Session) -> tuple[Axis, ...]:
-    """The speeds of the machine. The sliders of forces reach the joint's largest effort, else what a lever of one
+    """Return the speeds of the machine. The sliders of forces reach the joint's largest effort, or what a lever of one
     metre needs to lift the machine."""
     mech, model = session.mech, session.model.expanded
     values = session.model.values()
@@ -352,7 +353,7 @@ def axes_of(session: Session) -> tuple[Axis, ...]:
 
 
 def _number(value: Any, values: Mapping[str, float]) -> float:
-    """A field's value; 0 if there is none, or it is no finite number."""
+    """Return a field's value; 0 if there is none or it is not finite."""
     try:
         number = float(value_of(value, values)) if value is not None else 0.0
     except KinetostatError:
@@ -361,7 +362,7 @@ def _number(value: Any, values: Mapping[str, float]) -> float:
 
 
 def turning(session: Session, speed: str) -> bool:
-    """Whether a speed is one of rotation."""
+    """Return True if a speed is an angular speed."""
     mech = session.mech
     for joint in (*mech.implicit_joints, *session.model.expanded.joints):
         if speed == joint.name or speed.startswith(f"{joint.name}."):

@@ -1,4 +1,4 @@
-"""The panel of sliders: joints and parameters."""
+"""The Sliders panel: joints and parameters."""
 
 from app.panels.panel import RIGHT, Panel
 from core.later import function
@@ -9,7 +9,9 @@ PANEL = Panel(
     RIGHT,
     function(__name__, "panel.make"),
     order=5,
-    help="Every joint coordinate and every parameter. What depends on them follows while you drag, loops stay "
-    "closed. The boxes above choose the units in which the whole window speaks.",
+    help=(
+        "Sliders for every joint coordinate and every parameter. Dependent quantities follow while you "
+        "drag, and loops stay closed. The boxes above choose the display units of the whole window."
+    ),
     also=("jog", "teach pendant", "move joints"),
 )

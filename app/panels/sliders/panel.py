@@ -1,4 +1,4 @@
-"""Sliders of joints and parameters. A slider and a handle are one mechanism: session preview, one commit."""
+"""Sliders of joints and parameters. A slider and a handle work alike: previews in the session, then one commit."""
 
 from __future__ import annotations
 
@@ -39,17 +39,18 @@ if TYPE_CHECKING:
     from app.workbench import Workbench
 
 FREE_RANGE = {"angle": math.pi, "length": 1.0}
-"""Half range of a slider whose joint has no limits, rad or m."""
+"""Half the range of a slider whose joint has no limits, rad or m."""
 FOLLOW = 20
-"""Milliseconds in which movements are shown together. None at all would mean never while pictures take all the time."""
+"""Interval in which movements are collected and shown together, ms. With 0 nothing would be shown while drawing takes
+all the time."""
 QUATERNION = (".qx", ".qy", ".qz", ".qw")
 ROTATION = ("rotation x", "rotation y", "rotation z")
-NO_JOINTS = "No joints yet. Each coordinate of each joint gets a slider here."
-NO_PARAMETERS = "No parameters yet. A named number used in formulas gets a slider here."
+NO_JOINTS = "No joints yet. Each joint coordinate will have a slider here."
+NO_PARAMETERS = "No parameters yet. Each parameter, a named number for formulas, will have a slider here."
 
 
-class _Entry(NamedTuple):
-    """A quantity with how it is read and previewed."""
+class _SliderEntry(NamedTuple):
+    """A quantity with the functions that read and preview it."""
 
     quantity: Quantity
     read: Callable[[], float]
@@ -68,7 +69,7 @@ class SlidersPanel(QWidget):
         self.tabs = QTabWidget(documentMode=True)
         self.tabs.addTab(self.joints, "Joints")
         self.tabs.addTab(self.parameters, "Parameters")
-        self.tabs.setCornerWidget(self._corner())
+        self.tabs.setCornerWidget(self._unit_bar())
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.tabs)
@@ -77,24 +78,24 @@ class SlidersPanel(QWidget):
         self._soon.timeout.connect(self._show_values)
         self._life = Lifetime()
         self._life.listen(
-            (session.changed, self._changed),
-            (session.moved, self._moved),
-            (settings.changed, self._settings_changed),
+            (session.changed, self._on_document_changed),
+            (session.moved, self._on_pose_changed),
+            (settings.changed, self._on_setting_changed),
         )
         self._rebuild()
 
     def close(self) -> None:
-        """Listen no more."""
+        """Disconnect from all signals."""
         self._life.close()
 
     @property
     def rows(self) -> dict[str, SliderRow]:
-        """All rows by the name of what they move."""
+        """Return all rows by the name of the quantity they move."""
         return {row.quantity.name: row for page in (self.joints, self.parameters) for row in page.complete()}
 
     # ----------------------------------------------------------------------------- building
 
-    def _corner(self) -> QWidget:
+    def _unit_bar(self) -> QWidget:
         corner = QWidget()
         row = QHBoxLayout(corner)
         row.setContentsMargins(0, 2, 6, 2)
@@ -111,7 +112,7 @@ class SlidersPanel(QWidget):
         self._show_units()
         self.angle_unit.activated.connect(lambda index: setattr(self._settings, "degrees", index == 0))
         self.length_unit.activated.connect(lambda index: setattr(self._settings, "millimetres", index == 1))
-        self.reset = QToolButton(icon=icon("reset"), autoRaise=True, toolTip="All joints to their rest position")
+        self.reset = QToolButton(icon=icon("reset"), autoRaise=True, toolTip=("Move all joints to their rest position"))
         self.reset.clicked.connect(self._session.reset_pose)
         row.addWidget(self.reset)
         return corner
@@ -128,24 +129,24 @@ class SlidersPanel(QWidget):
         self.reset.setEnabled(self._session.mech.nq > 0)
         self._show_values()
 
-    def _joint_entries(self) -> list[_Entry]:
-        entries: list[_Entry] = []
+    def _joint_entries(self) -> list[_SliderEntry]:
+        entries: list[_SliderEntry] = []
         driven = {**held_coordinates(self._session), **driven_coordinates(self._session.model)}
         for c in self._session.mech.coordinates:
             if c.name.endswith(QUATERNION):
                 if c.name.endswith(QUATERNION[0]):
-                    entries += self._turn_entries(c.name.removesuffix(QUATERNION[0]), c.index, c.joint)
+                    entries += self._rotation_entries(c.name.removesuffix(QUATERNION[0]), c.index, c.joint)
                 continue
             half = FREE_RANGE.get(c.dimension, 1.0)
             lower = c.lower if c.lower is not None else min(-half, (c.upper or 0.0) - 2 * half)
             upper = c.upper if c.upper is not None else max(half, (c.lower or 0.0) + 2 * half)
             mover = driven.get(c.name, "")
             quantity = Quantity(c.name, c.name, c.dimension, lower, upper, self._ref(c.joint), mover, c.lower, c.upper)
-            entries.append(_Entry(quantity, self._reader(c.index), self._mover(c.name)))
+            entries.append(_SliderEntry(quantity, self._read_function(c.index), self._preview_function(c.name)))
         return entries + self._follower_entries()
 
-    def _follower_entries(self) -> list[_Entry]:
-        """Joints that follow another one: shown, moved by their leader only."""
+    def _follower_entries(self) -> list[_SliderEntry]:
+        """Return entries of joints that follow another one; they are shown, but only their leader moves them."""
         session = self._session
         entries = []
         for joint in session.model.expanded.joints:
@@ -155,26 +156,26 @@ class SlidersPanel(QWidget):
             half = FREE_RANGE.get(dimension, 1.0)
             ref, mover = Ref("joints", joint.name), f"follows {joint.mimic.leader}"
             quantity = Quantity(joint.name, joint.name, dimension, -half, half, ref, mover)
-            entries.append(_Entry(quantity, self._follower(joint.name), lambda value: None))
+            entries.append(_SliderEntry(quantity, self._follower_reader(joint.name), lambda value: None))
         return entries
 
-    def _follower(self, name: str) -> Callable[[], float]:
+    def _follower_reader(self, name: str) -> Callable[[], float]:
         return lambda: float(self._session.mech.coordinate(self._session.q, name)[0])
 
     def _ref(self, joint: str) -> Ref:
-        """The joint, or the body of this name where a body moves freely without one."""
+        """Return the joint, or the body of this name where a body moves freely without a joint."""
         for free in self._session.mech.implicit_joints:
             if free.name == joint:
                 return Ref("bodies", free.child)
         return Ref("joints", joint)
 
-    def _reader(self, index: int) -> Callable[[], float]:
+    def _read_function(self, index: int) -> Callable[[], float]:
         return lambda: float(self._session.q[index])
 
-    def _mover(self, name: str) -> Callable[[float], object]:
+    def _preview_function(self, name: str) -> Callable[[float], object]:
         return lambda value: self._session.preview_coordinates({name: value})
 
-    def _parameter_entries(self) -> list[_Entry]:
+    def _parameter_entries(self) -> list[_SliderEntry]:
         session = self._session
         table = {parameter.name: parameter for parameter in session.model.expanded.parameters}
         values = session.model.values()
@@ -183,33 +184,33 @@ class SlidersPanel(QWidget):
             lower, upper = parameter_range(table[name], values)
             quantity = Quantity(name, name, table[name].dimension, lower, upper, Ref("parameters", name))
             preview = lambda value, name=name: session.preview(parameters={name: value})  # noqa: E731
-            entries.append(_Entry(quantity, lambda name=name: float(self._p[name]), preview))
+            entries.append(_SliderEntry(quantity, lambda name=name: float(self._p[name]), preview))
         return entries
 
     # ----------------------------------------------------------------------------- rotations
 
-    def _turn_entries(self, stem: str, index: int, joint: str) -> list[_Entry]:
-        """Three sliders of the rotation vector in place of a quaternion's four numbers."""
+    def _rotation_entries(self, stem: str, index: int, joint: str) -> list[_SliderEntry]:
+        """Return three sliders of the rotation vector in place of a quaternion's four numbers."""
         ref = self._ref(joint)
         return [
-            _Entry(
+            _SliderEntry(
                 Quantity(f"{stem}.{ROTATION[i]}", f"{stem}.r{'xyz'[i]}", "angle", -math.pi, math.pi, ref),
-                lambda i=i: float(self._turn(stem, index)[i]),
-                lambda value, i=i: self._preview_turn(stem, index, i, value),
+                lambda i=i: float(self._rotation_vector(stem, index)[i]),
+                lambda value, i=i: self._preview_rotation(stem, index, i, value),
             )
             for i in range(3)
         ]
 
-    def _turn(self, stem: str, index: int) -> np.ndarray:
-        """The rotation vector; the one a slider left, as long as it is the same rotation."""
+    def _rotation_vector(self, stem: str, index: int) -> np.ndarray:
+        """Return the rotation vector, or the one last set by a slider as long as it describes the same rotation."""
         now = quaternions.unit(self._session.q[index : index + 4])
         last = self._turns.get(stem)
         if last is None or np.linalg.norm(quaternions.product(quaternions.exponential(-last), now)[:3]) > 5e-10:
             self._turns[stem] = quaternions.logarithm(now)
         return self._turns[stem]
 
-    def _preview_turn(self, stem: str, index: int, i: int, value: float) -> None:
-        vector = self._turn(stem, index).copy()
+    def _preview_rotation(self, stem: str, index: int, i: int, value: float) -> None:
+        vector = self._rotation_vector(stem, index).copy()
         vector[i] = value
         self._turns[stem] = vector
         quaternion = quaternions.exponential(vector)
@@ -218,7 +219,7 @@ class SlidersPanel(QWidget):
 
     # ----------------------------------------------------------------------------- following
 
-    def _changed(self, old: State, new: State) -> None:
+    def _on_document_changed(self, old: State, new: State) -> None:
         if old.model is new.model:
             return
         wanted = [
@@ -228,7 +229,7 @@ class SlidersPanel(QWidget):
         if wanted != [[entry.quantity for entry in page.entries] for page in (self.joints, self.parameters)]:
             self._rebuild()
 
-    def _moved(self) -> None:
+    def _on_pose_changed(self) -> None:
         if self._soon.isActive():
             return
         if not self._session.previewing and monotonic() - self._shown > 1e-3 * FOLLOW:
@@ -244,7 +245,7 @@ class SlidersPanel(QWidget):
         for page in (self.joints, self.parameters):
             page.show_values()
 
-    def _settings_changed(self, key: str) -> None:
+    def _on_setting_changed(self, key: str) -> None:
         if key.startswith("units/"):
             self._show_units()
             for row in (*self.joints.rows, *self.parameters.rows):
@@ -252,8 +253,8 @@ class SlidersPanel(QWidget):
 
 
 class _Page(QScrollArea):
-    """A scrolling list of rows, or words that say what will be there, with a button (`wanted`) that makes the first.
-    Rows are made when the page is first seen."""
+    """Scrolling list of rows, or a placeholder with a button (`wanted`) that creates the first one. Rows are created
+    when the page is first visible."""
 
     wanted = Signal()
 
@@ -261,13 +262,13 @@ class _Page(QScrollArea):
         super().__init__()
         self._words, self._title = words, title
         self.rows: list[SliderRow] = []
-        self.entries: list[_Entry] = []
+        self.entries: list[_SliderEntry] = []
         self._make: Callable[[], None] | None = None
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
-    def show_entries(self, entries: list[_Entry], session: Session, settings: Settings) -> None:
-        """Have a row for each entry, in a turn of their own or when the page is seen."""
+    def show_entries(self, entries: list[_SliderEntry], session: Session, settings: Settings) -> None:
+        """Create a row for each entry, in a time slice or when the page becomes visible."""
         self.entries = entries
         self._make = lambda: self._build(entries, session, settings)
         if self.isVisible():
@@ -278,7 +279,7 @@ class _Page(QScrollArea):
         return True
 
     def complete(self) -> list[SliderRow]:
-        """The rows, made if they were not yet."""
+        """Return the rows, creating them if necessary."""
         make, self._make = self._make, None
         if make is not None:
             make()
@@ -286,12 +287,12 @@ class _Page(QScrollArea):
         return self.rows
 
     def showEvent(self, event: QShowEvent) -> None:
-        """The page is seen."""
+        """Create the rows when the page becomes visible."""
         self.complete()
         super().showEvent(event)
 
-    def _build(self, entries: list[_Entry], session: Session, settings: Settings) -> None:
-        """Make a row for each entry; rows of what stayed the same are kept."""
+    def _build(self, entries: list[_SliderEntry], session: Session, settings: Settings) -> None:
+        """Create a row for each entry; rows of unchanged entries are kept."""
         kept = {row.quantity: row for row in self.rows}
         if self.rows and [entry.quantity for entry in entries] == list(kept):
             for row, entry in zip(self.rows, entries, strict=True):
@@ -317,14 +318,14 @@ class _Page(QScrollArea):
         self.setWidget(inside)
 
     def show_values(self) -> None:
-        """Show what is true now."""
+        """Show the current values."""
         if self._make is None:
             for row, entry in zip(self.rows, self.entries, strict=True):
                 row.show_value(entry.read())
 
 
 def driven_coordinates(model: Model) -> dict[str, str]:
-    """Coordinates whose place drivers prescribe, with words about it: no hand moves them."""
+    """Return coordinates prescribed by drivers, with a note on the driver; they cannot be moved by hand."""
     return {
         f"{each.joint}.{each.coordinate}" if each.coordinate else each.joint: f"is driven by {each.name}"
         for each in model.expanded.drivers
@@ -333,7 +334,7 @@ def driven_coordinates(model: Model) -> dict[str, str]:
 
 
 def held_coordinates(session: Session) -> dict[str, str]:
-    """Coordinates that follow from what drivers prescribe, with words about it."""
+    """Return coordinates determined by drivers through constraints, with a note on the driver."""
     drivers = [each.name for each in session.model.expanded.drivers if each.motion == "position"]
     if not drivers:
         return {}
@@ -344,12 +345,12 @@ def held_coordinates(session: Session) -> dict[str, str]:
         if q.stop - q.start == v.stop - v.start:
             k = v.start + each.index - q.start
             if without[k] and not here[k]:
-                found[each.name] = f"is held by {listed(drivers)}"
+                found[each.name] = f"is determined by {listed(drivers)}"
     return found
 
 
 def parameter_range(parameter: Parameter, values: Mapping[str, float]) -> tuple[float, float]:
-    """Range of a parameter's slider, SI: as the person said, else from its value."""
+    """Return the range of a parameter's slider, SI: the user's bounds, or a range around its value."""
     value = values[parameter.name]
     if parameter.dimension == "angle":
         lower, upper = -math.pi, math.pi
@@ -369,7 +370,7 @@ def parameter_range(parameter: Parameter, values: Mapping[str, float]) -> tuple[
 
 
 def make(bench: Workbench) -> SlidersPanel:
-    """The panel of a window."""
+    """Create the Sliders panel of a window."""
     panel = SlidersPanel(bench.session, bench.settings)
     panel.joints.wanted.connect(lambda: bench.run("add.link"))
     panel.parameters.wanted.connect(lambda: bench.run("add.parameter"))

@@ -1,4 +1,4 @@
-"""One row of the sliders panel: name, slider, spin box; a value in SI."""
+"""One row of the Sliders panel: name, slider, spin box; a value in SI."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from app.widgets.quantities.quantity_box import QuantitySpinBox
 STEPS = 4000
 """Positions of a slider over its range."""
 WIDEST = 116
-"""Pixels of the longest name shown whole."""
+"""Width of the longest name shown in full, pixels."""
 DRIVEN = " · driven"
 PAUSE = 500
-"""Milliseconds after the last key or wheel step until the change is committed."""
+"""Time after the last key or wheel step until the change is committed, ms."""
 
 
 class Quantity(NamedTuple):
-    """What a row moves. lower, upper: SI range of the slider; moved: by what else it is moved than by hand ("follows
-    grip", "is driven by motor"), "" if by nothing else; lower_bound, upper_bound: bounds that cannot be left."""
+    """A quantity moved by a row. lower, upper: SI range of the slider; moved: by what it is moved other than by hand
+    ("follows grip", "is driven by motor"), or ""; lower_bound, upper_bound: hard bounds."""
 
     name: str
     title: str
@@ -42,12 +42,12 @@ class Quantity(NamedTuple):
 
 
 LONGEST = "-0.0444444 m"
-"""What a value's box has room for."""
+"""Longest text that the spin box has room for."""
 FINEST = 2e-7
-"""Step (rad or m) to which a joint's value is shown, in round numbers of the unit: what is smaller closing loops
-or a run left."""
+"""Step (rad or m) to which a joint's value is rounded for display, a round number in the unit; smaller digits are
+residues of loop closure or of a run."""
 BUTTONS = 30
-"""Pixels for the steps up and down, and the frame."""
+"""Width of the spin box's step buttons and frame, pixels."""
 
 
 if TYPE_CHECKING:
@@ -56,46 +56,47 @@ else:
     _Widget = object  # a Qt object has one base of Qt; what stands beside it is plain Python
 
 
-class _Pointing(_Widget):
-    """Tells its row about the pointer. (An event filter in Python would be asked about every event of every row.)"""
+class _HoverReporter(_Widget):
+    """Widget that reports pointer events to its row. (A Python event filter would be called for every event of every
+    row.)"""
 
     row: SliderRow
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Point at what the row moves."""
+        """Highlight the row's element in the scene."""
         self.row.point(True)
         super().enterEvent(event)
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Point at nothing."""
+        """Remove the highlight."""
         self.row.point(False)
         super().leaveEvent(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """What was changed is finished."""
+        """Commit the pending change."""
         self.row.finish()
         super().focusOutEvent(event)
 
 
-class _Label(_Pointing, Label):
-    """A name; a click selects what it names."""
+class _NameLabel(_HoverReporter, Label):
+    """Name of the quantity; a click selects its element."""
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Select what the row moves."""
+        """Select the row's element."""
         self.row.select()
         super().mousePressEvent(event)
 
 
-class _Box(_Pointing, QuantitySpinBox):
-    """The number."""
+class _ValueBox(_HoverReporter, QuantitySpinBox):
+    """Spin box of the value."""
 
 
-class _Slider(_Pointing, PassingWheel, QSlider):
-    """A slider that comes to where it is pressed and is dragged from there; it leaves the wheel to the list it stands
-    in unless it has the focus."""
+class _Slider(_HoverReporter, PassingWheel, QSlider):
+    """Slider that jumps to the pressed position and is dragged from there; without the focus it leaves the wheel to the
+    surrounding list."""
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Bring the knob under the pointer, then take it."""
+        """Move the knob to the pointer and start dragging."""
         option = QStyleOptionSlider()
         self.initStyleOption(option)
         part = lambda which: self.style().subControlRect(QStyle.ComplexControl.CC_Slider, option, which, self)  # noqa: E731
@@ -109,7 +110,7 @@ class _Slider(_Pointing, PassingWheel, QSlider):
 
 
 class SliderRow(QObject):
-    """Shows one quantity; `preview(value)` is called while it moves and the session commits when it rests."""
+    """Shows one quantity; `preview(value)` is called while it moves, and the session commits when it comes to rest."""
 
     def __init__(
         self, quantity: Quantity, session: Session, settings: Settings, preview: Callable[[float], object]
@@ -120,8 +121,8 @@ class SliderRow(QObject):
         self._range = quantity.lower, quantity.upper
         self._position = -1
         self._value = math.nan
-        self.label = _Label()
-        self.label.setText(self._named())
+        self.label = _NameLabel()
+        self.label.setText(self._displayed_name())
         self.label.setAccessibleName(quantity.name)
         self.label.setCursor(Qt.CursorShape.PointingHandCursor)
         self.slider = _Slider(Qt.Orientation.Horizontal)
@@ -130,7 +131,7 @@ class SliderRow(QObject):
         self.slider.setPageStep(STEPS // 20)
         self.slider.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.slider.setAccessibleName(quantity.name)
-        self.box = _Box(quantity.dimension, settings)
+        self.box = _ValueBox(quantity.dimension, settings)
         self.box.setAccessibleName(quantity.name)
         self.box.setFixedWidth(self.box.fontMetrics().horizontalAdvance(LONGEST) + BUTTONS)
         self._pause = QTimer(self, singleShot=True, interval=PAUSE)
@@ -138,10 +139,10 @@ class SliderRow(QObject):
         self._explain(settings)
 
     def _connect(self) -> None:
-        self.slider.valueChanged.connect(self._slid)
+        self.slider.valueChanged.connect(self._on_slider_moved)
         self.slider.sliderPressed.connect(self._pause.stop)
         self.slider.sliderReleased.connect(self._commit)
-        self.box.valueEdited.connect(self._typed)
+        self.box.valueEdited.connect(self._on_typed)
         self.box.committed.connect(self._commit)
         self.box.refused.connect(self._refuse)
         self._pause.timeout.connect(self._commit)
@@ -155,8 +156,8 @@ class SliderRow(QObject):
             "warning", f"{self.quantity.name} stays at {self.box.textFromValue(self.box.value())}: {problem}"
         )
 
-    def _named(self) -> str:
-        """The name as far as there is room, and whether a driver moves it."""
+    def _displayed_name(self) -> str:
+        """Return the name, shortened to fit, with a mark if a driver moves the quantity."""
         metrics, mark = self.label.fontMetrics(), DRIVEN if self.quantity.moved.startswith("is driven") else ""
         room = WIDEST - metrics.horizontalAdvance(mark)
         return metrics.elidedText(self.quantity.title, Qt.TextElideMode.ElideMiddle, room) + mark
@@ -184,20 +185,20 @@ class SliderRow(QObject):
         share = (value - low) / (high - low) if high > low else 0.0
         self._position = round(share * STEPS)
         self.slider.setValue(self._position)
-        self.box.show_value(self._seen(value))
+        self.box.show_value(self._displayed_value(value))
 
-    def _seen(self, value: float) -> float:
-        """The value as the box shows it: of a joint without what no one set."""
+    def _displayed_value(self, value: float) -> float:
+        """Return the value as displayed; a joint's value is rounded to `FINEST`."""
         if self.quantity.ref.collection == "parameters":
             return value
         factor = self._settings.display(self.quantity.dimension).factor
         return round(value / factor, math.ceil(math.log10(factor / FINEST))) * factor
 
     def refresh(self, settings: Settings) -> None:
-        """Show the value again after a change of unit."""
+        """Show the value again after a change of units."""
         self._explain(settings)
         if math.isfinite(self._value):
-            self.box.show_value(self._seen(self._value))
+            self.box.show_value(self._displayed_value(self._value))
         self.box.refresh()
 
     @property
@@ -205,7 +206,7 @@ class SliderRow(QObject):
         """True between the first movement and the commit."""
         return self.slider.isSliderDown() or self._pause.isActive()
 
-    def _slid(self, position: int) -> None:
+    def _on_slider_moved(self, position: int) -> None:
         if position == self._position:
             return
         self._position = position
@@ -214,7 +215,7 @@ class SliderRow(QObject):
         if not self.slider.isSliderDown():
             self._pause.start()
 
-    def _typed(self, value: float) -> None:
+    def _on_typed(self, value: float) -> None:
         q = self.quantity
         low = -math.inf if q.lower_bound is None else q.lower_bound
         high = math.inf if q.upper_bound is None else q.upper_bound
@@ -227,14 +228,14 @@ class SliderRow(QObject):
             self._session.commit(f"Move {self.quantity.name}")
 
     def point(self, on: bool) -> None:
-        """Point at the element under the pointer, or at nothing."""
+        """Highlight the element of the row, or remove the highlight."""
         self._session.point_at(self.quantity.ref if on else None)
 
     def select(self) -> None:
-        """Select what the row moves."""
+        """Select the row's element."""
         self._session.select(self.quantity.ref)
 
     def finish(self) -> None:
-        """Commit what was changed by keys or wheel."""
+        """Commit a change made by keys or wheel."""
         if self._pause.isActive():
             self._commit()

@@ -1,4 +1,4 @@
-"""The left part of the panel Studies: what varies, what is recorded, how rows are computed."""
+"""Left part of the Studies panel: varied quantities, recorded quantities, and how rows are computed."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ from core.studies.distributions import HOW
 from core.studies.study_text import StudyText
 
 MOST_SPEEDS = 12
-"""Speeds of a machine up to which its start values have rows."""
+"""Largest number of speeds of a machine for which initial values have rows."""
 KIND_TITLES = dict(zip(KINDS, ("Runs", "Poses", "Targets (inverse kinematics)", "Linear systems"), strict=True))
 HOW_TITLES = {"random": "random", "latin": "Latin hypercube", "sobol": "Sobol"}
 RELATIVE, ABSOLUTE = 0.05, 0.1
-"""Deviation of what varies unless a person says otherwise: as a part of the value, or, where that is 0, in SI."""
+"""Default deviation of varied quantities: relative to the value, or, for a value of 0, absolute in SI."""
 
 
 class AskedPage(QTabWidget):
-    """`edited` after every edit of the person."""
+    """Tabs with the study's settings; emits `edited` after every edit of the user."""
 
     edited = Signal()
 
     def __init__(self, names: Callable[[], tuple[str, ...]], choose_file: Callable[[], str]) -> None:
-        """names : those that formulas may use."""
+        """Create the page. names : returns the names that formulas may use."""
         super().__init__()
         self.varied, self.record = VariedTable(), RecordTable(names)
         self.kind, self.method, self.how, self.cores, self.frame = (Combo() for _ in range(5))
@@ -58,17 +58,17 @@ class AskedPage(QTabWidget):
         self._browse.clicked.connect(lambda: self.file.setText(choose_file() or self.file.text()))
         self._recorded = QWidget()
         self._lay_out()
-        self.kind.currentIndexChanged.connect(self._turned)
+        self.kind.currentIndexChanged.connect(self._on_kind_changed)
         for table in (self.varied, self.record):
             table.edited.connect(self.edited)
         for line in (self.duration, self.step, self.count, self.seed):
             line.textEdited.connect(lambda _: self.edited.emit())
         for combo in (self.kind, self.method, self.how, self.frame):
             combo.activated.connect(lambda _: self.edited.emit())
-        self._turned()
+        self._on_kind_changed()
 
     def _lay_out(self) -> None:
-        """A tab for each: what varies, what is recorded, how."""
+        """Create the tabs for varied quantities, recorded quantities and method."""
         record, how, scroll = QVBoxLayout(self._recorded), QWidget(), QScrollArea()
         record.setContentsMargins(0, 0, 0, 0)
         record.setSpacing(0)
@@ -84,10 +84,10 @@ class AskedPage(QTabWidget):
         for page, title in ((self.varied, "Vary"), (self._recorded, "Record"), (scroll, "How")):
             self.addTab(page, title)
         for table in (self.varied, self.record):
-            table.edited.connect(self._count_up)
+            table.edited.connect(self._show_counts)
 
-    def _count_up(self) -> None:
-        """How many of each there are, in the tabs' titles."""
+    def _show_counts(self) -> None:
+        """Show the number of varied and recorded quantities in the tabs' titles."""
         for k, title, count in ((0, "Vary", len(self.varied.varied())), (1, "Record", len(self.record.record()))):
             self.setTabText(k, f"{title} ({count})" if count else title)
 
@@ -104,7 +104,7 @@ class AskedPage(QTabWidget):
         self.cores.setCurrentIndex(max(count - 2, 0))
         self.step.setPlaceholderText("chosen")
         self.cluster.setPlaceholderText("tcp://host:8786; empty: this computer")
-        self.file.setPlaceholderText("study.h5; empty: in memory alone")
+        self.file.setPlaceholderText("study.h5; empty: in memory only")
 
     def _form(self) -> QFormLayout:
         form = QFormLayout()
@@ -128,24 +128,24 @@ class AskedPage(QTabWidget):
         form.addRow("Cluster", self.cluster)
         form.addRow("File", place)
         for field, words in (
-            (self.kind, "What a row is"),
-            (self.frame, "Frame that is brought to x, y, z"),
+            (self.kind, "Kind of row: a run, a pose …"),
+            (self.frame, "Frame to be moved to x, y, z"),
             (self.duration, "Duration of a run, s"),
             (self.method, "Integrator"),
             (self.step, "Step, s"),
-            (self.count, "How many samples of all distributions"),
-            (self.how, "How samples are drawn"),
-            (self.seed, "Seed: the same gives the same samples"),
-            (self.cores, "Cores of this computer"),
+            (self.count, "Number of samples of all distributions"),
+            (self.how, "Sampling method"),
+            (self.seed, "Random seed: the same seed gives the same samples"),
+            (self.cores, "Number of processor cores of this computer to use"),
             (self.cluster, "Address of a Dask scheduler"),
-            (self.file, "File in which finished rows are kept"),
+            (self.file, "File in which finished rows are stored"),
         ):
             field.setAccessibleName(words)
             field.setToolTip(as_tip(words))
         self._form_layout = form
         return form
 
-    def _turned(self) -> None:
+    def _on_kind_changed(self) -> None:
         kind = self.kind.currentData()
         for k in range(self._form_layout.rowCount()):
             label: Any = self._form_layout.itemAt(k, QFormLayout.ItemRole.LabelRole).widget()
@@ -157,13 +157,15 @@ class AskedPage(QTabWidget):
     # ------------------------------------------------------------------------------------------- the machine
 
     def show_machine(self, model: Model, mech: Mechanism) -> None:
-        """Rows for what may vary of it."""
+        """Show rows for the quantities of the machine that can be varied."""
         values = model.values()
-        rows = [(name, values[name], _spread(model, name, values[name])) for name in mech.p_names]
+        rows = [(name, values[name], _default_distribution(model, name, values[name])) for name in mech.p_names]
         if mech.nv <= MOST_SPEEDS:
             rest = mech.rest()
-            rows += [(f"{name}.q", float(x), _about(float(x))) for name, x in zip(mech.q_names, rest, strict=True)]
-            rows += [(f"{name}.v", 0.0, _about(0.0)) for name in mech.v_names]
+            rows += [
+                (f"{name}.q", float(x), _range_about(float(x))) for name, x in zip(mech.q_names, rest, strict=True)
+            ]
+            rows += [(f"{name}.v", 0.0, _range_about(0.0)) for name in mech.v_names]
         kind = self.kind.currentData()
         if kind == "targets":
             rows += [(axis, 0.0, "0:0.5:11") for axis in "xyz"]
@@ -174,13 +176,13 @@ class AskedPage(QTabWidget):
         self.frame.clear()
         for name in mech.frame_names:
             self.frame.addItem(name)
-        self._count_up()
+        self._show_counts()
         self.frame.setCurrentText(chosen or (mech.frame_names[-1] if mech.frame_names else ""))
 
     # ------------------------------------------------------------------------------------------- what is asked
 
     def text(self) -> StudyText:
-        """As it stands. Raises ModelError for a field that is no number."""
+        """Return the study's settings as currently typed. Raises ModelError for a field that is not a number."""
         kind = str(self.kind.currentData())
         options: dict[str, Any] = {"duration": _number(self.duration), "method": self.method.currentData()}
         if self.step.text().strip():
@@ -199,11 +201,11 @@ class AskedPage(QTabWidget):
         )
 
     def show_text(self, text: StudyText) -> list[str]:
-        """Show what was asked; names of what varies there and has no row here."""
+        """Show the settings of a study; return the names of varied quantities that have no row here."""
         self.kind.setCurrentIndex(self.kind.findData(text.kind))
         missing = self.varied.show_varied(text.varied)
         self.record.show_record(text.record)
-        self._count_up()
+        self._show_counts()
         self.count.setText(str(text.count))
         self.seed.setText(str(text.seed))
         self.how.setCurrentIndex(self.how.findData(text.how))
@@ -215,16 +217,16 @@ class AskedPage(QTabWidget):
         return missing
 
 
-def _spread(model: Model, name: str, now: float) -> str:
-    """Between its bounds, or about its value."""
+def _default_distribution(model: Model, name: str, now: float) -> str:
+    """Return a default distribution: between the parameter's bounds, or around its value."""
     parameter, values = model.expanded.find("parameters", name), model.values()
     if parameter.minimum is None or parameter.maximum is None:
-        return _about(now)
+        return _range_about(now)
     low, high = (float(value_of(end, values)) for end in (parameter.minimum, parameter.maximum))
-    return f"uniform({low:.6g}, {high:.6g})" if low < high else _about(now)
+    return f"uniform({low:.6g}, {high:.6g})" if low < high else _range_about(now)
 
 
-def _about(now: float) -> str:
+def _range_about(now: float) -> str:
     return f"normal({now:.6g}, {abs(now) * RELATIVE or ABSOLUTE:.3g})"
 
 
@@ -232,5 +234,5 @@ def _number(line: QLineEdit) -> float:
     try:
         found = float(line.text().replace(",", "."))
     except ValueError:
-        raise ModelError(f"'{line.text()}' is no number.", where=line.accessibleName()) from None
+        raise ModelError(f"'{line.text()}' is not a number.", where=line.accessibleName()) from None
     return found

@@ -1,4 +1,5 @@
-"""What a study is asked: tables of what varies, with distributions drawn small, and of what is recorded."""
+"""Tables of a study's settings: varied quantities with small pictures of their distributions, and recorded
+quantities."""
 
 from __future__ import annotations
 
@@ -30,17 +31,17 @@ from core.studies.study_text import is_drawn
 
 NAME, NOW, VALUES, PICTURE = range(4)
 NARROW = 320
-"""Pixels below which present values are not shown."""
+"""Table width below which present values are hidden, pixels."""
 LEAST_NAME, MOST_NAME, NOW_WIDTH, PICTURE_WIDTH = 52, 84, 64, 36
 AROUND = 12
-"""Pixels of a cell beside its text."""
+"""Horizontal margin of a cell around its text, pixels."""
 HEADS = ("Vary", "Now", "Values", "")
 TIPS = (
-    "What varies: parameters of the machine, where and how fast its joints begin",
-    "Its present value, SI",
+    "Varied quantities: parameters of the machine, initial positions and speeds of its joints",
+    "Present value, SI",
     "normal(mean, deviation), lognormal(median, deviation), uniform(low, high), triangular(low, peak, high); "
     "0.3:0.5:21 (from:to:how many); 0, 5, 10",
-    "How it is distributed",
+    "Distribution",
 )
 FORMULAS = (
     "Of runs: rms, mean, integral, max, min, span of a channel, at(channel, end) or at a time; a curve: "
@@ -49,12 +50,12 @@ FORMULAS = (
 
 
 class DistributionPicture(QStyledItemDelegate):
-    """Draws the density of a distribution, or the values of a grid, into a cell."""
+    """Delegate that draws the density of a distribution, or the values of a grid, into a cell."""
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        """The picture of the text beside it."""
+        """Draw the distribution described by the text in the adjacent cell."""
         text = str(index.siblingAtColumn(VALUES).data() or "")
         widget: Any = option.widget  # type: ignore[attr-defined]
         ink = Ink.of(widget.palette() if widget is not None else QPalette())
@@ -67,7 +68,7 @@ class DistributionPicture(QStyledItemDelegate):
 
 
 def draw_small(painter: QPainter, rect: QRectF, text: str, ink: Ink, alpha: int) -> None:
-    """The density of a distribution, or ticks for values; nothing where the text cannot be read."""
+    """Draw the density of a distribution, or ticks for values; nothing if the text cannot be read."""
     color = faint(ink.data, alpha)
     painter.setPen(QPen(faint(ink.line, alpha), 1.0))
     painter.drawLine(rect.bottomLeft(), rect.bottomRight())
@@ -87,14 +88,14 @@ def draw_small(painter: QPainter, rect: QRectF, text: str, ink: Ink, alpha: int)
         painter.setBrush(faint(ink.data, alpha // 4))
         painter.drawPolygon(QPolygonF(points))
         return
-    count = _count(text)
+    count = _grid_size(text)
     painter.setPen(QPen(color, 1.6))
     for k in range(min(count, 24)):
         x = rect.left() + (k + 0.5) / min(count, 24) * rect.width()
         painter.drawLine(QPointF(x, rect.bottom()), QPointF(x, rect.top() + 3.0))
 
 
-def _count(text: str) -> int:
+def _grid_size(text: str) -> int:
     parts = [part.strip() for part in text.split(":")]
     if len(parts) == 3 and parts[2].isdigit():
         return int(parts[2])
@@ -102,14 +103,14 @@ def _count(text: str) -> int:
 
 
 class VariedTable(QTableWidget):
-    """Rows of all that may vary; those that are checked do. `edited` after every edit of the person."""
+    """Table of all quantities that can be varied; the checked ones are. Emits `edited` after every edit of the user."""
 
     edited = Signal()
 
     def __init__(self) -> None:
         super().__init__(0, len(HEADS))
         self.setHorizontalHeaderLabels(list(HEADS))
-        self.setAccessibleName("What varies")
+        self.setAccessibleName("Varied quantities")
         for k, tip in enumerate(TIPS):
             self.horizontalHeaderItem(k).setToolTip(as_tip(tip))
         self.verticalHeader().hide()
@@ -122,15 +123,15 @@ class VariedTable(QTableWidget):
         for column, width in ((NAME, MOST_NAME), (NOW, NOW_WIDTH), (PICTURE, PICTURE_WIDTH)):
             self.setColumnWidth(column, width)
         self._quiet = False
-        self.itemChanged.connect(lambda _: None if self._quiet else self._changed())
+        self.itemChanged.connect(lambda _: None if self._quiet else self._on_changed())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Where there is little room, values go before what is known anyhow."""
+        """Adapt the columns to the width; in a narrow table the distributions take precedence."""
         super().resizeEvent(event)
-        self._make_room()
+        self._fit_columns()
 
-    def _make_room(self) -> None:
-        """Names take what they need; present values and pictures are left out where values would be cut for them."""
+    def _fit_columns(self) -> None:
+        """Give names the width they need; hide present values and pictures where distributions would be cut off."""
         self.setColumnHidden(NOW, self.width() < NARROW)
         self.setColumnWidth(NAME, min(max(self.sizeHintForColumn(NAME) + AROUND, LEAST_NAME), MOST_NAME))
         texts = [self.item(k, VALUES).text() for k in range(self.rowCount())]
@@ -139,7 +140,7 @@ class VariedTable(QTableWidget):
         self.setColumnHidden(PICTURE, room - PICTURE_WIDTH < wanted)
 
     def show_rows(self, rows: list[tuple[str, float, str]]) -> None:
-        """(name, present value, values) of each; what is shown of a name already stays."""
+        """Show rows of (name, present value, distribution); texts already shown for a name are kept."""
         known = {self.item(k, NAME).text(): k for k in range(self.rowCount())}
         kept = {name: (self.item(k, NAME).checkState(), self.item(k, VALUES).text()) for name, k in known.items()}
         self._quiet = True
@@ -160,11 +161,11 @@ class VariedTable(QTableWidget):
             wanted.setToolTip(as_tip(text))
             for column, item in enumerate((head, shown, wanted, picture)):
                 self.setItem(at, column, item)
-        self._make_room()
+        self._fit_columns()
         self._quiet = False
 
     def varied(self) -> dict[str, str]:
-        """Name → values of what is checked."""
+        """Return the distributions of the checked quantities by name."""
         return {
             self.item(k, NAME).text(): self.item(k, VALUES).text().strip()
             for k in range(self.rowCount())
@@ -172,7 +173,7 @@ class VariedTable(QTableWidget):
         }
 
     def show_varied(self, varied: Mapping[str, str]) -> list[str]:
-        """Check these, and no others; names that have no row."""
+        """Check these quantities and no others; return the names that have no row."""
         self._quiet = True
         for k in range(self.rowCount()):
             name = self.item(k, NAME).text()
@@ -180,26 +181,26 @@ class VariedTable(QTableWidget):
             if name in varied:
                 self.item(k, VALUES).setText(varied[name])
                 self.item(k, VALUES).setToolTip(as_tip(varied[name]))
-        self._make_room()
+        self._fit_columns()
         self._quiet = False
         self.viewport().update()
         return [name for name in varied if name not in {self.item(k, NAME).text() for k in range(self.rowCount())}]
 
     def choose(self, name: str, values: str = "") -> None:
-        """Let something vary, as a person does."""
+        """Check a quantity with a distribution, as the user would."""
         at = next(k for k in range(self.rowCount()) if self.item(k, NAME).text() == name)
         if values:
             self.item(at, VALUES).setText(values)
         self.item(at, NAME).setCheckState(Qt.CheckState.Checked)
 
-    def _changed(self) -> None:
-        self._make_room()
+    def _on_changed(self) -> None:
+        self._fit_columns()
         self.viewport().update()
         self.edited.emit()
 
 
-class _Names(QStyledItemDelegate):
-    """An editor of formulas that completes names."""
+class _FormulaDelegate(QStyledItemDelegate):
+    """Delegate whose editor completes names in formulas."""
 
     def __init__(self, names: Callable[[], tuple[str, ...]], parent: QWidget) -> None:
         super().__init__(parent)
@@ -208,7 +209,7 @@ class _Names(QStyledItemDelegate):
     def createEditor(
         self, parent: QWidget, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> QWidget:
-        """A line."""
+        """Create a line edit with completion."""
         line = QLineEdit(parent)
         completer = LastName(list(self._names()), line)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
@@ -220,30 +221,31 @@ class _Names(QStyledItemDelegate):
 
 
 class RecordTable(QTableWidget):
-    """Names and formulas; the last row is always empty, for a further one. `edited` after every edit of the person."""
+    """Table of names and formulas to record; the last row is always empty for a new one. Emits `edited` after every
+    edit of the user."""
 
     edited = Signal()
 
     def __init__(self, names: Callable[[], tuple[str, ...]]) -> None:
-        """names : those that formulas may use."""
+        """Create the table. names : returns the names that formulas may use."""
         super().__init__(0, 2)
         self.setHorizontalHeaderLabels(["Record", "Formula"])
-        self.setAccessibleName("What is recorded")
+        self.setAccessibleName("Recorded quantities")
         self.horizontalHeaderItem(1).setToolTip(as_tip(FORMULAS))
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(24)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
         self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
-        self.setItemDelegateForColumn(1, _Names(names, self))
+        self.setItemDelegateForColumn(1, _FormulaDelegate(names, self))
         self.setColumnWidth(0, 104)
         self.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         self._quiet = False
-        self.itemChanged.connect(lambda _: None if self._quiet else self._changed())
+        self.itemChanged.connect(lambda _: None if self._quiet else self._on_changed())
         self.show_record({})
 
     def record(self) -> dict[str, str]:
-        """Name → formula; rows without a name are called by their formula's number."""
+        """Return formulas by name; rows without a name are named by their number."""
         found: dict[str, str] = {}
         for k in range(self.rowCount()):
             name, formula = (self.item(k, column).text().strip() for column in (0, 1))
@@ -252,7 +254,7 @@ class RecordTable(QTableWidget):
         return found
 
     def show_record(self, record: Mapping[str, str]) -> None:
-        """Show these, and an empty row."""
+        """Show these formulas, and an empty row."""
         self._quiet = True
         self.setRowCount(0)
         for name, formula in (*record.items(), ("", "")):
@@ -265,7 +267,7 @@ class RecordTable(QTableWidget):
         self.setItem(at, 0, QTableWidgetItem(name))
         self.setItem(at, 1, QTableWidgetItem(formula))
 
-    def _changed(self) -> None:
+    def _on_changed(self) -> None:
         last = self.rowCount() - 1
         if self.item(last, 1).text().strip():
             self._quiet = True

@@ -1,4 +1,5 @@
-"""Pictures of what a study found, drawn into a rectangle: maps, points, histograms, bands, tornados, parallel lines.
+"""Pictures of a study's results, drawn into a rectangle: maps, scatter plots, histograms, bands, tornado charts,
+parallel coordinates.
 
 Each gives the rows that it shows as points, so that a click finds one: (rows (n,), pixels (n, 2)).
 """
@@ -21,29 +22,29 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 MOST_POINTS, MOST_LINES, MOST_CURVES = 4000, 400, 2000
-"""Rows that are drawn; of more, evenly chosen ones."""
+"""Largest numbers of rows drawn; of more rows, evenly spaced ones are chosen."""
 BINS = 40
 QUANTILES = (0.05, 0.5, 0.95)
 MOST_OF_MATRIX = 5
-"""Columns of a matrix of points."""
+"""Largest number of columns of a scatter matrix."""
 BAR = 74.0
-"""Pixels beside a map for its scale."""
+"""Width of the colour scale next to a map, pixels."""
 
 
 class Shown(NamedTuple):
-    """What a picture is of."""
+    """Content of a picture."""
 
     result: StudyResult
     of: str
-    """A recorded number, or a curve."""
+    """The recorded number or curve that is drawn."""
     x: str
     y: str
     row: int = -1
-    """The chosen one."""
+    """Index of the selected row."""
 
 
 class Points(NamedTuple):
-    """Rows, and where they stand."""
+    """Rows and their positions in the picture."""
 
     rows: NDArray[np.int64]
     pixels: Array
@@ -53,23 +54,23 @@ NO_POINTS = Points(np.zeros(0, dtype=np.int64), np.zeros((0, 2)))
 
 
 def titled(result: StudyResult, name: str) -> str:
-    """The name, and its unit."""
+    """Return the name of a quantity with its unit."""
     unit = result.unit(name)
     return f"{name}, {unit}" if unit else name
 
 
 def some(rows: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """Not more than so many, evenly chosen."""
+    """Return at most `most` of the rows, evenly spaced."""
     return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(np.int64)]
 
 
 def finished(result: StudyResult) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows that succeeded, and that failed."""
+    """Return the rows that succeeded and those that failed."""
     done = result.rows.done
     return np.flatnonzero(result.good), np.flatnonzero(done & ~result.good)
 
 
-def _ends(values: Array) -> tuple[float, float]:
+def _value_range(values: Array) -> tuple[float, float]:
     finite = values[np.isfinite(values)]
     return (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
 
@@ -78,11 +79,11 @@ def _ends(values: Array) -> tuple[float, float]:
 
 
 def draw_map(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> Points:
-    """A number over two that vary; cells in which rows failed are hatched."""
+    """Draw a number as colours over two varied quantities; cells of failed rows are hatched."""
     result = shown.result
     found = result.map(shown.of, shown.x, shown.y)
-    low, high = _ends(found.values)
-    sides = [_edges(each) for each in (found.x, found.y)]
+    low, high = _value_range(found.values)
+    sides = [_cell_edges(each) for each in (found.x, found.y)]
     frame = Frame(rect.adjusted(0, 0, -BAR, 0), *((each[0], each[-1]) for each in sides), tight=True)
     x = frame.points(sides[0], np.zeros(len(sides[0])))[:, 0]
     y = frame.points(np.zeros(len(sides[1])), sides[1])[:, 1]
@@ -96,13 +97,13 @@ def draw_map(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> Points:
                 hatch = faint(ink.failed, 110 + int(145 * failed))
                 painter.fillRect(cell, QBrush(hatch, Qt.BrushStyle.BDiagPattern))
     frame.draw(painter, ink, shown.x, shown.y)
-    _scale(painter, rect, low, high, titled(result, shown.of), ink)
+    _draw_colour_scale(painter, rect, low, high, titled(result, shown.of), ink)
     good, bad = finished(result)
     rows = np.concatenate([good, bad])
     return Points(rows, frame.points(result.varied[shown.x][rows], result.varied[shown.y][rows]))
 
 
-def _edges(centres: Array) -> Array:
+def _cell_edges(centres: Array) -> Array:
     if len(centres) == 1:
         half = 0.5 * (abs(centres[0]) or 1.0)
         return np.array([centres[0] - half, centres[0] + half])
@@ -110,7 +111,7 @@ def _edges(centres: Array) -> Array:
     return np.concatenate([[2 * centres[0] - middle[0]], middle, [2 * centres[-1] - middle[-1]]])
 
 
-def _scale(painter: QPainter, rect: QRectF, low: float, high: float, title: str, ink: Ink) -> None:
+def _draw_colour_scale(painter: QPainter, rect: QRectF, low: float, high: float, title: str, ink: Ink) -> None:
     bar = QRectF(rect.right() - BAR + 8.0, rect.top() + 28.0, 12.0, max(rect.height() - BOTTOM - 34.0, 10.0))
     steps = max(int(bar.height()), 1)
     for k in range(steps):
@@ -129,11 +130,11 @@ def _scale(painter: QPainter, rect: QRectF, low: float, high: float, title: str,
 
 
 def draw_scatter(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink, labels: bool = True) -> Points:
-    """A number over one that varies; where rows failed there are crosses at the lower edge."""
+    """Draw a number over one varied quantity; failed rows are crosses at the lower edge."""
     result = shown.result
     good, bad = (some(each, MOST_POINTS) for each in finished(result))
     x, y = result.column(shown.x), result.column(shown.of)
-    frame = Frame(rect, _ends(x[np.concatenate([good, bad])]), _ends(y[good]), labels=labels)
+    frame = Frame(rect, _value_range(x[np.concatenate([good, bad])]), _value_range(y[good]), labels=labels)
     pixels = frame.points(x[good], y[good])
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(faint(ink.data, 220 if len(good) < 300 else 130))
@@ -146,12 +147,12 @@ def draw_scatter(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink, labels
         painter.drawLines([QLineF(px - 3, py - 3, px + 3, py + 3), QLineF(px - 3, py + 3, px + 3, py - 3)])
     frame.draw(painter, ink, titled(result, shown.x), titled(result, shown.of))
     found = Points(np.concatenate([good, bad]), np.concatenate([pixels, low]))
-    _ring(painter, found, shown.row, ink)
+    _draw_ring(painter, found, shown.row, ink)
     return found
 
 
-def _ring(painter: QPainter, points: Points, row: int, ink: Ink) -> None:
-    """Around the row that is chosen."""
+def _draw_ring(painter: QPainter, points: Points, row: int, ink: Ink) -> None:
+    """Draw a ring around the selected row."""
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.setPen(QPen(ink.chosen, 2.0))
     for px, py in points.pixels[points.rows == row]:
@@ -159,7 +160,7 @@ def _ring(painter: QPainter, points: Points, row: int, ink: Ink) -> None:
 
 
 def draw_matrix(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> Points:
-    """All that varies and is recorded, each over each; on the diagonal their histograms."""
+    """Draw a scatter matrix of all varied and recorded quantities, with histograms on the diagonal."""
     result = shown.result
     names = [*result.varied, *result.recorded][:MOST_OF_MATRIX]
     if shown.of not in names and shown.of in result.recorded:
@@ -171,7 +172,7 @@ def draw_matrix(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> Poin
         for i, across in enumerate(names):
             cell = QRectF(rect.left() + 4.0 + i * width, rect.top() + 4.0 + j * height, width - 4.0, height - 4.0)
             if i == j:
-                _bars(painter, cell, result.column(up)[finished(result)[0]], ink)
+                _draw_bars(painter, cell, result.column(up)[finished(result)[0]], ink)
                 painter.setPen(ink.text)
                 words = metrics.elidedText(up, ELIDED, cell.width() - 8.0)
                 painter.drawText(cell.adjusted(5, 3, -3, 0), Qt.AlignmentFlag.AlignLeft, words)
@@ -180,7 +181,7 @@ def draw_matrix(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> Poin
     return NO_POINTS
 
 
-def _bars(painter: QPainter, rect: QRectF, values: Array, ink: Ink) -> None:
+def _draw_bars(painter: QPainter, rect: QRectF, values: Array, ink: Ink) -> None:
     counts, edges = np.histogram(values, bins=16) if len(values) else (np.zeros(1), np.array([0.0, 1.0]))
     frame = Frame(rect, (edges[0], edges[-1]), (0.0, 1.35 * max(counts.max(), 1)), tight=True, labels=False)
     for count, low, high in zip(counts, edges[:-1], edges[1:], strict=True):
@@ -190,7 +191,7 @@ def _bars(painter: QPainter, rect: QRectF, values: Array, ink: Ink) -> None:
 
 
 def draw_histogram(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> Points:
-    """How a number is distributed, with its mean and quantiles."""
+    """Draw the distribution of a number with its mean and quantiles."""
     result = shown.result
     values = result.column(shown.of)[finished(result)[0]]
     counts, edges = np.histogram(values, bins=BINS if len(values) > BINS else 12)
@@ -214,12 +215,12 @@ def draw_histogram(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> P
 
 
 def draw_band(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> Points:
-    """Curves over time: some of them, their median, and what lies between 5 % and 95 %."""
+    """Draw curves over time: some of them, their median, and the band from 5 % to 95 %."""
     result = shown.result
     time, curves = result.curve(shown.of)
     good = some(finished(result)[0], MOST_CURVES)
     curves = curves[good]
-    frame = Frame(rect, (time[0], time[-1]), _ends(curves), tight=False)
+    frame = Frame(rect, (time[0], time[-1]), _value_range(curves), tight=False)
     low, middle, high = np.quantile(curves, QUANTILES, axis=0)
     painter.setPen(QPen(faint(ink.data, 45), 1.0))
     for curve in curves[:: max(1, len(curves) // 60)]:
@@ -239,14 +240,14 @@ def _line(points: Array) -> QPolygonF:
 
 
 def draw_tornado(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> Points:
-    """What a number is on average where each that varies is small, and large; the most first."""
+    """Draw the average of a number for small and for large values of each varied quantity, largest effect first."""
     result = shown.result
     found = result.tornado(shown.of)
     centre = result.summary(shown.of).mean
     values = np.array([[each.low, each.high] for each in found])
     height = min(26.0, max((rect.height() - BOTTOM - 8.0) / max(len(found), 1), 3.0))
     names = min(120.0, 0.35 * rect.width())
-    frame = Frame(rect.adjusted(names - 50.0, 0, -6.0, 0), _ends(np.append(values, centre)), (0.0, 1.0))
+    frame = Frame(rect.adjusted(names - 50.0, 0, -6.0, 0), _value_range(np.append(values, centre)), (0.0, 1.0))
     frame.draw(painter, ink, titled(result, shown.of))
     painter.fillRect(frame.rect.adjusted(-56.0, 0.0, -frame.rect.width() - 1.0, 0.0), ink.base)
     metrics = QFontMetricsF(painter.font())
@@ -267,13 +268,14 @@ def draw_tornado(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> Poi
 
 
 def draw_parallel(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> Points:
-    """A line for each row through an axis for each number; coloured by one of them, rows that failed dashed."""
+    """Draw parallel coordinates: a line for each row across an axis for each number, coloured by one of them; failed
+    rows are dashed."""
     result = shown.result
     names = [*result.varied, *result.recorded]
     good, bad = (some(each, MOST_LINES) for each in finished(result))
     box = rect.adjusted(34.0, 24.0, -34.0, -22.0)
     columns = {name: result.column(name) for name in names}
-    ends = {name: _ends(columns[name][np.concatenate([good, bad])]) for name in names}
+    ends = {name: _value_range(columns[name][np.concatenate([good, bad])]) for name in names}
     x = np.linspace(box.left(), box.right(), max(len(names), 2))[: len(names)]
 
     def heights(rows: NDArray[np.int64], name: str) -> Array:
@@ -308,12 +310,12 @@ def draw_parallel(painter: QPainter, rect: QRectF, shown: Shown, ink: Ink) -> Po
 
 
 class Picture(NamedTuple):
-    """A kind of picture: its title, what draws it, and what it is asked for."""
+    """A kind of picture: its title, drawing function, and choices."""
 
     title: str
     draw: Callable[[QPainter, QRectF, Shown, Ink], Points]
     of: str = "numbers"
-    """numbers, curves; empty: it shows all."""
+    """Kind of quantity drawn, numbers or curves; empty if it shows all."""
     x: bool = False
     y: bool = False
 
@@ -323,7 +325,7 @@ PICTURES = {
     "map": Picture("Map", draw_map, x=True, y=True),
     "histogram": Picture("Histogram", draw_histogram),
     "tornado": Picture("Tornado", draw_tornado),
-    "matrix": Picture("Matrix of points", draw_matrix),
-    "parallel": Picture("Parallel lines", draw_parallel),
+    "matrix": Picture("Scatter matrix", draw_matrix),
+    "parallel": Picture("Parallel coordinates", draw_parallel),
     "band": Picture("Curves", draw_band, of="curves"),
 }

@@ -1,4 +1,5 @@
-"""The panel Studies: many runs or poses of the machine whose numbers vary, computed beside the window, shown live."""
+"""The Studies panel: many runs or poses of the machine with varied parameters, computed in the background and shown
+live."""
 
 from __future__ import annotations
 
@@ -32,14 +33,14 @@ if TYPE_CHECKING:
     from core.studies.study_result import StudyResult
 
 SHOWN_EVERY = 0.3
-"""Seconds between two looks at what was found."""
+"""Interval between updates of the results, s."""
 
 
 class StudiesPanel(QWidget):
-    """What is asked, a picture, the rows, side by side; above them what is done."""
+    """Settings, picture and rows side by side, with the buttons above."""
 
     def __init__(self, session: Session, begin_with: Callable[[Mapping[str, float]], None] = lambda _: None) -> None:
-        """begin_with(speeds) : what the next run begins with."""
+        """Create the panel. begin_with(speeds) : sets the initial speeds of the next run."""
         super().__init__()
         self._session, self._begin_with = session, begin_with
         self._jobs = Jobs(self)
@@ -53,16 +54,16 @@ class StudiesPanel(QWidget):
         self._lay_out()
         self.failed_alone.toggled.connect(lambda _: self._show_rows())
         for part in (self.table, self.picture.canvas):
-            part.chosen.connect(self._chosen)
+            part.chosen.connect(self._on_chosen)
             part.opened.connect(self.open)
         self._life = Lifetime()
-        self._life.listen((session.changed, self._machine_changed))
+        self._life.listen((session.changed, self._on_machine_changed))
         self.asked.kind.activated.connect(lambda _: self._begin())
         self._begin()
         self._show_plans()
         self._document = session.document
         self._show_first()
-        self._enable()
+        self._enable_buttons()
 
     def _make_widgets(self) -> None:
         self.note = panel_note()
@@ -72,25 +73,27 @@ class StudiesPanel(QWidget):
         self.progress.setRange(0, 1000)
         self.progress.setMinimumWidth(8)
         self.failed_alone = QCheckBox("Failed")
-        self.estimate_button = push_button("Estimate", "How long it takes, from three rows", self.estimate)
+        self.estimate_button = push_button("Estimate", "Estimate the duration from three rows", self.estimate)
         self.start_button = push_button(
-            "Start", "Compute all rows (what a file has already is not done again)", self.start
+            "Start", "Compute all rows (rows already stored in the file are not computed again)", self.start
         )
-        self.pause_button = push_button("Pause", "Finish what is in hand, and wait", self.pause, checkable=True)
-        self.stop_button = push_button("Stop", "End; the rows so far stay", self.stop)
+        self.pause_button = push_button("Pause", "Pause after the rows being computed", self.pause, checkable=True)
+        self.stop_button = push_button("Stop", "Stop; rows computed so far are kept", self.stop)
         self.open_button = push_button(
-            "Open row", "Its parameters and pose become the machine's (can be undone)", self.open
+            "Open row", "Apply the row's parameters and pose to the machine (can be undone)", self.open
         )
-        self.save_button = push_button("Save…", "All rows as CSV or Parquet", self.save)
+        self.save_button = push_button("Save…", "Save all rows as CSV or Parquet", self.save)
         self.plan = Combo()
         self.plan.setEditable(True)
-        self.plan.setAccessibleName("Study of the document")
-        self.plan.setToolTip(as_tip("A study of the document, or a name under which to keep this one"))
+        self.plan.setAccessibleName("Saved study")
+        self.plan.setToolTip(as_tip("A study saved in the document, or a name under which to save this one"))
         self.plan.lineEdit().setPlaceholderText("name of this study")
         self.plan.activated.connect(lambda _: self.show_plan(self.plan.currentText()))
-        self.keep_button = push_button("Keep", "Keep what is asked in the document (can be undone)", self.keep)
-        self.yes_button = push_button("Go on", "", lambda: self._answer(True))
-        self.no_button = push_button("End", "", lambda: self._answer(False))
+        self.keep_button = push_button(
+            "Keep", ("Save these settings as a study in the document (can be undone)"), self.keep
+        )
+        self.yes_button = push_button("Go on", "", lambda: self._answer_doubt(True))
+        self.no_button = push_button("End", "", lambda: self._answer_doubt(False))
 
     def _lay_out(self) -> None:
         question = with_buttons(self.asked, (self.plan, self.keep_button, self.estimate_button), first_wide=True)
@@ -100,7 +103,7 @@ class StudiesPanel(QWidget):
         lay_side_by_side(self, bar, self.note, (question, self.picture, rows), (400, 420, 380))
 
     def close(self) -> None:
-        """Listen no more, compute no more."""
+        """Disconnect from all signals and stop computing."""
         if self.work is not None:
             self.work.stop()
         self._jobs.close()
@@ -112,7 +115,7 @@ class StudiesPanel(QWidget):
         self._names = ()
         self.asked.show_machine(self._session.model, self._session.mech)
 
-    def _machine_changed(self, old: State, new: State) -> None:
+    def _on_machine_changed(self, old: State, new: State) -> None:
         if old.model is new.model:
             return
         self._show_plans()
@@ -123,7 +126,7 @@ class StudiesPanel(QWidget):
             self._show_first()
 
     def _show_plans(self) -> None:
-        """Names of the studies of the document."""
+        """List the names of the document's studies."""
         names = [each.name for each in self._session.model.studies]
         if names != [self.plan.itemText(k) for k in range(self.plan.count())]:
             typed = self.plan.currentText()
@@ -132,7 +135,7 @@ class StudiesPanel(QWidget):
             self.plan.setCurrentText(typed)
 
     def _show_first(self) -> None:
-        """The first study of the document, where it has any."""
+        """Show the first study of the document, if there is one."""
         if self._session.model.studies:
             self.show_plan(self._session.model.studies[0].name)
         else:
@@ -155,7 +158,7 @@ class StudiesPanel(QWidget):
         self.note.say(words, "warning" if missing else "")
 
     def keep(self) -> None:
-        """Make what is asked a study of the document, in place of the one of this name: one step to undo."""
+        """Save the settings as a study of the document, replacing the one of this name, as one undo step."""
         from core.model.edits import edits
         from core.studies.study_text import plan_of
 
@@ -176,10 +179,10 @@ class StudiesPanel(QWidget):
         if not kept:
             return
         self.plan.setCurrentText(name)
-        self.note.say(f"'{name}' is a study of the document (undo takes it back).", "done")
+        self.note.say(f"'{name}' was saved in the document (can be undone).", "done")
 
     def names(self) -> tuple[str, ...]:
-        """What formulas may use."""
+        """Return the names that formulas may use."""
         if not self._names:
             from core.measures.run_measures import Signals
 
@@ -195,7 +198,7 @@ class StudiesPanel(QWidget):
     # ------------------------------------------------------------------------------------------------- working
 
     def estimate(self) -> None:
-        """Compute three rows, and say how long all take."""
+        """Compute three rows and report how long all of them will take."""
         try:
             text = self.asked.text()
         except KinetostatError as error:
@@ -208,7 +211,7 @@ class StudiesPanel(QWidget):
         job.failed.connect(lambda error: self.note.say(str(error), "error"))
 
     def start(self) -> None:
-        """Begin, beside the window."""
+        """Start the study in the background."""
         try:
             text = self.asked.text()
         except KinetostatError as error:
@@ -222,24 +225,24 @@ class StudiesPanel(QWidget):
         self.note.say("Preparing …", "hint")
         job = self._jobs.start("Study", self.work)
         job.progressed.connect(lambda part, _: self.progress.setValue(round(1000 * part)))
-        job.grown.connect(self._grown)
-        job.succeeded.connect(self._succeeded)
+        job.grown.connect(self._on_progress)
+        job.succeeded.connect(self._on_succeeded)
         job.failed.connect(lambda error: self.note.say(str(error), "error"))
         job.stopped.connect(lambda: self.note.say("Stopped.", "hint"))
-        job.ended.connect(self._ended)
-        self._enable()
+        job.ended.connect(self._on_ended)
+        self._enable_buttons()
 
-    def _grown(self, what: Running | Doubt) -> None:
+    def _on_progress(self, what: Running | Doubt) -> None:
         if isinstance(what, Doubt):
             self.note.say(what.words, "warning")
             self.yes_button.setText(what.yes)
-            self._enable(what)
+            self._enable_buttons(what)
             return
         if not self.pause_button.isChecked():
             self.note.say(str(what.progress), "hint")
         self.show_result(what.result)
 
-    def _succeeded(self, result: StudyResult) -> None:
+    def _on_succeeded(self, result: StudyResult) -> None:
         self.show_result(result)
         failed, total = len(result.failed), len(result.rows.done)
         words = f"{len(result)} of {total} rows" if len(result) < total else f"{total} rows"
@@ -247,22 +250,22 @@ class StudiesPanel(QWidget):
         said = f"{words}, {failed} failed ({', '.join(kinds)})" if failed else f"{words}, none failed"
         self.note.say(f"{said}.", "warning" if failed == len(result) else "done")
 
-    def _ended(self) -> None:
+    def _on_ended(self) -> None:
         self.work = None
-        self._enable()
+        self._enable_buttons()
 
     def pause(self) -> None:
-        """Wait, or go on."""
+        """Pause the study, or continue it."""
         if self.work is not None:
             self.work.pause(self.pause_button.isChecked())
-            self.note.say("Paused." if self.pause_button.isChecked() else "Going on …", "hint")
+            self.note.say("Paused." if self.pause_button.isChecked() else "Continuing …", "hint")
 
     def stop(self) -> None:
-        """End; what was found stays."""
+        """Stop the study; computed rows are kept."""
         if self.work is not None:
             self.work.stop()
 
-    def _answer(self, yes: bool) -> None:
+    def _answer_doubt(self, yes: bool) -> None:
         if self.work is None or self.work.doubt is None:
             return
         file = ""
@@ -271,11 +274,11 @@ class StudiesPanel(QWidget):
             if not file:
                 return
             self.asked.file.setText(file)
-        self.note.say("Going on …" if yes else "Ending …", "hint")
+        self.note.say("Continuing …" if yes else "Ending …", "hint")
         self.work.answer(yes, file)
-        self._enable()
+        self._enable_buttons()
 
-    def _enable(self, doubt: Doubt | None = None) -> None:
+    def _enable_buttons(self, doubt: Doubt | None = None) -> None:
         busy = self.work is not None
         self.start_button.setEnabled(not busy)
         self.estimate_button.setEnabled(not busy)
@@ -291,7 +294,7 @@ class StudiesPanel(QWidget):
     # ------------------------------------------------------------------------------------------------- results
 
     def show_result(self, result: StudyResult | None) -> None:
-        """Show what was found, until now."""
+        """Show the results computed so far."""
         self.result = result
         row = self.table.row
         self.picture.show_result(result)
@@ -301,17 +304,17 @@ class StudiesPanel(QWidget):
 
     def _show_rows(self) -> None:
         self.table.show_result(self.result, self.failed_alone.isChecked())
-        self._enable(self.work.doubt if self.work is not None else None)
+        self._enable_buttons(self.work.doubt if self.work is not None else None)
 
-    def _chosen(self, row: int) -> None:
+    def _on_chosen(self, row: int) -> None:
         self.table.choose(row)
         self.picture.show_row(row)
-        self._enable(self.work.doubt if self.work is not None else None)
+        self._enable_buttons(self.work.doubt if self.work is not None else None)
         if self.result is not None and not self.result.good[row] and self.result.rows.done[row]:
             self.note.say(f"Row {row}: {self.result.rows.messages.get(row, ('', ''))[0]}", "warning")
 
     def open(self, row: int = -1) -> None:
-        """Parameters and pose of a row become the machine's: one step to undo."""
+        """Apply parameters and pose of a row to the machine as one undo step."""
         from core.studies.row_state import row_state
 
         row = self.table.row if row < 0 else row
@@ -329,11 +332,11 @@ class StudiesPanel(QWidget):
         session.commit(f"Row {row} of the study")
         if state.speeds:
             self._begin_with(state.speeds)
-        speeds = " The next run begins with its speeds." if state.speeds else ""
-        self.note.say(f"Row {row} is shown (undo takes it back).{speeds}", "done")
+        speeds = " The next run starts with its speeds." if state.speeds else ""
+        self.note.say(f"Row {row} was applied to the machine (can be undone).{speeds}", "done")
 
     def save(self) -> None:
-        """Ask for a file, and write all rows there."""
+        """Ask for a file and write all rows to it."""
         if self.result is None:
             return
         path, _ = QFileDialog.getSaveFileName(self, "Save rows", "study.csv", "Tables (*.csv *.parquet)")
@@ -346,13 +349,13 @@ class StudiesPanel(QWidget):
         try:
             (self.result.to_parquet if path.suffix == ".parquet" else self.result.to_csv)(str(path))
         except (KinetostatError, OSError) as error:
-            self.note.say(f"It cannot be written: {error}", "error")
+            self.note.say(f"The rows cannot be written: {error}", "error")
             return
         self.note.say(f"Wrote {path.name}.", "done")
 
 
 def make(bench: Workbench) -> StudiesPanel:
-    """For a window."""
+    """Create the Studies panel of a window."""
 
     def begin_with(speeds: Mapping[str, float]) -> None:
         bench.runs.simulation.choose(start="pose", speeds=dict(speeds))

@@ -1,4 +1,5 @@
-"""A picture of what a study found: what it is of is chosen above it, a click chooses a row, a double click opens it."""
+"""Picture of a study's results: its kind and quantities are chosen above it, a click selects a row, a double click
+opens it."""
 
 from __future__ import annotations
 
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
     from core.studies.study_result import StudyResult
 
 REACH = 9.0
-"""Pixels within which a click finds a row; in maps any is found."""
-EMPTY = "What the study finds is drawn here, while it goes on."
+"""Distance within which a click selects a row, pixels; in maps every click does."""
+EMPTY = "The results of the study are drawn here while it is running."
 
 
 class Canvas(QWidget):
-    """The drawing itself."""
+    """Drawing area of the picture."""
 
     chosen = Signal(int)
     opened = Signal(int)
@@ -39,12 +40,12 @@ class Canvas(QWidget):
         self.points: Points = NO_POINTS
 
     def show_picture(self, kind: str, shown: Shown | None) -> None:
-        """Show another picture; None: nothing was found."""
+        """Show a picture; None: there are no results."""
         self.kind, self.shown = kind, shown
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The picture, or why there is none."""
+        """Draw the picture, or the reason why there is none."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         ink = Ink.of(self.palette())
@@ -64,7 +65,7 @@ class Canvas(QWidget):
             painter.drawText(words, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, said)
 
     def row_at(self, point: QPointF) -> int:
-        """The row under a point, −1: none."""
+        """Return the row at a point; −1 for none."""
         if not len(self.points.rows):
             return -1
         away = np.hypot(*(self.points.pixels - [point.x(), point.y()]).T)
@@ -77,13 +78,13 @@ class Canvas(QWidget):
             self.chosen.emit(row)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Open it."""
+        """Open the row under the pointer."""
         if (row := self.row_at(event.position())) >= 0:
             self.opened.emit(row)
 
 
 class PictureView(QWidget):
-    """Choices, and the drawing."""
+    """Fields for kind and quantities, and the drawing."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -97,24 +98,24 @@ class PictureView(QWidget):
         bar.setContentsMargins(4, 0, 4, 4)
         for combo, words in (
             (self.kind, "Kind of picture"),
-            (self.of, "What is shown"),
+            (self.of, "Quantity shown"),
             (self.x, "Along x"),
             (self.y, "Along y"),
         ):
             combo.setAccessibleName(words)
             combo.setToolTip(as_tip(words))
             combo.setMinimumContentsLength(3)
-            combo.activated.connect(self._turned)
+            combo.activated.connect(self._on_kind_changed)
             bar.addWidget(combo, 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(bar)
         column.addWidget(self.canvas, 1)
-        self._turned()
+        self._on_kind_changed()
 
     def show_result(self, result: StudyResult | None) -> None:
-        """Show what was found until now; what is shown of it stays chosen."""
+        """Show the results computed so far, keeping the chosen quantities."""
         another = result is None or self._result is None or result.declaration.hash != self._result.declaration.hash
         self._result = result
         if another and result is not None and len(result.varied) > 1 and result.declaration.axes[0].how == "grid":
@@ -122,24 +123,24 @@ class PictureView(QWidget):
         elif another:
             self.kind.setCurrentIndex(self.kind.findData("scatter"))
         self._row = -1 if another else self._row
-        self._turned()
+        self._on_kind_changed()
 
     def show_row(self, row: int) -> None:
-        """Mark a row."""
+        """Highlight a row."""
         self._row = row
         self._draw()
 
     def choose(self, kind: str, of: str = "", x: str = "", y: str = "") -> None:
-        """As a person chooses."""
+        """Choose kind and quantities of the picture, as the user would."""
         self.kind.setCurrentIndex(self.kind.findData(kind))
-        self._turned()
+        self._on_kind_changed()
         for combo, name in ((self.of, of), (self.x, x), (self.y, y)):
             if name:
                 combo.setCurrentIndex(combo.findData(name))
         self._draw()
 
-    def _turned(self, _: int = 0) -> None:
-        """Another kind of picture has other choices."""
+    def _on_kind_changed(self, _: int = 0) -> None:
+        """Update the choices after another kind of picture was chosen."""
         result, picture = self._result, PICTURES[str(self.kind.currentData())]
         curves = list(result.declaration.curves) if result else []
         varied = list(result.varied) if result else []

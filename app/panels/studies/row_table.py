@@ -1,4 +1,4 @@
-"""The rows of a study as a table: what varied, what was recorded, how they ended."""
+"""Rows of a study as a table: varied quantities, recorded quantities, and outcome."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NO_PARENT = QModelIndex()
 
 
 class RowModel(QAbstractTableModel):
-    """Rows that are done, or those that failed alone."""
+    """Qt model of the computed rows, optionally of the failed ones only."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class RowModel(QAbstractTableModel):
         self.palette = QPalette()
 
     def show_result(self, result: StudyResult | None, failed_alone: bool) -> None:
-        """Show what was found until now."""
+        """Show the results computed so far."""
         names: list[str] = []
         rows = np.zeros(0, dtype=np.int64)
         if result is not None:
@@ -53,15 +53,15 @@ class RowModel(QAbstractTableModel):
             self.endResetModel()
 
     def rowCount(self, parent: Index = NO_PARENT) -> int:
-        """Rows that are shown."""
+        """Return the number of rows shown."""
         return 0 if parent.isValid() else len(self.rows)
 
     def columnCount(self, parent: Index = NO_PARENT) -> int:
-        """The number of the row, how it ended, then the columns."""
+        """Return the number of columns: row number, outcome, and the quantities."""
         return 0 if parent.isValid() or self.result is None else 2 + len(self._names)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Names of the columns."""
+        """Return the names of the columns."""
         if orientation != Qt.Orientation.Horizontal or role != Qt.ItemDataRole.DisplayRole or self.result is None:
             return None
         if section < 2:
@@ -71,7 +71,7 @@ class RowModel(QAbstractTableModel):
         return f"{name}, {unit}" if unit else name
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Numbers with six digits; the reason of a failure as a tip."""
+        """Return numbers with six digits; the reason of a failure as a tool tip."""
         from core.studies.sample_rows import DONE, WORDS
 
         if self.result is None or not index.isValid():
@@ -91,7 +91,7 @@ class RowModel(QAbstractTableModel):
 
 
 class RowTable(QTableView):
-    """Shows them; `opened` with the number of a row at a double click, `chosen` when it is selected."""
+    """Table of rows; emits `opened` with the number of a row on a double click, `chosen` when it is selected."""
 
     opened = Signal(int)
     chosen = Signal(int)
@@ -110,10 +110,10 @@ class RowTable(QTableView):
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.doubleClicked.connect(lambda index: self.opened.emit(int(self.rows.rows[index.row()])))
-        self.selectionModel().currentRowChanged.connect(self._moved)
+        self.selectionModel().currentRowChanged.connect(self._on_row_changed)
 
     def show_result(self, result: StudyResult | None, failed_alone: bool) -> None:
-        """Show what was found until now."""
+        """Show the results computed so far."""
         self.rows.palette = self.palette()
         self.rows.show_result(result, failed_alone)
 
@@ -125,10 +125,10 @@ class RowTable(QTableView):
 
     @property
     def row(self) -> int:
-        """The selected one, −1: none."""
+        """Return the selected row of the study; −1 for none."""
         at = self.currentIndex().row()
         return int(self.rows.rows[at]) if 0 <= at < len(self.rows.rows) else -1
 
-    def _moved(self, now: QModelIndex, _before: QModelIndex) -> None:
+    def _on_row_changed(self, now: QModelIndex, _before: QModelIndex) -> None:
         if now.isValid():
             self.chosen.emit(int(self.rows.rows[now.row()]))

@@ -1,4 +1,4 @@
-"""A study as a job beside the window: it tells what it found until now, may pause, and asks where it is in doubt."""
+"""A study as a background job: it reports partial results, can pause, and asks the user in case of doubt."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from core.studies.study_work import Progress
 
 LOOK = 0.02
-"""s between two looks at who paused, or has answered."""
+"""Interval at which a waiting study checks for an answer or the end of a pause, s."""
 
 
 class Running(NamedTuple):
-    """How far a study is, and what it found."""
+    """Progress of a study with its results so far."""
 
     progress: Progress
     result: StudyResult
 
 
 class Doubt(NamedTuple):
-    """What a study asks: words, the answer by which it goes on, whether that takes a file."""
+    """Question of a study to the user: its text, the answer that continues, and whether that answer needs a file."""
 
     words: str
     yes: str
@@ -34,12 +34,12 @@ class Doubt(NamedTuple):
 
 
 class StudyJob:
-    """The work of a job. `stop`, `pause` and `answer` are called from the window's thread."""
+    """Work of a study's job. `stop`, `pause` and `answer` are called from the window's thread."""
 
     def __init__(
         self, model: Model, text: StudyText, file: str | None, cores: int, cluster: str | None, shown_every: float
     ) -> None:
-        """shown_every : s between two pictures of what was found."""
+        """Create the job. shown_every : interval between updates of the results, s."""
         self._model, self._text, self._file, self._cores, self._cluster = model, text, file, cores, cluster
         self._every, self._shown = shown_every, 0.0
         self._stopped, self._paused, self._answered = threading.Event(), threading.Event(), threading.Event()
@@ -47,7 +47,7 @@ class StudyJob:
         self._said: tuple[bool, str] = (False, "")
 
     def __call__(self, progress: Any, cancelled: Callable[[], bool]) -> StudyResult:
-        """All rows (in the job's thread)."""
+        """Compute all rows (in the job's thread)."""
         from core.studies.study import Study
         from core.studies.study_result import StudyResult
 
@@ -61,15 +61,15 @@ class StudyJob:
 
         def asked() -> bool:
             while self._paused.is_set() and not self._stopped.is_set() and not cancelled():
-                self._paused_wait()
+                self._wait_while_paused()
             return self._stopped.is_set() or cancelled()
 
         def failing(now: Progress) -> bool:
-            words = f"{now.failed} of the first {now.done} rows failed. Shall the others be computed?"
-            return self._asks(progress, cancelled, Doubt(words, "Go on"))[0]
+            words = f"{now.failed} of the first {now.done} rows failed. Compute the others?"
+            return self._ask_user(progress, cancelled, Doubt(words, "Go on"))[0]
 
         def elsewhere(error: FileError) -> str | None:
-            yes, file = self._asks(progress, cancelled, Doubt(str(error), "Another file…", True))
+            yes, file = self._ask_user(progress, cancelled, Doubt(str(error), "Another file…", True))
             return file if yes else None
 
         return study.run(
@@ -84,11 +84,11 @@ class StudyJob:
             resume=self._file is not None,
         )
 
-    def _paused_wait(self) -> None:
+    def _wait_while_paused(self) -> None:
         self._stopped.wait(LOOK)
 
-    def _asks(self, progress: Any, cancelled: Callable[[], bool], doubt: Doubt) -> tuple[bool, str]:
-        """The answer of the person; none, once the study is stopped."""
+    def _ask_user(self, progress: Any, cancelled: Callable[[], bool], doubt: Doubt) -> tuple[bool, str]:
+        """Return the user's answer; none once the study is stopped."""
         self._answered.clear()
         self._said = False, ""
         self.doubt = doubt
@@ -99,21 +99,21 @@ class StudyJob:
         return self._said
 
     def stop(self) -> None:
-        """End with the rows so far."""
+        """Stop with the rows computed so far."""
         self._stopped.set()
 
     def pause(self, on: bool) -> None:
-        """Wait, or go on."""
+        """Pause the study, or continue it."""
         self._paused.set() if on else self._paused.clear()
 
     def answer(self, yes: bool, file: str = "") -> None:
-        """What the person says to a doubt."""
+        """Pass the user's answer to a question."""
         self._said = yes, file
         self._answered.set()
 
 
 def estimated(model: Model, text: StudyText, cores: int) -> str:
-    """How long a study takes, by three of its rows."""
+    """Estimate the duration of a study from three of its rows, in words."""
     from core.studies.study import Study
 
     study = Study.of_text(model, text)

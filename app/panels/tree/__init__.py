@@ -1,4 +1,4 @@
-"""The panel with the tree of the model."""
+"""The panel with the model tree."""
 
 from app.panels.panel import LEFT, Panel
 from core.later import function
@@ -9,8 +9,11 @@ PANEL = Panel(
     LEFT,
     function(__name__, "panel.make"),
     order=2,
-    help="All elements of the machine: bodies and joints as they hang together, then parameters, materials, forces … "
-    "A click selects, F2 renames, Delete removes, + adds. Elements in italics belong to a DH chain or a "
-    "sub-assembly and are edited there. ▲ marks a doubt; the Findings panel says which.",
+    help=(
+        "All elements of the machine: bodies and joints as they are connected, then parameters, "
+        "materials, forces … A click selects, F2 renames, Delete removes, + adds. Elements in italics "
+        "belong to a DH chain or a sub-assembly and are edited there. ▲ marks a warning; the Findings "
+        "panel explains it."
+    ),
     tab_with="functions",
 )

@@ -1,4 +1,4 @@
-"""The menus of the model tree: what can be added, and what can be done with a row."""
+"""Menus of the model tree: elements that can be added, and actions on a row."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from core.model.edits import edits, starters
 
 
 class Tree(Protocol):
-    """What menus need of the tree in which they are opened."""
+    """Protocol of the tree in which the menus are opened."""
 
     session: Session
     settings: Units
@@ -28,7 +28,7 @@ class Tree(Protocol):
 
     @property
     def widget(self) -> QWidget:
-        """Where menus and dialogs belong."""
+        """Return the parent widget for menus and dialogs."""
         ...
 
     def rename_selected(self) -> None:
@@ -45,7 +45,7 @@ class Tree(Protocol):
 
 
 def row_menu(tree: Tree, node: Node | None) -> QMenu:
-    """What can be done with a row, or with the empty tree."""
+    """Return the menu of actions on a row, or on the empty tree."""
     menu = QMenu(tree.widget)
     fill_add_menu(tree, menu)
     if node is not None and node.ref is not None and not node.derived:
@@ -54,7 +54,7 @@ def row_menu(tree: Tree, node: Node | None) -> QMenu:
         menu.addAction(icon("duplicate"), "Duplicate", lambda: element_edits.duplicate(tree.session))
         menu.addAction(icon("delete"), "Delete", tree.remove_selected)
     if node is not None and node.ref is not None:
-        _show(tree, menu, node.ref.collection)
+        _add_result_entries(tree, menu, node.ref.collection)
     menu.addSeparator()
     menu.addAction("Unfold all", lambda: tree.fold_all(False))
     menu.addAction("Fold all", lambda: tree.fold_all(True))
@@ -62,17 +62,18 @@ def row_menu(tree: Tree, node: Node | None) -> QMenu:
 
 
 def tell_ground(tree: Tree, node: Node) -> None:
-    """The ground's row was clicked: tools that ask for a point may mean it."""
+    """Offer the ground to tools that ask for a point, after its row was clicked."""
     if node.selects_model:
         tree.session.grounded.emit()
 
 
 SHOWING = ("view.trace", "vectors.", "plots.add")
-"""How ids of commands begin that show of an element what a run has."""
+"""Prefixes of the ids of commands that show an element's results of a run."""
 
 
-def _show(tree: Tree, menu: QMenu, collection: str) -> None:
-    """Ways, vectors and curves of the element, as in the scene's menu; only in a window that has one."""
+def _add_result_entries(tree: Tree, menu: QMenu, collection: str) -> None:
+    """Add the scene menu's entries for trajectories, vectors and curves of the element; only in a window that has a
+    scene."""
     if tree.commands is None:
         return
     actions = tree.commands()
@@ -84,11 +85,11 @@ def _show(tree: Tree, menu: QMenu, collection: str) -> None:
 
 
 BY_POINTING = (("Add/Force", "force"), ("Add/Constraint", "constraint"), ("Add/Sensor", "sensor"))
-"""Menus of the window that stand here, too."""
+"""Menus of the window that are repeated here."""
 
 
 def _add_by_pointing(tree: Tree, menu: QMenu) -> None:
-    """What is added by pointing at it in the scene; only in a window that has one."""
+    """Add entries for elements that are added by pointing in the scene; only in a window that has a scene."""
     if tree.commands is None:
         return
     actions = tree.commands()
@@ -102,7 +103,7 @@ def _add_by_pointing(tree: Tree, menu: QMenu) -> None:
 
 
 def fill_add_menu(tree: Tree, menu: QMenu) -> None:
-    """Everything that can be added where the selection is."""
+    """Add entries for everything that can be added at the selection."""
     if menu is tree.add_menu:
         menu.clear()
     session = tree.session

@@ -51,10 +51,10 @@ if TYPE_CHECKING:
     from app.workbench import Workbench
 
 NAMES_SHARE = 0.72
-"""Greatest part of the width that names take."""
+"""Largest fraction of the width that names take."""
 
 
-LOCKED = "Locked: it stays where it is while you drag, draw, connect and edit. K lets it go."
+LOCKED = "Locked: it keeps its place while you drag, draw, connect and edit. K unlocks it."
 
 
 class ModelTree(QWidget):
@@ -81,16 +81,16 @@ class ModelTree(QWidget):
         self._updating = False
         self._hovered: QTreeWidgetItem | None = None
         self._build()
-        session.changed.connect(self._changed)
+        session.changed.connect(self._on_document_changed)
         session.selected.connect(self._show_selection)
         session.hovered.connect(self._show_hover)
         if settings is not None and hasattr(settings, "changed"):
-            settings.changed.connect(self._settings_changed)
+            settings.changed.connect(self._on_setting_changed)
         self.refresh()
 
     @property
     def widget(self) -> QWidget:
-        """Where menus and dialogs belong."""
+        """Return the parent widget for menus and dialogs."""
         return self
 
     def _build(self) -> None:
@@ -122,7 +122,7 @@ class ModelTree(QWidget):
         view.rename_wanted.connect(self.rename_selected)
         view.remove_wanted.connect(self.remove_selected)
         view.customContextMenuRequested.connect(self._context_menu)
-        view.currentItemChanged.connect(self._chosen)
+        view.currentItemChanged.connect(self._on_chosen)
         view.itemClicked.connect(lambda item: tell_ground(self, item.data(0, NODE)))
         view.itemCollapsed.connect(lambda item: self._fold(item, True))
         view.itemExpanded.connect(lambda item: self._fold(item, False))
@@ -142,16 +142,16 @@ class ModelTree(QWidget):
     # --------------------------------------------------------------------------- showing
 
     def fit_columns(self) -> None:
-        """Names as wide as they need, but what stands beside them keeps a part of the width."""
+        """Give names the width they need, leaving part of the width to the details column."""
         width = self.view.viewport().width()
         self.view.setColumnWidth(0, min(self.view.sizeHintForColumn(0) + 6, int(NAMES_SHARE * width)))
         self.view.setColumnWidth(1, width - self.view.columnWidth(0))
 
     def refresh(self) -> None:
-        """Show the model as it now is, keeping what is unfolded, selected and scrolled to."""
+        """Show the current model, keeping expanded rows, selection and scroll position."""
         model = self.session.model
         cut = {loop.cut for loop in self.session.mech.loops}
-        marks = _marks(self.diagnosis.findings(model))
+        marks = _worst_findings(self.diagnosis.findings(model))
         rows = nodes(model, cut, self.settings)
         if (rows, marks, self.session.locked) == self._shown:
             return
@@ -174,7 +174,7 @@ class ModelTree(QWidget):
         for node in rows:
             item = QTreeWidgetItem([visible(node.text), visible(node.detail)])
             item.setData(0, NODE, node)
-            self._dress(item, node, marks.get(node.ref) if node.ref else None)
+            self._style_item(item, node, marks.get(node.ref) if node.ref else None)
             parent.addChild(item)
             self.items[node.key] = item
             self._add_rows(item, node.children, marks)
@@ -183,7 +183,7 @@ class ModelTree(QWidget):
             self._met.add(node.key)
             item.setExpanded(node.key not in self._folded)
 
-    def _dress(self, item: QTreeWidgetItem, node: Node, finding: Finding | None) -> None:
+    def _style_item(self, item: QTreeWidgetItem, node: Node, finding: Finding | None) -> None:
         item.setIcon(0, swatch(node.color) if node.color is not None else icon(node.icon))
         muted = severity_color("", QGuiApplication.palette())
         item.setForeground(1, QBrush(muted))
@@ -192,7 +192,7 @@ class ModelTree(QWidget):
             font = item.font(0)
             font.setItalic(True)
             item.setFont(0, font)
-            words = "Comes from a DH chain or another file; edit that to change it."
+            words = "Defined by a DH chain or another file; edit that to change it."
         elif node.ref is not None:
             item.setFlags(item.flags() | Qt.ItemFlag.ItemIsEditable)
         item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsDropEnabled)
@@ -262,12 +262,12 @@ class ModelTree(QWidget):
 
     # --------------------------------------------------------------------------- hearing
 
-    def _changed(self, old: State, new: State) -> None:
+    def _on_document_changed(self, old: State, new: State) -> None:
         if old.model is not new.model or old.locked != new.locked:
             self.note.say("")
             self.refresh()
 
-    def _settings_changed(self, key: str) -> None:
+    def _on_setting_changed(self, key: str) -> None:
         if key.startswith("units/"):
             self.refresh()
 
@@ -277,13 +277,13 @@ class ModelTree(QWidget):
             QTimer.singleShot(0, self, self._recolour)  # once the palette of this panel is the new one
 
     def _recolour(self) -> None:
-        """The rows in the colours of another look; a name that is being typed stays."""
+        """Update the colours of the rows after a change of theme; a name being typed is kept."""
         marks = self._shown[1] if self._shown is not None else {}
         for item in self.items.values():
             node = item.data(0, NODE)
-            self._dress(item, node, marks.get(node.ref) if node.ref else None)
+            self._style_item(item, node, marks.get(node.ref) if node.ref else None)
 
-    def _chosen(self, item: QTreeWidgetItem | None, _before: QTreeWidgetItem | None) -> None:
+    def _on_chosen(self, item: QTreeWidgetItem | None, _before: QTreeWidgetItem | None) -> None:
         if self._updating or item is None:
             return
         node = item.data(0, NODE)
@@ -303,7 +303,7 @@ class ModelTree(QWidget):
             self.view.editItem(item, 0)
 
     def rename(self, ref: Ref, new: str) -> bool:
-        """Rename an element; references follow. A refusal is said beneath the tree."""
+        """Rename an element and all references to it. A refusal is shown beneath the tree."""
         new = new.strip()
         if new == ref.name:
             return True
@@ -317,7 +317,7 @@ class ModelTree(QWidget):
         )
 
     def remove_selected(self) -> None:
-        """Delete the selected element; what depends on it is listed first."""
+        """Delete the selected element; dependent elements are listed first."""
         ref = self.session.selection
         if ref is None:
             return
@@ -336,7 +336,7 @@ class ModelTree(QWidget):
         menu.popup(self.view.viewport().mapToGlobal(point))
 
     def menu_at(self, item: QTreeWidgetItem | None) -> QMenu:
-        """What can be done with a row."""
+        """Return the menu of actions on a row."""
         if item is not None:
             self.view.setCurrentItem(item)
         node = item.data(0, NODE) if item is not None else None
@@ -349,8 +349,8 @@ class ModelTree(QWidget):
                 item.setExpanded(not folded)
 
 
-def _marks(findings: tuple[Finding, ...]) -> dict[Ref, Finding]:
-    """The worst warning or error of each element."""
+def _worst_findings(findings: tuple[Finding, ...]) -> dict[Ref, Finding]:
+    """Return the worst warning or error of each element."""
     worst: dict[Ref, Finding] = {}
     for finding in findings:
         ref = Ref(finding.collection, finding.name)
@@ -360,5 +360,5 @@ def _marks(findings: tuple[Finding, ...]) -> dict[Ref, Finding]:
 
 
 def make(bench: Workbench) -> ModelTree:
-    """The panel of a window."""
+    """Create the model tree of a window."""
     return ModelTree(bench.session, bench.settings, commands=bench.commands)

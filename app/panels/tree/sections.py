@@ -1,5 +1,5 @@
-"""What the model tree shows beneath the machine: forces, sensors, constraints, drivers, parameters, materials, and what
-is asked of it."""
+"""Sections of the model tree beneath the machine: forces, sensors, constraints, drivers, parameters, materials, and
+analyses."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from core.model.forces import JOINT, SENSOR, STRANDS
 
 
 def nodes(model: Model, cut: Collection[str], units: Units) -> list[Node]:
-    """The rows of the tree. `cut` names the joints that close loops."""
+    """Return the rows of the tree. `cut` names the joints that close loops."""
     machine = Machine(model, frozenset(cut))
     found = [machine.ground()]
     for collection, title, drawing in SECTIONS:
-        rows = [_row(collection, element) for element in getattr(model, collection)]
+        rows = [_element_row(collection, element) for element in getattr(model, collection)]
         if rows:
             found.append(Node(f"#{collection}", title, str(len(rows)), drawing, children=rows))
     for assembly in model.assemblies:
         shown = {node.ref for node in walk(machine.assembly_row(assembly).children)}
-        machine.assembly_row(assembly).children += _brought(model, assembled(assembly), shown)
+        machine.assembly_row(assembly).children += _assembly_rows(model, assembled(assembly), shown)
     values = model.values()
     if model.parameters:
-        rows = [_parameter(p, values.get(p.name), units) for p in model.parameters]
+        rows = [_parameter_row(p, values.get(p.name), units) for p in model.parameters]
         found.append(Node("#parameters", "Parameters", str(len(rows)), "parameter", children=rows))
     if model.materials:
         materials = [
@@ -37,11 +37,11 @@ def nodes(model: Model, cut: Collection[str], units: Units) -> list[Node]:
         ]
         found.append(Node("#materials", "Materials", str(len(materials)), "material", children=materials))
     for collection in QUESTIONS:
-        if rows := [_question(collection, element) for element in getattr(model, collection)]:
+        if rows := [_analysis_row(collection, element) for element in getattr(model, collection)]:
             title = collection.replace("_", " ").capitalize()
             found.append(Node(f"#{collection}", title, str(len(rows)), collection_icon(collection), children=rows))
     if model.expanded.bodies:
-        found.append(_energies())
+        found.append(_energy_row())
     return found
 
 
@@ -52,10 +52,10 @@ SECTIONS = (
     ("constraints", "Constraints", "constraint"),
     ("drivers", "Drivers", "driver"),
 )
-"""(collection, title, drawing) of the sections; one without rows is not shown."""
+"""(collection, title, icon) of the sections; one without rows is not shown."""
 
 
-def _row(collection: str, element: Any, derived: bool = False) -> Node:
+def _element_row(collection: str, element: Any, derived: bool = False) -> Node:
     drawing = icon_of(collection, element)
     return Node(
         f"{collection}:{element.name}",
@@ -65,27 +65,27 @@ def _row(collection: str, element: Any, derived: bool = False) -> Node:
         Ref(collection, element.name),
         derived,
         help=element.description,
-        channels=_channels(collection, element),
+        channels=_channel_names(collection, element),
     )
 
 
-def _question(collection: str, element: Any) -> Node:
-    """The row of something that is asked of the machine."""
+def _analysis_row(collection: str, element: Any) -> Node:
+    """Return the row of an analysis (an operating point, study or design)."""
     key, drawing = f"{collection}:{element.name}", icon_of(collection, element)
     return Node(key, element.name, element.summary, drawing, Ref(collection, element.name), help=element.description)
 
 
-def _brought(model: Model, refs: Iterable[Ref], shown: Collection[Ref | None]) -> list[Node]:
-    """Rows of what a sub-assembly brings beside bodies and joints."""
+def _assembly_rows(model: Model, refs: Iterable[Ref], shown: Collection[Ref | None]) -> list[Node]:
+    """Return rows of the elements that a sub-assembly contributes, other than bodies and joints."""
     kinds = {collection for collection, _, _ in SECTIONS}
     return [
-        _row(ref.collection, model.expanded.find(ref.collection, ref.name), True)
+        _element_row(ref.collection, model.expanded.find(ref.collection, ref.name), True)
         for ref in refs
         if ref.collection in kinds and ref not in shown
     ]
 
 
-def _channels(collection: str, element: Any) -> tuple[str, ...]:
+def _channel_names(collection: str, element: Any) -> tuple[str, ...]:
     name = element.name
     if collection == "junctions":
         return (f"{name}.position",)
@@ -94,7 +94,7 @@ def _channels(collection: str, element: Any) -> tuple[str, ...]:
     return (f"{name}.friction.force",) if collection == "forces" and element.is_clutch else (f"{name}.force",)
 
 
-def _force(force: Force) -> str:
+def _force_details(force: Force) -> str:
     if force.info.along == SENSOR:
         return f"along {force.sensor}"
     if force.is_clutch:
@@ -106,14 +106,14 @@ def _force(force: Force) -> str:
     return f"{force.a or WORLD} – {force.b}"
 
 
-def _sensor(sensor: Sensor) -> str:
+def _sensor_details(sensor: Sensor) -> str:
     kind = sensor.kind.replace("_", " ")
     if "b" in sensor.info.uses:
         return f"{kind}, {sensor.a or WORLD} – {sensor.b}"
     return f"{kind}, {sensor.joint or sensor.force}"
 
 
-def _constraint(constraint: Constraint) -> str:
+def _constraint_details(constraint: Constraint) -> str:
     if "sensor" in constraint.info.uses:
         return f"holds {constraint.sensor}"
     if constraint.joints:
@@ -121,7 +121,7 @@ def _constraint(constraint: Constraint) -> str:
     return f"{constraint.a or WORLD} – {constraint.b}"
 
 
-def _driver(driver: Driver) -> str:
+def _driver_details(driver: Driver) -> str:
     coordinate = f".{driver.coordinate}" if driver.coordinate else ""
     motion = "" if driver.motion == "position" else f"{driver.motion} of "
     return f"{motion}{driver.joint or driver.sensor}{coordinate}"
@@ -129,19 +129,21 @@ def _driver(driver: Driver) -> str:
 
 _details: dict[str, Callable[[Any], str]] = {
     "junctions": lambda _junction: "massless point",
-    "forces": _force,
-    "sensors": _sensor,
-    "constraints": _constraint,
-    "drivers": _driver,
+    "forces": _force_details,
+    "sensors": _sensor_details,
+    "constraints": _constraint_details,
+    "drivers": _driver_details,
 }
-"""What stands beside the name of an element of each section."""
+"""Functions that return the details shown next to an element's name, by collection."""
 
 
-def _parameter(parameter: Parameter, worth: float | None, units: Units) -> Node:
+def _parameter_row(parameter: Parameter, worth: float | None, units: Units) -> Node:
     value = value_in(parameter.value, {}) if parameter.independent else worth
     shown = "" if value is None else quantity(value, Measure(parameter.dimension), units, 5)
     detail = shown if parameter.independent else f"{parameter.value} = {shown}"
-    words = "The file gave this symbol no value; this one is assumed." if parameter.assumed else parameter.description
+    words = (
+        "The file gives no value for this symbol; this one is assumed." if parameter.assumed else parameter.description
+    )
     return Node(
         f"parameters:{parameter.name}",
         parameter.name,
@@ -152,8 +154,8 @@ def _parameter(parameter: Parameter, worth: float | None, units: Units) -> Node:
     )
 
 
-def _energies() -> Node:
-    """Quantities of the whole machine, to be dragged onto a plot."""
+def _energy_row() -> Node:
+    """Return the row of the energies of the whole machine, which can be dragged onto a plot."""
     rows = [
         Node(f"#energy.{kind}", title, icon="energy", channels=(f"energy.{kind}",), help="Drag it onto a plot")
         for kind, title in (("kinetic", "Kinetic energy"), ("potential", "Potential energy"), ("total", "Total energy"))
@@ -164,7 +166,7 @@ def _energies() -> Node:
             "Constraint residual",
             icon="constraint",
             channels=("constraint.residual",),
-            help="How far constraints are from being met; drag it onto a plot",
+            help="Violation of the constraints; drag it onto a plot",
         )
     )
     return Node("#whole", "Whole machine", icon="energy", children=rows, folded=True)

@@ -1,4 +1,4 @@
-"""The rows of the model tree: renamed in place, dragged as channels, pointed at."""
+"""Rows of the model tree: renaming in place, dragging as channels, highlighting under the pointer."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ Index: TypeAlias = QModelIndex | QPersistentModelIndex
 
 
 class RenameDelegate(QStyledItemDelegate):
-    """Renames in place; a refused name keeps the row as it was and says why."""
+    """Delegate that renames in place; a refused name keeps the row unchanged and reports why."""
 
     def __init__(self, parent: QWidget, rename: Callable[[Ref, str], bool]) -> None:
         super().__init__(parent)
         self._rename = rename
 
     def setEditorData(self, widget: QWidget, index: Index) -> None:
-        """What is typed already stays when the row is drawn anew."""
+        """Keep typed text when the row is redrawn."""
         if not (isinstance(widget, QLineEdit) and widget.isModified()):
             super().setEditorData(widget, index)
 
@@ -53,7 +53,8 @@ class RenameDelegate(QStyledItemDelegate):
 
 
 class TreeView(QTreeWidget):
-    """The rows. `pointed(Ref or None)`: what the pointer is on; `resized`: the columns may be given other widths."""
+    """Widget of the rows. `pointed(Ref or None)`: the element under the pointer changed; `resized`: column widths may
+    need updating."""
 
     pointed = Signal(object)
     resized = Signal()
@@ -71,7 +72,7 @@ class TreeView(QTreeWidget):
         return [CHANNELS, "text/plain"]
 
     def mimeData(self, items: Sequence[QTreeWidgetItem]) -> QMimeData:
-        """The channels of a run that the rows stand for, one per line."""
+        """Return the channels of a run that the rows represent, one per line."""
         return dragged(channel for item in items for channel in item.data(0, NODE).channels)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:

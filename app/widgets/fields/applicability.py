@@ -1,4 +1,4 @@
-"""Which fields of an element matter at its present kind, and which stand in the fold of rarely needed ones."""
+"""Applicability of fields: those that apply to the current kind of an element, and those hidden as rarely needed."""
 
 from __future__ import annotations
 
@@ -13,21 +13,24 @@ ADVANCED: dict[type, tuple[str, ...]] = {
     Joint: ("cut", "given_in"),
     Sensor: ("minus", "offset"),
 }
-"""Fields that few need, by element type."""
+"""Rarely needed fields, by element type."""
 
 LENGTH = Field(
     "length",
     ScalarKind("length", False, None),
-    "Distance of the joint that carries the link from another one, or from its tip. A parameter that is the length "
-    "takes the value; else that end, and the shapes that reach from one to the other, move along the line.",
+    (
+        "Distance from the joint that carries the link to another joint or to its tip. If a parameter is"
+        " the length, it takes the value; otherwise the far end, and the shapes that reach from one to "
+        "the other, move along the line."
+    ),
     None,
     False,
 )
-"""What bodies with two joints, or a joint and a tip, have beside the fields of the document."""
+"""Additional field of bodies with two joints, or a joint and a tip: the link length."""
 
 
 def applies(element: Element, field: Field, model: Model | None = None) -> bool:
-    """Whether a field of an element has a meaning at its present kind."""
+    """Return True if a field of an element applies to its current kind."""
     if isinstance(element, Force | Sensor | Constraint):
         return _applies_to_kind(element, field.name, element.info.uses, model)
     if isinstance(element, Driver):
@@ -59,9 +62,9 @@ def _applies_to_joint(joint: Joint, field: str) -> bool:
     if field in ("damping", "friction", "armature"):
         return info.nv > 0
     if field in (*LEVELS[1:], "stribeck_speed"):
-        return info.nv > 0 and _rubs(joint, field)
+        return info.nv > 0 and _applies_to_friction(joint, field)
     if field in BY_REACTION:
-        return _bears(joint, field)
+        return _applies_to_bearing(joint, field)
     if field == "limits":
         return info.nq > 0 and info.nq == info.nv
     if field in ("rest", "stiffness", "spring_rest"):
@@ -71,8 +74,9 @@ def _applies_to_joint(joint: Joint, field: str) -> bool:
     return True
 
 
-def _rubs(joint: Joint, field: str) -> bool:
-    """Levels beside the first where there is friction, backward where a joint has that; the speed between two."""
+def _applies_to_friction(joint: Joint, field: str) -> bool:
+    """Return True if a friction field applies: further levels and the transition speed with friction, backward levels
+    where the joint has them."""
     if field == "stribeck_speed":
         return joint.static_friction is not None or joint.backward_static_friction is not None
     if field in LEVELS[2:] and joint.info.nq != joint.info.nv:
@@ -80,9 +84,9 @@ def _rubs(joint: Joint, field: str) -> bool:
     return joint.friction != 0.0 or any(level is not None for level in joint.friction_levels[1:])
 
 
-def _bears(joint: Joint, field: str) -> bool:
-    """Friction by the reaction where it is known how a kind bears that; radii where it turns, a shoulder and a second
-    bearing where there may be one."""
+def _applies_to_bearing(joint: Joint, field: str) -> bool:
+    """Return True if a field of reaction-dependent friction applies: it needs a kind with known bearing loads; radii
+    need rotation, a shoulder and a second bearing a kind that may have them."""
     info = joint.info
     if info.bearing == "none":
         return getattr(joint, field) not in (None, 0.0)
@@ -94,7 +98,7 @@ def _bears(joint: Joint, field: str) -> bool:
 
 
 def _applies_to_stop(limit: Limit, field: str) -> bool:
-    """Elastic stops have a damping or a restitution, rigid ones only throw back."""
+    """Return True if a stop field applies: elastic stops have damping or restitution, rigid ones only restitution."""
     match field:
         case "stiffness":
             return limit.stop in ("elastic", "hunt_crossley")
@@ -120,7 +124,7 @@ def _applies_to_kind(
 
 
 def several_coordinates(model: Model | None, joint: str) -> bool:
-    """Whether a joint has more than one coordinate."""
+    """Return True if a joint has more than one coordinate."""
     found = None if model is None else next((j for j in model.expanded.joints if j.name == joint), None)
     return found is not None and found.info.nq > 1
 

@@ -1,4 +1,4 @@
-"""Editors that choose: one of a few words, another element, yes or no."""
+"""Editors for choices: one of several options, another element, yes or no."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from core.model.fields import ChoiceKind, Element, Field, ReferenceKind
 
 
 class Combo(PassingWheel, QComboBox):
-    """A combo box that the wheel does not change in passing, and that may become narrow."""
+    """Combo box that ignores the wheel unless focused, and that may become narrow."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -44,7 +44,7 @@ class Combo(PassingWheel, QComboBox):
 
 
 class ChoiceEditor(FieldEditor):
-    """One of a few words."""
+    """Editor for one of several options."""
 
     def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
         super().__init__(owner, field, path, commit, parent)
@@ -67,7 +67,8 @@ class ChoiceEditor(FieldEditor):
         self.explain("")
 
     def _offer(self, options: tuple[str, ...]) -> None:
-        """Offer these words: people may have added a kind since, or the element's own is not known."""
+        """Offer these options; user-defined kinds may have been added since, or the element's own kind may be
+        unknown."""
         if options == self.offered:
             return
         self.combo.clear()
@@ -85,7 +86,7 @@ class ChoiceEditor(FieldEditor):
 
 
 def option_title(owner: type, field: str, option: str) -> str:
-    """An option in words; the kinds of sensors and forces are short enough to stand as they are."""
+    """Return the title of an option; kinds of sensors and forces are used as they are."""
     words = {
         ("Force", "wrench"): "force and torque",
         ("Force", "line"): "on a line",
@@ -101,15 +102,15 @@ def option_title(owner: type, field: str, option: str) -> str:
 
 
 def kind_title(owner: type, option: str) -> str:
-    """What a kind of force, sensor or constraint is."""
+    """Return the title of a kind of force, sensor or constraint."""
     kinds: dict[type, Mapping[str, Any]] = {Sensor: SENSOR_KINDS, Force: FORCE_KINDS, Constraint: CONSTRAINT_KINDS}
     if owner not in kinds:
         return ""
-    return str(kinds[owner][option].title) if option in kinds[owner] else "Nobody here knows this kind"
+    return str(kinds[owner][option].title) if option in kinds[owner] else "This kind is not defined here"
 
 
 def names_for(model: Model, target: str) -> list[str]:
-    """Names an element reference may hold, the ground first where it may be meant."""
+    """Return the names that an element reference may hold, the ground first where it is allowed."""
     expanded = model.expanded
     bodies = [body.name for body in expanded.bodies]
     match target:
@@ -130,8 +131,8 @@ def names_for(model: Model, target: str) -> list[str]:
 
 
 class NameCombo(Combo):
-    """A combo box of element names with search; `names` is asked for when it is opened or entered. Escape takes back
-    what was typed or refused."""
+    """Combo box of element names with search; `names` is called when it is opened or focused. Escape discards typed or
+    refused text."""
 
     taken_back = Signal()
 
@@ -145,7 +146,7 @@ class NameCombo(Combo):
         self.setCompleter(None)  # type: ignore[arg-type]
 
     def edited(self) -> bool:
-        """Whether something else than the value stands here."""
+        """Return True if the text differs from the value."""
         return self.refused or self.lineEdit().isModified()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -164,7 +165,7 @@ class NameCombo(Combo):
         super().focusInEvent(event)
 
     def fill(self) -> None:
-        """Take the present names, keeping the text."""
+        """Update the list of names, keeping the text."""
         names = self.names()
         if names == [self.itemText(i) for i in range(self.count())]:
             return
@@ -182,7 +183,7 @@ class NameCombo(Combo):
 
 
 class NameEditor(FieldEditor):
-    """A name, chosen or typed; `names` of the combo lists those there are."""
+    """Editor for a name, chosen or typed; `names` of the combo lists the existing ones."""
 
     def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
         super().__init__(owner, field, path, commit, parent)
@@ -197,7 +198,7 @@ class NameEditor(FieldEditor):
         """Explain the name that is taken."""
 
     def show_name(self, value: str, context: Context) -> None:
-        """Show the model's name, unless another is being typed or was refused."""
+        """Show the model's name, unless another text is being typed or was refused."""
         self.combo.setEnabled(not context.read_only)
         if value != self.value or not (self.problem or self.combo.lineEdit().isModified()):
             self.value = value
@@ -232,7 +233,7 @@ class NameEditor(FieldEditor):
 
 
 class ReferenceEditor(NameEditor):
-    """The name of another element."""
+    """Editor for the name of another element."""
 
     def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
         super().__init__(owner, field, path, commit, parent)
@@ -261,14 +262,14 @@ class ReferenceEditor(NameEditor):
 
 
 def fitting_sensors(model: Model, owner: Element) -> list[str]:
-    """Names of the sensors that an element can refer to."""
+    """Return the names of the sensors that an element can refer to."""
     if isinstance(owner, Sensor):
         return [sensor.name for sensor in model.expanded.sensors if sensor.kind == owner.kind]
     return scalar_sensors(model) if isinstance(owner, Force | Strand) else geometric_sensors(model)
 
 
 class CoordinateEditor(FieldEditor):
-    """Which coordinate of a joint is meant."""
+    """Editor for the choice of a joint's coordinate."""
 
     def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
         super().__init__(owner, field, path, commit, parent)
@@ -293,7 +294,7 @@ class CoordinateEditor(FieldEditor):
 
 
 class FlagEditor(FieldEditor):
-    """Yes or no."""
+    """Editor for yes or no."""
 
     def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
         super().__init__(owner, field, path, commit, parent)

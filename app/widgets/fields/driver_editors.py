@@ -1,4 +1,4 @@
-"""By what a driver moves: a formula of time, a table of times and values, or a recorded signal."""
+"""Editors for the source of a driver's motion: a formula of time, a table of times and values, or a recorded signal."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from core.model.formula.numerals import without_noise
 
 SOURCES = ("Formula", "Table", "Recorded signal")
 SAMPLES = 11
-"""Rows of the table that a formula is turned into."""
+"""Rows of the table into which a formula is converted."""
 VISIBLE_ROWS = 8
 
 
 class SourceEditor(FieldEditor):
-    """The choice between formula, table and trace, and the line of the formula."""
+    """Choice between formula, table and recorded signal, with the field of the formula."""
 
     broad = True
 
@@ -110,7 +110,7 @@ class SourceEditor(FieldEditor):
         dialog.open()
 
     def take(self, path: str) -> None:
-        """Move by a recorded signal from now on."""
+        """Use a recorded signal as the source from now on."""
         assert self.context is not None
         assert self.driver is not None
         model = self.context.model
@@ -121,7 +121,7 @@ SIGNALS = "Recorded signals (*.csv *.txt *.dat *.t *.sim);;All files (*)"
 
 
 def sampled(driver: Driver, context: Context) -> tuple[Value, ...]:
-    """What a driver's formula or table gives in its first second; zeros where that is no number."""
+    """Return samples of a driver's formula or table over the first second; zeros where it has no number."""
     if driver.times:
         return driver.values
     times = np.linspace(0.0, 1.0, SAMPLES)
@@ -131,7 +131,7 @@ def sampled(driver: Driver, context: Context) -> tuple[Value, ...]:
 
 
 class Curve(QWidget):
-    """A small picture of the table: its points and the cubic spline between them."""
+    """Small picture of the table: its points and the cubic spline through them."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -144,7 +144,7 @@ class Curve(QWidget):
         self.update()
 
     def line(self) -> np.ndarray:
-        """(m, 2) the drawn line: a cubic spline, straight with two points."""
+        """Return the drawn line (m, 2): a cubic spline, or a straight line for two points."""
         from scipy.interpolate import CubicSpline
 
         t, y = self.points.T
@@ -179,7 +179,7 @@ class Curve(QWidget):
         painter.end()
 
 
-class _Table(QTableWidget):
+class _TimesGrid(QTableWidget):
     def __init__(self, editor: TableOfTimes) -> None:
         super().__init__(0, 2, editor)
         self.editor = editor
@@ -210,11 +210,11 @@ class TableOfTimes(FieldEditor):
         self.context: Context | None = None
         self._filling = False
         self.curve = Curve(self)
-        self.table = _Table(self)
+        self.table = _TimesGrid(self)
         self.table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         self.table.verticalHeader().setDefaultSectionSize(self.table.fontMetrics().height() + 10)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.table.itemChanged.connect(self._typed)
+        self.table.itemChanged.connect(self._on_typed)
         self.column.addWidget(self.curve)
         self.column.addWidget(self.table)
         self.column.addLayout(self._buttons())
@@ -277,7 +277,7 @@ class TableOfTimes(FieldEditor):
         self.curve.show_points(np.array([[np.nan if x is None else x for x in row] for row in points]).reshape(-1, 2))
 
     def _mark(self, row: int, column: int) -> None:
-        """Write what was refused in a cell, in the colour of errors."""
+        """Show refused text in its cell in the error colour."""
         item, refused = self.table.item(row, column), self._refused.get((row, column))
         before, self._filling = self._filling, True
         if refused:
@@ -296,7 +296,7 @@ class TableOfTimes(FieldEditor):
         assert self.context is not None
         return read(text, self.measures[column], self.context.settings, self.context.values)
 
-    def _typed(self, item: QTableWidgetItem) -> None:
+    def _on_typed(self, item: QTableWidgetItem) -> None:
         if self._filling:
             return
         row, column, text = item.row(), item.column(), item.text()
@@ -322,7 +322,7 @@ class TableOfTimes(FieldEditor):
         return problem
 
     def add_row(self) -> None:
-        """A row behind the current one: half-way to the next, or one step farther than the last."""
+        """Add a row after the current one: half-way to the next, or one step beyond the last."""
         at = self.table.currentRow() if self.table.currentRow() >= 0 else len(self.rows) - 1
         numbers = [tuple(value_in(x, self.context.values) or 0.0 for x in row) for row in self.rows]  # type: ignore[union-attr]
         if at + 1 < len(numbers):
@@ -333,13 +333,14 @@ class TableOfTimes(FieldEditor):
         self._put([*self.rows[: at + 1], (new[0], new[1]), *self.rows[at + 1 :]])
 
     def remove_rows(self) -> None:
-        """Take the selected rows away."""
+        """Remove the selected rows."""
         chosen = {index.row() for index in self.table.selectedIndexes()}
         if chosen and len(chosen) < len(self.rows):
             self._put([row for i, row in enumerate(self.rows) if i not in chosen])
 
     def paste(self, text: str) -> str:
-        """Replace the table by two columns of text (tabs, semicolons or commas between), without a line of titles."""
+        """Replace the table by two columns of text (separated by tabs, semicolons or commas); a title line is
+        skipped."""
         rows: list[tuple[Value, Value]] = []
         for i, line in enumerate(text.strip().splitlines()):
             cells = cells_of(line)
@@ -355,7 +356,7 @@ class TableOfTimes(FieldEditor):
         return self._put(rows) if rows else ""
 
     def copied(self) -> str:
-        """The table as text for a spreadsheet."""
+        """Return the table as text for a spreadsheet."""
         assert self.context is not None
         units = self.context.settings
 
@@ -366,7 +367,7 @@ class TableOfTimes(FieldEditor):
 
 
 def cells_of(line: str) -> list[str]:
-    """The cells of a line of a spreadsheet or CSV file; decimal commas stay where tabs or semicolons separate."""
+    """Return the cells of a line of a spreadsheet or CSV file; commas are decimal where tabs or semicolons separate."""
     for mark in ("\t", ";", ","):
         if mark in line:
             return [cell.strip() for cell in line.split(mark)]

@@ -1,4 +1,4 @@
-"""A form made from the declared fields of an element: label column, editor column, groups for what is nested."""
+"""Form generated from the declared fields of an element: label column, editor column, groups for nested elements."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ from core.model.fields import (
 )
 
 JOINED = "\u2060"
-"""Keeps a unit on one line."""
+"""Character that keeps a unit on the same line as its label."""
 LABEL_WIDTH = 96
 
 Put = Callable[[str, Any, object], str]
-"""put(field, new value, gesture) → '' or the reason why not."""
+"""put(field, new value, gesture) returns '' or the reason for a refusal."""
 
 
 def editor_class(field: Field, owner: type = object) -> type[FieldEditor]:
-    """The editor of a field of an element, from its kind."""
+    """Return the editor for a field of an element, by its kind."""
     from app.widgets.fields.driver_editors import SourceEditor, TableOfTimes
     from app.widgets.fields.part_editors import PartEditor
     from app.widgets.fields.recorded_signal_editors import ColumnEditor, RecordedSignalEditor
@@ -98,7 +98,7 @@ def editor_class(field: Field, owner: type = object) -> type[FieldEditor]:
 
 
 def _parts_editor(element: Any) -> type[FieldEditor]:
-    """The editor of a list of nested elements."""
+    """Return the editor for a list of nested elements."""
     from app.widgets.fields.part_editors import PartsEditor
     from app.widgets.fields.rows_editor import LimitsEditor, RowsEditor
     from app.widgets.fields.settings_editor import SettingsEditor
@@ -111,7 +111,7 @@ def _parts_editor(element: Any) -> type[FieldEditor]:
 
 
 class ElementForm(QWidget):
-    """All fields of an element type. The widgets stay while the type stays."""
+    """All fields of an element type. The widgets are kept while the type stays the same."""
 
     def __init__(
         self,
@@ -142,10 +142,10 @@ class ElementForm(QWidget):
             if element is Body and field.name == "name":
                 self._add(LENGTH, LengthEditor)
         if rare:
-            self._fold_away(rare)
+            self._collapse_rare_fields(rare)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Tab goes as one reads, also through what was unfolded since."""
+        """Move with Tab in reading order, including fields expanded since."""
         if self.parent_form() is not None:
             return super().focusNextPrevChild(forward)
         if step(self, forward):
@@ -157,14 +157,14 @@ class ElementForm(QWidget):
         return True
 
     def parent_form(self) -> ElementForm | None:
-        """The form of which this one is a part."""
+        """Return the form that contains this one."""
         holder = self.parentWidget()
         while holder is not None and not isinstance(holder, ElementForm):
             holder = holder.parentWidget()
         return holder
 
-    def _fold_away(self, rare: tuple[str, ...]) -> None:
-        """Put the fields that few need into a fold at the end."""
+    def _collapse_rare_fields(self, rare: tuple[str, ...]) -> None:
+        """Put the rarely needed fields into a collapsible group at the end."""
         others = tuple(field.name for field in fields_of(self.type) if field.name not in rare)
         form = self.rarely = ElementForm(self.type, self.put, self.path, others, fold=False)
         section = Section("Advanced", lambda: form, f"{self.type.__name__}.advanced", opened=False, parent=self)
@@ -178,7 +178,9 @@ class ElementForm(QWidget):
 
     def _add(self, field: Field, made: type[FieldEditor] | None = None) -> None:
         path = f"{self.path}.{field.name}" if self.path else field.name
-        editor = (made or editor_class(field, self.type))(self.type, field, path, self._committer(field.name), self)
+        editor = (made or editor_class(field, self.type))(
+            self.type, field, path, self._commit_function(field.name), self
+        )
         row = self.grid.rowCount()
         self.editors[field.name] = editor
         if editor.wide:
@@ -203,7 +205,7 @@ class ElementForm(QWidget):
         self.grid.addWidget(label, row, 0, Qt.AlignmentFlag.AlignTop)
         self.grid.addWidget(editor, row, 1)
 
-    def _committer(self, name: str) -> Callable[[Any, object], str]:
+    def _commit_function(self, name: str) -> Callable[[Any, object], str]:
         def commit(value: Any, gesture: object) -> str:
             return self.put(name, value, gesture)
 
@@ -252,7 +254,7 @@ class ElementForm(QWidget):
 
 
 def replaced(element: Any, name: str, value: Any) -> tuple[Any, str]:
-    """(the element with a field replaced, '') or (None, the reason why it cannot be)."""
+    """Return (the element with a field replaced, '') or (None, the reason why that is not possible)."""
     try:
         return dataclasses.replace(element, **(value if isinstance(value, Together) else {name: value})), ""
     except KinetostatError as error:

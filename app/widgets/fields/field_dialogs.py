@@ -1,4 +1,5 @@
-"""Small dialogs of the editing commands: what goes along with a deletion, and the draft of a new element."""
+"""Small dialogs of the editing commands: confirmation of a deletion with its consequences, and the draft of a new
+element."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ from core.model.fields import Element, fields_of
 
 
 class RemovalDialog(QDialog):
-    """Asks before an element goes that others depend on; lists what goes along and what keeps its value."""
+    """Asks before deleting an element on which others depend; lists what is deleted with it and what keeps its
+    value."""
 
     def __init__(self, session: Session, ref: Ref, effect: Removal, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -45,7 +47,7 @@ class RemovalDialog(QDialog):
         self.list = QListWidget(self)
         self.list.setSelectionMode(QListWidget.SelectionMode.NoSelection)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        keeps = f" – {self._kept}" if effect.gone else ""
+        keeps = f" – {self._kept_words}" if effect.gone else ""
         for (collection, element), words in (
             *((each, "") for each in effect.gone),
             *((each, keeps) for each in effect.kept),
@@ -62,48 +64,48 @@ class RemovalDialog(QDialog):
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
         column = QVBoxLayout(self)
-        column.addWidget(self._words(f"Delete the {word} “{ref.name}”? {self._lead}"))
+        column.addWidget(self._wrapped_label(f"Delete the {word} “{ref.name}”? {self._lead_sentence}"))
         column.addWidget(self.list)
-        column.addWidget(self._words(f"{adrift_words(effect)} It can be undone.".strip()))
+        column.addWidget(self._wrapped_label(f"{adrift_words(effect)} It can be undone.".strip()))
         column.addWidget(buttons)
         self.resize(420, min(420, 180 + 22 * self.list.count()))
 
     @property
-    def _kept(self) -> str:
+    def _kept_words(self) -> str:
         return "keeps its colour" if self.ref.collection == "materials" else "keeps its present value"
 
     @property
-    def _lead(self) -> str:
+    def _lead_sentence(self) -> str:
         if not self.effect.gone:
-            return f"What uses it {self._kept}:"
+            return f"Elements that use it {self._kept_words}:"
         keep = ", or keep its value" if self.effect.kept or self.effect.world else ""
-        return f"These depend on it and go along{keep}:"
+        return f"These elements depend on it and are deleted too{keep}:"
 
-    def _words(self, text: str) -> Label:
+    def _wrapped_label(self, text: str) -> Label:
         label = Label(text, self)
         label.setWordWrap(True)
         return label
 
     def accept(self) -> None:
-        """Delete it, in one undo step."""
+        """Delete the element in one undo step."""
         remove_now(self.session, self.ref)
         super().accept()
 
 
 def adrift_words(effect: Removal) -> str:
-    """Which bodies a deletion leaves without joints to the ground; '' if none."""
+    """Describe which bodies a deletion leaves without joints to the ground; '' if none."""
     return f"Without joints to the ground, moving freely: {', '.join(effect.adrift)}." if effect.adrift else ""
 
 
 def remove_now(session: Session, ref: Ref) -> bool:
-    """Delete an element with what depends on it."""
+    """Delete an element with its dependents."""
     return session.apply(
         f"Delete {WORDS[ref.collection]} {ref.name}", lambda model: edits.remove(model, ref.collection, ref.name)
     )
 
 
 def remove(session: Session, ref: Ref, parent: QWidget | None = None) -> RemovalDialog | None:
-    """Delete an element; when others are touched, list them first (the dialog returned is already open)."""
+    """Delete an element; if others are affected, open and return a dialog that lists them first."""
     effect = removal(session.model, *ref)
     if not effect.harmless:
         dialog = RemovalDialog(session, ref, effect, parent)
@@ -115,7 +117,7 @@ def remove(session: Session, ref: Ref, parent: QWidget | None = None) -> Removal
 
 
 class DraftDialog(QDialog):
-    """A new element before it is added: its main fields, checked as they are typed."""
+    """A new element before it is added: its main fields, checked while typing."""
 
     def __init__(
         self,

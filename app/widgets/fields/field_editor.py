@@ -1,4 +1,4 @@
-"""What every editor of a field shares."""
+"""Base classes of all field editors."""
 
 from __future__ import annotations
 
@@ -17,48 +17,49 @@ from core.model.dimensions import Owners, dimension_of
 from core.model.fields import Element, Field, Value
 
 Commit = Callable[[Any, object], str]
-"""commit(new value, gesture) → '' when accepted, else the reason in words."""
+"""commit(new value, gesture) returns '' when accepted, otherwise the reason in words."""
 Promote = Callable[[str], None]
-"""promote(path): make the number at a path such as "shapes.0.radius" a named parameter."""
+"""promote(path) makes the number at a path such as "shapes.0.radius" a named parameter."""
 
 
 @dataclass(frozen=True)
 class Context:
-    """What an editor needs besides its value."""
+    """Data that an editor needs besides its value."""
 
     model: Model
     settings: Units
     values: Mapping[str, float] = field(default_factory=dict)
-    """Values of the model's parameters."""
+    """Parameter values of the model."""
     owners: Owners = ()
-    """The element whose field it is, last of those that hold each other."""
+    """The element that has the field, last in the chain of elements that contain one another."""
     findings: Mapping[str, tuple[Finding, ...]] = field(default_factory=dict)
-    """By the path of the field."""
+    """Findings by the path of the field."""
     notes: Mapping[str, str] = field(default_factory=dict)
-    """What follows from a field's value, in words, by the path of the field."""
+    """Notes on consequences of a field's value, by the path of the field."""
     defaults: Mapping[str, Value] = field(default_factory=dict)
-    """What counts where a field is empty, SI, by the path of the field."""
+    """Values that apply where a field is empty, SI, by the path of the field."""
     read_only: bool = False
     promote: Promote | None = None
     suggest: Callable[[str], str] | None = None
-    """suggest(path): the name a promoted number would get."""
+    """suggest(path) returns the name that a promoted number would get."""
 
     def measure(self, field: Field, index: int | None = None) -> Measure:
-        """What a number in a field of the owner measures (`index` as in `core.model.dimensions.dimension_of`)."""
+        """Return the physical dimension of a number in a field of the owner (`index` as in
+        `core.model.dimensions.dimension_of`)."""
         return measure_of(dimension_of(self.model, self.owners, field, index))
 
     def inside(self, element: Element) -> Context:
-        """The context of the fields of an element that the owner holds."""
+        """Return the context of the fields of an element that the owner contains."""
         return self if self.owners and self.owners[-1] is element else replace(self, owners=(*self.owners, element))
 
 
 class Together(dict[str, Any]):
-    """Values of several fields of an element that change at once, committed as the value of one of them."""
+    """Values of several fields that change together, committed as the value of one of them."""
 
 
 class FieldEditor(QWidget):
-    """Edits one field of an element. `broad` editors stand beneath their label instead of beside it; `wide` ones
-    have a title of their own."""
+    """Edits one field of an element. `broad` editors are placed beneath their label instead of next to it; `wide` ones
+    have their own title."""
 
     wide = False
     broad = False
@@ -75,43 +76,43 @@ class FieldEditor(QWidget):
         self._note: Note | None = None
 
     def show_value(self, value: Any, owner: Element, context: Context) -> None:
-        """Show the field's value of `owner`, keeping focus and what is being typed."""
+        """Show the field's value of `owner`, keeping focus and text being typed."""
 
     def forget(self) -> None:
-        """Drop what is typed or refused: another element is to be shown."""
+        """Discard typed or refused text because another element will be shown."""
 
     def unit(self) -> str:
-        """Unit to be shown once, in the label; '' when the editor shows it."""
+        """Return the unit to be shown in the label; '' when the editor shows it."""
         return ""
 
     problem = ""
-    """Why what is typed cannot be taken."""
+    """Reason why the typed text is refused."""
 
     def untaken(self) -> str:
-        """Why something that stands in the editor is not the field's value; "" if all that is typed was taken."""
+        """Return why text in the editor is not the field's value; "" if all of it was accepted."""
         return self.problem or next((edit.problem for edit in self.findChildren(QuantityEdit) if edit.problem), "")
 
     def explain(self, words: str, severity: str = "") -> None:
-        """Words beneath the field: a reason or a formula's value; without them the finding shows."""
+        """Show text beneath the field: a reason or a formula's value; without text the finding is shown."""
         self._said = (words, severity)
-        self._speak()
+        self._update_note()
 
     def show_findings(self, findings: tuple[Finding, ...], follows: str = "") -> None:
-        """Findings about this field, and what follows from its value."""
+        """Show findings about this field and notes on consequences of its value."""
         self._follows = follows
         words = "\n".join(f"{f.text} {f.remedy}".strip() for f in findings)
         self._finding = (words, findings[0].severity if findings else "")
-        self._speak()
+        self._update_note()
 
     @property
     def note(self) -> Note:
-        """The words beneath the editor; made when they are first needed, most fields never say anything."""
+        """Return the note beneath the editor, created on first use, because most fields never need one."""
         if self._note is None:
             self._note = Note(self)
             self.column.addWidget(self._note)
         return self._note
 
-    def _speak(self) -> None:
+    def _update_note(self) -> None:
         said, severity = self._said
         found, found_severity = self._finding
         if said and found and severity != "error":
@@ -126,7 +127,7 @@ class FieldEditor(QWidget):
             self.note.say(words, severity)
 
     def attempt(self, value: Any, gesture: object = None) -> str:
-        """Commit a value and show the reason if it is refused."""
+        """Commit a value; show and return the reason if it is refused."""
         problem = self.commit(value, gesture if gesture is not None else object())
         self.explain(problem, "error" if problem else "")
         return problem

@@ -1,4 +1,4 @@
-"""Editors of formulas of time and state: names are completed while one types, and checked at once."""
+"""Editors of formulas of time and state, with completion of names and immediate checks."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from core.model.signals import TIME, signal_names
 from core.model.units.units import SI
 
 WORD = re.compile(r"[^\W\d][\w.\-]*$")
-"""The name before the cursor."""
+"""Pattern of the name before the cursor."""
 ENOUGH = 2
-"""Letters from which names are proposed (Ctrl+Space proposes at once)."""
+"""Number of letters from which names are proposed (Ctrl+Space proposes immediately)."""
 
 
 class FormulaEdit(QuantityEdit):
-    """A number, or a formula in `known` names; names are completed."""
+    """Field for a number, or a formula in `known` names, with completion of names."""
 
     def __init__(self, **options: object) -> None:
         super().__init__(**options)  # type: ignore[arg-type]
@@ -42,7 +42,7 @@ class FormulaEdit(QuantityEdit):
         self.textEdited.connect(lambda _text: self.propose())
 
     def allow(self, known: frozenset[str]) -> None:
-        """Take the names that may be used."""
+        """Set the names that formulas may use."""
         if known != self.known:
             self.known = known
             self._words.setStringList(sorted(known | set(FUNCTIONS), key=lambda n: (n.count("."), n)))
@@ -81,13 +81,13 @@ class FormulaEdit(QuantityEdit):
                 self.explained.emit(f"{error.what} {error.remedy}".strip(), "error")
             return
         self._say("")
-        self._tell(value)
+        self._show_formula_value(value)
 
     def _explain(self) -> None:
-        self._tell(self.value)
+        self._show_formula_value(self.value)
         self.setToolTip(as_tip(self.value if isinstance(self.value, str) else ""))
 
-    def _tell(self, value: Value | None) -> None:
+    def _show_formula_value(self, value: Value | None) -> None:
         worth = value_in(value, self.values)
         if not isinstance(value, str):
             self.explained.emit("", "")
@@ -100,7 +100,7 @@ class FormulaEdit(QuantityEdit):
     # --------------------------------------------------------------------------- completing
 
     def propose(self, at_once: bool = False) -> None:
-        """Open the list of names that fit the word before the cursor."""
+        """Open the list of names that match the word before the cursor."""
         found = WORD.search(self.text()[: self.cursorPosition()])
         word = found.group() if found else ""
         popup = self.completer_list.popup()
@@ -149,13 +149,13 @@ class FormulaEdit(QuantityEdit):
 
 
 def known_names(context: Context, kind: ScalarKind | VectorKind) -> frozenset[str]:
-    """Names that formulas in a field of this kind may use."""
+    """Return the names that formulas in a field of this kind may use."""
     expanded = context.model.expanded
     return Names(frozenset(expanded.values()), signal_names(expanded)).of(kind)
 
 
 class FormulaEditor(NumberEditor):
-    """One formula."""
+    """Editor of one formula."""
 
     broad = True
 
@@ -169,7 +169,7 @@ class FormulaEditor(NumberEditor):
 
 
 class FormulaVectorEditor(VectorEditor):
-    """Three formulas, each in a row of its own."""
+    """Editor of three formulas, each in its own row."""
 
     PER_ROW = 1
 
@@ -191,5 +191,5 @@ class FormulaVectorEditor(VectorEditor):
 
 
 def _is_unfinished(text: str) -> bool:
-    """Whether a formula ends where something must follow."""
+    """Return True if a formula ends where something must follow."""
     return text.rstrip().endswith((*"+-*/(,^<>=!", " and", " or", " not")) or text.count("(") > text.count(")")

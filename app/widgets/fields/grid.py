@@ -1,4 +1,4 @@
-"""The cells of a table of nested elements: how they are edited, and what keys do in them."""
+"""Cells of a table of nested elements: editing and keyboard control."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ Index: TypeAlias = QModelIndex | QPersistentModelIndex
 
 
 class Cells(Protocol):
-    """What the cells ask and tell."""
+    """Protocol of the table editor as its cells use it."""
 
     def options_at(self, column: int) -> tuple[str, ...]:
-        """The choices of a column; () when it holds numbers."""
+        """Return the choices of a column; () if it holds numbers."""
 
     def text_to_edit(self, row: int, column: int) -> str:
-        """What a cell's editor begins with."""
+        """Return the text with which a cell's editor begins."""
 
     def take(self, row: int, column: int, text: str) -> None:
-        """Commit what was typed in a cell."""
+        """Commit the text typed in a cell."""
 
     def clear_cell(self, row: int, column: int) -> None:
-        """Put a cell back to its default."""
+        """Reset a cell to its default."""
 
 
 class CellDelegate(QStyledItemDelegate):
-    """Cells are edited as text, choices with a combo box; what is finished goes to the table editor."""
+    """Delegate that edits cells as text, choices with a combo box, and passes the result to the table editor."""
 
     def __init__(self, editor: Cells, parent: QWidget) -> None:
         super().__init__(parent)
@@ -65,7 +65,7 @@ class CellDelegate(QStyledItemDelegate):
 
 
 class Grid(QTableWidget):
-    """The cells; Delete empties a cell."""
+    """Table of cells in which Delete empties a cell."""
 
     def __init__(self, editor: Cells, parent: QWidget) -> None:
         super().__init__(parent)
@@ -79,7 +79,7 @@ class Grid(QTableWidget):
             super().keyPressEvent(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Tab enters at the first cell, Shift+Tab at the last."""
+        """Enter at the first cell with Tab, at the last one with Shift+Tab."""
         super().focusInEvent(event)
         if self.rowCount() and event.reason() == Qt.FocusReason.TabFocusReason:
             self.setCurrentCell(0, 0)
@@ -87,7 +87,7 @@ class Grid(QTableWidget):
             self.setCurrentCell(self.rowCount() - 1, self.columnCount() - 1)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Tab goes from cell to cell, and on from the last."""
+        """Move from cell to cell with Tab, and on from the last."""
         last = (self.rowCount() - 1, self.columnCount() - 1)
         leaves = (self.currentRow(), self.currentColumn()) == (last if forward else (0, 0))
         self.setTabKeyNavigation(not leaves and self.rowCount() > 0)

@@ -1,4 +1,4 @@
-"""The length of a link: the distance of two joints of it, or of one from its tip, set in one field."""
+"""Editor for the length of a link: the distance between two of its joints, or between a joint and its tip."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from core.model.fields import Element, Field, Value
 
 
 class LengthEditor(NumberEditor):
-    """The number, and a menu of the joints to which it is measured where there are several."""
+    """Number field, with a menu of the joints to which the length is measured if there are several."""
 
     def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
         super().__init__(owner, field, path, commit, parent)
-        self.edit.commit = self._set
+        self.edit.commit = self._set_length
         self.far = ""
         self._body = ""
         self._model: Model | None = None
         self.to = QToolButton(self)
-        self.to.setToolTip("To which joint the length is measured")
+        self.to.setToolTip("Joint to which the length is measured")
         self.to.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.to.setMenu(QMenu(self.to))
         self.to.menu().aboutToShow.connect(self._offer_joints)
@@ -68,29 +68,31 @@ class LengthEditor(NumberEditor):
         self.edit.show_value(length_of(model, self._body, joint), model.values())
         self.show_findings((), words(model, self._body, joint))
 
-    def _set(self, value: Value | None, gesture: object) -> str:
-        """Ask for a length; formulas that would have to go are not lost: what may become of them is offered."""
+    def _set_length(self, value: Value | None, gesture: object) -> str:
+        """Request a length; if formulas would be replaced, offer choices of what to do with them."""
         if value is None:
-            return "A link has a length: give a number."
-        if self._model is not None and (name := _follows(self._model, self._body, self.far)):
+            return "The length cannot be empty. Give a number."
+        if self._model is not None and (name := _determining_parameter(self._model, self._body, self.far)):
             self._offer_choices(value)
-            return f"The length follows from {name}, on which other things may depend: choose what is to change."
+            return f"The length depends on {name}, which other elements may use too. Choose what to change."
         problem = self.commit(LinkLength(value, self.far), gesture)
         if problem and self._model is not None and is_locked(self._model, self._body, self.far):
             self._offer_choices(value)
         return problem
 
     def _offer_choices(self, value: Value) -> None:
-        """A menu of what may become of the formulas from which the length follows."""
+        """Open a menu of choices for the formulas that determine the length."""
         assert self._model is not None
         menu = self.choices = QMenu(self)
         for name in parameters_of(self._model, self._body, self.far):
-            menu.addAction(f"Change the parameter {name}", self._choice(LinkLength(value, self.far, parameter=name)))
-        menu.addAction("Add an offset to the formulas", self._choice(LinkLength(value, self.far, "offset")))
-        menu.addAction("Replace the formulas by numbers", self._choice(LinkLength(value, self.far, "number")))
+            menu.addAction(
+                f"Change the parameter {name}", self._choice_action(LinkLength(value, self.far, parameter=name))
+            )
+        menu.addAction("Add an offset to the formulas", self._choice_action(LinkLength(value, self.far, "offset")))
+        menu.addAction("Replace the formulas by numbers", self._choice_action(LinkLength(value, self.far, "number")))
         menu.popup(self.edit.mapToGlobal(QPoint(0, self.edit.height())))
 
-    def _choice(self, wanted: LinkLength) -> Callable[[], None]:
+    def _choice_action(self, wanted: LinkLength) -> Callable[[], None]:
         def take() -> None:
             self.edit.forget()
             self.attempt(wanted)
@@ -98,16 +100,17 @@ class LengthEditor(NumberEditor):
         return take
 
 
-def _follows(model: Model, body: str, far: str) -> str:
-    """The parameter from which a length follows by a formula; "" if it is that parameter, or follows from none."""
+def _determining_parameter(model: Model, body: str, far: str) -> str:
+    """Return the parameter that determines a length through a formula; "" if the length is that parameter itself, or
+    none determines it."""
     affine = parameter_of(model, body, far)
     return "" if affine is None or (affine.slope, affine.rest) == (1.0, 0.0) else affine.parameter.name
 
 
 def words(model: Model, body: str, far: str) -> str:
-    """Where the length of a link comes from."""
-    if name := _follows(model, body, far):
+    """Describe what determines the length of a link."""
+    if name := _determining_parameter(model, body, far):
         return f"Follows the parameter {name}."
     if (affine := parameter_of(model, body, far)) is not None:
         return f"This is the parameter {affine.parameter.name}."
-    return "Locked: it follows from formulas, which stay as they are." if is_locked(model, body, far) else ""
+    return "Locked: the length follows from formulas, which are not changed." if is_locked(model, body, far) else ""

@@ -22,11 +22,11 @@ from core.model import Joint, Parameter
 from core.model.fields import Element, Field, ScalarKind, Value, VectorKind
 
 AXIS_COLORS = {"x": "#d0453e", "y": "#3f9a4a", "z": "#3f78d0"}
-"""X red, Y green, Z blue, as in the scene."""
+"""Colours of axes as in the scene: x red, y green, z blue."""
 
 
 class Scrubber(QObject):
-    """Dragging a label left and right moves the number beside it; the whole drag is one undo step."""
+    """Changes a number by dragging its label left and right; the whole drag is one undo step."""
 
     PIXELS_PER_STEP = 4
 
@@ -59,7 +59,7 @@ class Scrubber(QObject):
 
 
 class NumberEditor(FieldEditor):
-    """One number or formula."""
+    """Editor of one number or formula."""
 
     kind: ScalarKind
 
@@ -75,7 +75,7 @@ class NumberEditor(FieldEditor):
         self.setFocusProxy(self.edit)
 
     def make_edit(self, kind: ScalarKind) -> QuantityEdit:
-        """The line in which the number is written."""
+        """Create the field in which the number is typed."""
         return QuantityEdit(optional=kind.optional, fold=self.owner is Parameter, parent=self)
 
     def forget(self) -> None:
@@ -98,12 +98,12 @@ class NumberEditor(FieldEditor):
 
 
 def ghost(value: Value, edit: QuantityEdit) -> str:
-    """What counts while a line is empty, as it would stand there."""
+    """Return the default value of an empty field as placeholder text."""
     return value if isinstance(value, str) else quantity(value, edit.measure, edit.settings, 3)
 
 
 def offer_promotion(edit: QuantityEdit, path: str, context: Context) -> None:
-    """Let the right-click menu of a number make it a parameter, where it can be one."""
+    """Add to a number's context menu the action that makes it a parameter, where that is possible."""
     promote, suggest = context.promote, context.suggest
     if promote is None or suggest is None or context.read_only:
         edit.add_actions = None
@@ -117,7 +117,7 @@ def offer_promotion(edit: QuantityEdit, path: str, context: Context) -> None:
 
 
 class VectorEditor(FieldEditor):
-    """Several numbers in a row, each under its label; the unit stands in the field's label."""
+    """Several numbers in a row, each under its label; the unit is shown in the field's label."""
 
     PER_ROW = 3
     broad = True
@@ -152,7 +152,7 @@ class VectorEditor(FieldEditor):
     def show_numbers(
         self, value: tuple[Value | None, ...], labels: Sequence[str], measures: list[Measure], context: Context
     ) -> None:
-        """Show numbers under labels; the boxes stay the same widgets while their count does."""
+        """Show numbers under labels; the widgets are kept while their count stays the same."""
         self.value, self.measures = value, measures
         if len(self.edits) != len(value):
             long = any(len(label) > 2 for label in labels)
@@ -189,7 +189,7 @@ class VectorEditor(FieldEditor):
             edit = self.make_edit()
             edit.setPlaceholderText("")
             edit.commit = self._committer(i)
-            edit.explained.connect(lambda words, severity, edit=edit: self._hear(edit, words, severity))
+            edit.explained.connect(lambda words, severity, edit=edit: self._show_words(edit, words, severity))
             row, column = divmod(i, per_row)
             self.grid.addWidget(label, row, 2 * column)
             self.grid.addWidget(edit, row, 2 * column + 1)
@@ -203,7 +203,7 @@ class VectorEditor(FieldEditor):
     optional_items = False
 
     def make_edit(self) -> QuantityEdit:
-        """The line in which one of the numbers is written."""
+        """Create the field in which one of the numbers is typed."""
         return QuantityEdit(show_unit=False, optional=self.optional_items, parent=self)
 
     def _committer(self, index: int) -> Callable[[Value | None, object], str]:
@@ -216,7 +216,7 @@ class VectorEditor(FieldEditor):
         """Commit the vector with one number replaced."""
         return self.commit((*self.value[:index], item, *self.value[index + 1 :]), gesture)
 
-    def _hear(self, edit: QuantityEdit, words: str, severity: str) -> None:
+    def _show_words(self, edit: QuantityEdit, words: str, severity: str) -> None:
         self._said_by[edit] = (words, severity)
         errors = [w for w, s in self._said_by.values() if s == "error" and w]
         if errors:
@@ -231,8 +231,8 @@ class VectorEditor(FieldEditor):
 
 
 class CoordinatesEditor(VectorEditor):
-    """One optional number per joint coordinate (the rest position) or speed (the start speed); all empty means none is
-    given."""
+    """One optional number per joint coordinate (the reference position) or speed (the initial speed); empty fields mean
+    that none is given."""
 
     optional_items = True
     broad = False
@@ -277,7 +277,7 @@ class RotationEditor(VectorEditor):
         numbers = all(not isinstance(item, str) for item in value)
         self.form.setEnabled(numbers and not context.read_only)
         self.form.setToolTip(
-            "How the rotation is written" if numbers else "Formulas cannot be converted; replace them by numbers first."
+            "Notation of the rotation" if numbers else "Formulas cannot be converted. Replace them by numbers first."
         )
 
     def _switch(self, index: int) -> None:
@@ -290,7 +290,7 @@ class RotationEditor(VectorEditor):
 
 
 def quaternion_of_angles(roll: float, pitch: float, yaw: float) -> tuple[float, float, float, float]:
-    """(x, y, z, w) of R = Rz(yaw)·Ry(pitch)·Rx(roll), angles in rad."""
+    """Return (x, y, z, w) of R = Rz(yaw)·Ry(pitch)·Rx(roll), angles in rad."""
     cr, sr = math.cos(roll / 2), math.sin(roll / 2)
     cp, sp = math.cos(pitch / 2), math.sin(pitch / 2)
     cy, sy = math.cos(yaw / 2), math.sin(yaw / 2)
@@ -303,7 +303,7 @@ def quaternion_of_angles(roll: float, pitch: float, yaw: float) -> tuple[float, 
 
 
 def angles_of_quaternion(x: float, y: float, z: float, w: float) -> tuple[float, float, float]:
-    """(roll, pitch, yaw) in rad about the fixed axes x, y, z; at pitch = ±90° the yaw is put to zero."""
+    """Return (roll, pitch, yaw) in rad about the fixed axes x, y, z; at pitch = ±90° the yaw is set to zero."""
     x, y, z, w = np.array([x, y, z, w]) / (math.hypot(x, y, z, w) or 1.0)
     sine = float(np.clip(2 * (w * y - z * x), -1.0, 1.0))
     if abs(sine) > 1 - 1e-12:

@@ -1,4 +1,4 @@
-"""Editors of what is nested: one element in a group, or a list of them with add, remove and reorder."""
+"""Editors of nested elements: one element in a group, or a list of them with buttons to add, remove and reorder."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from core.model.fields import Element, Field, PartKind, PartsKind, ReferenceKind
 
 
 def fresh(element: type, model: Model, owner: Element, siblings: tuple[Any, ...] = ()) -> Any:
-    """A new nested element with its defaults; required references name the first element that fits, quantities the
-    first coordinate that no sibling names."""
+    """Return a new nested element with its defaults; required references name the first suitable element, quantities
+    the first coordinate that no sibling names."""
     from app.widgets.fields.choice_editors import names_for
 
     if element is Strand:
@@ -44,7 +44,7 @@ def fresh(element: type, model: Model, owner: Element, siblings: tuple[Any, ...]
 
 
 def coordinates(model: Model) -> list[str]:
-    """Coordinates of joints, as quantities are called."""
+    """Return the names of joint coordinates, as quantities use them."""
     joints = model.expanded.joints
     return [
         f"{joint.name}.{word}.q" if word else f"{joint.name}.q" for joint in joints for word in joint.info.coordinates
@@ -52,7 +52,7 @@ def coordinates(model: Model) -> list[str]:
 
 
 def types_of(element: Any) -> dict[str, type]:
-    """The element types a list may hold, by their words."""
+    """Return the element types that a list may hold, by their titles."""
     if element is Shape or issubclass(element, Shape):
         return dict(SHAPE_TYPES)
     kinds = typing.get_args(element) or (element,)
@@ -60,9 +60,9 @@ def types_of(element: Any) -> dict[str, type]:
 
 
 def summary_of(element: Element, context: Context) -> str:
-    """A few words about a folded group."""
+    """Return a short description for a collapsed group."""
     if isinstance(element, Pose):
-        return "at the origin" if element == Pose() else _place(element, context)
+        return "at the origin" if element == Pose() else _position_text(element, context)
     if isinstance(element, Inertia) and element == Inertia():
         return "zero"
     if isinstance(element, Shape):
@@ -70,7 +70,7 @@ def summary_of(element: Element, context: Context) -> str:
     return element.summary
 
 
-def _place(pose: Pose, context: Context) -> str:
+def _position_text(pose: Pose, context: Context) -> str:
     length = Measure("length")
     numbers = [value_in(item, context.values) for item in pose.position]
     texts = ["?" if x is None else number(x, length, context.settings, 3) for x in numbers]
@@ -78,7 +78,7 @@ def _place(pose: Pose, context: Context) -> str:
 
 
 class PartEditor(FieldEditor):
-    """One nested element in a foldable group; an optional one can be added and removed."""
+    """One nested element in a collapsible group; an optional one can be added and removed."""
 
     wide = True
 
@@ -190,12 +190,12 @@ class PartsEditor(FieldEditor):
         if self.section.content is None:
             return
         self.add_button.setVisible(not context.read_only)
-        self._match()
+        self._match_groups()
         for i in range(len(value)):
             self._refresh(i)
 
-    def _match(self) -> None:
-        """Have one group per element, keeping those whose type fits."""
+    def _match_groups(self) -> None:
+        """Create one group per element, keeping those whose type matches."""
         for i, item in enumerate(self.value):
             if i < len(self.items) and self.items[i][0] is type(item):
                 continue

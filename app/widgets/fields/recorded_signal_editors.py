@@ -1,4 +1,4 @@
-"""Which file and which of its columns a driver follows."""
+"""Editors for the file and column of the recorded signal that a driver follows."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from core.model.units.units import SI
 
 
 def beside(path: str, origin: str) -> str:
-    """A path as it is written in the model: relative where it lies beneath the folder of the model's file."""
+    """Return a path as the model stores it: relative if it is in or below the folder of the model's file."""
     if origin and Path(path).is_relative_to(Path(origin).resolve().parent):
         return Path(path).relative_to(Path(origin).resolve().parent).as_posix()
     return path
 
 
 def following(driver: Driver, file: str, model: Model) -> Together:
-    """What makes a driver follow a file: by its column where the file has it, else by the one of the joint's or
-    sensor's name, else by the first."""
+    """Return the fields that make a driver follow a file: its present column if the file has it, otherwise the one
+    named after the joint or sensor, otherwise the first."""
     chosen = driver.column
     for column in dict.fromkeys((driver.column, "")):
         tried = dataclasses.replace(driver, function=None, times=(), values=(), file=file, column=column)
@@ -43,7 +43,7 @@ def following(driver: Driver, file: str, model: Model) -> Together:
 
 
 class RecordedSignalEditor(FileEditor):
-    """The file of a driver's recorded signal. Another file may have other columns."""
+    """Editor for the file of a driver's recorded signal. Another file may have other columns."""
 
     def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
         super().__init__(owner, field, path, commit, parent)
@@ -56,14 +56,14 @@ class RecordedSignalEditor(FileEditor):
         super().show_value(value, owner, context)
 
     def attempt(self, value: Any, gesture: object = None) -> str:
-        """Take a file together with a column that it has."""
+        """Commit a file together with one of its columns."""
         if self._driver is not None and self._model is not None and isinstance(value, str):
             value = following(self._driver, value, self._model)
         return super().attempt(value, gesture)
 
 
 class ColumnEditor(NameEditor):
-    """A column of the recorded signals, chosen from those the file has."""
+    """Editor for a column of the recorded signals, chosen from those in the file."""
 
     def show_value(self, value: str, owner: Element, context: Context) -> None:
         assert isinstance(owner, Driver)

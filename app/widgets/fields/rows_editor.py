@@ -1,4 +1,4 @@
-"""Tables with a form beneath for what does not fit in a row: the rows of a DH chain, which can be added, moved and
+"""Tables with a form beneath for fields that do not fit in a row: the rows of a DH chain, which can be added, moved and
 removed, and the limits of a joint's coordinates with their stops."""
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from core.model import DHRow
 
 
 class RowsEditor(TableEditor):
-    """A table with buttons beneath it; what does not fit in the table shows there for the row that is chosen."""
+    """Table with buttons beneath it, and a form for the selected row's fields that do not fit in the table."""
 
     fixed_rows = False
 
@@ -70,7 +70,7 @@ class RowsEditor(TableEditor):
             form.show_element(self.value[row], self._context_of(self._shown[1], row))
 
     def _context_of(self, context: Context, row: int) -> Context:
-        """The context for the form of one row, whose paths are those of the first."""
+        """Return the context for the form of one row, with paths of the first row."""
         form, own = f"{self.path}.0", f"{self.path}.{row}"
         there = lambda path: own + path.removeprefix(form)  # noqa: E731
         promote, suggest = context.promote, context.suggest
@@ -96,7 +96,7 @@ class RowsEditor(TableEditor):
         )
 
     def open_row(self, row: int, field: str) -> FieldEditor:
-        """Choose a row; the editor of one of its fields beneath the table, or this one for what the table shows."""
+        """Select a row; return the editor of one of its fields in the form, or this editor for fields in the table."""
         self.section.open(True)
         self.table.setCurrentCell(row, 0)
         if field in self.columns or not field:
@@ -109,22 +109,22 @@ class RowsEditor(TableEditor):
         return self.put(max(0, self.table.currentRow()), name, value, gesture)
 
     def add_row(self) -> None:
-        """A new row after the current one."""
+        """Add a row after the current one."""
         row = self.table.currentRow()
         at = row + 1 if 0 <= row < len(self.value) else len(self.value)
         self._commit_rows([*self.value[:at], self.type(), *self.value[at:]], at)
 
     def copy_row(self) -> None:
-        """A copy of the current row after it."""
+        """Insert a copy of the current row after it."""
         row = self.table.currentRow()
         if 0 <= row < len(self.value):
-            self._commit_rows([*self.value[: row + 1], self._unnamed(row), *self.value[row + 1 :]], row + 1)
+            self._commit_rows([*self.value[: row + 1], self._copy_without_name(row), *self.value[row + 1 :]], row + 1)
 
-    def _unnamed(self, row: int) -> Any:
+    def _copy_without_name(self, row: int) -> Any:
         return dataclasses.replace(self.value[row], variable="") if self.type is DHRow else self.value[row]
 
     def move_row(self, by: int) -> None:
-        """Exchange the current row with its neighbour."""
+        """Swap the current row with its neighbour."""
         row, other = self.table.currentRow(), self.table.currentRow() + by
         if 0 <= row < len(self.value) and 0 <= other < len(self.value):
             items = list(self.value)
@@ -132,7 +132,7 @@ class RowsEditor(TableEditor):
             self._commit_rows(items, other)
 
     def remove_row(self) -> None:
-        """Take the current row (or the last) away."""
+        """Remove the current (or last) row."""
         row = self.table.currentRow() if 0 <= self.table.currentRow() < len(self.value) else len(self.value) - 1
         if row >= 0:
             self._commit_rows([*self.value[:row], *self.value[row + 1 :]], row)
@@ -143,7 +143,7 @@ class RowsEditor(TableEditor):
 
 
 class LimitsEditor(RowsEditor):
-    """A row for each coordinate."""
+    """Editor of joint limits, with a row for each coordinate."""
 
     fixed_rows = True
 

@@ -1,5 +1,5 @@
-"""Numbers that are declared elsewhere, each with its own value or the one it takes here: parameters of a sub-assembly's
-file, numbers of a kind."""
+"""Editor for values of numbers that are declared elsewhere: parameters of a sub-assembly's file, numbers of a
+user-defined kind."""
 
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ class Declared(NamedTuple):
     help: str
     measure: Measure
     own: Value
-    """What it is where nothing is set."""
+    """Default value, used if nothing is set."""
     values: Mapping[str, float] = {}
-    """Of the parameters in `own`."""
+    """Values of the parameters in `own`."""
 
 
 def declared(owner: Element) -> list[Declared]:
-    """What the settings of an element may set, and what they set although nobody declares it, so that it can go."""
+    """Return the numbers that an element's settings may set, and settings without a declaration, so that they can be
+    removed."""
     found: list[Declared] = []
     if isinstance(owner, SubAssembly):
         values = owner.content.values() if owner.content is not None else {}
@@ -46,12 +47,12 @@ def declared(owner: Element) -> list[Declared]:
             found.append(Declared(number.name, number.title, number.help, measure, number.default))
         known = {number.name for number in found}
         names = [setting.parameter for setting in owner.settings if setting.parameter not in known]
-        found += [Declared(name, name, "The kind has no such number.", Measure(), 0.0) for name in names]
+        found += [Declared(name, name, "The kind does not declare this number.", Measure(), 0.0) for name in names]
     return found
 
 
 class SettingsEditor(FieldEditor):
-    """One line per number that is declared; an empty one leaves its own value, which it shows faintly."""
+    """One field per declared number; an empty one keeps the default, which is shown as placeholder."""
 
     wide = True
 
@@ -87,7 +88,7 @@ class SettingsEditor(FieldEditor):
         if self._shown is None:
             return
         owner, context = self._shown
-        left = "as in the file" if isinstance(owner, SubAssembly) else "as the kind has them"
+        left = "as in the file" if isinstance(owner, SubAssembly) else "as declared by the kind"
         self.section.summarize(", ".join(setting.parameter for setting in self.value) or left)
         if not self.section.opened or self.section.content is None:
             return

@@ -33,11 +33,11 @@ from core.model.units.units import DERIVED, SI
 
 VISIBLE_ROWS = 9
 CELL_MARGIN = 4
-"""Pixels between the border of a cell and its text."""
+"""Distance between the border of a cell and its text, pixels."""
 
 
 class TableEditor(FieldEditor):
-    """One element per row; the rows of a joint's limits are its coordinates."""
+    """Table with one element per row; for a joint's limits the rows are its coordinates."""
 
     wide = True
     fixed_rows = True
@@ -84,7 +84,7 @@ class TableEditor(FieldEditor):
         return box
 
     def complete(self, box: QWidget, column: QVBoxLayout) -> None:
-        """Add what stands beneath the table."""
+        """Add the widgets beneath the table."""
 
     # --------------------------------------------------------------------------- showing
 
@@ -104,7 +104,7 @@ class TableEditor(FieldEditor):
         self._explain()
 
     def show_beneath(self) -> None:
-        """Show what stands beneath the table."""
+        """Update the widgets beneath the table."""
 
     def forget(self) -> None:
         self.refused.clear()
@@ -124,7 +124,7 @@ class TableEditor(FieldEditor):
         rows = self._rows()
         self.table.setRowCount(rows)
         fields = {field.name: field for field in fields_of(self.type)}
-        heads = [self._head(fields[name], rows) for name in self.columns]
+        heads = [self._column_title(fields[name], rows) for name in self.columns]
         self.table.setHorizontalHeaderLabels(heads)
         for index, name in enumerate(self.columns):
             self.table.horizontalHeaderItem(index).setToolTip(as_tip(fields[name].help))
@@ -146,7 +146,7 @@ class TableEditor(FieldEditor):
 
     def _row_titles(self, rows: int) -> tuple[str, ...]:
         if not self.fixed_rows:
-            return tuple(f"{i + 1} {self._mark(i)}".rstrip() for i in range(rows))
+            return tuple(f"{i + 1} {self._finding_symbol(i)}".rstrip() for i in range(rows))
         assert self._shown is not None
         titles = coordinate_titles(self._shown[0])
         if len(titles) < 2:
@@ -155,8 +155,8 @@ class TableEditor(FieldEditor):
         symbols = [self._measure(i, first).display(settings).symbol for i in range(rows)]
         return tuple(f"{title} {symbol}".strip() for title, symbol in zip(titles, symbols, strict=True))
 
-    def _mark(self, row: int) -> str:
-        """The sign of what there is to look at in a row."""
+    def _finding_symbol(self, row: int) -> str:
+        """Return the symbol of a row's worst finding."""
         assert self._shown is not None
         own, findings = f"{self.path}.{row}", self._shown[1].findings
         severities = {
@@ -164,7 +164,7 @@ class TableEditor(FieldEditor):
         }
         return next((sign for severity, sign in MARKS.items() if severity in severities), "")
 
-    def _head(self, field: Field, rows: int) -> str:
+    def _column_title(self, field: Field, rows: int) -> str:
         title = {"velocity": "speed", "effort": "effort", "lower": "lower", "upper": "upper"}.get(
             field.name, title_of(field, self.type)
         )
@@ -217,7 +217,7 @@ class TableEditor(FieldEditor):
         return text
 
     def _formula_unit(self, value: Any, row: int, column: int) -> str:
-        """The unit of a formula where the column shows another: numbers of formulas are SI."""
+        """Return the unit of a formula if its column shows another one; numbers in formulas are SI."""
         if not isinstance(value, str) or self.options_at(column):
             return ""
         assert self._shown is not None
@@ -238,7 +238,7 @@ class TableEditor(FieldEditor):
         if isinstance(value, str):
             text = f"{value}{self._formula_unit(value, row, column)} = {text}"
         if self._is_variable(row, self.columns[column]):
-            return f"{text}\nAdded to the joint coordinate {self._variable(row)}"
+            return f"{text}\nAdded to the joint coordinate {self._variable_name(row)}"
         return text
 
     def _is_variable(self, row: int, name: str) -> bool:
@@ -246,7 +246,7 @@ class TableEditor(FieldEditor):
             return False
         return name == ("theta" if self.value[row].kind == "revolute" else "d")
 
-    def _variable(self, row: int) -> str:
+    def _variable_name(self, row: int) -> str:
         return str(self.value[row].variable or f"q{row + 1}")
 
     def _field(self, column: int) -> Field:
@@ -264,18 +264,18 @@ class TableEditor(FieldEditor):
     # --------------------------------------------------------------------------- editing
 
     def options_at(self, column: int) -> tuple[str, ...]:
-        """The choices of a column; () when it holds numbers."""
+        """Return the choices of a column; () if it holds numbers."""
         kind = self._field(column).kind
         return kind.options if isinstance(kind, ChoiceKind) else ()
 
     def text_to_edit(self, row: int, column: int) -> str:
-        """What a cell's editor begins with: a refused text, or the value in full."""
+        """Return the text with which a cell's editor begins: a refused text, or the value in full."""
         name = self.columns[column]
         refused = self.refused.get((row, name))
         return refused[0] if refused else self._text(self._get(row, name), row, column, 12)
 
     def take(self, row: int, column: int, text: str) -> None:
-        """Commit what was typed in a cell; a refused text stays, in red, with the reason beneath the table."""
+        """Commit the text typed in a cell; a refused text stays in red, with the reason beneath the table."""
         name = self.columns[column]
         try:
             problem = self.put(row, name, self._read(row, column, text))
@@ -290,7 +290,7 @@ class TableEditor(FieldEditor):
         self._explain()
 
     def clear_cell(self, row: int, column: int) -> None:
-        """Put a cell back to its default."""
+        """Reset a cell to its default."""
         field = self._field(column)
         if self._shown is not None and not self._shown[1].read_only and self._get(row, field.name) != field.default:
             self.refused.pop((row, field.name), None)
@@ -305,7 +305,7 @@ class TableEditor(FieldEditor):
             menu.popup(self.table.viewport().mapToGlobal(point))
 
     def menu_at(self, row: int, column: int) -> QMenu:
-        """What can be done with the number in a cell."""
+        """Return the menu of actions on the number in a cell."""
         menu = QMenu(self)
         assert self._shown is not None
         context, name = self._shown[1], self.columns[column]
@@ -335,7 +335,7 @@ class TableEditor(FieldEditor):
         if field.kind.optional and not text.strip():
             return None
         if self._is_variable(row, field.name):
-            offset = _offset(text, self._variable(row))
+            offset = _constant_offset(text, self._variable_name(row))
             if offset is not None:
                 return offset
         return read(text, self._measure(row, field), context.settings, context.values)
@@ -354,8 +354,8 @@ class TableEditor(FieldEditor):
         return self.commit(tuple(items), gesture or object())
 
 
-def _offset(text: str, variable: str) -> Value | None:
-    """The constant of an entry "q1 + 90 deg", as textbooks write the joint's own column."""
+def _constant_offset(text: str, variable: str) -> Value | None:
+    """Return the constant of an entry such as "q1 + 90 deg", the way textbooks write the joint variable's column."""
     try:
         return split_offset(text, variable)
     except KinetostatError:

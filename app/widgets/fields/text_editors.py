@@ -1,4 +1,4 @@
-"""Editors of texts: names, one line, notes of several lines, files, colours."""
+"""Editors of texts: names, single lines, multi-line notes, files, colours."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from core.model.fields import Element, Field
 
 
 class Line(QLineEdit):
-    """A line that Escape takes back, what was refused, too."""
+    """Text field in which Escape discards typed or refused text."""
 
     taken_back = Signal()
 
@@ -32,7 +32,7 @@ class Line(QLineEdit):
         FieldKeys(self, self.edited)
 
     def edited(self) -> bool:
-        """Whether something else than the value stands here."""
+        """Return True if the text differs from the value."""
         return self.isModified() or self.text() != self.kept
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -45,7 +45,7 @@ class Line(QLineEdit):
 
 
 class TextEditor(FieldEditor):
-    """One line of text, or the name of an element."""
+    """Editor for a line of text or the name of an element."""
 
     def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
         super().__init__(owner, field, path, commit, parent)
@@ -65,7 +65,7 @@ class TextEditor(FieldEditor):
         self.show_text(value)
 
     def show_text(self, text: str) -> None:
-        """Show a text; what is being typed or was refused stays until the value itself changes."""
+        """Show a text; text being typed or refused stays until the value itself changes."""
         changed = text != self.line.kept
         self.line.kept = text
         if changed or not (self.line.isModified() or self.problem):
@@ -81,7 +81,7 @@ class TextEditor(FieldEditor):
         self.show_text(self.line.kept)
 
     def value_of(self, text: str) -> object:
-        """The field's value of a text; raises ModelError."""
+        """Convert a text to the field's value; raises ModelError."""
         return text.strip()
 
     def _finish(self) -> None:
@@ -109,15 +109,15 @@ FILTERS: dict[type, str] = {
     SubAssembly: f"Machines ({every_pattern()})",
     Driver: "Recorded signals (*.csv *.txt *.dat *.sim)",
 }
-"""What a file chooser shows first, by the element whose file it is."""
+"""Default file filter of the file dialog, by element type."""
 
 
 EMPTY: dict[type, str] = {Figures: "the program's own"}
-"""What an empty line means, by the element whose file it is."""
+"""Meaning of an empty file field, by element type."""
 
 
 class FileEditor(TextEditor):
-    """The path or URI of a file, with a button to look for it."""
+    """Editor for the path or URI of a file, with a browse button."""
 
     def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
         super().__init__(owner, field, path, commit, parent)
@@ -142,12 +142,13 @@ class FileEditor(TextEditor):
         dialog.open()
 
     def take(self, path: str) -> None:
-        """Commit a chosen file, relative to the model's file when it lies beneath its folder."""
+        """Commit a chosen file, relative to the model's file if it is in or below its folder."""
         self.attempt(as_named_in(self._origin, path))
 
 
 def as_named_in(origin: str, path: str) -> str:
-    """The path of a file as a model names it: relative to the model's own file where it lies beneath its folder."""
+    """Return the path of a file as a model stores it: relative to the model's own file if it is in or below its
+    folder."""
     folder = Path(origin).resolve().parent if origin else None
     return Path(path).relative_to(folder).as_posix() if folder and Path(path).is_relative_to(folder) else path
 
@@ -156,7 +157,7 @@ _HEX = re.compile(r"#?([0-9a-fA-F]{6}|[0-9a-fA-F]{8})")
 
 
 def color_text(color: tuple[float, ...] | None) -> str:
-    """A colour as #rrggbb, with two more digits for an opacity below one."""
+    """Return a colour as #rrggbb, with two more digits for an opacity below one."""
     if color is None:
         return ""
     digits = "".join(f"{round(255 * part):02x}" for part in color)
@@ -164,7 +165,8 @@ def color_text(color: tuple[float, ...] | None) -> str:
 
 
 class ColorEditor(TextEditor):
-    """A colour as #rrggbb(aa) or a colour name, with a swatch that opens a chooser; empty: the default."""
+    """Editor for a colour as #rrggbb(aa) or by name, with a swatch that opens a colour dialog; empty means the
+    default."""
 
     def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
         super().__init__(owner, field, path, commit, parent)
@@ -204,7 +206,7 @@ class ColorEditor(TextEditor):
 
 
 def swatch(color: tuple[float, ...] | None, side: int = 16) -> QIcon:
-    """A small patch of a colour; a crossed one for the default."""
+    """Return a small patch of a colour; a crossed one for the default."""
     picture = QPixmap(side, side)
     picture.fill(Qt.GlobalColor.transparent)
     painter = QPainter(picture)
@@ -221,7 +223,7 @@ def swatch(color: tuple[float, ...] | None, side: int = 16) -> QIcon:
 
 
 NOTES_LEAST, NOTES_MOST = 3, 12
-"""Lines that are seen of notes; with more one scrolls."""
+"""Smallest and largest visible number of lines of notes; longer notes scroll."""
 
 
 class _NotesField(QPlainTextEdit):
@@ -234,7 +236,7 @@ class _NotesField(QPlainTextEdit):
         self._fit()
 
     def _fit(self, *_: object) -> None:
-        """As high as the lines there are, within bounds; no line is cut in the middle."""
+        """Adapt the height to the number of lines, within bounds, without cutting a line."""
         many = self.document().size().height() > NOTES_MOST  # its unit is a line
         policy = Qt.ScrollBarPolicy
         self.setVerticalScrollBarPolicy(policy.ScrollBarAsNeeded if many else policy.ScrollBarAlwaysOff)
@@ -262,7 +264,7 @@ class _NotesField(QPlainTextEdit):
 
 
 class NotesEditor(FieldEditor):
-    """Text of several lines; committed with Ctrl+Enter or on leaving."""
+    """Editor for multi-line text; committed with Ctrl+Enter or when leaving the field."""
 
     def __init__(self, owner: type, field: Field, path: str, commit: Commit, parent: QWidget | None = None) -> None:
         super().__init__(owner, field, path, commit, parent)
@@ -284,7 +286,7 @@ class NotesEditor(FieldEditor):
         self.box.document().setModified(False)
 
     def finish(self) -> None:
-        """Commit what was typed."""
+        """Commit the typed text."""
         text = self.box.toPlainText()
         if text != self.value:
             self.attempt(text)

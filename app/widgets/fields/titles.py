@@ -1,4 +1,4 @@
-"""The titles of fields, and which of them are columns of a table."""
+"""Titles of fields, and the choice of fields that are columns of a table."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ _ROW_TITLES = {"a": "a", "d": "d", "alpha": "α", "theta": "θ", "kind": "Type"}
 
 
 def title_of(field: Field, element: type) -> str:
-    """The label of a field."""
+    """Return the label of a field."""
     if element is DHRow and field.name in _ROW_TITLES:
         return _ROW_TITLES[field.name]
     own = _OWN_TITLES.get(element, {}).get(field.name)
@@ -92,7 +92,7 @@ def title_of(field: Field, element: type) -> str:
 
 
 def type_title(element: type) -> str:
-    """What an element of a type is called."""
+    """Return the title of an element type."""
     asked = next((WORDS[collection] for collection in QUESTIONS if COLLECTIONS[collection] is element), "")
     words = {"DHChain": "DH chain", "SubAssembly": "sub-assembly", "LineMass": "mass"}
     plain = "row" if element.__name__.endswith("Row") else element.__name__.lower()
@@ -100,14 +100,14 @@ def type_title(element: type) -> str:
 
 
 def coordinate_titles(element: Element) -> tuple[str, ...]:
-    """Short names of an element's joint coordinates, e.g. ("angle", "displacement"); one: ("",)."""
+    """Return short names of an element's joint coordinates, e.g. ("angle", "displacement"); ("",) for a single one."""
     if isinstance(element, Joint):
         return element.info.coordinates
     return ("",)
 
 
 def columns_of(element: type, chain: Element | None = None) -> tuple[str, ...]:
-    """The fields of a nested element that fit in a row of a table; () if it is not shown as a table."""
+    """Return the fields of a nested element that fit in a table row; () if it is not shown as a table."""
     if element is Limit:
         return ("lower", "upper", "velocity", "effort")
     if element is DHRow:

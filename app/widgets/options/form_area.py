@@ -1,4 +1,4 @@
-"""What forms of the function panel have in common: a bold title with help, rows of fields that scroll."""
+"""Parts shared by all forms of the Functions panel: a bold title with help, and scrolling rows of fields."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from app.widgets.label import Label
 from app.widgets.tool_button import tool_button
 
 MARGIN = 12
-"""Pixels left free below the last row."""
+"""Space left free below the last row, pixels."""
 
 
 class FormArea(QScrollArea):
-    """A text above rows of fields, scrolled where there is little room; the text is the short or the long help."""
+    """Help text above rows of fields, scrolling if there is little room; the text is the short or the long help."""
 
     help_toggled = Signal()
 
@@ -43,18 +43,18 @@ class FormArea(QScrollArea):
         self.setWidget(self._inside)
 
     def toggle_help(self) -> None:
-        """Show the long help in place of the short one, and back."""
+        """Switch between the short and the long help."""
         self.help.setText(self._long if self.help.text() == self._short else self._short)
         self.help_toggled.emit()
 
     def wanted_height(self, form: QWidget) -> int:
-        """Height of the form around it in which every row is seen without scrolling, pixels."""
+        """Return the height of the surrounding form at which every row is visible without scrolling, pixels."""
         around = form.sizeHint().height() - self.sizeHint().height()
         return around + self._inside.sizeHint().height() + MARGIN
 
 
 def head(title: str, tip: str, area: FormArea) -> QHBoxLayout:
-    """A bold title, and a button that toggles the help of the area."""
+    """Return a bold title with a button that toggles the help of the area."""
     label = Label(title)
     font = label.font()
     font.setBold(True)
@@ -66,7 +66,7 @@ def head(title: str, tip: str, area: FormArea) -> QHBoxLayout:
 
 
 def row_label(title: str, tip: str) -> QLabel:
-    """The label of a field."""
+    """Return the label of a field."""
     label = Label(title)
     label.setToolTip(as_tip(tip))
     return label

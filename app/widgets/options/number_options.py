@@ -1,4 +1,4 @@
-"""Editors of options that are numbers: one, a vector, or one for each coordinate."""
+"""Editors of numeric options: a single number, a vector, or one number per coordinate."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FORCES = {"angular_velocity": "torque", "velocity": "force"}
 
 
 class NumbersEditor(OptionEditor):
-    """One number or several, each with its unit; formulas allowed."""
+    """One or several numbers, each with its unit; formulas are allowed."""
 
     option: Number | Vector
 
@@ -61,7 +61,7 @@ class NumbersEditor(OptionEditor):
 
 
 class ValuesEditor(OptionEditor):
-    """A number for each coordinate or speed; an empty field gives none."""
+    """One number per coordinate or speed; an empty field gives none."""
 
     option: Values
 
@@ -110,7 +110,7 @@ class ValuesEditor(OptionEditor):
 
 
 class SymbolsEditor(OptionEditor):
-    """A field for each symbol that wants a value; what was typed is kept while another file is tried."""
+    """One field per symbol that needs a value; typed values are kept while another file is tried."""
 
     option: SymbolValues
 
@@ -126,7 +126,7 @@ class SymbolsEditor(OptionEditor):
         self._typed: dict[str, float] = {}
 
     def follow(self, options: dict[str, Any]) -> None:
-        """Offer fields for the symbols that the other options leave open."""
+        """Show fields for the symbols that the other options leave undefined."""
         context = self.context()
         needed = self.option.needed(context, options)
         self._keep()

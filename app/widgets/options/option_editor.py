@@ -1,4 +1,4 @@
-"""What editors of function options share.
+"""Base class of editors for function options.
 
 An editor's `value()` is what the catalogue takes (SI numbers, formulas as text, names) and what settings can remember.
 """
@@ -19,11 +19,11 @@ from core.functions.options import Option
 
 
 class OptionEditor(QWidget):
-    """Edits one option. `changed` after every edit of the person."""
+    """Edits one option. Emits `changed` after every edit of the user."""
 
     changed = Signal()
     labelled = True
-    """Whether the form writes the option's title beside it."""
+    """True if the form shows the option's title next to the editor."""
 
     def __init__(self, option: Option, context: Callable[[], Context], units: Units) -> None:
         super().__init__()
@@ -37,19 +37,19 @@ class OptionEditor(QWidget):
         self.show_value(option.default)
 
     def build(self) -> None:
-        """Make the widgets."""
+        """Create the widgets."""
 
     def value(self) -> Any:
-        """What the person chose."""
+        """Return the chosen value."""
         raise NotImplementedError
 
     def show_value(self, value: Any) -> None:
-        """Show a value without telling of a change."""
+        """Show a value without emitting a change."""
 
     def refresh(self) -> None:
-        """The machine or the units changed: offer the present names, write numbers anew."""
+        """Update names and numbers after a change of machine or units."""
 
     def problem(self) -> str:
-        """Why what stands in the editor cannot be taken; '' if it can."""
+        """Return why the editor's contents are not valid; '' if they are."""
         self.value()
         return next((edit.problem for edit in self.findChildren(QuantityEdit) if edit.problem), "")

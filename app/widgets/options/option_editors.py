@@ -1,4 +1,4 @@
-"""Editors of function options, one class per kind of option; a form is made of them."""
+"""Editors of function options, one class per kind of option; forms are made of them."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ from core.model import Model
 from resources import is_example
 
 ARROW = 40
-"""Pixels of a combo box beside its words."""
+"""Width of a combo box in addition to its text, pixels."""
 WIDEST = 236
-"""Pixels that one asks for at most: as many as a narrow panel has."""
+"""Largest width that a combo box requests, pixels, as available in a narrow panel."""
 
 
 class FlagEditor(OptionEditor):
@@ -109,7 +109,7 @@ class IntegerEditor(OptionEditor):
         blocker.unblock()
 
 
-class _NameEditor(OptionEditor):
+class _NameOptionEditor(OptionEditor):
     """A combo box of names; the first entry stands for an empty value."""
 
     def build(self) -> None:
@@ -125,8 +125,8 @@ class _NameEditor(OptionEditor):
         self._combo.setCurrentIndex(max(0, self._combo.findData(value)))
 
 
-class FrameEditor(_NameEditor):
-    """A combo box of bodies and frames; the first entry stands for the tool (or the world)."""
+class FrameEditor(_NameOptionEditor):
+    """A combo box of bodies and frames; the first entry means the tool (or the world)."""
 
     option: FrameName
 
@@ -144,8 +144,8 @@ class FrameEditor(_NameEditor):
         self.show_value(chosen)
 
 
-class ElementEditor(_NameEditor):
-    """A combo box of the elements of a collection; the first entry stands for none."""
+class ElementEditor(_NameOptionEditor):
+    """A combo box of the elements of a collection; the first entry means none."""
 
     option: ElementName
 
@@ -160,7 +160,7 @@ class ElementEditor(_NameEditor):
 
 
 class TextEditor(OptionEditor):
-    """A line of text: names with commas, or free text."""
+    """A line of text: names separated by commas, or free text."""
 
     def build(self) -> None:
         self._line = QLineEdit()
@@ -180,8 +180,8 @@ class TextEditor(OptionEditor):
         self._line.setCursorPosition(0)
 
 
-class _PathEditor(OptionEditor):
-    """A path and a button beside it."""
+class _PathOptionEditor(OptionEditor):
+    """A path with a button next to it."""
 
     option: OutputFile | InputFile
 
@@ -197,16 +197,17 @@ class _PathEditor(OptionEditor):
 
     @property
     def patterns(self) -> str:
-        """Of the files that fit, for a dialog."""
+        """Return the filter for suitable files, for a file dialog."""
         return "Files ({})".format(" ".join(f"*{suffix}" for suffix in self.option.suffixes))
 
 
 def in_folder_of(model: Model, path: str) -> str:
-    """A path as dialogs begin with it: relative ones beside the file of the machine."""
+    """Return a path to start a file dialog with; relative paths are resolved against the folder of the machine's
+    file."""
     return str(Path(model.origin).parent / path) if model.origin and not is_example(Path(model.origin)) else path
 
 
-class FileEditor(_PathEditor):
+class FileEditor(_PathOptionEditor):
     """A path and a button to choose it."""
 
     option: OutputFile
@@ -235,8 +236,8 @@ class FolderEditor(FileEditor):
             self.changed.emit()
 
 
-class InputFileEditor(_PathEditor):
-    """A path, a button to choose it, and the files that lie near the machine's own."""
+class InputFileEditor(_PathOptionEditor):
+    """A path, a button to choose it, and a list of files near the machine's own."""
 
     option: InputFile
 
@@ -294,5 +295,5 @@ _EDITORS: dict[type[Option], type[OptionEditor]] = {
 
 
 def editor_of(option: Option, context: Callable[[], Context], units: Units) -> OptionEditor:
-    """The editor of an option."""
+    """Return the editor of an option."""
     return _EDITORS.get(type(option), TextEditor)(option, context, units)

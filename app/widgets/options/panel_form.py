@@ -1,4 +1,4 @@
-"""What forms of the function panel have in common: a title with help, rows of fields, a note, Run and Stop."""
+"""Base class for forms of the Functions panel: a title with help, rows of fields, a note, Run and Stop."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from core.functions import Function
 
 
 class PanelForm(QWidget):
-    """`wanted`: run it; `stopped`: stop what runs; `edited`: its size may have changed."""
+    """Form with the signals `wanted` (run), `stopped` (stop the running function), `edited` (its size may have
+    changed)."""
 
     wanted = Signal()
     stopped = Signal()
@@ -31,13 +32,13 @@ class PanelForm(QWidget):
         self.stop_button = QPushButton(icon("stop"), stop)
         self.stop_button.clicked.connect(self.stopped)
         self.stop_button.hide()
-        self.reset_button = tool_button("reset", "Put everything back to the defaults", self.reset)
+        self.reset_button = tool_button("reset", "Reset all options to their defaults", self.reset)
 
     # ----------------------------------------------------------------------------- building
 
     def lay_out(self, title: str, tip: str, area: FormArea, *below: QWidget, beside: tuple[QWidget, ...] = ()) -> None:
-        """Title with the button of its help (`tip`), the area of fields, what stands below it, the note, and Run or
-        Stop with what stands beside them."""
+        """Lay out the title with its help button (`tip`), the fields, the widgets `below`, the note, and Run or Stop
+        with the widgets `beside` them."""
         self.area = area
         area.help_toggled.connect(self.edited)
         column = QVBoxLayout(self)
@@ -58,29 +59,29 @@ class PanelForm(QWidget):
 
     @property
     def live(self) -> bool:
-        """Whether it follows the pose."""
+        """True if the result follows the pose."""
         return False
 
     def reset(self) -> None:
-        """Defaults everywhere."""
+        """Restore all defaults."""
 
     def refresh(self) -> None:
-        """The machine or the units changed."""
+        """Update the form after a change of machine or units."""
 
     # ----------------------------------------------------------------------------- showing
 
     def wanted_height(self) -> int:
-        """Height in which everything is seen without scrolling, pixels."""
+        """Return the height at which everything is visible without scrolling, pixels."""
         return self.area.wanted_height(self)
 
     def show_problem(self, text: str) -> None:
-        """Say below the fields what is wrong with them; '' for nothing."""
+        """Show below the fields what is wrong with them; '' for nothing."""
         self.note.say(text, "error" if text else "")
 
     def show_reason(self, reason: str) -> None:
-        """Why it cannot be run; '' if it can."""
+        """Show why the function cannot be run; '' if it can."""
 
     def show_busy(self, busy: bool) -> None:
-        """Something runs, or nothing."""
+        """Show whether the function is running."""
         self.run_button.setVisible(not busy)
         self.stop_button.setVisible(busy)

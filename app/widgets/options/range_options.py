@@ -1,4 +1,4 @@
-"""Editor of ranges of coordinates, parameters and DH entries."""
+"""Editor for ranges of coordinates, parameters and DH entries."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from core.functions.options import DIVISIONS, MAX_DIVISIONS, Ranges
 
 
 class RangesEditor(OptionEditor):
-    """A list of ranges: name, start, stop, divisions; rows are added and taken away."""
+    """A list of ranges: name, start, stop, divisions; rows can be added and removed."""
 
     option: Ranges
 
@@ -44,7 +44,7 @@ class RangesEditor(OptionEditor):
         used = {row.name() for row in self._rows}
         names = [name for name in self.option.names(context) if name not in used]
         if names:
-            self._append((names[0], *_usual_range(context, names[0]), DIVISIONS))
+            self._append((names[0], *_default_range(context, names[0]), DIVISIONS))
             self.changed.emit()
 
     def _append(self, item: Any) -> None:
@@ -79,7 +79,7 @@ class RangesEditor(OptionEditor):
 
 
 class _RangeRow(QWidget):
-    """name | start | stop | divisions | remove, over two lines so that it fits a narrow dock."""
+    """name | start | stop | divisions | remove, on two lines so that it fits a narrow dock."""
 
     changed = Signal()
     removed = Signal()
@@ -92,8 +92,8 @@ class _RangeRow(QWidget):
         self._name.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._name.addItems(list(owner.option.names(owner.context())))
         self._name.setCurrentText(name)
-        self._name.activated.connect(self._renamed)
-        self._ends = [QuantityEdit(Measure(), owner.units, lambda _v, _g: self._edited()) for _ in range(2)]
+        self._name.activated.connect(self._on_renamed)
+        self._ends = [QuantityEdit(Measure(), owner.units, lambda _v, _g: self._on_edited()) for _ in range(2)]
         self._measure()
         for edit, value, what in zip(self._ends, (start, stop), ("Start", "Stop"), strict=True):
             edit.setToolTip(as_tip(what))
@@ -103,9 +103,9 @@ class _RangeRow(QWidget):
         self._divisions.setRange(1, MAX_DIVISIONS)
         self._divisions.setValue(int(divisions))
         self._divisions.setSuffix(" div.")
-        self._divisions.setToolTip("Divisions: n give n + 1 poses")
+        self._divisions.setToolTip("Number of divisions: n divisions give n + 1 poses")
         self._divisions.valueChanged.connect(self.changed)
-        remove = tool_button("close", "Take this range away", self.removed.emit)
+        remove = tool_button("close", "Remove this range", self.removed.emit)
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 4)
         grid.setSpacing(3)
@@ -134,20 +134,20 @@ class _RangeRow(QWidget):
         for edit in self._ends:
             edit.measure = Measure(dimension_of(context.model, context.mech, self.name()))
 
-    def _renamed(self) -> None:
+    def _on_renamed(self) -> None:
         self._measure()
-        for edit, value in zip(self._ends, _usual_range(self._owner.context(), self.name()), strict=True):
+        for edit, value in zip(self._ends, _default_range(self._owner.context(), self.name()), strict=True):
             edit.show_value(value)
             edit.refresh()
         self.changed.emit()
 
-    def _edited(self) -> str:
+    def _on_edited(self) -> str:
         self.changed.emit()
         return ""
 
 
-def _usual_range(context: Context, name: str) -> tuple[float, float]:
-    """A sensible range to begin with: from the present value, over a quarter of what the limits leave."""
+def _default_range(context: Context, name: str) -> tuple[float, float]:
+    """Return a sensible default range: from the present value over a quarter of the remaining range to the limit."""
     now = value_of(context.model, context.mech, context.q, context.p, name)
     dimension = dimension_of(context.model, context.mech, name)
     width = {"angle": math.pi / 2.0, "length": 0.1}.get(dimension, 0.5 * abs(now) or 1.0)

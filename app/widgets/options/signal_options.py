@@ -1,4 +1,4 @@
-"""Editors of names of signals: a line that completes the last name, and a menu of all of them by component."""
+"""Editors for signal names: a line that completes the last name, and a menu of all names by component."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ from app.widgets.tool_button import tool_button
 from core.functions.options import Signals, SignalValues
 
 DELIMITERS = " ,=+-*/^("
-"""What ends a name."""
+"""Characters that end a name."""
 
 
 class LastName(QCompleter):
-    """Completes the last name of a line."""
+    """Completer of the last name on a line."""
 
     def splitPath(self, path: str) -> list[str]:
-        """The name that is being typed."""
+        """Return the name being typed."""
         return [path[name_begin(path) :]]
 
     def pathFromIndex(self, index: Any) -> str:
-        """The line with that name completed."""
+        """Return the line with its last name completed."""
         edit = self.widget()
         text = edit.text() if isinstance(edit, QLineEdit) else ""
         return text[: name_begin(text)] + super().pathFromIndex(index)
 
 
 def name_begin(text: str) -> int:
-    """Where the last name of a line begins."""
+    """Return the index at which the last name of a line begins."""
     return 1 + max(text.rfind(mark) for mark in DELIMITERS)
 
 
 class SignalsEditor(OptionEditor):
-    """Names with commas."""
+    """Names separated by commas."""
 
     option: Signals
 
     def build(self) -> None:
         self.line = QLineEdit()
         self.line.editingFinished.connect(self.changed)
-        self.line.textEdited.connect(self._typed)
+        self.line.textEdited.connect(self._on_typed)
         self.line.setPlaceholderText(
             "name=value, …" if isinstance(self.option, SignalValues) and not self.option.ranges else "none"
         )
@@ -65,7 +65,7 @@ class SignalsEditor(OptionEditor):
         self.line.setCompleter(None)  # type: ignore[arg-type]
 
     def names(self) -> tuple[str, ...]:
-        """Names of the machine as it is now."""
+        """Return the signal names of the current machine."""
         if not self._names:
             self._names = self.option.names(self.context())
             completer = LastName(list(self._names), self.line)
@@ -75,15 +75,15 @@ class SignalsEditor(OptionEditor):
             self.line.setCompleter(completer)
         return self._names
 
-    def _typed(self) -> None:
-        """The first letter brings the names."""
+    def _on_typed(self) -> None:
+        """Offer completions from the first letter on."""
         if not self._names:
             self.names()
             self.line.completer().setCompletionPrefix(self.line.text()[name_begin(self.line.text()) :])
             self.line.completer().complete()
 
     def _offer(self) -> None:
-        """The menu of all names, by component."""
+        """Open the menu of all names by component."""
         menu = QMenu(self)
         groups: dict[str, list[str]] = {}
         for name in self.names():
@@ -95,7 +95,7 @@ class SignalsEditor(OptionEditor):
         menu.exec(self._pick.mapToGlobal(self._pick.rect().bottomLeft()))
 
     def add(self, name: str) -> None:
-        """Write a further name."""
+        """Append a name."""
         text = self.line.text().strip().rstrip(",")
         ending = "=" if isinstance(self.option, SignalValues) and not self.option.ranges else ""
         self.line.setText(f"{text}, {name}{ending}" if text else f"{name}{ending}")

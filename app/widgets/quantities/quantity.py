@@ -1,4 +1,4 @@
-"""The editor of one number: a line that takes units and formulas."""
+"""Editor of one number: a text field that accepts units and formulas."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from core.errors import KinetostatError
 from core.model.fields import Value
 
 MARGIN = 5
-"""Pixels between the frame of a field and its text."""
+"""Distance between the frame of a field and its text, pixels."""
 _NOTHING: Mapping[str, float] = {}
 
 
 class QuantityEdit(QLineEdit):
-    """A number in the preferred unit, or a formula. `commit(value)` is called with a float in SI, the text of
-    a formula, or None (an emptied optional field); it returns the reason when the value is refused.
+    """A number in the preferred unit, or a formula. `commit(value)` is called with a float in SI, the text of a
+    formula, or None (an emptied optional field); it returns the reason when the value is refused.
 
     Signals: `explained(words, severity)` — what to say beside the field (a reason, or a formula's value).
     """
@@ -81,8 +81,8 @@ class QuantityEdit(QLineEdit):
     # --------------------------------------------------------------------------- showing
 
     def show_value(self, value: Value | None, values: Mapping[str, float] | None = None) -> None:
-        """Show a field's value; formulas are evaluated over `values`. Text being typed or refused stays until
-        the value itself changes."""
+        """Show a field's value; formulas are evaluated over `values`. Text being typed or refused stays until the value
+        itself changes."""
         changed = value != self.value
         self.value = value
         self.values = self.values if values is None else values
@@ -92,13 +92,13 @@ class QuantityEdit(QLineEdit):
         self._write()
 
     def forget(self) -> None:
-        """Drop what is typed or refused."""
+        """Discard typed or refused text."""
         self.setModified(False)
         self._say("")
         self._write()
 
     def refresh(self) -> None:
-        """Show the value again, after a change of unit."""
+        """Show the value again after a change of units."""
         if not (self.isModified() or self.problem):
             self._write()
 
@@ -112,7 +112,7 @@ class QuantityEdit(QLineEdit):
         self._explain()
 
     def text_of(self, value: Value | None) -> str:
-        """The text in which a value is shown."""
+        """Return the text in which a value is shown."""
         if value is None:
             return ""
         if isinstance(value, str):
@@ -127,7 +127,7 @@ class QuantityEdit(QLineEdit):
         return with_unit(text, self.measure, self.settings) if self.show_unit else text
 
     def _explain(self) -> None:
-        """Say what a formula is worth, and hold the full number in the tool tip."""
+        """Show the value of a formula, and put the full number in the tool tip."""
         worth = value_in(self.value, self.values)
         text = "" if worth is None else quantity(worth, self.measure, self.settings)
         if isinstance(self.value, str):
@@ -157,12 +157,12 @@ class QuantityEdit(QLineEdit):
         return read(text, self.measure, self.settings, self.values, fold=self.fold)
 
     def finish(self) -> None:
-        """Commit what was typed, or say why it cannot be."""
+        """Commit the typed text, or show why it is refused."""
         if self.isModified() or self.problem:
             self._gesture = object()
-            self._try(self.text())
+            self._try_text(self.text())
 
-    def _try(self, text: str) -> None:
+    def _try_text(self, text: str) -> None:
         try:
             value = self._read(text)
         except KinetostatError as error:
@@ -198,11 +198,11 @@ class QuantityEdit(QLineEdit):
     # --------------------------------------------------------------------------- stepping
 
     def begin_gesture(self) -> None:
-        """What follows is one undo step of its own."""
+        """Start a new undo step for the following changes."""
         self._gesture = object()
 
     def step(self, steps: float) -> None:
-        """Move a plain number by some steps; one turn of the wheel or run of keys is one undo step."""
+        """Change a plain number by some steps; one turn of the wheel or run of keys is one undo step."""
         if isinstance(self.value, str) or self.isReadOnly() or self.problem:
             return
         if self.isModified():
@@ -234,7 +234,7 @@ class QuantityEdit(QLineEdit):
                 super().keyPressEvent(event)
 
     def _leave(self) -> None:
-        """Whoever has finished a number works in the scene again, unless the keys have gone elsewhere meanwhile."""
+        """Return the focus to the scene after a number is finished, unless it has gone elsewhere meanwhile."""
         if self.hasFocus():
             give_keys_back(self)
 
@@ -251,7 +251,7 @@ class QuantityEdit(QLineEdit):
         menu.popup(event.globalPos())
 
     def menu(self) -> QMenu:
-        """The menu of the right mouse button: cut, copy, paste … and what can be done with the number."""
+        """Return the context menu: cut, copy, paste … and actions on the number."""
         menu = self.createStandardContextMenu()
         if not self.isReadOnly():
             menu.addSeparator()

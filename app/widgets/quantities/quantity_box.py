@@ -1,4 +1,4 @@
-"""The editor of one number beside a slider: a spin box in the preferred unit."""
+"""Editor of one number next to a slider: a spin box in the preferred unit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ _NOTHING: Mapping[str, float] = {}
 
 
 class QuantitySpinBox(PassingWheel, QDoubleSpinBox):
-    """A number in SI, shown and typed in the preferred unit. `value()`, `setRange` and `setSingleStep` are SI.
+    """Spin box for a number in SI, shown and typed in the preferred unit. `value()`, `setRange` and `setSingleStep` are
+    SI.
 
     `valueEdited(float)`: the person changed it, also while stepping; `committed()`: the change is finished.
     Programmatic `show_value` emits neither.
@@ -26,7 +27,7 @@ class QuantitySpinBox(PassingWheel, QDoubleSpinBox):
     valueEdited = Signal(float)
     committed = Signal()
     refused = Signal(str)
-    """Why what was typed cannot be taken; the value stays."""
+    """Emitted with the reason why typed text is refused; the value stays."""
 
     _made = False  # while it is set up Qt asks for the text of every bound
     PAUSE_MS = 500  # after which a run of steps is finished
@@ -51,7 +52,7 @@ class QuantitySpinBox(PassingWheel, QDoubleSpinBox):
         self.lineEdit().setText(self.textFromValue(0.0))
         self._pause = QTimer(self, singleShot=True, interval=self.PAUSE_MS)
         self._pause.timeout.connect(self.committed)
-        self.valueChanged.connect(self._changed)
+        self.valueChanged.connect(self._on_value_changed)
         self.editingFinished.connect(self._finished)
 
     def show_value(self, value: float) -> None:
@@ -63,7 +64,7 @@ class QuantitySpinBox(PassingWheel, QDoubleSpinBox):
         self._shown = self.value()
 
     def refresh(self) -> None:
-        """Show the number again, after a change of unit."""
+        """Show the number again after a change of units."""
         self.setSingleStep(step_of(0.0, self.measure, self.settings))
         if not (self.hasFocus() and self.lineEdit().isModified()):
             self.lineEdit().setText(self.textFromValue(self.value()))
@@ -105,7 +106,7 @@ class QuantitySpinBox(PassingWheel, QDoubleSpinBox):
         super().stepBy(steps)
         self._pause.start()
 
-    def _changed(self, value: float) -> None:
+    def _on_value_changed(self, value: float) -> None:
         if value != self._shown:
             self._shown = value
             self.valueEdited.emit(value)

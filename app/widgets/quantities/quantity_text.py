@@ -1,4 +1,4 @@
-"""Numbers as a person reads and writes them: with units, in the preferred unit, or as formulas."""
+"""Numbers as users read and write them: with units, in the preferred unit, or as formulas."""
 
 from __future__ import annotations
 
@@ -35,32 +35,32 @@ WORDS = {
     "gravitational_parameter": "a gravitational parameter",
     "none": "a plain number",
 }
-"""Dimensions in messages."""
+"""Names of dimensions in messages."""
 
 
 class Units(Protocol):
-    """The person's choice of units (the window's settings)."""
+    """Protocol of the user's choice of units (the window's settings)."""
 
     degrees: bool
     millimetres: bool
 
 
 class SIUnits:
-    """SI and radians, for places where nobody has chosen."""
+    """SI and radians, for places without a user's choice."""
 
     degrees = False
     millimetres = False
 
 
 class Measure(NamedTuple):
-    """What a number measures: a dimension of `core.model.units.units.SI`, or a bare unit symbol for a dimension
+    """Physical dimension of a number: a dimension of `core.model.units.units.SI`, or a bare unit symbol for a dimension
     without a name, such as N·m·s/rad."""
 
     dimension: str = "none"
     symbol: str = ""
 
     def display(self, units: Units) -> Display:
-        """Symbol and factor in which a person sees it: shown = SI / factor."""
+        """Return the displayed symbol and factor: shown = SI / factor."""
         if self.dimension == "none":
             return Display(self.symbol, 1.0)
         return display(self.dimension, degrees=units.degrees, millimetres=units.millimetres)
@@ -70,20 +70,20 @@ PLAIN = Measure()
 
 
 def measure_of(dimension: str) -> Measure:
-    """What a number of a dimension measures; one that has no units of its own is known by its symbol."""
+    """Return the measure of a dimension's numbers; a dimension without units is identified by its symbol."""
     return Measure("none", DERIVED[dimension]) if dimension in DERIVED else Measure(dimension)
 
 
 STEPS = {"angle": 1.0, "length": 0.01, "mass": 0.1}
-"""First steps of numbers that are zero, by dimension, SI."""
+"""Initial steps of numbers that are zero, by dimension, SI."""
 
 
 # ------------------------------------------------------------------------------- writing
 
 
 def number(value: float, measure: Measure, units: Units, digits: int = 8) -> str:
-    """The number alone in the preferred unit, e.g. 0.5 rad → "28.64789"; rounded as it is written, halves away from
-    zero: 9.80665 to five digits is 9.8067, though the float next to it is a little less."""
+    """Format the number alone in the preferred unit, e.g. 0.5 rad → "28.64789"; rounded as written, halves away from
+    zero: 9.80665 to five digits is 9.8067, although the nearest float is slightly less."""
     shown = value / measure.display(units).factor
     if math.isclose(shown, round(shown), rel_tol=1e-14) and abs(shown) < 1e9:
         return str(round(shown))
@@ -92,7 +92,7 @@ def number(value: float, measure: Measure, units: Units, digits: int = 8) -> str
 
 
 def with_unit(text: str, measure: Measure, units: Units) -> str:
-    """A number's text with its unit behind it: "30°", "0.5 m"."""
+    """Append the unit to a number's text: "30°", "0.5 m"."""
     symbol = measure.display(units).symbol
     if not symbol:
         return text
@@ -100,12 +100,12 @@ def with_unit(text: str, measure: Measure, units: Units) -> str:
 
 
 def quantity(value: float, measure: Measure, units: Units, digits: int = 8) -> str:
-    """Number and unit."""
+    """Format a number with its unit."""
     return with_unit(number(value, measure, units, digits), measure, units)
 
 
 def step_of(value: float, measure: Measure, units: Units) -> float:
-    """A sensible step in SI: a degree, a centimetre, or a tenth of the number's own decade."""
+    """Return a sensible step in SI: a degree, a centimetre, or a tenth of the number's decade."""
     factor = measure.display(units).factor
     if measure.dimension == "angle":
         return factor if units.degrees else 0.01
@@ -119,7 +119,7 @@ def step_of(value: float, measure: Measure, units: Units) -> float:
 
 
 def read(text: str, measure: Measure, units: Units, values: Mapping[str, float], *, fold: bool = False) -> Value:
-    """What a person typed, as a field's value: a float in SI, or the text of a formula in parameters.
+    """Convert typed text to a field's value: a float in SI, or the text of a formula in parameters.
 
     A bare number (or arithmetic of bare numbers) counts in the unit shown; with a unit behind it in that unit;
     a formula with names counts in SI. `fold` turns formulas of constants alone (pi/2) into numbers too.
@@ -128,7 +128,7 @@ def read(text: str, measure: Measure, units: Units, values: Mapping[str, float],
     """
     stripped = _decimal_point(typed(text.strip()))
     factor = measure.display(units).factor
-    for symbol, unit_factor in _spellings(measure, units):
+    for symbol, unit_factor in _unit_spellings(measure, units):
         head = stripped[: -len(symbol)].rstrip() if symbol and stripped.endswith(symbol) else ""
         if head and _is_arithmetic(head):
             stripped, factor = head, unit_factor
@@ -138,24 +138,24 @@ def read(text: str, measure: Measure, units: Units, values: Mapping[str, float],
     stripped = stripped.replace("·", "*")
     node = parse(stripped)
     _check_unit(node, measure)
-    result = _finite(evaluate(node, values), stripped)
+    result = _checked_finite(evaluate(node, values), stripped)
     if names(node):
         return stripped
-    if _only(node, (Number, Negative, Binary)) and not _has_unit(node):
-        return _finite(evaluate(node, {}) * factor, stripped)
+    if _has_only(node, (Number, Negative, Binary)) and not _has_unit(node):
+        return _checked_finite(evaluate(node, {}) * factor, stripped)
     has_constant = any(isinstance(part, Name | Call) for part in _parts(node))
     return stripped if has_constant and not fold else result
 
 
 def _decimal_point(text: str) -> str:
-    """0,5 written with a decimal comma is 0.5; anything else stays."""
+    """Replace the decimal comma of a number such as 0,5; leave any other text unchanged."""
     head, comma, tail = text.partition(",")
     looks_decimal = comma and head.lstrip("+-").isdigit() and tail[:1].isdigit() and "," not in tail and "(" not in text
     return f"{head}.{tail}" if looks_decimal else text
 
 
-def _spellings(measure: Measure, units: Units) -> list[tuple[str, float]]:
-    """Unit texts that may stand behind a bare number of this measure, longest first, with factors to SI."""
+def _unit_spellings(measure: Measure, units: Units) -> list[tuple[str, float]]:
+    """Return the unit texts allowed after a bare number of this measure, longest first, with factors to SI."""
     found = {measure.symbol: 1.0} if measure.dimension == "none" else {SI.get(measure.dimension, ""): 1.0}
     shown = measure.display(units)
     found[shown.symbol] = shown.factor
@@ -171,8 +171,8 @@ def _spellings(measure: Measure, units: Units) -> list[tuple[str, float]]:
 
 
 def _with_compound(text: str, measure: Measure, units: Units, values: Mapping[str, float]) -> tuple[str, float] | None:
-    """(number, factor to SI) of a number with any unit that measures the same behind it ("62 N/mm"); None if no unit
-    is there, or one that formulas know by themselves. Raises ExpressionError if it measures something else."""
+    """Return (number, factor to SI) of a number with any unit of the same dimension after it ("62 N/mm"); None if there
+    is no unit, or one that formulas know by themselves. Raises ExpressionError if its dimension differs."""
     wanted = measure.symbol if measure.dimension == "none" else SI.get(measure.dimension, "")
     goal = compound(wanted)
     if goal is None:
@@ -187,8 +187,8 @@ def _with_compound(text: str, measure: Measure, units: Units, values: Mapping[st
         if unit in UNITS and measure.dimension != "none":
             return None  # formulas know it, and say what is wrong
         here = WORDS.get(measure.dimension, "") if measure.dimension != "none" else wanted
-        some = _some_units(measure.dimension) if measure.dimension != "none" else wanted
-        raise ExpressionError(f"'{unit}' does not measure what is needed here: {here}.", remedy=f"Use {some}.")
+        some = _example_units(measure.dimension) if measure.dimension != "none" else wanted
+        raise ExpressionError(f"'{unit}' has the wrong dimension: {here} is needed here.", remedy=f"Use {some}.")
     return None
 
 
@@ -197,7 +197,7 @@ def _is_arithmetic(text: str) -> bool:
         node = parse(text)
     except ExpressionError:
         return False
-    return _only(node, (Number, Negative, Binary)) and not _has_unit(node)
+    return _has_only(node, (Number, Negative, Binary)) and not _has_unit(node)
 
 
 def _parts(node: Node) -> list[Node]:
@@ -212,7 +212,7 @@ def _parts(node: Node) -> list[Node]:
             return [node]
 
 
-def _only(node: Node, kinds: tuple[type, ...]) -> bool:
+def _has_only(node: Node, kinds: tuple[type, ...]) -> bool:
     return all(isinstance(part, kinds) for part in _parts(node))
 
 
@@ -221,7 +221,7 @@ def _has_unit(node: Node) -> bool:
 
 
 def _check_unit(node: Node, measure: Measure) -> None:
-    """A single number with a unit must measure what the field measures."""
+    """Raise an error if the unit of a single number does not have the field's dimension."""
     inner = node.operand if isinstance(node, Negative) else node
     if not isinstance(inner, Number) or not inner.unit or measure.dimension == "none":
         return
@@ -230,23 +230,23 @@ def _check_unit(node: Node, measure: Measure) -> None:
         here = WORDS.get(measure.dimension, measure.dimension)
         raise ExpressionError(
             f"'{inner.unit}' measures {WORDS.get(found, found)}; {here} is needed here.",
-            remedy=f"Use {_some_units(measure.dimension)}.",
+            remedy=f"Use {_example_units(measure.dimension)}.",
         )
 
 
-def _some_units(dimension: str) -> str:
+def _example_units(dimension: str) -> str:
     known = [unit.symbol for unit in UNITS.values() if unit.dimension == dimension][:3]
     return " or ".join(known) if known else SI.get(dimension, "a plain number")
 
 
-def _finite(value: float, text: str) -> float:
+def _checked_finite(value: float, text: str) -> float:
     if isinstance(value, complex) or not math.isfinite(value):
         raise ExpressionError(f"'{text}' has no finite value.", remedy="Change the formula.")
     return float(value)
 
 
 def value_in(value: Value | None, values: Mapping[str, float]) -> float | None:
-    """The SI number of a field's value; None when it has none."""
+    """Return the SI number of a field's value; None if it has none."""
     if value is None or isinstance(value, float | int):
         return value
     try:

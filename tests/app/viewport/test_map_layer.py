@@ -117,7 +117,7 @@ def test_an_edit_makes_the_map_old_and_update_asks_again(bench):
     bench.session.preview(parameters={name: 2.0 * float(bench.session.p[name])})
     bench.session.commit("Longer")
     bench.wait(lambda: bool(legend.note.words))
-    assert legend.note.words.startswith("Old: ")
+    assert legend.note.words.startswith("Outdated: ")
     assert name in legend.note.words
     assert legend.update_button.isVisible()
     legend.update_button.click()

@@ -199,7 +199,7 @@ def test_the_menu_of_a_run_that_is_gone_renames_nothing(bench):
     assert not bench.messages("error")
 
 
-@pytest.mark.parametrize("button", ["Take this pose", "Show again"])
+@pytest.mark.parametrize("button", ["Use this pose", "Show again"])
 def test_poses_of_a_machine_that_is_not_open_are_not_shown_in_this_one(bench, button):
     bench.example("four_bar")
     session = bench.session

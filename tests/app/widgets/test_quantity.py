@@ -117,9 +117,9 @@ def test_what_cannot_be_read_is_said_in_words(text, words, units):
 @pytest.mark.parametrize(
     ("text", "measure", "words"),
     [
-        ("61 kg", Measure("none", "N/m"), "'kg' does not measure what is needed here: N/m"),
-        ("61 N/m", Measure("none", "N·m/rad"), "'N/m' does not measure what is needed here: N·m/rad"),
-        ("5 m/s", LENGTH, "'m/s' does not measure what is needed here: a length"),
+        ("61 kg", Measure("none", "N/m"), "'kg' has the wrong dimension: N/m is needed here"),
+        ("61 N/m", Measure("none", "N·m/rad"), "'N/m' has the wrong dimension: N·m/rad is needed here"),
+        ("5 m/s", LENGTH, "'m/s' has the wrong dimension: a length is needed here"),
         ("2 m", MASS, "'m' measures a length; a mass is needed"),
         ("62 N/k", Measure("none", "N/m"), "Nothing is called 'k'"),
     ],

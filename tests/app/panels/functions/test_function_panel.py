@@ -230,7 +230,7 @@ def test_indices_are_asked_for_where_the_result_takes_them(panel):
     asked = {}
     for what in form.function.option("what").choices:
         form.show_options({"what": what})
-        form._edited()
+        form._on_edited()
         asked[what] = "".join(indices())
     assert {what: names for what, names in asked.items() if names} == {
         "A": "i",

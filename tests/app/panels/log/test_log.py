@@ -94,6 +94,6 @@ def test_an_empty_log_says_what_it_is_for(bench):
     assert panel.list.isVisible()
     assert not panel._empty.isVisible()
     panel.search.setText("nothing of the kind")
-    assert panel._empty.text() == "No message fits the filter."
+    assert panel._empty.text() == "No message matches the filter."
     panel.search.clear()
     assert panel.list.isVisible()

@@ -128,7 +128,7 @@ def said(text):
 def assert_true(desk, card, where):
     """The card shows what a fresh call gives, or says that it is old."""
     if card.note.words:
-        assert card.note.words.startswith("Old: "), (where, card.note.words)
+        assert card.note.words.startswith("Outdated: "), (where, card.note.words)
         assert not desk.answers.follows(card.result.card) or desk.answers.problem(card.result.card), where
         return
     assert card.done
@@ -212,7 +212,7 @@ def test_cards_of_one_call_are_true_or_say_that_they_are_old(desk_of):
         walked.append(where)
         for card in cards:
             if FUNCTIONS[card.result.function].reads == "pose" and where in ("drag 0", "commit", "slider"):
-                assert card.note.words.startswith("Old: "), (where, card.result.call)
+                assert card.note.words.startswith("Outdated: "), (where, card.result.call)
         if where in ("drag 2", "undo"):  # symbolic answers take a while
             for card in cards:
                 assert_true(desk, card, (where, card.result.call))
@@ -240,7 +240,7 @@ def test_update_asks_the_same_of_the_machine_as_it_is_now(desk_of):
     desk.session.preview_coordinates({"crank_pin": 1.1})
     desk.session.commit("move")
     desk.settle()
-    assert card.note.words == "Old: moved: crank_pin, moving_pin_a, rocker_pin."
+    assert card.note.words == "Outdated: moved: crank_pin, moving_pin_a, rocker_pin."
     assert card.update_button.isVisible()
     card.update_button.click()
     desk.settle()
@@ -344,7 +344,7 @@ def test_renamed_elements_are_followed_and_deleted_ones_told(desk_of):
     desk.settle()
     assert not card.note.words
     assert card.result.call == 'forward_kinematics(frames=("swing",), reference="crank")'
-    assert once.note.words == "Old: edited: 'rocker' is 'swing' now."
+    assert once.note.words == "Outdated: edited: 'rocker' is 'swing' now."
     once.update_button.click()
     desk.settle()
     assert once.result.call == 'jacobian(frame="swing")'
@@ -354,7 +354,7 @@ def test_renamed_elements_are_followed_and_deleted_ones_told(desk_of):
     gone = desk.live("jacobian", frame="coupler_point")
     session.apply("Delete", lambda model: edits.remove(model, "frames", "coupler_point"))
     desk.settle()
-    assert gone.note.words.startswith("Old: edited: frame 'coupler_point'. It cannot follow:")
+    assert gone.note.words.startswith("Outdated: edited: frame 'coupler_point'. It cannot be updated:")
     session.undo()
     desk.settle()
     assert not gone.note.words
@@ -387,7 +387,7 @@ def test_a_card_that_lives_no_longer_grows_old(desk_of):
     card.live.click()
     desk.session.preview_coordinates({"crank_pin": 0.9})
     desk.settle()
-    assert card.note.words.startswith("Old: moved: ")
+    assert card.note.words.startswith("Outdated: moved: ")
     card.live.click()
     desk.settle()
     assert not card.note.words

@@ -335,7 +335,7 @@ def test_what_follows_from_a_driver_is_not_moved_by_hand(bench):
     session.apply("Add", lambda m: edits.add(m, Driver(name="motor", joint="crank_pin", function="60 deg + t")))
     bench.wait(lambda: not bench.window.sliders.rows["rocker_pin"].slider.isEnabled())
     row = bench.window.sliders.rows["rocker_pin"]
-    assert row.label.toolTip() == "rocker_pin is held by motor"
+    assert row.label.toolTip() == "rocker_pin is determined by motor"
     assert not row.box.isEnabled()
     session.undo()
     bench.wait(lambda: bench.window.sliders.rows["rocker_pin"].slider.isEnabled())
