@@ -1,4 +1,4 @@
-"""kinetostat check FILE: findings about a model."""
+"""kinetostat check FILE: report findings about a model."""
 
 from __future__ import annotations
 

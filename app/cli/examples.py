@@ -1,4 +1,4 @@
-"""kinetostat examples: the models that come with the program."""
+"""kinetostat examples: list or copy the models that come with the program."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _list(as_json: bool) -> None:
 
 
 def _parts(source: Path) -> Iterator[Path]:
-    """Files of sub-assemblies and recorded signals that an example needs."""
+    """Yield the files of sub-assemblies and recorded signals that an example needs."""
     from core.files import load
 
     model = load(str(source))
@@ -48,7 +48,7 @@ def _parts(source: Path) -> Iterator[Path]:
 
 
 def _files(name: str, source: Path) -> Iterator[Path]:
-    """Everything beside the model's own file that belongs to an example."""
+    """Yield all files that belong to an example, except the model's own file."""
     from resources import examples
 
     yield from _parts(source)

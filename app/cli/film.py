@@ -1,4 +1,4 @@
-"""kinetostat film RUN.h5|MODEL -o film.mp4: a film of a motion, without a window."""
+"""kinetostat film RUN.h5|MODEL -o film.mp4: make a film of a motion without a window."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def command(
 
 
 def _run(file: str, options: dict[str, Any]) -> Any:
-    """The run of an HDF5 file, or of a model."""
+    """Return the run of an HDF5 file, or the run of a model after simulating it."""
     from core.simulation import Run, simulate
     from core.simulation.machine_code.supply import telling
 
@@ -117,7 +117,7 @@ def _run(file: str, options: dict[str, Any]) -> Any:
 
 
 def _wanted(model: Any, arrows: tuple[str, ...]) -> list[Any]:
-    """The vectors asked for: of one element, or of all that have some."""
+    """Return the requested vectors: those of one element, or of all elements that have some."""
     from viz.scene.vectors import possible
 
     found = []

@@ -1,4 +1,4 @@
-"""A sub-command for each function of the catalogue, made from its declaration."""
+"""Make a sub-command for each function of the catalogue from its declaration."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ _METAVARS = {
 
 
 BEHIND = "behind"
-"""What stands behind the file of the machine without a name."""
+"""Key of the unnamed argument after the machine's file."""
 
 
 def command_of(function: Function) -> click.Command:
-    """The command `kinetostat <function> FILE --option …`."""
+    """Return the command `kinetostat <function> FILE --option …`."""
 
     def run(
         model_file: str, as_json: bool, output: str | None, sets: Sequence[str], pose: Sequence[str], **given: Any
@@ -90,7 +90,7 @@ def command_of(function: Function) -> click.Command:
 
 
 def _parameter(option: Option) -> Any:
-    """The click option for an option of a function; its value is checked by the catalogue."""
+    """Return the click option for an option of a function; its value is checked by the catalogue."""
     name = f"--{option.id.replace('_', '-')}"
     text = _help(option)
     if isinstance(option, Flag):
@@ -133,8 +133,8 @@ def _called(function: Function, machine: Any, options: dict[str, Any]) -> Result
 
 
 def present(result: Result, machine: Any, as_json: bool, output: str | None) -> int:
-    """Show a result on the terminal, write files it asks for, or write it to a file; the exit code. What it says of
-    errors (a point that was not found) goes to the error stream, beside what there is all the same."""
+    """Show a result on the terminal, write the files it asks for, or write it to a file; returns the exit code. Errors
+    in a result (a point that was not reached) go to the error stream, the rest is shown all the same."""
     from app.panels.output.result_pictures import write_pictures
     from core.functions.results import to_json
 
@@ -152,14 +152,14 @@ def present(result: Result, machine: Any, as_json: bool, output: str | None) -> 
 
 
 def _errors(result: Result) -> list[Result]:
-    """What a result says of errors."""
+    """Return the parts of a result that report errors."""
     from core.functions.results import Message, leaves
 
     return [part for part in leaves(result) if isinstance(part, Message) and part.severity == "error"]
 
 
 def _without(result: Result, parts: list[Result]) -> Result | None:
-    """A result without some of its parts; None: nothing is left."""
+    """Return a result without some of its parts; None if nothing is left."""
     from dataclasses import replace
 
     from core.functions.results import Report

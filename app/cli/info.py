@@ -1,4 +1,4 @@
-"""kinetostat info FILE: what a model is made of."""
+"""kinetostat info FILE: show what a model consists of."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @pose_options
 @reading_options
 def command(model_file: str, as_json: bool, sets: tuple[str, ...], pose: tuple[str, ...], **reading: Any) -> None:
-    """Tell bodies, joints, degrees of freedom, mass and coordinates."""
+    """Show bodies, joints, degrees of freedom, mass and coordinates."""
     result = read(model_file, **reading)
     facts = facts_of(context(result.model, sets, pose), model_file)
     facts["findings"] = len(result.findings)
@@ -32,7 +32,7 @@ def command(model_file: str, as_json: bool, sets: tuple[str, ...], pose: tuple[s
 
 
 def facts_of(machine: Context, file: str) -> dict[str, Any]:
-    """Facts about a machine, as data for JSON; SI units."""
+    """Return facts about a machine as data for JSON, in SI units."""
     from core.analysis.inverse_kinematics import at_limits
 
     model, mech = machine.model, machine.mech
@@ -80,12 +80,12 @@ def facts_of(machine: Context, file: str) -> dict[str, Any]:
 
 
 def _finite(value: float) -> float | None:
-    """A number for JSON, which knows neither infinity nor NaN."""
+    """Return a number for JSON, which knows neither infinity nor NaN; None in their place."""
     return float(value) if math.isfinite(value) else None
 
 
 def masses_of(machine: Context) -> dict[str, float]:
-    """Mass (kg) of every body."""
+    """Return the mass (kg) of every body by its name."""
     from core.functions.subjects.description import mass_properties
 
     table: Any = mass_properties(machine)

@@ -1,4 +1,4 @@
-"""kinetostat plot RUN.h5 CHANNEL… -o file: plots of runs without a window."""
+"""kinetostat plot RUN.h5 CHANNEL… -o file: plot channels of runs without a window."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def command(
     angles: str,
     lengths: str,
 ) -> None:
-    """Draw channels of a run as the window does, or list them when none is given.
+    """Draw channels of a run as the window does, or list the channels when none is given.
 
     A channel is a name (joint1.q), a component (tool.position.x) or a formula of them ("joint1.tau*joint1.v").
     """
@@ -78,7 +78,7 @@ def command(
 
 
 def _load(file: str) -> Run:
-    """The run of an HDF5 file. Raises FileError."""
+    """Read the run of an HDF5 file. Raises FileError."""
     from core.simulation import Run
 
     return Run.load(file)

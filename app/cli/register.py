@@ -1,4 +1,5 @@
-"""`kinetostat --register` and `--unregister`: the desktop knows the program and opens .kst files with it, or not.
+"""`kinetostat --register` and `--unregister`: add the program to the desktop as the one that opens .kst files, or
+remove it.
 
 Everything is written for the user alone, nothing for the whole computer.
 """
@@ -14,7 +15,7 @@ from core.errors import KinetostatError
 
 
 def register() -> None:
-    """Write what the desktop needs, all of it or nothing, and say where. Raises KinetostatError."""
+    """Write the files that the desktop needs, all or none of them, and report where. Raises KinetostatError."""
     if sys.platform == "win32":
         from app.cli.windows_association import associate
 
@@ -28,7 +29,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Remove what `register` wrote, and nothing else. Raises KinetostatError."""
+    """Remove the files that `register` wrote, and nothing else. Raises KinetostatError."""
     if sys.platform == "win32":
         from app.cli.windows_association import dissociate
 
@@ -42,7 +43,7 @@ def unregister() -> None:
 
 
 def starting_command(*, windowed: bool = False) -> tuple[str, ...]:
-    """The words that start this installation from any folder; a file to open comes after them.
+    """Return the words that start this installation from any folder; a file to open is appended to them.
 
     windowed : with the interpreter that opens no console, where there is one (Windows)
     """

@@ -1,4 +1,4 @@
-"""kinetostat render FILE -o out.png: a picture of a model."""
+"""kinetostat render FILE -o out.png: draw a picture of a model."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from core.functions.subjects.sequences import VIEWS
 
 
 class SizeType(click.ParamType):
-    """A size in pixels, as WIDTHxHEIGHT."""
+    """Click type of a size in pixels, as WIDTHxHEIGHT."""
 
     name = "WxH"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
-        """(width, height)."""
+        """Return (width, height) in pixels."""
         if isinstance(value, tuple):
             return value
         width, _, height = str(value).lower().partition("x")

@@ -1,4 +1,5 @@
-"""`kinetostat robotica`: statements of Robotica's language from the command line, a script, or typed one by one."""
+"""`kinetostat robotica`: run statements of the Robotica language given on the command line, in a script, or typed one
+by one."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ PROMPT = "Robotica> "
 @click.option("-s", "--script", type=click.Path(dir_okay=False), help="A text file of statements, run after -c.")
 @click.option("--json", "as_json", is_flag=True, help="Each result as JSON on a line of its own, SI units.")
 def command(model_file: str | None, calls: tuple[str, ...], script: str | None, as_json: bool) -> int | None:
-    """Run Robotica calls as its manual writes them.
+    """Run Robotica calls in the syntax of its manual.
 
     FILE is the robot (as DataFile["FILE"]). Without -c and --script statements are read from the terminal or the
     input stream, a line each; an error there is told and the next line goes on. Help[] lists all functions.
@@ -45,7 +46,7 @@ def command(model_file: str | None, calls: tuple[str, ...], script: str | None, 
 
 
 def _run_script(session: Session, path: str, as_json: bool) -> None:
-    """Run a script up to its first mistake, which is told with the script's name, line and column."""
+    """Run a script up to its first error, which is reported with the script's name, line and column."""
     try:
         _run(session, text_content_of(path, SCRIPT), as_json)
     except KinetostatError as error:
@@ -53,7 +54,8 @@ def _run_script(session: Session, path: str, as_json: bool) -> None:
 
 
 def _prompt(session: Session, as_json: bool) -> int:
-    """Lines until the end of the input or Quit[]; exit code 1 if one failed and nobody saw it at a prompt."""
+    """Run lines until the end of the input or Quit[]; returns exit code 1 if a line failed and the input was not
+    interactive."""
     asked = sys.stdin.isatty()
     failed = False
     for line in _typed() if asked else sys.stdin:
@@ -83,13 +85,13 @@ def _typed() -> Iterator[str]:
 
 
 def _run(session: Session, text: str, as_json: bool) -> None:
-    """Run the statements one by one, so that what succeeded before an error is seen."""
+    """Run statements one by one, so that results before an error are shown."""
     for result in session.results(text):
         show([result], session, as_json)
 
 
 def show(results: Iterable[Any], session: Session, as_json: bool) -> None:
-    """Print results; pictures that they ask for are written."""
+    """Print results and write the pictures they ask for."""
     import json
 
     from app.panels.output.result_pictures import write_pictures

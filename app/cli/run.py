@@ -1,4 +1,4 @@
-"""kinetostat run FILE -o run.h5: a simulation without a window."""
+"""kinetostat run FILE -o run.h5: simulate a machine without a window."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ from core.simulation.methods import METHODS
 from core.simulation.methods.method import ATOL, AUTOMATIC, RTOL
 
 STOPPED = 130
-"""Exit code of a command that was ended by Ctrl+C, as shells have it."""
+"""Exit code of a command ended by Ctrl+C, as in shells."""
 
 
 class Interruption:
-    """Inside of it Ctrl+C asks to end (`asked`); a second one, or one before anything has `begun`, ends at once."""
+    """Context in which Ctrl+C asks the work to end (`asked`); a second Ctrl+C, or one before the work has `begun`, ends
+    the program at once."""
 
     def __init__(self) -> None:
         self.asked = self.begun = self._said = False
@@ -44,8 +45,8 @@ class Interruption:
         self.asked = True
 
     def noticed(self) -> bool:
-        """Whether to end now, for who computes; the first time it is said. The signal itself may come in the middle of
-        other words, and says nothing."""
+        """Return True if the computation should end now; the first time, a message is printed. The signal handler
+        prints nothing, as it may interrupt other output."""
         if self.asked and not self._said:
             self._said = True
             say("\nStopping. Ctrl+C again ends at once and drops what is not written.", err=True)
@@ -121,7 +122,7 @@ def command(
     point: str | None,
     **options: Any,
 ) -> int:
-    """Let a machine move under gravity and the joint forces given, and write what it did.
+    """Simulate a machine under gravity and the given joint forces, and write the motion.
 
     An .h5 file is written while the run goes on and stays readable whatever happens. Ctrl+C ends the run; what it
     did until then is written.
@@ -163,16 +164,16 @@ def command(
 
 
 def waits(words: str) -> None:
-    """Say what is waited for, before it is."""
+    """Print what the program is about to compute."""
     say(words, err=True)
 
 
 STREAM = "-"
-"""The output stream as the file to write."""
+"""File name that stands for the standard output."""
 
 
 def _save(run: Any, output: str, names: list[str]) -> None:
-    """Write a run that was not written while it went on."""
+    """Write a run that was not written during the computation."""
     if output != STREAM:
         run.save(output, names)
         return
@@ -183,7 +184,7 @@ def _save(run: Any, output: str, names: list[str]) -> None:
 
 
 def _prove(machine: Any, output: str | None, names: list[str]) -> None:
-    """See that there are such channels and that the file can be written, before a long run. Raises KinetostatError."""
+    """Check before a long run that the channels exist and that the file can be written. Raises KinetostatError."""
     from core.simulation.run.resampling import at_rest
     from core.simulation.run.run_file import prove
 
@@ -194,11 +195,11 @@ def _prove(machine: Any, output: str | None, names: list[str]) -> None:
 
 
 SOON = 0.5
-"""Seconds after which it can be told how much time is left."""
+"""Seconds after which the time left can be estimated."""
 
 
 class _Progress:
-    """What the run is at: on a terminal a line on stderr that counts up, with the time left."""
+    """Progress of a run: on a terminal a line on stderr with percentage and time left."""
 
     def __init__(self, counts: bool, interruption: Interruption | None = None) -> None:
         self.counts, self.interruption = counts, interruption or Interruption()
@@ -220,7 +221,8 @@ class _Progress:
 def _start(
     machine: Any, speeds: tuple[str, ...], torques: tuple[str, ...], point: str | None
 ) -> tuple[Any, dict[str, Any]]:
-    """The machine, and what its run begins with: as options say, or at an operating point, what they say on top."""
+    """Return the machine and the start values of its run: from the options, or from an operating point overridden by
+    the options."""
     begin = {"q0": machine.q, "v0": _start_speeds(speeds, machine), "torque": formulas(torques)}
     if not point:
         return machine.mech, begin
@@ -233,7 +235,7 @@ def _start(
 
 
 def _start_speeds(items: tuple[str, ...], machine: Any) -> dict[str, float] | None:
-    """Start speeds by name, rad/s and m/s; None if none are given. Raises click.UsageError."""
+    """Return start speeds by name, rad/s and m/s; None if none are given. Raises click.UsageError."""
     speeds: dict[str, float] = {}
     for name, text in pairs_of(items, "--v0").items():
         speeds |= named_quantities(machine.mech, "v", name, text, machine.values, f"--v0 {name}")
@@ -241,12 +243,13 @@ def _start_speeds(items: tuple[str, ...], machine: Any) -> dict[str, float] | No
 
 
 def formulas(items: tuple[str, ...]) -> dict[str, str] | None:
-    """Joint forces by name; None if none are given. Raises click.UsageError."""
+    """Return the formulas of joint forces by name; None if none are given. Raises click.UsageError."""
     return pairs_of(items, "--torque") or None
 
 
 def _report(run: Any, output: str | None, names: list[str]) -> None:
-    """What it cost, and the end of the motion or of the channels asked for; beside the numbers on the output stream."""
+    """Report the cost of the run and the last values of the motion or of the requested channels; on stderr if the data
+    go to stdout."""
     aside = output == STREAM
     s = run.statistics
     implicit = f", {s.jacobians} Jacobians, {s.factorizations} factorisations" if s.jacobians else ""

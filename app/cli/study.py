@@ -1,4 +1,5 @@
-"""kinetostat study FILE --sample 'm=normal(2, 0.05)' --record 'worst=max(elbow.tau)' -o study.h5: many rows."""
+"""kinetostat study FILE --sample 'm=normal(2, 0.05)' --record 'worst=max(elbow.tau)' -o study.h5: run many variants of
+a machine."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from core.studies.study_work import Progress
 
 OF_RUNS = ("duration", "method", "step", "rtol", "atol", "output")
-"""Options of runs alone."""
+"""Options that only apply to runs."""
 
 
 @click.command("study")
@@ -70,7 +71,7 @@ OF_RUNS = ("duration", "method", "step", "rtol", "atol", "output")
 @click.option("--json", "as_json", is_flag=True, help="The summary as JSON, SI units.")
 @reading_options
 def command(model_file: str, sets: tuple[str, ...], cores: str, cluster: str | None, **given: Any) -> int:
-    """Run a machine many times, or place it, with numbers that vary, and record numbers of each row.
+    """Run or assemble a machine many times with varying numbers, and record values of each row.
 
     What varies: parameters, start values (joint.q, joint.v), duration, step. Rows that fail are rows with their reason.
     An .h5 file has every finished chunk at once; Ctrl+C finishes what is in hand, and --resume goes on. Exit code 0
@@ -108,8 +109,8 @@ def _study(
     torques: tuple[str, ...],
     **options: Any,
 ) -> Study:
-    """As the options say, those of the document where they say nothing. Raises click.UsageError, or KinetostatError
-    naming the option."""
+    """Build the study from the options; the study of the document supplies missing ones. Raises click.UsageError, or
+    KinetostatError naming the option."""
     from core.studies.study import Study
     from core.studies.study_text import StudyText, text_of
 
@@ -149,7 +150,7 @@ def _suffix(file: str) -> str:
 
 
 def _check_file(file: str | None, resume: bool) -> None:
-    """See that the file is of a kind that can be written, before a long study."""
+    """Check before a long study that the file's format can be written."""
     if file and _suffix(file) not in ("h5", "csv", "parquet"):
         raise click.UsageError(f"-o: '{file}' is neither .h5 nor .csv nor .parquet.")
     if resume and not (file and _suffix(file) == "h5"):
@@ -162,7 +163,7 @@ def _check_file(file: str | None, resume: bool) -> None:
 
 
 class _Line:
-    """On a terminal a line on the error stream that counts up."""
+    """Progress line on the error stream of a terminal."""
 
     def __init__(self, counts: bool, interruption: Interruption) -> None:
         self.counts, self.interruption, self._said = counts, interruption, -math.inf

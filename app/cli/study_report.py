@@ -1,4 +1,4 @@
-"""What a study found, as the command line says it."""
+"""Report the results of a study on the command line."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 QUANTILES = {0.05: "5 %", 0.5: "median", 0.95: "95 %"}
 MOST_FAILURES = 5
-"""Failed rows that are shown."""
+"""Largest number of failed rows shown."""
 HEADS = ("mean", "±", "deviation", "least", *QUANTILES.values(), "largest")
 WIDTHS = (13, 10, 11, 13, 13, 13, 13, 13)
 
 
 def text_of(found: StudyResult, file: str | None) -> str:
-    """A line for each recorded number, over the rows that succeeded; rows that failed."""
+    """Return a line for each recorded number, summarised over the rows that succeeded, then the failed rows."""
     failed = found.failed
     rate, low, high = (100.0 * part for part in found.failure_rate)
     interval = f" ({rate:.3g} %, 95 % interval {low:.3g} to {high:.3g} %)" if failed else ""
@@ -39,7 +39,7 @@ def _line(name: str, unit: str, each: Summary) -> str:
 
 
 def json_of(found: StudyResult, file: str | None) -> str:
-    """The same as JSON, SI units."""
+    """Return the summary of a study as JSON, in SI units."""
     failed = found.failed
     names = found.recorded if len(failed) < len(found) else ()
     recorded = {}

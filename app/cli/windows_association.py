@@ -1,4 +1,4 @@
-"""Kinetostat for .kst files on Windows: keys of the registry below HKEY_CURRENT_USER\\Software\\Classes.
+"""Associate .kst files with Kinetostat on Windows: registry keys below HKEY_CURRENT_USER\Software\Classes.
 
 Tests try this with a registry of their own; nobody tried it on Windows so far.
 """
@@ -15,14 +15,14 @@ from core.errors import KinetostatError
 
 CLASSES = "Software\\Classes"
 PROGRAM = "Kinetostat.Model"
-"""What the registry calls the kind of file (ProgID): all below it is ours."""
+"""ProgID of the file type in the registry: all keys below it are ours."""
 UNTRIED = "Nobody has tried this on Windows yet: please report what you find."
 _KEYS = (f"{PROGRAM}\\shell\\open\\command", f"{PROGRAM}\\shell\\open", f"{PROGRAM}\\shell", PROGRAM)
 """Our keys, the innermost first."""
 
 
 def associate(command: Sequence[str]) -> list[str]:
-    """Write the keys, all or none of them; returns the lines to report. Raises KinetostatError.
+    """Write the registry keys, all or none of them; returns the lines to report. Raises KinetostatError.
 
     command : the words that start the program
     """
@@ -55,7 +55,7 @@ def associate(command: Sequence[str]) -> list[str]:
 
 
 def dissociate() -> list[str]:
-    """Remove the keys that are ours; returns the lines to report. Raises KinetostatError."""
+    """Remove the registry keys that are ours; returns the lines to report. Raises KinetostatError."""
     try:
         removed = _remove()
     except OSError as error:
@@ -71,12 +71,12 @@ def dissociate() -> list[str]:
 
 
 def _command_line(words: Sequence[str]) -> str:
-    """Words as Windows splits them again; the program itself always in quotation marks."""
+    """Quote words as Windows splits them again; the program itself always in quotation marks."""
     return " ".join((f'"{words[0]}"', subprocess.list2cmdline(words[1:])))
 
 
 def _remove() -> list[str]:
-    """Remove the keys and values that are ours, and keys that are empty then."""
+    """Remove the keys and values that are ours, and keys left empty by that."""
     from core.files import NATIVE
 
     removed = []
@@ -98,7 +98,7 @@ def _remove() -> list[str]:
 
 
 def _registry() -> Any:
-    """The module, which only Windows has."""
+    """Return the module `winreg`, which only Windows has."""
     return importlib.import_module("winreg")
 
 
@@ -113,7 +113,7 @@ def _write(key: str, name: str, value: str) -> None:
 
 
 def _read(key: str, name: str) -> str:
-    """The text of a value; "" if there is none."""
+    """Return the text of a registry value; "" if there is none."""
     registry = _registry()
     try:
         with registry.OpenKey(registry.HKEY_CURRENT_USER, _place(key)) as handle:
@@ -150,7 +150,7 @@ def _delete_empty(key: str) -> None:
 
 
 def _tell_the_desktop() -> None:
-    """Let Explorer look at associations again (SHCNE_ASSOCCHANGED)."""
+    """Notify Explorer that associations changed (SHCNE_ASSOCCHANGED)."""
     import ctypes
 
     with contextlib.suppress(AttributeError, OSError):  # there is no windll elsewhere

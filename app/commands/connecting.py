@@ -1,5 +1,5 @@
-"""Commands that add forces, sensors, constraints and drivers: each says what is to be pointed at, the connect tool asks
-for it (the selection counts as the first), and the new element is selected."""
+"""Commands that add forces, sensors, constraints and drivers: the connect tool asks for the points each one needs (the
+selection counts as the first), and the new element is selected."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ NEEDS = {"joint": "joints", "sensor": "sensors"}
 
 
 def begin(each: Connection) -> Run:
-    """Start the connect tool for a connection; what is selected counts as pointed at, where it fits."""
+    """Return the action that starts the connect tool for a connection; a suitable selection counts as the first pick.
+    """
 
     return lambda bench: arm(bench.stage, each)
 
@@ -82,8 +83,8 @@ def add_assembly(bench: Workbench) -> None:
 
 
 def bring(session: Session, path: str, messages: Messages | None = None) -> bool:
-    """Add the machine of a file on the selected body or frame, or on the ground; on the card of messages a file may be
-    allowed to run its code."""
+    """Add the machine of a file as a sub-assembly to the selected body or frame, or to the ground; the message card
+    offers to trust a file that wants to run code."""
 
     def again(allowed: Trusted) -> None:
         session.trusted |= {allowed}

@@ -1,4 +1,4 @@
-"""Commands of the derivation replay."""
+"""Commands that step through a derivation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands of the Edit menu that concern the whole document, the pose and the selection."""
+"""Commands of the Edit menu for the document, the pose and the selection."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def escape(bench: Workbench) -> None:
-    """Put the start page away, or cancel the gesture or preview in progress, or go one step back in the tool; else back
-    to the select tool; else select nothing."""
+    """Close the start page, or cancel the gesture or preview in progress, or go back one step in the tool; else return
+    to the select tool; else clear the selection."""
     gestures = bench.stage.gestures
     if bench.dialogs.leave_start_page() or gestures.cancel() or gestures.step_back():
         return
@@ -30,7 +30,7 @@ def escape(bench: Workbench) -> None:
 
 
 def close_joints(bench: Workbench) -> None:
-    """Bring together what was left apart; where that cannot be, say why."""
+    """Close open joints; if they cannot be closed, report the reason."""
     session = bench.session
     try:
         session.pose(CLOSE, closed(session))

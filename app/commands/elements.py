@@ -37,7 +37,7 @@ GRID = 0.05
 
 
 def add_body(bench: Workbench) -> bool:
-    """A free body: beside the machine if there is one, so that it is seen and can be taken."""
+    """Add a free body, placed next to the machine if there is one, so that it is visible and can be dragged."""
     session = bench.session
     place = None
     if session.model.expanded.bodies:
@@ -48,7 +48,7 @@ def add_body(bench: Workbench) -> bool:
 
 
 def add_mesh(bench: Workbench) -> None:
-    """Give the selected body the shape that is in a file."""
+    """Ask for a mesh file and add its shape to the selected body."""
     session, ref = bench.session, bench.session.selection
     if ref is None or not _own_body_selected(bench):
         return
@@ -64,7 +64,7 @@ def add_mesh(bench: Workbench) -> None:
 
 
 def delete(bench: Workbench) -> None:
-    """Delete the selected element; what depends on it is shown first."""
+    """Delete the selected element, after showing the elements that depend on it."""
     ref = bench.session.selection
     if ref is not None and is_own(bench.session, ref):
         remove(bench.session, ref, bench.widget)

@@ -1,4 +1,4 @@
-"""A command per function of the catalogue and of Robotica: it opens the function in the panel, with its options."""
+"""Commands that open a function of the catalogue or of Robotica in the panel, with its options."""
 
 from __future__ import annotations
 

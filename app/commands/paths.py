@@ -14,7 +14,7 @@ MENU = "View/Paths"
 
 
 def _frame(bench: Workbench) -> str:
-    """The selected body or frame, else the tool; "" if there is neither."""
+    """Return the selected body or frame, else the tool; "" if there is neither."""
     ref, names = bench.session.selection, bench.session.mech.frame_names
     if ref is not None and ref.collection in ("bodies", "frames") and ref.name in names:
         return ref.name
@@ -22,19 +22,19 @@ def _frame(bench: Workbench) -> str:
 
 
 def toggle(bench: Workbench) -> None:
-    """Follow the frame, or no longer."""
+    """Draw the path of the selected frame, or stop drawing it."""
     followed, frame = bench.scenery.paths, _frame(bench)
     others = [name for name in followed if name != frame]
     bench.scenery.follow(*others, *(() if frame in followed else (frame,)))
 
 
 def forget(bench: Workbench) -> None:
-    """Begin all paths anew."""
+    """Clear all paths and start them again."""
     bench.scenery.forget_paths()
 
 
 def end(bench: Workbench) -> None:
-    """Draw no paths any more."""
+    """Stop drawing paths."""
     bench.scenery.follow()
 
 

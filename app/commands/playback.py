@@ -1,4 +1,4 @@
-"""Commands of the timeline: playing, holding and stepping runs and sequences of poses."""
+"""Commands of the timeline: play, pause and step runs and sequences of poses."""
 
 from __future__ import annotations
 

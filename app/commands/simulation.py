@@ -1,4 +1,4 @@
-"""Commands that make runs."""
+"""Commands that compute runs."""
 
 from __future__ import annotations
 

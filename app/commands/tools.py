@@ -1,4 +1,4 @@
-"""Commands that choose what the mouse does in the viewport."""
+"""Commands that choose the mouse tool of the viewport."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ def _choose(tool: str) -> Run:
 
 
 def _draw_target_curve(bench: Workbench) -> None:
-    """The panel that takes it comes to the front."""
+    """Start drawing a target curve and bring the panel that uses it to the front."""
     bench.panels.show("design")
     bench.stage.gestures.choose("target_curve")
 
 
 def _draw(key: str) -> Run:
-    """Draw with a sub-tool."""
+    """Return the action that starts a drawing sub-tool."""
 
     def run(bench: Workbench) -> None:
         bench.stage.gestures.choose("draw")
@@ -79,7 +79,7 @@ def _draw_on_face(bench: Workbench) -> None:
 
 
 def _draw_on_this_face(bench: Workbench) -> None:
-    """The face is looked for before the camera turns."""
+    """Draw on the face under the pointer, which is determined before the camera turns."""
     stage = bench.stage
     face = face_under(stage, stage.pointed) if stage.pointed is not None else None
     _draw_on_face(bench)

@@ -50,7 +50,7 @@ def _shown(kind: str, of_selection: bool) -> Callable[[Workbench], bool]:
 
 
 def trace_point(bench: Workbench) -> None:
-    """Draw the path of the point of a body that the context menu was opened on."""
+    """Draw the path of the body's point at which the context menu was opened."""
     session, place = bench.session, bench.scenery.pointed
     ref = session.selection
     if ref is None or place is None:
@@ -66,12 +66,12 @@ def _on_point(bench: Workbench) -> bool:
 
 
 def whole_traces(bench: Workbench) -> None:
-    """Draw the paths of a run's points up to its end, or up to the playhead."""
+    """Switch between drawing the paths of a run's points over the whole run and up to the playhead."""
     bench.settings.remember("traces/whole", not bench.settings.value("traces/whole", False))
 
 
 def channels_of(ref: Ref | None, bench: Workbench) -> tuple[str, ...]:
-    """What of an element is plotted first."""
+    """Return the default channels to plot for an element."""
     if ref is None:
         return ()
     wanted = {
@@ -89,13 +89,13 @@ def channels_of(ref: Ref | None, bench: Workbench) -> tuple[str, ...]:
 
 
 def plot(bench: Workbench) -> None:
-    """Draw the selected element's first channel in the active plot."""
+    """Plot the selected element's first channel in the active plot."""
     bench.panels.show("plots")
     bench.panels.plots.add(channels_of(bench.session.selection, bench))
 
 
 def new_plot(bench: Workbench) -> None:
-    """One more plot, in view."""
+    """Add a plot and show it."""
     bench.panels.show("plots")
     bench.panels.plots.add_plot()
 

@@ -1,4 +1,4 @@
-"""Commands of the View menu: where one looks from, what is shown, light and dark."""
+"""Commands of the View menu: camera directions, visible items, light and dark theme."""
 
 from __future__ import annotations
 

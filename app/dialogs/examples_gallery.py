@@ -12,7 +12,7 @@ from app.widgets.machine_shelf import MachineShelf, example_shelves
 
 
 class ExamplesGallery(QDialog):
-    """Choose an example; `chosen(Path)`."""
+    """Dialog to choose an example; emits `chosen(Path)`."""
 
     chosen = Signal(Path)
 

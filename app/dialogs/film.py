@@ -1,4 +1,5 @@
-"""File, size, times and camera of a film; stays open beside the window while the film is made."""
+"""The film dialog: file, size, times and camera; stays open next to the window while the film is made in the
+background."""
 
 from __future__ import annotations
 
@@ -59,7 +60,8 @@ NOTHING = "There is nothing to film yet. Simulate first (F5), or animate poses, 
 
 
 class FilmDialog(QDialog):
-    """Asks, shows how far the film is, and stops it. Listens as long as whoever opened it lives."""
+    """Dialog that asks for the settings of a film, shows its progress and can stop it. Listens to signals until its
+    owner's lifetime ends."""
 
     def __init__(self, bench: Workbench, life: Lifetime) -> None:
         super().__init__(bench.widget)
@@ -167,12 +169,12 @@ class FilmDialog(QDialog):
 
     @property
     def _source(self) -> Record | Filmed | None:
-        """What is filmed: the sequence of poses that is open, else the current run."""
+        """Return what to film: the open sequence of poses, else the current run."""
         return film_source(self._bench.sequence, self._bench.session.runs)
 
     @property
     def chosen(self) -> FilmSettings:
-        """What is asked for. Raises KinetostatError."""
+        """Return the settings chosen in the dialog. Raises KinetostatError."""
         size = self.size.currentData() or (self.width_.value(), self.height_.value())
         try:
             fps = float(self.fps.currentText().replace(",", "."))
@@ -196,7 +198,7 @@ class FilmDialog(QDialog):
         )
 
     def open_film(self) -> None:
-        """Show, for what the timeline plays, or the part of it that is chosen there."""
+        """Open the dialog for the run or sequence on the timeline, or for the part of it selected there."""
         if self._source is not None:
             player = self._bench.player
             first, last = player.ends
@@ -211,7 +213,8 @@ class FilmDialog(QDialog):
         self.activateWindow()
 
     def _name(self) -> None:
-        """The film of another document is called like it and lies beside it; the format stays."""
+        """Name the film after the document and put it in the same folder when the document changes; the format stays.
+        """
         document = self._bench.session.document
         if document != self._named_for:
             self._named_for = document
@@ -229,7 +232,7 @@ class FilmDialog(QDialog):
         self._refresh()
 
     def _refresh(self) -> None:
-        """How long the film will be, or what is wrong."""
+        """Show the length of the film, or what is wrong with the settings."""
         making = self._job is not None
         source = self._source
         self.setWindowTitle(as_title("Export film" + (f" of {_called(source)}" if source is not None else "")))
@@ -290,18 +293,18 @@ class FilmDialog(QDialog):
 
 
 def _called(source: Record | Filmed) -> str:
-    """What is filmed, in words."""
+    """Return a description of what is filmed."""
     return source.poses.title or "a sequence" if isinstance(source, Filmed) else source.name
 
 
 def _replaced(path: Path) -> str:
-    """That a film is there already under this name; empty if none is."""
+    """Return a note that a film of this name exists already; "" if none does."""
     there = path if path.suffix.lower() != ".png" else path.with_name(f"{path.stem}_0001.png")
     return f"{there.name} is there already and will be replaced." if there.is_file() else ""
 
 
 def _row(*widgets: QWidget) -> QWidget:
-    """Widgets beside one another."""
+    """Return a widget with the given widgets in a row."""
     holder = QWidget()
     line = QHBoxLayout(holder)
     line.setContentsMargins(0, 0, 0, 0)

@@ -1,4 +1,4 @@
-"""Help on the window, elements, functions and commands, most of it made from their declarations."""
+"""Help on the window, elements, functions and commands, most of it generated from their declarations."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ pointer.</li>
 
 
 class HelpDialog(QDialog):
-    """Topics at the left, text at the right; `chosen(Path)`: an example is to be opened."""
+    """Dialog with topics on the left and text on the right; emits `chosen(Path)` to open an example."""
 
     chosen = Signal(Path)
 
@@ -74,7 +74,7 @@ class HelpDialog(QDialog):
         column.addWidget(split)
 
     def _fill(self) -> None:
-        """The topics under the headings of their groups."""
+        """Fill the list with topics under the headings of their groups."""
         last = ""
         for topic, (title, _) in self._texts.items():
             group = group_of(topic)
@@ -88,12 +88,12 @@ class HelpDialog(QDialog):
             self.list.addItem(item)
 
     def _topic(self, row: int) -> str | None:
-        """The topic of a row; None for a heading."""
+        """Return the topic of a row; None for a heading."""
         topic = self.list.item(row).data(Qt.ItemDataRole.UserRole)
         return None if topic is None else str(topic)
 
     def _follow(self, link: QUrl) -> None:
-        """A link to an example opens it; others lead to their page."""
+        """Follow a link: to an example by opening it, to any other topic by showing its page."""
         name = link.path()
         if link.scheme() == EXAMPLE:
             self.chosen.emit(next(each.path for each in examples() if each.name == name))
@@ -104,14 +104,14 @@ class HelpDialog(QDialog):
 
     @staticmethod
     def open_on(parent: QWidget, topic: str) -> HelpDialog:
-        """Show the help on a function or command id; the start page if there is none."""
+        """Open the help on a function or command id; on the start page if it has no topic."""
         dialog = HelpDialog(parent)
         dialog.go_to(topic)
         dialog.show()
         return dialog
 
     def go_to(self, topic: str) -> None:
-        """Show a topic; behind a # the name of a field in it."""
+        """Show a topic; a # after the topic leads to a field on its page."""
         topic, _, field = topic.partition("#")
         rows = {self._topic(row): row for row in range(self.list.count())}
         for name in (topic, f"function.{topic}", ""):
@@ -127,7 +127,7 @@ class HelpDialog(QDialog):
             self.text.setHtml(self._texts[item.data(Qt.ItemDataRole.UserRole)][1])
 
     def _filter(self, typed: str) -> None:
-        """Leave the pages that hold all words; one that has them in its title is shown."""
+        """List only pages that contain all typed words; a page with them in its title is shown."""
         words = plain_words(typed).split()
         heading: QListWidgetItem | None = None
         left: list[QListWidgetItem] = []
@@ -149,13 +149,13 @@ class HelpDialog(QDialog):
 
 
 def _holds(words: Iterable[str], text: str) -> bool:
-    """Whether all words are in a text, or in it when it is written without blanks."""
+    """Return True if all words occur in a text, or in the text written without blanks."""
     together = text.replace(" ", "")
     return all(word in text or word in together for word in words)
 
 
 def group_of(topic: str) -> str:
-    """The heading a topic stands under; "" for the first page."""
+    """Return the heading under which a topic is listed; "" for the first page."""
     if topic.startswith("panel."):
         return "The window"
     if topic.startswith("element."):
@@ -171,7 +171,7 @@ def group_of(topic: str) -> str:
 
 
 def topics() -> dict[str, tuple[str, str]]:
-    """Topic id → title and text (HTML)."""
+    """Return title and text (HTML) by topic id."""
     found = {"": ("Getting started", START), **window_topics()}
     for function in FUNCTIONS.values():
         found[f"function.{function.id}"] = (function.title, function_text(function))
@@ -186,7 +186,7 @@ def topics() -> dict[str, tuple[str, str]]:
 
 
 def example_text(example: Example) -> str:
-    """What an example shows, with its picture and a link that opens it."""
+    """Return the description of an example, with its picture and a link that opens it."""
     picture = f'<p><img src="{escape(example.thumbnail.as_uri())}"></p>' if example.thumbnail.is_file() else ""
     link = f'<p><a href="{EXAMPLE}:{escape(example.name)}">Open it</a></p>'
     return f"<h2>{escape(example.title)}</h2><p>{escape(example.about)}.</p>{picture}{link}"
@@ -197,7 +197,7 @@ def _other_names(also: tuple[str, ...]) -> str:
 
 
 def function_text(function: Function) -> str:
-    """What a function does, its options, and how it is called without the window."""
+    """Return the help on a function: what it does, its options, and how to call it without the window."""
     rows = "".join(
         f"<tr><td><b>{escape(str(option.title))}</b></td><td><code>{escape(str(option.id))}</code></td>"
         f"<td>{escape(str(option.help))}</td></tr>"
@@ -213,7 +213,7 @@ def function_text(function: Function) -> str:
 
 
 def command_text(command: Command) -> str:
-    """What a command does, and where it is found."""
+    """Return the help on a command: what it does and where to find it."""
     place = f"<p>Menu: {escape(command.menu.replace('/', ' ▸ '))}</p>" if command.menu else ""
     also = _other_names(command.also)
     keys = f"<p>Key: {escape(command.shortcut)}</p>" if command.shortcut else ""

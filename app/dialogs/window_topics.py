@@ -1,4 +1,4 @@
-"""Help on the parts of the window and on the elements of a model, the latter made from their declared fields."""
+"""Help on the parts of the window and on the elements of a model, the latter generated from their declared fields."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PARTS = {
         "of freedom of the machine; the function Mobility says which motions they are.",
     ),
 }
-"""Part of the window that is no panel → its title, and what it is for."""
+"""Title and description of each part of the window that is not a panel."""
 
 _MEANT = {
     "parameters": "A named number. It can stand in every formula of the model, and has a slider.",
@@ -50,7 +50,7 @@ _MEANT = {
     "constraints": "Holds a sensor at a value, couples two joints as gears do, or joins two points by a rod.",
     "drivers": "Moves a joint or a sensor as a function of time; its force is what that needs.",
 }
-"""Collection → what one of its elements is; those that ask something of the machine say it themselves."""
+"""Description of an element by its collection; functions of the machine describe themselves."""
 
 _KINDS: dict[str, list[tuple[str, str]]] = {
     "joints": [
@@ -61,7 +61,7 @@ _KINDS: dict[str, list[tuple[str, str]]] = {
     "forces": [(kind.name, kind.title) for kind in FORCE_KINDS.values()],
     "constraints": [(kind.name, kind.title) for kind in CONSTRAINT_KINDS.values()],
 }
-"""Collection → its kinds and what they are."""
+"""Kinds of elements with their descriptions, by collection."""
 
 
 _DRAWING = (
@@ -78,7 +78,7 @@ _DRAWING = (
     ("V", "the other branch of the two links at the pin under the pointer"),
     ("Alt", "a new point even on an existing one; Ctrl: no snapping to grid and directions"),
 )
-"""What holds in Draw whatever is drawn."""
+"""Rules that apply to all drawing tools."""
 
 
 _LAWS = """
@@ -108,11 +108,11 @@ brake or clutch that has none); open, closed, leaving (of an
 elastic stop, on its way out without a force); free, at limit; overrun (loads are faster than the speed limit);
 saturated+, saturated- (the command of a motor is more than its effort limit).</p>
 """
-"""How friction and stops of joints act."""
+"""Description of friction and stops of joints."""
 
 
 def drawing_keys() -> str:
-    """What is drawn with which letter, and what else the hand can do (HTML)."""
+    """Return the keys of the drawing tools and further mouse actions (HTML)."""
     rows = [(each.key.upper(), f"{each.title}: {each.help}") for each in SUB_TOOLS.values()]
     listed = "".join(
         f"<tr><td><b>{escape(key)}</b></td><td>{escape(meant)}</td></tr>" for key, meant in (*rows, *_DRAWING)
@@ -121,7 +121,7 @@ def drawing_keys() -> str:
 
 
 def window_topics() -> dict[str, tuple[str, str]]:
-    """Topic id → title and text (HTML): "panel.<id>" and "element.<collection>"."""
+    """Return title and text (HTML) by topic id: "panel.<id>" and "element.<collection>"."""
     parts = {**PARTS, **{panel.id: (panel.title, panel.help) for panel in panels()}}
     found = {f"panel.{name}": (title, f"<h2>{title}</h2><p>{text}</p>") for name, (title, text) in parts.items()}
     found["element.model"] = ("Whole model", _text("Whole model", "What holds for the machine as a whole.", Model, []))
@@ -134,7 +134,7 @@ def window_topics() -> dict[str, tuple[str, str]]:
 
 
 def _rows(element: type[Element]) -> str:
-    """A row per field, the name of which is its anchor."""
+    """Return a table row per field; the field's name is the row's anchor."""
     return "".join(
         f'<tr><td><a name="{field.name}"></a><b>{escape(title_of(field, element))}</b></td>'
         f"<td>{escape(field.help)}</td></tr>"
@@ -144,11 +144,11 @@ def _rows(element: type[Element]) -> str:
 
 
 _AFTER = {"joints": f"<h4>Limits</h4><table cellspacing='0' cellpadding='4'>{_rows(Limit)}</table>{_LAWS}"}
-"""Collection → what stands behind the fields of its elements."""
+"""Text after the table of fields, by collection."""
 
 
 def _text(title: str, meaning: str, element: type[Element], kinds: list[tuple[str, str]]) -> str:
-    """Heading, meaning, kinds, and a row per field; a field's name is the anchor of its row."""
+    """Return heading, meaning, kinds, and a table row per field; a field's name is the anchor of its row."""
     rows, table = _rows(element), "<table cellspacing='0' cellpadding='4'>"
     listed = "".join(f"<tr><td><b>{escape(name)}</b></td><td>{escape(meant)}</td></tr>" for name, meant in kinds)
     said = f"<h4>Kinds</h4>{table}{listed}</table>" if kinds else ""

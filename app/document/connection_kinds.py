@@ -1,4 +1,4 @@
-"""What is added by pointing, each with what it wants pointed at: forces, sensors, constraints, drivers, joints."""
+"""Elements added by picking points, each with the picks it needs: forces, sensors, constraints, drivers, joints."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Make = Callable[[Session, Model, tuple[Pick, ...]], Element | Model]
 
 @dataclass(frozen=True)
 class Connection:
-    """Something that is added by pointing.
+    """A kind of element that is added by picking points.
 
     wants: what is to be pointed at, in this order: "point" (body, frame, junction or ground), "frame" (no junction),
     "joint" or "sensor"
@@ -39,13 +39,13 @@ class Connection:
     make: Make
     help: str
     joint: str = ""
-    """The kind of joint that it is, if it is one: the two points then may be brought together."""
+    """The kind of joint, if the element is a joint: its two points then may be brought together."""
     own_frames: bool = False
-    """True for what brings frames of its own: points then lie on the bodies themselves."""
+    """True if the element creates its own frames: picks then refer to the bodies themselves."""
     also: tuple[str, ...] = ()
 
     def build(self, session: Session, picks: tuple[Pick, ...]) -> bool:
-        """Add it, as one undo step, and select it. A refusal is told."""
+        """Add the element as one undo step and select it; returns False, with an error message shown, if that fails."""
         model = session.model
         picks = tuple(pick.on_body for pick in picks) if self.own_frames else picks
         try:
@@ -289,4 +289,4 @@ _JOINTS = tuple(
 )
 
 CONNECTIONS: dict[str, Connection] = {each.id: each for each in (*_FORCES, *_CONSTRAINTS, *_SENSORS, *_JOINTS)}
-"""Everything that is added by pointing."""
+"""All kinds of elements added by picking."""

@@ -1,4 +1,4 @@
-"""The proposal that makes an over-constrained machine isostatic: proved beside the window, applied as one undo step."""
+"""The proposal that makes an overconstrained machine isostatic: checked in the background, applied as one undo step."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def proposed(session: Session) -> Mobility | None:
-    """The mobility of the open model if it comes with a proposal."""
+    """Return the mobility of the open model if it includes a proposal to make it isostatic; else None."""
     found = standing_mobility(session).of(session.model)
     return found if found is not None and found.proposal else None
 
 
 def make_isostatic(session: Session, jobs: Jobs) -> None:
-    """Carry the proposal out once the changed machine has proved to move as before with nothing held twice."""
+    """Apply the proposal after a check that the changed machine moves as before and has no redundant constraints."""
     found, model = proposed(session), session.model
     if found is None:
         session.message.emit("hint", "Nothing is held twice in this machine, as far as it has been examined.")

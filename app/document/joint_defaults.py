@@ -1,4 +1,4 @@
-"""What counts where fields of a joint are empty."""
+"""Values that apply while fields of a joint are empty."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from app.document.session import Session
 
 MOST_SPEEDS = 40
-"""Of larger machines stiffness is not derived while one looks at a form."""
+"""Number of speeds above which the contact stiffness is not derived for a form."""
 
 
 def defaults_of(session: Session, joint: Joint) -> dict[str, Value]:
-    """By the path of the field, SI: friction at rest, and of stops what a run derives in the pose that is shown."""
+    """Return defaults by field path, SI: static friction, and the stop properties that a run would derive in the
+    present pose."""
     directions = friction_by_direction(joint)
     found: dict[str, Value] = dict(zip(LEVELS, (level for levels in directions for level in levels), strict=True))
     derived = _stiffness(session) if any(_is_open(limit) for limit in joint.limits) else {}

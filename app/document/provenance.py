@@ -1,4 +1,4 @@
-"""Where a result comes from: machine and pose in the person's units, and what has become another since. Knows no Qt."""
+"""The origin of a result: machine and pose in the user's units, and what has changed since. Independent of Qt."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ if TYPE_CHECKING:
     from core.model import Model
 
 MOST = 3
-"""Names in a short line; the rest is counted."""
+"""Names in a short line; further ones are counted."""
 REST_TOLERANCE = 1e-9
-"""Distance from the rest pose, rad or m, up to which a coordinate is said to be at rest."""
+"""Distance from the reference configuration, rad or m, up to which a coordinate counts as unchanged."""
 UNTITLED = "untitled"
 LISTS = ("actuators", "hold", "coordinates")
-"""Options that are texts of names."""
+"""Options whose texts are lists of names."""
 RENAMED = ("bodies", "frames", "joints", "parameters")
 """Collections whose elements are named in options."""
 
 
 def gone(asked: Asked, session: Session) -> bool:
-    """Whether the machine that was asked belongs to a document that is no longer open."""
+    """Return True if a result belongs to a document that is no longer open."""
     document = asked.context.document
     return asked.context.model != session.model if document is None else document != session.document
 
 
 def same(before: Context, now: Context, reads: str) -> bool:
-    """Whether a function that reads so much of the machine has the same answer in both."""
+    """Return True if a function that reads these parts of the machine gives the same result in both contexts."""
     if reads == "nothing":
         return True
     if before.model is not now.model and before.model.machine != now.model.machine:
@@ -56,13 +56,13 @@ def same(before: Context, now: Context, reads: str) -> bool:
 
 
 def machine_words(model: Model) -> str:
-    """The name of a machine."""
+    """Return the name of a machine."""
     return model.name or UNTITLED
 
 
 def pose_words(asked: Asked, reads: str, settings: Settings, most: int = MOST) -> str:
-    """At which pose, and with which parameter values that are not the document's: "crank = 40°", "at rest",
-    "t = 1.2 s of run 2"; "" where neither says anything."""
+    """Describe the pose and the parameter values that differ from the document's: "crank = 40°", "at rest", "t = 1.2 s
+    of run 2"; "" if neither affects the result."""
     context = asked.context
     tried = list(_tried(context, settings)) if reads != "nothing" else []
     if reads != "pose":
@@ -74,7 +74,7 @@ def pose_words(asked: Asked, reads: str, settings: Settings, most: int = MOST) -
 
 
 def changes(asked: Asked, reads: str, now: Context, settings: Settings) -> str:
-    """What has become another since, in a few words; "" if the answer is the same."""
+    """Describe briefly what has changed since a result was computed; "" if the result would be the same."""
     before = asked.context
     if same(before, now, reads):
         return ""
@@ -101,7 +101,7 @@ def _shown(value: float, dimension: str, settings: Settings) -> str:
 
 
 def _placed(context: Context, settings: Settings) -> Iterator[str]:
-    """The coordinates that are not at rest."""
+    """Yield the coordinates that differ from the reference configuration, with their values."""
     mech = context.mech
     for each, value, rest in zip(mech.coordinates, context.q, mech.rest(), strict=True):
         if abs(value - rest) > REST_TOLERANCE:
@@ -109,7 +109,7 @@ def _placed(context: Context, settings: Settings) -> Iterator[str]:
 
 
 def _tried(context: Context, settings: Settings) -> Iterator[str]:
-    """The parameters that have other values than in the document."""
+    """Yield the parameters that differ from the document's, with their values."""
     table = {parameter.name: parameter for parameter in context.model.expanded.parameters}
     written = context.model.values()
     for name, value in context.p.items():
@@ -118,7 +118,7 @@ def _tried(context: Context, settings: Settings) -> Iterator[str]:
 
 
 def _other_values(before: Context, now: Context, settings: Settings) -> Iterator[str]:
-    """The parameters that have another value now."""
+    """Yield the parameters that have another value now."""
     table = {parameter.name: parameter for parameter in now.model.expanded.parameters}
     for name, value in now.p.items():
         old = before.p.get(name, value)
@@ -128,7 +128,7 @@ def _other_values(before: Context, now: Context, settings: Settings) -> Iterator
 
 
 class _Itself:
-    """A model that is told from others by being another object, however alike."""
+    """Wrapper that compares models by identity, however similar they are."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -142,7 +142,7 @@ class _Itself:
 
 @lru_cache(maxsize=64)
 def _edited(before: _Itself, now: _Itself) -> tuple[str, ...]:
-    """The elements that an edit changed, but parameters that only have another value."""
+    """Return the elements that an edit changed, except parameters with only another value."""
     model, words = before.model, []
     for collection, old, new in _renamed(before.model, now.model):
         words.append(f"'{old}' is '{new}' now")
@@ -154,7 +154,7 @@ def _edited(before: _Itself, now: _Itself) -> tuple[str, ...]:
 
 
 def _moved(before: Context, now: Context) -> list[str]:
-    """The coordinates that stand elsewhere."""
+    """Return the coordinates with other values than before."""
     old = dict(zip(before.mech.q_names, before.q, strict=True))
     pairs = zip(now.mech.q_names, now.q, strict=True)
     return [name for name, value in pairs if name in old and abs(value - old[name]) > REST_TOLERANCE]
@@ -164,7 +164,8 @@ def _moved(before: Context, now: Context) -> list[str]:
 
 
 def asked_again(function: str, asked: Asked, model: Model) -> dict[str, Any]:
-    """The options with which the same is asked of the machine as it is now: elements by the names they have got."""
+    """Return the options for repeating a function on the machine as it is now, with elements under their present names.
+    """
     names = {old: new for _, old, new in _renamed(asked.context.model, model)}
     kinds = {option.id: option for option in FUNCTIONS[function].options}
     named = (FrameName, FrameNames, Values, Ranges)
@@ -181,12 +182,12 @@ def asked_again(function: str, asked: Asked, model: Model) -> dict[str, Any]:
 
 
 def repeatable(function: Function | None) -> bool:
-    """Whether a function can be asked again without a person: one that always writes a file cannot."""
+    """Return True if a function can be repeated without asking the user; one that always writes a file cannot."""
     return function is not None and function.id != "picture"
 
 
 def _renamed(before: Model, now: Model) -> Iterator[tuple[str, str, str]]:
-    """Collection, old name, new name of what edits have only renamed."""
+    """Yield collection, old name and new name of elements that were only renamed."""
     if before is now:
         return
     for collection in RENAMED:
@@ -198,7 +199,7 @@ def _renamed(before: Model, now: Model) -> Iterator[tuple[str, str, str]]:
 
 
 def _with_names(value: Any, names: Mapping[str, str]) -> Any:
-    """An option's value with names exchanged, "joint.qx" and "joint = 0.3" by what they begin with."""
+    """Return an option's value with names replaced; in "joint.qx" and "joint = 0.3" the leading name."""
     if isinstance(value, str):
         stem = value.split(".")[0].split("=")[0].strip()
         return value.replace(stem, names[stem], 1) if stem in names else value

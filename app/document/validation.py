@@ -14,18 +14,18 @@ AT_ONCE = 24
 """Models of at most this many elements are checked at every edit (about 5 ms); larger ones later, in a thread."""
 PAUSE_MS = 200
 LOOK_MS = 10
-"""How often it is looked whether the thread is done."""
+"""Milliseconds between two checks of the thread."""
 
 _last: list[tuple[Model, tuple[Finding, ...]]] = []
 _asked: list[Model] = []
-"""The model that the thread checks, or checked last."""
+"""The model that the thread is checking, or checked last."""
 _checker = Worker("findings", lambda _error: None)
-"""What fails there is told where the findings are asked for again."""
+"""Thread that checks large models; a failure is raised when the findings are next requested."""
 
 
 def findings_of(model: Model) -> tuple[Finding, ...]:
-    """What is questionable in a model; the answers for the last two models are kept (the one that is open, and one
-    that a thread makes ready to be opened)."""
+    """Return the findings of a model; those of the last two models are cached (the open one, and one that a thread
+    prepares for opening)."""
     found = _known(model)
     if found is None:
         found = tuple(check(model))
@@ -38,7 +38,7 @@ def _known(model: Model) -> tuple[Finding, ...] | None:
 
 
 def _looked_for(model: Model) -> bool:
-    """Whether the findings of a model are known, or can no longer come from the thread, which is begun here."""
+    """Return True if the findings of a model are known, or the thread, started here, cannot provide them."""
     if _known(model) is not None:
         return True
     if not any(each is model for each in _asked):
@@ -48,8 +48,8 @@ def _looked_for(model: Model) -> bool:
 
 
 class Diagnosis(QObject):
-    """Findings for one panel. While a large model is being edited the last ones stay; `ready` tells when the
-    pause after the edits has brought others."""
+    """Findings for one panel. While a large model is being edited the last findings stay; `ready` is emitted when new
+    ones are known."""
 
     ready = Signal()
 
@@ -61,7 +61,7 @@ class Diagnosis(QObject):
         self._pause.timeout.connect(self._settle)
 
     def findings(self, model: Model) -> tuple[Finding, ...]:
-        """The findings of a model, or for the moment those of the one before."""
+        """Return the findings of a model, or for the moment those of the model before."""
         known = _known(model) is not None
         first = self._wanted is None
         self._wanted = model

@@ -1,4 +1,5 @@
-"""`name.runs` beside `name.kst`: the runs of a machine, and what was seen with them, as plain data. Knows no Qt.
+"""The folder `name.runs` next to `name.kst`: the runs of a machine and the views and plots saved with them, as plain
+data. Independent of Qt.
 
 `session.json` lists the runs by their files (`NNN.h5`, which hold the samples) and holds sections of other rooms
 (camera, plots …). The document never refers to it: without it, or with a broken one, the document opens all the same.
@@ -31,16 +32,16 @@ TRASH = ".trash"
 _RUN = re.compile(r"\d{3,9}\.h5")
 _COLOR = re.compile(r"#[0-9a-fA-F]{6}")
 _LONGEST = 10_000
-"""Characters of a name or note."""
+"""Largest number of characters of a name or note."""
 _MOST = 10_000
-"""Runs of a list."""
+"""Largest number of runs in a list."""
 _OWN = ("kinetostat session", "runs", "current", "time")
 
 
 @dataclass(frozen=True)
 class KeptRun:
-    """A run as the list tells it. `file`: its name in the folder (a whole path in the list of a recovery copy);
-    `parent`: the file of the run it branched from, "" if from none."""
+    """A run as listed in the folder. `file`: its name in the folder (a full path in the list of a recovery copy);
+    `parent`: the file of the run it branched from, "" if none."""
 
     file: str
     name: str
@@ -53,7 +54,7 @@ class KeptRun:
 
 @dataclass(frozen=True)
 class Kept:
-    """What a companion holds; `current`: the file of the run that was played."""
+    """The content of a companion folder; `current`: the file of the run on the timeline."""
 
     runs: tuple[KeptRun, ...] = ()
     current: str = ""
@@ -62,7 +63,7 @@ class Kept:
 
     @property
     def pose(self) -> dict[str, float]:
-        """Coordinates that differed from the rest pose, by name."""
+        """Coordinates that differ from the reference configuration, by name."""
         pose = self.sections.get("pose")
         found = {}
         for name, x in pose.items() if isinstance(pose, dict) else ():
@@ -72,7 +73,7 @@ class Kept:
 
 
 def folder_of(document: Path) -> Path:
-    """The companion of a document."""
+    """Return the companion folder of a document."""
     return document.with_name(f"{document.stem}.runs")
 
 
@@ -80,7 +81,7 @@ def folder_of(document: Path) -> Path:
 
 
 def content_of(kept: Kept) -> dict[str, Any]:
-    """The content of `session.json`."""
+    """Return the content of `session.json`."""
     rows = [
         {
             "file": run.file,
@@ -97,14 +98,14 @@ def content_of(kept: Kept) -> dict[str, Any]:
 
 
 def free_names(folder: Path, taken: Iterable[str]) -> Iterable[str]:
-    """Names for further runs: of no file that is there, was there, or is spoken of."""
+    """Yield names for further runs that no present, former or listed file uses."""
     used = {*taken, *(place.name for place in (*folder.glob("*.h5"), *(folder / TRASH).glob("*.h5")))}
     return (name for k in itertools.count(1) if (name := f"{k:03d}.h5") not in used)
 
 
 def write(folder: Path, kept: Kept, gone: Iterable[str]) -> None:
-    """Write the list, with the rows that another window added to it, and put files that are `gone` from it into the
-    trash. A list that cannot be understood is set aside as `session.json~`. Raises FileError."""
+    """Write the list of runs, including rows that another window added, and move the files in `gone` to the trash. An
+    unreadable list is renamed to `session.json~`. Raises FileError."""
     gone = frozenset(gone)
     known = gone | {run.file for run in kept.runs}
     try:
@@ -127,7 +128,7 @@ def write(folder: Path, kept: Kept, gone: Iterable[str]) -> None:
 
 
 def _there(folder: Path) -> tuple[KeptRun, ...]:
-    """The list as it is now; what cannot be understood is set aside."""
+    """Return the runs in the present list; an unreadable list is set aside."""
     try:
         found = read(folder)
     except FileError:
@@ -138,7 +139,7 @@ def _there(folder: Path) -> tuple[KeptRun, ...]:
 
 
 def put(place: Path, target: Path) -> None:
-    """A file under another name, too: linked where the disk can, else copied; whole or not at all."""
+    """Put a file at a second path: as a hard link if the disk allows, else as a copy; completely or not at all."""
     part = target.with_name(f".{target.name}.part")
     part.unlink(missing_ok=True)
     try:
@@ -150,7 +151,7 @@ def put(place: Path, target: Path) -> None:
 
 
 def empty_trash(folder: Path) -> None:
-    """Runs that were deleted go for good; what else lies there stays, and so does what a link leads to."""
+    """Delete runs in the trash for good; other files there, and the targets of links, stay."""
     trash = folder / TRASH
     with contextlib.suppress(OSError):
         if trash.is_dir() and not trash.is_symlink():
@@ -164,7 +165,7 @@ def empty_trash(folder: Path) -> None:
 
 
 def read(folder: Path) -> Kept | None:
-    """What a folder holds; None if it is no companion. Raises FileError if it cannot be understood."""
+    """Return the content of a companion folder; None if the folder is none. Raises FileError if it is unreadable."""
     if not folder.is_dir() or not os.path.lexists(folder / INDEX):
         return None
     file = folder / INDEX
@@ -180,7 +181,7 @@ def read(folder: Path) -> Kept | None:
 
 
 def understood(content: Any, *, anywhere: bool = False) -> Kept:
-    """The content of `session.json`; `anywhere`: files may lie in other folders (of a list of our own). Raises
+    """Parse the content of `session.json`; `anywhere`: files may be in other folders (for a list of our own). Raises
     ValueError."""
     if not isinstance(content, dict) or content.get("kinetostat session") is None:
         raise ValueError("it is no list of runs")
@@ -213,7 +214,7 @@ def _run(row: Any, anywhere: bool) -> KeptRun:
 
 
 def number(value: Any) -> float:
-    """A finite number, or a ValueError."""
+    """Return a finite number. Raises ValueError."""
     if not isinstance(value, bool) and isinstance(value, int | float):
         with contextlib.suppress(OverflowError):
             if math.isfinite(value):
@@ -222,12 +223,12 @@ def number(value: Any) -> float:
 
 
 def text(value: Any) -> str:
-    """A text of bearable length; "" for anything else."""
+    """Return a text, shortened to the permitted length; "" for anything else."""
     return value[:_LONGEST] if isinstance(value, str) else ""
 
 
 def view_of(kept: Mapping[str, Any]) -> View:
-    """A view from plain data. Raises ValueError, KeyError or TypeError."""
+    """Return a view made from plain data. Raises ValueError, KeyError or TypeError."""
     x, y, z = map(number, kept["target"])
     distance = number(kept["distance"])
     if distance <= 0.0:
