@@ -118,7 +118,7 @@ def measured(session: Session, sensor: str) -> tuple[float, ...]:
 
 
 def total_mass(session: Session) -> float:
-    """Return the mass of all bodies, kg; 1 if no body has any."""
+    """Return the mass of all bodies whose mass is known, kg; 1 if there is none."""
     values, total = session.model.values(session.p), 0.0
     for body in session.model.expanded.bodies:
         try:
@@ -129,8 +129,7 @@ def total_mass(session: Session) -> float:
 
 
 def pick_of(session: Session, name: str, known: dict[str, Array] | None = None) -> Pick:
-    """Return a pick of the origin of a body, frame, junction or the ground; `known` are the poses, if already computed.
-    """
+    """Return a pick of the origin of a body, frame, junction or the ground; `known` are the poses, if already computed."""
     x, y, z = (known or poses(session))[name][:3, 3].tolist()
     return Pick(name, (x, y, z))
 

@@ -1,4 +1,4 @@
-"""The connect tool: point at two things (or one) and they are connected by what was chosen: a spring, a rod, a sensor …
+"""The connect tool: pick two points (or one) to connect them by the chosen element: a spring, a rod, a sensor …
 
 Chosen from the toolbar it asks after two points what is to be made; chosen through the menu Add it knows already.
 """
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 JOINTS = "joint: R revolute, P prismatic, S spherical, U universal, L cylindrical, W fixed"
 EXPECTS = f"Click two points · {JOINTS} · Tab: next place · Esc ends"
 STEADY = 4.0
-"""Pixels (at 100 %) within which the pointer may tremble while Tab goes through what is under it."""
+"""Pixels (at 100 %) that the pointer may move while Tab cycles through the candidates under it."""
 ORDER = ("first", "second", "third")
 MENU = (
     "spring_damper",
@@ -70,7 +70,7 @@ MENU = (
     "joint_cylindrical",
     "joint_fixed",
 )
-"""What two points can be connected by, as the tool asks."""
+"""Elements that can connect two points, as offered in the menu."""
 AXIS = 40.0
 """Half the length of a joint's axis at the pointer, pixels (at 100 %)."""
 LETTERS = {"r": "revolute", "p": "prismatic", "s": "spherical", "u": "universal", "l": "cylindrical", "w": "fixed"}
@@ -78,36 +78,36 @@ LETTERS = {"r": "revolute", "p": "prismatic", "s": "spherical", "u": "universal"
 DIRECTIONS = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 NO_KEY = Qt.KeyboardModifier.NoModifier
 KEYS = {"x": "x", "y": "y", "z": "z", "n": "normal", "v": "flip"}
-"""Letter → direction of the axis of a joint at the next point, or that it is turned round."""
+"""Letter → direction of the joint axis at the next point, or reversal of the axis."""
 
 
 @dataclass
 class Asking:
-    """What is to be made, and what was pointed at until now."""
+    """The connection in progress and the points picked so far."""
 
     connection: Connection | None = None
     picks: tuple[Pick, ...] = field(default=())
     at: QPoint = field(default_factory=QPoint)
     menu: QMenu | None = None
     life: Lifetime = field(default_factory=Lifetime)
-    """What it listens to: the selection and the row of the ground, in the model tree, and edits."""
+    """Connections to the selection and the ground row in the model tree, and to edits."""
     document: int = 0
-    """The document in which it was asked."""
+    """The document in which the connection was started."""
     bar: JoiningBar | None = None
     flipped: bool = False
-    """Whether the axes of the two points meet the other way round."""
+    """True if the axes of the two points meet in opposite directions."""
     meant: str = ""
-    """The word of the direction that was chosen for the next point; "" for what is there."""
+    """Name of the axis direction chosen for the next point; "" for that of the feature there."""
     choice: int = 0
-    """Which of the places under the pointer is meant; counted on by Tab."""
+    """Number of the candidate under the pointer; Tab increments it."""
     several: int = 0
-    """How many there are."""
+    """Number of candidates."""
     tabbed: tuple[float, float] = (0.0, 0.0)
-    """The pixel at which the pointer is while they are gone through."""
+    """Pixel of the pointer while Tab cycles through candidates."""
 
     @property
     def wants(self) -> tuple[str, ...]:
-        """What is still to be pointed at."""
+        """The picks still needed."""
         every = self.connection.wants if self.connection is not None else ("point", "point")
         return every[len(self.picks) :]
 
@@ -116,12 +116,12 @@ _asking: WeakKeyDictionary[Stage, Asking] = WeakKeyDictionary()
 
 
 def asking(view: Stage) -> Asking:
-    """The question in progress in a viewport."""
+    """Return the connection in progress in a viewport."""
     return _asking.setdefault(view, Asking())
 
 
 def arm(view: Stage, connection: Connection | None) -> None:
-    """Begin to ask for what a connection needs; the selection counts as the first answer where it fits."""
+    """Start picking the points of a connection; a suitable selection counts as the first pick."""
     view.gestures.choose("connect")
     _listen_no_more(view)
     session, known = view.session, ReferenceType(view)
@@ -139,7 +139,7 @@ def arm(view: Stage, connection: Connection | None) -> None:
 
 
 def _listener(known: ReferenceType[Stage], state: Asking) -> Callable[[object], None]:
-    """Answers what is selected, once the selection is over."""
+    """Return a listener that takes the selection as a pick, once the selection has changed."""
 
     def heard(_selection: object) -> None:
         view = known()
@@ -150,7 +150,7 @@ def _listener(known: ReferenceType[Stage], state: Asking) -> Callable[[object], 
 
 
 def _ground_listener(known: ReferenceType[Stage], state: Asking) -> Callable[[], None]:
-    """Answers with the ground, at the world's origin, where a point of it may be meant."""
+    """Return a listener that picks the ground at the world's origin, if a ground point is permitted."""
 
     def heard() -> None:
         view = known()
@@ -165,7 +165,8 @@ def _ground_listener(known: ReferenceType[Stage], state: Asking) -> Callable[[],
 
 
 def _edit_listener(known: ReferenceType[Stage], state: Asking) -> Callable[[State, State], None]:
-    """Follows what was pointed at: renamed it is still meant, deleted it is asked for again."""
+    """Return a listener that updates picks after edits: renamed elements stay picked, deleted ones must be picked
+    again."""
 
     def heard(old: State, new: State) -> None:
         view = known()
@@ -202,7 +203,7 @@ def _show_picks(view: Stage, state: Asking) -> None:
 
 
 def _chosen_elsewhere(view: Stage, state: Asking) -> None:
-    """What is selected in the model tree counts as pointed at, if it is asked for and not what was meant before."""
+    """Count an element selected in the model tree as a pick, if one is needed and it is not picked already."""
     pick = _selected(view, state.wants[0]) if _asking.get(view) is state and state.wants else None
     if pick is not None and pick.name not in [each.name for each in state.picks]:
         _take(view, pick)
@@ -250,7 +251,7 @@ def _frames(state: Asking) -> str:
 
 
 def press(view: Stage, pointer: Pointer) -> Gesture:
-    """A click points at something; a drag orbits."""
+    """Pick on a click; orbit on a drag."""
     if view.press_cube(pointer):
         return
     _asked_in_vain(view, asking(view))
@@ -265,7 +266,7 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
 
 
 def under(view: Stage, pointer: Pointer) -> Pick | None:
-    """What is meant under the pointer, of the kind that is asked for; of several the one that Tab chose."""
+    """Return the candidate of the required kind under the pointer; of several, the one chosen by Tab."""
     state, want = asking(view), asking(view).wants[0]
     if want in ("joint", "sensor"):
         hit = view.scene.pick(pointer.x, pointer.y)
@@ -281,7 +282,7 @@ def under(view: Stage, pointer: Pointer) -> Pick | None:
 
 
 def pointed(view: Stage, pointer: Pointer) -> Pick | None:
-    """What is meant under the pointer, with the direction that a joint would have there."""
+    """Return the candidate under the pointer, with the axis that a joint would have there."""
     pick, state = under(view, pointer), asking(view)
     if pick is None or not state.meant:
         return pick
@@ -290,12 +291,12 @@ def pointed(view: Stage, pointer: Pointer) -> Pick | None:
 
 
 def _makes_joint(state: Asking) -> bool:
-    """Whether two points are asked for between which a joint may be made."""
+    """Return True if two points are being picked between which a joint may be made."""
     return state.connection is None or bool(state.connection.joint)
 
 
 def axis_at(view: Stage, pick: Pick) -> tuple[np.ndarray, str]:
-    """(3,) the axis in the world that a joint at a point would have, and what it is."""
+    """Return the axis (3,) in the world that a joint at a point would have, and a description of the axis."""
     state = asking(view)
     if pick.direction is not None:
         return np.array(pick.direction), pick.word or state.meant
@@ -308,7 +309,7 @@ def axis_at(view: Stage, pick: Pick) -> tuple[np.ndarray, str]:
 
 
 def _joint(view: Stage, ref: Ref | None) -> Pick | None:
-    """The joint under the pointer, or the one that carries the body under it."""
+    """Return the joint under the pointer, or the joint that carries the body under it."""
     if ref is None:
         return None
     if ref.collection == "joints":
@@ -319,7 +320,7 @@ def _joint(view: Stage, ref: Ref | None) -> Pick | None:
 
 
 def _take(view: Stage, pick: Pick) -> None:
-    """One more thing was pointed at; with the last one the connection is made."""
+    """Add a pick; the last one creates the connection."""
     state = asking(view)
     state.picks = (*state.picks, pick)
     _show_picks(view, state)
@@ -351,12 +352,12 @@ def _finish(view: Stage) -> None:
 
 
 def _same(picks: tuple[Pick, ...]) -> bool:
-    """Whether both points are on one body: a joint cannot connect it with itself, which is told."""
+    """Return True, with a message, if both points are on one body, which a joint cannot connect to itself."""
     return len({pick.on_body.name for pick in picks}) == 1
 
 
 def _ask_how(view: Stage, picks: tuple[Pick, ...], gap: Gap) -> None:
-    """The two points of a joint are apart: assemble, join here, or leave apart."""
+    """Ask how to join two points that are apart: assemble, join in the present pose, or leave the joint open."""
     state = asking(view)
     assert state.connection is not None
     view.annotations.value = ""
@@ -380,14 +381,14 @@ def _ask_how(view: Stage, picks: tuple[Pick, ...], gap: Gap) -> None:
 
 
 def _back(view: Stage, state: Asking) -> None:
-    """Nothing was chosen: the second point is asked for again."""
+    """Ask for the second point again after the menu was closed without a choice."""
     state.picks = state.picks[:-1]
     _show_picks(view, state)
     _say(view)
 
 
 def _ask(view: Stage) -> None:
-    """Two points are known: ask what is to be between them."""
+    """Ask by which element to connect the two picked points."""
     state = asking(view)
     menu = state.menu = QMenu(view.widget)
     for name in MENU:
@@ -401,7 +402,7 @@ def _ask(view: Stage) -> None:
 
 
 def _asked_in_vain(view: Stage, state: Asking) -> None:
-    """The menu was closed: if nothing was chosen from it, the next click is a first point again."""
+    """Start again with the first point if the menu was closed without a choice."""
     if _asking.get(view) is state and state.connection is None and not state.wants:
         state.picks = ()
         view.annotations.clear()
@@ -414,7 +415,7 @@ def _choose(view: Stage, connection: Connection) -> None:
 
 
 def hover(view: Stage, pointer: Pointer | None) -> None:
-    """Light up what a click would mean, and draw the line to it."""
+    """Highlight the candidate that a click would pick, and draw the line to it."""
     state, notes = asking(view), view.annotations
     notes.value = ""
     if pointer is None or not state.wants:
@@ -434,12 +435,12 @@ def hover(view: Stage, pointer: Pointer | None) -> None:
 
 
 def _word(pick: Pick) -> str:
-    """What is meant, in words."""
+    """Return a description of a pick."""
     return pick.word or (f"“{pick.name}”" if pick.frame is None else "point of the surface")
 
 
 def _lines(view: Stage, pick: Pick | None) -> tuple[Line, ...]:
-    """The distance from the first point to what is meant now; the joint at each of them."""
+    """Return the line from the first point to the present candidate, and a sketch of the joint at both."""
     state = asking(view)
     every = [each for each in (*state.picks, pick) if each is not None and each.what == "point"]
     found: list[Line] = []
@@ -459,7 +460,7 @@ def _lines(view: Stage, pick: Pick | None) -> tuple[Line, ...]:
 
 
 def wants(view: Stage, event: QKeyEvent) -> bool:
-    """Whether a key chooses the kind of a joint, how its axis lies, or what is meant under the pointer."""
+    """Return True if a key chooses the kind of a joint, its axis direction, or a candidate under the pointer."""
     state = asking(view)
     if not state.wants or event.modifiers() not in (NO_KEY, Qt.KeyboardModifier.ShiftModifier):
         return False
@@ -470,8 +471,8 @@ def wants(view: Stage, event: QKeyEvent) -> bool:
 
 
 def key(view: Stage, event: QKeyEvent) -> None:
-    """Choose the kind of joint, or the next of the places under the pointer; let the axis of the next point lie along
-    x, y, z or the normal (once more: as what is there says); or turn it."""
+    """Handle a key: choose the kind of joint, cycle through candidates, set the next point's axis to x, y, z or the
+    normal (pressed again: to that of the feature), or reverse it."""
     state, letter = asking(view), event.text().lower()
     if event.key() in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
         state.choice += 1 if event.key() == Qt.Key.Key_Tab else -1
@@ -487,7 +488,7 @@ def key(view: Stage, event: QKeyEvent) -> None:
 
 
 def leave(view: Stage) -> None:
-    """Another tool is chosen: the question is forgotten."""
+    """Discard the connection in progress when another tool is chosen."""
     _listen_no_more(view)
     state = _asking.pop(view, None)
     if state is not None and state.bar is not None:

@@ -1,4 +1,4 @@
-"""Dragging the end of a link: its length changes, the other end stays, loops close again on the same branch."""
+"""Drag the end of a link to change its length: the other end stays, and loops close again on the same branch."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 GHOST = "length"
 SHORTEST = 0.02
-"""Share of its length to which a link may be shortened in one drag."""
+"""Share of its length to which a link can be shortened in one drag."""
 
 
 def drag_end(view: Stage, end: LinkEnd, press: Pointer) -> Gesture:
-    """Show the machine with the length under the pointer; commit once."""
+    """Preview the machine with the length at the pointer; commit once."""
     session, notes = view.session, view.annotations
     try:
         trial = Trial(session, end.body, end.joint)
@@ -56,7 +56,7 @@ def drag_end(view: Stage, end: LinkEnd, press: Pointer) -> Gesture:
 
 
 def _show(view: Stage, trial: Trial) -> None:
-    """The machine with the length that was tried last, beside the one that is."""
+    """Preview the machine with the last trial length next to the present one."""
     mech, p = trial.mech, trial.parameters
     arrays = np.asarray(mech.poses(trial.q, p=p))
     view.scene.overlays.ghosts(mech.frame_names, [arrays], parameters=[p], model=trial.model, source=GHOST)

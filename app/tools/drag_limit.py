@@ -1,4 +1,4 @@
-"""Dragging a stop: the limit of one coordinate moves with the pointer."""
+"""Drag a stop: the limit of one coordinate moves with the pointer."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from core.model import Joint, Model
 
 LEAST = 1e-6
-"""rad or m that stay between the limits of a coordinate."""
+"""Smallest range between the limits of a coordinate, rad or m."""
 
 
 def drag_handle(view: Stage, part: Part, press: Pointer) -> Gesture:
-    """Drag what a part is: the joint, or the stop at one of its limits."""
+    """Drag a handle part: the joint, or the stop at one of its limits."""
     return drag_limit(view, part, press) if part.bound else drag_joint(view, part, press)
 
 
 def drag_limit(view: Stage, part: Part, press: Pointer) -> Gesture:
-    """Show the stop under the pointer; one edit when it is let go."""
+    """Preview the stop at the pointer; commit one edit on release."""
     session, handles = view.session, view.scene.handles
     joint, refused = _own(view, part)
     drag = Drag(handles.grip(part), view.scene.ray(press.x, press.y))
@@ -67,7 +67,7 @@ def drag_limit(view: Stage, part: Part, press: Pointer) -> Gesture:
 
 
 def _own(view: Stage, part: Part) -> tuple[Joint | None, str]:
-    """The joint of the document, and why its limit cannot be dragged, where it cannot."""
+    """Return the document's joint, and the reason why its limit cannot be dragged ("" if it can)."""
     joint = next((each for each in view.session.model.joints if each.name == part.joint), None)
     if joint is None:
         return None, f"The limits of {part.joint} stand in the table or file that brought it: change them there"
@@ -78,7 +78,7 @@ def _own(view: Stage, part: Part) -> tuple[Joint | None, str]:
 
 
 def _moved(model: Model, part: Part, value: float) -> Model:
-    """The model with another limit."""
+    """Return the model with the limit changed."""
     found = model.find("joints", part.joint)
     limits, k = list(found.limits), int(part.coordinate or 0)
     limits[k] = replace(limits[k], **{part.bound: value})

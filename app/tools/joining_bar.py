@@ -1,4 +1,4 @@
-"""What shall become of two points of a joint that are apart: asked at the pointer, with a ghost of each answer."""
+"""Menu at the pointer for joining two points that are apart, with a ghost preview of each outcome."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HELP = {
 
 
 class JoiningBar:
-    """The menu of outcomes; Enter takes the first that closes."""
+    """Menu of outcomes; Enter takes the first one that closes."""
 
     def __init__(self, view: Stage, kind: str, picks: tuple[Pick, ...], gap: Gap, flipped: bool) -> None:
         self.view = view
@@ -57,7 +57,7 @@ class JoiningBar:
         return take
 
     def ask(self, at: QPoint, done: Callable[[Outcome | None], None]) -> None:
-        """Show the menu; `done` gets what was chosen, None if nothing was."""
+        """Show the menu; `done` is called with the chosen outcome, or None."""
 
         def over() -> None:
             self._clear()
@@ -71,7 +71,7 @@ class JoiningBar:
         self._show(first or next(iter(self._outcomes)))
 
     def _show(self, action: QAction) -> None:
-        """The machine as it would stand."""
+        """Preview the machine of an outcome."""
         outcome = self._outcomes[action]
         arrays = outcome.mech.poses(outcome.q)
         self.view.scene.overlays.ghosts(outcome.mech.frame_names, [arrays], model=outcome.model, source=GHOST)
@@ -83,7 +83,7 @@ class JoiningBar:
 
 
 def joining_bar(view: Stage, kind: str, picks: tuple[Pick, ...], gap: Gap, flipped: bool) -> JoiningBar | None:
-    """The bar, or None with the reason told if nothing can be made of these points."""
+    """Return the menu; None, with a message giving the reason, if no outcome is possible."""
     try:
         return JoiningBar(view, kind, picks, gap, flipped)
     except KinetostatError as error:

@@ -1,4 +1,4 @@
-"""The pull tool: drag a body of the running machine with a spring between the gripped point and the pointer."""
+"""The pull tool: drag a body of the running machine by a spring between the gripped point and the pointer."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ EXPECTS = "Drag a body: a spring pulls it while the machine runs in real time ·
 
 
 def press(view: Stage, pointer: Pointer) -> Gesture:
-    """Pull the body under the pointer, or orbit. While the machine is held, handles and bodies move by hand; while it
-    runs a body goes before the handle in front of it."""
+    """Pull the body under the pointer, or orbit. While the run is paused, handles and bodies move by hand; while it
+    runs, a body has priority over a handle in front of it."""
     if view.press_cube(pointer):
         return
     hit, body, part = _meant(view, pointer)
@@ -41,12 +41,13 @@ def press(view: Stage, pointer: Pointer) -> Gesture:
 
 
 def _held(view: Stage) -> bool:
-    """Whether the machine was running and stands still: it is then moved by hand."""
+    """Return True if the real-time run is paused, in which case the machine is moved by hand."""
     return view.interactive is not None and view.interactive.on and not view.interactive.running
 
 
 def _meant(view: Stage, pointer: Pointer) -> tuple[Hit | None, str | None, Part | None]:
-    """What is under the pointer, the body that would be pulled, and the handle that goes before it, if one does."""
+    """Return the hit under the pointer, the body that would be pulled, and the handle that has priority over it, if
+    any."""
     hit = view.scene.pick(pointer.x, pointer.y, handles=False)
     body = body_of(view, Ref(*hit.ref)) if hit is not None and hit.ref is not None else None
     part = None if pointer.ctrl or (body is not None and not _held(view)) else view.handle_under(pointer)
@@ -54,8 +55,8 @@ def _meant(view: Stage, pointer: Pointer) -> tuple[Hit | None, str | None, Part 
 
 
 def pull_body(view: Stage, body: str, grip: np.ndarray, press: Pointer) -> Gesture:
-    """Pull the point `grip` (world) of a body toward the pointer, in the plane through it that faces the eye. If the
-    machine does not run yet, it begins to."""
+    """Pull the point `grip` (world) of a body toward the pointer, in the plane through it parallel to the screen.
+    Starts the real-time run if needed."""
     interactive = view.interactive
     assert interactive is not None
     X_WB = np.asarray(view.session.mech.frame(view.session.q, body, p=view.session.p))
@@ -81,7 +82,7 @@ def pull_body(view: Stage, body: str, grip: np.ndarray, press: Pointer) -> Gestu
 
 
 def hover(view: Stage, pointer: Pointer | None) -> None:
-    """Light up what would be pulled."""
+    """Highlight the body that would be pulled."""
     if pointer is None or view.hover_cube(pointer):
         selection.hover(view, None)
         return
@@ -91,5 +92,5 @@ def hover(view: Stage, pointer: Pointer | None) -> None:
 
 
 def leave(view: Stage) -> None:
-    """Another tool is chosen."""
+    """Clean up when another tool is chosen."""
     selection.leave(view)

@@ -1,4 +1,4 @@
-"""A four-bar linkage, drawn, moved, driven and plotted."""
+"""Tour: draw, move, drive and plot a four-bar linkage."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def _closed(seen: Seen) -> bool:
 
 
 def _traced(seen: Seen) -> bool:
-    """A point is followed that no link on the ground carries: on those, a path is an arc."""
+    """Return True if a traced point belongs to no link on the ground (there, a path is only an arc)."""
     model = seen.bench.session.model
     grounded = {joint.child for joint in model.joints if joint.parent == WORLD}
     grounded |= {joint.parent for joint in model.joints if joint.child == WORLD}

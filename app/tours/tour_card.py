@@ -1,4 +1,4 @@
-"""The card of a tour: beside the live window, it waits until the person did what it says."""
+"""The card of a tour: shown over the live window, it waits until the user has done what it asks for."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 WIDTH = 330
 MARGIN = 14
 LOOK_EVERY = 250
-"""Milliseconds between two looks at what was done."""
+"""Milliseconds between two checks of the user's actions."""
 TOLD = 2600
-"""Milliseconds for which it is told that a step is done."""
+"""Milliseconds for which a completed step is confirmed."""
 RESTS = 500
-"""Milliseconds after which a view that was turned, or a machine that was changed, counts as at rest."""
+"""Milliseconds without change after which a turned view or changed machine counts as at rest."""
 BELOW_MESSAGES = 80
-"""Pixels from the top that the upper corner leaves to messages."""
+"""Pixels at the top of the upper corner that are left to messages."""
 ALONG = 12
-"""Points along the longest side of a part of which it is asked whether they are covered."""
+"""Number of points along the longest side of a part that are tested for being covered."""
 LEGEND = 100.0
-"""Parts of the machine that a legend or a bar counts like."""
+"""Number of machine parts that a legend or a bar counts as."""
 LESS = 0.5
-"""Share of what it covers that a corner may cover to which the card goes."""
+"""Share of the covered parts below which another corner is preferred."""
 
 
 class TourCard(QFrame):
-    """Stands in a corner of the viewport: the lower left one, unless it covers the machine there and less of it
-    elsewhere. A tour that was left goes on at the same step."""
+    """Card in a corner of the viewport: the lower left one, unless it covers the machine there and less of it
+    elsewhere. An interrupted tour continues at the same step."""
 
     def __init__(self, bench: Workbench, tour: Tour) -> None:
         super().__init__(bench.stage.widget)
@@ -110,7 +110,7 @@ class TourCard(QFrame):
         self._begin()
 
     def go_on(self) -> None:
-        """The next step; behind the last one the tour is over."""
+        """Show the next step; after the last one, end the tour."""
         self._tell.stop()
         if self.step + 1 < len(self.tour.steps):
             self.step += 1
@@ -121,7 +121,7 @@ class TourCard(QFrame):
             self.leave()
 
     def look(self) -> None:
-        """Whether what the step asks for was done."""
+        """Check if the step has been completed."""
         if self.praised or not self.isVisible():
             return
         self.seen.look()
@@ -152,27 +152,27 @@ class TourCard(QFrame):
     # ----------------------------------------------------------------------------- place, end
 
     def leave(self) -> None:
-        """Put the card away; the document stays as it is."""
+        """Close the card; the document stays as it is."""
         self.on = False
         self.close_card()
         self.hide()
         self.deleteLater()
 
     def close_card(self) -> None:
-        """Look and listen no more."""
+        """Stop checking and disconnect."""
         self._looking.stop()
         self._tell.stop()
         self._resting.stop()
         self._life.close()
 
     def eventFilter(self, host: QObject, event: QEvent) -> bool:
-        """Stay in a corner."""
+        """Keep the card in its corner."""
         if event.type() == QEvent.Type.Resize:
             self.place()
         return False
 
     def place(self) -> None:
-        """Stay in a corner that leaves the machine free, as high as the words need."""
+        """Place the card in a corner that leaves the machine free, as high as its text needs."""
         host = self.parentWidget()
         width = min(WIDTH, host.width() - 2 * MARGIN)
         self.setFixedWidth(width)
@@ -190,8 +190,8 @@ class TourCard(QFrame):
         self.setCursor(Qt.CursorShape.ArrowCursor)
 
     def _covered(self, place: QRect) -> float:
-        """How many parts of the machine lie behind a place, those in part as shares, by points of their boxes; legends
-        and bars count as many."""
+        """Return the number of machine parts behind a rectangle, partly covered ones as fractions, by sample points of
+        their boxes; legends and bars count as several parts."""
         scene, annotations = self._bench.stage.scene, self._bench.stage.annotations
         direct = Qt.FindChildOption.FindDirectChildrenOnly
         legends = self.parentWidget().findChildren(QFrame, "overlay", direct)

@@ -1,4 +1,4 @@
-"""A two-link arm and its equations of motion."""
+"""Tour: a two-link arm and its equations of motion."""
 
 from __future__ import annotations
 

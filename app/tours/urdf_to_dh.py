@@ -1,4 +1,4 @@
-"""A URDF file and its table of Denavit–Hartenberg parameters."""
+"""Tour: a URDF file and its table of Denavit–Hartenberg parameters."""
 
 from __future__ import annotations
 

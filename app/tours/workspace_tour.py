@@ -1,4 +1,4 @@
-"""What an arm reaches, and how well it does there."""
+"""Tour: the workspace of an arm and its manipulability."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Keep runs: write them to disk as soon as they are computed, save them with the document, and read them again with it.
-"""
+"""Keep runs: write them to disk as soon as they are computed, save them with the document, and read them again with it."""
 
 from __future__ import annotations
 
@@ -46,8 +45,7 @@ class Shelved(NamedTuple):
 
 @dataclass(frozen=True)
 class Shelf:
-    """The content of the document's companion folder as known to this window: rows by file, and the runs that are open.
-    """
+    """The content of the document's companion folder as known to this window: rows by file, and the runs that are open."""
 
     folder: Path | None = None
     rows: Mapping[str, KeptRun] = field(default_factory=dict)

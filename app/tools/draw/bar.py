@@ -1,4 +1,4 @@
-"""The options of Draw, above the viewport while one draws: plane, sub-tools, grid, snapping; and the freedoms."""
+"""The option bar of Draw above the viewport: plane, sub-tools, grid, snapping, and degrees of freedom."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ PLANAR = "Degrees of freedom, by rank. “planar”: redundancies that every pla
 
 
 class SubToolButton(QToolButton):
-    """A sub-tool: its icon, its name below where there is room, and the letter that chooses it beside the icon."""
+    """Button of a sub-tool: its icon, its name below if there is room, and its shortcut letter next to the icon."""
 
     def __init__(self, sub: SubTool) -> None:
         super().__init__(autoRaise=True, checkable=True, icon=icon(sub.icon), text=sub.short)
@@ -71,7 +71,7 @@ class SubToolButton(QToolButton):
 
 
 class DrawBar(QFrame):
-    """Seen while the tool Draw is chosen."""
+    """Bar shown while the tool Draw is chosen."""
 
     def __init__(self, view: Stage) -> None:
         super().__init__()
@@ -119,7 +119,7 @@ class DrawBar(QFrame):
         self.hide()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a narrow window the buttons do without their names, and what can be chosen in the menu only there."""
+        """Hide button names, and options that the menu offers too, in a narrow window."""
         style = Qt.ToolButtonStyle
         wide = self.width() >= WIDE
         for button in self.subs.values():
@@ -130,13 +130,13 @@ class DrawBar(QFrame):
         super().resizeEvent(event)
 
     def close(self) -> bool:
-        """Listen no more."""
+        """Disconnect from the viewport."""
         self._life.close()
         self._hand.close()
         return super().close()
 
     def _plane_menu(self) -> QToolButton:
-        """The planes, those made from the present one, grid and snapping."""
+        """Return the menu of planes, planes derived from the present one, grid and snapping."""
         tip = "Planes, also made from this one: offset, turned or flipped; grid and snapping"
         button = QToolButton(autoRaise=True, text="…", toolTip=as_tip(tip))
         button.setAccessibleName("Other planes")
@@ -187,7 +187,7 @@ class DrawBar(QFrame):
         return button
 
     def _field(self, title: str, tip: str) -> QLineEdit:
-        """A number of the link that is drawn, seen while there is one."""
+        """Return an input field for a number of the link being drawn, visible while there is one."""
         line = QLineEdit(placeholderText=title, toolTip=as_tip(tip))
         line.setAccessibleName(title)
         line.setFixedWidth(FIELD)
@@ -197,7 +197,7 @@ class DrawBar(QFrame):
         return line
 
     def _read(self) -> None:
-        """Length and angle as typed hold from now on; what is not right is told when it is entered."""
+        """Apply typed length and angle at once; errors are reported when Enter is pressed."""
         with suppress(KinetostatError):
             self._take_numbers()
 
@@ -208,7 +208,7 @@ class DrawBar(QFrame):
         hand.view.annotations.update()
 
     def _enter(self) -> None:
-        """The link is drawn as by a click."""
+        """Draw the link with the typed numbers, as a click would."""
         try:
             self._take_numbers()
             click_with_numbers(self._hand)
@@ -220,7 +220,7 @@ class DrawBar(QFrame):
         self._view.widget.setFocus()
 
     def _show_fields(self) -> None:
-        """Where a chain hangs the next link can be typed."""
+        """Show the fields for the next link while a chain is open."""
         room = self.width() - 2 * FIELD - (WIDE if self.width() >= WIDE else ICONS)
         drawn = bool(self._hand.chain) and self._hand.sub is SUB_TOOLS["l"] and room >= 0
         for line in (self.length, self.angle):
@@ -240,7 +240,7 @@ class DrawBar(QFrame):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show what is so now."""
+        """Update the bar to the present state."""
         hand = self._hand
         if not hand.on:
             return
@@ -277,7 +277,7 @@ class DrawBar(QFrame):
         self.freedoms.setToolTip(as_tip("\n".join((self.freedoms.text(), *(now.others or (PLANAR,))))))
 
     def _type(self, found: Freedoms) -> tuple[str, ...]:
-        """What the linkage is; what else is worth knowing of it."""
+        """Return the type of the linkage, and notes about it."""
         shown, linkage = self._view.settings.shown, found.type
         assert linkage is not None
         angle = linkage.transmission_angle

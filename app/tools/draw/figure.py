@@ -1,4 +1,4 @@
-"""Draws over the picture what one draws: pins, guides, dimensions, the link to the pointer, words beside it."""
+"""Painting of the Draw tool over the scene: pins, guides, dimensions, the link to the pointer, and texts."""
 
 from __future__ import annotations
 
@@ -26,35 +26,35 @@ if TYPE_CHECKING:
     from app.tools.draw.hand import Hand
 
 PIN = 5.0
-"""Radius of a pin in pixels, as all sizes here."""
+"""Radius of a pin in pixels, like all sizes here."""
 BAND = 9.0
 GROUND = 13.0
 LABEL_ASIDE = 17.0
 ASIDE_OF_PINS = 30.0
-"""How far the name of an axis stands from pins, which have names of their own."""
+"""Distance of an axis name from pins, which have names of their own."""
 LABEL_STEP = 21.0
 PARTS = 0.5, 0.34, 0.66
-"""Shares of a link at which its dimension may stand, in order."""
+"""Positions along a link, as shares of its length, tried for its dimension in this order."""
 THIN = 4.0
-"""Half of the thickness up to which a link leaves its dimension at its usual place."""
+"""Half thickness up to which a link leaves its dimension in its usual position."""
 PLAIN = 18
-"""Places beside a link from which its dimension needs no line to it."""
+"""Positions next to a link at which its dimension needs no leader line."""
 LOCK = 16.0
-"""Room for a padlock beside a dimension."""
+"""Room for a padlock next to a dimension."""
 FINEST = 1e-4
-"""Shares of a pixel below which a coordinate counts as zero where it is told."""
+"""Share of a pixel below which a coordinate is displayed as zero."""
 LEAST_LINK = 46.0
-"""Links shorter than this on the screen have their dimension after all others, apart from them at the end of a line."""
+"""Links shorter than this on the screen get their dimension last, at the end of a leader line."""
 ARC, ARC_PIECES = 30.0, 24
 """Radius of the arc of an angle, and the straight pieces it is drawn of."""
 STEPS = 4
-"""Places on each side of a link that are tried for its dimension, one beyond the other."""
+"""Number of positions tried for a dimension on each side of a link, at increasing distance."""
 
 
 @dataclass(frozen=True)
 class Tag:
-    """Something that can be clicked. kind : "length", "angle", "distance", "motor", "branch" or "lock"; name : of the
-    parameter or pin; other : the second pin of a distance; value : SI"""
+    """A clickable label. kind : "length", "angle", "distance", "motor", "branch" or "lock"; name : of the parameter or
+    pin; other : the second pin of a distance; value : SI"""
 
     box: QRectF
     kind: str
@@ -64,7 +64,7 @@ class Tag:
 
 
 class Figure:
-    """Paints for a hand; `tags` are what was painted that can be clicked."""
+    """Paints the drawing of a hand; `tags` are the clickable labels painted last."""
 
     def __init__(self, hand: Hand) -> None:
         self._hand = hand
@@ -78,8 +78,8 @@ class Figure:
         self._kept: tuple[object, QPixmap, list[Tag]] | None = None
 
     def paint(self, painter: QPainter) -> None:
-        """Everything; what does not move with the pointer is kept as a picture. Nothing while one points at what is in
-        space."""
+        """Paint everything; parts independent of the pointer are cached as a picture. Paints nothing while the user
+        picks in space."""
         if not self._hand.sub.in_plane:
             self.tags = []
             return
@@ -94,7 +94,7 @@ class Figure:
         self._pointer(painter)
 
     def paint_selected(self, painter: QPainter) -> None:
-        """While one does not draw: the length of the selected link, if it is one as Draw makes them."""
+        """Paint the length of the selected link while Draw is not active, if Draw can make such a link."""
         hand, session = self._hand, self._hand.view.session
         ref = session.selection
         if ref is None or ref.collection != "bodies" or not hand.view.settings.flag("dimensions"):
@@ -112,7 +112,7 @@ class Figure:
                 return
 
     def _standing(self, painter: QPainter) -> tuple[QPixmap, list[Tag]]:
-        """Axes, guides, dimensions and pins, and what of them can be clicked."""
+        """Return the picture of axes, guides, dimensions and pins, with its clickable labels."""
         hand = self._hand
         widget, settings = hand.view.widget, hand.view.settings
         key = (
@@ -145,7 +145,7 @@ class Figure:
         return color
 
     def _word(self, painter: QPainter, text: str, place: QPointF, role: str = "text", quiet: bool = False) -> QRectF:
-        """Text on a plate with its middle at a place; returns the plate."""
+        """Paint text on a plate centred at a position; returns the plate."""
         metrics = QFontMetricsF(painter.font())
         width, height = metrics.horizontalAdvance(text) + 10.0, metrics.height() + 2.0
         box = QRectF(place.x() - width / 2.0, place.y() - height / 2.0, width, height)
@@ -162,7 +162,7 @@ class Figure:
     # ----------------------------------------------------------------------------- parts
 
     def _axes(self, painter: QPainter) -> None:
-        """Names of the axes at the ends of what is seen of them."""
+        """Paint the names of the axes at the ends of their visible parts."""
         hand, size = self._hand, self._hand.view.widget.size()
         letters = hand.plane.axes if hand.plane.parent == WORLD else "uv"
         origin = self._at((0.0, 0.0))
@@ -193,7 +193,7 @@ class Figure:
             )
 
     def _band(self, painter: QPainter) -> None:
-        """What is drawn to the pointer: red where it would make a structure."""
+        """Paint the link to the pointer: red if it would make the linkage a rigid structure."""
         hand = self._hand
         coming = hand.coming
         stiff = coming is not None and (coming.degrees is None or coming.degrees <= 0)
@@ -208,7 +208,7 @@ class Figure:
                 painter.drawLine(self._at(start), self._at(end))
 
     def _branch(self, painter: QPainter) -> None:
-        """The other branch of two links, which a click or V takes."""
+        """Paint the other branch of two links, which a click or V selects."""
         hand, drawing = self._hand, self._hand.drawing
         goal = hand.other_branch(hand.dyad) if hand.dyad and not hand.chain and not hand.picks else None
         if goal is None or hand.dragged is not None:
@@ -225,7 +225,7 @@ class Figure:
         self.tags.append(Tag(box, "branch", hand.dyad, 0.0))
 
     def _drag(self, painter: QPainter) -> None:
-        """The links beside a pin that is dragged, with their new lengths."""
+        """Paint the links at a dragged pin with their new lengths."""
         if self._hand.dragged is None:
             return
         point, goal = self._hand.dragged
@@ -253,7 +253,7 @@ class Figure:
                 self._bar_dimension(painter, bar, STEPS)
 
     def _covered(self) -> list[QRectF]:
-        """Where buttons lie over the picture."""
+        """Return the areas of the picture covered by buttons."""
         beside = self._hand.view.widget.findChildren(QFrame, options=Qt.FindChildOption.FindDirectChildrenOnly)
         return [QRectF(each.geometry()) for each in beside if each.isVisible()]
 
@@ -261,7 +261,7 @@ class Figure:
         return {pin.point for pin in self._hand.drawing.pins}
 
     def _hovered_dimension(self, painter: QPainter) -> None:
-        """That of the link that is pointed at, where it has no room among the others."""
+        """Paint the dimension of the link under the pointer if there was no room for it among the others."""
         hand = self._hand
         if hand.chain or not hand.view.settings.flag("dimensions"):
             return
@@ -270,8 +270,8 @@ class Figure:
             self._bar_dimension(painter, bar, 3 * STEPS)
 
     def _bar_dimension(self, painter: QPainter, bar: Bar, steps: int) -> None:
-        """The length of a link beside it, on either side, in the middle or nearer to an end; farther away with a line
-        to it."""
+        """Paint the length of a link next to it, on either side, at the middle or nearer to an end; farther away with a
+        leader line."""
         a, b = self._at(bar.start), self._at(bar.end)
         span = math.hypot(b.x() - a.x(), b.y() - a.y())
         value = math.dist(bar.start, bar.end)
@@ -295,7 +295,7 @@ class Figure:
             self._padlock(painter, box.left() - 14.0 if leftward else box.right() + 3.0, box, str(bar.length))
 
     def _radius(self, bar: Bar) -> float:
-        """Half of its thickness as it is drawn, m."""
+        """Return half the drawn thickness of a link, m."""
         shapes = self._hand.drawing.model.body(bar.body).shapes
         radius = next((shape.radius for shape in shapes if isinstance(shape, Capsule)), 0.0)
         return value_of(radius, self._hand.drawing.values)
@@ -303,8 +303,8 @@ class Figure:
     def _dimension(
         self, painter: QPainter, text: str, *places: QPointF, root: QPointF | None = None, of: str = ""
     ) -> QRectF | None:
-        """Text at the first of some places where nothing else stands, on no other link than that it is of if there is
-        such a place, with a line from its root if that is none of those beside it; None where there is no room."""
+        """Paint text at the first free position, preferably not over another link, with a leader line from `root` if it
+        is not next to its link; returns its box, None if there is no room."""
         metrics = QFontMetricsF(painter.font())
         half = QPointF(metrics.horizontalAdvance(text) / 2.0 + 5.0, metrics.height() / 2.0 + 1.0)
         others, seen = [*self._taken, *(tag.box for tag in self.tags)], QRectF(self._hand.view.widget.rect())
@@ -328,7 +328,7 @@ class Figure:
         return self._word(painter, text, places[best], quiet=True)
 
     def _padlock(self, painter: QPainter, left: float, box: QRectF, name: str) -> None:
-        """Beside a length: whether it is held while points are dragged; a click changes it."""
+        """Paint a padlock next to a length: locked if the length is kept while points are dragged; a click toggles it."""
         shut = name in self._hand.locked
         body = QRectF(left, box.center().y() - 1.0, 9.0, 7.0)
         painter.setPen(QPen(self._color("accent" if shut else "muted", 1.0 if shut else 0.55), 1.4))
@@ -340,7 +340,7 @@ class Figure:
         self.tags.append(Tag(body.adjusted(-3.0, -7.0, 4.0, 4.0), "lock", name, 0.0))
 
     def _grounded(self, painter: QPainter) -> None:
-        """Angles of links on the ground, and the distances of neighbouring ground pins."""
+        """Paint the angles of links on the ground, and the distances of neighbouring ground pins."""
         drawing = self._hand.drawing
         pins = ground_pins(drawing)
         for first, second in pairwise(pins):
@@ -362,7 +362,7 @@ class Figure:
             self._angle(painter, pin.name, pin.point, angle)
 
     def _angle(self, painter: QPainter, name: str, point: Point, angle: float) -> None:
-        """From the first axis of the plane, as that is seen."""
+        """Paint an angle from the first axis of the plane as it appears in the view."""
         pixel = self._hand.pixel
 
         def at(turn: float, pixels: float) -> QPointF:
@@ -411,7 +411,7 @@ class Figure:
         painter.drawEllipse(place, PIN, PIN)
 
     def _hatch(self, painter: QPainter, place: QPointF) -> None:
-        """The sign of the ground below a pin."""
+        """Paint the ground symbol below a pin."""
         color = self._color("text", 0.75)
         painter.setPen(QPen(color, 1.4))
         painter.setBrush(self._color("hover", 0.9))
@@ -425,7 +425,7 @@ class Figure:
             painter.drawLine(foot, foot + QPointF(-4.0, 5.0))
 
     def _pointer(self, painter: QPainter) -> None:
-        """What is meant by the pointer, in words, and the numbers of the link to it."""
+        """Describe the snap under the pointer, with the numbers of the link to it."""
         hand, snap = self._hand, self._hand.snap
         if snap is None or (hand.view.session.following and not hand.chain and not hand.picks):
             return  # of a run that is played the pointer says nothing
@@ -468,7 +468,8 @@ class Figure:
             self._word(painter, row, line, "muted" if number else "text")
 
     def _motor(self, painter: QPainter) -> None:
-        """The chip that puts a motor into the first ground pin, as soon as one freedom is there to be driven."""
+        """Paint the button that puts a motor into the first ground pin, once the linkage has one degree of freedom to
+        drive."""
         hand = self._hand
         pins = ground_pins(hand.drawing)
         found = hand.freedoms
@@ -488,7 +489,7 @@ class Figure:
 
 
 def crosses(box: QRectF, start: QPointF, end: QPointF) -> bool:
-    """Whether a segment passes through a box: what of it lies between each pair of sides, after Liang and Barsky."""
+    """Return True if a segment passes through a box, by Liang–Barsky clipping."""
     first, last = 0.0, 1.0
     for a, b, low, high in (
         (start.x(), end.x(), box.left(), box.right()),

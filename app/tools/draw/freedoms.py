@@ -1,4 +1,4 @@
-"""How many freedoms a linkage has, and would have after the next click: examined beside the window, newest first."""
+"""Degrees of freedom of a linkage now and after the next click, computed in the background, newest request first."""
 
 from __future__ import annotations
 
@@ -15,24 +15,25 @@ from core.mechanism import Mechanism
 from core.model import Model
 
 LOOK_EVERY = 15
-"""Milliseconds between two looks at the thread."""
+"""Milliseconds between two checks of the thread."""
 MOST = 60
-"""Answers that are kept."""
+"""Number of answers kept."""
 
 
 class Freedoms(NamedTuple):
-    """degrees : degrees of freedom, None where the loops do not close; type : of a four-bar or slider-crank"""
+    """Mobility of a linkage. degrees : degrees of freedom, None if the loops do not close; type : of a four-bar or
+    slider-crank"""
 
     degrees: int | None
     planar: int = 0
-    """Redundant constraints that every planar loop has."""
+    """Number of redundant constraints that every planar loop has."""
     others: tuple[str, ...] = ()
-    """Further redundant ones, in words."""
+    """Further redundant constraints, in words."""
     type: FourBar | SliderCrank | None = None
 
 
 def examined(model: Model, plane: Plane) -> Freedoms:
-    """The freedoms of a model, by rank."""
+    """Return the degrees of freedom of a model, by the rank of its constraint Jacobian."""
     try:
         mech = Mechanism(model)
         found = mech.mobility()
@@ -50,7 +51,7 @@ def examined(model: Model, plane: Plane) -> Freedoms:
 
 
 def made_ready(model: Model) -> None:
-    """Have the code traced that a machine needs where it is shown; another with other numbers shares it."""
+    """Compile in advance the code needed to show a machine; machines that differ in numbers only share it."""
     mech = Mechanism(model)
     q = mech.rest()
     mech.poses(q)
@@ -60,7 +61,7 @@ def made_ready(model: Model) -> None:
 
 
 class Examiner(QObject):
-    """Answers questions by their keys; `ready` tells of a new answer."""
+    """Computes answers in the background by their keys; emits `ready` for a new answer."""
 
     ready = Signal()
 
@@ -73,12 +74,12 @@ class Examiner(QObject):
         self._look.timeout.connect(self._looked)
 
     def close(self) -> None:
-        """Ask no more."""
+        """Stop computing answers."""
         self._waiting = None
         self._look.stop()
 
     def answer(self, key: Hashable, question: Callable[[], Freedoms]) -> Freedoms | None:
-        """What is known by a key; None while it is examined."""
+        """Return the answer for a key; None while it is being computed."""
         if key not in self._known and (self._running is None or self._running[0] != key):
             self._waiting = key, question
             self._begin()

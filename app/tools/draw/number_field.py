@@ -1,4 +1,4 @@
-"""The field in which numbers are typed at the pointer, or at a dimension."""
+"""Input field for numbers at the pointer or at a dimension."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ASIDE, MARGIN = 18, 4
 
 
 class NumberField(QFrame):
-    """A line with a title. What is typed is read at once; Enter accepts it, Esc lets it go."""
+    """Input line with a title. Text is parsed as it is typed; Enter accepts it, Esc closes the field."""
 
     def __init__(self, view: Stage) -> None:
         super().__init__(view.widget)
@@ -58,8 +58,9 @@ class NumberField(QFrame):
         read: Callable[[str], str] | None = None,
         left: Callable[[], object] | None = None,
     ) -> None:
-        """Open beside a place (pixels of the widget). accept : what Enter does with the text; read : what typing does,
-        and in words what it is worth; left : what letting it go does. Errors that these raise are told in the field."""
+        """Open the field next to a position (pixels of the widget). accept : called by Enter with the text; read :
+        called while typing, returns the value in words; left : called when the field is closed without a value. Errors
+        raised by these are shown in the field."""
         self._accept, self._read, self._left = accept, read, left
         self.title.setText(title)
         self._let_be()
@@ -75,14 +76,14 @@ class NumberField(QFrame):
             self._edited(text)
 
     def tell(self, error: KinetostatError) -> None:
-        """An error of what was typed stands beside it; without a field it is a message."""
+        """Show an error next to the typed text; as a message if the field is closed."""
         if self.isVisible():
             self._explain(error)
         else:
             self._view.session.message.emit("error", str(error))
 
     def close_field(self) -> None:
-        """Let it go; the keys are the viewport's again."""
+        """Close the field and return the keyboard to the viewport."""
         if self.isVisible():
             self.hide()
             self._view.widget.setFocus()
@@ -103,7 +104,7 @@ class NumberField(QFrame):
         return True
 
     def _let_be(self) -> None:
-        """Nothing is wrong any more."""
+        """Clear the error display."""
         self.problem.setText("")
         self.problem.hide()
         self._stand(self.x(), self.y())
@@ -118,7 +119,7 @@ class NumberField(QFrame):
         self._stand(self.x(), self.y())
 
     def _stand(self, x: int, y: int) -> None:
-        """As near to a place as the widget has room."""
+        """Place the field as near to a position as the widget has room."""
         host = self._view.widget
         layout = self.layout()
         assert layout is not None
@@ -130,7 +131,7 @@ class NumberField(QFrame):
         )
 
     def eventFilter(self, watched: object, event: QEvent) -> bool:
-        """Enter, Esc and Tab are the field's own."""
+        """Handle Enter, Esc and Tab in the field."""
         if not isinstance(event, QKeyEvent) or event.type() not in (
             QEvent.Type.KeyPress,
             QEvent.Type.ShortcutOverride,

@@ -1,4 +1,4 @@
-"""What is meant by a place of the plane: a pin, a point of a link, a direction, the grid. Pure geometry."""
+"""Snapping of a point in the plane to a pin, a point of a link, a direction, or the grid. Pure geometry."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from core.linkage.drawing import SAME_PLACE, End
 from core.linkage.drawn_links import carrier_of
 
 RADIUS = 10.0
-"""Pixels (at 100 %) within which something is meant rather than the place itself."""
+"""Pixels (at 100 %) within which the pointer snaps."""
 NEAR_END = 0.6
-"""Share of it within which a free end is meant though a direction passes nearer."""
+"""Share of the radius within which a free end wins over a nearer direction line."""
 
 CROSSING = 0.7
-"""Share of it within which the place where two lines or circles meet is meant."""
+"""Share of the radius within which an intersection of lines or circles is snapped to."""
 PARALLEL = 1e-3
-"""Sine of the angle up to which two lines do not meet."""
+"""Sine of the angle up to which two lines count as parallel."""
 
 
 @dataclass(frozen=True)
 class Snap:
-    """What a click here would mean.
+    """A snapped point and the feature it snapped to.
 
     end : what the verbs of `core.linkage` are given; kind : "pin", "tip", "frame", "link" or "free"; name : of the pin,
     body or frame; word : what is said beside the pointer; guides : lines that explain it
@@ -36,20 +36,21 @@ class Snap:
     kind: str = "free"
     name: str = ""
     body: str = ""
-    """The body that it is a point of."""
+    """The body on which the point lies."""
     word: str = ""
     guides: tuple[tuple[Point, Point], ...] = field(default=())
 
     @property
     def joins(self) -> bool:
-        """Whether there is something here to be joined."""
+        """True if there is an element to join at the point."""
         return self.kind != "free"
 
 
 @dataclass(frozen=True)
 class Aim:
-    """How one points: where (m, plane), metres a pixel, the point drawn from, the angle (rad) of the link before, the
-    step of the grid (m; 0: none), `loose` without grid and directions, `fresh` a new point even on others."""
+    """Pointer state for snapping: position (m, plane), metres per pixel, start point of the link, angle (rad) of the
+    link before, grid step (m; 0: none), `loose` without grid and directions, `fresh` for a new point even on existing
+    ones."""
 
     point: Point
     pixel: float
@@ -61,13 +62,13 @@ class Aim:
 
     @property
     def reach(self) -> float:
-        """Distance within which things attract, m."""
+        """Snapping distance, m."""
         return RADIUS * self.pixel
 
 
 def snapped(drawing: Drawing, aim: Aim) -> Snap:
-    """What is meant, the first of: pin, guide or free end; named point; point on a link; intersection of lines and
-    circles; direction; grid."""
+    """Return the snap for a pointer position, in the order: pin, guide or free end; named point; point on a link;
+    intersection of lines and circles; direction; grid."""
     if not aim.fresh:
         for found in (_joint(drawing, aim), _nearest(_points(drawing), aim), _on_a_link(drawing, aim)):
             if found is not None:
@@ -78,7 +79,8 @@ def snapped(drawing: Drawing, aim: Aim) -> Snap:
 
 
 def _joint(drawing: Drawing, aim: Aim) -> Snap | None:
-    """A pin, guide or free end; a free end only from near by where one draws along a direction past it."""
+    """Return the nearest pin, guide or free end within reach; a free end only at close range if a direction line passes
+    it."""
     found = _nearest(_joints(drawing), aim)
     if found is None or math.dist(found.point, aim.point) <= NEAR_END * aim.reach:
         return found
@@ -104,7 +106,7 @@ def _points(drawing: Drawing) -> Iterator[Snap]:
 
 
 def _nearest(snaps: Iterator[Snap], aim: Aim) -> Snap | None:
-    """The nearest within reach; of several at one place the first."""
+    """Return the nearest snap within reach; of several at one point, the first."""
     best, least = None, aim.reach
     for snap in snaps:
         away = math.dist(snap.point, aim.point)
@@ -133,7 +135,7 @@ def _on_a_link(drawing: Drawing, aim: Aim) -> Snap | None:
 
 
 def ends_beside(drawing: Drawing, point: Point) -> list[Point]:
-    """The other ends of the bars that end at a point."""
+    """Return the other ends of the bars that end at a point."""
     found = []
     for _, start, end, _ in drawing.bars:
         if min(math.dist(start, point), math.dist(end, point)) < 1e-7:
@@ -142,7 +144,7 @@ def ends_beside(drawing: Drawing, point: Point) -> list[Point]:
 
 
 def _directed(drawing: Drawing, aim: Aim) -> Snap | None:
-    """A point on a line of a plain direction through the point one draws from."""
+    """Return a snap on a line of a standard direction through the start point."""
     if aim.start is None:
         return None
     span = math.dist(aim.start, aim.point)
@@ -165,7 +167,7 @@ def _directed(drawing: Drawing, aim: Aim) -> Snap | None:
 
 
 class _Line(NamedTuple):
-    """Through a point, in a direction (rad)."""
+    """A line through a point in a direction (rad)."""
 
     point: Point
     angle: float
@@ -173,7 +175,7 @@ class _Line(NamedTuple):
 
 
 class _Circle(NamedTuple):
-    """About a point: where a link as long as another would end."""
+    """A circle about a point, on which a link of the same length as another would end."""
 
     center: Point
     radius: float
@@ -181,7 +183,7 @@ class _Circle(NamedTuple):
 
 
 def _crossing(drawing: Drawing, aim: Aim) -> Snap | None:
-    """Where a direction through the point one draws from meets the line or the circle of a link."""
+    """Return the intersection of a direction line through the start point with the line or circle of a link."""
     if aim.start is None or math.dist(aim.start, aim.point) < aim.reach:
         return None
     from_start = [_Line(aim.start, angle, word) for word, angle in _directions(drawing, aim)]
@@ -198,7 +200,7 @@ def _crossing(drawing: Drawing, aim: Aim) -> Snap | None:
 
 
 def _curves(drawing: Drawing, aim: Aim) -> Iterator[_Line | _Circle]:
-    """Extended links, and the circles on which their ends run about one another."""
+    """Yield the extensions of links, and the circles on which their ends turn about each other."""
     for body, a, b, _ in drawing.bars:
         line = _line(a, b, f"line of {body}")
         if _aside(line, aim.point) < aim.reach and _aside(line, aim.start or a) > SAME_PLACE:
@@ -223,7 +225,7 @@ def _foot_of(curve: _Line | _Circle) -> Point:
 
 
 def _meeting(line: _Line, other: _Line | _Circle) -> Iterator[Point]:
-    """Where a line meets another, or a circle."""
+    """Yield the intersections of a line with another line or a circle."""
     u, v = math.cos(line.angle), math.sin(line.angle)
     away = (line.point[0] - _foot_of(other)[0], line.point[1] - _foot_of(other)[1])
     if isinstance(other, _Line):
@@ -241,7 +243,7 @@ def _meeting(line: _Line, other: _Line | _Circle) -> Iterator[Point]:
 
 
 def _directions(drawing: Drawing, aim: Aim) -> list[tuple[str, float]]:
-    """The plain directions through the point one draws from, by their words."""
+    """Return the standard directions through the start point, each with its description."""
     found = [("horizontal", 0.0), ("vertical", math.pi / 2.0)]
     if aim.previous is not None:
         found += [("collinear", aim.previous), ("⟂", aim.previous + math.pi / 2.0)]
@@ -249,7 +251,7 @@ def _directions(drawing: Drawing, aim: Aim) -> list[tuple[str, float]]:
 
 
 def _stepped(drawing: Drawing, aim: Aim, along: float) -> tuple[float, str]:
-    """A distance on a line: that of a link if it is near, else a step of the grid."""
+    """Return a distance along a line and its description: the length of another link if near, else a grid step."""
     for body, a, b, _ in drawing.bars:
         if abs(abs(along) - math.dist(a, b)) < aim.reach * 0.4:
             return math.copysign(math.dist(a, b), along), f", as long as {body}"
@@ -275,7 +277,7 @@ def _between(start: Point, end: Point, share: float) -> Point:
 
 
 def grid_step(pixel: float, least: float = 12.0) -> float:
-    """The step of a 1-2-5 grid whose lines are at least so many pixels apart, m. pixel : metres a pixel"""
+    """Return the step of a 1-2-5 grid whose lines are at least `least` pixels apart, m. pixel : metres per pixel"""
     wanted = max(pixel * least, 1e-9)
     decade = 10.0 ** math.floor(math.log10(wanted))
     return next(step * decade for step in (1.0, 2.0, 5.0, 10.0) if step * decade >= wanted * (1.0 - 1e-9))
